@@ -1,0 +1,20 @@
+import type { Fleet } from '../facts/fleet.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+
+/** `unknown`: it could not look, which stops `up` like an error. `due`: found, and `up` will mend it. */
+export type Severity = 'error' | 'warning' | 'unknown' | 'due';
+
+/** What a check says about one host, or about the whole fleet when `host` is missing. */
+export interface Finding {
+  readonly severity: Severity;
+  readonly host?: string;
+  /** What was found and what is needed. */
+  readonly message: string;
+  readonly remedy?: string;
+}
+
+/** A named reason not to start: pure, sees inventory and fleet. A `FactError` that it throws becomes a finding `unknown`. */
+export interface Check {
+  readonly name: string;
+  readonly test: (seen: { readonly inventory: Inventory; readonly fleet: Fleet }) => readonly Finding[];
+}

@@ -1,0 +1,56 @@
+/** Where something happened. */
+interface Place {
+  readonly phase: string;
+  readonly host: string;
+  readonly step: string;
+}
+
+interface HostPlace {
+  readonly phase: string;
+  readonly host: string;
+}
+
+/** Something that happened. Every reporter and log is fed by events alone; none carries a secret. Durations in ms. */
+export type Event =
+  | { readonly kind: 'connecting'; readonly hosts: readonly string[] }
+  | { readonly kind: 'unreachable'; readonly host: string; readonly message: string }
+  | { readonly kind: 'observed'; readonly hosts: number; readonly durationMs: number }
+  | { readonly kind: 'locked'; readonly hosts: number }
+  | {
+      readonly kind: 'phase-started';
+      readonly phase: string;
+      readonly title: string;
+      readonly hosts: readonly string[];
+    }
+  | ({ readonly kind: 'host-started' } & HostPlace)
+  | ({ readonly kind: 'changing'; readonly summary: string } & Place)
+  | ({ readonly kind: 'changed'; readonly summary: string; readonly durationMs: number } & Place)
+  /** A change that was not in the confirmed plan. */
+  | ({ readonly kind: 'unplanned'; readonly summary: string } & Place)
+  /** A host that leaves the run without a failure of its own, and why. */
+  | { readonly kind: 'skipped'; readonly phase: string; readonly host: string; readonly summary: string }
+  | ({ readonly kind: 'settling'; readonly summary: string } & Place)
+  /** A job of an earlier run, or of somebody else, that is waited for. */
+  | { readonly kind: 'job-followed'; readonly host: string; readonly summary: string }
+  | ({ readonly kind: 'failed'; readonly summary: string; readonly exitCode: number } & Place)
+  | ({ readonly kind: 'host-done'; readonly changes: number; readonly durationMs: number } & HostPlace)
+  | { readonly kind: 'phase-done'; readonly phase: string; readonly changes: number; readonly durationMs: number }
+  | { readonly kind: 'interrupted'; readonly summary: string }
+  | {
+      readonly kind: 'done';
+      readonly changes: number;
+      readonly failed: readonly string[];
+      readonly durationMs: number;
+    };
+
+/** An event and when it happened, ISO 8601. */
+export type TimedEvent = Event & { readonly time: string };
+
+/** Tells all reporters. */
+export type Emit = (event: Event) => void;
+
+/** Something that shows events to people or programs. `close` puts the terminal back. */
+export interface Reporter {
+  readonly report: (event: TimedEvent) => void;
+  readonly close: () => void;
+}

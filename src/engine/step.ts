@@ -1,0 +1,44 @@
+import type { Fleet, Kind, Kinds } from '../facts/fleet.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { On } from '../remote/remote.ts';
+
+/** The argument of `diff`. */
+export interface Target<K extends Kind = 'linux'> {
+  readonly inventory: Inventory;
+  readonly host: Kinds[K]['host'];
+  readonly facts: Kinds[K]['facts'];
+  readonly fleet: Fleet;
+}
+
+/** One difference, said in the imperative with what was found. */
+export interface Change {
+  readonly summary: string;
+  /** None: wait for it (a node's Ready). */
+  readonly apply?: (on: On) => Promise<void>;
+  /** Reads only; `plan --diff` shows it. */
+  readonly preview?: (on: On) => Promise<string>;
+}
+
+/** One piece of desired state. `diff` is pure; an empty list means that it holds. A property, not a method: methods are bivariant. */
+export interface Step<K extends Kind = 'linux'> {
+  readonly name: string;
+  readonly diff: (target: Target<K>) => readonly Change[];
+  /** Milliseconds that may pass after the changes until `diff` is empty. Default 0. */
+  readonly settleMs?: number;
+}
+
+/** Steps that some hosts take together. The next phase waits for all of them, unless it overlaps. */
+export type Phase<K extends Kind = Kind> = {
+  [P in K]: {
+    readonly name: string;
+    readonly title: string;
+    readonly kind: P;
+    /** Of a cluster phase: the candidates. */
+    readonly hosts: readonly Kinds[P]['host'][];
+    readonly steps: readonly Step<P>[];
+    /** Hosts at once; 1 for anything that touches etcd membership, or restarts what a control plane lives on. */
+    readonly concurrency?: number;
+    /** A host begins as soon as it has itself finished the phase above. */
+    readonly overlaps?: true;
+  };
+}[K];

@@ -1,0 +1,165 @@
+/** What every error of kbuild carries: an exit code that scripts rely on (docs: the command line) and where to look. */
+export abstract class KbuildError extends Error {
+  abstract readonly exitCode: number;
+  /** The way to go, in one sentence; undefined when none is known. */
+  readonly remedy: string | undefined;
+
+  constructor(message: string, options: { readonly remedy?: string | undefined; readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.remedy = options.remedy;
+  }
+}
+
+/** One mistake in an inventory, with its place. */
+export interface Problem {
+  /** `file:line:column`, or the file alone when there is no better place. */
+  readonly at: string;
+  /** The setting, e.g. `hosts[1].role`; empty for the whole file. */
+  readonly path: string;
+  /** What is wrong and what is allowed. */
+  readonly message: string;
+}
+
+/** The inventory is wrong; carries every problem. No host was contacted. Exit 2. */
+export class InventoryError extends KbuildError {
+  readonly exitCode = 2;
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(({ at, path, message }) => `${at}: ${path === '' ? '' : `${path}: `}${message}`).join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** The command line is wrong, or a question could not be asked. Exit 2. */
+export class UsageError extends KbuildError {
+  readonly exitCode = 2;
+}
+
+/** A host could not be reached. Exit 3. `retryable` is false when trying again cannot help (a host key, a login). */
+export class ConnectError extends KbuildError {
+  readonly exitCode = 3;
+  readonly host: string;
+  readonly retryable: boolean;
+
+  constructor(
+    host: string,
+    message: string,
+    options: { readonly retryable: boolean; readonly remedy?: string; readonly cause?: unknown },
+  ) {
+    super(`${host}: ${message}`, options);
+    this.host = host;
+    this.retryable = options.retryable;
+  }
+}
+
+/** A fact could not be read: neither true nor false. Thrown when the fact is read, never replaced by a guess. Exit 3. */
+export class FactError extends KbuildError {
+  readonly exitCode = 3;
+  readonly host: string;
+  readonly fact: string;
+
+  constructor(host: string, fact: string, reason: string) {
+    super(`${host}: could not tell ${fact}: ${reason}`);
+    this.host = host;
+    this.fact = fact;
+  }
+}
+
+/** A command on a host failed. Exit 4. The message shows the end of stderr; `stderr` has all of it. */
+export class CommandError extends KbuildError {
+  readonly exitCode = 4;
+  readonly host: string;
+  readonly command: string;
+  /** Exit status, the name of the signal, or `lost` when the connection ended first. */
+  readonly status: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+
+  constructor(
+    host: string,
+    command: string,
+    result: { readonly status: number | string; readonly stdout: string; readonly stderr: string },
+    remedy?: string,
+  ) {
+    const tail = (result.stderr.trim() === '' ? result.stdout : result.stderr)
+      .trimEnd()
+      .split('\n')
+      .slice(-10)
+      .join('\n');
+    super(`${host}: status ${String(result.status)}: ${command}${tail === '' ? '' : `\n${tail}`}`, { remedy });
+    this.host = host;
+    this.command = command;
+    this.status = result.status;
+    this.stdout = result.stdout;
+    this.stderr = result.stderr;
+  }
+}
+
+/** Changes were made, but a host does not match in time. Exit 5. */
+export class NotConverged extends KbuildError {
+  readonly exitCode = 5;
+  readonly host: string;
+  readonly step: string;
+  /** Summaries of what is still needed. */
+  readonly needed: readonly string[];
+
+  constructor(host: string, step: string, needed: readonly string[]) {
+    super(`${host}: ${step} does not hold after its changes; still needed: ${needed.join('; ')}`);
+    this.host = host;
+    this.step = step;
+    this.needed = needed;
+  }
+}
+
+/** The run's deadline passed. Exit 5. */
+export class DeadlinePassed extends KbuildError {
+  readonly exitCode = 5;
+}
+
+/** Preflight checks failed; nothing was changed. Exit 6. */
+export class ChecksFailed extends KbuildError {
+  readonly exitCode = 6;
+}
+
+/** Refused, and no flag can wave it through: quorum, a foreign cluster, a version step, somebody else's lock. Exit 7. */
+export class Refused extends KbuildError {
+  readonly exitCode = 7;
+  readonly subject: string;
+
+  constructor(subject: string, message: string, remedy?: string) {
+    super(`${subject}: refused: ${message}`, { remedy });
+    this.subject = subject;
+  }
+}
+
+/** The user interrupted the run. Exit 130. */
+export class Interrupted extends KbuildError {
+  readonly exitCode = 130;
+}
+
+/** Several hosts failed. Its exit code is the most serious one: 7, 6, 3, 4, 5 in this order, a bug (1) before all. */
+export class SeveralErrors extends KbuildError {
+  readonly exitCode: number;
+  readonly errors: readonly Error[];
+
+  constructor(errors: readonly Error[]) {
+    super(errors.map((error) => error.message).join('\n'));
+    this.errors = errors;
+    this.exitCode = worstExitCode(errors);
+  }
+}
+
+const SERIOUSNESS: readonly number[] = [1, 130, 2, 7, 6, 3, 4, 5];
+
+/** The exit code that an error calls for; 1 (a bug) for anything that is not kbuild's own. */
+export function exitCodeOf(error: unknown): number {
+  return error instanceof KbuildError ? error.exitCode : 1;
+}
+
+/** The most serious exit code of several errors; 0 for none. */
+export function worstExitCode(errors: readonly unknown[]): number {
+  const codes = new Set(errors.map(exitCodeOf));
+  return SERIOUSNESS.find((code) => codes.has(code)) ?? 0;
+}

@@ -1,0 +1,88 @@
+import type { JsonObject, Taint } from '../inventory/inventory.ts';
+
+/** A Kubernetes Node as its API shows it. */
+export interface NodeView {
+  readonly name: string;
+  readonly role: 'control-plane' | 'worker';
+  readonly ready: boolean;
+  /** Why it is not ready; empty when it is. */
+  readonly reason: string;
+  readonly unschedulable: boolean;
+  readonly kubeletVersion: string;
+  readonly os: string;
+  readonly runtime: string;
+  readonly internalAddress: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+}
+
+/** A pod of a system namespace (kube-system and the network plugin's). */
+export interface PodView {
+  readonly namespace: string;
+  readonly name: string;
+  readonly node: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly ready: boolean;
+  /** When a container of it last (re)started after a termination, ms since the epoch by the API server's host; 0: never. */
+  readonly lastRestartMs: number;
+}
+
+/** A member of etcd. Ids are hexadecimal, because JSON numbers lose digits. */
+export interface MemberView {
+  readonly id: string;
+  /** Empty while the member has not started. */
+  readonly name: string;
+  readonly peerUrl: string;
+  readonly learner: boolean;
+  readonly healthy: boolean;
+  readonly leader: boolean;
+  /** Bytes; 0 when unknown because the member did not answer. */
+  readonly dbSize: number;
+}
+
+/** The cluster that answers. */
+export interface ClusterUp {
+  readonly state: 'up';
+  /** Name of the control-plane host through which it was seen. */
+  readonly via: string;
+  /** That host's clock, ms since the epoch. */
+  readonly nowMs: number;
+  readonly caFingerprint: string;
+  /** `clusterName` of kubeadm's ClusterConfiguration. */
+  readonly name: string;
+  /** Without `v`. */
+  readonly version: string;
+  /** kubeadm's ClusterConfiguration as stored in the cluster. */
+  readonly configuration: JsonObject;
+  /** Stored component configurations. */
+  readonly kubeletConfiguration: JsonObject;
+  readonly kubeProxyConfiguration: JsonObject;
+  readonly nodes: readonly NodeView[];
+  readonly pods: readonly PodView[];
+  readonly members: readonly MemberView[];
+  readonly alarms: readonly string[];
+  /** Live objects that the inventory wants, by `objectKey`; a missing key is an absent object. */
+  readonly objects: ReadonlyMap<string, JsonObject>;
+  /** Keys of objects that kbuild once applied, from its record in the cluster. */
+  readonly owned: readonly string[];
+  /** Ids of bootstrap tokens that kbuild minted and did not delete. */
+  readonly leftoverTokens: readonly string[];
+}
+
+/** The cluster as its API and etcd show it. `down`: there is one, but it does not answer. */
+export type ClusterView =
+  { readonly state: 'absent' } | { readonly state: 'down'; readonly reason: string } | ClusterUp;
+
+/** `apiVersion/kind/namespace/name`, the identity of an object. Throws on an object without them. */
+export function objectKey(object: JsonObject): string {
+  const metadata = object['metadata'] as { readonly name?: unknown; readonly namespace?: unknown } | undefined;
+  if (
+    typeof object['apiVersion'] !== 'string' ||
+    typeof object['kind'] !== 'string' ||
+    typeof metadata?.name !== 'string'
+  )
+    throw new TypeError('an object needs apiVersion, kind and metadata.name');
+  const namespace = typeof metadata.namespace === 'string' ? metadata.namespace : '';
+  return `${object['apiVersion']}/${object['kind']}/${namespace}/${metadata.name}`;
+}

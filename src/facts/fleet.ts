@@ -1,0 +1,32 @@
+import type { Host, LinuxHost, WindowsHost } from '../inventory/inventory.ts';
+import type { ClusterView } from './cluster.ts';
+import type { LinuxFacts } from './linux.ts';
+import type { WindowsFacts } from './windows/facts.ts';
+
+/** What a step can be about: a Linux host, a Windows host, or the cluster (once, on the acting control plane). */
+export interface Kinds {
+  readonly linux: { readonly host: LinuxHost; readonly facts: LinuxFacts };
+  readonly windows: { readonly host: WindowsHost; readonly facts: WindowsFacts };
+  readonly cluster: { readonly host: LinuxHost; readonly facts: ClusterView };
+}
+
+export type Kind = keyof Kinds;
+
+/** A host with what was seen on it. */
+export type Observed = { [O in 'linux' | 'windows']: { readonly os: O } & Kinds[O] }['linux' | 'windows'];
+
+/** All hosts' facts, who could not be reached, and the cluster as its API and etcd show it. */
+export interface Fleet {
+  readonly hosts: readonly Observed[];
+  readonly unreachable: readonly { readonly host: Host; readonly error: Error }[];
+  readonly cluster: ClusterView;
+}
+
+/** The facts of a Linux host of the fleet; undefined when it could not be reached. */
+export const linuxFacts = (fleet: Fleet, host: LinuxHost): LinuxFacts | undefined =>
+  fleet.hosts.find((observed) => observed.os === 'linux' && observed.host.name === host.name)?.facts as
+    LinuxFacts | undefined;
+
+/** The Linux hosts that were observed. */
+export const observedLinux = (fleet: Fleet): readonly Kinds['linux'][] =>
+  fleet.hosts.filter((observed) => observed.os === 'linux');

@@ -1,0 +1,43 @@
+import type { Command } from '../shell/command.ts';
+import { sh } from '../shell/sh.ts';
+import type { Answer } from './probe.ts';
+
+/** Seconds that one probe may take: a hung mount must not cost the other facts. */
+const PROBE_SECONDS = 20;
+
+/** One script that runs every command under its own deadline and frames each output with a nonce that no output can guess. */
+export function framedScript(commands: Readonly<Record<string, Command<'sh'>>>, nonce: string): Command<'sh'> {
+  const calls = Object.entries(commands).map(
+    ([name, { script }]) => sh`p ${name} ${`set -eu; export LC_ALL=C\n${script}`}`.script,
+  );
+  const script = [
+    `p() { printf '%s\\n' ${nonce}:begin:"$1"; printf '%s\\n' ${nonce}:begin:"$1" >&2; s=0`,
+    `timeout -k 1 ${String(PROBE_SECONDS)} sh -c "$2" </dev/null || s=$?`,
+    `printf '\\n%s\\n' ${nonce}:end:"$1":$s; printf '\\n%s\\n' ${nonce}:end:"$1":$s >&2; }`,
+    ...calls,
+  ].join('\n');
+  return { shell: 'sh', script, title: `observe (${String(Object.keys(commands).length)} probes)` };
+}
+
+function frames(text: string, nonce: string): ReadonlyMap<string, { readonly text: string; readonly status: number }> {
+  const found = new Map<string, { text: string; status: number }>();
+  const pattern = new RegExp(`${nonce}:begin:([^\\n]*)\\n([\\s\\S]*?)\\n${nonce}:end:\\1:(\\d+)(?=\\n|$)`, 'g');
+  for (const match of text.matchAll(pattern)) found.set(match[1]!, { text: match[2]!, status: Number(match[3]) });
+  return found;
+}
+
+/** The answers in the output of a framed script. A name that is missing there was not answered. */
+export function readFrames(stdout: string, stderr: string, nonce: string): Readonly<Record<string, Answer>> {
+  const errors = frames(stderr, nonce);
+  const answers: Record<string, Answer> = {};
+  for (const [name, { text, status }] of frames(stdout, nonce)) {
+    if (status === 0) answers[name] = { stdout: text };
+    else {
+      const why =
+        status === 124 || status === 137 ? `no answer within ${String(PROBE_SECONDS)} s` : `status ${String(status)}`;
+      const detail = errors.get(name)?.text.trim().split('\n').slice(-3).join(' ') ?? '';
+      answers[name] = { failed: detail === '' ? why : `${why}: ${detail}` };
+    }
+  }
+  return answers;
+}

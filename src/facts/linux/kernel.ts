@@ -1,0 +1,53 @@
+import { sh } from '../../shell/sh.ts';
+import { lines, probe } from '../probe.ts';
+
+/** What a module is to a host: working (loaded or built in), there to be loaded, or missing. */
+export type ModuleState = 'working' | 'loadable' | 'missing';
+
+/**
+ * The modules that Kubernetes needs, judged by what they provide (a kernel may have them built in, and lsmod does not
+ * say so): overlay by /proc/filesystems, br_netfilter by its sysctls.
+ */
+export const modules = probe(
+  sh`m() { if modprobe -n -q "$1" 2>/dev/null; then echo "$1 loadable"; else echo "$1 missing"; fi; }
+     if grep -qw overlay /proc/filesystems; then echo overlay working; else m overlay; fi
+     if [ -e /proc/sys/net/bridge/bridge-nf-call-iptables ]; then echo br_netfilter working; else m br_netfilter; fi`,
+  (out) => {
+    const states = new Map(lines(out).map((line) => line.split(' ') as [string, ModuleState]));
+    const overlay = states.get('overlay');
+    const brNetfilter = states.get('br_netfilter');
+    if (overlay === undefined || brNetfilter === undefined) throw new Error(`unexpected output: ${out}`);
+    return { overlay, br_netfilter: brNetfilter };
+  },
+);
+
+/** The kernel settings that kbuild owns, and what each must be. */
+export const REQUIRED_SYSCTLS = {
+  'net.bridge.bridge-nf-call-iptables': '1',
+  'net.bridge.bridge-nf-call-ip6tables': '1',
+  'net.ipv4.ip_forward': '1',
+} as const;
+
+export type SysctlName = keyof typeof REQUIRED_SYSCTLS;
+
+/** Effective values; `absent` where the kernel has no such setting (yet). */
+export const sysctls = probe(
+  sh`for name in ${Object.keys(REQUIRED_SYSCTLS)}; do
+       file=/proc/sys/$(echo "$name" | tr . /)
+       if [ -e "$file" ]; then echo "$name $(cat "$file")"; else echo "$name absent"; fi
+     done`,
+  (out) => Object.fromEntries(lines(out).map((line) => line.split(' '))) as Readonly<Record<SysctlName, string>>,
+);
+
+/**
+ * Files that set one of our sysctls to another value and are read after ours: they would win at the next boot.
+ * Order of sysctl.d(5): by file name, whatever the folder; `/etc/sysctl.conf` is read last by procps.
+ */
+export const sysctlOverrides = probe(
+  sh`grep -Hs ${Object.keys(REQUIRED_SYSCTLS).flatMap((name) => ['-e', name])} /etc/sysctl.conf /etc/sysctl.d/*.conf /run/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf || true`,
+  (out) =>
+    lines(out).flatMap((line) => {
+      const [, file, name, value] = /^([^:]+):\s*-?([\w./-]+)\s*=\s*(\S+)/.exec(line) ?? [];
+      return file === undefined ? [] : [{ file, name: name!.replaceAll('/', '.'), value: value! }];
+    }),
+);

@@ -1,0 +1,113 @@
+import { X509Certificate } from 'node:crypto';
+import { spkiFingerprint } from '../../shell/fingerprint.ts';
+import { sh } from '../../shell/sh.ts';
+import { lines, probe } from '../probe.ts';
+
+/** Fingerprint of the cluster CA on the host (`sha256:` + hex of its public key, as kubeadm's discovery hash); `absent`. */
+export const caFingerprint = probe(
+  sh`if [ -e /etc/kubernetes/pki/ca.crt ]; then cat /etc/kubernetes/pki/ca.crt; else echo absent; fi`,
+  (out) => (out.trim() === 'absent' ? 'absent' : spkiFingerprint(out)),
+);
+
+/** What a kubeadm run leaves on a host, as far as it is there. */
+export const kubernetesTraces = probe(
+  sh`for path in /etc/kubernetes/kubelet.conf /etc/kubernetes/bootstrap-kubelet.conf /etc/kubernetes/admin.conf /etc/kubernetes/super-admin.conf \
+       /etc/kubernetes/manifests/*.yaml /etc/kubernetes/pki/ca.crt /etc/kubernetes/pki/ca.key /var/lib/etcd/member \
+       /var/lib/kubelet/config.yaml /var/lib/kubelet/pki/kubelet-client-current.pem; do
+       if [ -e "$path" ]; then echo "$path"; fi
+     done`,
+  (out): ReadonlySet<string> => new Set(lines(out)),
+);
+
+/** Name and server of the cluster in the host's kubeconfig files (never their credentials). */
+export const kubeconfigCluster = probe(
+  sh`for file in /etc/kubernetes/admin.conf /etc/kubernetes/kubelet.conf; do
+       if [ -e "$file" ]; then echo "file $file"; sed -n '/^clusters:/,/^[b-z]/p' "$file" | grep -E '^ *(server|name):' || true; fi
+     done`,
+  (out): { readonly name: string; readonly server: string } | 'absent' => {
+    if (out.trim() === '') return 'absent';
+    const field = (name: string) => new RegExp(`^ *${name}: *(.*)$`, 'm').exec(out)?.[1]?.trim() ?? '';
+    return { name: field('name'), server: field('server') };
+  },
+);
+
+/** What kbuild wrote before it let kubeadm change the host. It only explains; facts decide. */
+export interface Marker {
+  readonly cluster: string;
+  readonly action: 'init' | 'join' | 'reset';
+  readonly job: string;
+}
+
+/** The marker; `absent`, or `unreadable` when it is corrupt or from a newer kbuild. */
+export const marker = probe(
+  sh`if [ -e /var/lib/kbuild/marker.json ]; then cat /var/lib/kbuild/marker.json; else echo absent; fi`,
+  (out): Marker | 'absent' | 'unreadable' => {
+    if (out.trim() === 'absent') return 'absent';
+    try {
+      const { cluster, action, job } = JSON.parse(out) as Partial<Marker>;
+      if (typeof cluster !== 'string' || typeof job !== 'string') return 'unreadable';
+      return action === 'init' || action === 'join' || action === 'reset' ? { cluster, action, job } : 'unreadable';
+    } catch {
+      return 'unreadable';
+    }
+  },
+);
+
+/** The unit of a job that runs; `none`. */
+export const runningJob = probe(
+  sh`systemctl list-units --plain --no-legend --no-pager --state=active,activating,deactivating 'kbuild-job-*.service'`,
+  (out) => lines(out)[0]?.trim().split(/\s+/)[0] ?? 'none',
+);
+
+/** True when the kubelet says that it is healthy. */
+export const kubeletHealthy = probe(
+  sh`if timeout 2 bash -c 'exec 3<>/dev/tcp/127.0.0.1/10248 && printf "GET /healthz HTTP/1.0\r\n\r\n" >&3 && grep -q "200 OK" <&3' 2>/dev/null; then echo healthy; else echo down; fi`,
+  (out) => out.trim() === 'healthy',
+);
+
+/** Do the Service addresses of API and DNS answer from this host? `absent` on a host that has not joined. */
+export const serviceNetwork = (apiAddress: string, dnsAddress: string) =>
+  probe(
+    sh`if [ -e /etc/kubernetes/kubelet.conf ]; then
+         for target in ${`api/${apiAddress}/443`} ${`dns/${dnsAddress}/53`}; do
+           if timeout 2 bash -c 'exec 3<>/dev/tcp/"$0"' "$(echo "$target" | cut -d/ -f2-)" 2>/dev/null
+           then echo "$(echo "$target" | cut -d/ -f1) answers"; else echo "$(echo "$target" | cut -d/ -f1) silent"; fi
+         done
+       else echo absent; fi`,
+    (out): { readonly api: boolean; readonly dns: boolean } | 'absent' =>
+      out.trim() === 'absent' ? 'absent' : { api: out.includes('api answers'), dns: out.includes('dns answers') },
+  );
+
+/** One certificate on the host. */
+export interface Certificate {
+  readonly name: string;
+  /** ISO 8601. */
+  readonly expires: string;
+}
+
+/** Certificates that kubeadm and the kubelet keep on the host; public parts only are read. */
+export const certificates = probe(
+  sh`show() { echo "certificate $1"; sed -n '/-BEGIN CERTIFICATE-/,/-END CERTIFICATE-/p;/-END CERTIFICATE-/q' "$2"; }
+     for file in /etc/kubernetes/pki/*.crt /etc/kubernetes/pki/etcd/*.crt; do
+       if [ -e "$file" ]; then show "$(echo "$file" | sed 's|/etc/kubernetes/pki/||;s|[.]crt$||;s|/|-|')" "$file"; fi
+     done
+     if [ -e /var/lib/kubelet/pki/kubelet-client-current.pem ]; then show kubelet-client /var/lib/kubelet/pki/kubelet-client-current.pem; fi
+     for name in admin super-admin controller-manager scheduler; do
+       if [ -e "/etc/kubernetes/$name.conf" ]; then echo "certificate $name.conf"; sed -n 's/^ *client-certificate-data: *//p' "/etc/kubernetes/$name.conf" | base64 -d; fi
+     done`,
+  (out): readonly Certificate[] =>
+    out
+      .split(/^certificate /m)
+      .slice(1)
+      .map((block) => ({
+        name: block.slice(0, block.indexOf('\n')),
+        expires: new Date(new X509Certificate(block.slice(block.indexOf('\n') + 1)).validTo).toISOString(),
+      })),
+);
+
+/** What a network plugin and kube-proxy leave on a host: CNI configuration, plugin state and kubelet mounts. */
+export const leftovers = probe(
+  sh`ls -d /etc/cni/net.d/* /var/lib/cni/* /run/flannel 2>/dev/null || true
+     awk '$2 ~ "^/var/lib/kubelet/" { print "mount " $2 }' /proc/mounts`,
+  (out) => lines(out),
+);

@@ -1,0 +1,78 @@
+import { sh } from '../../shell/sh.ts';
+import { lines, probe } from '../probe.ts';
+
+/** /etc/os-release, the fields that tell distributions apart. */
+export interface OsRelease {
+  readonly id: string;
+  readonly versionId: string;
+  readonly codename: string;
+  readonly prettyName: string;
+}
+
+function assignments(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    lines(text).flatMap((line) => {
+      const [, key, value] = /^([A-Z_]+)=(.*)$/.exec(line) ?? [];
+      return key === undefined ? [] : [[key, value!.replace(/^(["'])(.*)\1$/, '$2')] as const];
+    }),
+  );
+}
+
+export const osRelease = probe(sh`cat /etc/os-release`, (out): OsRelease => {
+  const fields = assignments(out);
+  return {
+    id: fields.get('ID') ?? 'unknown',
+    versionId: fields.get('VERSION_ID') ?? '',
+    codename: fields.get('VERSION_CODENAME') ?? '',
+    prettyName: fields.get('PRETTY_NAME') ?? 'unknown',
+  };
+});
+
+/** The machine hardware name, e.g. `x86_64`. */
+export const arch = probe(sh`uname -m`, (out) => out.trim());
+
+export const kernel = probe(sh`uname -r`, (out) => out.trim());
+
+/** The node name as the kernel has it. */
+export const hostname = probe(sh`uname -n`, (out) => out.trim());
+
+export const bootId = probe(sh`cat /proc/sys/kernel/random/boot_id`, (out) => out.trim());
+
+/** /etc/machine-id; `absent` when there is none. */
+export const machineId = probe(sh`if [ -s /etc/machine-id ]; then cat /etc/machine-id; else echo absent; fi`, (out) =>
+  out.trim(),
+);
+
+/** The DMI product UUID in lower case; `absent` on a machine without DMI. Kubernetes' install guide wants it unique. */
+export const productUuid = probe(
+  sh`if [ -e /sys/class/dmi/id/product_uuid ]; then cat /sys/class/dmi/id/product_uuid; else echo absent; fi`,
+  (out) => {
+    const value = out.trim().toLowerCase();
+    if (value === '') throw new Error('product_uuid is empty');
+    return value;
+  },
+);
+
+/** The host's time minus the middle of the request, in milliseconds. */
+export const clockOffsetMs = probe(sh`date +%s.%N`, (out, { middleMs }) => {
+  const seconds = Number(out.trim());
+  if (!Number.isFinite(seconds)) throw new Error(`not a time: ${out.trim()}`);
+  return Math.round(seconds * 1000 - middleMs);
+});
+
+export const cpus = probe(sh`nproc`, (out) => Number(out.trim()));
+
+/** MemTotal in MiB. */
+export const memoryMiB = probe(sh`grep MemTotal /proc/meminfo`, (out) => {
+  const kib = /(\d+) kB/.exec(out)?.[1];
+  if (kib === undefined) throw new Error('no MemTotal');
+  return Math.floor(Number(kib) / 1024);
+});
+
+/** Name of process 1, e.g. `systemd`. */
+export const initSystem = probe(sh`cat /proc/1/comm`, (out) => out.trim());
+
+/** 2 for the unified hierarchy, 1 otherwise (Kubernetes documentation, "About cgroup v2"). */
+export const cgroupVersion = probe(sh`stat -fc %T /sys/fs/cgroup`, (out): 1 | 2 =>
+  out.trim() === 'cgroup2fs' ? 2 : 1,
+);

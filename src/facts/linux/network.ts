@@ -1,0 +1,46 @@
+import { sh } from '../../shell/sh.ts';
+import { lines, probe } from '../probe.ts';
+
+/** A socket that listens. */
+export interface Listener {
+  readonly port: number;
+  readonly address: string;
+  /** Process name; `unknown` when the kernel does not tell. */
+  readonly process: string;
+}
+
+/** Listening TCP sockets with the process that holds each. */
+export const listeners = probe(sh`ss -H -l -t -n -p`, (out): readonly Listener[] =>
+  lines(out).flatMap((line) => {
+    const local = line.trim().split(/\s+/)[3];
+    const [, address, port] = /^(.*):(\d+)$/.exec(local ?? '') ?? [];
+    if (address === undefined) return [];
+    return [{ address, port: Number(port), process: /users:\(\("([^"]+)"/.exec(line)?.[1] ?? 'unknown' }];
+  }),
+);
+
+/** One address of the host. */
+export interface Interface {
+  readonly name: string;
+  readonly addresses: readonly string[];
+}
+
+/** Network interfaces with their addresses, without prefix length. */
+export const interfaces = probe(sh`ip -o link show; ip -o addr show`, (out): readonly Interface[] => {
+  const found = new Map<string, string[]>();
+  for (const line of lines(out)) {
+    const name = /^\d+: ([^@:\s]+)/.exec(line)?.[1];
+    if (name === undefined) continue;
+    const addresses = found.get(name) ?? [];
+    const address = /\binet6? ([0-9a-f.:]+)/.exec(line)?.[1];
+    if (address !== undefined) addresses.push(address);
+    found.set(name, addresses);
+  }
+  return [...found].map(([name, addresses]) => ({ name, addresses }));
+});
+
+/** Chains of kube-proxy, the kubelet and CNI plugins that are in the packet filter, e.g. `KUBE-SERVICES`. */
+export const kubeChains = probe(
+  sh`if command -v iptables-save >/dev/null; then iptables-save 2>/dev/null | grep -E '^:(KUBE|CNI|FLANNEL)-' || true; fi`,
+  (out) => [...new Set(lines(out).map((line) => line.slice(1).split(' ')[0]!))],
+);

@@ -1,0 +1,46 @@
+import { sh } from '../../shell/sh.ts';
+import { lines, probe } from '../probe.ts';
+
+/** One systemd unit. */
+export interface ServiceState {
+  /** `not-found` when there is no such unit. */
+  readonly load: string;
+  /** `active`, `activating`, `inactive`, `failed` … */
+  readonly active: string;
+  /** `enabled`, `disabled`, `static`, `masked` …; empty for an unknown unit. */
+  readonly enabled: string;
+  /** When its main process started, in ms since the epoch by the host's clock; 0 when it never did. */
+  readonly startedMs: number;
+  /** True when a unit file changed after systemd read it. */
+  readonly needsDaemonReload: boolean;
+}
+
+/** The state of the given units. */
+export const services = (units: readonly string[]) =>
+  probe(
+    sh`for unit in ${units}; do
+         echo "Unit=$unit"
+         systemctl show "$unit.service" --timestamp=us+utc -p LoadState,ActiveState,UnitFileState,ExecMainStartTimestamp,NeedDaemonReload
+       done`,
+    (out): ReadonlyMap<string, ServiceState> => {
+      const states = new Map<string, ServiceState>();
+      for (const block of out.split(/^(?=Unit=)/m)) {
+        const fields = new Map(
+          lines(block).map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+        );
+        const unit = fields.get('Unit');
+        if (unit === undefined) continue;
+        const started = fields.get('ExecMainStartTimestamp') ?? '';
+        const [, date, time] = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d+) UTC/.exec(started) ?? [];
+        states.set(unit, {
+          load: fields.get('LoadState') ?? 'unknown',
+          active: fields.get('ActiveState') ?? 'unknown',
+          enabled: fields.get('UnitFileState') ?? '',
+          startedMs:
+            date === undefined ? 0 : Date.parse(`${date}T${time!.slice(0, 12)}Z`) + Number(`0.${time!.slice(12)}`),
+          needsDaemonReload: fields.get('NeedDaemonReload') === 'yes',
+        });
+      }
+      return states;
+    },
+  );

@@ -1,0 +1,40 @@
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { paths } from '../paths.ts';
+
+/** Files of a host that some step owns. A step that asks for another path is a bug that says so. */
+export const watchedPaths = (inventory: Inventory, host: LinuxHost): readonly string[] => [
+  ...new Set([
+    ...Object.values(paths).filter(
+      (path) =>
+        path.startsWith('/etc/') &&
+        path !== paths.aptSources &&
+        path !== paths.aptKeyrings &&
+        path !== paths.certsD &&
+        path !== paths.kubeadmPatches,
+    ),
+    '/etc/hosts',
+    '/etc/fstab',
+    '/var/lib/kubelet/config.yaml',
+    '/var/lib/kubelet/kubeadm-flags.env',
+    ...inventory.files.filter(({ hosts }) => hosts.includes(host.name)).map(({ path }) => path),
+  ]),
+];
+
+/** Folders that kbuild owns whole: every file in them is observed. */
+export const watchedTrees: readonly string[] = [paths.certsD, paths.kubeadmPatches];
+
+/** Units that some step owns. */
+export const watchedUnits: readonly string[] = ['containerd', 'kubelet'];
+
+/** Packages that some step owns. */
+export const watchedPackages = (inventory: Inventory): readonly string[] => [
+  inventory.runtime.package,
+  'kubelet',
+  'kubeadm',
+  'kubectl',
+  'kubernetes-cni',
+  'cri-tools',
+  'conntrack',
+  'ethtool',
+  'socat',
+];

@@ -1,0 +1,164 @@
+import type { Secret } from '../shell/secret.ts';
+
+/** What a host is for. One role a host. */
+export type Role = 'control-plane' | 'worker' | 'etcd' | 'load-balancer';
+
+/** A JSON object of the user's, merged into an object of kbuild's. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+/** kubeadm v1beta4 writes arguments as a list; names without leading dashes. */
+export interface Argument {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+}
+
+/** How to log in to a host; resolved per host from `ssh:` of the inventory and of the host. */
+export interface SshSettings {
+  readonly user: string;
+  readonly port: number;
+  /** Absolute path of a private key; none means the agent at $SSH_AUTH_SOCK. */
+  readonly identityFile?: string;
+  /** Absolute paths of known_hosts files, read in order; new keys are recorded in the first. */
+  readonly knownHostsFiles: readonly string[];
+}
+
+interface HostCommon {
+  readonly name: string;
+  /** Where SSH connects. */
+  readonly address: string;
+  /** Where Kubernetes listens; default: `address`. */
+  readonly internalAddress: string;
+  readonly ssh: SshSettings;
+  /** kubelet settings of this host, already merged from the inventory's, the role's and the host's own. */
+  readonly kubelet: { readonly config: JsonObject; readonly extraArgs: readonly Argument[] };
+  readonly labels: Readonly<Record<string, string>>;
+  /** undefined: kubeadm's default taint of a control plane, none on a worker. An empty list means none. */
+  readonly taints: readonly Taint[] | undefined;
+  /** True: `up` sets the hostname to the host's name. */
+  readonly setHostname: boolean;
+}
+
+export interface LinuxHost extends HostCommon {
+  readonly os: 'linux';
+  readonly role: Role;
+}
+
+export interface WindowsHost extends HostCommon {
+  readonly os: 'windows';
+  readonly role: 'worker';
+}
+
+export type Host = LinuxHost | WindowsHost;
+
+/** An apt repository with its pinned signing key. */
+export interface PackageRepository {
+  /** `{minor}` already replaced. */
+  readonly url: string;
+  /** undefined: a flat repository (`deb URL /`). */
+  readonly suite?: string;
+  readonly component?: string;
+  /** Where the host fetches the signing key, or the key itself when the inventory named a file. */
+  readonly key: { readonly url: string } | { readonly content: string };
+  /** The key's primary fingerprint, 40 upper-case hexadecimal digits; a key that does not match is refused. */
+  readonly fingerprint: string;
+}
+
+/** How the runtime reaches one registry: /etc/containerd/certs.d/<host>/hosts.toml. */
+export interface RegistrySettings {
+  /** Registry host as in image names, e.g. `registry.k8s.io`; `_default` for all others. */
+  readonly host: string;
+  /** Base URLs, tried in order before the registry itself. */
+  readonly mirrors: readonly string[];
+  /** PEM text of a private CA. */
+  readonly ca?: string;
+  readonly username?: string;
+  readonly password?: Secret;
+}
+
+/** A file that `up` distributes. */
+export interface FileToDistribute {
+  /** Names of the hosts that get it. */
+  readonly hosts: readonly string[];
+  readonly path: string;
+  readonly content: string | Secret;
+  /** e.g. 0o644 */
+  readonly mode: number;
+}
+
+/** Objects applied to the cluster after the network plugin: multi-document YAML, already read. */
+export interface UserManifest {
+  /** The file or URL it came from. */
+  readonly source: string;
+  /** Parsed documents, each with apiVersion, kind and metadata.name. */
+  readonly objects: readonly JsonObject[];
+}
+
+/** The file and its parsed, immutable form: what should be. After loading, nothing has a default any more. */
+export interface Inventory {
+  readonly name: string;
+  /** Absolute path of the file, or `-`. */
+  readonly file: string;
+  readonly kubernetes: {
+    /** Without `v`: `1.36.3`. */
+    readonly version: string;
+    /** `1.36` */
+    readonly minor: string;
+    readonly repository: PackageRepository;
+    readonly imageRepository: string;
+    readonly dnsDomain: string;
+    /** CA fingerprint (`sha256:` + 64 hex of its public key) of a cluster that kubeadm built without kbuild. */
+    readonly adopt?: string;
+  };
+  /** `host:port` that kubelets and users reach the API at; always set. */
+  readonly endpoint: string;
+  /** True when the inventory asked for the endpoint's name in every host's /etc/hosts. */
+  readonly endpointInHosts: boolean;
+  readonly network: {
+    readonly plugin: 'flannel' | 'none';
+    readonly podSubnet: string;
+    readonly serviceSubnet: string;
+    readonly flannel: {
+      readonly image: string;
+      readonly cniPluginImage: string;
+      /** VXLAN port and id; Windows forces 4789 and 4096. */
+      readonly port: number;
+      readonly vni: number;
+    };
+  };
+  readonly runtime: {
+    readonly name: 'containerd';
+    /** Without `v`: `2.2.9`. */
+    readonly version: string;
+    readonly cgroupDriver: 'systemd' | 'cgroupfs';
+    readonly repository: PackageRepository;
+    /** Name of the package, e.g. `containerd.io`. */
+    readonly package: string;
+    /** Merged into the generated config.toml. */
+    readonly config: JsonObject;
+    readonly registries: readonly RegistrySettings[];
+  };
+  readonly etcd: { readonly topology: 'stacked' };
+  readonly loadBalancer: { readonly kind: 'none' | 'external' };
+  /** Outbound proxy; `noProxy` is complete: hosts, endpoint, CIDRs, .svc, the cluster's domain. */
+  readonly proxy: { readonly http?: string; readonly https?: string; readonly noProxy: readonly string[] } | undefined;
+  readonly files: readonly FileToDistribute[];
+  readonly manifests: readonly UserManifest[];
+  /** Overrides merged into kbuild's configuration objects. Fields that kbuild owns were refused while loading. */
+  readonly kubeadm: {
+    readonly init: JsonObject;
+    readonly cluster: JsonObject;
+    readonly join: JsonObject;
+    readonly kubeProxy: JsonObject;
+    readonly reset: JsonObject;
+    /** Patch files for kubeadm's `patches.directory`: file name → content. */
+    readonly patches: Readonly<Record<string, string>>;
+  };
+  readonly hosts: readonly Host[];
+  readonly ignoreChecks: readonly string[];
+}

@@ -1,0 +1,30 @@
+import type { Host, Inventory, LinuxHost, Role, WindowsHost } from './inventory.ts';
+
+const isLinux = (host: Host): host is LinuxHost => host.os === 'linux';
+
+/** Linux hosts in the inventory's order. */
+export const linuxHosts = (inventory: Inventory): readonly LinuxHost[] => inventory.hosts.filter(isLinux);
+
+/** Windows hosts in the inventory's order. */
+export const windowsHosts = (inventory: Inventory): readonly WindowsHost[] =>
+  inventory.hosts.filter((host): host is WindowsHost => host.os === 'windows');
+
+/** Linux hosts of one role in the inventory's order. */
+export const withRole = (inventory: Inventory, role: Role): readonly LinuxHost[] =>
+  linuxHosts(inventory).filter((host) => host.role === role);
+
+export const controlPlanes = (inventory: Inventory): readonly LinuxHost[] => withRole(inventory, 'control-plane');
+
+export const linuxWorkers = (inventory: Inventory): readonly LinuxHost[] => withRole(inventory, 'worker');
+
+/** Linux hosts that become Kubernetes nodes. */
+export const linuxNodes = (inventory: Inventory): readonly LinuxHost[] =>
+  linuxHosts(inventory).filter((host) => host.role === 'control-plane' || host.role === 'worker');
+
+/** True when the name matches one of the patterns (`*` stands for any characters); no patterns match everything. */
+export function selects(patterns: readonly string[] | undefined, name: string): boolean {
+  if (patterns === undefined || patterns.length === 0) return true;
+  return patterns.some((pattern) =>
+    new RegExp(`^${pattern.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('*', '.*')}$`).test(name),
+  );
+}

@@ -1,0 +1,35 @@
+/** Every file and folder that kbuild writes on a Linux host. `reset` takes all of them back. */
+export const paths = {
+  /** Volatile state: lock, jobs. A tmpfs, so a reboot clears it. */
+  run: '/run/kbuild',
+  lock: '/run/kbuild/lock',
+  jobLock: '/run/kbuild/job.lock',
+  /** Hashes of what services loaded, by service. */
+  applied: '/run/kbuild/applied',
+  /** Durable state: the marker and the owner's notes. */
+  state: '/var/lib/kbuild',
+  marker: '/var/lib/kbuild/marker.json',
+  fstabBackup: '/etc/fstab.kbuild-backup',
+
+  aptSources: '/etc/apt/sources.list.d',
+  aptKeyrings: '/etc/apt/keyrings',
+  aptProxy: '/etc/apt/apt.conf.d/95kbuild-proxy',
+  kubernetesSource: '/etc/apt/sources.list.d/kbuild-kubernetes.list',
+  kubernetesKeyring: '/etc/apt/keyrings/kbuild-kubernetes.asc',
+  containerdSource: '/etc/apt/sources.list.d/kbuild-containerd.list',
+  containerdKeyring: '/etc/apt/keyrings/kbuild-containerd.asc',
+
+  modulesLoad: '/etc/modules-load.d/kbuild.conf',
+  sysctl: '/etc/sysctl.d/99-zz-kbuild.conf',
+  zramGenerator: '/etc/systemd/zram-generator.conf',
+
+  containerdConfig: '/etc/containerd/config.toml',
+  containerdConfigBackup: '/etc/containerd/config.toml.kbuild-backup',
+  certsD: '/etc/containerd/certs.d',
+  containerdProxy: '/etc/systemd/system/containerd.service.d/90-kbuild-proxy.conf',
+  kubeletProxy: '/etc/systemd/system/kubelet.service.d/90-kbuild-proxy.conf',
+  kubeletExtraArgs: '/etc/default/kubelet',
+
+  kubeadmPatches: '/etc/kubernetes/patches',
+  adminConf: '/etc/kubernetes/admin.conf',
+} as const;

@@ -1,0 +1,13 @@
+/** The shells that kbuild speaks: POSIX sh on Linux hosts, Windows PowerShell on Windows hosts. */
+export type Shell = 'sh' | 'powershell';
+
+/** A script for one shell. Invariant in `S`: a `sh` command on a Windows host is a type error. */
+export interface Command<in out S extends Shell = Shell> {
+  readonly shell: S;
+  /** What is sent on stdin, complete with its parameters. */
+  readonly script: string;
+  /** What people see in summaries, errors and logs: one line, no parameters of scripts. */
+  readonly title: string;
+  /** Makes the type invariant; never called. */
+  readonly _shell?: (shell: S) => S;
+}

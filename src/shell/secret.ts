@@ -1,0 +1,35 @@
+import { inspect } from 'node:util';
+
+const values = new WeakMap<Secret, string>();
+
+/** A value that no log, event or command may show. It prints as `(secret)` everywhere and is no `Word` of a command. */
+export class Secret {
+  // Nominal: a structurally equal object is not a Secret.
+  readonly #brand = 'Secret';
+
+  private constructor(value: string) {
+    values.set(this, value);
+  }
+
+  /** Wraps a value that came from a file, the environment, a prompt or a host. */
+  static of(value: string): Secret {
+    return new Secret(value);
+  }
+
+  toString(): string {
+    return `(${this.#brand.toLowerCase()})`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+}
+
+/** The value itself. Only transports, jobs and `secretYaml` call it: a review looks for every other use. */
+export function revealed(secret: Secret): string {
+  return values.get(secret)!;
+}

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import Handlebars from 'handlebars';
+import type { Command } from './shell/command.ts';
+import { quote } from './shell/sh.ts';
+
+const read = (name: string): string =>
+  readFileSync(fileURLToPath(new URL(`../templates/${name}`, import.meta.url)), 'utf8');
+
+/** What a script's parameter may be; a list arrives as one line an item. */
+export type Parameter = string | number | readonly string[];
+
+/**
+ * A static script of templates/ (POSIX sh) with its parameters as variables, set before the first line.
+ * Throws `TypeError` on a list item with a line break, which would become two.
+ */
+export function script(name: `${string}.sh`, parameters: Readonly<Record<string, Parameter>> = {}): Command<'sh'> {
+  const assignments = Object.entries(parameters).map(([key, value]) => {
+    if (typeof value === 'string' || typeof value === 'number') return `${key}=${quote(String(value))}`;
+    if (value.some((item) => item.includes('\n'))) throw new TypeError(`${name}: an item of ${key} has a line break`);
+    return `${key}=${quote(value.join('\n'))}`;
+  });
+  return { shell: 'sh', script: [...assignments, read(name)].join('\n'), title: name };
+}
+
+/** A configuration file of another program, from templates/etc. Throws on a value that is missing. */
+export function render(name: string, values: object): string {
+  const template = Handlebars.compile(read(`etc/${name}.hbs`), { noEscape: true, strict: true });
+  return template(values);
+}

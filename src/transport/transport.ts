@@ -1,0 +1,47 @@
+/** What one exchange on a channel returned. */
+export interface ExecResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Exit status, the name of the signal, or `lost` when the connection ended before a status came: unknown, not zero. */
+  readonly status: number | string;
+}
+
+/** A channel that stays open, with lines coming in. */
+export interface Channel {
+  /** Sends text to the command's stdin. */
+  write(text: string): void;
+  /** Settles when the channel ends, whatever the reason. */
+  readonly ended: Promise<ExecResult>;
+  /** Called for every complete line of stdout. */
+  onLine(listener: (line: string) => void): void;
+  close(): void;
+}
+
+/** How bytes reach a host: one connection, several channels. Nothing here knows a shell. */
+export interface Transport {
+  /** The address of the other end as connected. */
+  readonly peer: string;
+  /**
+   * Runs one command line, sends `stdin`, and collects the output; no more than five channels a connection are open at
+   * once, others wait. Output beyond `maxBytes` (default 64 MiB) is dropped from the middle and marked.
+   * @throws ConnectError when the connection is gone and cannot be made again.
+   */
+  exec(
+    commandLine: string,
+    options?: { readonly stdin?: string | Buffer; readonly maxBytes?: number },
+  ): Promise<ExecResult>;
+  /** Starts a command and keeps its channel. */
+  open(commandLine: string, stdin: string): Promise<Channel>;
+  /** Streams a local file to a command's stdin. Flow-controlled: memory stays bounded. */
+  send(commandLine: string, localPath: string): Promise<ExecResult>;
+  /** Streams a command's stdout to a local file, which is created 0600. */
+  receive(commandLine: string, localPath: string, stdin?: string): Promise<ExecResult>;
+  /** How many connections were made; a converged run makes one. */
+  readonly connections: number;
+  /** How many commands were run. */
+  readonly commands: number;
+  close(): Promise<void>;
+}
+
+/** Makes a transport. Rejects with `ConnectError`. */
+export type Dial<H> = (host: H) => Promise<Transport>;
