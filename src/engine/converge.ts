@@ -1,0 +1,211 @@
+import { Interrupted, NotConverged, Refused } from '../errors.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import type { On } from '../remote/remote.ts';
+import { eachLimit, limiter } from './each-limit.ts';
+import type { Emit } from './event.ts';
+import { changeId } from './plan.ts';
+import type { Change, Phase } from './step.ts';
+import { ask, places } from './target.ts';
+import type { Watch } from './watch.ts';
+
+/** What a run needs from outside: the world, and the people behind it. */
+export interface Convergence {
+  readonly inventory: Inventory;
+  readonly phases: readonly Phase[];
+  readonly watch: Watch;
+  readonly on: On;
+  /** Identities of the changes that were confirmed. */
+  readonly planned: ReadonlySet<string>;
+  /** Asked about a change beyond the confirmed ones; false stops its host. */
+  readonly approve: (summary: string) => Promise<boolean>;
+  readonly emit: Emit;
+  /** Hosts at once. */
+  readonly concurrency: number;
+  /** Aborted: finish the current change, start no other. Its reason is thrown. */
+  readonly signal: AbortSignal;
+  readonly nowMs: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** How a run ended. */
+export interface Outcome {
+  readonly changes: number;
+  /** Why a host left the run, by host. */
+  readonly failures: ReadonlyMap<string, Error>;
+}
+
+/** Milliseconds between two looks while something settles. */
+const POLL_MS = 500;
+
+/** Consecutive phases that need not wait for each other: one that waits, and the overlapping ones after it. */
+export function groups(phases: readonly Phase[]): readonly (readonly Phase[])[] {
+  const found: Phase[][] = [];
+  for (const phase of phases) {
+    if (phase.overlaps === true && found.length > 0) found.at(-1)!.push(phase);
+    else found.push([phase]);
+  }
+  return found;
+}
+
+/**
+ * Makes it so: phase by phase, host by host, step by step, diff → apply → observe → diff must be empty.
+ * A worker that fails leaves the run; any other host that fails ends it after what is under way. Does not reject for a
+ * failed host; rejects with the signal's reason when the run was ended from outside.
+ */
+export async function converge(run: Convergence): Promise<Outcome> {
+  const { phases, watch, emit, concurrency, signal, nowMs } = run;
+  const failures = new Map<string, Error>();
+  let changes = 0;
+  const started = nowMs();
+  const isOver = (): boolean => signal.aborted || [...failures.keys()].some((name) => !isWorker(run.inventory, name));
+
+  for (const group of groups(phases)) {
+    if (isOver()) break;
+    const rows = group.map((phase) => phaseRow(phase, emit, nowMs));
+    const hosts = [
+      ...new Map(group.flatMap((phase) => places(phase, watch.fleet())).map((host) => [host.name, host])).values(),
+    ];
+    await eachLimit(hosts, concurrency, async (host) => {
+      for (const row of rows) {
+        if (!row.hosts(watch).some(({ name }) => name === host.name)) continue;
+        if (isOver() || failures.has(host.name)) {
+          row.leave(host.name);
+          continue;
+        }
+        try {
+          changes += await row.place(() => hostInPhase(run, row.phase, host, row));
+        } catch (error) {
+          if (!(error instanceof Interrupted) || !signal.aborted) failures.set(host.name, error as Error);
+        }
+        row.leave(host.name);
+      }
+    });
+  }
+  emit({ kind: 'done', changes, failed: [...failures.keys()], durationMs: nowMs() - started });
+  if (signal.aborted) throw signal.reason;
+  return { changes, failures };
+}
+
+const isWorker = (inventory: Inventory, name: string): boolean =>
+  inventory.hosts.find((host) => host.name === name)?.role === 'worker';
+
+/** Bookkeeping of one phase: begins with its first host, ends with its last. */
+function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
+  const { run } = limiter(phase.concurrency ?? Number.MAX_SAFE_INTEGER);
+  let hosts: readonly Host[] | undefined;
+  let startedMs: number | undefined;
+  let changes = 0;
+  const left = new Set<string>();
+  return {
+    phase,
+    hosts: (watch: Watch): readonly Host[] => (hosts ??= places(phase, watch.fleet())),
+    place: run,
+    begin: (): void => {
+      if (startedMs !== undefined) return;
+      startedMs = nowMs();
+      emit({
+        kind: 'phase-started',
+        phase: phase.name,
+        title: phase.title,
+        hosts: (hosts ?? []).map(({ name }) => name),
+      });
+    },
+    count: (more: number): void => {
+      changes += more;
+    },
+    leave: (host: string): void => {
+      left.add(host);
+      if (startedMs !== undefined && (hosts ?? []).every(({ name }) => left.has(name))) {
+        emit({ kind: 'phase-done', phase: phase.name, changes, durationMs: nowMs() - startedMs });
+      }
+    },
+  };
+}
+
+async function hostInPhase(
+  run: Convergence,
+  phase: Phase,
+  host: Host,
+  row: ReturnType<typeof phaseRow>,
+): Promise<number> {
+  const { emit, nowMs, signal } = run;
+  const startedMs = nowMs();
+  row.begin();
+  emit({ kind: 'host-started', phase: phase.name, host: host.name });
+  let changes = 0;
+  for (const step of phase.steps) {
+    if (signal.aborted) throw new Interrupted('interrupted before the next step');
+    try {
+      changes += await stepOnHost(run, phase, host, step);
+    } catch (error) {
+      if (!(error instanceof Interrupted)) {
+        const { message } = error as Error;
+        const exitCode = (error as { readonly exitCode?: number }).exitCode ?? 1;
+        emit({ kind: 'failed', phase: phase.name, host: host.name, step: step.name, summary: message, exitCode });
+      }
+      throw error;
+    }
+  }
+  row.count(changes);
+  emit({ kind: 'host-done', phase: phase.name, host: host.name, changes, durationMs: nowMs() - startedMs });
+  return changes;
+}
+
+async function stepOnHost(run: Convergence, phase: Phase, host: Host, step: Phase['steps'][number]): Promise<number> {
+  const { inventory, watch, emit, nowMs, sleep, signal } = run;
+  const place = { phase: phase.name, host: host.name, step: step.name };
+  const question = ask(phase, step, host, inventory);
+  const look = async (): Promise<{ readonly due: readonly Change[]; readonly sawCluster: boolean }> => {
+    const { value, sawCluster } = await watch.evaluate(question);
+    return { due: value === 'not observed' ? [] : value, sawCluster };
+  };
+  const expire = (hosts: readonly string[], sawCluster: boolean): void => {
+    watch.expire(hosts);
+    if (sawCluster) watch.expireCluster();
+  };
+
+  // A phase that goes host by host changes what the hosts have in common: what was seen before the last one is old.
+  if (phase.concurrency === 1) watch.expireAll();
+  const before = await look();
+  if (before.due.length === 0) return 0;
+
+  let applied = 0;
+  for (const change of before.due) {
+    if (change.apply === undefined) continue;
+    if (!run.planned.has(changeId(place))) {
+      emit({ kind: 'unplanned', ...place, summary: change.summary });
+      if (!(await run.approve(`${host.name}: ${change.summary}`)))
+        throw new Refused(host.name, `not in the confirmed plan: ${change.summary}`);
+    }
+    applied += 1;
+    const startedMs = nowMs();
+    emit({ kind: 'changing', ...place, summary: change.summary });
+    const touched = new Set([host.name]);
+    try {
+      await change.apply((other) => {
+        touched.add(other.name);
+        return run.on(other);
+      });
+    } finally {
+      expire([...touched], before.sawCluster);
+    }
+    emit({ kind: 'changed', ...place, summary: change.summary, durationMs: nowMs() - startedMs });
+    if (signal.aborted) throw new Interrupted('interrupted after a change');
+  }
+
+  const deadline = nowMs() + (step.settleMs ?? 0);
+  let said = '';
+  for (;;) {
+    const { due, sawCluster } = await look();
+    if (due.length === 0) return applied;
+    const summaries = due.map(({ summary }) => summary);
+    if (nowMs() >= deadline) throw new NotConverged(host.name, step.name, summaries);
+    if (summaries.join('; ') !== said) {
+      said = summaries.join('; ');
+      emit({ kind: 'settling', ...place, summary: said });
+    }
+    if (signal.aborted) throw new Interrupted('interrupted while waiting');
+    await sleep(POLL_MS);
+    expire([host.name], sawCluster);
+  }
+}

@@ -1,0 +1,44 @@
+import type { Fleet, Kind, Kinds } from '../facts/fleet.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import { selects } from '../inventory/select.ts';
+import type { Phase, Step, Target } from './step.ts';
+
+/** What a run may change; everything is observed all the same. */
+export interface Selection {
+  /** Patterns of host names; undefined: all. */
+  readonly hosts?: readonly string[] | undefined;
+  /** Names of phases; undefined: all. */
+  readonly phases?: readonly string[] | undefined;
+}
+
+/** The phases that are left of a list, with the hosts that are left of them. Phases without hosts are gone. */
+export function selected(phases: readonly Phase[], selection: Selection): readonly Phase[] {
+  return phases
+    .filter(({ name }) => selects(selection.phases, name))
+    .map(
+      (phase): Phase =>
+        ({ ...phase, hosts: phase.hosts.filter(({ name }) => selects(selection.hosts, name)) }) as Phase,
+    )
+    .filter(({ hosts }) => hosts.length > 0);
+}
+
+/** The hosts on which a phase does its steps: all of them, or the one that speaks for the cluster. */
+export function places(phase: Phase, fleet: Fleet): readonly Host[] {
+  if (phase.kind !== 'cluster') return phase.hosts;
+  const { cluster } = fleet;
+  const via = cluster.state === 'up' ? phase.hosts.find(({ name }) => name === cluster.via) : undefined;
+  return [via ?? phase.hosts[0]!];
+}
+
+/** A step of some kind, asked about one host: the pairing of kind and facts is made here, and only here. */
+export function ask(phase: Phase, step: Phase['steps'][number], host: Host, inventory: Inventory) {
+  return (fleet: Fleet): ReturnType<Step['diff']> | 'not observed' => {
+    const facts =
+      phase.kind === 'cluster'
+        ? fleet.cluster
+        : fleet.hosts.find((observed) => observed.host.name === host.name)?.facts;
+    if (facts === undefined) return 'not observed';
+    const target = { inventory, host, facts, fleet } as Target<Kind> as never;
+    return (step as Step<keyof Kinds>).diff(target);
+  };
+}

@@ -1,0 +1,37 @@
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { Command } from '../shell/command.ts';
+import type { ExecResult } from '../transport/transport.ts';
+import { framedScript, readFrames } from './framed-script.ts';
+import { linuxProbes, type LinuxFacts } from './linux.ts';
+import { factsFrom, type Probe } from './probe.ts';
+
+/** How a host is asked: one script on one channel, both streams back whatever the status. */
+export type Ask = (command: Command<'sh'>) => Promise<ExecResult>;
+
+/** Time and randomness of an observation. */
+export interface ObserveTools {
+  readonly nowMs: () => number;
+  /** A fresh unguessable word: output cannot fake a frame. */
+  readonly nonce: () => string;
+}
+
+/**
+ * Asks a Linux host by one script: for all facts, or only for the named ones (the others are then missing in the result).
+ * A probe that fails makes reading its fact throw; a host that cannot be asked at all rejects.
+ */
+export async function observeLinux(
+  ask: Ask,
+  inventory: Inventory,
+  host: LinuxHost,
+  { nowMs, nonce }: ObserveTools,
+  names?: readonly string[],
+): Promise<LinuxFacts> {
+  const all: Readonly<Record<string, Probe<unknown>>> = linuxProbes(inventory, host);
+  const probes = names === undefined ? all : Object.fromEntries(names.map((name) => [name, all[name]!]));
+  const commands = Object.fromEntries(Object.entries(probes).map(([name, { command }]) => [name, command]));
+  const word = nonce();
+  const from = nowMs();
+  const { stdout, stderr } = await ask(framedScript(commands, word));
+  const answers = readFrames(stdout, stderr, word);
+  return factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 }) as LinuxFacts;
+}
