@@ -49,8 +49,8 @@ export type TimedEvent = Event & { readonly time: string };
 /** Tells all reporters. */
 export type Emit = (event: Event) => void;
 
-/** Something that shows events to people or programs. `close` puts the terminal back. */
+/** Something that shows events to people or programs. `close` settles when all of it was shown and the terminal is as it was. */
 export interface Reporter {
   readonly report: (event: TimedEvent) => void;
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 }
