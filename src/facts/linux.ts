@@ -2,6 +2,7 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import type { Probe } from './probe.ts';
 import type { FactsOf } from './probe.ts';
 import { files } from './linux/files.ts';
+import { keyrings } from './linux/keyrings.ts';
 import { modules, sysctlOverrides, sysctls } from './linux/kernel.ts';
 import * as kubernetes from './linux/kubernetes.ts';
 import * as machine from './linux/machine.ts';
@@ -10,7 +11,7 @@ import { dpkgAudit, packages } from './linux/packages.ts';
 import { cgroupDriverInUse, criSockets, images, runtimeConfig } from './linux/runtime.ts';
 import { services } from './linux/services.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from './linux/swap.ts';
-import { watchedPackages, watchedPaths, watchedTrees, watchedUnits } from './watched.ts';
+import { watchedKeyrings, watchedPackages, watchedPaths, watchedTrees, watchedUnits } from './watched.ts';
 import { dnsServiceAddress, firstServiceAddress } from '../inventory/subnets.ts';
 
 /** Every fact of a Linux host. A new fact is one line. */
@@ -38,6 +39,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     files: files(watchedPaths(inventory, host), watchedTrees),
     packages: packages(watchedPackages(inventory)),
     dpkgAudit,
+    keyrings: keyrings(watchedKeyrings),
     services: services(watchedUnits),
     listeners,
     interfaces,

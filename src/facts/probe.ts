@@ -24,7 +24,10 @@ export const probe = <T>(command: Command<'sh'>, parse: (stdout: string, asked: 
 export const lines = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');
 
 /** The facts that a table of probes yields. */
-export type FactsOf<P> = { readonly [K in keyof P]: P[K] extends Probe<infer T, Shell> ? T : never };
+export type FactsOf<P> = {
+  // By `parse` alone: the command is invariant in its shell, so no `Probe<T, Shell>` is a supertype of them all.
+  readonly [K in keyof P]: P[K] extends { readonly parse: (stdout: string, asked: Asked) => infer T } ? T : never;
+};
 
 /** What came back for one probe: its output, or why there is none. */
 export type Answer = { readonly stdout: string } | { readonly failed: string };

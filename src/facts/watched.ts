@@ -1,3 +1,4 @@
+import { dirname } from 'node:path/posix';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 
@@ -12,6 +13,8 @@ export const watchedPaths = (inventory: Inventory, host: LinuxHost): readonly st
         path !== paths.certsD &&
         path !== paths.kubeadmPatches,
     ),
+    dirname(paths.containerdProxy),
+    dirname(paths.kubeletProxy),
     '/etc/hosts',
     '/etc/fstab',
     '/var/lib/kubelet/config.yaml',
@@ -22,6 +25,9 @@ export const watchedPaths = (inventory: Inventory, host: LinuxHost): readonly st
 
 /** Folders that kbuild owns whole: every file in them is observed. */
 export const watchedTrees: readonly string[] = [paths.certsD, paths.kubeadmPatches];
+
+/** Key files of package repositories. */
+export const watchedKeyrings: readonly string[] = [paths.kubernetesKeyring, paths.containerdKeyring];
 
 /** Units that some step owns. */
 export const watchedUnits: readonly string[] = ['containerd', 'kubelet'];

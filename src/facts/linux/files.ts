@@ -5,6 +5,8 @@ import { lines, probe } from '../probe.ts';
 export type FileState =
   | { readonly kind: 'absent' }
   | { readonly kind: 'other' }
+  /** Its time changes when an entry comes or goes. */
+  | { readonly kind: 'folder'; readonly mtimeMs: number }
   | {
       readonly kind: 'file';
       readonly sha256: string;
@@ -18,7 +20,7 @@ export const files = (paths: readonly string[], trees: readonly string[]) =>
   probe(
     sh`set --
        for path in ${paths}; do
-         if [ -f "$path" ]; then set -- "$@" "$path"; elif [ -e "$path" ]; then echo "other $path"; else echo "absent $path"; fi
+         if [ -f "$path" ]; then set -- "$@" "$path"; elif [ -d "$path" ]; then stat -L -c 'folder %.Y %n' -- "$path"; elif [ -e "$path" ]; then echo "other $path"; else echo "absent $path"; fi
        done
        found=$(for tree in ${trees}; do if [ -d "$tree" ]; then find "$tree" -type f; fi; done)
        IFS='
@@ -31,6 +33,8 @@ export const files = (paths: readonly string[], trees: readonly string[]) =>
       for (const line of lines(out)) {
         const [, kind, path] = /^(absent|other) (.*)$/.exec(line) ?? [];
         if (kind !== undefined) found.set(path!, { kind: kind as 'absent' | 'other' });
+        const [, changed, folder] = /^folder ([\d.]+) (.*)$/.exec(line) ?? [];
+        if (folder !== undefined) found.set(folder, { kind: 'folder', mtimeMs: Number(changed) * 1000 });
         const stat = /^stat (\d+) (\S+) ([\d.]+) (.*)$/.exec(line);
         if (stat)
           stats.set(stat[4]!, { mode: parseInt(stat[1]!, 8), owner: stat[2]!, mtimeMs: Number(stat[3]) * 1000 });

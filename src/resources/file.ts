@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import type { Change, Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import type { FileState } from '../facts/linux/files.ts';
+import type { On } from '../remote/remote.ts';
+import type { Command } from '../shell/command.ts';
+import { Secret, revealed } from '../shell/secret.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+import { textDiff } from './text-diff.ts';
+
+/** A file as it should be. */
+export interface WantedFile {
+  readonly path: string;
+  /** undefined: there should be none; what is found is removed. */
+  readonly content: string | Secret | undefined;
+  /** Default 0644, of a Secret 0600. The owner is always root:root. */
+  readonly mode?: number;
+  /** Says whether a candidate file is good; the file stays as it was when this fails. */
+  readonly validate?: (path: string) => Command<'sh'>;
+  /** Where a file that is not kbuild's own is copied before the first overwrite. */
+  readonly backup?: string;
+}
+
+/** The first words of every file that kbuild writes for itself: how it tells its own files from others'. */
+export const OURS = '# Written by kbuild';
+
+const text = (content: string | Secret): string => (content instanceof Secret ? revealed(content) : content);
+const octal = (mode: number): string => mode.toString(8).padStart(3, '0');
+const defaultMode = (content: string | Secret): number => (content instanceof Secret ? 0o600 : 0o644);
+
+/** The observed state of a path. Throws a plain `Error` (a bug) for a path that no probe watches. */
+export function fileState({ facts, host }: Target, path: string): FileState {
+  const state = facts.files.get(path);
+  if (state === undefined) throw new Error(`${path} is not watched on ${host.name}: add it to watchedPaths`);
+  return state;
+}
+
+function difference(state: FileState, wanted: WantedFile, content: string | Secret): string | undefined {
+  if (state.kind === 'absent') return 'found none';
+  if (state.kind !== 'file') return 'found something that is no file';
+  if (state.sha256 !== createHash('sha256').update(text(content)).digest('hex')) return 'content differs';
+  const mode = wanted.mode ?? defaultMode(content);
+  if (state.mode !== mode) return `mode ${octal(state.mode)}`;
+  return state.owner === 'root:root' ? undefined : `owner ${state.owner}`;
+}
+
+async function write(on: On, { host }: Target, wanted: WantedFile, content: string | Secret): Promise<void> {
+  const remote = on(host);
+  const { path, validate, backup } = wanted;
+  const mode = wanted.mode ?? defaultMode(content);
+  if (validate !== undefined) {
+    const candidate = `${path}.kbuild-candidate`;
+    try {
+      await remote.write(candidate, content, mode);
+      await remote.run(validate(candidate));
+    } finally {
+      await remote.run(sh`rm -f -- ${candidate}`);
+    }
+  }
+  if (backup !== undefined) await remote.run(script('linux/back-up-file.sh', { FILE: path, BACKUP: backup, OURS }));
+  await remote.write(path, content, mode);
+}
+
+/** What differs between one file of a host and what it should be. Its content never shows when either is secret. */
+export function fileChanges(target: Target, wanted: WantedFile): readonly Change[] {
+  const { host } = target;
+  const { path, content } = wanted;
+  const state = fileState(target, path);
+  if (content === undefined) {
+    if (state.kind === 'absent') return [];
+    return [{ summary: `remove ${path}`, apply: async (on) => void (await on(host).run(sh`rm -f -- ${path}`)) }];
+  }
+  const found = difference(state, wanted, content);
+  if (found === undefined) return [];
+  const summary = `write ${path} (${found})`;
+  if (state.kind !== 'file' && state.kind !== 'absent')
+    return [{ summary, apply: () => Promise.reject(new Refused(host.name, `${path} is there and is no file`)) }];
+  return [
+    {
+      summary,
+      apply: (on) => write(on, target, wanted, content),
+      preview: async (on) => {
+        const hidden = content instanceof Secret || (state.kind === 'file' && (state.mode & 0o077) === 0);
+        if (hidden) return `${path}\n(secret differs)`;
+        return `${path}\n${textDiff(state.kind === 'absent' ? '' : await on(host).read(path), content)}`;
+      },
+    },
+  ];
+}
+
+/** One file with its content, mode and owner. */
+export const file = (
+  name: string,
+  { content, ...rest }: Omit<WantedFile, 'content'> & { readonly content: (target: Target) => WantedFile['content'] },
+): Step => ({ name, diff: (target) => fileChanges(target, { ...rest, content: content(target) }) });
+
+/** Several files; which ones depends on the target. */
+export const files = (name: string, wanted: (target: Target) => readonly WantedFile[]): Step => ({
+  name,
+  diff: (target) => wanted(target).flatMap((one) => fileChanges(target, one)),
+});
+
+/** No file at this path. */
+export const absentFile = (name: string, path: string): Step => files(name, () => [{ path, content: undefined }]);

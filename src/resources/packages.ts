@@ -1,0 +1,77 @@
+import type { Change, Step, Target } from '../engine/step.ts';
+import type { PackageState } from '../facts/linux/packages.ts';
+import { watchedPackages } from '../facts/watched.ts';
+import { osOf } from '../os/index.ts';
+
+/** Package → version without the distribution's suffix (`1.36.3`), or `any`. */
+export type WantedPackages = Readonly<Record<string, string>>;
+
+/** How packages are installed. */
+export interface PackageOptions {
+  /** `held`: an upgrade of the system leaves them alone. Default `free`. */
+  readonly upgrades?: 'held' | 'free';
+  /** Installed along when a repository has them; never a reason for a change. */
+  readonly optional?: readonly string[];
+  /** Repository files that have the packages; default: all. */
+  readonly sources?: readonly string[];
+}
+
+/**
+ * Does the version of an installed package mean the wanted upstream version? `1.36.3` is `1.36.3-1.1`,
+ * `5:2.2.9-1~debian.12~bookworm` is `2.2.9`, `1.7.24~ds1-6` is `1.7.24`; `1.36.30` and `1.36.3~rc1` are not `1.36.3`.
+ */
+export function isVersion(installed: string, wanted: string): boolean {
+  if (wanted === 'any' || installed === wanted) return true;
+  const upstream = installed.replace(/^\d+:/, '');
+  return upstream.startsWith(wanted) && /^($|[-+]|~ds)/.test(upstream.slice(wanted.length));
+}
+
+const found = (state: PackageState | undefined): string =>
+  state === undefined ? 'none' : state.state === 'half' ? `${state.version} half installed` : state.version;
+
+function dueChange(target: Target, wanted: WantedPackages, options: PackageOptions): Change | undefined {
+  const { facts, host, inventory } = target;
+  const watched = watchedPackages(inventory);
+  const missing: string[] = [];
+  const loose: string[] = [];
+  for (const [name, version] of Object.entries(wanted)) {
+    if (!watched.includes(name)) throw new Error(`package ${name} is not watched: add it to watchedPackages`);
+    const state = facts.packages.get(name);
+    if (state?.state !== 'installed' || !isVersion(state.version, version))
+      missing.push(`${name}${version === 'any' ? '' : ` ${version}`} (found ${found(state)})`);
+    else if (options.upgrades === 'held' && !state.held) loose.push(`${name} (found ${state.version}, not held)`);
+  }
+  if (missing.length === 0 && loose.length === 0) return undefined;
+  const summary = [
+    ...(missing.length > 0 ? [`install ${missing.join(', ')}`] : []),
+    ...(loose.length > 0 ? [`hold ${loose.join(', ')}`] : []),
+  ].join('; ');
+  return {
+    summary,
+    apply: async (on) => {
+      const request = {
+        packages: wanted,
+        optional: options.optional ?? [],
+        hold: options.upgrades === 'held' ? Object.keys(wanted) : [],
+        sources: options.sources ?? [],
+      };
+      await on(host).job('packages', osOf(host, facts).installPackages(request));
+    },
+  };
+}
+
+/**
+ * Packages, installed by one transaction in one job. One change that lists what is missing.
+ * Throws a plain `Error` (a bug) for a package that no probe watches.
+ */
+export const packages = (
+  name: string,
+  wanted: (target: Target) => WantedPackages,
+  options: PackageOptions = {},
+): Step => ({
+  name,
+  diff: (target) => {
+    const change = dueChange(target, wanted(target), options);
+    return change === undefined ? [] : [change];
+  },
+});

@@ -1,0 +1,105 @@
+# One apt transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills them.
+# PACKAGES: lines "name version" (version "any": the candidate). OPTIONAL: names, installed along when a repository has them.
+# HOLD: names held afterwards. SOURCES: files of sources.list.d that have the packages; their lists are fetched first.
+export DEBIAN_FRONTEND=noninteractive DEBIAN_PRIORITY=critical NEEDRESTART_SUSPEND=1 APT_LISTCHANGES_FRONTEND=none LC_ALL=C
+LOCK_SECONDS=600
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# apt-get's own options; held packages may change because this script alone decides their version.
+get() {
+  apt-get -q -y -o DPkg::Lock::Timeout="$LOCK_SECONDS" -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \
+    -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@"
+}
+
+# Says who holds the locks of dpkg and apt. They are fcntl locks, which flock(1) cannot see.
+holders() {
+  for lock in /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock; do
+    inode=$(stat -c %i "$lock" 2>/dev/null) || continue
+    pid=$(awk -v suffix=":$inode" 'substr($6, length($6) - length(suffix) + 1) == suffix { print $5; exit }' /proc/locks)
+    [ -z "$pid" ] || echo "$lock is held by process $pid ($(cat "/proc/$pid/comm" 2>/dev/null || echo gone))"
+  done
+}
+
+# Runs a command again for as long as it fails because another process holds a lock.
+patiently() {
+  deadline=$(($(date +%s) + LOCK_SECONDS))
+  said=
+  while :; do
+    status=0
+    "$@" 2>"$work/stderr" || status=$?
+    if [ "$status" -eq 0 ]; then return 0; fi
+    if ! grep -q -e 'Could not get lock' -e 'locked by another process' "$work/stderr"; then break; fi
+    who=$(holders)
+    if [ "$(date +%s)" -ge "$deadline" ]; then
+      echo "gave up after $LOCK_SECONDS s: $who" >&2
+      break
+    fi
+    if [ "$who" != "$said" ]; then echo "waiting: $who"; fi
+    said=$who
+    sleep 1
+  done
+  cat "$work/stderr" >&2
+  return "$status"
+}
+
+update_needed() {
+  for source in $SOURCES; do
+    patiently get update -o Dir::Etc::sourcelist="$source" -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 \
+      -o APT::Update::Error-Mode=any || return 1
+  done
+}
+update_all() { patiently get update; }
+
+# The newest version of a package in the cache that means the wanted upstream version.
+resolve() {
+  apt-cache madison "$1" | awk -v wanted="$2" '
+    { version = $3; upstream = version; sub(/^[0-9]+:/, "", upstream); rest = substr(upstream, length(wanted) + 1) }
+    version == wanted || (index(upstream, wanted) == 1 && (rest == "" || rest ~ /^([-+]|~ds)/)) { print version; exit }'
+}
+
+# Makes $work/wanted, the arguments for apt-get install, from what the cache has; fails when that is not enough.
+select_versions() {
+  : >"$work/wanted"
+  : >"$work/missing"
+  while read -r name version; do
+    [ -n "$name" ] || continue
+    if [ "$version" = any ]; then
+      echo "$name" >>"$work/wanted"
+      continue
+    fi
+    exact=$(resolve "$name" "$version")
+    if [ -n "$exact" ]; then echo "$name=$exact" >>"$work/wanted"; else echo "$name $version" >>"$work/missing"; fi
+  done <<END
+$PACKAGES
+END
+  [ ! -s "$work/missing" ] || return 1
+  for name in $OPTIONAL; do
+    if apt-cache policy "$name" | grep -q '^  Candidate: [^(]'; then echo "$name" >>"$work/wanted"; fi
+  done
+  # shellcheck disable=SC2046 # names and versions have no blanks
+  get install -s --no-install-recommends --allow-change-held-packages --allow-downgrades $(cat "$work/wanted") \
+    >"$work/simulation" 2>&1
+}
+
+install() {
+  # shellcheck disable=SC2046 # names and versions have no blanks
+  get install --no-install-recommends --allow-change-held-packages --allow-downgrades $(cat "$work/wanted")
+}
+
+explain() {
+  while read -r name version; do
+    echo "$name $version is in no repository of this host; there is: $(apt-cache madison "$name" | awk '{ printf "%s ", $3 }')" >&2
+  done <"$work/missing"
+  if [ ! -s "$work/missing" ]; then cat "$work/simulation" >&2; fi
+}
+
+patiently dpkg --configure -a --force-confdef --force-confold
+if [ -n "$(dpkg --audit)" ]; then patiently get -f install; fi
+
+if [ -n "$PACKAGES" ]; then
+  select_versions || { update_needed && select_versions; } || { update_all && select_versions; } || { explain; exit 1; }
+  # Lists that were fetched long ago name files that are gone.
+  patiently install || { update_all && select_versions && patiently install; }
+fi
+for name in $HOLD; do patiently apt-mark hold "$name"; done
