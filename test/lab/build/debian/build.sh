@@ -5,6 +5,7 @@
 set -eu
 packages='haproxy keepalived chrony systemd-timesyncd containerd runc conntrack ethtool socat ipvsadm ipset nftables iptables
   ufw ebtables curl gnupg gpg ca-certificates apt-transport-https openssh-server sudo needrestart unattended-upgrades jq
+  busybox-static docker-registry
   bash-completion nfs-common open-iscsi tcpdump lsof psmisc rsync python3 netcat-openbsd bind9-dnsutils apparmor'
 
 mkdir -p state/lists/partial cache/archives/partial "$OUT/pool/main" "$OUT/dists/bookworm/main/binary-amd64"

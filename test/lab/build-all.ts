@@ -1,0 +1,78 @@
+import { existsSync, readlinkSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type Artifact, folderOf, inOrder, isMade, make } from './artifact.ts';
+import { ensureKeys } from './keys.ts';
+import { mirrors } from './mirrors.ts';
+import { paths } from './paths.ts';
+import { recipes, type Recipes } from './recipes.ts';
+import { installPackages, requireDisk, requireGo, requireMachine } from './requirements.ts';
+
+/** How much a build from nothing needs, and how much a few hosts need when everything is built. In GiB. */
+const DISK = { build: 15, hosts: 4 } as const;
+
+/** Makes everything slow that is missing, and lets the services serve it. Returns within a second when nothing is missing. */
+export async function buildAll(): Promise<Recipes> {
+  await requireMachine();
+  await requireDisk(DISK.hosts);
+  await installPackages();
+  await mkdir(paths.build, { recursive: true });
+  const all = recipes(await mirrors(), await ensureKeys());
+  const roots = [all.base, all.images, ...Object.values(all.repositories)];
+  const missing = missingFor(roots);
+  if (missing.length > 0) await requireDisk(DISK.build);
+  if (missing.some(({ go }) => go)) await requireGo();
+  await makeAll(missing);
+
+  await link(paths.registry, folderOf(all.images));
+  for (const [path, artifact] of Object.entries(all.repositories))
+    await link(join(paths.www, path), folderOf(artifact));
+  return all;
+}
+
+/** Removes artifacts that no recipe leads to any more. No host may lie over one. Returns their names. */
+export async function prune(inUse: readonly string[]): Promise<readonly string[]> {
+  const all = recipes(await mirrors(), await ensureKeys());
+  const roots = [all.base, all.images, ...Object.values(all.repositories)];
+  const keep = new Set([...inOrder(roots).map(folderOf), ...inUse].map((folder) => basename(folder)));
+  const old = (await readdir(paths.build)).filter((name) => !name.endsWith('.log') && !keep.has(name));
+  for (const name of old) await rm(join(paths.build, name), { recursive: true, force: true });
+  return old;
+}
+
+/** What must be made for these: an artifact that is there needs nothing, whatever became of what it was made from. */
+function missingFor(artifacts: readonly Artifact[]): readonly Artifact[] {
+  const missing = (some: readonly Artifact[]): readonly Artifact[] =>
+    some
+      .filter((artifact) => !isMade(artifact))
+      .flatMap((artifact) => [...missing(Object.values(artifact.needs ?? {})), artifact]);
+  return inOrder(missing(artifacts)).filter((artifact) => !isMade(artifact));
+}
+
+/** Two at a time: the network and the linker leave one of two processors idle. */
+async function makeAll(artifacts: readonly Artifact[]): Promise<void> {
+  const done = new Map<string, Promise<unknown>>();
+  const slots: [Promise<unknown>, Promise<unknown>] = [Promise.resolve(), Promise.resolve()];
+  const makeAfterNeeds = async (artifact: Artifact, turn: Promise<unknown>): Promise<void> => {
+    await turn;
+    await Promise.all(Object.values(artifact.needs ?? {}).flatMap((need) => done.get(need.name) ?? []));
+    await make(artifact);
+  };
+  artifacts.forEach((artifact, n) => {
+    const slot = (n % 2) as 0 | 1;
+    slots[slot] = makeAfterNeeds(artifact, slots[slot]);
+    slots[slot].catch(() => undefined); // awaited below
+    done.set(artifact.name, slots[slot]);
+  });
+  await Promise.all(done.values());
+}
+
+/** Points a link at a folder, in one step: a server that serves through it never sees it missing. */
+async function link(path: string, target: string): Promise<void> {
+  if (existsSync(path) && readlinkSync(path) === target) return;
+  await mkdir(dirname(path), { recursive: true });
+  const fresh = `${path}.${process.pid}`;
+  await rm(fresh, { force: true });
+  await symlink(target, fresh);
+  await rename(fresh, path);
+}

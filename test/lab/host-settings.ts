@@ -1,0 +1,96 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LabError, Unmet } from './errors.ts';
+import { withLock } from './flock.ts';
+import { addressOf, FIRST_OCTET, GATEWAY, internalAddressOf, LAST_OCTET } from './network-plan.ts';
+import { hostDir, paths } from './paths.ts';
+
+/** What a host is, from `up` to `down`. */
+export interface HostSettings {
+  readonly name: string;
+  /** Last octet of its addresses. */
+  readonly octet: number;
+  /** Where SSH reaches it, on eth0. */
+  readonly address: string;
+  /** On eth1, of a host with two interfaces. */
+  readonly internalAddress?: string;
+  /** Folder of the base tree that it lies over. */
+  readonly base: string;
+}
+
+/** Names of all hosts that exist, running or not, sorted. */
+export function hostNames(): readonly string[] {
+  if (!existsSync(paths.hosts)) return [];
+  return readdirSync(paths.hosts)
+    .filter((name) => !name.startsWith('.'))
+    .sort();
+}
+
+/** The settings of a host. Throws LabError when there is no such host. */
+export function hostSettings(name: string): HostSettings {
+  const file = join(hostDir(name), 'host.env');
+  if (!existsSync(file)) throw new LabError(`there is no host ${name}: make it with \`up ${name}\``);
+  const env = Object.fromEntries(
+    readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  ) as Readonly<Record<string, string>>;
+  return {
+    name,
+    octet: Number(env['OCTET']),
+    address: env['ADDRESS']!,
+    ...(env['INTERNAL'] ? { internalAddress: env['INTERNAL'] } : {}),
+    base: env['BASE']!,
+  };
+}
+
+/** Writes a host's settings where its scripts read them; whole or not at all. */
+export async function saveSettings(settings: HostSettings, dir = hostDir(settings.name)): Promise<void> {
+  const env = {
+    NAME: settings.name,
+    OCTET: settings.octet,
+    ADDRESS: settings.address,
+    INTERNAL: settings.internalAddress ?? '',
+    GATEWAY,
+    BASE: settings.base,
+  };
+  const text = Object.entries(env).map(([key, value]) => `${key}=${value}\n`);
+  await writeFile(join(dir, 'host.env.new'), text.join(''));
+  await rename(join(dir, 'host.env.new'), join(dir, 'host.env'));
+}
+
+/**
+ * Makes sure that a host of that name exists with that many interfaces, and gives it an address for its life.
+ * Throws Unmet for a bad name, or when it exists with another number of interfaces.
+ */
+export async function claimHost(name: string, nics: 1 | 2, base: string): Promise<HostSettings> {
+  if (!/^[a-z]([a-z0-9-]{0,29}[a-z0-9])?$/.test(name))
+    throw new Unmet(`${name}: not a host name (a-z, 0-9 and -, at most 31 characters)`);
+  return withLock('addresses', async () => {
+    const existing = hostNames();
+    if (existing.includes(name)) {
+      const settings = hostSettings(name);
+      if ((settings.internalAddress === undefined) === (nics === 1)) return settings;
+      throw new Unmet(`${name} exists with ${nics === 1 ? 2 : 1} interface(s): \`down ${name}\` first`);
+    }
+    const taken = new Set(existing.map((other) => hostSettings(other).octet));
+    let octet = FIRST_OCTET;
+    while (taken.has(octet)) octet += 1;
+    if (octet > LAST_OCTET) throw new LabError('no address is left: end some hosts with `down`');
+    const settings: HostSettings = {
+      name,
+      octet,
+      address: addressOf(octet),
+      ...(nics === 2 ? { internalAddress: internalAddressOf(octet) } : {}),
+      base,
+    };
+    const fresh = join(paths.hosts, `.new-${name}`);
+    await rm(fresh, { recursive: true, force: true });
+    await mkdir(fresh, { recursive: true });
+    await saveSettings(settings, fresh);
+    await rename(fresh, hostDir(name));
+    return settings;
+  });
+}

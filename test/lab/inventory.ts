@@ -1,0 +1,79 @@
+import { hostSettings } from './host-settings.ts';
+import { ensureKeys } from './keys.ts';
+import { PACKAGES_URL, REGISTRY_URL } from './network-plan.ts';
+import { paths } from './paths.ts';
+import { KUBERNETES, VERSIONS } from './versions.ts';
+
+export type Role = 'control-plane' | 'worker' | 'etcd' | 'load-balancer';
+
+/** One host of an inventory. */
+export interface InventoryHost {
+  readonly name: string;
+  readonly address: string;
+  readonly internalAddress?: string;
+  readonly role: Role;
+  readonly [key: string]: unknown;
+}
+
+/** An inventory as a user writes it; tests change it and write it as YAML. */
+export interface LabInventory {
+  readonly name: string;
+  readonly hosts: readonly InventoryHost[];
+  readonly [key: string]: unknown;
+}
+
+/** The role that a host's name says: cp1, w2, etcd1, lb1; with letters x, d … of a test's own before it. Others are workers. */
+export function roleOf(name: string): Role {
+  const [, prefix] = /(cp|etcd|lb|w)\d*$/.exec(name) ?? /^(cp|etcd|lb|w)/.exec(name) ?? [];
+  const roles: Readonly<Record<string, Role>> = { cp: 'control-plane', etcd: 'etcd', lb: 'load-balancer' };
+  return roles[prefix ?? ''] ?? 'worker';
+}
+
+/** The inventory of these hosts. `overrides` replaces whole top-level keys. The hosts must exist. */
+export async function inventory(
+  names: readonly string[],
+  overrides: Readonly<Record<string, unknown>> = {},
+): Promise<LabInventory> {
+  const keys = await ensureKeys();
+  const registration = { nodeRegistration: { ignorePreflightErrors: ['SystemVerification'] } };
+  return {
+    name: 'lab',
+    kubernetes: {
+      version: KUBERNETES[0].version,
+      repository: {
+        url: `${PACKAGES_URL}/kubernetes/v{minor}/deb`,
+        key: `${PACKAGES_URL}/kubernetes/v${KUBERNETES[0].minor}/deb/Release.key`,
+        fingerprint: keys.kubernetes,
+      },
+    },
+    runtime: {
+      name: 'containerd',
+      repository: {
+        url: `${PACKAGES_URL}/containerd`,
+        suite: 'bookworm',
+        component: 'stable',
+        key: `${PACKAGES_URL}/containerd/gpg`,
+        fingerprint: keys.containerd,
+      },
+      version: VERSIONS.containerd,
+      // Hosts have no CAP_SYS_RESOURCE: nothing there can make itself less likely to be killed than its parent.
+      config: { plugins: { 'io.containerd.cri.v1.runtime': { restrict_oom_score_adj: true } } },
+      registries: ['registry.k8s.io', 'ghcr.io'].map((host) => ({ host, mirrors: [REGISTRY_URL] })),
+    },
+    network: { plugin: 'flannel' },
+    // The lab's machine may have cgroup v1, which a kubelet since 1.35 refuses unless told.
+    kubelet: { config: { failCgroupV1: false } },
+    kubeadm: {
+      init: registration,
+      join: registration,
+      // These limits belong to the machine's first network namespace: no host can write them.
+      kubeProxy: { conntrack: { maxPerCore: 0 } },
+    },
+    ssh: { user: 'root', identityFile: paths.identityFile, knownHostsFile: paths.knownHostsFile },
+    hosts: names.map((name): InventoryHost => {
+      const { address, internalAddress } = hostSettings(name);
+      return { name, address, ...(internalAddress === undefined ? {} : { internalAddress }), role: roleOf(name) };
+    }),
+    ...overrides,
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * The lab's API, for scenario tests and the demo. Real hosts on this machine: systemd, sshd, apt, own network and cgroups.
+ *
+ * Several processes may use the lab at once with different host names. All of it is idempotent, and safe to repeat after a
+ * crash. Everything throws LabError with what to do about it.
+ *
+ * ```ts
+ * await up(['scp1', 'sw1']);                       // boots what does not run; 2 s, or 20 min where nothing is built yet
+ * const lab = await inventory(['scp1', 'sw1']);    // an object to change and to write as YAML
+ * await ssh('scp1', 'kubectl get nodes');          // over sshd; `inside` does it without
+ * await down(['scp1', 'sw1']);
+ * ```
+ */
+import { folderOf } from './artifact.ts';
+import { buildAll } from './build-all.ts';
+import { withLock } from './flock.ts';
+import { removeHost, wipeDisk } from './host-disk.ts';
+import { answering, cutPower, powerOn } from './host-power.ts';
+import { initOf, supervisorOf } from './host-processes.ts';
+import { claimHost, hostNames, hostSettings, saveSettings } from './host-settings.ts';
+import { writeKnownHosts } from './known-hosts.ts';
+import { networkDown, networkUp } from './network.ts';
+import { applyPartitions, type Cut, isolate, rejoin } from './partition.ts';
+import { saveSysctls, restoreSysctls } from './sysctls.ts';
+import { progress } from './progress.ts';
+import { servicesDown, servicesUp } from './services.ts';
+import { inside } from './ssh.ts';
+import { sweep } from './sweep.ts';
+import { waitUntil } from './wait-until.ts';
+
+export { inventory, roleOf, type InventoryHost, type LabInventory, type Role } from './inventory.ts';
+export { hostNames, hostSettings, type HostSettings } from './host-settings.ts';
+export { labDir, paths } from './paths.ts';
+export { inside, ssh, sshArguments } from './ssh.ts';
+export type { Result } from './run.ts';
+
+/** How hosts are made. */
+export interface UpOptions {
+  /** Interfaces of a new host. 2: SSH on eth0, the cluster on eth1. Default 1. */
+  readonly nics?: 1 | 2;
+}
+
+/** Builds what is missing, starts bridges and servers, and boots these hosts where they do not run. Returns when their sshd answers. */
+export async function up(names: readonly string[], { nics = 1 }: UpOptions = {}): Promise<void> {
+  const { base, tools } = await buildAll();
+  await saveSysctls();
+  await networkUp();
+  await servicesUp(folderOf(tools));
+  for (const name of names) await claimHost(name, nics, folderOf(base));
+  await each(names, boot);
+}
+
+/** Ends these hosts and removes all that they were. The shared servers stay. Hosts that do not exist are left out. */
+export async function down(names: readonly string[]): Promise<void> {
+  await Promise.all(
+    names.map((name) =>
+      withLock(`host-${name}`, async () => {
+        if (!hostNames().includes(name)) return;
+        await cutPower(name);
+        await removeHost(name);
+        progress(`${name}: gone`);
+      }),
+    ),
+  );
+  await writeKnownHosts();
+}
+
+/** Ends every host of this machine's lab, the servers and the bridges. Only the caches and keys stay. */
+export async function downAll(): Promise<void> {
+  await down(hostNames());
+  await servicesDown();
+  await networkDown();
+  await sweep();
+  await restoreSysctls();
+}
+
+/** Makes hosts fresh: a new disk, a boot, the same address and host keys. Partitions are healed. */
+export async function reset(names: readonly string[]): Promise<void> {
+  const { base } = await buildAll();
+  await each(names, async (name) => {
+    const settings = hostSettings(name);
+    await cutPower(name);
+    await wipeDisk(name);
+    await saveSettings({ ...settings, base: folderOf(base) });
+    await rejoin([name]);
+    await boot(name);
+  });
+}
+
+/** Reboots hosts from inside, as their administrator would. Returns when sshd of the next boot answers. */
+export async function reboot(names: readonly string[]): Promise<void> {
+  await each(names, async (name) => {
+    const before = initOf(name);
+    await inside(name, 'systemctl reboot');
+    await waitUntil(`${name}: reboot`, 120_000, () => {
+      const now = initOf(name);
+      return now !== undefined && now.pid !== before?.pid;
+    });
+    await answering(name);
+    progress(`${name}: rebooted`);
+  });
+}
+
+/** Takes hosts' power away. They stay off until `start`, `reset` or `up`. */
+export async function kill(names: readonly string[]): Promise<void> {
+  await each(names, async (name) => {
+    hostSettings(name);
+    await cutPower(name);
+    progress(`${name}: off`);
+  });
+}
+
+/** Switches hosts on that are off. Returns when their sshd answers. */
+export async function start(names: readonly string[]): Promise<void> {
+  await each(names, boot);
+}
+
+/** Cuts each of these hosts off from all others and, unless `cut` is `hosts`, from this machine. Lasts over a reboot. */
+export async function partition(names: readonly string[], cut: Cut = 'all'): Promise<void> {
+  await isolate(names, cut);
+}
+
+/** Takes partitions back: of these hosts, or of all. */
+export async function heal(names?: readonly string[]): Promise<void> {
+  await rejoin(names);
+}
+
+/** Whether the host has power, as far as its processes tell. */
+export const isOn = (name: string): boolean => supervisorOf(name) !== undefined && initOf(name) !== undefined;
+
+async function boot(name: string): Promise<void> {
+  hostSettings(name);
+  const wasOn = isOn(name);
+  await powerOn(name);
+  await waitUntil(`${name}: host keys`, 20_000, () => initOf(name) !== undefined || supervisorOf(name) === undefined);
+  await writeKnownHosts();
+  await answering(name);
+  await applyPartitions();
+  progress(wasOn ? `${name}: runs` : `${name}: booted`);
+}
+
+async function each(names: readonly string[], action: (name: string) => Promise<void>): Promise<void> {
+  const results = await Promise.allSettled(names.map((name) => withLock(`host-${name}`, () => action(name))));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}

@@ -1,0 +1,114 @@
+/** The lab's command line: `npm run lab -- COMMAND`. Progress goes to stderr, results to stdout. */
+import { spawn } from 'node:child_process';
+import { stringify } from 'yaml';
+import { buildAll, prune } from './build-all.ts';
+import { LabError, Unmet } from './errors.ts';
+import * as lab from './lab.ts';
+import { progress } from './progress.ts';
+import { requireMachine } from './requirements.ts';
+import { statusText } from './status.ts';
+
+const USAGE = `npm run lab -- COMMAND
+
+  build                      make everything slow, once (20 min); \`up\` does it too
+  up HOST… [--two-nics]      boot hosts; HOST+2 is one with two interfaces
+  down [HOST…]               end hosts and all they were; without names everything, servers and bridges too
+  status                     hosts, servers
+  ssh HOST [COMMAND…]        a shell on a host, or a command
+  inside HOST COMMAND…       the same without its sshd and network
+  reboot HOST…               reboot from inside
+  kill HOST…                 cut the power
+  start HOST…                switch on after a power cut
+  partition HOST… [--keep-ssh]   cut off from all other hosts (and from this machine)
+  heal [HOST…]               take partitions back
+  reset HOST…                back to a fresh system; same address, same host keys
+  inventory HOST…            print an inventory of them
+  prune                      remove artifacts of older recipes
+
+A host's role is in its name: cp1, w1, etcd1, lb1. Caches: KBUILD_LAB_DIR, default /var/cache/kbuild-lab.
+`;
+
+type Names = readonly string[];
+interface Parsed {
+  readonly names: Names;
+  readonly flags: ReadonlySet<string>;
+}
+
+const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<number | undefined>>> = {
+  build: quietly(async () => {
+    await buildAll();
+  }),
+  up: quietly(async ({ names, flags }) => {
+    const two = (name: string): boolean => flags.has('--two-nics') || name.endsWith('+2');
+    const plain = (some: Names): Names => some.map((name) => name.replace(/\+2$/, ''));
+    await lab.up(plain(some(names).filter((name) => !two(name))));
+    await lab.up(plain(names.filter(two)), { nics: 2 });
+  }),
+  down: quietly(({ names }) => (names.length === 0 ? lab.downAll() : lab.down(names))),
+  status: quietly(() => print(statusText())),
+  ssh: (_, [name, ...command]) => passThrough('ssh', [...lab.sshArguments(one(name)), ...command]),
+  async inside(_, [name, ...command]) {
+    const { stdout, stderr, code } = await lab.inside(one(name), command.join(' '));
+    process.stdout.write(stdout);
+    process.stderr.write(stderr);
+    return code;
+  },
+  reboot: quietly(({ names }) => lab.reboot(some(names))),
+  kill: quietly(({ names }) => lab.kill(some(names))),
+  start: quietly(({ names }) => lab.start(some(names))),
+  partition: quietly(({ names, flags }) => lab.partition(some(names), flags.has('--keep-ssh') ? 'hosts' : 'all')),
+  heal: quietly(({ names }) => lab.heal(names.length === 0 ? undefined : names)),
+  reset: quietly(({ names }) => lab.reset(some(names))),
+  inventory: quietly(async ({ names }) => print(stringify(await lab.inventory(some(names)), { lineWidth: 0 }))),
+  prune: quietly(async () => {
+    for (const name of await prune(lab.hostNames().map((host) => lab.hostSettings(host).base)))
+      progress(`removed ${name}`);
+  }),
+};
+
+function quietly(action: (given: Parsed) => Promise<void>): (given: Parsed) => Promise<undefined> {
+  return (given) => action(given).then(() => undefined);
+}
+
+function print(text: string): Promise<void> {
+  process.stdout.write(text);
+  return Promise.resolve();
+}
+
+function some(names: Names): Names {
+  if (names.length === 0) throw new Unmet('name at least one host');
+  return names;
+}
+
+function one(name: string | undefined): string {
+  if (name === undefined) throw new Unmet('name a host');
+  return name;
+}
+
+function passThrough(program: string, args: Names): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: 'inherit' });
+    child.on('error', reject);
+    child.on('close', (code) => resolve(code ?? 255));
+  });
+}
+
+async function main([command = 'help', ...raw]: Names): Promise<number> {
+  const action = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (action === undefined) {
+    process.stderr.write(USAGE);
+    return ['help', '--help', '-h'].includes(command) ? 0 : 2;
+  }
+  try {
+    await requireMachine();
+    const flags = new Set(raw.filter((word) => word.startsWith('--')));
+    const code = await action({ names: raw.filter((word) => !flags.has(word)), flags }, raw);
+    return code ?? 0;
+  } catch (error) {
+    if (!(error instanceof LabError)) throw error;
+    process.stderr.write(`lab: ${error.message}\n`);
+    return error.exitCode;
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

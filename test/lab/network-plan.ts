@@ -1,0 +1,36 @@
+/** The machine's address on the hosts' network: registry, packages, and nothing else. */
+export const GATEWAY = '10.77.0.1';
+
+/** Image registry, plain HTTP: a mirror of registry.k8s.io and ghcr.io. */
+export const REGISTRY_PORT = 5000;
+
+/** Package repositories, plain HTTP with signed indexes. */
+export const PACKAGES_PORT = 8080;
+
+/** Base URL of the package repositories. */
+export const PACKAGES_URL = `http://${GATEWAY}:${PACKAGES_PORT}`;
+
+/** URL of the image registry. */
+export const REGISTRY_URL = `http://${GATEWAY}:${REGISTRY_PORT}`;
+
+/** Bridges and the networks behind them: SSH and the way out; the cluster's own where a host has two interfaces. */
+export const BRIDGES = [
+  { name: 'kblab0', address: `${GATEWAY}/24` },
+  { name: 'kblab1', address: '10.77.1.1/24' },
+] as const;
+
+/** Last octets that hosts get. 200–250 are free for virtual addresses in tests, the lab never gives them out. */
+export const FIRST_OCTET = 11;
+export const LAST_OCTET = 199;
+
+/** Address on the first network. */
+export const addressOf = (octet: number): string => `10.77.0.${octet}`;
+
+/** Address on the cluster network, of hosts with two interfaces. */
+export const internalAddressOf = (octet: number): string => `10.77.1.${octet}`;
+
+/** The machine's end of a host's first (0) or second (1) interface; 15 characters is the kernel's limit, so not by name. */
+export const portOf = (octet: number, nic: 0 | 1): string => `kbh${octet}n${nic}`;
+
+/** The host's network namespace. */
+export const namespaceOf = (name: string): string => `kblab-${name}`;

@@ -1,0 +1,114 @@
+import type { Artifact } from './artifact.ts';
+import type { Fingerprints } from './keys.ts';
+import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
+import { labDir, paths } from './paths.ts';
+import { join } from 'node:path';
+import { KUBERNETES, VERSIONS } from './versions.ts';
+
+/** Where Debian comes from on this machine. */
+export interface Mirrors {
+  readonly debian: string;
+  /** The security archive, or nothing where the machine uses none. */
+  readonly security: string;
+}
+
+/** What hosts and services are made of. */
+export interface Recipes {
+  readonly base: Artifact;
+  readonly tools: Artifact;
+  /** Storage of the registry. */
+  readonly images: Artifact;
+  /** What the web server serves, by path. */
+  readonly repositories: Readonly<Record<string, Artifact>>;
+}
+
+/** Every artifact of the lab. Pure: a change of a script or a version is a new key, and builds what depends on it. */
+export function recipes(mirrors: Mirrors, keys: Fingerprints): Recipes {
+  const signing = (key: string): Pick<Artifact, 'params' | 'settings'> => ({
+    params: { KEY: key },
+    settings: { GNUPGHOME: paths.gnupg },
+  });
+  const program = (recipe: string, version: string): Artifact => ({
+    name: `${recipe}-${version}`,
+    recipe,
+    params: { VERSION: `v${version}` },
+    go: true,
+  });
+
+  const bootstrap: Artifact = { name: 'bootstrap', recipe: 'bootstrap', settings: { MIRROR: mirrors.debian } };
+  const debian: Artifact = {
+    name: 'debian',
+    recipe: 'debian',
+    needs: { BOOTSTRAP: bootstrap },
+    params: { KEY: keys.debian },
+    settings: { GNUPGHOME: paths.gnupg, MIRROR: mirrors.debian, SECURITY: mirrors.security },
+  };
+  const tools: Artifact = { name: 'tools', recipe: 'tools', needs: { DEBIAN: debian } };
+  const base: Artifact = {
+    name: 'base',
+    recipe: 'base',
+    needs: { BOOTSTRAP: bootstrap },
+    params: { KEY: keys.debian, PACKAGES_URL, GATEWAY, LAB: labDir },
+    settings: { GNUPGHOME: paths.gnupg, IDENTITY: `${paths.identityFile}.pub` },
+  };
+
+  const cni = program('cni-plugins', VERSIONS.cniPlugins);
+  const versions = KUBERNETES.map((kubernetes) => ({
+    ...kubernetes,
+    programs: program('kubernetes', kubernetes.version),
+    etcdPrograms: program('etcd', kubernetes.etcd),
+    corednsProgram: program('coredns', kubernetes.coredns),
+  }));
+
+  const images: Artifact = {
+    name: 'images',
+    recipe: 'images',
+    params: {
+      ...Object.fromEntries(
+        versions.flatMap(({ version, etcd, coredns }, n) => [
+          [`KUBERNETES_${n}_VERSION`, version],
+          [`ETCD_${n}_VERSION`, etcd],
+          [`COREDNS_${n}_VERSION`, coredns],
+        ]),
+      ),
+      FLANNEL_VERSION: VERSIONS.flannel,
+      FLANNEL_CNI_VERSION: VERSIONS.flannelCniPlugin,
+      PAUSE_VERSION: VERSIONS.pause,
+      AGNHOST_VERSION: VERSIONS.agnhost,
+    },
+    needs: {
+      ...Object.fromEntries(
+        versions.flatMap(({ programs, etcdPrograms, corednsProgram }, n) => [
+          [`KUBERNETES_${n}`, programs],
+          [`ETCD_${n}`, etcdPrograms],
+          [`COREDNS_${n}`, corednsProgram],
+        ]),
+      ),
+      FLANNEL: program('flannel', VERSIONS.flannel),
+      // Last version of the plugins' module that still had it.
+      FLANNEL_CNI: program('flannel-cni', '0.9.1'),
+      PAUSE: { name: 'pause', recipe: 'pause' },
+      TOOLS: tools,
+      BOOTSTRAP: bootstrap,
+    },
+  };
+
+  const kubernetesRepositories = versions.map(({ version, minor, programs }): [string, Artifact] => [
+    join('kubernetes', `v${minor}`, 'deb'),
+    {
+      name: `kubernetes-repository-${minor}`,
+      recipe: 'kubernetes-repository',
+      needs: { KUBERNETES: programs, CNI: cni },
+      ...signing(keys.kubernetes),
+      params: { KEY: keys.kubernetes, VERSION: version, MINOR: minor, CNI_VERSION: VERSIONS.cniPlugins },
+    },
+  ]);
+  const containerd: Artifact = {
+    name: 'containerd-repository',
+    recipe: 'containerd-repository',
+    needs: { CONTAINERD: program('containerd', VERSIONS.containerd), DEBIAN: debian },
+    ...signing(keys.containerd),
+    params: { KEY: keys.containerd, VERSION: VERSIONS.containerd },
+  };
+  return { base, tools, images, repositories: { debian, containerd, ...Object.fromEntries(kubernetesRepositories) } };
+}

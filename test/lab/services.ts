@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { LabError } from './errors.ts';
+import { withLock } from './flock.ts';
+import { GATEWAY, PACKAGES_PORT, REGISTRY_PORT } from './network-plan.ts';
+import { paths } from './paths.ts';
+import { processId, recordedProcess, signal } from './process-id.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** A server that all hosts share. It outlives the process that started it. */
+interface Service {
+  readonly name: string;
+  readonly port: number;
+  readonly command: readonly [string, ...string[]];
+}
+
+/** The programs that the services run, by the folder of the artifact that holds them. */
+const services = (tools: string): readonly Service[] => [
+  {
+    name: 'packages',
+    port: PACKAGES_PORT,
+    command: [join(tools, 'busybox'), 'httpd', '-f', '-p', `${GATEWAY}:${PACKAGES_PORT}`, '-h', paths.www],
+  },
+  {
+    name: 'registry',
+    port: REGISTRY_PORT,
+    command: [join(tools, 'docker-registry'), 'serve', join(paths.services, 'registry.yml')],
+  },
+];
+
+const SERVICE_NAMES = ['packages', 'registry'] as const;
+const pidFile = (name: string): string => join(paths.services, `${name}.pid`);
+
+/** Starts the shared servers that do not run. `tools`: the artifact with their programs. */
+export async function servicesUp(tools: string): Promise<void> {
+  await withLock('services', async () => {
+    await mkdir(paths.services, { recursive: true });
+    const registry = {
+      version: '0.1',
+      storage: { filesystem: { rootdirectory: paths.registry }, maintenance: { readonly: { enabled: true } } },
+      http: { addr: `${GATEWAY}:${REGISTRY_PORT}` },
+      log: { accesslog: { disabled: false }, level: 'warn' },
+    };
+    await writeFile(join(paths.services, 'registry.yml'), JSON.stringify(registry)); // JSON is YAML
+    for (const service of services(tools)) await start(service);
+  });
+}
+
+/** Ends the shared servers. */
+export async function servicesDown(): Promise<void> {
+  await withLock('services', async () => {
+    for (const name of SERVICE_NAMES) {
+      const process = recordedProcess(pidFile(name));
+      if (process !== undefined) {
+        signal(process, 'SIGTERM');
+        await waitUntil(`${name}: its end`, 10_000, () => processId(process.pid)?.startTime !== process.startTime);
+      }
+      await rm(pidFile(name), { force: true });
+    }
+  });
+}
+
+/** Which of the shared servers run. */
+export const runningServices = (): readonly string[] =>
+  SERVICE_NAMES.filter((name) => recordedProcess(pidFile(name)) !== undefined);
+
+async function start({ name, port, command: [program, ...args] }: Service): Promise<void> {
+  if (recordedProcess(pidFile(name)) !== undefined) return;
+  if (await listens(port))
+    throw new LabError(`${GATEWAY}:${port} is taken by a process that the lab did not start: end it`);
+  const log = openSync(join(paths.services, `${name}.log`), 'a');
+  const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log], cwd: '/' });
+  closeSync(log);
+  child.unref();
+  child.on('error', () => undefined);
+  const id = child.pid === undefined ? undefined : processId(child.pid);
+  if (id === undefined) throw new LabError(`${name}: cannot start ${program}`);
+  await writeFile(pidFile(name), `${id.pid} ${id.startTime}\n`);
+  await waitUntil(`${name}: an answer at port ${port}`, 10_000, () => {
+    if (child.exitCode !== null) throw new LabError(`${name} has ended: see ${join(paths.services, name)}.log`);
+    return listens(port);
+  });
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: GATEWAY, port, timeout: 500 });
+    const end = (answer: boolean): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.on('connect', () => end(true));
+    socket.on('timeout', () => end(false));
+    socket.on('error', () => end(false));
+  });
+}

@@ -1,0 +1,18 @@
+/** The Kubernetes versions that the lab has packages and images of, with what kubeadm of that version asks for. */
+export const KUBERNETES = [
+  { version: '1.36.3', minor: '1.36', etcd: '3.6.8', coredns: '1.14.2' },
+  { version: '1.37.1', minor: '1.37', etcd: '3.7.0', coredns: '1.14.6' },
+] as const;
+
+/** Other things' versions. */
+export const VERSIONS = {
+  cniPlugins: '1.9.1',
+  containerd: '2.2.9',
+  flannel: '0.28.10',
+  flannelCniPlugin: '1.9.1-flannel1',
+  pause: '3.10.2',
+  agnhost: '2.53',
+} as const;
+
+/** The Go that the newest of them needs, major and minor. */
+export const GO = [1, 26] as const;
