@@ -1,0 +1,159 @@
+import { apiPort, endpointHost } from '../inventory/api-server.ts';
+import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
+import { controlPlanes } from '../inventory/select.ts';
+import { paths } from '../paths.ts';
+import type { Secret } from '../shell/secret.ts';
+import { hostPatches, sharedKubeletConfig } from './kubelet-config.ts';
+import { merge } from './merge.ts';
+
+const KUBEADM = 'kubeadm.k8s.io/v1beta4';
+
+/** containerd's socket. kubeadm refuses to guess when a host has several, so it is always named. */
+export const CRI_SOCKET = 'unix:///run/containerd/containerd.sock';
+
+/** Bootstrap tokens that kbuild minted are known by this start of their description. */
+export const TOKEN_DESCRIPTION = 'kbuild';
+
+/** kubeadm mints a token at init whether one is wanted or not; this one is short-lived, and deleted by the job. */
+const INIT_TOKEN = {
+  description: `${TOKEN_DESCRIPTION} init`,
+  ttl: '30m0s',
+  usages: ['signing', 'authentication'],
+  groups: ['system:bootstrappers:kubeadm:default-node-token'],
+};
+
+const argument = (name: string, value: string) => ({ name, value });
+
+/** Settings of a node that init and join share. `taints` is left out for kubeadm's default of the role. */
+function nodeRegistration(host: LinuxHost): JsonObject {
+  const base = {
+    name: host.name,
+    criSocket: CRI_SOCKET,
+    kubeletExtraArgs: [argument('node-ip', host.internalAddress)],
+    ...(host.taints === undefined ? {} : { taints: host.taints }),
+  };
+  return merge(base, { kubeletExtraArgs: host.kubelet.extraArgs });
+}
+
+const patches = (inventory: Inventory, host: LinuxHost): JsonObject =>
+  Object.keys(hostPatches(inventory, host)).length === 0 ? {} : { patches: { directory: paths.kubeadmPatches } };
+
+const localApiEndpoint = (inventory: Inventory, host: LinuxHost): JsonObject => ({
+  advertiseAddress: host.internalAddress,
+  bindPort: apiPort(inventory),
+});
+
+/** kubeadm's InitConfiguration for the host that founds the cluster. `certificateKey`: 64 hexadecimal digits. */
+export const initConfiguration = (
+  inventory: Inventory,
+  host: LinuxHost,
+  secrets: { readonly certificateKey?: Secret } = {},
+): JsonObject =>
+  merge(
+    {
+      apiVersion: KUBEADM,
+      kind: 'InitConfiguration',
+      bootstrapTokens: [INIT_TOKEN],
+      nodeRegistration: nodeRegistration(host),
+      localAPIEndpoint: localApiEndpoint(inventory, host),
+      ...secrets,
+      ...patches(inventory, host),
+    },
+    inventory.kubeadm.init,
+  );
+
+/** kubeadm's ClusterConfiguration: what the whole cluster shares. */
+export function clusterConfiguration(inventory: Inventory): JsonObject {
+  const { kubernetes, network, endpoint, kubeadm } = inventory;
+  const base = {
+    apiVersion: KUBEADM,
+    kind: 'ClusterConfiguration',
+    clusterName: inventory.name,
+    kubernetesVersion: `v${kubernetes.version}`,
+    controlPlaneEndpoint: endpoint,
+    imageRepository: kubernetes.imageRepository,
+    networking: {
+      podSubnet: network.podSubnet,
+      serviceSubnet: network.serviceSubnet,
+      dnsDomain: kubernetes.dnsDomain,
+    },
+  };
+  const merged = merge(base, kubeadm.cluster);
+  const apiServer = (merged['apiServer'] ?? {}) as { readonly certSANs?: readonly string[] };
+  // Names of the user's are added to kbuild's, not put in their place: without the endpoint's no kubelet could join.
+  const certSANs = [
+    ...new Set([
+      endpointHost(endpoint),
+      ...controlPlanes(inventory).map(({ internalAddress }) => internalAddress),
+      ...(apiServer.certSANs ?? []),
+    ]),
+  ];
+  return { ...merged, apiServer: { ...apiServer, certSANs } };
+}
+
+/** KubeProxyConfiguration; undefined when the inventory has no settings for it. */
+export const kubeProxyConfiguration = ({ kubeadm }: Inventory): JsonObject | undefined =>
+  Object.keys(kubeadm.kubeProxy).length === 0
+    ? undefined
+    : merge({ apiVersion: 'kubeproxy.config.k8s.io/v1alpha1', kind: 'KubeProxyConfiguration' }, kubeadm.kubeProxy);
+
+/** All documents of `kubeadm init`. */
+export function initDocuments(
+  inventory: Inventory,
+  host: LinuxHost,
+  secrets: { readonly certificateKey?: Secret } = {},
+): readonly JsonObject[] {
+  const kubeProxy = kubeProxyConfiguration(inventory);
+  return [
+    initConfiguration(inventory, host, secrets),
+    clusterConfiguration(inventory),
+    sharedKubeletConfig(inventory),
+    ...(kubeProxy === undefined ? [] : [kubeProxy]),
+  ];
+}
+
+/** What a joining host needs to know and may not tell anybody. */
+export interface JoinCredentials {
+  /** `abcdef.0123456789abcdef` */
+  readonly token: Secret;
+  /** `sha256:` + hex of the cluster CA's public key. */
+  readonly caHash: string;
+  /** With it the host joins as a control plane: 64 hexadecimal digits. */
+  readonly certificateKey?: Secret;
+}
+
+/** kubeadm's JoinConfiguration: a worker's, or with a certificate key a control plane's. */
+export const joinConfiguration = (
+  inventory: Inventory,
+  host: LinuxHost,
+  { token, caHash, certificateKey }: JoinCredentials,
+): JsonObject =>
+  merge(
+    {
+      apiVersion: KUBEADM,
+      kind: 'JoinConfiguration',
+      nodeRegistration: nodeRegistration(host),
+      discovery: {
+        bootstrapToken: { token, apiServerEndpoint: inventory.endpoint, caCertHashes: [caHash] },
+      },
+      ...(certificateKey === undefined
+        ? {}
+        : { controlPlane: { localAPIEndpoint: localApiEndpoint(inventory, host), certificateKey } }),
+      ...patches(inventory, host),
+    },
+    inventory.kubeadm.join,
+  );
+
+/** kubeadm's ResetConfiguration. It never asks, and does not wait a minute for an API server that is gone. */
+export const resetConfiguration = (inventory: Inventory): JsonObject =>
+  merge(
+    {
+      apiVersion: KUBEADM,
+      kind: 'ResetConfiguration',
+      criSocket: CRI_SOCKET,
+      force: true,
+      cleanupTmpDir: true,
+      timeouts: { kubernetesAPICall: '10s', etcdAPICall: '30s' },
+    },
+    inventory.kubeadm.reset,
+  );

@@ -1,0 +1,94 @@
+import type { ClusterUp } from '../facts/cluster.ts';
+import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import type { LinuxFacts } from '../facts/linux.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+
+/**
+ * What a host is to the cluster of the inventory.
+ * - `bare`: nothing of Kubernetes; `prepared`: the packages are there, kubeadm has not run
+ * - `partial`: a half-finished init, join or reset of ours
+ * - `joined`: a member of our cluster
+ * - `foreign`: a member of another cluster, or remnants of unknown origin
+ */
+export type Standing = 'bare' | 'prepared' | 'partial' | 'joined' | 'foreign';
+
+/** A host with what was seen on it and around it; a step's `Target` is one. */
+export interface Seen {
+  readonly inventory: Inventory;
+  readonly host: LinuxHost;
+  readonly facts: LinuxFacts;
+  readonly fleet: Fleet;
+}
+
+/** The kubelet writes this name into its own kubeconfig, whatever the cluster's is. */
+const KUBELETS_OWN_NAME = 'default-cluster';
+
+const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
+const ADMIN_CONF = '/etc/kubernetes/admin.conf';
+
+/** The name of the cluster that a host's kubeconfig files tell; undefined where they tell none. */
+export function toldClusterName({ kubeconfigCluster }: LinuxFacts): string | undefined {
+  if (kubeconfigCluster === 'absent') return undefined;
+  const { name } = kubeconfigCluster;
+  return name === '' || name === KUBELETS_OWN_NAME ? undefined : name;
+}
+
+/** True for a marker of a run that worked on the cluster of this inventory. */
+export const hasOwnMarker = (inventory: Inventory, { marker }: LinuxFacts): boolean =>
+  typeof marker === 'object' && marker.cluster === inventory.name;
+
+/**
+ * CA fingerprints of the cluster: the live one, else those of the control planes that were completely set up. Several
+ * mean that the fleet holds several clusters.
+ */
+export function clusterCas(fleet: Fleet): ReadonlySet<string> {
+  const { cluster } = fleet;
+  if (cluster.state === 'up') return new Set([cluster.caFingerprint]);
+  return new Set(
+    observedLinux(fleet)
+      .filter(({ host, facts }) => host.role === 'control-plane' && facts.kubernetesTraces.has(ADMIN_CONF))
+      .flatMap(({ facts }) => (facts.caFingerprint === 'absent' ? [] : [facts.caFingerprint])),
+  );
+}
+
+/** True when every phase of `kubeadm init` left what it leaves last: the node's role and kube-proxy or CoreDNS. */
+function initIsComplete(inventory: Inventory, cluster: ClusterUp, host: LinuxHost): boolean {
+  const { nodes, pods, configuration } = cluster;
+  if (nodes.some(({ name }) => name !== host.name)) return true;
+  if (!nodes.some(({ name, role }) => name === host.name && role === 'control-plane')) return false;
+  const disabled = (addon: string) =>
+    (configuration[addon] as { readonly disabled?: boolean } | undefined)?.disabled === true;
+  const skipped = (inventory.kubeadm.init['skipPhases'] ?? []) as readonly string[];
+  if (skipped.includes('addon')) return true;
+  const runs = (app: string) => pods.some(({ labels }) => labels['k8s-app'] === app);
+  return (
+    (disabled('proxy') || skipped.includes('addon/kube-proxy') || runs('kube-proxy')) &&
+    (disabled('dns') || skipped.includes('addon/coredns') || runs('kube-dns'))
+  );
+}
+
+/**
+ * Where a host stands, from facts alone; the marker only explains what they leave open. Throws `FactError` when a fact
+ * that it needs is not known.
+ */
+export function standing({ inventory, host, facts, fleet }: Seen): Standing {
+  const traces = facts.kubernetesTraces;
+  if (traces.size === 0) return facts.packages.has('kubeadm') ? 'prepared' : 'bare';
+
+  const { cluster } = fleet;
+  const cas = clusterCas(fleet);
+  const ours = hasOwnMarker(inventory, facts);
+  const told = toldClusterName(facts);
+  const adopted = inventory.kubernetes.adopt !== undefined && inventory.kubernetes.adopt === facts.caFingerprint;
+  if (told !== undefined && told !== inventory.name && !adopted) return 'foreign';
+
+  const isMember = traces.has(KUBELET_CONF) && facts.caFingerprint !== 'absent' && cas.has(facts.caFingerprint);
+  if (cluster.state === 'up') {
+    const registered = cluster.nodes.some(({ name }) => name === host.name);
+    const unfinished = ours && host.role === 'control-plane' && !initIsComplete(inventory, cluster, host);
+    if (isMember && registered && !unfinished) return 'joined';
+    return ours ? 'partial' : 'foreign';
+  }
+  if (ours) return 'partial';
+  return isMember && cas.size === 1 ? 'joined' : 'foreign';
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { refusals } from '../../src/cluster/refusals.ts';
+import {
+  CA,
+  clusterOf,
+  cp1,
+  factsOf,
+  fleetOf,
+  hostOf,
+  inventoryOf,
+  joinedControlPlane,
+  joinedWorker,
+  nodeOf,
+  OTHER_CA,
+  w1,
+} from '../fakes/cluster.ts';
+
+const inventory = inventoryOf();
+const live = clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' })] });
+const converged = fleetOf([[cp1, joinedControlPlane()], [w1, joinedWorker()]], live); // prettier-ignore
+const empty = fleetOf([[cp1, factsOf()], [w1, factsOf()]]); // prettier-ignore
+const messages = (...args: Parameters<typeof refusals>) => refusals(...args).map(({ message }) => message);
+
+test('an empty fleet and a converged one are accepted', () => {
+  expect(messages(inventory, empty)).toEqual([]);
+  expect(messages(inventory, converged)).toEqual([]);
+});
+
+test('each names the way to go and exits with 7', () => {
+  const fleet = fleetOf([[cp1, joinedControlPlane()], [w1, joinedWorker({ caFingerprint: OTHER_CA })]], live); // prettier-ignore
+  for (const refused of refusals(inventory, fleet)) {
+    expect(refused.exitCode).toBe(7);
+    expect(refused.remedy).not.toBe('');
+  }
+  expect(messages(inventory, fleet)).toEqual([
+    'demo: refused: the hosts belong to 2 clusters, by the public keys of their CAs (cp1: sha256:aaaaaaaaaaaa…; w1: sha256:bbbbbbbbbbbb…)',
+  ]);
+});
+
+describe('refused', () => {
+  test('a cluster of another name', () => {
+    const facts = joinedControlPlane({ kubeconfigCluster: { name: 'prod', server: '' } });
+    expect(
+      messages(
+        inventory,
+        fleetOf(
+          [
+            [cp1, facts],
+            [w1, factsOf()],
+          ],
+          clusterOf({ name: 'prod' }),
+        ),
+      ),
+    ).toContain(
+      // prettier-ignore
+      'cp1: refused: it belongs to the cluster "prod", this inventory is "demo"',
+    );
+  });
+
+  test('remnants without a marker', () => {
+    const facts = factsOf({ kubernetesTraces: new Set(['/var/lib/etcd/member']) });
+    expect(
+      messages(
+        inventory,
+        fleetOf([
+          [cp1, factsOf()],
+          [w1, facts],
+        ]),
+      ),
+    ).toEqual([
+      // prettier-ignore
+      'w1: refused: it holds remnants of a cluster that kbuild does not know (/var/lib/etcd/member)',
+    ]);
+  });
+
+  test('another version than the live one', () => {
+    const newer = inventoryOf({ kubernetes: { ...inventory.kubernetes, version: '1.37.1' } });
+    const [refused] = refusals(newer, converged);
+    expect(refused!.message).toBe('demo: refused: kubernetes.version is 1.37.1, the cluster runs 1.36.3');
+    expect(refused!.remedy).toBe('`kbuild upgrade` will do it; until then set kubernetes.version back to 1.36.3');
+  });
+
+  test.each([
+    ['network.podSubnet', { network: { ...inventory.network, podSubnet: '10.200.0.0/16' } }],
+    ['network.serviceSubnet', { network: { ...inventory.network, serviceSubnet: '10.97.0.0/16' } }],
+    ['kubernetes.dnsDomain', { kubernetes: { ...inventory.kubernetes, dnsDomain: 'k8s.example' } }],
+    ['endpoint', { endpoint: 'other.example:6443' }],
+  ])('another %s than the live one', (setting, over) => {
+    expect(messages(inventoryOf(over), converged)).toEqual([expect.stringContaining(`demo: refused: ${setting} is `)]);
+  });
+
+  test('an adopted CA that is not the cluster’s', () => {
+    const adopting = inventoryOf({ kubernetes: { ...inventory.kubernetes, adopt: OTHER_CA } });
+    expect(messages(adopting, converged)).toEqual([
+      `demo: refused: kubernetes.adopt names CA ${OTHER_CA}, the cluster has ${CA}`,
+    ]);
+  });
+
+  test('a worker alone in an empty fleet', () => {
+    expect(messages(inventory, empty, ['w1'])).toEqual([
+      'w1: refused: there is no cluster to join, and --hosts leaves out cp1, which would found it',
+    ]);
+    expect(messages(inventory, empty, ['cp1'])).toEqual([]);
+  });
+
+  test('founding a cluster while a control plane cannot be seen', () => {
+    expect(messages(inventory, fleetOf([[w1, factsOf()]]))).toEqual([
+      'demo: refused: there is no cluster, and none can be founded: cp1 was not observed, and may hold the cluster',
+    ]);
+  });
+
+  test('a second control plane, for now', () => {
+    const cp2 = hostOf({ name: 'cp2', role: 'control-plane' });
+    const two = inventoryOf({ hosts: [cp1, cp2] });
+    expect(
+      messages(
+        two,
+        fleetOf([
+          [cp1, factsOf()],
+          [cp2, factsOf()],
+        ]),
+      ),
+    ).toEqual([
+      // prettier-ignore
+      'cp2: refused: joining a further control plane is not supported yet',
+    ]);
+  });
+});

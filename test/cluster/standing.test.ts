@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { founder } from '../../src/cluster/founder.ts';
+import { standing } from '../../src/cluster/standing.ts';
+import type { ClusterView } from '../../src/facts/cluster.ts';
+import { FactError } from '../../src/errors.ts';
+import type { LinuxFacts } from '../../src/facts/linux.ts';
+import {
+  CA,
+  clusterOf,
+  cp1,
+  factsOf,
+  fleetOf,
+  inventoryOf,
+  joinedControlPlane,
+  joinedWorker,
+  nodeOf,
+  OTHER_CA,
+  targetOf,
+  w1,
+} from '../fakes/cluster.ts';
+
+const inventory = inventoryOf();
+const down: ClusterView = { state: 'down', reason: 'connection refused' };
+const both = clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' })] });
+const ourMarker = { cluster: 'demo', action: 'join', job: 'x' } as const;
+const packages = new Map([['kubeadm', { state: 'installed' as const, version: '1.36.3-1.1', held: true }]]);
+const halfInit = joinedControlPlane({ marker: { ...ourMarker, action: 'init' } });
+
+describe('a worker', () => {
+  const of = (facts: LinuxFacts, cluster: ClusterView, control = joinedControlPlane()) => {
+    const fleet = fleetOf([[cp1, control], [w1, facts]], cluster); // prettier-ignore
+    return standing(targetOf(inventory, w1, fleet));
+  };
+
+  test.each([
+    ['nothing on it', factsOf(), both, 'bare'],
+    ['packages only', factsOf({ packages }), both, 'prepared'],
+    ['a marker and nothing else', factsOf({ packages, marker: ourMarker }), both, 'prepared'],
+    ['registered in our cluster', joinedWorker(), both, 'joined'],
+    ['registered, with a marker left on it', joinedWorker({ marker: ourMarker }), both, 'joined'],
+    ['our CA, the API is down', joinedWorker(), down, 'joined'],
+    ['our CA and a marker, the API is down', joinedWorker({ marker: ourMarker }), down, 'partial'],
+    ['not registered, with a marker', joinedWorker({ marker: ourMarker }), clusterOf(), 'partial'],
+    ['not registered, no marker', joinedWorker(), clusterOf(), 'foreign'],
+    [
+      'a marker of another cluster',
+      joinedWorker({ marker: { ...ourMarker, cluster: 'prod' } }),
+      clusterOf(),
+      'foreign',
+    ],
+    ['a marker that nobody can read', joinedWorker({ marker: 'unreadable' }), clusterOf(), 'foreign'],
+    ['a corrupt marker on a member', joinedWorker({ marker: 'unreadable' }), both, 'joined'],
+    ['another CA', joinedWorker({ caFingerprint: OTHER_CA }), both, 'foreign'],
+    ['remnants while there is no cluster', joinedWorker(), { state: 'absent' } as const, 'foreign'],
+    [
+      'a registered name, but the join was cut before the kubelet had its certificate',
+      factsOf({ kubernetesTraces: new Set(['/etc/kubernetes/bootstrap-kubelet.conf']), marker: ourMarker }),
+      both,
+      'partial',
+    ],
+  ] as const)('%s', (_, facts, cluster, expected) => {
+    const control = cluster.state === 'absent' ? factsOf() : joinedControlPlane();
+    expect(of(facts, cluster, control)).toBe(expected);
+  });
+});
+
+describe('a control plane', () => {
+  const of = (facts: LinuxFacts, cluster: ClusterView) =>
+    standing(targetOf(inventory, cp1, fleetOf([[cp1, facts]], cluster)));
+
+  test.each([
+    ['complete', joinedControlPlane(), clusterOf(), 'joined'],
+    ['another cluster name', joinedControlPlane({ kubeconfigCluster: { name: 'prod', server: '' } }), down, 'foreign'],
+    ['complete, with a marker left on it', halfInit, clusterOf(), 'joined'],
+    ['init cut before the add-ons', halfInit, clusterOf({ pods: [] }), 'partial'],
+    ['init cut before the role was set', halfInit, clusterOf({ nodes: [nodeOf({ name: 'cp1' })] }), 'partial'],
+    [
+      'no add-ons, but others have joined: never undone',
+      halfInit,
+      clusterOf({ pods: [], nodes: both.nodes }),
+      'joined',
+    ],
+    ['init cut before the API server answered', halfInit, down, 'partial'],
+    ['the API is down', joinedControlPlane(), down, 'joined'],
+    [
+      'init cut after the first certificate',
+      factsOf({
+        kubernetesTraces: new Set(['/etc/kubernetes/pki/ca.crt']),
+        caFingerprint: CA,
+        marker: { ...ourMarker, action: 'init' },
+      }),
+      { state: 'absent' } as const,
+      'partial',
+    ],
+  ] as const)('%s', (_, facts, cluster, expected) => {
+    expect(of(facts, cluster)).toBe(expected);
+  });
+
+  test('of an adopted cluster may have another name', () => {
+    const adopting = inventoryOf({ kubernetes: { ...inventory.kubernetes, adopt: CA } });
+    const facts = joinedControlPlane({ kubeconfigCluster: { name: 'kubernetes', server: '' } });
+    const fleet = fleetOf([[cp1, facts]], clusterOf({ name: 'kubernetes' }));
+    expect(standing(targetOf(adopting, cp1, fleet))).toBe('joined');
+  });
+});
+
+test('what is not known is neither: reading it throws', () => {
+  const facts = Object.defineProperty(factsOf(), 'kubernetesTraces', {
+    get: () => {
+      throw new FactError('w1', 'kubernetesTraces', 'no answer');
+    },
+  });
+  expect(() => standing(targetOf(inventory, w1, fleetOf([[w1, facts]])))).toThrow(FactError);
+});
+
+describe('the founder', () => {
+  const name = (of: ReturnType<typeof founder>) => ('host' in of ? of.host.name : of.none);
+
+  test.each([
+    ['an empty fleet', fleetOf([[cp1, factsOf()], [w1, factsOf()]]), 'cp1'], // prettier-ignore
+    ['a control plane that was not seen', fleetOf([[w1, factsOf()]]), 'cp1 was not observed, and may hold the cluster'],
+    ['a live cluster', fleetOf([[cp1, joinedControlPlane()]], clusterOf()), 'there is a cluster'],
+    ['a cluster that is down', fleetOf([[cp1, joinedControlPlane()]], down), 'there is a cluster'],
+    ['a half-finished init of ours', fleetOf([[cp1, halfInit]], down), 'cp1'],
+    [
+      'remnants of unknown origin',
+      fleetOf([[cp1, factsOf({ kubernetesTraces: new Set(['/var/lib/etcd/member']) })]]),
+      'cp1 holds a cluster (foreign)',
+    ],
+  ])('%s', (_, fleet, expected) => {
+    expect(name(founder(inventory, fleet))).toBe(expected);
+  });
+});
