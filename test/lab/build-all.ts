@@ -18,7 +18,7 @@ export async function buildAll(): Promise<Recipes> {
   await installPackages();
   await mkdir(paths.build, { recursive: true });
   const all = recipes(await mirrors(), await ensureKeys());
-  const roots = [all.base, all.images, ...Object.values(all.repositories)];
+  const roots = [all.base, all.tools, all.images, ...Object.values(all.repositories)];
   const missing = missingFor(roots);
   if (missing.length > 0) await requireDisk(DISK.build);
   if (missing.some(({ go }) => go)) await requireGo();
@@ -33,7 +33,7 @@ export async function buildAll(): Promise<Recipes> {
 /** Removes artifacts that no recipe leads to any more. No host may lie over one. Returns their names. */
 export async function prune(inUse: readonly string[]): Promise<readonly string[]> {
   const all = recipes(await mirrors(), await ensureKeys());
-  const roots = [all.base, all.images, ...Object.values(all.repositories)];
+  const roots = [all.base, all.tools, all.images, ...Object.values(all.repositories)];
   const keep = new Set([...inOrder(roots).map(folderOf), ...inUse].map((folder) => basename(folder)));
   const old = (await readdir(paths.build)).filter((name) => !name.endsWith('.log') && !keep.has(name));
   for (const name of old) await rm(join(paths.build, name), { recursive: true, force: true });
