@@ -4,6 +4,8 @@ export interface ExecResult {
   readonly stderr: string;
   /** Exit status, the name of the signal, or `lost` when the connection ended before a status came: unknown, not zero. */
   readonly status: number | string;
+  /** Bytes that were left out of the output because there were too many; missing when nothing was. */
+  readonly dropped?: number;
 }
 
 /** A channel that stays open, with lines coming in. */
@@ -32,10 +34,17 @@ export interface Transport {
   ): Promise<ExecResult>;
   /** Starts a command and keeps its channel. */
   open(commandLine: string, stdin: string): Promise<Channel>;
-  /** Streams a local file to a command's stdin. Flow-controlled: memory stays bounded. */
-  send(commandLine: string, localPath: string): Promise<ExecResult>;
-  /** Streams a command's stdout to a local file, which is created 0600. */
-  receive(commandLine: string, localPath: string, stdin?: string): Promise<ExecResult>;
+  /** Streams `head` and then a local file to a command's stdin. Flow-controlled: memory stays bounded. */
+  send(commandLine: string, localPath: string, head?: string): Promise<ExecResult>;
+  /**
+   * Streams a command's stdout, or what follows the text `after` in it, to a local file that is created 0600.
+   * Rejects when the file is already there.
+   */
+  receive(
+    commandLine: string,
+    localPath: string,
+    options?: { readonly stdin?: string; readonly after?: string },
+  ): Promise<ExecResult>;
   /** How many connections were made; a converged run makes one. */
   readonly connections: number;
   /** How many commands were run. */

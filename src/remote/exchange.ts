@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { CommandError, ConnectError } from '../errors.ts';
+import type { LinuxHost } from '../inventory/inventory.ts';
+import type { Command } from '../shell/command.ts';
+import type { Channel, ExecResult, Transport } from '../transport/transport.ts';
+import { framed, framedWithInput, unframed } from './frame.ts';
+
+/** One command that was run, for the run's log. Carries no secret: outputs are there only where they may be shown. */
+export interface LogEntry {
+  readonly host: string;
+  readonly command: string;
+  readonly status: number | string;
+  readonly durationMs: number;
+  /** The end of the outputs. */
+  readonly stdout?: string;
+  readonly stderr?: string;
+}
+
+/** What an exchange needs of the outside world. */
+export interface ExchangeTools {
+  readonly log?: ((entry: LogEntry) => void) | undefined;
+  readonly nowMs?: () => number;
+  /** A fresh unguessable word. */
+  readonly nonce?: () => string;
+}
+
+/** Scripts to one host and their results, as root. Results of any status are returned; a script that could not begin throws. */
+export interface Exchange {
+  readonly host: LinuxHost;
+  readonly nonce: () => string;
+  /** `output` says whether the log may have it. */
+  ask(command: Command<'sh'>, output: 'shown' | 'hidden'): Promise<ExecResult>;
+  /** The script reads `input` on its stdin. */
+  feed(command: Command<'sh'>, input: string): Promise<ExecResult>;
+  /** The script reads the local file on its stdin. */
+  send(command: Command<'sh'>, localPath: string): Promise<ExecResult>;
+  /** The script's stdout becomes a new local file. */
+  receive(command: Command<'sh'>, localPath: string): Promise<ExecResult>;
+  /** Keeps the channel; the script may read what is written to it. The nonce is the first line that is of interest. */
+  open(command: Command<'sh'>): Promise<{ readonly channel: Channel; readonly nonce: string }>;
+  /** The result of a channel. @throws CommandError when the script never began. */
+  began(command: Command<'sh'>, result: ExecResult, nonce: string): ExecResult;
+}
+
+const LOG_TAIL = 16 * 1024;
+
+export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeTools): Exchange {
+  const nowMs = tools.nowMs ?? Date.now;
+  const nonce = tools.nonce ?? (() => randomBytes(12).toString('hex'));
+  const { user } = host.ssh;
+
+  const began = (command: Command<'sh'>, result: ExecResult, word: string): ExecResult => {
+    const own = unframed(result, word);
+    if (own !== undefined) return own;
+    if (result.status === 'lost')
+      throw new ConnectError(host.name, `the connection was lost before this began: ${command.title}`, {
+        retryable: true,
+      });
+    throw new CommandError(host.name, command.title, result, notBegun(host));
+  };
+
+  const timed = async (
+    command: Command<'sh'>,
+    output: 'shown' | 'hidden',
+    run: (word: string) => Promise<ExecResult>,
+  ): Promise<ExecResult> => {
+    const word = nonce();
+    const startedMs = nowMs();
+    const result = await run(word);
+    const own = unframed(result, word);
+    tools.log?.({
+      host: host.name,
+      command: command.title,
+      status: result.status,
+      durationMs: nowMs() - startedMs,
+      ...(output === 'shown'
+        ? { stdout: (own ?? result).stdout.slice(-LOG_TAIL), stderr: (own ?? result).stderr.slice(-LOG_TAIL) }
+        : {}),
+    });
+    return began(command, result, word);
+  };
+
+  return {
+    host,
+    nonce,
+    began,
+    ask: (command, output) =>
+      timed(command, output, (word) => {
+        const { commandLine, stdin } = framed(user, command.script, word);
+        return transport.exec(commandLine, { stdin });
+      }),
+    feed: (command, input) =>
+      timed(command, 'shown', (word) => {
+        const { commandLine, stdin } = framedWithInput(user, command.script, word);
+        return transport.exec(commandLine, { stdin: stdin + input });
+      }),
+    send: (command, localPath) =>
+      timed(command, 'shown', (word) => {
+        const { commandLine, stdin } = framedWithInput(user, command.script, word);
+        return transport.send(commandLine, localPath, stdin);
+      }),
+    receive: (command, localPath) =>
+      timed(command, 'shown', async (word) => {
+        const { commandLine, stdin } = framed(user, command.script, word);
+        const result = await transport.receive(commandLine, localPath, { stdin, after: `${word}\n` });
+        // The stream went to the file; that the script began is seen on stderr alone.
+        return result.stderr.includes(`${word}\n`) ? { ...result, stdout: `${word}\n` } : result;
+      }),
+    async open(command) {
+      const word = nonce();
+      const { commandLine, stdin } = framedWithInput(user, command.script, word);
+      return { channel: await transport.open(commandLine, stdin), nonce: word };
+    },
+  };
+}
+
+const notBegun = ({ name, ssh: { user } }: LinuxHost): string =>
+  user === 'root'
+    ? `root of ${name} must have a login shell that runs /bin/sh`
+    : `${user} of ${name} must have a login shell that runs /bin/sh, and be allowed to use sudo without a password`;

@@ -1,0 +1,71 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CommandError } from '../errors.ts';
+import type { Command } from '../shell/command.ts';
+import { revealed, Secret } from '../shell/secret.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+import type { ExecResult } from '../transport/transport.ts';
+import type { Exchange } from './exchange.ts';
+import type { Remote } from './remote.ts';
+
+/** How a host's files are read and written. */
+export type Files = Pick<Remote<'sh'>, 'read' | 'write' | 'upload' | 'download'>;
+
+/** Throws `CommandError` unless the status is 0. */
+export function succeeded(host: string, command: Command<'sh'>, result: ExecResult): string {
+  if (result.status !== 0) throw new CommandError(host, command.title, result);
+  return result.stdout;
+}
+
+export function files(on: Exchange): Files {
+  const host = on.host.name;
+  return {
+    async read(path) {
+      const command = titled(sh`cat -- ${path}`, `read ${path}`);
+      const result = await on.ask(command, 'hidden');
+      if (result.dropped !== undefined)
+        throw new CommandError(host, command.title, { ...result, status: 'too big', stdout: '' });
+      return succeeded(host, command, result);
+    },
+    async write(path, content, mode = content instanceof Secret ? 0o600 : 0o644) {
+      const text = content instanceof Secret ? revealed(content) : content;
+      const command = writing(path, mode, createHash('sha256').update(text).digest('hex'));
+      succeeded(host, command, await on.feed(command, text));
+    },
+    async upload(from, to, mode = 0o644) {
+      const command = writing(to, mode, await sha256(from));
+      succeeded(host, command, await on.send(command, from));
+    },
+    async download(from, to) {
+      const command = titled(script('linux/read-file.sh', { SOURCE: from }), `read ${from}`);
+      await mkdir(dirname(to), { recursive: true });
+      const temporary = `${to}.${randomBytes(6).toString('hex')}`;
+      try {
+        const result = await on.receive(command, temporary);
+        succeeded(host, command, result);
+        if (!result.stderr.includes(await sha256(temporary)))
+          throw new CommandError(host, command.title, { ...result, status: 'changed while it was read' });
+        await rename(temporary, to);
+      } finally {
+        await rm(temporary, { force: true });
+      }
+    },
+  };
+}
+
+const titled = (command: Command<'sh'>, title: string): Command<'sh'> => ({ ...command, title });
+
+const writing = (path: string, mode: number, hash: string): Command<'sh'> =>
+  titled(
+    script('linux/write-file.sh', { TARGET: path, MODE: mode.toString(8).padStart(4, '0'), SHA256: hash }),
+    `write ${path}`,
+  );
+
+async function sha256(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

@@ -1,0 +1,56 @@
+import { ConnectError } from '../errors.ts';
+import type { LinuxHost } from '../inventory/inventory.ts';
+import type { Command } from '../shell/command.ts';
+import { Secret } from '../shell/secret.ts';
+import { pause as realPause, type Pause } from '../transport/pause.ts';
+import type { ExecResult, Transport } from '../transport/transport.ts';
+import { exchange, type ExchangeTools } from './exchange.ts';
+import { files, succeeded } from './files.ts';
+import { hold } from './hold.ts';
+import { job } from './job.ts';
+import type { Remote } from './remote.ts';
+import { restart } from './restart.ts';
+
+/** What a Linux remote needs of its run. */
+export interface LinuxRemoteOptions extends ExchangeTools {
+  /** Names the run in jobs: lower-case letters, digits and dashes. */
+  readonly runId: string;
+  /** Told when a job of another run is waited for. */
+  readonly onJobFollowed?: (summary: string) => void;
+  readonly pause?: Pause;
+}
+
+/** A Linux host, everything as root: ssh.user is root, or may use `sudo -n`. */
+export interface LinuxRemote extends Remote<'sh'> {
+  readonly host: LinuxHost;
+  /** Connections and commands so far. */
+  readonly transport: Pick<Transport, 'connections' | 'commands'>;
+  /** Like `run`, but returns both streams whatever the status; its output is not logged. @throws ConnectError when the connection was lost. */
+  ask(command: Command<'sh'>): Promise<ExecResult>;
+  /** Ends the connection. */
+  close(): Promise<void>;
+}
+
+export function linuxRemote(host: LinuxHost, transport: Transport, options: LinuxRemoteOptions): LinuxRemote {
+  const on = exchange(host, transport, options);
+  const pause = options.pause ?? realPause;
+  const nowMs = options.nowMs ?? Date.now;
+  const context = { ...options, pause, nowMs };
+  return {
+    host,
+    transport,
+    ...files(on),
+    run: async (command) => succeeded(host.name, command, await on.ask(command, 'shown')),
+    reveal: async (command) => Secret.of(succeeded(host.name, command, await on.ask(command, 'hidden'))),
+    async ask(command) {
+      const result = await on.ask(command, 'hidden');
+      if (result.status === 'lost')
+        throw new ConnectError(host.name, `the connection was lost during: ${command.title}`, { retryable: true });
+      return result;
+    },
+    job: (name, command, secrets = {}) => job(on, name, command, secrets, context),
+    hold: (command) => hold(on, command, pause),
+    restart: () => restart(on, context),
+    close: () => transport.close(),
+  };
+}

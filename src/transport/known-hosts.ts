@@ -1,0 +1,103 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** One usable line of a known_hosts file (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"). */
+export interface KnownHost {
+  /** `path:line`, for messages. */
+  readonly at: string;
+  /** A `@cert-authority` line vouches for certificates, which kbuild does not accept: it never makes a key known. */
+  readonly marker: 'none' | 'revoked' | 'cert-authority';
+  /** The first field as written: patterns, or one hashed name. */
+  readonly names: string;
+  /** As in the file: an RSA key is `ssh-rsa`, whatever signs with it. */
+  readonly keyType: string;
+  readonly key: Buffer;
+}
+
+/** What the files say about the key that a host showed. */
+export type HostKeyVerdict =
+  | { readonly kind: 'known' }
+  | { readonly kind: 'unknown' }
+  /** The host is on file with other keys. Also when only keys of other types are on file: those were asked for first. */
+  | { readonly kind: 'changed'; readonly at: string; readonly onFile: Buffer }
+  | { readonly kind: 'revoked'; readonly at: string };
+
+/** The lines of a known_hosts file; comments and lines that make no sense are skipped, as OpenSSH does. */
+export function parseKnownHosts(text: string, file: string): readonly KnownHost[] {
+  return text.split(/\r?\n/).flatMap((line, i) => {
+    const fields = line.trim().split(/\s+/);
+    const marked = fields[0]?.startsWith('@') === true;
+    const marker = marked ? fields.shift()!.slice(1) : 'none';
+    const [names, keyType, key] = fields;
+    if (names === undefined || names.startsWith('#') || keyType === undefined || key === undefined) return [];
+    if (marker !== 'none' && marker !== 'revoked' && marker !== 'cert-authority') return [];
+    const blob = Buffer.from(key, 'base64');
+    return keyTypeOf(blob) === keyType ? [{ at: `${file}:${String(i + 1)}`, marker, names, keyType, key: blob }] : [];
+  });
+}
+
+/** The type that a public key blob names itself (RFC 4253, 6.6), e.g. `ssh-ed25519`; empty for no key. */
+export function keyTypeOf(blob: Buffer): string {
+  if (blob.length < 4) return '';
+  const length = blob.readUInt32BE(0);
+  return length > 64 || blob.length <= 4 + length ? '' : blob.toString('latin1', 4, 4 + length);
+}
+
+/** How a host is written in a known_hosts file: the bare name on port 22, else `[name]:port`. */
+export const knownName = (address: string, port: number): string =>
+  port === 22 ? address.toLowerCase() : `[${address.toLowerCase()}]:${String(port)}`;
+
+/**
+ * The lines that speak of a host. On another port than 22 a line for the bare name counts too, but only for recognising
+ * a key: it cannot make one `changed` (as OpenSSH).
+ */
+export interface LinesForHost {
+  readonly exact: readonly KnownHost[];
+  readonly bare: readonly KnownHost[];
+}
+
+/** Selects a host's lines. Costs one HMAC per hashed line. */
+export function linesFor(lines: readonly KnownHost[], address: string, port: number): LinesForHost {
+  const about = (name: string) => lines.filter(({ names }) => speaksOf(names, name));
+  return { exact: about(knownName(address, port)), bare: port === 22 ? [] : about(knownName(address, 22)) };
+}
+
+/** Key types on file for a host, in the files' order: to be asked for first, or a known host looks changed. */
+export const keyTypesOnFile = ({ exact, bare }: LinesForHost): readonly string[] => [
+  ...new Set([...exact, ...bare].filter(({ marker }) => marker === 'none').map(({ keyType }) => keyType)),
+];
+
+/** Judges the key that a host showed. A revocation beats everything. */
+export function verdict({ exact, bare }: LinesForHost, key: Buffer): HostKeyVerdict {
+  const all = [...exact, ...bare];
+  const revoked = all.find((line) => line.marker === 'revoked' && line.key.equals(key));
+  if (revoked !== undefined) return { kind: 'revoked', at: revoked.at };
+  if (all.some((line) => line.marker === 'none' && line.key.equals(key))) return { kind: 'known' };
+  const own = exact.filter(({ marker }) => marker === 'none');
+  const other = own.find(({ keyType }) => keyType === keyTypeOf(key)) ?? own[0];
+  return other === undefined ? { kind: 'unknown' } : { kind: 'changed', at: other.at, onFile: other.key };
+}
+
+function speaksOf(names: string, name: string): boolean {
+  if (names.startsWith('|')) return isHashOf(names, name);
+  const patterns = names.toLowerCase().split(',');
+  const matches = (pattern: string) => wildcard(pattern).test(name);
+  // A negated pattern that matches rules the whole line out.
+  if (patterns.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1)))) return false;
+  return patterns.some((pattern) => !pattern.startsWith('!') && matches(pattern));
+}
+
+function isHashOf(names: string, name: string): boolean {
+  const [, magic, salt, hash] = names.split('|');
+  if (magic !== '1' || salt === undefined || hash === undefined) return false;
+  const expected = Buffer.from(hash, 'base64');
+  const actual = createHmac('sha1', Buffer.from(salt, 'base64')).update(name).digest();
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
+}
+
+const wildcard = (pattern: string): RegExp =>
+  new RegExp(
+    `^${pattern
+      .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+      .replaceAll(/\*+/g, '.*')
+      .replaceAll('?', '.')}$`,
+  );

@@ -1,0 +1,30 @@
+import type { Duplex, Readable } from 'node:stream';
+
+/** One running command on a connection. Emits `exit` (status, or null and a signal's name) and `close`. */
+export interface CommandStream extends Duplex {
+  readonly stderr: Readable;
+}
+
+/** What became of an attempt to start a command. */
+export type Started =
+  | { readonly kind: 'started'; readonly stream: CommandStream }
+  /** The server opens no more channels for now; nothing was run. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** The server will not run the command. */
+  | { readonly kind: 'denied'; readonly reason: string }
+  /** The connection had ended before the command was sent; nothing was run. */
+  | { readonly kind: 'unsent' }
+  /** The connection ended after the command was sent: it may have run. */
+  | { readonly kind: 'lost' };
+
+/** One established connection. */
+export interface Link {
+  start(commandLine: string): Promise<Started>;
+  /** Settles when the connection has ended. */
+  readonly lost: Promise<void>;
+  isLost(): boolean;
+  /** Says goodbye and ends the connection. */
+  end(): void;
+  /** Ends it at once. */
+  destroy(): void;
+}

@@ -1,0 +1,230 @@
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { ConnectError } from '../errors.ts';
+import { boundedOutput } from './bounded-output.ts';
+import { lineReader } from './line-reader.ts';
+import type { CommandStream, Link } from './link.ts';
+import type { Pause } from './pause.ts';
+import { slots } from './slots.ts';
+import { startMark } from './start-mark.ts';
+import type { Channel, ExecResult, Transport } from './transport.ts';
+
+/** sshd's default MaxSessions is 10, and it counts sessions that it has not yet cleaned up. */
+const CHANNELS = 5;
+const MAX_BYTES = 64 * 1024 * 1024;
+/** How long a server that opens no channel is asked again, in ms. */
+const REFUSALS_MS = 60_000;
+/** How many new connections may end before a command was sent. */
+const UNSENT = 3;
+
+const LOST: ExecResult = { stdout: '', stderr: '', status: 'lost' };
+
+interface Running {
+  readonly stream: CommandStream;
+  /** Settles with the status when the channel has closed and its output was read. */
+  readonly ended: Promise<number | string>;
+}
+
+/** A transport over connections that `dial` makes: the first at once, another whenever the one before was lost. */
+export async function overLinks(
+  name: string,
+  peer: string,
+  dial: () => Promise<Link>,
+  pause: Pause,
+): Promise<Transport> {
+  const places = slots(CHANNELS);
+  let connections = 0;
+  let commands = 0;
+  let closed = false;
+
+  const dialed = async () => {
+    const link = await dial();
+    connections++;
+    return link;
+  };
+  let current = dialed();
+  await current;
+
+  const connected = async (): Promise<Link> => {
+    const asked = current;
+    const link = await asked.catch(() => undefined);
+    if (closed) throw new ConnectError(name, 'the connection was closed', { retryable: false });
+    if (link !== undefined && !link.isLost()) return link;
+    // Whoever notices first dials; the others find its attempt here.
+    if (current === asked) {
+      current = dialed();
+      current.catch(() => undefined);
+      return current;
+    }
+    return connected();
+  };
+
+  const untilFreed = async (atMostMs: number) => {
+    const freed = new AbortController();
+    await Promise.race([pause(atMostMs, freed.signal), places.nextFreed()]);
+    freed.abort();
+    return atMostMs;
+  };
+
+  /** Starts a command on a channel; undefined when the connection ended while it was being sent. */
+  const start = async (commandLine: string): Promise<Running | undefined> => {
+    const giveBack = await places.take();
+    try {
+      let waitedMs = 0;
+      let unsent = 0;
+      for (;;) {
+        const link = await connected();
+        const started = await link.start(commandLine);
+        switch (started.kind) {
+          case 'started': {
+            commands++;
+            const ended = endOf(started.stream, link).finally(giveBack);
+            return { stream: started.stream, ended };
+          }
+          case 'lost':
+            giveBack();
+            return undefined;
+          case 'denied':
+            throw new ConnectError(name, `the server runs no commands: ${started.reason}`, { retryable: false });
+          case 'unsent':
+            if (++unsent > UNSENT)
+              throw new ConnectError(name, 'the connection ends as soon as it is used', { retryable: true });
+            break;
+          case 'refused':
+            if (waitedMs >= REFUSALS_MS)
+              throw new ConnectError(name, `the server opens no channel: ${started.reason}`, {
+                retryable: true,
+                remedy: `sshd of ${name} must allow ${String(CHANNELS)} sessions a connection (MaxSessions)`,
+              });
+            waitedMs += await untilFreed(Math.min(1000, 50 + waitedMs));
+        }
+      }
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  };
+
+  return {
+    peer,
+    get connections() {
+      return connections;
+    },
+    get commands() {
+      return commands;
+    },
+    async exec(commandLine, { stdin = '', maxBytes = MAX_BYTES } = {}) {
+      const running = await start(commandLine);
+      if (running === undefined) return LOST;
+      const collected = collect(running, maxBytes);
+      running.stream.end(stdin);
+      return collected;
+    },
+    async open(commandLine, stdin) {
+      const running = await start(commandLine);
+      if (running === undefined) return endedChannel;
+      return channelOf(running, stdin);
+    },
+    async send(commandLine, localPath, head = '') {
+      const source = createReadStream(localPath, { highWaterMark: 256 * 1024 });
+      await once(source, 'open');
+      const running = await start(commandLine).finally(() => source.pause());
+      if (running === undefined) {
+        source.destroy();
+        return LOST;
+      }
+      const collected = collect(running, MAX_BYTES);
+      running.stream.write(head);
+      // A command that ends early (a full disk) closes the channel: its status says so, not the pipe.
+      await Promise.race([pipeline(source, running.stream).catch(() => undefined), running.ended]);
+      source.destroy();
+      return collected;
+    },
+    async receive(commandLine, localPath, { stdin = '', after } = {}) {
+      const target = createWriteStream(localPath, { flags: 'wx', mode: 0o600 });
+      await once(target, 'open');
+      try {
+        const running = await start(commandLine);
+        if (running === undefined) return LOST;
+        const errors = boundedOutput(MAX_BYTES);
+        running.stream.stderr.on('data', (chunk: Buffer) => errors.add(chunk));
+        running.stream.end(stdin);
+        const copied =
+          after === undefined ? pipeline(running.stream, target) : pipeline(running.stream, startMark(after), target);
+        const failure = copied.then(
+          () => undefined,
+          (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+        );
+        const status = await running.ended;
+        // Without its end mark the stream of a lost connection would stay open.
+        if (status === 'lost') running.stream.destroy();
+        const failed = await failure;
+        if (failed !== undefined && status !== 'lost') throw failed;
+        return { stdout: '', stderr: errors.text(), status };
+      } finally {
+        target.destroy();
+      }
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      const link = await current.catch(() => undefined);
+      if (link === undefined || link.isLost()) return;
+      link.end();
+      const ended = new AbortController();
+      await Promise.race([link.lost, pause(1000, ended.signal)]);
+      ended.abort();
+      link.destroy();
+    },
+  };
+}
+
+/** ssh2 closes a channel only when its stdout and stderr were both read, and says nothing when the connection drops. */
+function endOf(stream: CommandStream, link: Link): Promise<number | string> {
+  return new Promise((resolve) => {
+    let status: number | string = 'lost';
+    stream.on('exit', (code: number | null | undefined, signal?: string) => {
+      status = code ?? signal ?? 'lost';
+    });
+    // Writing to a command that has ended is no error of ours: its status tells.
+    stream.on('error', () => undefined);
+    stream.on('close', () => resolve(status));
+    void link.lost.then(() => setImmediate(() => setImmediate(() => resolve(status))));
+  });
+}
+
+async function collect({ stream, ended }: Running, maxBytes: number): Promise<ExecResult> {
+  const output = boundedOutput(maxBytes);
+  const errors = boundedOutput(maxBytes);
+  stream.on('data', (chunk: Buffer) => output.add(chunk));
+  stream.stderr.on('data', (chunk: Buffer) => errors.add(chunk));
+  const status = await ended;
+  const dropped = output.dropped() + errors.dropped();
+  return { stdout: output.text(), stderr: errors.text(), status, ...(dropped > 0 ? { dropped } : {}) };
+}
+
+function channelOf(running: Running, stdin: string): Channel {
+  const { stream } = running;
+  const reader = lineReader();
+  stream.on('data', (chunk: Buffer) => reader.add(chunk));
+  const ended = collect(running, MAX_BYTES);
+  stream.write(stdin);
+  return {
+    write(text) {
+      if (stream.writable) stream.write(text);
+    },
+    ended,
+    onLine: (listener) => reader.onLine(listener),
+    close: () => {
+      stream.end();
+    },
+  };
+}
+
+const endedChannel: Channel = {
+  write: () => undefined,
+  ended: Promise.resolve(LOST),
+  onLine: () => undefined,
+  close: () => undefined,
+};

@@ -1,0 +1,20 @@
+# Writes stdin to TARGET with MODE: by a temporary name beside it, synced, checked against SHA256, then moved.
+# Whatever fails on the way, the old file stays as it is and nothing else is left.
+# A link to a file stays a link; any other link (a masked unit) is replaced.
+if [ -L "$TARGET" ] && [ -f "$TARGET" ]; then TARGET=$(readlink -f -- "$TARGET"); fi
+folder=$(dirname -- "$TARGET")
+mkdir -p -- "$folder"
+umask 077
+temporary=$(mktemp -- "$folder/.kbuild.XXXXXXXXXX")
+trap 'rm -f -- "$temporary"' EXIT
+trap 'exit 1' HUP INT TERM
+cat >"$temporary"
+found=$(sha256sum <"$temporary")
+if [ "${found%% *}" != "$SHA256" ]; then
+  echo "what arrived for $TARGET is not what was sent" >&2
+  exit 1
+fi
+chmod "$MODE" "$temporary"
+sync -- "$temporary"
+mv -fT -- "$temporary" "$TARGET"
+sync -- "$folder"

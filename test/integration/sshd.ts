@@ -1,0 +1,110 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
+
+const SSHD = '/usr/sbin/sshd';
+
+/** A real sshd on a free port of 127.0.0.1, with keys of its own. */
+export interface Sshd {
+  readonly folder: string;
+  readonly port: number;
+  readonly host: LinuxHost;
+  readonly process: ChildProcess;
+  /** Processes that serve one connection each. */
+  connectionProcesses(): readonly number[];
+  stop(): Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function answers(port: number): boolean {
+  try {
+    return execFileSync('ssh-keyscan', ['-T', '2', '-p', String(port), '127.0.0.1'], { stdio: 'pipe' }).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+const childrenOf = (pid: number): readonly number[] =>
+  readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8')
+    .split(' ')
+    .map(Number)
+    .filter((child) => child > 0);
+
+/** Starts it; `config` are further lines of sshd_config. Throws with the remedy when openssh-server is missing. */
+export async function startSshd(config: readonly string[] = []): Promise<Sshd> {
+  if (!existsSync(SSHD)) throw new Error(`${SSHD} is missing: apt-get install openssh-server openssh-client`);
+  const folder = mkdtempSync(join(tmpdir(), 'kbuild-sshd-'));
+  const file = (name: string) => join(folder, name);
+  // Where sshd separates its privileges; systemd makes it for the packaged service.
+  mkdirSync('/run/sshd', { recursive: true });
+  for (const name of ['host', 'login'])
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'test', '-f', file(name)]);
+  writeFileSync(file('authorized_keys'), readFileSync(file('login.pub')), { mode: 0o600 });
+  const port = await freePort();
+  const key = readFileSync(file('host.pub'), 'utf8').split(' ').slice(0, 2).join(' ');
+  writeFileSync(file('known_hosts'), `[127.0.0.1]:${String(port)} ${key}\n`);
+  writeFileSync(
+    file('config'),
+    [
+      `Port ${String(port)}`,
+      'ListenAddress 127.0.0.1',
+      `HostKey ${file('host')}`,
+      `AuthorizedKeysFile ${file('authorized_keys')}`,
+      'StrictModes no',
+      'PasswordAuthentication no',
+      'UsePAM no',
+      'PidFile none',
+      'SetEnv HOME=' + folder,
+      ...config,
+      '',
+    ].join('\n'),
+  );
+  const process = spawn(SSHD, ['-D', '-e', '-f', file('config')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  process.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const deadline = Date.now() + 10_000;
+  while (!answers(port)) {
+    if (process.exitCode !== null || Date.now() > deadline) throw new Error(`sshd does not start: ${said}`);
+  }
+  return {
+    folder,
+    port,
+    process,
+    host: {
+      os: 'linux',
+      role: 'worker',
+      name: 'real',
+      address: '127.0.0.1',
+      internalAddress: '127.0.0.1',
+      ssh: {
+        user: userInfo().username,
+        port,
+        identityFile: file('login'),
+        knownHostsFiles: [file('known_hosts')],
+      },
+      kubelet: { config: {}, extraArgs: [] },
+      labels: {},
+      taints: undefined,
+      setHostname: false,
+    },
+    connectionProcesses: () => childrenOf(process.pid!),
+    async stop() {
+      for (const pid of childrenOf(process.pid!)) globalThis.process.kill(pid);
+      process.kill();
+      if (process.exitCode === null && process.signalCode === null) await once(process, 'exit');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
