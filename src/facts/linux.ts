@@ -3,9 +3,10 @@ import type { Probe } from './probe.ts';
 import type { FactsOf } from './probe.ts';
 import { files } from './linux/files.ts';
 import { keyrings } from './linux/keyrings.ts';
-import { modules, sysctlOverrides, sysctls } from './linux/kernel.ts';
+import { modules, sysctlSettings, sysctls } from './linux/kernel.ts';
 import * as kubernetes from './linux/kubernetes.ts';
 import * as machine from './linux/machine.ts';
+import * as names from './linux/names.ts';
 import { interfaces, kubeChains, listeners } from './linux/network.ts';
 import { dpkgAudit, packages } from './linux/packages.ts';
 import { cgroupDriverInUse, criSockets, images, runtimeConfig } from './linux/runtime.ts';
@@ -20,7 +21,9 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     osRelease: machine.osRelease,
     arch: machine.arch,
     kernel: machine.kernel,
-    hostname: machine.hostname,
+    hostname: names.hostname,
+    staticHostname: names.staticHostname,
+    hostsBlock: names.hostsBlock,
     bootId: machine.bootId,
     machineId: machine.machineId,
     productUuid: machine.productUuid,
@@ -35,7 +38,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     zram,
     modules,
     sysctls,
-    sysctlOverrides,
+    sysctlSettings,
     files: files(watchedPaths(inventory, host), watchedTrees),
     packages: packages(watchedPackages(inventory)),
     dpkgAudit,

@@ -69,7 +69,14 @@ export function fileChanges(target: Target, wanted: WantedFile): readonly Change
   const state = fileState(target, path);
   if (content === undefined) {
     if (state.kind === 'absent') return [];
-    return [{ summary: `remove ${path}`, apply: async (on) => void (await on(host).run(sh`rm -f -- ${path}`)) }];
+    return [
+      {
+        summary: `remove ${path}`,
+        apply: async (on) => {
+          await on(host).run(sh`rm -f -- ${path}`);
+        },
+      },
+    ];
   }
   const found = difference(state, wanted, content);
   if (found === undefined) return [];

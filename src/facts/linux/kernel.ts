@@ -40,14 +40,15 @@ export const sysctls = probe(
 );
 
 /**
- * Files that set one of our sysctls to another value and are read after ours: they would win at the next boot.
- * Order of sysctl.d(5): by file name, whatever the folder; `/etc/sysctl.conf` is read last by procps.
+ * Lines of configuration files that set one of our sysctls. Which one wins at boot is decided by file name, whatever
+ * the folder (sysctl.d(5)); /etc/sysctl.conf counts where /etc/sysctl.d has a link to it.
  */
-export const sysctlOverrides = probe(
-  sh`grep -Hs ${Object.keys(REQUIRED_SYSCTLS).flatMap((name) => ['-e', name])} /etc/sysctl.conf /etc/sysctl.d/*.conf /run/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf || true`,
+export const sysctlSettings = probe(
+  sh`grep -Hs ${Object.keys(REQUIRED_SYSCTLS).flatMap((name) => ['-e', name])} /etc/sysctl.d/*.conf /run/sysctl.d/*.conf /usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf || true`,
   (out) =>
     lines(out).flatMap((line) => {
-      const [, file, name, value] = /^([^:]+):\s*-?([\w./-]+)\s*=\s*(\S+)/.exec(line) ?? [];
-      return file === undefined ? [] : [{ file, name: name!.replaceAll('/', '.'), value: value! }];
+      const [, file, written, value] = /^([^:]+):\s*-?([\w./-]+)\s*=\s*(\S+)/.exec(line) ?? [];
+      const name = written?.replaceAll('/', '.') as SysctlName;
+      return file === undefined || !(name in REQUIRED_SYSCTLS) ? [] : [{ file, name, value: value! }];
     }),
 );

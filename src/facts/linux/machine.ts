@@ -33,9 +33,6 @@ export const arch = probe(sh`uname -m`, (out) => out.trim());
 
 export const kernel = probe(sh`uname -r`, (out) => out.trim());
 
-/** The node name as the kernel has it. */
-export const hostname = probe(sh`uname -n`, (out) => out.trim());
-
 export const bootId = probe(sh`cat /proc/sys/kernel/random/boot_id`, (out) => out.trim());
 
 /** /etc/machine-id; `absent` when there is none. */

@@ -1,0 +1,36 @@
+import type { ClusterView } from '../../src/facts/cluster.ts';
+import type { Fleet } from '../../src/facts/fleet.ts';
+import { ConnectError } from '../../src/errors.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { linuxHosts } from '../../src/inventory/select.ts';
+import { facts, type FactOverrides } from './facts.ts';
+import { inventory as anInventory } from './inventory.ts';
+
+/** What a test says about a fleet; the rest is fresh hosts without a cluster. */
+export interface FleetOverrides {
+  readonly inventory?: Inventory;
+  /** By host. */
+  readonly facts?: Readonly<Record<string, FactOverrides>>;
+  /** Names of hosts that could not be reached. */
+  readonly unreachable?: readonly string[];
+  readonly cluster?: ClusterView;
+}
+
+/** All hosts of an inventory as seen: fresh unless a test says otherwise. */
+export function fleet({
+  inventory = anInventory(),
+  facts: overrides = {},
+  unreachable = [],
+  cluster = { state: 'absent' },
+}: FleetOverrides = {}): Fleet {
+  const all = linuxHosts(inventory);
+  return {
+    hosts: all
+      .filter(({ name }) => !unreachable.includes(name))
+      .map((host) => ({ os: 'linux', host, facts: facts(inventory, host, overrides[host.name]) })),
+    unreachable: all
+      .filter(({ name }) => unreachable.includes(name))
+      .map((host) => ({ host, error: new ConnectError(host.name, 'no answer', { retryable: true }) })),
+    cluster,
+  };
+}

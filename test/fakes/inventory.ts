@@ -1,0 +1,90 @@
+import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
+
+/** A Linux host; a worker at 10.0.0.21 unless told. */
+export const linuxHost = (name: string, overrides: Partial<Omit<LinuxHost, 'name' | 'os'>> = {}): LinuxHost => ({
+  name,
+  os: 'linux',
+  address: '10.0.0.21',
+  internalAddress: overrides.address ?? '10.0.0.21',
+  role: 'worker',
+  ssh: { user: 'root', port: 22, knownHostsFiles: ['/home/user/.ssh/known_hosts'] },
+  kubelet: { config: {}, extraArgs: [] },
+  labels: {},
+  taints: undefined,
+  setHostname: false,
+  ...overrides,
+});
+
+/** One control plane and two workers. */
+export const hosts: readonly LinuxHost[] = [
+  linuxHost('cp1', { address: '10.0.0.11', role: 'control-plane' }),
+  linuxHost('w1', { address: '10.0.0.21' }),
+  linuxHost('w2', { address: '10.0.0.22' }),
+];
+
+const defaults: Inventory = {
+  name: 'prod',
+  file: '/home/user/inventory.yaml',
+  kubernetes: {
+    version: '1.36.3',
+    minor: '1.36',
+    repository: {
+      url: 'https://pkgs.k8s.io/core:/stable:/v1.36/deb/',
+      key: { url: 'https://pkgs.k8s.io/core:/stable:/v1.36/deb/Release.key' },
+      fingerprint: 'DE15B14486CD377B9E876E1A234654DA9A296436',
+    },
+    imageRepository: 'registry.k8s.io',
+    dnsDomain: 'cluster.local',
+  },
+  endpoint: 'k8s.example.com:6443',
+  endpointInHosts: false,
+  network: {
+    plugin: 'flannel',
+    podSubnet: '10.244.0.0/16',
+    serviceSubnet: '10.96.0.0/12',
+    flannel: {
+      image: 'ghcr.io/flannel-io/flannel:v0.28.10',
+      cniPluginImage: 'ghcr.io/flannel-io/flannel-cni-plugin:v1.9.1-flannel1',
+      port: 8472,
+      vni: 1,
+    },
+  },
+  runtime: {
+    name: 'containerd',
+    version: '2.2.9',
+    cgroupDriver: 'systemd',
+    repository: {
+      url: 'https://download.docker.com/linux/{distribution}',
+      suite: '{codename}',
+      component: 'stable',
+      key: { url: 'https://download.docker.com/linux/{distribution}/gpg' },
+      fingerprint: '9DC858229FC7DD38854AE2D88D81803C0EBFCD88',
+    },
+    package: 'containerd.io',
+    config: {},
+    registries: [],
+  },
+  etcd: { topology: 'stacked' },
+  loadBalancer: { kind: 'none' },
+  proxy: undefined,
+  files: [],
+  manifests: [],
+  kubeadm: { init: {}, cluster: {}, join: {}, kubeProxy: {}, reset: {}, patches: {} },
+  hosts,
+  ignoreChecks: [],
+};
+
+const SECTIONS = ['kubernetes', 'network', 'runtime', 'kubeadm'] as const;
+
+type Overrides = Partial<Omit<Inventory, (typeof SECTIONS)[number]>> & {
+  readonly [K in (typeof SECTIONS)[number]]?: Partial<Inventory[K]>;
+};
+
+/** An inventory as it is after loading: Kubernetes 1.36.3 on `hosts`. Sections are merged with the defaults, one level deep. */
+export const inventory = (overrides: Overrides = {}): Inventory => ({
+  ...defaults,
+  ...overrides,
+  ...(Object.fromEntries(
+    SECTIONS.map((section) => [section, { ...defaults[section], ...overrides[section] }]),
+  ) as unknown as Pick<Inventory, (typeof SECTIONS)[number]>),
+});

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import type { PackageState } from '../../src/facts/linux/packages.ts';
+import { isVersion, packages } from '../../src/resources/packages.ts';
+import { recordingOn } from '../fakes/on.ts';
+import { target } from '../fakes/target.ts';
+
+const step = packages('kubernetes', () => ({ kubelet: '1.36.3', 'kubernetes-cni': 'any' }), { upgrades: 'held' });
+const summaries = (installed: Readonly<Record<string, PackageState>>) =>
+  step.diff(target({ packages: new Map(Object.entries(installed)) })).map(({ summary }) => summary);
+const state = (version: string, held = true): PackageState => ({ state: 'installed', version, held });
+
+test('one change lists all that is missing', () =>
+  expect(summaries({})).toEqual(['install kubelet 1.36.3 (found none), kubernetes-cni (found none)']));
+
+test('another version, or half an installation, is due', () =>
+  expect(
+    summaries({ kubelet: state('1.36.1-1.1'), 'kubernetes-cni': { ...state('1.8.0-1.1'), state: 'half' } }),
+  ).toEqual(['install kubelet 1.36.3 (found 1.36.1-1.1), kubernetes-cni (found 1.8.0-1.1 half installed)']));
+
+test('a package that is not held is due', () =>
+  expect(summaries({ kubelet: state('1.36.3-1.1', false), 'kubernetes-cni': state('1.8.0-1.1') })).toEqual([
+    'hold kubelet (found 1.36.3-1.1, not held)',
+  ]));
+
+test('all there and held: nothing', () =>
+  expect(summaries({ kubelet: state('1.36.3-1.1'), 'kubernetes-cni': state('1.8.0-1.1') })).toEqual([]));
+
+test('a package that nobody watches is a bug that says so', () =>
+  expect(() => packages('x', () => ({ cowsay: 'any' })).diff(target())).toThrow('add it to watchedPackages'));
+
+test('the transaction is one job', async () => {
+  const { on, sent } = recordingOn();
+  await step.diff(target())[0]!.apply!(on);
+  expect(sent).toHaveLength(1);
+  expect(sent[0]).toMatchObject({ kind: 'job', name: 'packages', title: 'debian/install-packages.sh' });
+  expect(sent[0]).toHaveProperty('script', expect.stringContaining("PACKAGES='kubelet 1.36.3\nkubernetes-cni any'\n"));
+});
+
+describe('the version of a package', () => {
+  test.each([
+    ['1.36.3-1.1', '1.36.3', true],
+    ['5:2.2.9-1~debian.12~bookworm', '2.2.9', true],
+    ['1.7.24~ds1-6', '1.7.24', true],
+    ['2.6.12-1+deb12u4', 'any', true],
+    ['1.36.30-1.1', '1.36.3', false],
+    ['1.36.3~rc1-1', '1.36.3', false],
+    ['1.36-1', '1.36.3', false],
+  ])('%s is %s: %s', (installed, wanted, expected) => expect(isVersion(installed, wanted)).toBe(expected));
+});
