@@ -73,7 +73,8 @@ export async function converge(run: Convergence): Promise<Outcome> {
           continue;
         }
         try {
-          changes += await row.place(() => hostInPhase(run, row.phase, host, row));
+          const made = await row.place(() => hostInPhase(run, row.phase, host, row));
+          changes += made;
         } catch (error) {
           if (!(error instanceof Interrupted) || !signal.aborted) failures.set(host.name, error as Error);
         }

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { eachLimit } from '../engine/each-limit.ts';
+import type { Emit } from '../engine/event.ts';
+import { watch, type Watch } from '../engine/watch.ts';
+import { ConnectError, exitCodeOf } from '../errors.ts';
+import { observeCluster } from '../facts/observe-cluster.ts';
+import type { Fleet, Observed } from '../facts/fleet.ts';
+import type { LinuxFacts } from '../facts/linux.ts';
+import { observeLinux } from '../facts/observe-linux.ts';
+import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { linuxRemote, type LinuxRemote } from '../remote/linux.ts';
+import type { On } from '../remote/remote.ts';
+import { dialSsh } from '../transport/ssh.ts';
+import type { Context } from './context.ts';
+import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
+
+/** All hosts of an inventory that answered, observed once. */
+export interface Connected {
+  readonly inventory: Inventory;
+  readonly watch: Watch;
+  readonly on: On;
+  /** Remotes of the hosts that answered, sorted by name. */
+  readonly remotes: readonly LinuxRemote[];
+  /** Observes everything anew. */
+  readonly lookAgain: () => Promise<Watch>;
+  readonly close: () => Promise<void>;
+}
+
+/** Where a run reports to. */
+export interface RunLog {
+  readonly runId: string;
+  readonly emit: Emit;
+  readonly log: (entry: object) => void;
+}
+
+const nonce = (): string => randomBytes(12).toString('hex');
+
+/** Dials and observes every host, many at once. A host that does not answer is in `fleet.unreachable`, nothing is thrown. */
+export async function connect(context: Context, inventory: Inventory, flags: Flags, run: RunLog): Promise<Connected> {
+  const { nowMs } = context;
+  const limit = flags.concurrency ?? DEFAULT_CONCURRENCY;
+  const remotes = new Map<string, LinuxRemote>();
+  const hosts = inventory.hosts.filter((host): host is LinuxHost => host.os === 'linux');
+
+  const on: On = (host) => {
+    const remote = remotes.get(host.name);
+    if (remote === undefined) throw new ConnectError(host.name, 'not connected', { retryable: false });
+    return remote as never;
+  };
+  const dial = async (host: LinuxHost): Promise<LinuxRemote> => {
+    const transport = await dialSsh(host, {
+      policy: flags.acceptNewHostKeys === true ? 'accept-new' : 'strict',
+      agentSocket: context.env['SSH_AUTH_SOCK'],
+    });
+    const remote = linuxRemote(host, transport, {
+      runId: run.runId,
+      log: run.log,
+      onJobFollowed: (summary) => run.emit({ kind: 'job-followed', host: host.name, summary }),
+    });
+    remotes.set(host.name, remote);
+    return remote;
+  };
+  const facts = (host: LinuxHost, names?: readonly string[]): Promise<LinuxFacts> =>
+    observeLinux((command) => remotes.get(host.name)!.ask(command), inventory, host, { nowMs, nonce }, names);
+
+  const look = async (reach: (host: LinuxHost) => Promise<unknown>): Promise<Fleet> => {
+    const startedMs = nowMs();
+    const seen: Observed[] = [];
+    const unreachable: { host: Host; error: Error }[] = [];
+    const results = await eachLimit(hosts, limit, async (host): Promise<Observed> => {
+      await reach(host);
+      return { os: 'linux', host, facts: await facts(host) };
+    });
+    results.forEach((result, index) => {
+      if (result.status === 'fulfilled') seen.push(result.value);
+      else {
+        const error = result.reason as Error;
+        if (exitCodeOf(error) === 1) throw error;
+        unreachable.push({ host: hosts[index]!, error });
+        run.emit({ kind: 'unreachable', host: hosts[index]!.name, message: error.message });
+      }
+    });
+    const cluster = await observeCluster(inventory, seen, on, { nowMs, nonce });
+    run.emit({ kind: 'observed', hosts: seen.length, durationMs: nowMs() - startedMs });
+    return { hosts: seen, unreachable, cluster };
+  };
+  const watching = (fleet: Fleet): Watch =>
+    watch(fleet, {
+      facts: (host, names) => facts(host as LinuxHost, names),
+      cluster: (observed) => observeCluster(inventory, observed, on, { nowMs, nonce }),
+      clusterFacts: ['kubernetesTraces', 'caFingerprint'],
+    });
+
+  run.emit({ kind: 'connecting', hosts: hosts.map(({ name }) => name) });
+  const first = watching(await look(dial));
+  return {
+    inventory,
+    watch: first,
+    on,
+    get remotes() {
+      return [...remotes.values()].sort((a, b) => (a.host.name < b.host.name ? -1 : 1));
+    },
+    lookAgain: async () => watching(await look((host) => (remotes.has(host.name) ? Promise.resolve() : dial(host)))),
+    close: async () => {
+      await Promise.all([...remotes.values()].map((remote) => remote.close()));
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { UsageError } from '../errors.ts';
+
+/** The process as commands see it; tests pass their own. */
+export interface Context {
+  /** Results. */
+  readonly out: (text: string) => void;
+  /** Progress, questions and errors. */
+  readonly err: (text: string) => void;
+  /** stderr when it is a terminal that can redraw. */
+  readonly terminal: NodeJS.WriteStream | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Asks one question. @throws UsageError when there is nobody to ask. */
+  readonly ask: (question: string) => Promise<string>;
+  readonly canAsk: boolean;
+  /** What the first and second Ctrl-C do; returns how to take that back. */
+  readonly onInterrupt: (first: () => void) => () => void;
+  readonly nowMs: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** The real process. `inventoryOnStdin`: questions go to the terminal itself. */
+export function processContext(options: { readonly inventoryOnStdin: boolean }): Context {
+  const { env, stdin, stdout, stderr } = process;
+  const silence = (stream: NodeJS.WriteStream): void => {
+    // `kbuild plan | head -1` must not abort a run.
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  };
+  silence(stdout);
+  silence(stderr);
+  const dumb = env['TERM'] === 'dumb' || (env['CI'] ?? '') !== '';
+  const canAsk = options.inventoryOnStdin ? stderr.isTTY : stdin.isTTY;
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    terminal: stderr.isTTY && !dumb ? stderr : undefined,
+    env,
+    cwd: process.cwd(),
+    canAsk,
+    ask: async (question) => {
+      if (!canAsk)
+        throw new UsageError('there is no terminal to ask on', { remedy: 'pass --yes to go ahead without a question' });
+      const input = options.inventoryOnStdin ? createReadStream('/dev/tty') : stdin;
+      const output = options.inventoryOnStdin ? createWriteStream('/dev/tty') : stderr;
+      const reader = createInterface({ input, output });
+      try {
+        return await reader.question(question);
+      } finally {
+        reader.close();
+      }
+    },
+    onInterrupt: (first) => {
+      let count = 0;
+      const listener = (): void => {
+        count += 1;
+        if (count > 1) process.exit(130);
+        first();
+      };
+      process.on('SIGINT', listener);
+      process.on('SIGTERM', listener);
+      return () => {
+        process.off('SIGINT', listener);
+        process.off('SIGTERM', listener);
+      };
+    },
+    nowMs: () => performance.timeOrigin + performance.now(),
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  };
+}

@@ -1,0 +1,41 @@
+import { selects } from '../inventory/select.ts';
+import { jsonDocument } from '../report/json.ts';
+import type { Context } from './context.ts';
+import type { Flags } from './flags.ts';
+import { withRun } from './run.ts';
+
+/** Facts as JSON: maps and sets become objects and lists, a fact that could not be read its reason. */
+function plain(value: unknown): unknown {
+  if (value instanceof Map)
+    return Object.fromEntries([...(value as Map<string, unknown>)].map(([key, one]) => [key, plain(one)]));
+  if (value instanceof Set) return [...(value as Set<unknown>)].map(plain);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.keys(value).map((key): [string, unknown] => {
+    try {
+      return [key, plain((value as Record<string, unknown>)[key])];
+    } catch (error) {
+      return [key, { unknown: (error as Error).message }];
+    }
+  });
+  return Object.fromEntries(entries);
+}
+
+/** `kbuild facts`: what was observed, as JSON. Reads only. */
+export const runFacts = (context: Context, flags: Flags): Promise<number> =>
+  withRun(context, flags, 'facts', 'never-json', ({ connected, inventory }) => {
+    const fleet = connected.watch.fleet();
+    const hosts = fleet.hosts
+      .filter(({ host }) => selects(flags.hosts, host.name))
+      .map(({ host, facts }) => [host.name, plain(facts)]);
+    const unreachable = fleet.unreachable.map(({ host, error }) => [host.name, error.message]);
+    context.out(
+      jsonDocument({
+        cluster: inventory.name,
+        hosts: Object.fromEntries(hosts) as object,
+        unreachable: Object.fromEntries(unreachable) as object,
+        view: plain(fleet.cluster),
+      }),
+    );
+    return Promise.resolve(unreachable.length > 0 ? 3 : 0);
+  });

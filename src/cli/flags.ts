@@ -1,0 +1,53 @@
+import { InvalidArgumentError } from 'commander';
+
+/** The flags of all commands, as commander hands them over. */
+export interface Flags {
+  readonly inventory?: string;
+  readonly hosts?: readonly string[];
+  readonly phase?: readonly string[];
+  readonly concurrency?: number;
+  readonly yes?: boolean;
+  readonly yesDestroy?: string;
+  readonly dead?: readonly string[];
+  readonly drainTimeout?: number;
+  /** commander's form of `--no-drain`. */
+  readonly drain?: boolean;
+  readonly json?: boolean;
+  readonly detailedExitcode?: boolean;
+  readonly diff?: boolean;
+  readonly ignoreCheck?: readonly string[];
+  readonly acceptNewHostKeys?: boolean;
+  readonly logFile?: string;
+  readonly timeout?: number;
+  readonly kubeconfig?: string;
+  readonly merge?: string;
+  readonly force?: boolean;
+  readonly verbose?: boolean;
+  readonly quiet?: boolean;
+  readonly color?: boolean;
+}
+
+/** Hosts at once, when nothing else is said. */
+export const DEFAULT_CONCURRENCY = 30;
+
+/** `a,b` and repeated flags. */
+export const list = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  ...value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+];
+
+/** `90s`, `30m`, `2h` → milliseconds. */
+export function duration(value: string): number {
+  const [, amount, unit] = /^(\d+)(s|m|h)$/.exec(value) ?? [];
+  if (amount === undefined) throw new InvalidArgumentError('a duration looks like 90s, 30m or 2h');
+  return Number(amount) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as 's' | 'm' | 'h'];
+}
+
+/** A whole number of at least 1. */
+export function count(value: string): number {
+  if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('a whole number of at least 1 is needed');
+  return Number(value);
+}

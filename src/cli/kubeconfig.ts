@@ -1,0 +1,32 @@
+import { resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { mergedKubeconfig } from '../cluster/merged-kubeconfig.ts';
+import { ConnectError } from '../errors.ts';
+import { revealed } from '../shell/secret.ts';
+import type { Context } from './context.ts';
+import type { Flags } from './flags.ts';
+import { fetchKubeconfig, writePrivate } from './kubeconfig-file.ts';
+import { withRun } from './run.ts';
+
+/** `kbuild kubeconfig`: prints an admin kubeconfig, or merges it into a file. */
+export const runKubeconfig = (context: Context, flags: Flags): Promise<number> =>
+  withRun(context, flags, 'kubeconfig', 'never-json', async ({ connected, inventory }) => {
+    const { cluster } = connected.watch.fleet();
+    if (cluster.state !== 'up') {
+      const why = cluster.state === 'down' ? cluster.reason : 'no cluster was found';
+      throw new ConnectError(inventory.name, why, { retryable: false });
+    }
+    const admin = await fetchKubeconfig(inventory, cluster, connected.on);
+    if (flags.merge === undefined) {
+      context.out(revealed(admin));
+      return 0;
+    }
+    const path = resolve(context.cwd, flags.merge);
+    const before = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return '';
+      throw error;
+    });
+    await writePrivate(path, mergedKubeconfig(before, admin));
+    context.err(`merged into ${path}\n`);
+    return 0;
+  });

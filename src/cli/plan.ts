@@ -1,0 +1,41 @@
+import type { Phase } from '../engine/step.ts';
+import { worstExitCode } from '../errors.ts';
+import { up } from '../phases/up.ts';
+import { findingsText } from '../report/findings.ts';
+import { jsonDocument } from '../report/json.ts';
+import { planText } from '../report/plan.ts';
+import type { Context } from './context.ts';
+import type { Flags } from './flags.ts';
+import { findings, obstacles } from './preflight.ts';
+import { withRun } from './run.ts';
+import { phasesOf, planOf } from './up.ts';
+
+const CHANGES_ARE_DUE = 10;
+
+/** `kbuild plan`: what `up` would change. Reads only. */
+export const runPlan = (context: Context, flags: Flags): Promise<number> =>
+  withRun(context, flags, 'plan', 'never-json', async (run) => {
+    const found = findings(run);
+    const obstacle = obstacles(run, found);
+    if (obstacle !== undefined && obstacle.exitCode === 7) throw obstacle;
+    const phases: readonly Phase[] = phasesOf(run, up(run.inventory));
+    const { changes } = planOf(run, phases);
+    if (flags.json === true) {
+      const shown = changes.map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
+      context.out(jsonDocument({ cluster: run.inventory.name, changes: shown, findings: found }));
+    } else {
+      context.out(planText(phases, changes));
+      const shown = found.filter(({ severity }) => severity !== 'due');
+      if (shown.length > 0) context.err(findingsText(shown));
+      if (flags.diff === true) {
+        for (const { host, summary, change } of changes) {
+          if (change.preview !== undefined)
+            context.out(`\n${host}: ${summary}\n${await change.preview(run.connected.on)}`);
+        }
+      }
+    }
+    if (obstacle !== undefined) throw obstacle;
+    const missing = worstExitCode(run.connected.watch.fleet().unreachable.map(({ error }) => error));
+    if (missing !== 0) return missing;
+    return flags.detailedExitcode === true && changes.length > 0 ? CHANGES_ARE_DUE : 0;
+  });

@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { exitCodeOf, KbuildError } from '../errors.ts';
+import { processContext, type Context } from './context.ts';
+import { count, duration, list, type Flags } from './flags.ts';
+
+type Runner = (context: Context, flags: Flags, operands: readonly string[]) => Promise<number>;
+
+/** Loaded when a command is used, not before: `kbuild --help` stays quick. */
+const runners: Readonly<Record<string, () => Promise<Runner>>> = {
+  init: async () => (await import('./init.ts')).runInit,
+  validate: async () => (await import('./validate.ts')).runValidate,
+  schema: async () => (await import('./schema.ts')).runSchema,
+  check: async () => (await import('./check.ts')).runCheck,
+  plan: async () => (await import('./plan.ts')).runPlan,
+  up: async () => (await import('./up.ts')).runUp,
+  status: async () => (await import('./status.ts')).runStatus,
+  kubeconfig: async () => (await import('./kubeconfig.ts')).runKubeconfig,
+  reset: async () => (await import('./reset.ts')).runReset,
+  facts: async () => (await import('./facts.ts')).runFacts,
+  unlock: async () => (await import('./unlock.ts')).runUnlock,
+};
+
+const examples = (...lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+
+/** The commands with their flags; `done` gets the exit code. */
+export function program(done: (code: number) => void): Command {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  const root = new Command('kbuild')
+    .description('Turns an inventory of bare hosts into a production Kubernetes cluster with kubeadm, over SSH.')
+    .version(version)
+    .exitOverride()
+    .addHelpText(
+      'after',
+      examples('kbuild init > inventory.yaml', 'kbuild check inventory.yaml', 'kbuild up inventory.yaml'),
+    );
+
+  const command = (name: string, description: string, ...shown: readonly string[]): Command => {
+    const made = root
+      .command(name)
+      .description(description)
+      .argument('[inventory]', 'inventory file, or - for standard input')
+      .option('-i, --inventory <file>', 'inventory file (default: $KBUILD_INVENTORY, then ./inventory.yaml)')
+      .option('--json', 'results as JSON on standard output, nothing else')
+      .option('-v, --verbose', 'say more')
+      .option('-q, --quiet', 'say only what went wrong')
+      .option('--no-color', 'no colours (NO_COLOR and CI are honoured)')
+      .addHelpText('after', examples(...shown));
+    return made.action(async (operand: string | undefined) => {
+      const flags: Flags = { ...made.opts<Flags>(), ...(operand === undefined ? {} : { inventory: operand }) };
+      const context = processContext({ inventoryOnStdin: flags.inventory === '-' });
+      done(await (await runners[name]!())(context, flags, made.args));
+    });
+  };
+  const touching = (made: Command): Command =>
+    made
+      .option('--concurrency <n>', 'hosts at once (default 30)', count)
+      .option('--accept-new-host-keys', 'record unknown host keys; changed ones are refused all the same')
+      .option('--log-file <path>', "the run's full log, 0600 (default: $XDG_STATE_HOME/kbuild/<cluster>/)");
+  const hosts = (made: Command): Command =>
+    made.option('--hosts <names>', 'only these hosts are changed or shown; patterns with * work', list);
+  const phase = (made: Command): Command => made.option('--phase <names>', 'only these phases', list);
+  const ignoring = (made: Command): Command =>
+    made.option('--ignore-check <names>', 'these findings become warnings', list);
+
+  command('init', 'Write a commented inventory', 'kbuild init > inventory.yaml');
+  command('validate', 'Report every problem of the inventory with its line', 'kbuild validate inventory.yaml');
+  command('schema', 'Print the JSON Schema of the inventory', 'kbuild schema > inventory.schema.json');
+  ignoring(
+    hosts(
+      touching(
+        command(
+          'check',
+          'Run every preflight check; changes nothing',
+          'kbuild check',
+          'kbuild check --json | jq .findings',
+        ),
+      ),
+    ),
+  );
+  ignoring(
+    phase(
+      hosts(
+        touching(
+          command(
+            'plan',
+            'Show what up would change; changes nothing',
+            'kbuild plan',
+            'kbuild plan --diff',
+            'kbuild plan --detailed-exitcode',
+          ),
+        ),
+      ),
+    ),
+  )
+    .option('--diff', 'show contents too')
+    .option('--detailed-exitcode', 'exit 10 when changes are due');
+  ignoring(
+    phase(
+      hosts(
+        touching(
+          command(
+            'up',
+            'Make it so: check, plan, ask, change, verify',
+            'kbuild up',
+            'kbuild up --yes',
+            "kbuild up --hosts 'w*'",
+          ),
+        ),
+      ),
+    ),
+  )
+    .option('--yes', 'do not ask, also when the plan grew under the lock')
+    .option('--kubeconfig <path>', 'where to write the admin kubeconfig (default ./<name>.kubeconfig)')
+    .option('--timeout <duration>', "the whole run's deadline, e.g. 30m", duration);
+  touching(
+    command(
+      'status',
+      'The cluster as it is: nodes, etcd, certificates, drift',
+      'kbuild status',
+      'kbuild status --json',
+    ),
+  );
+  touching(
+    command(
+      'kubeconfig',
+      'Print an admin kubeconfig',
+      'kbuild kubeconfig > admin.conf',
+      'kbuild kubeconfig --merge ~/.kube/config',
+    ),
+  ).option('--merge <path>', 'merge it into this file instead');
+  hosts(
+    touching(
+      command(
+        'reset',
+        'Tear the cluster down, or clean hosts',
+        'kbuild reset',
+        'kbuild reset --hosts w3',
+        'kbuild reset --yes-destroy prod',
+      ),
+    ),
+  )
+    .option('--yes-destroy <name>', 'the name that would have to be typed')
+    .option('--drain-timeout <duration>', 'how long pods may take to leave a node (default 5m)', duration)
+    .option('--no-drain', 'do not drain nodes')
+    .option('--timeout <duration>', "the whole run's deadline, e.g. 30m", duration);
+  hosts(touching(command('facts', 'What was observed, as JSON', 'kbuild facts --hosts cp1')));
+  touching(command('unlock', 'Show who holds the lock', 'kbuild unlock', 'kbuild unlock --force')).option(
+    '--force',
+    'free it',
+  );
+  return root;
+}
+
+/** Runs the command line; the exit code. Errors are printed here and nowhere else. */
+export async function run(argv: readonly string[]): Promise<number> {
+  let code = 0;
+  try {
+    await program((result) => (code = result)).parseAsync(argv);
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof KbuildError) {
+      process.stderr.write(`kbuild: ${error.message}\n${error.remedy === undefined ? '' : `  → ${error.remedy}\n`}`);
+    } else {
+      process.stderr.write(
+        `kbuild: this is a bug in kbuild, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      );
+    }
+    return exitCodeOf(error);
+  }
+}

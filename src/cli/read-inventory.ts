@@ -1,0 +1,19 @@
+import type { Inventory } from '../inventory/inventory.ts';
+import { loadInventory } from '../inventory/load.ts';
+import type { Context } from './context.ts';
+import type { Flags } from './flags.ts';
+
+/** The inventory's file by `cli.md`'s order: operand or -i, $KBUILD_INVENTORY, ./inventory.yaml. */
+export const inventoryFile = (context: Context, flags: Flags): string =>
+  flags.inventory ?? context.env['KBUILD_INVENTORY'] ?? 'inventory.yaml';
+
+/** Loads the inventory of a command that touches hosts; its warnings go to stderr. @throws InventoryError */
+export async function readInventory(context: Context, flags: Flags): Promise<Inventory> {
+  const { inventory, warnings } = await loadInventory({
+    file: inventoryFile(context, flags),
+    env: context.env,
+    cwd: context.cwd,
+  });
+  for (const { at, path, message } of warnings) context.err(`warning: ${at}: ${path}: ${message}\n`);
+  return inventory;
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Event, Reporter, TimedEvent } from '../engine/event.ts';
+import type { Phase } from '../engine/step.ts';
+import { Interrupted } from '../errors.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { jsonReporter } from '../report/json.ts';
+import { lineReporter } from '../report/lines.ts';
+import { logFile } from '../report/log-file.ts';
+import { connect, type Connected, type RunLog } from './connect.ts';
+import type { Context } from './context.ts';
+import type { Flags } from './flags.ts';
+import { readInventory } from './read-inventory.ts';
+
+/** A command that talks to hosts: connected, observed, logged, interruptible. */
+export interface Run extends RunLog {
+  readonly context: Context;
+  readonly flags: Flags;
+  readonly inventory: Inventory;
+  readonly connected: Connected;
+  /** Aborted by Ctrl-C or the run's deadline. */
+  readonly signal: AbortSignal;
+  readonly abort: (reason: Error) => void;
+  /** From now on events are drawn as a tree of these phases, where stderr is a terminal. */
+  readonly draw: (phases: readonly Phase[]) => Promise<void>;
+  /** Ends what draws, so that questions and results can be written. */
+  readonly stopDrawing: () => Promise<void>;
+  readonly logPath: string;
+}
+
+const stamp = (ms: number): string =>
+  new Date(ms)
+    .toISOString()
+    .replaceAll(/[-:]|\.\d+/g, '')
+    .toLowerCase();
+
+/** Where logs of a cluster go when `--log-file` says nothing. */
+export function logFolder(context: Context, cluster: string): string {
+  const state = context.env['XDG_STATE_HOME'] ?? join(context.env['HOME'] ?? context.cwd, '.local/state');
+  return join(state, 'kbuild', cluster);
+}
+
+/** Loads, connects, observes, and calls `work`; always closes what it opened. `events`: does `--json` mean one event a line? */
+export async function withRun(
+  context: Context,
+  flags: Flags,
+  command: string,
+  events: 'as-json' | 'never-json',
+  work: (run: Run) => Promise<number>,
+): Promise<number> {
+  const inventory = await readInventory(context, flags);
+  const runId = `${stamp(context.nowMs())}-${randomBytes(4).toString('hex')}`;
+  const path = flags.logFile ?? join(logFolder(context, inventory.name), `${runId}-${command}.log`);
+  const file = logFile(path);
+  const lines: Reporter =
+    flags.quiet === true ? { report: () => undefined, close: () => Promise.resolve() } : lineReporter(context.err);
+  let shown: Reporter = flags.json === true && events === 'as-json' ? jsonReporter(context.out) : lines;
+  const emit = (event: Event): void => {
+    const timed: TimedEvent = { time: new Date(context.nowMs()).toISOString(), ...event };
+    file.report(timed);
+    shown.report(timed);
+  };
+  const controller = new AbortController();
+  const restore = context.onInterrupt(() => {
+    emit({ kind: 'interrupted', summary: 'interrupted: finishing the changes under way; press again to stop at once' });
+    controller.abort(new Interrupted('interrupted'));
+  });
+  let connected: Connected | undefined;
+  try {
+    connected = await connect(context, inventory, flags, { runId, emit, log: file.write });
+    const stopDrawing = async (): Promise<void> => {
+      if (shown === lines || flags.json === true) return;
+      await shown.close();
+      shown = lines;
+    };
+    return await work({
+      context,
+      flags,
+      inventory,
+      connected,
+      runId,
+      emit,
+      log: file.write,
+      signal: controller.signal,
+      abort: (reason) => controller.abort(reason),
+      logPath: path,
+      draw: async (phases) => {
+        if (context.terminal === undefined || shown !== lines || flags.quiet === true) return;
+        const { terminalReporter } = await import('../report/terminal.ts');
+        shown = terminalReporter(phases, context.terminal);
+      },
+      stopDrawing,
+    });
+  } catch (error) {
+    file.write({ kind: 'error', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    context.err(`full log: ${path}\n`);
+    throw error;
+  } finally {
+    restore();
+    await shown.close();
+    await connected?.close();
+    await file.close();
+  }
+}

@@ -1,0 +1,131 @@
+import { writeKubeconfig } from './kubeconfig-file.ts';
+import { converge } from '../engine/converge.ts';
+import { lockHosts } from '../engine/lock.ts';
+import { changeId, plan, type Plan } from '../engine/plan.ts';
+import type { Phase } from '../engine/step.ts';
+import { selected } from '../engine/target.ts';
+import { DeadlinePassed, SeveralErrors, UsageError, worstExitCode } from '../errors.ts';
+import { up } from '../phases/up.ts';
+import { findingsText } from '../report/findings.ts';
+import { planText } from '../report/plan.ts';
+import type { Context } from './context.ts';
+import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
+import { findings, obstacles, selectionOf } from './preflight.ts';
+import { withRun, type Run } from './run.ts';
+import { holder } from './holder.ts';
+
+/** The phases of this run: without hosts that cannot be reached, and without what `--hosts` and `--phase` leave out. */
+export function phasesOf(run: Run, all: readonly Phase[]): readonly Phase[] {
+  const missing = new Set(run.connected.watch.fleet().unreachable.map(({ host }) => host.name));
+  const reached = all.map(
+    (phase): Phase => ({ ...phase, hosts: phase.hosts.filter(({ name }) => !missing.has(name)) }) as Phase,
+  );
+  return selected(reached, selectionOf(run));
+}
+
+/** A plan that can be carried out. @throws what a step refused or could not tell. */
+export function planOf(run: Run, phases: readonly Phase[]): Plan {
+  const made = plan(phases, run.inventory, run.connected.watch.fleet());
+  if (made.errors.length > 0) throw new SeveralErrors(made.errors.map(({ error }) => error));
+  return made;
+}
+
+/** Asks once, unless `--yes`; false: declined. @throws UsageError when nobody can be asked. */
+export async function confirmed(run: Run, question: string): Promise<boolean> {
+  if (run.flags.yes === true) return true;
+  const { context } = run;
+  if (!context.canAsk) {
+    throw new UsageError('changes are due and there is no terminal to ask on; nothing was changed', {
+      remedy: 'pass --yes to go ahead without a question',
+    });
+  }
+  return /^y(es)?$/i.test((await context.ask(`${question} [y/N] `)).trim());
+}
+
+/** Carries out a confirmed plan under the lock; returns the exit code of what failed, 0 for nothing. */
+export async function carryOut(
+  run: Run,
+  command: string,
+  list: (run: Run) => readonly Phase[],
+  agreed: Plan,
+): Promise<number> {
+  const { connected, context, flags, inventory, emit, signal } = run;
+  const lock = await lockHosts(connected.remotes, holder(context, command));
+  emit({ kind: 'locked', hosts: connected.remotes.length });
+  void lock.lost.then((error) => run.abort(error));
+  try {
+    const watch = await connected.lookAgain();
+    const now = { ...run, connected: { ...connected, watch } };
+    const phases = phasesOf(now, list(now));
+    const due = planOf(now, phases).changes;
+    const known = new Set(agreed.changes.map(changeId));
+    const beyond = due.filter((change) => !known.has(changeId(change)));
+    if (beyond.length > 0) {
+      context.err(`the plan grew meanwhile:\n${planText(phases, beyond)}`);
+      if (!(await confirmed(run, 'Carry out these too?'))) return 0;
+    }
+    await run.draw(phases);
+    const { failures } = await converge({
+      inventory,
+      phases,
+      watch,
+      on: connected.on,
+      planned: new Set([...known, ...beyond.map(changeId)]),
+      approve: async (summary) => {
+        await run.stopDrawing();
+        return confirmed(run, `${summary}\nThis was not in the plan. Do it?`);
+      },
+      emit,
+      concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
+      signal,
+      nowMs: context.nowMs,
+      sleep: context.sleep,
+    });
+    await run.stopDrawing();
+    for (const error of failures.values()) context.err(`✖ ${error.message}\n`);
+    if (failures.size > 0) context.err(`full log: ${run.logPath}\nrun the same command again to go on from here\n`);
+    return worstExitCode([...failures.values()]);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Ends the run when its deadline passes. Work on the hosts goes on as jobs; the next run follows it. */
+export async function withDeadline<R>(run: Run, work: Promise<R>): Promise<R> {
+  if (run.flags.timeout === undefined) return work;
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new DeadlinePassed(`not done within ${String(run.flags.timeout! / 1000)} s`, {
+        remedy: 'run the same command again to go on from here',
+      });
+      run.abort(error);
+      reject(error);
+    }, run.flags.timeout);
+  });
+  return Promise.race([work, passed]).finally(() => clearTimeout(timer));
+}
+
+/** `kbuild up`: checks, plans, asks, locks, makes it so, verifies. */
+export const runUp = (context: Context, flags: Flags): Promise<number> =>
+  withRun(context, flags, 'up', 'as-json', async (run) => {
+    const found = findings(run);
+    const noted = found.filter(({ severity }) => severity === 'warning');
+    if (noted.length > 0 && flags.quiet !== true) context.err(findingsText(noted));
+    const obstacle = obstacles(run, found);
+    if (obstacle !== undefined) throw obstacle;
+    const list = (): readonly Phase[] => up(run.inventory);
+    const phases = phasesOf(run, list());
+    const agreed = planOf(run, phases);
+    const missing = run.connected.watch.fleet().unreachable.map(({ error }) => error);
+    if (agreed.changes.length === 0) {
+      await writeKubeconfig(run, 'if-missing');
+      if (flags.json !== true) context.out('nothing to do\n');
+      return worstExitCode(missing);
+    }
+    context.err(planText(phases, agreed.changes));
+    if (!(await confirmed(run, 'Carry out this plan?'))) return 0;
+    const code = await withDeadline(run, carryOut(run, 'up', list, agreed));
+    if (code === 0) await writeKubeconfig(run, 'always');
+    return code === 0 ? worstExitCode(missing) : code;
+  });

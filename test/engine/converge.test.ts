@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { plan } from '../../src/engine/plan.ts';
+import { Interrupted, NotConverged, Refused } from '../../src/errors.ts';
+import { host, linuxPhase, wants, world } from './world.ts';
+
+const w1 = host('w1');
+const w2 = host('w2');
+const cp1 = host('cp1', 'control-plane');
+
+test('it applies what differs, and a second run does nothing', async () => {
+  const here = world([w1, w2]);
+  const phases = [linuxPhase('greet', [w1, w2], [wants('hello'), wants('world')])];
+  expect((await here.run(phases)).changes).toBe(4);
+  expect((await here.run(phases)).changes).toBe(0);
+  expect(plan(phases, here.inventory, here.fleet()).changes).toEqual([]);
+});
+
+test('a run without changes looks at nothing again', async () => {
+  const here = world([w1]);
+  here.words.get('w1')!.add('hello');
+  await here.run([linuxPhase('greet', [w1], [wants('hello')])]);
+  expect(here.looks).toEqual([]);
+});
+
+test('after a change only the facts that a diff reads are observed again', async () => {
+  const here = world([w1]);
+  await here.run([linuxPhase('greet', [w1], [wants('hello'), wants('world')])]);
+  expect(here.looks).toEqual(['w1: images', 'w1: images']);
+});
+
+test('the plan of a bare world lists what the run does, and nothing in the run is unplanned', async () => {
+  const here = world([w1]);
+  const phases = [linuxPhase('greet', [w1], [wants('hello')])];
+  expect(plan(phases, here.inventory, here.fleet()).changes.map(({ summary }) => summary)).toEqual([
+    'say hello (found silence)',
+  ]);
+  await here.run(phases);
+  expect(here.events.map(({ kind }) => kind)).not.toContain('unplanned');
+});
+
+test('a change beyond the plan asks, and a no leaves the host as it is', async () => {
+  const here = world([w1]);
+  const { failures } = await here.run([linuxPhase('greet', [w1], [wants('hello')])], { planned: 'nothing' });
+  expect(failures.get('w1')).toBeInstanceOf(Refused);
+  expect(here.words.get('w1')!.size).toBe(0);
+  expect(here.events.map(({ kind }) => kind)).toContain('unplanned');
+});
+
+test('a host that refuses to change is not converged, by name, step and what is still needed', async () => {
+  const here = world([w1]);
+  const stubborn = { ...wants('never'), diff: () => [{ summary: 'say never', apply: () => Promise.resolve() }] };
+  const { failures } = await here.run([linuxPhase('greet', [w1], [stubborn])]);
+  const error = failures.get('w1') as NotConverged;
+  expect(error).toBeInstanceOf(NotConverged);
+  expect(error.message).toContain('w1: has-never');
+  expect(error.exitCode).toBe(5);
+});
+
+test('a step may settle: the same diff is asked until it is empty', async () => {
+  const here = world([w1]);
+  let asked = 0;
+  const slow = { name: 'slow', settleMs: 10_000, diff: () => (++asked > 5 ? [] : [{ summary: 'wait for w1' }]) };
+  expect((await here.run([linuxPhase('greet', [w1], [slow])])).failures.size).toBe(0);
+  expect(asked).toBe(6);
+});
+
+test('a worker that fails leaves the run, the others go on', async () => {
+  const here = world([w1, w2]);
+  const fragile = wants('hello', {
+    apply: ({ name }) => (name === 'w1' ? Promise.reject(new Error('broken')) : undefined),
+  });
+  const { failures } = await here.run([
+    linuxPhase('one', [w1, w2], [fragile]),
+    linuxPhase('two', [w1, w2], [wants('more')]),
+  ]);
+  expect([...failures.keys()]).toEqual(['w1']);
+  expect([...here.words.get('w2')!]).toEqual(['hello', 'more']);
+  expect([...here.words.get('w1')!]).toEqual([]);
+});
+
+test('a control plane that fails stops what comes after', async () => {
+  const here = world([cp1, w1]);
+  const fragile = wants('hello', {
+    apply: ({ name }) => (name === 'cp1' ? Promise.reject(new Error('broken')) : undefined),
+  });
+  await here.run([linuxPhase('one', [cp1, w1], [fragile]), linuxPhase('two', [w1], [wants('more')])]);
+  expect([...here.words.get('w1')!]).toEqual(['hello']);
+});
+
+test('an overlapping phase does not wait for other hosts, the one after it does', async () => {
+  const here = world([w1, w2]);
+  let release!: () => void;
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const order: string[] = [];
+  const slow = wants('one', { apply: ({ name }) => (name === 'w1' ? gate : undefined) });
+  const note = (word: string) =>
+    wants(word, {
+      apply: ({ name }) => {
+        order.push(`${name} ${word}`);
+        if (name === 'w2' && word === 'two') release();
+      },
+    });
+  await here.run([
+    linuxPhase('a', [w1, w2], [slow]),
+    linuxPhase('b', [w1, w2], [note('two')], { overlaps: true }),
+    linuxPhase('c', [w2], [note('three')]),
+  ]);
+  expect(order).toEqual(['w2 two', 'w1 two', 'w2 three']);
+});
+
+test('a phase with concurrency 1 goes host by host and looks again before each', async () => {
+  const here = world([w1, w2]);
+  await here.run([linuxPhase('a', [w1, w2], [wants('one')], { concurrency: 1 })]);
+  expect(here.looks).toEqual(['w1: images', 'w1: images', 'w2: images', 'w2: images']);
+});
+
+test('an interrupted run finishes the change under way and starts no other', async () => {
+  const here = world([w1]);
+  const controller = new AbortController();
+  const stop = wants('one', { apply: () => controller.abort(new Interrupted('interrupted')) });
+  const running = here.run([linuxPhase('a', [w1], [stop, wants('two')])], { signal: controller.signal });
+  await expect(running).rejects.toThrow('interrupted');
+  expect([...here.words.get('w1')!]).toEqual(['one']);
+});

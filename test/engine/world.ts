@@ -1,0 +1,112 @@
+import type { Event } from '../../src/engine/event.ts';
+import { converge, type Outcome } from '../../src/engine/converge.ts';
+import { changeId, plan } from '../../src/engine/plan.ts';
+import type { Phase, Step } from '../../src/engine/step.ts';
+import { watch } from '../../src/engine/watch.ts';
+import type { Fleet, Observed } from '../../src/facts/fleet.ts';
+import type { LinuxFacts } from '../../src/facts/linux.ts';
+import type { Inventory, LinuxHost, Role } from '../../src/inventory/inventory.ts';
+
+/** A world of hosts whose only fact that matters is a set of words, kept in the fact `images`. */
+export interface World {
+  readonly inventory: Inventory;
+  readonly words: ReadonlyMap<string, Set<string>>;
+  /** What was asked of hosts after the first look: `host: fact,fact`, and `cluster`. */
+  readonly looks: string[];
+  readonly events: Event[];
+  readonly run: (
+    phases: readonly Phase[],
+    options?: { readonly signal?: AbortSignal; readonly planned?: 'all' | 'nothing' },
+  ) => Promise<Outcome>;
+  readonly fleet: () => Fleet;
+}
+
+export const host = (name: string, role: Role = 'worker'): LinuxHost => ({ name, role, os: 'linux' }) as LinuxHost;
+
+/** A step that wants a word on its host; `add` says how it gets there (default: at once). */
+export const wants = (
+  word: string,
+  options: { readonly settleMs?: number; readonly apply?: (host: LinuxHost) => Promise<void> | void } = {},
+): Step => ({
+  name: `has-${word}`,
+  ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
+  diff: ({ host: mine, facts }) =>
+    facts.images.has(word)
+      ? []
+      : [
+          {
+            summary: `say ${word} (found ${[...facts.images].join(' ') || 'silence'})`,
+            apply: async (on) => {
+              await options.apply?.(mine);
+              await (on(mine) as unknown as { say: (word: string) => Promise<void> }).say(word);
+            },
+          },
+        ],
+});
+
+/** Makes a world; time stands still but for sleeps. */
+export function world(hosts: readonly LinuxHost[]): World {
+  const inventory = { name: 'test', hosts } as unknown as Inventory;
+  const words = new Map(hosts.map(({ name }) => [name, new Set<string>()]));
+  const looks: string[] = [];
+  const events: Event[] = [];
+  const see = (one: LinuxHost): LinuxFacts =>
+    ({ images: new Set(words.get(one.name)), hostname: one.name }) as unknown as LinuxFacts;
+  const fleet = (): Fleet => ({
+    hosts: hosts.map((one): Observed => ({ os: 'linux', host: one, facts: see(one) })),
+    unreachable: [],
+    cluster: { state: 'absent' },
+  });
+  let nowMs = 0;
+  return {
+    inventory,
+    words,
+    looks,
+    events,
+    fleet,
+    run: (phases, { signal = new AbortController().signal, planned = 'all' } = {}) =>
+      converge({
+        inventory,
+        phases,
+        watch: watch(fleet(), {
+          facts: (one, names) => {
+            looks.push(`${one.name}: ${names.join(',')}`);
+            const all = see(one as LinuxHost) as unknown as Record<string, unknown>;
+            return Promise.resolve(Object.fromEntries(names.map((name) => [name, all[name]])));
+          },
+          cluster: () => {
+            looks.push('cluster');
+            return Promise.resolve({ state: 'absent' as const });
+          },
+          clusterFacts: ['hostname'],
+        }),
+        on: ((one: LinuxHost) => ({
+          say: (word: string) => Promise.resolve(void words.get(one.name)!.add(word)),
+        })) as never,
+        planned: new Set(planned === 'all' ? plan(phases, inventory, fleet()).changes.map(changeId) : []),
+        approve: () => Promise.resolve(false),
+        emit: (event) => void events.push(event),
+        concurrency: 10,
+        signal,
+        nowMs: () => nowMs,
+        sleep: (ms) => {
+          nowMs += ms;
+          return Promise.resolve();
+        },
+      }),
+  };
+}
+
+export const linuxPhase = (
+  name: string,
+  hosts: readonly LinuxHost[],
+  steps: readonly Step[],
+  more: object = {},
+): Phase => ({
+  name,
+  title: name,
+  kind: 'linux',
+  hosts,
+  steps,
+  ...more,
+});
