@@ -48,9 +48,9 @@ export async function applyPartitions(): Promise<void> {
     // Bridged frames only: what this machine sends and gets is not forwarded.
     const drop =
       ports.length === 0 ? '' : `iifname { ${ports.join(', ')} } drop; oifname { ${ports.join(', ')} } drop;`;
-    const table = `chain forward { type filter hook forward priority 0; ${drop} }`;
+    const chain = `chain forward { type filter hook forward priority 0; ${drop}\n}\n`;
     await run('nft', ['-f', '-'], {
-      input: `table bridge kblab\ndelete table bridge kblab\ntable bridge kblab { ${table} }\n`,
+      input: `table bridge kblab\ndelete table bridge kblab\ntable bridge kblab {\n${chain}}\n`,
     });
   });
 }
