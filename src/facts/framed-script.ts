@@ -19,6 +19,27 @@ export function framedScript(commands: Readonly<Record<string, Command<'sh'>>>, 
   return { shell: 'sh', script, title: `observe (${String(Object.keys(commands).length)} probes)` };
 }
 
+/**
+ * Like `framedScript`, all commands at once: for commands that mostly wait for somebody else. Their output lies in a
+ * folder of /run until all have ended.
+ */
+export function parallelFramedScript(commands: Readonly<Record<string, Command<'sh'>>>, nonce: string): Command<'sh'> {
+  const names = Object.keys(commands);
+  const calls = Object.entries(commands).map(
+    ([name, { script }]) => `${sh`q ${name} ${`set -eu; export LC_ALL=C\n${script}`}`.script} &`,
+  );
+  const script = [
+    `d=$(mktemp -d -p /run kbuild-observe.XXXXXX); trap 'rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM`,
+    `q() { s=0; timeout -k 1 ${String(PROBE_SECONDS)} sh -c "$2" </dev/null >"$d/$1.out" 2>"$d/$1.err" || s=$?; echo "$s" >"$d/$1.status"; }`,
+    `p() { s=$(cat "$d/$1.status"); printf '%s\\n' ${nonce}:begin:"$1"; cat "$d/$1.out"; printf '\\n%s\\n' ${nonce}:end:"$1":"$s"`,
+    `printf '%s\\n' ${nonce}:begin:"$1" >&2; cat "$d/$1.err" >&2; printf '\\n%s\\n' ${nonce}:end:"$1":"$s" >&2; }`,
+    ...calls,
+    'wait',
+    ...names.map((name) => sh`p ${name}`.script),
+  ].join('\n');
+  return { shell: 'sh', script, title: `observe the cluster (${String(names.length)} probes)` };
+}
+
 function frames(text: string, nonce: string): ReadonlyMap<string, { readonly text: string; readonly status: number }> {
   const found = new Map<string, { text: string; status: number }>();
   const pattern = new RegExp(`${nonce}:begin:([^\\n]*)\\n([\\s\\S]*?)\\n${nonce}:end:\\1:(\\d+)(?=\\n|$)`, 'g');

@@ -8,6 +8,7 @@ import {
 } from '../../src/cluster/kubeadm-config.ts';
 import { hostPatches, sharedKubeletConfig } from '../../src/cluster/kubelet-config.ts';
 import { secretYaml, toYaml } from '../../src/cluster/secret-yaml.ts';
+import { linuxHosts } from '../../src/inventory/select.ts';
 import { revealed, Secret } from '../../src/shell/secret.ts';
 import { cp1, hostOf, inventoryOf, w1 } from '../fakes/cluster.ts';
 
@@ -35,11 +36,16 @@ const rich = inventoryOf({
   },
 });
 
+const [richControlPlane, richWorker] = linuxHosts(rich) as [typeof cp1, typeof w1];
+
 describe('golden', () => {
   test.each([
     ['kubeadm-init.yaml', () => toYaml(initDocuments(inventoryOf(), cp1))],
-    ['kubeadm-init-rich.yaml', () => toYaml(initDocuments(rich, cp1))],
-    ['kubeadm-join.yaml', () => revealed(secretYaml([joinConfiguration(rich, w1, { token: TOKEN, caHash: CA_HASH })]))],
+    ['kubeadm-init-rich.yaml', () => toYaml(initDocuments(rich, richControlPlane))],
+    [
+      'kubeadm-join.yaml',
+      () => revealed(secretYaml([joinConfiguration(rich, richWorker, { token: TOKEN, caHash: CA_HASH })])),
+    ],
     [
       'kubeadm-join-control-plane.yaml',
       () =>
@@ -61,9 +67,11 @@ describe('golden', () => {
 
 describe('secrets', () => {
   test('never show, whatever prints them', () => {
-    const text = secretYaml([joinConfiguration(rich, w1, { token: TOKEN, caHash: CA_HASH })]);
+    const text = secretYaml([joinConfiguration(rich, richWorker, { token: TOKEN, caHash: CA_HASH })]);
     expect(String(text)).toBe('(secret)');
-    expect(JSON.stringify(joinConfiguration(rich, w1, { token: TOKEN, caHash: CA_HASH }))).not.toContain('123456');
+    expect(JSON.stringify(joinConfiguration(rich, richWorker, { token: TOKEN, caHash: CA_HASH }))).not.toContain(
+      '123456',
+    );
   });
 
   test.each(['0123456789012345', '1e10', 'on', 'null', '0x1f', '12:30', '~', '123456.0123456789012345'])(
@@ -110,9 +118,7 @@ describe('kubelet settings', () => {
   test('what all nodes share is the cluster’s, the rest is a patch of the host', () => {
     expect(sharedKubeletConfig(rich)).toMatchObject({ cgroupDriver: 'systemd', failCgroupV1: false });
     expect(sharedKubeletConfig(rich)).not.toHaveProperty('maxPods');
-    expect(hostPatches(rich, rich.hosts[1] as typeof w1)['kubeletconfigurationzz-kbuild+merge.yaml']).toContain(
-      'maxPods: 50',
-    );
+    expect(hostPatches(rich, richWorker)['kubeletconfigurationzz-kbuild+merge.yaml']).toContain('maxPods: 50');
   });
 
   test('of hosts that are alike need no patch', () => {

@@ -1,0 +1,157 @@
+import type { JsonObject, Taint } from '../inventory/inventory.ts';
+import { objectKey, type NodeView, type PodView } from './cluster.ts';
+import { HASH_ANNOTATION } from './ownership.ts';
+import { lines } from './probe.ts';
+
+interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+interface RawNode {
+  readonly metadata: Metadata;
+  readonly spec: {
+    readonly taints?: readonly (Taint & { readonly timeAdded?: string })[];
+    readonly unschedulable?: boolean;
+  };
+  readonly status: {
+    readonly conditions?: readonly Condition[];
+    readonly addresses?: readonly { readonly type: string; readonly address: string }[];
+    readonly nodeInfo: {
+      readonly kubeletVersion: string;
+      readonly osImage: string;
+      readonly containerRuntimeVersion: string;
+    };
+  };
+}
+
+interface ContainerStatus {
+  readonly restartCount: number;
+  readonly state?: {
+    readonly running?: { readonly startedAt?: string };
+    readonly terminated?: { readonly finishedAt?: string };
+  };
+  readonly lastState?: { readonly terminated?: { readonly finishedAt?: string } };
+}
+
+interface RawPod {
+  readonly metadata: Metadata;
+  readonly spec: { readonly nodeName?: string };
+  readonly status: {
+    readonly conditions?: readonly Condition[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+  };
+}
+
+const items = (out: string): readonly unknown[] => (JSON.parse(out) as { readonly items: readonly unknown[] }).items;
+
+/** A NodeList as the API sends it. */
+export const parseNodes = (out: string): readonly NodeView[] =>
+  (items(out) as readonly RawNode[]).map(({ metadata, spec, status }) => {
+    const ready = status.conditions?.find(({ type }) => type === 'Ready');
+    const labels = metadata.labels ?? {};
+    return {
+      name: metadata.name,
+      role: 'node-role.kubernetes.io/control-plane' in labels ? 'control-plane' : 'worker',
+      ready: ready?.status === 'True',
+      reason:
+        ready?.status === 'True'
+          ? ''
+          : `${ready?.reason ?? 'its kubelet has not reported yet'}${ready?.message === undefined ? '' : `: ${ready.message}`}`,
+      unschedulable: spec.unschedulable === true,
+      kubeletVersion: status.nodeInfo.kubeletVersion.replace(/^v/, ''),
+      os: status.nodeInfo.osImage,
+      runtime: status.nodeInfo.containerRuntimeVersion,
+      internalAddress: status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '',
+      labels,
+      annotations: metadata.annotations ?? {},
+      taints: (spec.taints ?? []).map(({ key, value, effect }) =>
+        value === undefined ? { key, effect } : { key, value, effect },
+      ),
+    };
+  });
+
+const time = (text: string | undefined): number => (text === undefined ? 0 : Date.parse(text));
+
+/** When a container began again, or ended and has not begun again; 0 for one that runs for the first time. */
+function restartMs({ restartCount, state, lastState }: ContainerStatus): number {
+  if (restartCount > 0 && state?.running !== undefined) return time(state.running.startedAt);
+  return Math.max(time(state?.terminated?.finishedAt), time(lastState?.terminated?.finishedAt));
+}
+
+/** A PodList as the API sends it. */
+export const parsePods = (out: string): readonly PodView[] =>
+  (items(out) as readonly RawPod[]).map(({ metadata, spec, status }) => ({
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    node: spec.nodeName ?? '',
+    labels: metadata.labels ?? {},
+    ready: status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true,
+    lastRestartMs: Math.max(0, ...(status.containerStatuses ?? []).map(restartMs)),
+  }));
+
+/** A ConfigMapList: name → data. */
+export const parseConfigMaps = (out: string): ReadonlyMap<string, Readonly<Record<string, string>>> =>
+  new Map(
+    (items(out) as readonly { readonly metadata: Metadata; readonly data?: Readonly<Record<string, string>> }[]).map(
+      ({ metadata, data }) => [metadata.name, data ?? {}],
+    ),
+  );
+
+const decode = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8');
+
+/** Ids of the tokens whose description begins with `start`; a line is `id description`, both base64. */
+export const parseTokens = (out: string, start: string): readonly string[] =>
+  lines(out)
+    .map((line) => line.split(' ').map(decode))
+    .filter(([, description]) => description?.startsWith(start))
+    .map(([id]) => id!);
+
+/** What `kubectl get -o json` prints: nothing, one object, or a list of them. */
+export function parseObjects(out: string): readonly JsonObject[] {
+  if (out.trim() === '') return [];
+  const found = JSON.parse(out) as JsonObject;
+  return found['kind'] === 'List' ? (found['items'] as readonly JsonObject[]) : [found];
+}
+
+/** Secrets are looked at by their hash alone: lines of `namespace name hash`. */
+export const parseSecrets = (out: string): readonly JsonObject[] =>
+  lines(out).map((line) => {
+    const [namespace, name, hash] = line.trim().split(/\s+/) as [string, string, string];
+    return {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace, annotations: hash === '<none>' ? {} : { [HASH_ANNOTATION]: hash } },
+    };
+  });
+
+/** Live objects by the key of the object that wants them: a wanted object may leave the default namespace out. */
+export function byWantedKey(
+  wanted: readonly JsonObject[],
+  live: readonly JsonObject[],
+): ReadonlyMap<string, JsonObject> {
+  const found = new Map(live.map((object) => [objectKey(object), object]));
+  return new Map(
+    wanted.flatMap((object) => {
+      const key = objectKey(object);
+      const [apiVersion, kind, namespace, name] = [
+        object['apiVersion'] as string,
+        object['kind'] as string,
+        (object['metadata'] as Metadata).namespace,
+        (object['metadata'] as Metadata).name,
+      ];
+      const its =
+        found.get(key) ?? (namespace === undefined ? found.get(`${apiVersion}/${kind}/default/${name}`) : undefined);
+      return its === undefined ? [] : [[key, its] as const];
+    }),
+  );
+}

@@ -1,0 +1,81 @@
+import { apiServerUrl } from '../inventory/api-server.ts';
+import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
+import { paths } from '../paths.ts';
+import { spkiFingerprint } from '../shell/fingerprint.ts';
+import { sh } from '../shell/sh.ts';
+import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets, parseTokens } from './cluster-objects.ts';
+import { etcdCommand, parseEtcd } from './etcd-view.ts';
+import { identity } from './ownership.ts';
+import { probe, type FactsOf } from './probe.ts';
+
+/** Bootstrap tokens with this start of their description are kbuild's. */
+const TOKEN_DESCRIPTION = 'kbuild';
+
+/** Objects in one `kubectl get`: their identities are one argument, which Linux limits to 128 KiB. */
+const OBJECTS_AT_ONCE = 200;
+
+/** kubectl against the host's own API server. It keeps what it learns about the API where a reboot clears it. */
+const kubectl = (inventory: Inventory, host: LinuxHost): readonly string[] => [
+  ...['env', '-u', 'HTTPS_PROXY', '-u', 'https_proxy', `KUBECACHEDIR=${paths.run}/kubectl`, 'kubectl'],
+  ...['--kubeconfig', paths.adminConf, '--server', apiServerUrl(inventory, host), '--request-timeout=5s'],
+];
+
+/** Prints live objects. One whose kind the API does not know (its CRD is not there yet) is absent, not unknown. */
+const objects = (tool: readonly string[], wanted: readonly JsonObject[], output: readonly string[]) =>
+  sh`set +e
+     said=$(mktemp -p /run)
+     printf %s ${wanted.map((object) => JSON.stringify(identity(object))).join('\n')} | ${tool} get -f - --ignore-not-found ${output} 2>"$said"
+     status=$?
+     grep -v -e 'no matches for kind' -e 'ensure CRDs are installed first' "$said" >&2 && exit "$status"
+     rm -f "$said"; exit 0`;
+
+const isSecret = (object: JsonObject): boolean => object['kind'] === 'Secret' && object['apiVersion'] === 'v1';
+
+function chunks<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}
+
+/** The probes of one control plane with admin.conf. `wanted`: the objects that should be, of which the live ones are read. */
+export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: readonly JsonObject[]) {
+  const tool = kubectl(inventory, host);
+  const raw = (path: string) => sh`${tool} get --raw ${path}`;
+  return {
+    nowMs: probe(sh`date +%s%3N`, Number),
+    ca: probe(sh`cat /etc/kubernetes/pki/ca.crt`, spkiFingerprint),
+    nodes: probe(raw('/api/v1/nodes'), parseNodes),
+    configMaps: probe(raw('/api/v1/namespaces/kube-system/configmaps'), parseConfigMaps),
+    systemPods: probe(raw('/api/v1/namespaces/kube-system/pods'), parsePods),
+    pluginPods: probe(
+      inventory.network.plugin === 'flannel' ? raw('/api/v1/namespaces/kube-flannel/pods') : sh`echo '{"items":[]}'`,
+      parsePods,
+    ),
+    // Ids and descriptions only: the token itself stays where it is.
+    tokens: probe(
+      sh`${tool} -n kube-system get secrets --field-selector type=bootstrap.kubernetes.io/token -o ${'jsonpath={range .items[*]}{.data.token-id}{" "}{.data.description}{"\\n"}{end}'}`,
+      (out) => parseTokens(out, TOKEN_DESCRIPTION),
+    ),
+    etcd: probe(etcdCommand, parseEtcd),
+    ...Object.fromEntries(
+      chunks(
+        wanted.filter((object) => !isSecret(object)),
+        OBJECTS_AT_ONCE,
+      ).map((chunk, i) => [`objects${String(i)}`, probe(objects(tool, chunk, ['-o', 'json']), parseObjects)]),
+    ),
+    ...Object.fromEntries(
+      chunks(wanted.filter(isSecret), OBJECTS_AT_ONCE).map((chunk, i) => [
+        `objects-secret${String(i)}`,
+        probe(
+          objects(tool, chunk, [
+            '--no-headers',
+            '-o',
+            String.raw`custom-columns=NS:.metadata.namespace,NAME:.metadata.name,HASH:.metadata.annotations.kbuild\.dev/hash`,
+          ]),
+          parseSecrets,
+        ),
+      ]),
+    ),
+  };
+}
+
+/** What the probes of a control plane yield. */
+export type ClusterFacts = FactsOf<ReturnType<typeof clusterProbes>>;

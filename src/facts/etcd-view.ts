@@ -1,0 +1,93 @@
+import type { MemberView } from './cluster.ts';
+import { lines } from './probe.ts';
+import { sh } from '../shell/sh.ts';
+
+/**
+ * Members, health and status of a stacked etcd, asked with the etcdctl in its own image (which has no shell). Without
+ * crictl, containerd's own client is used. An etcdctl that fails says what it knows all the same.
+ */
+export const etcdCommand = sh`e() {
+  if command -v crictl >/dev/null; then crictl -r unix:///run/containerd/containerd.sock exec -s "$id" etcdctl "$@"
+  else n=$((n + 1)); ctr -n k8s.io tasks exec --exec-id "kbuild-$$-$n" "$id" etcdctl "$@"; fi
+}
+n=0; id=
+if command -v crictl >/dev/null; then
+  id=$(crictl -r unix:///run/containerd/containerd.sock ps -q --name '^etcd$' --state Running | head -n 1)
+else
+  running=$(ctr -n k8s.io tasks ls | awk '$3 == "RUNNING" { print $1 }')
+  for each in $(ctr -n k8s.io containers ls -q 'labels."io.kubernetes.container.name"==etcd'); do
+    if echo "$running" | grep -qx "$each"; then id=$each; fi
+  done
+fi
+if [ -z "$id" ]; then echo 'no etcd container runs' >&2; exit 1; fi
+pki=/etc/kubernetes/pki/etcd
+set -- --endpoints https://127.0.0.1:2379 --cacert $pki/ca.crt --cert $pki/server.crt --key $pki/server.key --command-timeout 5s -w json
+printf 'members '; e "$@" member list; echo
+printf 'health '; e "$@" endpoint health --cluster || true; echo
+printf 'status '; e "$@" endpoint status --cluster || true; echo
+printf 'alarms '; e "$@" alarm list; echo`;
+
+/** What etcd says about itself. */
+export interface EtcdView {
+  readonly members: readonly MemberView[];
+  /** e.g. `NOSPACE on 8e9e05c52164694d` */
+  readonly alarms: readonly string[];
+}
+
+interface RawMember {
+  readonly ID: string;
+  readonly name?: string;
+  readonly peerURLs?: readonly string[];
+  readonly clientURLs?: readonly string[];
+  readonly isLearner?: boolean;
+}
+
+interface RawStatus {
+  readonly Endpoint: string;
+  readonly Status: {
+    readonly header: { readonly member_id: string };
+    readonly leader?: string;
+    readonly dbSize?: string | number;
+  };
+}
+
+/** Member ids are uint64: numbers of 16 digits and more become strings before JSON loses their end. */
+const withLongNumbers = (json: string): unknown => JSON.parse(json.replaceAll(/("\s*:\s*)(\d{16,})/g, '$1"$2"'));
+
+const hex = (id: string | number): string => BigInt(id).toString(16);
+
+/** etcd's answers. Throws on output that it does not understand. */
+export function parseEtcd(out: string): EtcdView {
+  const answers = new Map(
+    lines(out).map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
+  );
+  const answer = (name: string): unknown => {
+    const text = answers.get(name)?.trim() ?? '';
+    return text === '' ? undefined : withLongNumbers(text);
+  };
+  const { members } = answer('members') as { readonly members: readonly RawMember[] };
+  const health = (answer('health') ?? []) as readonly { readonly endpoint: string; readonly health: boolean }[];
+  const status = (answer('status') ?? []) as readonly RawStatus[];
+  const healthy = new Set(health.filter((one) => one.health).map(({ endpoint }) => endpoint));
+  const byId = new Map(status.map(({ Status }) => [hex(Status.header.member_id), Status]));
+  const { alarms = [] } = (answer('alarms') ?? {}) as {
+    readonly alarms?: readonly { readonly memberID?: string; readonly alarm?: number }[];
+  };
+  return {
+    members: members.map((member) => {
+      const id = hex(member.ID);
+      const its = byId.get(id);
+      return {
+        id,
+        name: member.name ?? '',
+        peerUrl: member.peerURLs?.[0] ?? '',
+        learner: member.isLearner === true,
+        healthy: (member.clientURLs ?? []).some((url) => healthy.has(url)),
+        leader: its?.leader !== undefined && hex(its.leader) === id,
+        dbSize: Number(its?.dbSize ?? 0),
+      };
+    }),
+    // etcd's AlarmType: 1 NOSPACE, 2 CORRUPT
+    alarms: alarms.map(({ memberID, alarm }) => `${alarm === 2 ? 'CORRUPT' : 'NOSPACE'} on ${hex(memberID ?? 0)}`),
+  };
+}

@@ -1,0 +1,113 @@
+import { parse as parseYaml } from 'yaml';
+import { FactError } from '../errors.ts';
+import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
+import { paths } from '../paths.ts';
+import type { ClusterUp, ClusterView } from './cluster.ts';
+import { byWantedKey } from './cluster-objects.ts';
+import { clusterProbes, type ClusterFacts } from './cluster-probes.ts';
+import type { Observed } from './fleet.ts';
+import { parallelFramedScript, readFrames } from './framed-script.ts';
+import type { LinuxFacts } from './linux.ts';
+import type { Ask, ObserveTools } from './observe-linux.ts';
+import { RECORD } from './ownership.ts';
+import { factsFrom, lines } from './probe.ts';
+
+/** Facts of hosts that tell where the cluster can be asked for. */
+export const clusterFacts: readonly (keyof LinuxFacts)[] = ['kubernetesTraces'];
+
+const yamlOf = (text: string | undefined): JsonObject =>
+  text === undefined ? {} : ((parseYaml(text) ?? {}) as JsonObject);
+
+/** The view that the answers give. What did not answer throws `FactError` when it is read. Throws for a half-made cluster. */
+function viewOf(host: LinuxHost, facts: ClusterFacts, wanted: readonly JsonObject[]): ClusterUp {
+  const { nodes, configMaps } = facts;
+  const stored = configMaps.get('kubeadm-config')?.['ClusterConfiguration'];
+  if (stored === undefined)
+    throw new Error('the API answers, but kubeadm-config is missing: its init has not finished');
+  const configuration = yamlOf(stored);
+  const record = configMaps.get(RECORD.name)?.[RECORD.key];
+  return {
+    state: 'up',
+    via: host.name,
+    nodes,
+    name: typeof configuration['clusterName'] === 'string' ? configuration['clusterName'] : 'kubernetes',
+    version: String(configuration['kubernetesVersion']).replace(/^v/, ''),
+    configuration,
+    kubeletConfiguration: yamlOf(configMaps.get('kubelet-config')?.['kubelet']),
+    kubeProxyConfiguration: yamlOf(configMaps.get('kube-proxy')?.['config.conf']),
+    owned: lines(record ?? ''),
+    get nowMs() {
+      return facts.nowMs;
+    },
+    get caFingerprint() {
+      return facts.ca;
+    },
+    get pods() {
+      return [...facts.systemPods, ...facts.pluginPods];
+    },
+    get members() {
+      return facts.etcd.members;
+    },
+    get alarms() {
+      return facts.etcd.alarms;
+    },
+    get leftoverTokens() {
+      return facts.tokens;
+    },
+    get objects() {
+      const live = Object.keys(facts)
+        .filter((name) => name.startsWith('objects'))
+        .flatMap((name) => (facts as Readonly<Record<string, unknown>>)[name] as readonly JsonObject[]);
+      return byWantedKey(wanted, live);
+    },
+  };
+}
+
+const said = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** True, false, or why it cannot be told whether a host has the administrator's kubeconfig. */
+function hasAdminConf(facts: LinuxFacts): boolean | string {
+  try {
+    return facts.kubernetesTraces.has(paths.adminConf);
+  } catch (error) {
+    if (error instanceof FactError) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * The cluster as its API and etcd show it, asked by one script on the first control plane that answers. `absent` when no
+ * control plane has an administrator's kubeconfig; `down` when one has, and none answers. Does not reject.
+ */
+export async function observeCluster(
+  inventory: Inventory,
+  hosts: readonly Observed[],
+  ask: (host: LinuxHost) => Ask,
+  wanted: readonly JsonObject[],
+  { nowMs, nonce }: ObserveTools,
+): Promise<ClusterView> {
+  const reasons: string[] = [];
+  for (const observed of hosts) {
+    if (observed.os !== 'linux' || observed.host.role !== 'control-plane') continue;
+    const { host } = observed;
+    const has = hasAdminConf(observed.facts);
+    if (has === false) continue;
+    if (typeof has === 'string') {
+      reasons.push(has);
+      continue;
+    }
+    try {
+      const probes = clusterProbes(inventory, host, wanted);
+      const commands = Object.fromEntries(Object.entries(probes).map(([name, { command }]) => [name, command]));
+      const word = nonce();
+      const from = nowMs();
+      const { stdout, stderr } = await ask(host)(parallelFramedScript(commands, word));
+      const answers = readFrames(stdout, stderr, word);
+      const facts = factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 });
+      return viewOf(host, facts, wanted);
+    } catch (error) {
+      reasons.push(said(error));
+    }
+  }
+  return reasons.length === 0 ? { state: 'absent' } : { state: 'down', reason: reasons.join('; ') };
+}

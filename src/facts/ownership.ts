@@ -1,0 +1,26 @@
+import type { JsonObject } from '../inventory/inventory.ts';
+
+/** Field manager of everything that kbuild applies. */
+export const FIELD_MANAGER = 'kbuild';
+
+/** Label of every object that kbuild owns. */
+export const OWNER_LABEL = { name: 'app.kubernetes.io/managed-by', value: 'kbuild' } as const;
+
+/** Annotation of an object: SHA-256 of what was applied. */
+export const HASH_ANNOTATION = 'kbuild.dev/hash';
+
+/** Annotation of a node: labels and taints that kbuild set and would take back. */
+export const NODE_ANNOTATION = 'kbuild.dev/applied';
+
+/** The ConfigMap in which kbuild lists the objects that it applied, by `objectKey`. */
+export const RECORD = { namespace: 'kube-system', name: 'kbuild', key: 'objects' } as const;
+
+/** What names an object and nothing else. */
+export function identity(object: JsonObject): JsonObject {
+  const { name, namespace } = object['metadata'] as { readonly name: string; readonly namespace?: string };
+  return {
+    apiVersion: object['apiVersion'],
+    kind: object['kind'],
+    metadata: namespace === undefined ? { name } : { name, namespace },
+  };
+}
