@@ -4,6 +4,10 @@ export const paths = {
   run: '/run/kbuild',
   lock: '/run/kbuild/lock',
   jobLock: '/run/kbuild/job.lock',
+  /** Held while a job is being started. */
+  jobStartLock: '/run/kbuild/job-start.lock',
+  /** Folders of jobs: <run>/<job>. */
+  jobs: '/run/kbuild/jobs',
   /** Hashes of what services loaded, by service. */
   applied: '/run/kbuild/applied',
   /** Durable state: the marker and the owner's notes. */

@@ -28,6 +28,7 @@ export interface ExchangeTools {
 export interface Exchange {
   readonly host: LinuxHost;
   readonly nonce: () => string;
+  readonly log: (entry: LogEntry) => void;
   /** `output` says whether the log may have it. */
   ask(command: Command<'sh'>, output: 'shown' | 'hidden'): Promise<ExecResult>;
   /** The script reads `input` on its stdin. */
@@ -49,6 +50,13 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
   const nonce = tools.nonce ?? (() => randomBytes(12).toString('hex'));
   const { user } = host.ssh;
 
+  const log = ({ stdout, stderr, ...entry }: LogEntry) =>
+    tools.log?.({
+      ...entry,
+      ...(stdout === undefined ? {} : { stdout: stdout.slice(-LOG_TAIL) }),
+      ...(stderr === undefined ? {} : { stderr: stderr.slice(-LOG_TAIL) }),
+    });
+
   const began = (command: Command<'sh'>, result: ExecResult, word: string): ExecResult => {
     const own = unframed(result, word);
     if (own !== undefined) return own;
@@ -68,14 +76,13 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
     const startedMs = nowMs();
     const result = await run(word);
     const own = unframed(result, word);
-    tools.log?.({
+    const { stdout, stderr } = own ?? result;
+    log({
       host: host.name,
       command: command.title,
       status: result.status,
       durationMs: nowMs() - startedMs,
-      ...(output === 'shown'
-        ? { stdout: (own ?? result).stdout.slice(-LOG_TAIL), stderr: (own ?? result).stderr.slice(-LOG_TAIL) }
-        : {}),
+      ...(output === 'shown' ? { stdout, stderr } : {}),
     });
     return began(command, result, word);
   };
@@ -83,6 +90,7 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
   return {
     host,
     nonce,
+    log,
     began,
     ask: (command, output) =>
       timed(command, output, (word) => {

@@ -1,16 +1,121 @@
+import { CommandError, ConnectError } from '../errors.ts';
+import { paths } from '../paths.ts';
 import type { Command } from '../shell/command.ts';
-import type { Secret } from '../shell/secret.ts';
+import { revealed, type Secret } from '../shell/secret.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+import type { Pause } from '../transport/pause.ts';
+import type { ExecResult } from '../transport/transport.ts';
 import type { Exchange } from './exchange.ts';
+import { jobReport, type JobReport } from './job-report.ts';
 
-/** Placeholder while the job scripts are written. */
-export function job(
+/** How long a host that lost the connection during a job is dialled again, in ms: the job goes on meanwhile. */
+const RECONNECT_MS = 5 * 60_000;
+
+/** What jobs need of their run. */
+export interface JobTools {
+  readonly runId: string;
+  readonly onJobFollowed?: (summary: string) => void;
+  readonly pause: Pause;
+  readonly nowMs: () => number;
+}
+
+/** One job of one run on one host. */
+export interface Job {
+  /** Unique among the jobs of the run on this host; its unit is `kbuild-job-<id>-<run>`. */
+  readonly id: string;
+  readonly command: Command<'sh'>;
+  /** Written beside the script, 0600; gone when the job ends, whoever lives. */
+  readonly files: Readonly<Record<string, Secret>>;
+}
+
+/**
+ * Runs a job and returns its stdout (the last MiB). A lost connection does not end the job: it is dialled again and
+ * waited for. @throws CommandError when the job failed; ConnectError when the host does not come back in 5 min.
+ */
+export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<string> {
+  const host = on.host.name;
+  const title = job.command.title;
+  const startedMs = tools.nowMs();
+  let started = false;
+  for (;;) {
+    const { report, result } = await attempt(on, job, tools, started);
+    started ||= report.started;
+    if (report.kind === 'ended') {
+      const { status, stdout } = report;
+      on.log({
+        host,
+        command: `job ${job.id}: ${title}`,
+        status,
+        durationMs: tools.nowMs() - startedMs,
+        stdout,
+        stderr: result.stderr,
+      });
+      if (status === 0) return stdout;
+      throw new CommandError(host, title, { status, stdout, stderr: result.stderr });
+    }
+    if (report.kind === 'gone')
+      throw new CommandError(host, title, {
+        status: 'vanished',
+        stdout: '',
+        stderr: 'the job is not there any more: was the host restarted?',
+      });
+    if (result.status !== 'lost') throw new CommandError(host, title, result);
+  }
+}
+
+/** One channel's worth of starting and waiting. */
+async function attempt(
   on: Exchange,
-  name: string,
-  command: Command<'sh'>,
-  secrets: Readonly<Record<string, Secret>>,
-  context: object,
-): Promise<string> {
-  return Promise.reject(
-    new Error(`${on.host.name}: job ${name}: ${command.title} ${typeof secrets} ${typeof context}`),
+  job: Job,
+  tools: JobTools,
+  started: boolean,
+): Promise<{ readonly report: JobReport; readonly result: ExecResult }> {
+  const mark = on.nonce();
+  const command = jobScript(job, tools.runId, mark, started);
+  const { channel, nonce } = await patiently(tools, () => on.open(command));
+  channel.onLine((line) => {
+    const [word, kind, unit] = line.split(' ');
+    if (word !== mark) return;
+    if (kind === 'follow') tools.onJobFollowed?.(`wait for ${unit ?? 'a job'}, which another run started`);
+    // Everything was read: the folder may go.
+    if (kind === 'end') channel.write('read\n');
+  });
+  const sent = await channel.ended;
+  if (sent.status === 'lost' && !sent.stdout.includes(nonce))
+    return { report: { kind: 'open', started: false }, result: sent };
+  const result = on.began(job.command, sent, nonce);
+  return { report: jobReport(result.stdout, mark), result };
+}
+
+async function patiently<T>({ pause, nowMs }: JobTools, act: () => Promise<T>): Promise<T> {
+  const untilMs = nowMs() + RECONNECT_MS;
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof ConnectError) || !error.retryable || nowMs() > untilMs) throw error;
+      await pause(2000);
+    }
+  }
+}
+
+function jobScript(job: Job, runId: string, mark: string, started: boolean): Command<'sh'> {
+  const run = `${paths.jobs}/${runId}`;
+  const body = script('linux/job.sh', {
+    MARK: mark,
+    UNIT: `kbuild-job-${job.id}-${runId}`,
+    JOBS: paths.jobs,
+    RUN: run,
+    FOLDER: `${run}/${job.id}`,
+    LOCK: paths.jobLock,
+    START_LOCK: paths.jobStartLock,
+    STARTED: started ? 'yes' : 'no',
+    SCRIPT: job.command.script,
+    END: script('linux/job-end.sh').script,
+  });
+  const files = Object.entries(job.files).map(
+    ([name, secret]) => sh`printf %s ${revealed(secret)} >${`./${name}`}`.script,
   );
+  return { ...body, script: ['put_files() {', ':', ...files, '}', body.script].join('\n'), title: job.command.title };
 }

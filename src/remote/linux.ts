@@ -7,7 +7,7 @@ import type { ExecResult, Transport } from '../transport/transport.ts';
 import { exchange, type ExchangeTools } from './exchange.ts';
 import { files, succeeded } from './files.ts';
 import { hold } from './hold.ts';
-import { job } from './job.ts';
+import { runJob } from './job.ts';
 import type { Remote } from './remote.ts';
 import { restart } from './restart.ts';
 
@@ -31,10 +31,14 @@ export interface LinuxRemote extends Remote<'sh'> {
   close(): Promise<void>;
 }
 
+/** @throws TypeError when the run's id is not fit for the name of a unit. */
 export function linuxRemote(host: LinuxHost, transport: Transport, options: LinuxRemoteOptions): LinuxRemote {
+  if (!/^[a-z0-9][a-z0-9-]*$/.test(options.runId)) throw new TypeError(`not a run id: ${options.runId}`);
   const on = exchange(host, transport, options);
   const pause = options.pause ?? realPause;
   const nowMs = options.nowMs ?? Date.now;
+  // The same work may be due twice in a run; a result must never be taken for another's.
+  let jobs = 0;
   const context = { ...options, pause, nowMs };
   return {
     host,
@@ -48,7 +52,8 @@ export function linuxRemote(host: LinuxHost, transport: Transport, options: Linu
         throw new ConnectError(host.name, `the connection was lost during: ${command.title}`, { retryable: true });
       return result;
     },
-    job: (name, command, secrets = {}) => job(on, name, command, secrets, context),
+    job: (name, command, secrets = {}) =>
+      runJob(on, { id: `${name}-${String(++jobs)}`, command, files: secrets }, context),
     hold: (command) => hold(on, command, pause),
     restart: () => restart(on, context),
     close: () => transport.close(),
