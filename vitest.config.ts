@@ -17,6 +17,7 @@ export default defineConfig({
           name: 'lab',
           include: ['test/lab/**/*.test.ts'],
           exclude: ['test/lab/long/**'],
+          globalSetup: ['test/lab/global-setup.ts'],
           testTimeout: 900_000,
           hookTimeout: 900_000,
           fileParallelism: false,

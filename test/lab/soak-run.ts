@@ -1,8 +1,8 @@
 /** One run of the soak: a cluster built from fresh hosts by a kbuild that is killed at random moments. */
-import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { kbuild, start } from './kbuild.ts';
 import * as lab from './lab.ts';
 import { nodes } from './pods.ts';
 
@@ -33,35 +33,13 @@ const KILL_WITHIN_S = 75;
 /** A build that nobody kills must end within this many milliseconds. */
 const BUILD_MS = 600_000;
 
-interface Ended {
-  readonly code: number | null;
-  readonly output: string;
-}
-
-function kbuild(args: readonly string[], killAfterMs?: number): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['dist/cli/main.js', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    const collect = (chunk: Buffer): void => {
-      output += chunk.toString();
-    };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
-    const timer = setTimeout(() => child.kill('SIGKILL'), killAfterMs ?? BUILD_MS);
-    child.on('error', reject);
-    child.on('close', (code) => {
-      clearTimeout(timer);
-      resolve({ code, output });
-    });
-  });
-}
-
 async function problemsOf(hosts: readonly string[], file: string): Promise<readonly string[]> {
   const found: string[] = [];
   const ready = await nodes(hosts[0]!);
   for (const host of hosts) if (ready[host] !== true) found.push(`${host} is not Ready`);
-  const again = await kbuild(['plan', file, '--detailed-exitcode']);
-  if (again.code !== 0) found.push(`the plan afterwards is not empty (exit ${String(again.code)}): ${again.output}`);
+  const again = await kbuild('plan', file, '--detailed-exitcode');
+  if (again.code !== 0)
+    found.push(`the plan afterwards is not empty (exit ${String(again.code)}): ${again.stdout}${again.stderr}`);
   const probe = `dpkg --audit; ls /var/lib/kbuild/marker.json 2>/dev/null; find /run/kbuild -name '*.yaml' 2>/dev/null`;
   for (const host of hosts) {
     const { stdout } = await lab.ssh(host, probe);
@@ -92,14 +70,14 @@ export async function soakRun(
   let ended = false;
   for (let i = 0; i < planned && !ended; i++) {
     const after = next() * KILL_WITHIN_S;
-    const { code } = await kbuild(up, after * 1000);
+    const { code } = await start(up, { killAfterMs: after * 1000 }).ended;
     ended = code !== null;
     if (!ended) kills.push(Number(after.toFixed(1)));
     say(
       `seed ${String(seed)}: ${ended ? `ended by itself with ${String(code)}` : `killed after ${after.toFixed(1)} s`}`,
     );
   }
-  const last = await kbuild(up);
-  const problems = last.code === 0 ? await problemsOf(hosts, file) : [`exit ${String(last.code)}:\n${last.output}`];
+  const last = await start(up, { killAfterMs: BUILD_MS }).ended;
+  const problems = last.code === 0 ? await problemsOf(hosts, file) : [`exit ${String(last.code)}:\n${last.stderr}`];
   return { seed, kills, seconds: Math.round((performance.now() - started) / 1000), problems };
 }
