@@ -56,7 +56,10 @@ export interface WindowsHost extends HostCommon {
 
 export type Host = LinuxHost | WindowsHost;
 
-/** An apt repository with its pinned signing key. */
+/**
+ * An apt repository with its pinned signing key. `url`, `suite` and the key's `url` may hold `{distribution}` and
+ * `{codename}`: only a host knows what they stand for, so they are put in where the repository is set up.
+ */
 export interface PackageRepository {
   /** `{minor}` already replaced. */
   readonly url: string;

@@ -1,0 +1,125 @@
+import type { Secret } from '../shell/secret.ts';
+import { minorOf } from '../versions.ts';
+import type { JsonObject, PackageRepository, UserManifest } from './inventory.ts';
+import { manifestObjects } from './manifests.ts';
+import type { Path } from './path.ts';
+import { readerOf, type Reader, type Report } from './reader.ts';
+import type { InventoryFile } from './schema.ts';
+import type { Sources } from './sources.ts';
+
+/** What the inventory names but does not hold. */
+export interface Gathered {
+  /** Contents of `files:`, in its order. */
+  readonly files: readonly (string | Secret)[];
+  readonly manifests: readonly UserManifest[];
+  /** PEM texts of `runtime.registries`, in its order. */
+  readonly registryCas: readonly (string | undefined)[];
+  readonly registryPasswords: readonly (Secret | undefined)[];
+  readonly kubernetesKey: PackageRepository['key'];
+  readonly runtimeKey: PackageRepository['key'];
+  readonly patches: Readonly<Record<string, string>>;
+}
+
+/** kubeadm's own rule: target[suffix][+type].extension (cmd/kubeadm/app/util/patches). */
+const PATCH_FILE =
+  /^(?:etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kubeletconfiguration|corednsdeployment)[^+/]*(?:\+(?:strategic|merge|json))?\.(?:yaml|json)$/;
+
+const isUrl = (value: string): boolean => /^https?:\/\//.test(value);
+
+/** The repository's signing key: where a host fetches it, or the key itself. */
+const signingKey = async (reader: Reader, path: Path, given: string): Promise<PackageRepository['key']> =>
+  isUrl(given) ? { url: given } : { content: await reader.binary(path, given) };
+
+async function certificate(reader: Reader, path: Path, name: string, report: Report): Promise<string> {
+  const pem = await reader.text(path, name);
+  if (pem !== '' && !pem.includes('-----BEGIN CERTIFICATE-----')) report(path, `${name}: holds no PEM certificate`);
+  return pem;
+}
+
+async function readManifest(reader: Reader, sources: Sources, path: Path, source: string): Promise<UserManifest> {
+  const nothing = { source, objects: [] };
+  if (isUrl(source) && sources.fetch === undefined) return nothing;
+  const text = isUrl(source)
+    ? await reader.attempt(path, source, () => sources.fetch!(source), '')
+    : await reader.text(path, source);
+  const parse = (): Promise<UserManifest> => Promise.resolve({ source, objects: manifestObjects(text, source) });
+  return reader.attempt(path, 'manifest', parse, nothing);
+}
+
+async function patchFiles(reader: Reader, path: Path, folder: string, names: readonly string[], report: Report) {
+  const contents: Record<string, string> = {};
+  for (const name of names.filter((each) => !each.startsWith('.'))) {
+    if (PATCH_FILE.test(name)) contents[name] = await reader.text(path, `${folder}/${name}`);
+    else
+      report(
+        path,
+        `${folder}/${name}: kubeadm reads no file of this name; it must be target[suffix][+type].yaml or .json, e.g. "kube-apiserver0+merge.yaml"`,
+      );
+  }
+  return contents;
+}
+
+/** An object that two manifests describe would be applied twice, by turns. */
+function reportRepeatedObjects(manifests: readonly UserManifest[], report: Report): void {
+  const seen = new Map<string, string>();
+  for (const [i, { objects, source }] of manifests.entries())
+    for (const object of objects) {
+      const { name, namespace } = object['metadata'] as JsonObject;
+      const key = JSON.stringify([object['apiVersion'], object['kind'], namespace, name]);
+      const first = seen.get(key);
+      if (first === undefined) seen.set(key, source);
+      else report(['manifests', i], `${source}: ${String(object['kind'])} ${String(name)} is in ${first} already`);
+    }
+}
+
+/** Reads everything that the inventory refers to. Goes on after what cannot be read, and reports it. */
+export async function gather(file: InventoryFile, folder: string, sources: Sources, report: Report): Promise<Gathered> {
+  const reader = readerOf(folder, sources, report);
+  const { runtime, kubernetes, kubeadm } = file;
+  const manifests = await Promise.all(
+    file.manifests.map((source, i) => readManifest(reader, sources, ['manifests', i], source)),
+  );
+  reportRepeatedObjects(manifests, report);
+  const patchFolder = kubeadm.patches;
+  const patchPath = ['kubeadm', 'patches'];
+  const { repository } = kubernetes;
+  const kubernetesKey = (repository.key ?? `${repository.url}/Release.key`).replaceAll(
+    '{minor}',
+    minorOf(kubernetes.version),
+  );
+  return {
+    files: await Promise.all(
+      file.files.map(async ({ source, content, secret }, i) => {
+        if (secret !== undefined) return reader.secret(['files', i, 'secret'], secret);
+        return source === undefined ? (content ?? '') : reader.text(['files', i, 'source'], source);
+      }),
+    ),
+    manifests,
+    registryCas: await Promise.all(
+      runtime.registries.map(async ({ ca }, i) =>
+        ca === undefined ? undefined : certificate(reader, ['runtime', 'registries', i, 'ca'], ca, report),
+      ),
+    ),
+    registryPasswords: await Promise.all(
+      runtime.registries.map(async ({ password }, i) =>
+        password === undefined ? undefined : reader.password(['runtime', 'registries', i, 'password'], password),
+      ),
+    ),
+    kubernetesKey: await signingKey(reader, ['kubernetes', 'repository', 'key'], kubernetesKey),
+    runtimeKey: await signingKey(
+      reader,
+      ['runtime', 'repository', 'key'],
+      runtime.repository.key ?? `${runtime.repository.url}/gpg`,
+    ),
+    patches:
+      patchFolder === undefined
+        ? {}
+        : await patchFiles(
+            reader,
+            patchPath,
+            patchFolder,
+            await reader.attempt(patchPath, patchFolder, () => sources.list(sources.locate(patchFolder, folder)), []),
+            report,
+          ),
+  };
+}

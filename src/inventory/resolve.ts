@@ -1,0 +1,167 @@
+import { isIPv4 } from 'node:net';
+import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
+import type { Gathered } from './gather.ts';
+import type { Inventory, LinuxHost, PackageRepository, RegistrySettings, SshSettings } from './inventory.ts';
+import { merged, mergedArguments } from './merge.ts';
+import { bindPort } from './rules/endpoint.ts';
+import { internalAddressOf } from './rules/hosts.ts';
+import type { HostEntry, InventoryFile } from './schema.ts';
+import { asList, selected } from './selector.ts';
+
+/** Makes a path of the inventory absolute. */
+export type Locate = (path: string) => string;
+
+const DEFAULT_KNOWN_HOSTS = ['~/.ssh/known_hosts', '/etc/ssh/ssh_known_hosts'];
+
+const upperHex = (fingerprint: string): string => fingerprint.replaceAll(' ', '').toUpperCase();
+
+function sshOf({ ssh }: InventoryFile, host: HostEntry, locate: Locate): SshSettings {
+  const { user, port, identityFile, knownHostsFile } = { ...ssh, ...host.ssh };
+  return {
+    user: user ?? 'root',
+    port: port ?? 22,
+    ...(identityFile === undefined ? {} : { identityFile: locate(identityFile) }),
+    knownHostsFiles: (knownHostsFile === undefined ? DEFAULT_KNOWN_HOSTS : [knownHostsFile]).map(locate),
+  };
+}
+
+function hostOf(file: InventoryFile, host: HostEntry, locate: Locate): LinuxHost {
+  const shared = host.role === 'control-plane' || host.role === 'worker' ? file.roles[host.role] : undefined;
+  const levels = [file.kubelet, shared?.kubelet, host.kubelet].filter((level) => level !== undefined);
+  return {
+    name: host.name,
+    address: host.address,
+    internalAddress: internalAddressOf(host) ?? host.address,
+    os: 'linux',
+    role: host.role,
+    ssh: sshOf(file, host, locate),
+    kubelet: {
+      config: levels.reduce((config, level) => merged(config, level.config), {}),
+      extraArgs: levels.reduce<LinuxHost['kubelet']['extraArgs']>(
+        (args, level) => mergedArguments(args, level.extraArgs),
+        [],
+      ),
+    },
+    labels: { ...shared?.labels, ...host.labels },
+    taints: host.taints ?? shared?.taints,
+    setHostname: host.setHostname ?? file.setHostname,
+  };
+}
+
+function endpointOf(file: InventoryFile, hosts: readonly LinuxHost[]): string {
+  const { endpoint } = file.kubernetes;
+  if (endpoint !== undefined) return endpoint.includes(':') ? endpoint : `${endpoint}:6443`;
+  const [first] = hosts.filter(({ role }) => role === 'control-plane');
+  return `${first?.internalAddress ?? ''}:${bindPort(file) ?? 6443}`;
+}
+
+/** Everything that must be reached directly, and then what the user adds. */
+function noProxyOf(file: InventoryFile, hosts: readonly LinuxHost[], endpoint: string): readonly string[] {
+  const { network, kubernetes, proxy } = file;
+  return [
+    ...new Set([
+      'localhost',
+      '127.0.0.1',
+      ...hosts.flatMap(({ internalAddress, address, name }) => [internalAddress, address, name]),
+      endpoint.split(':')[0]!,
+      network.podSubnet,
+      network.serviceSubnet,
+      '.svc',
+      `.${kubernetes.dnsDomain}`,
+      ...(proxy?.noProxy ?? []),
+    ]),
+  ].filter((entry) => entry !== '');
+}
+
+function registriesOf({ runtime }: InventoryFile, gathered: Gathered): readonly RegistrySettings[] {
+  return runtime.registries.map(({ host, mirrors, username }, i) => {
+    const ca = gathered.registryCas[i];
+    const password = gathered.registryPasswords[i];
+    return {
+      host,
+      mirrors,
+      ...(ca === undefined ? {} : { ca }),
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+    };
+  });
+}
+
+function runtimeRepository(
+  { runtime: { repository } }: InventoryFile,
+  key: PackageRepository['key'],
+): PackageRepository {
+  const { url, suite, component, fingerprint } = repository;
+  return { url, ...(suite === '/' ? {} : { suite, component }), key, fingerprint: upperHex(fingerprint) };
+}
+
+/**
+ * The inventory with everything filled in. Pure. Of a file that broke a rule the result has no meaning.
+ * `file` in the result is `path`.
+ */
+export function resolved(file: InventoryFile, gathered: Gathered, path: string, locate: Locate): Inventory {
+  const { kubernetes, network, runtime, proxy } = file;
+  const minor = minorOf(kubernetes.version);
+  const facts = minorFacts(minor) ?? minorFacts(supportedMinors.at(-1)!)!;
+  const hosts = file.hosts.map((host) => hostOf(file, host, locate));
+  const endpoint = endpointOf(file, hosts);
+  const http = proxy?.http;
+  const https = proxy?.https ?? http;
+  return {
+    name: file.name,
+    file: path,
+    kubernetes: {
+      version: kubernetes.version,
+      minor,
+      repository: {
+        url: kubernetes.repository.url.replaceAll('{minor}', minor),
+        key: gathered.kubernetesKey,
+        fingerprint: upperHex(kubernetes.repository.fingerprint),
+      },
+      imageRepository: kubernetes.imageRepository,
+      dnsDomain: kubernetes.dnsDomain,
+      ...(kubernetes.adopt === undefined ? {} : { adopt: kubernetes.adopt }),
+    },
+    endpoint,
+    endpointInHosts: kubernetes.endpointInHosts && !isIPv4(endpoint.split(':')[0]!),
+    network,
+    runtime: {
+      name: runtime.name,
+      version: runtime.version ?? facts.containerd,
+      cgroupDriver: runtime.cgroupDriver,
+      package: runtime.package,
+      repository: runtimeRepository(file, gathered.runtimeKey),
+      config: runtime.config,
+      registries: registriesOf(file, gathered),
+    },
+    etcd: { topology: 'stacked' },
+    loadBalancer: { kind: file.loadBalancer.kind === 'external' ? 'external' : 'none' },
+    proxy:
+      proxy === undefined
+        ? undefined
+        : {
+            ...(http === undefined ? {} : { http }),
+            ...(https === undefined ? {} : { https }),
+            noProxy: noProxyOf(file, hosts, endpoint),
+          },
+    files: file.files.map(({ hosts: selectors, path: target, mode, secret }, i) => ({
+      hosts: hosts
+        .filter((host) => asList(selectors).some((selector) => selected([host], selector).length > 0))
+        .map(({ name }) => name),
+      path: target,
+      content: gathered.files[i]!,
+      mode: Number.parseInt(mode ?? (secret === undefined ? '0644' : '0600'), 8),
+    })),
+    manifests: gathered.manifests,
+    kubeadm: {
+      init: file.kubeadm.init,
+      cluster: file.kubeadm.cluster,
+      join: file.kubeadm.join,
+      kubeProxy: file.kubeadm.kubeProxy,
+      reset: file.kubeadm.reset,
+      patches: gathered.patches,
+    },
+    hosts,
+    ignoreChecks: file.ignoreChecks,
+  };
+}

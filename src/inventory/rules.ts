@@ -1,0 +1,45 @@
+import { endpointCannotMove, endpointInHosts, endpointOfMany, endpointPort } from './rules/endpoint.ts';
+import {
+  controlPlaneCount,
+  hostAddresses,
+  hostNames,
+  internalAddresses,
+  someControlPlane,
+  supportedHosts,
+} from './rules/hosts.ts';
+import { disjointNetworks, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
+import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
+import type { Rule } from './rules/rule.ts';
+import { files, ignoredChecks, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
+import { kubernetesVersion, runtimeVersion } from './rules/versions.ts';
+
+/** Rules about what is written: they also hold for the part of an inventory that could be read. */
+export const rules: readonly Rule[] = [
+  kubernetesVersion,
+  runtimeVersion,
+  hostNames,
+  hostAddresses,
+  internalAddresses,
+  supportedHosts,
+  disjointNetworks,
+  podSubnetSize,
+  serviceSubnetSize,
+  supportedSettings,
+  registries,
+  ignoredChecks,
+  proxyIsSet,
+  ownedByKubeadm,
+  ownedByKubelet,
+  ownedLabels,
+];
+
+/** Rules about what is missing or counted: only for an inventory that could be read as a whole. */
+export const wholeRules: readonly Rule[] = [
+  someControlPlane,
+  controlPlaneCount,
+  endpointOfMany,
+  endpointCannotMove,
+  endpointInHosts,
+  endpointPort,
+  files,
+];

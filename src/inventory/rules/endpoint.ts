@@ -1,0 +1,82 @@
+import { isIPv4 } from 'node:net';
+import type { InventoryFile } from '../schema.ts';
+import { internalAddressOf } from './hosts.ts';
+import { problem, warning, type Rule } from './rule.ts';
+
+/** With several control planes, users and kubelets need an address that belongs to none of them. */
+export const endpointOfMany: Rule = ({ hosts, kubernetes }) => {
+  const many = hosts.filter(({ role }) => role === 'control-plane');
+  if (many.length < 2) return [];
+  const path = ['kubernetes', 'endpoint'];
+  if (kubernetes.endpoint === undefined)
+    return [
+      problem(
+        path,
+        'is required with several control planes: host:port of a load balancer before them, e.g. "k8s.example.com:6443"',
+      ),
+    ];
+  const own = many.find((host) => internalAddressOf(host) === kubernetes.endpoint?.split(':')[0]);
+  return own === undefined
+    ? []
+    : [problem(path, `is the address of "${own.name}"; name a load balancer or a name that can move instead`)];
+};
+
+/** A single control plane behind its own address stays single. */
+export const endpointCannotMove: Rule = ({ hosts, kubernetes }) => {
+  const [only, ...others] = hosts.filter(({ role }) => role === 'control-plane');
+  if (only === undefined || others.length > 0) return [];
+  const host = kubernetes.endpoint?.split(':')[0];
+  return host === undefined || host === internalAddressOf(only)
+    ? [
+        warning(
+          ['kubernetes', 'endpoint'],
+          `is the address of "${only.name}", so a second control plane can never be added; set a name, e.g. "k8s.example.com:6443", if it may grow (with endpointInHosts: true it needs no DNS)`,
+        ),
+      ]
+    : [];
+};
+
+/** Only a name can be put into /etc/hosts, and only when kbuild knows what it points to. */
+export const endpointInHosts: Rule = ({ hosts, kubernetes }) => {
+  if (!kubernetes.endpointInHosts) return [];
+  const path = ['kubernetes', 'endpointInHosts'];
+  const host = kubernetes.endpoint?.split(':')[0];
+  if (host === undefined || isIPv4(host))
+    return [problem(path, 'needs a name in kubernetes.endpoint, e.g. "k8s.example.com:6443"')];
+  return hosts.filter(({ role }) => role === 'control-plane').length > 1
+    ? [
+        problem(
+          path,
+          'with several control planes the name must point to your load balancer; put it into DNS and set endpointInHosts: false',
+        ),
+      ]
+    : [];
+};
+
+/** kubeadm's default port of API servers. */
+const API_PORT = 6443;
+
+/** The port at which API servers listen on their hosts; undefined when the override is no port. */
+export function bindPort({ kubeadm }: InventoryFile): number | undefined {
+  const local = kubeadm.init['localAPIEndpoint'] as { readonly bindPort?: unknown } | null | undefined;
+  const given = local?.bindPort ?? API_PORT;
+  return Number.isInteger(given) && Number(given) > 0 && Number(given) < 65_536 ? Number(given) : undefined;
+}
+
+/** Without a load balancer the API server answers at its own port only. */
+export const endpointPort: Rule = (file) => {
+  const { hosts, kubernetes, loadBalancer } = file;
+  const own = bindPort(file);
+  if (own === undefined)
+    return [problem(['kubeadm', 'init', 'localAPIEndpoint', 'bindPort'], 'must be a port number, 1 to 65535')];
+  const port = kubernetes.endpoint === undefined ? own : Number(kubernetes.endpoint.split(':')[1] ?? API_PORT);
+  const single = hosts.filter(({ role }) => role === 'control-plane').length === 1;
+  return single && loadBalancer.kind === 'none' && port !== own
+    ? [
+        problem(
+          ['kubernetes', 'endpoint'],
+          `the API server listens at port ${own}, not ${port}; use ${own}, or say "loadBalancer: { kind: external }" if one forwards ${port}`,
+        ),
+      ]
+    : [];
+};

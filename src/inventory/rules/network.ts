@@ -1,0 +1,78 @@
+import { isIPv4 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import type { InventoryFile } from '../schema.ts';
+import { overlap } from '../subnets.ts';
+import { internalAddressOf } from './hosts.ts';
+import { problem, type Rule, type Violation } from './rule.ts';
+
+const DEFAULT_NODE_BITS = 24;
+
+const bitsOf = (cidr: string): number => ipaddr.parseCIDR(cidr)[1];
+const holds = (cidr: string, ip: string): boolean => ipaddr.parse(ip).match(ipaddr.parseCIDR(cidr));
+
+/** Pods, Services and machines have networks of their own. */
+export const disjointNetworks: Rule = ({ network: { podSubnet, serviceSubnet }, hosts, kubernetes }) => {
+  const networks = { podSubnet, serviceSubnet };
+  const found: Violation[] = [];
+  if (overlap(podSubnet, serviceSubnet))
+    found.push(
+      problem(['network', 'podSubnet'], `${podSubnet} overlaps serviceSubnet ${serviceSubnet}; they must be disjoint`),
+    );
+  for (const [name, cidr] of Object.entries(networks)) {
+    hosts.forEach((host, i) => {
+      const ip = internalAddressOf(host);
+      for (const [setting, value] of [
+        ['internalAddress', ip],
+        ['address', host.address],
+      ] as const) {
+        if (value === undefined || !isIPv4(value) || !holds(cidr, value)) continue;
+        if (setting === 'internalAddress' && host.internalAddress === undefined) continue;
+        found.push(problem(['hosts', i, setting], `${value} lies in network.${name} ${cidr}; choose another ${name}`));
+      }
+    });
+    const endpointHost = kubernetes.endpoint?.split(':')[0] ?? '';
+    if (isIPv4(endpointHost) && holds(cidr, endpointHost))
+      found.push(problem(['kubernetes', 'endpoint'], `lies in network.${name} ${cidr}; choose another ${name}`));
+  }
+  return found;
+};
+
+/** Bits of the network that every node takes out of podSubnet. */
+function nodeBits({ kubeadm }: InventoryFile): number {
+  const manager = kubeadm.cluster['controllerManager'] as { readonly extraArgs?: unknown } | undefined;
+  const args: readonly unknown[] = Array.isArray(manager?.extraArgs) ? manager.extraArgs : [];
+  for (const arg of args) {
+    const { name, value } = (arg ?? {}) as { readonly name?: unknown; readonly value?: unknown };
+    if ((name === 'node-cidr-mask-size' || name === 'node-cidr-mask-size-ipv4') && /^\d+$/.test(String(value)))
+      return Number(value);
+  }
+  return DEFAULT_NODE_BITS;
+}
+
+/** podSubnet has room for every node, and no more than kubeadm's 16 bits between it and a node's network. */
+export const podSubnetSize: Rule = (file) => {
+  const { podSubnet } = file.network;
+  const bits = bitsOf(podSubnet);
+  const node = nodeBits(file);
+  const path = ['network', 'podSubnet'];
+  if (bits > node) return [problem(path, `/${bits} is smaller than one node's /${node}; use /16 or so`)];
+  if (node - bits > 16)
+    return [problem(path, `/${bits} is too large: kubeadm allows 16 bits above a node's /${node}; use /${node - 16}`)];
+  const nodes = file.hosts.filter(({ role }) => role === 'control-plane' || role === 'worker').length;
+  return 2 ** (node - bits) < nodes
+    ? [
+        problem(
+          path,
+          `${podSubnet} has room for ${2 ** (node - bits)} nodes of /${node} each, and there are ${nodes}; use a larger one`,
+        ),
+      ]
+    : [];
+};
+
+/** kubeadm's limits: at most 20 bits of Services, at least ten addresses (DNS is the tenth). */
+export const serviceSubnetSize: Rule = ({ network: { serviceSubnet } }) => {
+  const bits = bitsOf(serviceSubnet);
+  return bits < 12 || bits > 28
+    ? [problem(['network', 'serviceSubnet'], `/${bits} is too ${bits < 12 ? 'large' : 'small'}: use /12 to /28`)]
+    : [];
+};

@@ -1,0 +1,84 @@
+import { paths } from '../../paths.ts';
+import { nearest } from '../nearest.ts';
+import { asList, selected } from '../selector.ts';
+import { problem, repeated, type Rule } from './rule.ts';
+
+/** Choices that later versions bring. */
+export const supportedSettings: Rule = ({ etcd, loadBalancer }) => [
+  ...(etcd.topology === 'external'
+    ? [problem(['etcd', 'topology'], 'external etcd is not supported yet by this version; use stacked')]
+    : []),
+  ...(loadBalancer.kind === 'none' || loadBalancer.kind === 'external'
+    ? []
+    : [
+        problem(
+          ['loadBalancer', 'kind'],
+          `kbuild does not build ${loadBalancer.kind} yet in this version; use external for one of your own, or none`,
+        ),
+      ]),
+];
+
+const OWN_PATHS: ReadonlySet<string> = new Set(Object.values(paths));
+
+/** Every file has one content and somebody who gets it, and no path is written twice. */
+export const files: Rule = ({ files, hosts }) => {
+  const ways = files.map((file) => {
+    const names = asList(file.hosts).flatMap((selector) => selected(hosts, selector).map(({ name }) => name));
+    return { path: file.path, names: new Set(names) };
+  });
+  return files.flatMap((file, i) => {
+    const found = [];
+    const contents = [file.source, file.content, file.secret].filter((value) => value !== undefined);
+    if (contents.length !== 1)
+      found.push(
+        problem(
+          ['files', i],
+          `needs ${contents.length === 0 ? 'a content' : 'only one content'}: one of source, content, secret`,
+        ),
+      );
+    if (OWN_PATHS.has(file.path)) found.push(problem(['files', i, 'path'], 'kbuild writes this file itself'));
+    asList(file.hosts).forEach((selector, j) => {
+      if (selected(hosts, selector).length > 0) return;
+      const at = typeof file.hosts === 'string' ? ['files', i, 'hosts'] : ['files', i, 'hosts', j];
+      const meant = nearest(selector, ['all', 'control-plane', 'worker', ...hosts.map(({ name }) => name)]);
+      found.push(
+        problem(
+          at,
+          `no host is meant by ${JSON.stringify(selector)}; use "all", a role, a name or a pattern with "*"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
+        ),
+      );
+    });
+    const clash = ways
+      .slice(0, i)
+      .findIndex(({ path, names }) => path === file.path && [...names].some((name) => ways[i]!.names.has(name)));
+    if (clash !== -1)
+      found.push(problem(['files', i, 'path'], `files[${clash}] writes it on the same host; keep one of the two`));
+    return found;
+  });
+};
+
+/** Every registry is described once, and logs in with both halves of a login. */
+export const registries: Rule = ({ runtime }) => [
+  ...repeated(runtime.registries, ({ host }) => host).map(({ index, key }) =>
+    problem(['runtime', 'registries', index, 'host'], `${key} is described above already; join the two`),
+  ),
+  ...runtime.registries.flatMap(({ username, password }, i) => {
+    if ((username === undefined) === (password === undefined)) return [];
+    const missing = username === undefined ? 'username' : 'password';
+    return [problem(['runtime', 'registries', i, missing], 'is required: a login is username and password')];
+  }),
+];
+
+/** Checks are ignored by name only. */
+export const ignoredChecks: Rule = ({ ignoreChecks }) =>
+  ignoreChecks.flatMap((name, i) =>
+    name.toLowerCase() === 'all'
+      ? [problem(['ignoreChecks', i], 'there is no way to ignore all; name the checks')]
+      : [],
+  );
+
+/** A proxy is given for something. */
+export const proxyIsSet: Rule = ({ proxy }) =>
+  proxy !== undefined && proxy.http === undefined && proxy.https === undefined
+    ? [problem(['proxy', 'http'], 'is required: the URL of the proxy, e.g. "http://proxy.example.com:3128"')]
+    : [];

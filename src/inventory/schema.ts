@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { freeObject, label, localPath, text, url } from './schema/formats.ts';
+import { files, hosts, kubeletOfAll, roles, ssh } from './schema/node.ts';
+import { kubernetes, network, runtime } from './schema/software.ts';
+
+const PROXY = 'Proxy for outbound HTTP and HTTPS, e.g. http://proxy.example.com:3128.';
+
+const overrides = (kind: string) =>
+  freeObject()
+    .default({})
+    .meta({ description: `Fields of ${kind}, merged into kbuild's. Lists are replaced, extraArgs merged by name.` });
+
+/** The inventory as users write it: the source of validation, of the JSON Schema and of the reference in docs/. */
+export const inventorySchema = z
+  .strictObject({
+    name: label().meta({ description: 'Name of the cluster. It cannot change later.' }),
+    kubernetes,
+    network,
+    runtime,
+    etcd: z
+      .strictObject({
+        topology: z
+          .enum(['stacked', 'external'])
+          .default('stacked')
+          .meta({ description: 'stacked: on the control planes. external: not supported by this version.' }),
+      })
+      .prefault({})
+      .meta({ description: 'Where etcd runs.' }),
+    loadBalancer: z
+      .strictObject({
+        kind: z.enum(['none', 'external', 'haproxy', 'keepalived', 'kube-vip']).default('none').meta({
+          description:
+            'external: you run one at kubernetes.endpoint. Kinds that kbuild builds come with a later version.',
+        }),
+      })
+      .prefault({})
+      .meta({ description: 'What stands before the API servers.' }),
+    proxy: z
+      .strictObject({
+        http: url().exactOptional().meta({ description: PROXY }),
+        https: url()
+          .exactOptional()
+          .meta({ description: `${PROXY} Default: http.` }),
+        noProxy: z
+          .array(text(/^[A-Za-z0-9.*:/_-]+$/, 'a name, address or network without blanks and commas'))
+          .default([])
+          .meta({
+            description: 'What is reached directly, besides hosts, endpoint, pods and Services, which kbuild adds.',
+          }),
+      })
+      .exactOptional()
+      .meta({ description: 'Outbound proxy for apt, runtime and kubeadm.' }),
+    files,
+    manifests: z
+      .array(localPath())
+      .default([])
+      .meta({ description: 'YAML files, or https:// URLs, with objects for the cluster, applied after the network.' }),
+    kubelet: kubeletOfAll,
+    roles,
+    kubeadm: z
+      .strictObject({
+        init: overrides('InitConfiguration'),
+        cluster: overrides('ClusterConfiguration'),
+        join: overrides('JoinConfiguration'),
+        kubeProxy: overrides('KubeProxyConfiguration'),
+        reset: overrides('ResetConfiguration'),
+        patches: localPath()
+          .exactOptional()
+          .meta({ description: "Folder with patches for kubeadm's `patches.directory`." }),
+      })
+      .prefault({})
+      .meta({ description: "Overrides of kubeadm's configuration (v1beta4)." }),
+    ssh,
+    setHostname: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'True: `up` gives every host the name that it has here.' }),
+    ignoreChecks: z
+      .array(text(/^[A-Za-z][A-Za-z0-9-]*$/, 'the name of a check'))
+      .default([])
+      .meta({ description: 'Checks whose findings become warnings. There is no way to ignore all.' }),
+    hosts,
+  })
+  .meta({ title: 'kbuild inventory' });
+
+/** The inventory as written, with defaults filled in, before files, secrets and hosts' settings are resolved. */
+export type InventoryFile = z.output<typeof inventorySchema>;
+
+/** One host as written. */
+export type HostEntry = InventoryFile['hosts'][number];
+
+/** The JSON Schema (draft 2020-12) of what users write: what editors complete by, and `kbuild schema` prints. */
+export const inventoryJsonSchema = (): Record<string, unknown> =>
+  z.toJSONSchema(inventorySchema, { io: 'input', target: 'draft-2020-12' });

@@ -1,0 +1,128 @@
+import { isIP, isIPv4 } from 'node:net';
+import { z } from 'zod';
+
+// Every string that reaches a host as a name is held by a list of what is allowed; free text stays in `config` values.
+
+/** Text of a form; `must` ends the sentence "must be …". */
+export const text = (pattern: RegExp, must: string) => z.string().regex(pattern, `must be ${must}`);
+
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const DNS_NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`);
+const URL = /^https?:\/\/[A-Za-z0-9.[\]:_-]+(?:\/[A-Za-z0-9._~:/?#%+,=&{}-]*)?$/;
+
+/** True for a DNS name that no program can take for an address. */
+export const isDnsName = (value: string): boolean => DNS_NAME.test(value) && !/(?:^|\.)\d+$/.test(value);
+
+/** RFC 1123 label, ≤ 63 characters. */
+export const label = () =>
+  text(new RegExp(`^${LABEL}$`), 'a name of at most 63 lower-case letters, digits and hyphens (RFC 1123), e.g. "prod"');
+
+/** A Kubernetes node name, short enough to be a hostname and a label's value. */
+export const hostName = () =>
+  text(
+    new RegExp(`^(?=.{1,63}$)${LABEL}(?:\\.${LABEL})*$`),
+    'a name of at most 63 lower-case letters, digits, hyphens and dots (RFC 1123), e.g. "worker-1"',
+  );
+
+/** A DNS name. */
+export const dnsName = () => text(DNS_NAME, 'a lower-case DNS name, e.g. "cluster.local"');
+
+/** IPv4, IPv6 or a DNS name. */
+export const address = () =>
+  z
+    .string()
+    .max(253)
+    .refine((value) => isIP(value) !== 0 || isDnsName(value), 'must be an IP address or a lower-case DNS name');
+
+/** IPv4 only: clusters of IPv6 or of two families are not supported by this version. */
+export const ipv4 = () => z.string().refine(isIPv4, 'must be an IPv4 address, e.g. "10.0.0.11"');
+
+const toNumber = (ip: string): number => ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+
+/** An IPv4 network, or why the text is none. */
+function cidrProblem(value: string): string | undefined {
+  const [network = '', bits = '', ...rest] = value.split('/');
+  if (value.includes(',')) return 'must be one network; two address families are not supported by this version';
+  if (value.includes(':')) return 'must be an IPv4 network; IPv6 is not supported by this version';
+  if (!isIPv4(network) || !/^(?:[0-9]|[12][0-9]|3[0-2])$/.test(bits) || rest.length > 0)
+    return 'must be an IPv4 network, e.g. "10.244.0.0/16"';
+  const size = 2 ** (32 - Number(bits));
+  const first = Math.floor(toNumber(network) / size) * size;
+  if (first === toNumber(network)) return undefined;
+  const shown = [24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256).join('.');
+  return `has bits beyond its mask; write ${shown}/${bits}`;
+}
+
+/** An IPv4 network in CIDR notation without host bits. */
+export const cidr = () =>
+  z.string().superRefine((value, context) => {
+    const message = cidrProblem(value);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+
+/** `host` or `host:port`, the host an IPv4 address or a DNS name. */
+export const endpoint = () =>
+  z.string().refine((value) => {
+    const [host = '', port, ...rest] = value.split(':');
+    if (rest.length > 0 || (!isIPv4(host) && !isDnsName(host))) return false;
+    return port === undefined || (/^[1-9]\d{0,4}$/.test(port) && Number(port) < 65_536);
+  }, 'must be host:port without "https://", e.g. "k8s.example.com:6443"');
+
+/** An HTTP or HTTPS URL without credentials. */
+export const url = () => text(URL, 'a URL that begins with http:// or https:// and holds no password and no blanks');
+
+/** A URL, or a file on this machine. */
+export const urlOrFile = () =>
+  localPath().refine((value) => !/^[a-z]+:\/\//i.test(value) || URL.test(value), 'must be a file or an http(s) URL');
+
+/** A path on a host: absolute, normal, without control characters. */
+export const absolutePath = () =>
+  z
+    .string()
+    .max(4096)
+    .refine(
+      (value) => /^(?:\/[^/\p{Cc}]+)+$/u.test(value) && !value.split('/').some((part) => part === '.' || part === '..'),
+      'must be an absolute path without "..", "//", a slash at its end or control characters',
+    );
+
+/** A path on this machine; relative ones start at the inventory's folder, `~` is the home folder. */
+export const localPath = () => text(/^[^\p{Cc}]+$/u, 'a file name without control characters').max(4096);
+
+/** An exact version `1.36.3`. */
+export const version = () =>
+  text(/^\d{1,3}\.\d{1,3}\.\d{1,3}$/, 'an exact version of three numbers without "v", e.g. "1.36.3"');
+
+/** An image with tag or digest. */
+export const image = () =>
+  text(
+    /^[a-z0-9][a-z0-9._-]*(?::\d+)?(?:\/[a-z0-9._-]+)*(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/,
+    'an image name, e.g. "ghcr.io/flannel-io/flannel:v0.28.10"',
+  );
+
+/** An image repository: registry and path without tag. */
+export const imageRepository = () =>
+  text(
+    /^[a-z0-9][a-z0-9._-]*(?::\d+)?(?:\/[a-z0-9._-]+)*$/,
+    'a registry, with a path if it has one, without tag, e.g. "registry.example.com/k8s"',
+  );
+
+/** A port number. */
+export const port = () => z.number().int().min(1).max(65_535);
+
+/** `sha256:` + 64 hexadecimal digits. */
+export const publicKeyHash = () => text(/^sha256:[0-9a-f]{64}$/, '"sha256:" and 64 lower-case hexadecimal digits');
+
+/** A secret's reference. What stands there instead is never shown. */
+export const secretReference = () =>
+  z
+    .string('must be a reference: env:NAME, file:PATH or command:COMMAND')
+    .regex(
+      /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[^\p{Cc}]+|command:[^\0\r\n]+)$/u,
+      'must be a reference, no secret itself: env:NAME, file:PATH or command:COMMAND',
+    );
+
+/** One line of free text. */
+export const line = () => text(/^[^\p{Cc}]*$/u, 'one line without control characters');
+
+/** Free settings of another program: any JSON. */
+export const freeObject = () => z.record(z.string(), z.unknown());

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import {
+  address,
+  absolutePath,
+  hostName,
+  ipv4,
+  line,
+  localPath,
+  port,
+  secretReference,
+  text,
+  freeObject,
+} from './formats.ts';
+
+const NAME = '[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+const DNS = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*';
+const QUALIFIED = new RegExp(`^(?:(?=[^/]{1,253}/)${DNS}/)?${NAME}$`);
+const VALUE = new RegExp(`^(?:${NAME})?$`);
+
+const labelKey = () => text(QUALIFIED, 'a label name as Kubernetes allows it: [prefix/]name, e.g. "example.com/disk"');
+const labelValue = () =>
+  text(VALUE, 'at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends');
+
+/** Name and value of a flag of a Kubernetes component. */
+export const argument = z.strictObject({
+  name: text(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, 'the name of a flag without leading dashes, e.g. "v"').meta({
+    description: 'Name of the flag without leading dashes.',
+  }),
+  value: line().meta({ description: 'Its value.' }),
+});
+
+const kubelet = z.strictObject({
+  config: freeObject().default({}).meta({
+    description: 'Fields of KubeletConfiguration. Mappings are merged, lists replaced; null takes a field away.',
+  }),
+  extraArgs: z
+    .array(argument)
+    .default([])
+    .meta({ description: 'Flags of the kubelet that have no field in KubeletConfiguration, merged by name.' }),
+});
+
+const labels = z
+  .record(labelKey(), labelValue())
+  .default({})
+  .meta({ description: 'Labels of the Node. Taken off again when they are taken out of the inventory.' });
+
+const taints = z
+  .array(
+    z.strictObject({
+      key: labelKey().meta({ description: 'Key of the taint.' }),
+      value: labelValue().exactOptional().meta({ description: 'Value of the taint.' }),
+      effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).meta({ description: 'What it keeps away.' }),
+    }),
+  )
+  .exactOptional()
+  .meta({
+    description:
+      "Taints of the Node. Default: kubeadm's own on a control plane, none on a worker. An empty list means none, so that a control plane runs everybody's pods.",
+  });
+
+const sshFields = {
+  user: text(/^[A-Za-z_][A-Za-z0-9._-]{0,31}$/, 'a user name')
+    .exactOptional()
+    .meta({ description: 'Who logs in. Anybody but root needs sudo without a password. Default: root.' }),
+  port: port().exactOptional().meta({ description: 'Port of the SSH server. Default: 22.' }),
+  identityFile: localPath().exactOptional().meta({ description: 'Private key. Default: the agent at $SSH_AUTH_SOCK.' }),
+  knownHostsFile: localPath().exactOptional().meta({
+    description: 'Where host keys are kept. Default: ~/.ssh/known_hosts, and /etc/ssh/ssh_known_hosts for reading.',
+  }),
+};
+
+/** `ssh:` of the inventory or of a host. */
+export const ssh = z.strictObject(sshFields).prefault({}).meta({ description: 'How to log in.' });
+
+const nodeFields = {
+  kubelet: kubelet.prefault({}).meta({ description: 'kubelet settings; the nearest wins: host, role, all.' }),
+  labels,
+  taints,
+};
+
+/** kubelet settings of all nodes. */
+export const kubeletOfAll = nodeFields.kubelet;
+
+/** `roles:`: what all hosts of a role share. */
+export const roles = z
+  .strictObject({
+    'control-plane': z.strictObject(nodeFields).prefault({}).meta({ description: 'For all control planes.' }),
+    worker: z.strictObject(nodeFields).prefault({}).meta({ description: 'For all workers.' }),
+  })
+  .prefault({})
+  .meta({ description: 'Settings of all hosts of a role.' });
+
+const host = z.strictObject({
+  name: hostName().meta({ description: 'Name of the host and of its Node. Unique.' }),
+  address: address().meta({ description: 'Where SSH connects: an IP address or a DNS name.' }),
+  internalAddress: ipv4().exactOptional().meta({
+    description:
+      'Where Kubernetes listens: API server, etcd, kubelet, network plugin. An IPv4 address. Default: address.',
+  }),
+  role: z
+    .enum(['control-plane', 'worker', 'etcd', 'load-balancer'])
+    .meta({ description: 'What the host is for. This version builds control-plane and worker.' }),
+  os: z
+    .enum(['linux', 'windows'])
+    .default('linux')
+    .meta({ description: 'Operating system. This version builds linux.' }),
+  ...nodeFields,
+  ssh,
+  setHostname: z
+    .boolean()
+    .exactOptional()
+    .meta({ description: 'True: `up` gives the host its name. Default: setHostname of the inventory.' }),
+});
+
+/** `hosts:` */
+export const hosts = z.array(host).min(1).meta({ description: 'The machines, in the order in which they are built.' });
+
+/** `files:` */
+export const files = z
+  .array(
+    z.strictObject({
+      hosts: z
+        .union([line(), z.array(line()).min(1)])
+        .meta({ description: 'Who gets it: "all", a role, a name, a pattern with "*", or a list of these.' }),
+      source: localPath().exactOptional().meta({ description: 'A text file on this machine, next to the inventory.' }),
+      content: z.string().exactOptional().meta({ description: 'The content itself, instead of source.' }),
+      secret: secretReference().exactOptional().meta({
+        description: 'Content that no log may show: env:NAME, file:PATH or command:COMMAND, instead of source.',
+      }),
+      path: absolutePath().meta({ description: 'Absolute path on the host.' }),
+      mode: text(/^0[0-7]{3}$/, 'four octal digits in quotes, e.g. "0644"')
+        .exactOptional()
+        .meta({ description: 'Permissions. Default: "0644", of a secret "0600".' }),
+    }),
+  )
+  .default([])
+  .meta({ description: 'Files that `up` puts on hosts before anything is installed.' });

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import {
+  cidr,
+  dnsName,
+  endpoint,
+  freeObject,
+  image,
+  imageRepository,
+  line,
+  localPath,
+  port,
+  publicKeyHash,
+  secretReference,
+  text,
+  url,
+  urlOrFile,
+  version,
+} from './formats.ts';
+
+const fingerprint = () =>
+  text(/^(?:[0-9A-Fa-f]{4} {0,2}){10}$/, 'the 40 hexadecimal digits of the primary key’s fingerprint');
+
+const key = (description: string) => urlOrFile().exactOptional().meta({ description });
+
+/** `kubernetes:` */
+export const kubernetes = z
+  .strictObject({
+    version: version().meta({ description: 'Exact version in quotes, e.g. "1.36.3".' }),
+    endpoint: endpoint().exactOptional().meta({
+      description:
+        'host:port at which kubelets and users reach the API: a name or address that stays when hosts come and go. Default with one control plane: its internalAddress, port 6443; such a cluster can never get a second one.',
+    }),
+    endpointInHosts: z.boolean().default(false).meta({
+      description: "True: the endpoint's name goes into every host's /etc/hosts.",
+    }),
+    repository: z
+      .strictObject({
+        url: url()
+          .default('https://pkgs.k8s.io/core:/stable:/v{minor}/deb')
+          .meta({ description: 'Flat apt repository; {minor} stands for 1.36 and the like.' }),
+        key: key('Its signing key, armored: URL or file. Default: Release.key below the url.'),
+        fingerprint: fingerprint()
+          .default('DE15B14486CD377B9E876E1A234654DA9A296436')
+          .meta({ description: "Fingerprint of the signing key. Default: that of pkgs.k8s.io's." }),
+      })
+      .prefault({})
+      .meta({ description: 'Where kubeadm, kubelet and kubectl come from.' }),
+    imageRepository: imageRepository()
+      .default('registry.k8s.io')
+      .meta({ description: "Where kubeadm's images come from." }),
+    dnsDomain: dnsName().default('cluster.local').meta({ description: 'DNS domain of Services.' }),
+    adopt: publicKeyHash().exactOptional().meta({
+      description: 'Takes over a cluster that kubeadm built without kbuild: hash of its CA’s public key.',
+    }),
+  })
+  .meta({ description: 'The Kubernetes to build.' });
+
+/** `network:` */
+export const network = z
+  .strictObject({
+    plugin: z
+      .enum(['flannel', 'none'])
+      .default('flannel')
+      .meta({ description: 'Network plugin. none: install one yourself, e.g. by manifests.' }),
+    podSubnet: cidr()
+      .default('10.244.0.0/16')
+      .meta({ description: 'Addresses of pods (IPv4); every node takes a /24 of it.' }),
+    serviceSubnet: cidr().default('10.96.0.0/12').meta({ description: 'Addresses of Services (IPv4), /12 to /28.' }),
+    flannel: z
+      .strictObject({
+        image: image().default('ghcr.io/flannel-io/flannel:v0.28.10').meta({ description: 'Image of flanneld.' }),
+        cniPluginImage: image()
+          .default('ghcr.io/flannel-io/flannel-cni-plugin:v1.9.1-flannel1')
+          .meta({ description: 'Image that brings the CNI plugin.' }),
+        port: port().default(8472).meta({ description: 'UDP port of VXLAN.' }),
+        vni: z.number().int().min(1).max(16_777_215).default(1).meta({ description: 'VXLAN network identifier.' }),
+      })
+      .prefault({})
+      .meta({ description: 'Settings of flannel (VXLAN).' }),
+  })
+  .prefault({})
+  .meta({ description: 'The network of pods and Services.' });
+
+const registry = z.strictObject({
+  host: text(
+    /^(?:_default|[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?)$/,
+    'a registry as in image names, or "_default"',
+  ).meta({
+    description:
+      'Registry as it stands in image names, e.g. docker.io or registry.example.com:5000; _default for all others.',
+  }),
+  mirrors: z.array(url()).default([]).meta({ description: 'Base URLs that are asked first, in this order.' }),
+  ca: localPath().exactOptional().meta({ description: 'PEM file with the CA of registry and mirrors.' }),
+  username: line().exactOptional().meta({ description: 'Who logs in.' }),
+  password: secretReference()
+    .exactOptional()
+    .meta({ description: 'Password: env:NAME, file:PATH or command:COMMAND.' }),
+});
+
+const PACKAGE = text(/^[a-z0-9][a-z0-9+.-]+$/, 'the name of a Debian package');
+
+/** `runtime:` */
+export const runtime = z
+  .strictObject({
+    name: z.literal('containerd').default('containerd').meta({ description: 'Container runtime.' }),
+    version: version().exactOptional().meta({
+      description: 'Exact version in quotes. Default: the one that kbuild was tested with for the Kubernetes minor.',
+    }),
+    cgroupDriver: z.enum(['systemd', 'cgroupfs']).default('systemd').meta({
+      description: 'cgroup driver of runtime and kubelet alike. systemd must be init either way.',
+    }),
+    package: PACKAGE.default('containerd.io').meta({ description: 'Name of the package.' }),
+    repository: z
+      .strictObject({
+        url: url().default('https://download.docker.com/linux/{distribution}').meta({
+          description:
+            'apt repository; {distribution} stands for debian or ubuntu, {codename} for bookworm and the like, as each host says.',
+        }),
+        suite: text(/^(?:\/|[A-Za-z0-9{][A-Za-z0-9._{}/-]*)$/, 'the name of a suite, or "/" for a flat repository')
+          .default('{codename}')
+          .meta({ description: 'Suite; "/" for a flat repository.' }),
+        component: text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'the name of a component')
+          .default('stable')
+          .meta({ description: 'Component; of no meaning in a flat repository.' }),
+        key: key('Its signing key, armored: URL or file. Default: gpg below the url.'),
+        fingerprint: fingerprint()
+          .default('9DC858229FC7DD38854AE2D88D81803C0EBFCD88')
+          .meta({ description: "Fingerprint of the signing key. Default: that of Docker's." }),
+      })
+      .prefault({})
+      .meta({ description: 'Where the runtime comes from.' }),
+    config: freeObject().default({}).meta({ description: 'Merged into /etc/containerd/config.toml.' }),
+    registries: z.array(registry).default([]).meta({ description: 'How registries are reached.' }),
+  })
+  .prefault({})
+  .meta({ description: 'The container runtime.' });

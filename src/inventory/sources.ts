@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { open, readdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+
+/** Where an inventory's parts come from. */
+export interface Sources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** An absolute path: `~` is the user's home folder, relative ones start at `folder`. */
+  readonly locate: (path: string, folder: string) => string;
+  /** At most `limit` bytes of a file, `-` is standard input. Rejects with the system's error. */
+  readonly read: (path: string, limit: number) => Promise<Uint8Array>;
+  /** Names of the files in a folder, sorted. */
+  readonly list: (path: string) => Promise<readonly string[]>;
+  /** Fetches a text over HTTPS; missing where nothing may be contacted. */
+  readonly fetch?: (url: string) => Promise<string>;
+  /** What a command prints; missing where no command may be run. */
+  readonly command?: (command: string) => Promise<string>;
+}
+
+const COMMAND_TIMEOUT_MS = 60_000;
+const FETCH_TIMEOUT_MS = 30_000;
+const CHUNK = 64 * 1024;
+
+async function readAtMost(path: string | number, limit: number): Promise<Uint8Array> {
+  const file = await open(typeof path === 'number' ? '/dev/stdin' : path, 'r');
+  try {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    while (size < limit) {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(CHUNK, limit - size)));
+      if (bytesRead === 0) break;
+      chunks.push(buffer.subarray(0, bytesRead));
+      size += bytesRead;
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    await file.close();
+  }
+}
+
+async function fetchText(url: string): Promise<string> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+  return await response.text();
+}
+
+/** stdout of `/bin/sh -c command`. The error never shows what it printed, which may be the secret. */
+const runCommand = (command: string): Promise<string> =>
+  new Promise((done, fail) => {
+    execFile('/bin/sh', ['-c', command], { timeout: COMMAND_TIMEOUT_MS }, (error, stdout) => {
+      if (error === null) done(stdout);
+      else fail(new Error(error.killed === true ? 'no answer within 60 s' : `exit status ${String(error.code)}`));
+    });
+  });
+
+/** This machine's files and environment. `reach: 'local'` contacts nothing and runs no command. */
+export function localSources(options: {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly reach: 'local' | 'all';
+}): Sources {
+  const { env, cwd, reach } = options;
+  const home = env['HOME'] ?? homedir();
+  return {
+    env,
+    locate: (path, folder) =>
+      resolve(cwd, folder, path === '~' || path.startsWith('~/') ? `${home}${path.slice(1)}` : path),
+    read: (path, limit) => readAtMost(path === '-' ? 0 : path, limit),
+    list: async (path) => (await readdir(path)).sort(),
+    ...(reach === 'all' ? { fetch: fetchText, command: runCommand } : {}),
+  };
+}
