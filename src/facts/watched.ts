@@ -40,6 +40,7 @@ export const watchedPackages = (inventory: Inventory): readonly string[] => [
   'kubectl',
   'kubernetes-cni',
   'cri-tools',
+  'ca-certificates',
   'conntrack',
   'ethtool',
   'socat',

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { FileState } from '../facts/linux/files.ts';
+import { watchedTrees } from '../facts/watched.ts';
 import type { On } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import { Secret, revealed } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
+import { runs } from './runs.ts';
 import { textDiff } from './text-diff.ts';
 
 /** A file as it should be. */
@@ -32,8 +34,9 @@ const defaultMode = (content: string | Secret): number => (content instanceof Se
 /** The observed state of a path. Throws a plain `Error` (a bug) for a path that no probe watches. */
 export function fileState({ facts, host }: Target, path: string): FileState {
   const state = facts.files.get(path);
-  if (state === undefined) throw new Error(`${path} is not watched on ${host.name}: add it to watchedPaths`);
-  return state;
+  if (state !== undefined) return state;
+  if (watchedTrees.some((tree) => path.startsWith(`${tree}/`))) return { kind: 'absent' };
+  throw new Error(`${path} is not watched on ${host.name}: add it to watchedPaths`);
 }
 
 function difference(state: FileState, wanted: WantedFile, content: string | Secret): string | undefined {
@@ -72,9 +75,7 @@ export function fileChanges(target: Target, wanted: WantedFile): readonly Change
     return [
       {
         summary: `remove ${path}`,
-        apply: async (on) => {
-          await on(host).run(sh`rm -f -- ${path}`);
-        },
+        apply: runs(host, sh`rm -f -- ${path}`),
       },
     ];
   }

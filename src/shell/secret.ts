@@ -33,3 +33,6 @@ export class Secret {
 export function revealed(secret: Secret): string {
   return values.get(secret)!;
 }
+
+/** A text made of a secret, itself secret. */
+export const madeOf = (secret: Secret, make: (value: string) => string): Secret => Secret.of(make(revealed(secret)));

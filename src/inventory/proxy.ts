@@ -1,0 +1,18 @@
+import ipaddr from 'ipaddr.js';
+
+/** True when one entry of NO_PROXY covers a host: its name, a domain (`.svc`), an address or a network. */
+function covers(entry: string, host: string): boolean {
+  if (entry === '*' || entry === host) return true;
+  if (entry.includes('/')) {
+    if (!ipaddr.isValidCIDR(entry) || !ipaddr.isValid(host)) return false;
+    const network = ipaddr.parseCIDR(entry);
+    const address = ipaddr.parse(host);
+    return address.kind() === network[0].kind() && address.match(network);
+  }
+  const domain = entry.startsWith('.') ? entry : `.${entry}`;
+  return !ipaddr.isValid(host) && host.endsWith(domain);
+}
+
+/** True when a host is to be reached without the proxy. */
+export const bypassesProxy = (noProxy: readonly string[], host: string): boolean =>
+  noProxy.some((entry) => covers(entry, host));

@@ -1,0 +1,19 @@
+import type { Step } from '../engine/step.ts';
+import { osOf } from '../os/index.ts';
+
+/** No package transaction that was cut off in the middle: apt would refuse the next one. */
+export const packagesWhole: Step = {
+  name: 'packages-whole',
+  diff: ({ host, facts }) =>
+    facts.dpkgAudit === ''
+      ? []
+      : [
+          {
+            summary: `finish an interrupted installation of packages (dpkg: ${facts.dpkgAudit.split('\n')[0]!})`,
+            apply: async (on) => {
+              const nothing = { packages: {}, optional: [], hold: [], sources: [] };
+              await on(host).job('packages', osOf(host, facts).installPackages(nothing));
+            },
+          },
+        ],
+};

@@ -1,0 +1,34 @@
+import type { Step } from '../engine/step.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { packages } from '../resources/packages.ts';
+import { distributedFiles } from './files.ts';
+import { hostname } from './hostname.ts';
+import { hostsFile } from './hosts-file.ts';
+import { kernelModules } from './kernel-modules.ts';
+import { packagesWhole } from './packages-whole.ts';
+import { aptProxy } from './proxy.ts';
+import { swapOff } from './swap-off.ts';
+import { sysctls } from './sysctls.ts';
+
+const usesTls = ({ kubernetes, runtime }: Inventory): boolean =>
+  [kubernetes.repository, runtime.repository].some(({ url, key }) =>
+    [url, 'url' in key ? key.url : ''].some((one) => one.startsWith('https:')),
+  );
+
+/** Certificates of the public authorities, where a repository is reached over HTTPS: a minimal system has none. */
+const certificateAuthorities = packages('certificate-authorities', ({ inventory }): Readonly<Record<string, string>> =>
+  usesTls(inventory) ? { 'ca-certificates': 'any' } : {},
+);
+
+/** Everything that a Linux host needs before a runtime can live on it, in order: the modules bring the sysctls. */
+export const prepare: readonly Step[] = [
+  hostname,
+  hostsFile,
+  swapOff,
+  kernelModules,
+  sysctls,
+  aptProxy,
+  packagesWhole,
+  certificateAuthorities,
+  distributedFiles,
+];

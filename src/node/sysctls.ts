@@ -1,0 +1,30 @@
+import type { Step } from '../engine/step.ts';
+import { REQUIRED_SYSCTLS, type SysctlName } from '../facts/linux/kernel.ts';
+import { paths } from '../paths.ts';
+import { fileChanges, OURS } from '../resources/file.ts';
+import { runs } from '../resources/runs.ts';
+import { sh } from '../shell/sh.ts';
+
+const required = Object.entries(REQUIRED_SYSCTLS) as readonly (readonly [SysctlName, string])[];
+
+/** The kernel settings that Services need, effective now and after a reboot. */
+export const sysctls: Step = {
+  name: 'sysctls',
+  diff: (target) => {
+    const { host, facts } = target;
+    const content = `${OURS}.\n${required.map(([name, value]) => `${name} = ${value}`).join('\n')}\n`;
+    const off = required.filter(([name, value]) => facts.sysctls[name] !== value);
+    return [
+      ...fileChanges(target, { path: paths.sysctl, content }),
+      ...(off.length === 0
+        ? []
+        : [
+            {
+              summary: `set ${off.map(([name, value]) => `${name}=${value} (found ${facts.sysctls[name]})`).join(', ')}`,
+              // A part of systemd, so it is there where procps is not, and it reads the file as it will be read at boot.
+              apply: runs(host, sh`/usr/lib/systemd/systemd-sysctl ${paths.sysctl}`),
+            },
+          ]),
+    ];
+  },
+};

@@ -1,0 +1,10 @@
+import type { Change } from '../engine/step.ts';
+import type { LinuxHost } from '../inventory/inventory.ts';
+import type { Command } from '../shell/command.ts';
+
+/** An `apply` that is one command on one host. */
+export const runs =
+  (host: LinuxHost, command: Command<'sh'>): NonNullable<Change['apply']> =>
+  async (on) => {
+    await on(host).run(command);
+  };

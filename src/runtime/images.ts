@@ -1,0 +1,53 @@
+import type { Step, Target } from '../engine/step.ts';
+import { hasKubelet } from '../facts/joined.ts';
+import { script } from '../templates.ts';
+import { pauseImage } from './containerd-config.ts';
+
+const CONTROL_PLANE = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+
+/** An image's full name as containerd has it: `nginx` is `docker.io/library/nginx:latest`. */
+export function fullName(image: string): string {
+  const [first = '', ...rest] = image.split('/');
+  const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
+  const named = hasRegistry ? image : `docker.io/${rest.length === 0 ? 'library/' : ''}${image}`;
+  return /[:@][^/]*$/.test(named) ? named : `${named}:latest`;
+}
+
+/**
+ * The images that a host's role runs and whose tags are certain. Those of etcd and CoreDNS change with patch releases:
+ * the job asks the installed kubeadm for them.
+ */
+export function roleImages({ inventory, host }: Pick<Target, 'inventory' | 'host'>): readonly string[] {
+  const { kubernetes, network } = inventory;
+  const components = [...(host.role === 'control-plane' ? CONTROL_PLANE : []), 'kube-proxy'];
+  return [
+    ...components.map((name) => `${kubernetes.imageRepository}/${name}:v${kubernetes.version}`),
+    pauseImage(inventory),
+    ...(network.plugin === 'flannel' ? [network.flannel.image, network.flannel.cniPluginImage] : []),
+  ].map(fullName);
+}
+
+/** Images pulled ahead of kubeadm. On a host that has joined, the kubelet pulls what it needs and cleans up. */
+export const images: Step = {
+  name: 'images',
+  diff: (target) => {
+    const { host, facts, inventory } = target;
+    if (hasKubelet(facts)) return [];
+    const all = roleImages(target);
+    const missing = all.filter((image) => !facts.images.has(image));
+    if (missing.length === 0) return [];
+    return [
+      {
+        summary: `pull ${missing.join(', ')} (found ${missing.length === all.length ? 'none' : 'the others'})`,
+        apply: async (on) => {
+          const pull = script('linux/pull-images.sh', {
+            IMAGES: missing,
+            VERSION: host.role === 'control-plane' ? inventory.kubernetes.version : '',
+            REPOSITORY: inventory.kubernetes.imageRepository,
+          });
+          await on(host).job('images', pull);
+        },
+      },
+    ];
+  },
+};

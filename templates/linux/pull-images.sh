@@ -1,0 +1,48 @@
+# Pulls images into the runtime, all at once. IMAGES: full names, one a line; a failure of any is a failure.
+# VERSION: a Kubernetes version, then the images of etcd and CoreDNS that the installed kubeadm asks for are tried too,
+# from REPOSITORY; kubeadm pulls them itself when that fails.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+pull() {
+  if command -v crictl >/dev/null; then
+    crictl --runtime-endpoint unix:///run/containerd/containerd.sock pull "$1"
+  else
+    ctr -n k8s.io images pull --hosts-dir /etc/containerd/certs.d "$1"
+  fi
+}
+
+also=
+if [ -n "$VERSION" ] && command -v kubeadm >/dev/null; then
+  listed=$(kubeadm config images list --kubernetes-version "v$VERSION" --image-repository "$REPOSITORY" 2>/dev/null) || listed=
+  for image in $listed; do
+    case ${image##*/} in
+      etcd:* | coredns:*) also="$also $image" ;;
+      *) ;;
+    esac
+  done
+fi
+
+number=0
+for image in $IMAGES $also; do
+  number=$((number + 1))
+  (pull "$image" >"$work/$number.out" 2>&1 || echo "$image" >"$work/$number.failed") &
+done
+wait
+
+status=0
+number=0
+for image in $IMAGES $also; do
+  number=$((number + 1))
+  if [ ! -e "$work/$number.failed" ]; then
+    echo "pulled $image"
+    continue
+  fi
+  echo "could not pull $image:" >&2
+  tail -n 3 "$work/$number.out" >&2
+  case " $also " in
+    *" $image "*) ;;
+    *) status=1 ;;
+  esac
+done
+exit "$status"

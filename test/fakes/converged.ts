@@ -1,0 +1,86 @@
+import type { FileState } from '../../src/facts/linux/files.ts';
+import { REQUIRED_SYSCTLS } from '../../src/facts/linux/kernel.ts';
+import type { PackageState } from '../../src/facts/linux/packages.ts';
+import type { ServiceState } from '../../src/facts/linux/services.ts';
+import type { Step, Target } from '../../src/engine/step.ts';
+import type { Role } from '../../src/inventory/inventory.ts';
+import { linuxHosts } from '../../src/inventory/select.ts';
+import { kubernetesPackages } from '../../src/node/kubernetes-packages.ts';
+import { prepare } from '../../src/node/prepare.ts';
+import { paths } from '../../src/paths.ts';
+import { containerd } from '../../src/runtime/containerd.ts';
+import { sandboxImage } from '../../src/runtime/containerd-config.ts';
+import { roleImages } from '../../src/runtime/images.ts';
+import type { FactOverrides } from './facts.ts';
+import { fileWith, WRITTEN_MS } from './files.ts';
+import { inventory as anInventory } from './inventory.ts';
+import { recordingOn } from './on.ts';
+import { target, type About } from './target.ts';
+
+const installed = (version: string): PackageState => ({ state: 'installed', version, held: true });
+
+const serving: ServiceState = {
+  load: 'loaded',
+  active: 'active',
+  enabled: 'enabled',
+  startedMs: WRITTEN_MS + 1000,
+  needsDaemonReload: false,
+};
+
+/** The files that steps write to the host of a target, as they are afterwards. */
+export async function filesOf(steps: readonly Step[], seen: Target): Promise<ReadonlyMap<string, FileState>> {
+  const { on, sent } = recordingOn();
+  for (const change of steps.flatMap((step) => step.diff(seen)))
+    // Keys come from a repository, and a fake host has none.
+    if (change.summary.startsWith('write ') && !change.summary.includes(' with the key ')) await change.apply?.(on);
+  return new Map(
+    sent.flatMap((one) =>
+      one.kind === 'write' ? [[one.path, fileWith(one.content, one.mode ?? 0o644)] as const] : [],
+    ),
+  );
+}
+
+/** Facts of a host on which `up` has done all that comes before kubeadm. */
+export async function preparedFacts(seen: Target): Promise<FactOverrides> {
+  const { inventory } = seen;
+  const { kubernetes, runtime } = inventory;
+  const wanted = prepare.find(({ name }) => name === 'hosts-file')!.diff(seen)[0]?.summary;
+  const kubernetesVersion = installed(`${kubernetes.version}-1.1`);
+  return {
+    hostsBlock: /^write "(.*)" to/.exec(wanted ?? '')?.[1] ?? 'absent',
+    modules: { overlay: 'working', br_netfilter: 'working' },
+    sysctls: REQUIRED_SYSCTLS,
+    files: await filesOf([...prepare, ...containerd, ...kubernetesPackages], seen),
+    keyrings: new Map([
+      [paths.containerdKeyring, [runtime.repository.fingerprint]],
+      [paths.kubernetesKeyring, [kubernetes.repository.fingerprint]],
+    ]),
+    packages: new Map([
+      [runtime.package, installed(`${runtime.version}-1~debian.12~bookworm`)],
+      ['kubelet', kubernetesVersion],
+      ['kubeadm', kubernetesVersion],
+      ['kubectl', kubernetesVersion],
+      ['kubernetes-cni', installed('1.8.0-1.1')],
+      ['ca-certificates', { ...installed('20230311'), held: false }],
+    ]),
+    services: new Map([
+      ['containerd', serving],
+      ['kubelet', { ...serving, active: 'activating' }],
+    ]),
+    runtimeConfig: {
+      cgroupDriver: runtime.cgroupDriver,
+      sandboxImage: sandboxImage(inventory),
+      criDisabled: false,
+    },
+    images: new Set(roleImages(seen)),
+    criSockets: ['/run/containerd/containerd.sock'],
+  };
+}
+
+/** The first host of a role, with all done that comes before kubeadm. */
+export async function converged(role: Role, about: About = {}, overrides: FactOverrides = {}): Promise<Target> {
+  const inventory = about.inventory ?? anInventory();
+  const host = linuxHosts(inventory).find((one) => one.role === role)!.name;
+  const fresh = target({}, { ...about, inventory, host });
+  return target({ ...(await preparedFacts(fresh)), ...overrides }, { ...about, inventory, host });
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import type { Target } from '../../src/engine/step.ts';
+import { kubernetesPackages } from '../../src/node/kubernetes-packages.ts';
+import { converged } from '../fakes/converged.ts';
+import { inventory } from '../fakes/inventory.ts';
+import { target } from '../fakes/target.ts';
+
+const summaries = (seen: Target) => kubernetesPackages.flatMap((step) => step.diff(seen)).map(({ summary }) => summary);
+
+test('a fresh host needs the repository, the exact version and the kubelet enabled', () =>
+  expect(summaries(target())).toEqual([
+    'write /etc/apt/keyrings/kbuild-kubernetes.asc with the key DE15B14486CD377B9E876E1A234654DA9A296436 (found none)',
+    'write /etc/apt/sources.list.d/kbuild-kubernetes.list (found none)',
+    'install kubelet 1.36.3 (found none), kubeadm 1.36.3 (found none), kubectl 1.36.3 (found none), kubernetes-cni (found none)',
+    'enable kubelet (found none)',
+  ]));
+
+test('a converged host needs nothing, though its kubelet restarts in a loop until kubeadm has run', async () =>
+  expect(summaries(await converged('worker'))).toEqual([]));
+
+test('a host that has joined keeps the version of the cluster when the inventory names another', async () => {
+  const traces = { kubernetesTraces: new Set(['/etc/kubernetes/kubelet.conf']) };
+  const joined = await converged('worker', {}, traces);
+  const newer = inventory({ kubernetes: { version: '1.36.4' } });
+  expect(summaries({ ...joined, inventory: newer })).toEqual([]);
+});

@@ -1,0 +1,160 @@
+import { parse } from 'smol-toml';
+import { describe, expect, test } from 'vitest';
+import type { Target } from '../../src/engine/step.ts';
+import { paths } from '../../src/paths.ts';
+import { containerd } from '../../src/runtime/containerd.ts';
+import { containerdConfig, sandboxImage } from '../../src/runtime/containerd-config.ts';
+import { Secret } from '../../src/shell/secret.ts';
+import { converged } from '../fakes/converged.ts';
+import { fileWith, filesWith } from '../fakes/files.ts';
+import { inventory } from '../fakes/inventory.ts';
+import { recordingOn } from '../fakes/on.ts';
+import { target } from '../fakes/target.ts';
+
+const summaries = (seen: Target) => containerd.flatMap((step) => step.diff(seen)).map(({ summary }) => summary);
+const step = (name: string) => containerd.find((one) => one.name === name)!;
+
+test('a fresh host needs all of it, the configuration before the package', () =>
+  expect(summaries(target())).toEqual([
+    'write /etc/apt/keyrings/kbuild-containerd.asc with the key 9DC858229FC7DD38854AE2D88D81803C0EBFCD88 (found none)',
+    'write /etc/apt/sources.list.d/kbuild-containerd.list (found none)',
+    'write /etc/containerd/config.toml (found none)',
+    'install containerd.io 2.2.9 (found none)',
+    'start containerd (found none)',
+  ]));
+
+test('a converged host needs nothing', async () => expect(summaries(await converged('worker'))).toEqual([]));
+
+test('a changed setting is written and the runtime restarted: both are in the plan', async () => {
+  const seen = await converged('worker');
+  const changed = inventory({ runtime: { config: { debug: { level: 'debug' } } } });
+  expect(summaries({ ...seen, inventory: changed })).toEqual([
+    'write /etc/containerd/config.toml (content differs)',
+    'restart containerd (what it uses changes)',
+  ]);
+});
+
+test("somebody else's configuration is kept beside kbuild's", async () => {
+  const { on, sent } = recordingOn();
+  const seen = target({ files: filesWith({ [paths.containerdConfig]: 'disabled_plugins = ["cri"]\n' }) });
+  await step('containerd-config').diff(seen)[0]!.apply!(on);
+  expect(sent.map(({ kind }) => kind)).toEqual(['run', 'write']);
+  expect(sent[0]).toMatchObject({ title: 'linux/back-up-file.sh' });
+});
+
+describe('config.toml', () => {
+  const plugins = (version: string, cgroupDriver: 'systemd' | 'cgroupfs' = 'systemd') =>
+    parse(containerdConfig(inventory({ runtime: { version, cgroupDriver } })));
+  test('of 1.x is version 2', () =>
+    expect(plugins('1.7.28')).toMatchObject({
+      version: 2,
+      plugins: {
+        'io.containerd.grpc.v1.cri': {
+          sandbox_image: 'registry.k8s.io/pause:3.10.2',
+          registry: { config_path: '/etc/containerd/certs.d' },
+          containerd: { runtimes: { runc: { options: { SystemdCgroup: true } } } },
+        },
+      },
+    }));
+  test('of 2.x is version 3', () =>
+    expect(plugins('2.2.9', 'cgroupfs')).toMatchObject({
+      version: 3,
+      plugins: {
+        'io.containerd.cri.v1.images': {
+          pinned_images: { sandbox: 'registry.k8s.io/pause:3.10.2' },
+          registry: { config_path: '/etc/containerd/certs.d' },
+        },
+        'io.containerd.cri.v1.runtime': { containerd: { runtimes: { runc: { options: { SystemdCgroup: false } } } } },
+      },
+    }));
+  test("takes the user's settings in", () => {
+    const config = { plugins: { 'io.containerd.cri.v1.runtime': { restrict_oom_score_adj: true } } };
+    expect(parse(containerdConfig(inventory({ runtime: { config } })))).toMatchObject({
+      plugins: {
+        'io.containerd.cri.v1.runtime': {
+          restrict_oom_score_adj: true,
+          containerd: { default_runtime_name: 'runc' },
+        },
+      },
+    });
+  });
+  test.each(['1.7.28', '2.2.9'])('of %s is as it always was', async (version) => {
+    const text = containerdConfig(inventory({ runtime: { version } }));
+    await expect(text).toMatchFileSnapshot(`../golden/containerd-${version}.toml`);
+  });
+  test("names the user's own sandbox image where there is one", () => {
+    const config = {
+      plugins: { 'io.containerd.cri.v1.images': { pinned_images: { sandbox: 'r.example.com/pause:1' } } },
+    };
+    expect(sandboxImage(inventory({ runtime: { config } }))).toBe('r.example.com/pause:1');
+    expect(sandboxImage(inventory({ runtime: { version: '1.7.28' } }))).toBe('registry.k8s.io/pause:3.10.2');
+  });
+});
+
+test('what containerd makes of it must be what the inventory says', () => {
+  const due = (found: Partial<Exclude<Target['facts']['runtimeConfig'], 'absent'>>) =>
+    step('runtime-proved').diff(
+      target({
+        runtimeConfig: {
+          cgroupDriver: 'systemd',
+          sandboxImage: 'registry.k8s.io/pause:3.10.2',
+          criDisabled: false,
+          ...found,
+        },
+      }),
+    );
+  expect(due({})).toEqual([]);
+  expect(due({ cgroupDriver: 'cgroupfs', criDisabled: true, sandboxImage: '' })).toEqual([
+    { summary: 'have containerd offer CRI (found the plugin disabled)' },
+    { summary: 'have containerd use the cgroup driver systemd (found cgroupfs)' },
+    { summary: 'have containerd use the sandbox image registry.k8s.io/pause:3.10.2 (found none)' },
+  ]);
+});
+
+describe('registries', () => {
+  const mirror = { host: 'registry.k8s.io', mirrors: ['http://10.0.0.1:5000'] };
+  const locked = {
+    host: 'r.example.com:5000',
+    mirrors: [],
+    ca: '-----BEGIN CERTIFICATE-----\n',
+    username: 'bob',
+    password: Secret.of('s3cret'),
+  };
+  const about = { inventory: inventory({ runtime: { registries: [mirror, locked] } }) };
+  const written = async () => {
+    const { on, sent } = recordingOn();
+    for (const change of step('registries').diff(target({}, about))) await change.apply!(on);
+    return sent.flatMap((one) => (one.kind === 'write' ? [{ ...one, host: undefined }] : []));
+  };
+  test('a mirror is tried before the registry itself', async () =>
+    expect((await written())[0]).toMatchObject({
+      path: '/etc/containerd/certs.d/registry.k8s.io/hosts.toml',
+      content: `# Written by kbuild.
+server = "https://registry.k8s.io"
+
+[host."http://10.0.0.1:5000"]
+capabilities = [ "pull", "resolve" ]
+`,
+    }));
+  test('a login is secret, with its private CA beside it', async () => {
+    const [, ca, toml] = await written();
+    expect(ca).toMatchObject({ path: '/etc/containerd/certs.d/r.example.com:5000/ca.crt', mode: 0o644 });
+    expect(toml!.mode).toBe(0o600);
+    expect(toml!.content).toContain('[header]\nauthorization = [ "Basic Ym9iOnMzY3JldA==" ]');
+    expect(toml!.content).toContain('ca = "/etc/containerd/certs.d/r.example.com:5000/ca.crt"');
+    const previews = await Promise.all(
+      step('registries')
+        .diff(target({}, about))
+        .map((change) => change.preview!(recordingOn().on)),
+    );
+    expect(previews.join('\n')).not.toMatch(/s3cret|Ym9iOnMzY3JldA/);
+  });
+  test('what the inventory does not have is removed from the folder', () => {
+    const files = new Map([['/etc/containerd/certs.d/old/hosts.toml', fileWith('x')]]);
+    expect(
+      step('registries')
+        .diff(target({ files }))
+        .map(({ summary }) => summary),
+    ).toEqual(['remove /etc/containerd/certs.d/old/hosts.toml (no registry of the inventory has it)']);
+  });
+});
