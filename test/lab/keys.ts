@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { withLock } from './flock.ts';
 import { paths } from './paths.ts';
 import { run } from './run.ts';
@@ -8,16 +8,16 @@ import { run } from './run.ts';
 export const PUBLISHERS = ['debian', 'kubernetes', 'containerd'] as const;
 export type Publisher = (typeof PUBLISHERS)[number];
 
-/** Fingerprints of the publishers' keys, 40 hexadecimal digits. */
-export type Fingerprints = Readonly<Record<Publisher, string>>;
+/** Fingerprints of the publishers' keys, 40 hexadecimal digits, and the SSH public key that hosts accept. */
+export type Keys = Readonly<Record<Publisher | 'identity', string>>;
 
 const gpg = (...args: readonly string[]): Promise<string> =>
   run('gpg', ['--homedir', paths.gnupg, '--batch', '--pinentry-mode', 'loopback', '--passphrase', '', ...args]);
 
 const userId = (publisher: Publisher): string => `kbuild lab ${publisher} <${publisher}@lab.invalid>`;
 
-/** Makes the SSH key and the signing keys that are missing, and returns the fingerprints. They outlive `down`. */
-export async function ensureKeys(): Promise<Fingerprints> {
+/** Makes the SSH key and the signing keys that are missing, and returns what is public of them. They outlive `down`. */
+export async function ensureKeys(): Promise<Keys> {
   return withLock('keys', async () => {
     await mkdir(paths.ssh, { recursive: true, mode: 0o700 });
     if (!existsSync(`${paths.identityFile}.pub`)) {
@@ -26,12 +26,12 @@ export async function ensureKeys(): Promise<Fingerprints> {
     }
     await mkdir(paths.gnupg, { recursive: true });
     await chmod(paths.gnupg, 0o700);
-    const found: Record<string, string> = {};
+    const found: Record<string, string> = { identity: (await readFile(`${paths.identityFile}.pub`, 'utf8')).trim() };
     for (const publisher of PUBLISHERS) {
       found[publisher] = (await fingerprint(publisher)) ?? (await generate(publisher));
     }
     await run('gpgconf', ['--homedir', paths.gnupg, '--kill', 'all']); // its agent would stay for ever
-    return found as Fingerprints;
+    return found as Keys;
   });
 }
 

@@ -59,7 +59,9 @@ const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<n
   partition: quietly(({ names, flags }) => lab.partition(some(names), flags.has('--keep-ssh') ? 'hosts' : 'all')),
   heal: quietly(({ names }) => lab.heal(names.length === 0 ? undefined : names)),
   reset: quietly(({ names }) => lab.reset(some(names))),
-  inventory: quietly(async ({ names }) => print(stringify(await lab.inventory(some(names)), { lineWidth: 0, aliasDuplicateObjects: false }))),
+  inventory: quietly(async ({ names }) =>
+    print(stringify(await lab.inventory(some(names)), { lineWidth: 0, aliasDuplicateObjects: false })),
+  ),
   prune: quietly(async () => {
     for (const name of await prune(lab.hostNames().map((host) => lab.hostSettings(host).base)))
       progress(`removed ${name}`);

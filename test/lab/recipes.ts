@@ -1,7 +1,7 @@
 import type { Artifact } from './artifact.ts';
-import type { Fingerprints } from './keys.ts';
+import type { Keys } from './keys.ts';
 import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
-import { labDir, paths } from './paths.ts';
+import { paths } from './paths.ts';
 import { join } from 'node:path';
 import { KUBERNETES, VERSIONS } from './versions.ts';
 
@@ -23,7 +23,7 @@ export interface Recipes {
 }
 
 /** Every artifact of the lab. Pure: a change of a script or a version is a new key, and builds what depends on it. */
-export function recipes(mirrors: Mirrors, keys: Fingerprints): Recipes {
+export function recipes(mirrors: Mirrors, keys: Keys): Recipes {
   const signing = (key: string): Pick<Artifact, 'params' | 'settings'> => ({
     params: { KEY: key },
     settings: { GNUPGHOME: paths.gnupg },
@@ -48,8 +48,8 @@ export function recipes(mirrors: Mirrors, keys: Fingerprints): Recipes {
     name: 'base',
     recipe: 'base',
     needs: { BOOTSTRAP: bootstrap },
-    params: { KEY: keys.debian, PACKAGES_URL, GATEWAY, LAB: labDir },
-    settings: { GNUPGHOME: paths.gnupg, IDENTITY: `${paths.identityFile}.pub` },
+    params: { KEY: keys.debian, PACKAGES_URL, GATEWAY, IDENTITY: keys.identity },
+    settings: { GNUPGHOME: paths.gnupg },
   };
 
   const cni = program('cni-plugins', VERSIONS.cniPlugins);

@@ -7,14 +7,14 @@ import { LabError } from './errors.ts';
 import { withLock } from './flock.ts';
 import { GATEWAY, PACKAGES_PORT, REGISTRY_PORT } from './network-plan.ts';
 import { paths } from './paths.ts';
-import { processId, recordedProcess, signal } from './process-id.ts';
+import { recordedProcess, signal } from './process-id.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** A server that all hosts share. It outlives the process that started it. */
 interface Service {
   readonly name: string;
   readonly port: number;
-  readonly command: readonly [string, ...string[]];
+  readonly command: readonly string[];
 }
 
 /** The programs that the services run, by the folder of the artifact that holds them. */
@@ -56,7 +56,7 @@ export async function servicesDown(): Promise<void> {
       const process = recordedProcess(pidFile(name));
       if (process !== undefined) {
         signal(process, 'SIGTERM');
-        await waitUntil(`${name}: its end`, 10_000, () => processId(process.pid)?.startTime !== process.startTime);
+        await waitUntil(`${name}: its end`, 10_000, () => recordedProcess(pidFile(name)) === undefined);
       }
       await rm(pidFile(name), { force: true });
     }
@@ -67,18 +67,17 @@ export async function servicesDown(): Promise<void> {
 export const runningServices = (): readonly string[] =>
   SERVICE_NAMES.filter((name) => recordedProcess(pidFile(name)) !== undefined);
 
-async function start({ name, port, command: [program, ...args] }: Service): Promise<void> {
+async function start({ name, port, command }: Service): Promise<void> {
   if (recordedProcess(pidFile(name)) !== undefined) return;
   if (await listens(port))
     throw new LabError(`${GATEWAY}:${port} is taken by a process that the lab did not start: end it`);
   const log = openSync(join(paths.services, `${name}.log`), 'a');
-  const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log], cwd: '/' });
+  // It writes its own number down before it becomes the server: we may die at any point.
+  const record = 'echo "$$ $(cut -d" " -f22 /proc/$$/stat)" > "$0"; exec "$@"';
+  const args = ['-c', record, pidFile(name), ...command];
+  const child = spawn('/bin/sh', args, { detached: true, stdio: ['ignore', log, log], cwd: '/' });
   closeSync(log);
   child.unref();
-  child.on('error', () => undefined);
-  const id = child.pid === undefined ? undefined : processId(child.pid);
-  if (id === undefined) throw new LabError(`${name}: cannot start ${program}`);
-  await writeFile(pidFile(name), `${id.pid} ${id.startTime}\n`);
   await waitUntil(`${name}: an answer at port ${port}`, 10_000, () => {
     if (child.exitCode !== null) throw new LabError(`${name} has ended: see ${join(paths.services, name)}.log`);
     return listens(port);

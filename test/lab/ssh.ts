@@ -35,6 +35,16 @@ export async function inside(name: string, command: string, input?: string): Pro
   if (init === undefined) throw new LabError(`${name} is off`);
   const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
   const enter = [`--target=${init.pid}`, '--mount', '--uts', '--ipc', '--net', '--pid', '--root', '--wd'];
-  const args = [...enter, 'env', '-i', `PATH=${PATH}`, 'HOME=/root', 'LANG=C.UTF-8', '/bin/bash', '-c', `cd\n${command}`];
+  const args = [
+    ...enter,
+    'env',
+    '-i',
+    `PATH=${PATH}`,
+    'HOME=/root',
+    'LANG=C.UTF-8',
+    '/bin/bash',
+    '-c',
+    `cd\n${command}`,
+  ];
   return attempt('nsenter', args, input === undefined ? {} : { input });
 }

@@ -24,7 +24,7 @@ boot() {
   (
     for p in $procs; do echo $BASHPID > "$p"; done
     exec unshare -C systemd-nspawn --quiet --register=no --keep-unit --directory="$PWD/root" --machine="$NAME" --boot \
-      --capability=all --network-namespace-path="/run/netns/kblab-$NAME" --link-journal=no --timezone=off --resolv-conf=off \
+      --capability=all --network-namespace-path="/run/netns/kblab-$NAME" --link-journal=no --timezone=off --resolv-conf=off --setenv=TERM=dumb \
       --system-call-filter='@known bpf keyctl add_key request_key perf_event_open' --bind=/dev/kmsg \
       --bind="$PWD/disk/containerd:/var/lib/containerd" --bind="$PWD/disk/kubelet:/var/lib/kubelet" --bind="$PWD/disk/etcd:/var/lib/etcd"
   ) 9>&- < /dev/null &

@@ -20,7 +20,8 @@ echo 'ops ALL=(ALL:ALL) NOPASSWD: ALL' > "$T/etc/sudoers.d/ops"
 chmod 440 "$T/etc/sudoers.d/ops"
 for home in root home/ops; do
   install -d -m 700 "$T/$home/.ssh"
-  install -m 600 "$IDENTITY" "$T/$home/.ssh/authorized_keys"
+  echo "$IDENTITY" > "$T/$home/.ssh/authorized_keys"
+  chmod 600 "$T/$home/.ssh/authorized_keys"
 done
 chroot "$T" chown -R ops:ops /home/ops/.ssh
 
@@ -29,6 +30,9 @@ install -m 644 lab-host.service "$T/etc/systemd/system/lab-host.service"
 install -d "$T/etc/systemd/system/ssh.service.d"
 printf '[Unit]\nAfter=systemd-user-sessions.service\n' > "$T/etc/systemd/system/ssh.service.d/lab.conf"
 chroot "$T" systemctl --quiet enable lab-host.service
+# A pod that ignores SIGTERM would hold a reboot for 90 s.
+install -d "$T/etc/systemd/system.conf.d"
+printf '[Manager]\nDefaultTimeoutStopSec=10s\n' > "$T/etc/systemd/system.conf.d/lab.conf"
 # Addresses are set from outside, and with a writable /sys networkd would wait for udev for ever.
 chroot "$T" systemctl --quiet mask systemd-networkd.service systemd-networkd.socket systemd-networkd-wait-online.service \
   console-getty.service getty@tty1.service systemd-pstore.service 2>/dev/null
