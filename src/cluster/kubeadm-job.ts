@@ -1,0 +1,43 @@
+import { apiServerUrl } from '../inventory/api-server.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { paths } from '../paths.ts';
+import type { Remote } from '../remote/remote.ts';
+import type { Command } from '../shell/command.ts';
+import type { Secret } from '../shell/secret.ts';
+import { script } from '../templates.ts';
+
+/** What kubeadm is asked for. */
+export type KubeadmAction = 'init' | 'join' | 'reset';
+
+/** Seconds that one `kubeadm reset` may take; then the runtime counts as stuck. It took 2 s to 30 s when it worked. */
+const SECONDS_TO_RESET = 180;
+
+function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): Command<'sh'> {
+  const common = { CLUSTER: inventory.name, MARKER: paths.marker };
+  if (action === 'reset') return script('linux/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET });
+  const { proxy } = inventory;
+  return script('linux/kubeadm.sh', {
+    ...common,
+    ACTION: action,
+    SERVER: apiServerUrl(inventory, host),
+    HTTP_PROXY_URL: proxy?.http ?? '',
+    HTTPS_PROXY_URL: proxy?.https ?? '',
+    NO_PROXY_LIST: proxy?.noProxy.join(',') ?? '',
+  });
+}
+
+/**
+ * Runs kubeadm's init, join or reset on a host: the only way in which kbuild does. It is a job, so it outlives the
+ * connection; its script puts the marker on disk first and removes it after success.
+ * @throws CommandError when kubeadm failed.
+ */
+export async function kubeadmJob(
+  remote: Remote<'sh'>,
+  inventory: Inventory,
+  action: KubeadmAction,
+  config: Secret,
+): Promise<void> {
+  await remote.job(`kubeadm-${action}`, command(inventory, remote.host as LinuxHost, action), {
+    'config.yaml': config,
+  });
+}

@@ -1,0 +1,27 @@
+import { founder } from '../cluster/founder.ts';
+import { initDocuments } from '../cluster/kubeadm-config.ts';
+import { kubeadmJob } from '../cluster/kubeadm-job.ts';
+import { secretYaml } from '../cluster/secret-yaml.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+
+/** Founds the cluster on the one control plane that may, when there is none. */
+export const kubeadmInit: Step = {
+  name: 'kubeadm-init',
+  settleMs: 5 * 60_000,
+  diff: (target) => {
+    if (standing(target) === 'joined') return [];
+    const { inventory, host, fleet } = target;
+    const who = founder(inventory, fleet);
+    if ('none' in who) throw new Refused(host.name, `it cannot found ${inventory.name}: ${who.none}`);
+    if (who.host.name !== host.name)
+      throw new Refused(host.name, 'joining a further control plane is not supported yet');
+    return [
+      {
+        summary: `found the cluster ${inventory.name}, Kubernetes ${inventory.kubernetes.version}, at ${inventory.endpoint} (found none)`,
+        apply: (on) => kubeadmJob(on(host), inventory, 'init', secretYaml(initDocuments(inventory, host))),
+      },
+    ];
+  },
+};

@@ -1,0 +1,9 @@
+import type { Step } from '../engine/step.ts';
+
+/** Nothing of an earlier run is at work on the host: what it is doing would change under our hands. */
+export const jobEnded: Step = {
+  name: 'job-ended',
+  settleMs: 30 * 60_000,
+  diff: ({ facts }) =>
+    facts.runningJob === 'none' ? [] : [{ summary: `wait for ${facts.runningJob}, which another run started` }],
+};

@@ -1,0 +1,108 @@
+import { acting } from '../cluster/acting.ts';
+import { kubectl } from '../cluster/kubectl.ts';
+import type { Step, Target } from '../engine/step.ts';
+import type { NodeView } from '../facts/cluster.ts';
+import { NODE_ANNOTATION } from '../facts/ownership.ts';
+import type { LinuxHost, Taint } from '../inventory/inventory.ts';
+import type { On } from '../remote/remote.ts';
+import { script } from '../templates.ts';
+
+/** kubeadm's taint of a control plane (its constants.go), where the inventory says nothing else. */
+const CONTROL_PLANE_TAINT: Taint = { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' };
+
+/** What kbuild set on a node and would take back: names of labels, and `key:effect` of taints. */
+interface Applied {
+  readonly labels: readonly string[];
+  readonly taints: readonly string[];
+}
+
+const id = ({ key, effect }: Taint): string => `${key}:${effect}`;
+const text = ({ key, value, effect }: Taint): string => `${key}${value === undefined ? '' : `=${value}`}:${effect}`;
+
+const strings = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+
+/** The annotation, as far as it can be read: a corrupt one only means that nothing is taken back. */
+function appliedOf(node: NodeView | undefined): Applied {
+  try {
+    const { labels, taints } = JSON.parse(node?.annotations[NODE_ANNOTATION] ?? '{}') as Partial<Applied>;
+    return { labels: strings(labels), taints: strings(taints) };
+  } catch {
+    return { labels: [], taints: [] };
+  }
+}
+
+/** The taints that a host's node should have from kbuild. */
+export const wantedTaints = ({ role, taints }: LinuxHost): readonly Taint[] =>
+  taints ?? (role === 'control-plane' ? [CONTROL_PLANE_TAINT] : []);
+
+interface Difference {
+  readonly set: readonly string[];
+  readonly unset: readonly string[];
+  readonly taint: readonly string[];
+  readonly untaint: readonly string[];
+  readonly annotation: string;
+}
+
+/** What differs between a node and the inventory; undefined when nothing does. A node that is not there yet lacks its labels. */
+function difference(host: LinuxHost, node: NodeView | undefined): Difference | undefined {
+  const taints = wantedTaints(host);
+  const before = appliedOf(node);
+  const annotation = JSON.stringify({
+    labels: Object.keys(host.labels).sort(),
+    taints: (host.taints ?? []).map(id).sort(),
+  } satisfies Applied);
+  // kubeadm sets the taints when the node joins: only on a live one can they differ.
+  const live = node?.taints ?? taints;
+  const ours = new Set([...before.taints, id(CONTROL_PLANE_TAINT)]);
+  const found: Difference = {
+    set: Object.entries(host.labels)
+      .filter(([name, value]) => node?.labels[name] !== value)
+      .map(([name, value]) => `${name}=${value}`),
+    unset: before.labels.filter((name) => !(name in host.labels) && node !== undefined && name in node.labels),
+    taint: taints
+      .filter((taint) => !live.some((one) => id(one) === id(taint) && (one.value ?? '') === (taint.value ?? '')))
+      .map(text),
+    untaint: live.map(id).filter((one) => ours.has(one) && !taints.some((taint) => id(taint) === one)),
+    annotation,
+  };
+  const empty = JSON.stringify({ labels: [], taints: [] } satisfies Applied);
+  const noted = node?.annotations[NODE_ANNOTATION] ?? empty;
+  const same = [found.set, found.unset, found.taint, found.untaint].every((list) => list.length === 0);
+  return same && noted === annotation ? undefined : found;
+}
+
+function summary(host: LinuxHost, { set, unset, taint, untaint }: Difference): string {
+  const parts = [
+    ...(set.length === 0 ? [] : [`label ${host.name} ${set.join(', ')}`]),
+    ...(unset.length === 0 ? [] : [`take label ${unset.join(', ')} from ${host.name}`]),
+    ...(taint.length === 0 ? [] : [`taint ${host.name} ${taint.join(', ')}`]),
+    ...(untaint.length === 0 ? [] : [`take taint ${untaint.join(', ')} from ${host.name}`]),
+  ];
+  return parts.length === 0 ? `note on ${host.name} which labels and taints are kbuild's` : parts.join('; ');
+}
+
+async function apply({ inventory, host, fleet }: Target, on: On, due: Difference): Promise<void> {
+  const control = acting(fleet);
+  await on(control).run(
+    script('linux/label-node.sh', {
+      KUBECTL: kubectl(inventory, control).join(' '),
+      NODE: host.name,
+      LABELS: [...due.set, ...due.unset.map((name) => `${name}-`)],
+      TAINTS: [...due.taint, ...due.untaint.map((one) => `${one}-`)],
+      ANNOTATION: `${NODE_ANNOTATION}=${due.annotation}`,
+    }),
+  );
+}
+
+/** A node's labels and taints as the inventory has them; those that it no longer has are taken back. Others' are left alone. */
+export const labelsAndTaints: Step = {
+  name: 'labels-taints',
+  diff: (target) => {
+    const { host, fleet } = target;
+    const { cluster } = fleet;
+    const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
+    const due = difference(host, node);
+    return due === undefined ? [] : [{ summary: summary(host, due), apply: (on) => apply(target, on, due) }];
+  },
+};

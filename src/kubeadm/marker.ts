@@ -1,0 +1,24 @@
+import { standing } from '../cluster/standing.ts';
+import type { Step } from '../engine/step.ts';
+import { paths } from '../paths.ts';
+import { sh } from '../shell/sh.ts';
+
+const BOOTSTRAP_CONF = '/etc/kubernetes/bootstrap-kubelet.conf';
+
+/** A member of the cluster keeps neither a marker nor the credentials of its own join: a run was cut just before the end. */
+export const noMarker: Step = {
+  name: 'no-marker',
+  diff: (target) => {
+    const { host, facts } = target;
+    const bootstrap = facts.kubernetesTraces.has(BOOTSTRAP_CONF);
+    if ((facts.marker === 'absent' && !bootstrap) || standing(target) !== 'joined') return [];
+    return [
+      {
+        summary: `remove what a finished ${typeof facts.marker === 'object' ? facts.marker.action : 'join'} left (found ${facts.marker === 'absent' ? BOOTSTRAP_CONF : paths.marker})`,
+        apply: async (on) => {
+          await on(host).run(sh`rm -f -- ${BOOTSTRAP_CONF} ${paths.marker}`);
+        },
+      },
+    ];
+  },
+};

@@ -1,0 +1,64 @@
+import type { Change, Step, Target } from '../engine/step.ts';
+import type { NodeView } from '../facts/cluster.ts';
+
+const MINUTES = 60_000;
+
+/** How long the control plane's containers must have run without a restart, in ms: a wrong cgroup driver shows within it. */
+const SETTLED_MS = 30_000;
+
+const CONTROL_PLANE_PODS = new Set(['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'etcd']);
+
+/** The node of a host; or what the host waits for. */
+export function nodeOf({ host, fleet }: Pick<Target, 'host' | 'fleet'>): NodeView | Change {
+  const { cluster } = fleet;
+  if (cluster.state === 'down') return { summary: `wait for the API server to answer (${cluster.reason})` };
+  const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
+  return node ?? { summary: `wait until ${host.name} is registered (found no node)` };
+}
+
+/** The node is registered and its kubelet healthy; with a network plugin of kbuild's, it is Ready too. */
+export const nodeReady: Step = {
+  name: 'node-ready',
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    const { inventory, host, facts } = target;
+    const node = nodeOf(target);
+    if ('summary' in node) return [node];
+    if (!facts.kubeletHealthy) return [{ summary: `wait until the kubelet of ${host.name} is healthy` }];
+    if (inventory.network.plugin === 'none' || node.ready) return [];
+    return [{ summary: `wait until ${host.name} is Ready (found ${node.reason})` }];
+  },
+};
+
+/** Runtime and kubelet use the cgroup driver of the inventory, read from the cgroups of the containers that run. */
+export const cgroupProved: Step = {
+  name: 'cgroup-proved',
+  settleMs: MINUTES,
+  diff: ({ inventory, facts }) => {
+    const wanted = inventory.runtime.cgroupDriver;
+    const found = facts.cgroupDriverInUse;
+    if (found === wanted || found === 'none') return [];
+    return [{ summary: `wait until containers use the cgroup driver ${wanted} (found ${found})` }];
+  },
+};
+
+/** No container of the control plane restarted within the last 30 s; without a restart there is no wait. */
+export const settled: Step<'cluster'> = {
+  name: 'settled',
+  settleMs: 5 * MINUTES,
+  diff: ({ facts }) => {
+    if (facts.state === 'absent') return [{ summary: 'wait until the control plane runs without restarts' }];
+    if (facts.state === 'down') return [{ summary: `wait for the API server to answer (${facts.reason})` }];
+    const { nowMs } = facts;
+    const restarted = facts.pods.filter(
+      ({ labels, lastRestartMs }) =>
+        CONTROL_PLANE_PODS.has(labels['component'] ?? '') && nowMs - lastRestartMs < SETTLED_MS,
+    );
+    if (restarted.length === 0) return [];
+    return [
+      {
+        summary: `wait until the control plane has run for 30 s (found ${restarted.map(({ name }) => name).join(', ')} restarted)`,
+      },
+    ];
+  },
+};

@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import { manifest, type Manifest } from '../resources/manifest.ts';
+
+const NAMESPACE = 'kube-flannel';
+const CONFIG = 'kube-flannel-cfg';
+const ACCOUNT = 'flannel';
+
+/** Label of flannel's pods. */
+export const FLANNEL_LABEL = { name: 'app', value: 'flannel' } as const;
+
+/** The file that flannel's pods write to /etc/cni/net.d; `reset` removes it. */
+export const CNI_CONFIG_FILE = '10-flannel.conflist';
+
+const named = (apiVersion: string, kind: string, name: string, rest: object): JsonObject => ({
+  apiVersion,
+  kind,
+  metadata: { name },
+  ...rest,
+});
+
+const inNamespace = (apiVersion: string, kind: string, name: string, rest: object): JsonObject => ({
+  apiVersion,
+  kind,
+  metadata: { name, namespace: NAMESPACE },
+  ...rest,
+});
+
+/** How the kubelet's runtime connects pods: hairpin, so that a pod reaches itself through its Service; portmap for hostPort. */
+const CNI_CONFIG = {
+  name: 'cbr0',
+  cniVersion: '0.3.1',
+  plugins: [
+    { type: 'flannel', delegate: { hairpinMode: true, isDefaultGateway: true } },
+    { type: 'portmap', capabilities: { portMappings: true } },
+  ],
+};
+
+const netConfig = ({ network }: Inventory) => ({
+  Network: network.podSubnet,
+  EnableNFTables: false,
+  Backend: { Type: 'vxlan', VNI: network.flannel.vni, Port: network.flannel.port },
+});
+
+const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+
+const copies = (name: string, image: string, from: string, to: string, mounts: readonly object[]) => ({
+  name,
+  image,
+  command: ['cp'],
+  args: ['-f', from, to],
+  volumeMounts: mounts,
+});
+
+const configData = (inventory: Inventory) => ({
+  'cni-conf.json': JSON.stringify(CNI_CONFIG, undefined, 2),
+  'net-conf.json': JSON.stringify(netConfig(inventory), undefined, 2),
+});
+
+const configHash = (inventory: Inventory): string =>
+  createHash('sha256')
+    .update(JSON.stringify(configData(inventory)))
+    .digest('hex')
+    .slice(0, 16);
+
+function daemonSet(inventory: Inventory): JsonObject {
+  const { network } = inventory;
+  const labels = { [FLANNEL_LABEL.name]: FLANNEL_LABEL.value };
+  const config = { name: 'flannel-cfg', mountPath: '/etc/kube-flannel/' };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'kube-flannel-ds', namespace: NAMESPACE, labels },
+    spec: {
+      selector: { matchLabels: labels },
+      // A node at a time would take an hour on a big cluster; a tenth keeps nine tenths of the nodes as they are.
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
+      template: {
+        // Pods do not read a changed ConfigMap again: another hash rolls them.
+        metadata: { labels, annotations: { 'kbuild.dev/config': configHash(inventory) } },
+        spec: {
+          nodeSelector: { 'kubernetes.io/os': 'linux' },
+          hostNetwork: true,
+          priorityClassName: 'system-node-critical',
+          tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }],
+          serviceAccountName: ACCOUNT,
+          initContainers: [
+            copies('install-cni-plugin', network.flannel.cniPluginImage, '/flannel', '/opt/cni/bin/flannel', [
+              { name: 'cni-plugin', mountPath: '/opt/cni/bin' },
+            ]),
+            copies(
+              'install-cni',
+              network.flannel.image,
+              '/etc/kube-flannel/cni-conf.json',
+              `/etc/cni/net.d/${CNI_CONFIG_FILE}`,
+              [{ name: 'cni', mountPath: '/etc/cni/net.d' }, config],
+            ),
+          ],
+          containers: [
+            {
+              name: 'kube-flannel',
+              image: network.flannel.image,
+              command: ['/opt/bin/flanneld'],
+              // flanneld takes an address for an interface: the node's own, which is the host's internalAddress.
+              args: ['--ip-masq', '--kube-subnet-mgr', '--iface=$(HOST_IP)'],
+              resources: { requests: { cpu: '100m', memory: '50Mi' } },
+              securityContext: { privileged: false, capabilities: { add: ['NET_ADMIN', 'NET_RAW'] } },
+              env: [
+                field('HOST_IP', 'status.hostIP'),
+                field('POD_NAME', 'metadata.name'),
+                field('POD_NAMESPACE', 'metadata.namespace'),
+                { name: 'EVENT_QUEUE_DEPTH', value: '5000' },
+                { name: 'CONT_WHEN_CACHE_NOT_READY', value: 'false' },
+              ],
+              volumeMounts: [
+                { name: 'run', mountPath: '/run/flannel' },
+                config,
+                { name: 'xtables-lock', mountPath: '/run/xtables.lock' },
+              ],
+            },
+          ],
+          volumes: [
+            { name: 'run', hostPath: { path: '/run/flannel' } },
+            { name: 'cni-plugin', hostPath: { path: '/opt/cni/bin' } },
+            { name: 'cni', hostPath: { path: '/etc/cni/net.d' } },
+            { name: 'flannel-cfg', configMap: { name: CONFIG } },
+            { name: 'xtables-lock', hostPath: { path: '/run/xtables.lock', type: 'FileOrCreate' } },
+          ],
+        },
+      },
+    },
+  };
+}
+
+/** The objects of flannel with the inventory's networks and images; a VXLAN between the hosts' internal addresses. */
+export function flannelObjects(inventory: Inventory): readonly JsonObject[] {
+  const rbac = 'rbac.authorization.k8s.io';
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: NAMESPACE, labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } },
+    },
+    inNamespace('v1', 'ServiceAccount', ACCOUNT, {}),
+    named(`${rbac}/v1`, 'ClusterRole', 'flannel', {
+      rules: [
+        { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
+        { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
+        { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
+      ],
+    }),
+    named(`${rbac}/v1`, 'ClusterRoleBinding', 'flannel', {
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'flannel' },
+      subjects: [{ kind: 'ServiceAccount', name: ACCOUNT, namespace: NAMESPACE }],
+    }),
+    inNamespace('v1', 'ConfigMap', CONFIG, {
+      data: configData(inventory),
+    }),
+    daemonSet(inventory),
+  ];
+}
+
+/** flannel; undefined where the inventory has no network plugin of kbuild's. */
+export const flannelManifest = (inventory: Inventory): Manifest | undefined =>
+  inventory.network.plugin === 'flannel'
+    ? {
+        title: `flannel ${inventory.network.flannel.image.split(':').at(-1)!}`,
+        objects: flannelObjects(inventory),
+        compare: 'fields',
+      }
+    : undefined;
+
+/** flannel in the cluster. */
+export const flannel = manifest('flannel', flannelManifest);

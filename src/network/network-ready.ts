@@ -1,0 +1,31 @@
+import type { Change, Step } from '../engine/step.ts';
+import { FLANNEL_LABEL } from './flannel.ts';
+
+/**
+ * The network carries on this host: the plugin's pod is ready, the node is Ready, and the Service addresses of API and DNS
+ * answer from it. With the plugin `none` the user's own network is the user's.
+ */
+export const networkReady: Step = {
+  name: 'network-ready',
+  settleMs: 5 * 60_000,
+  diff: ({ inventory, host, facts, fleet }) => {
+    if (inventory.network.plugin === 'none') return [];
+    const wait = (summary: string): readonly Change[] => [{ summary }];
+    const { cluster } = fleet;
+    if (cluster.state === 'down') return wait(`wait for the API server to answer (${cluster.reason})`);
+    if (cluster.state === 'absent') return wait(`wait until the network of ${host.name} carries`);
+    const pod = cluster.pods.find(
+      ({ node, labels }) => node === host.name && labels[FLANNEL_LABEL.name] === FLANNEL_LABEL.value,
+    );
+    if (pod?.ready !== true)
+      return wait(`wait for flannel on ${host.name} (found ${pod === undefined ? 'no pod' : `${pod.name} not ready`})`);
+    const node = cluster.nodes.find(({ name }) => name === host.name);
+    if (node?.ready !== true) return wait(`wait until ${host.name} is Ready (found ${node?.reason ?? 'no node'})`);
+    const services = facts.serviceNetwork;
+    if (services === 'absent') return wait(`wait until ${host.name} has joined`);
+    const silent = [...(services.api ? [] : ['API']), ...(services.dns ? [] : ['DNS'])];
+    return silent.length === 0
+      ? []
+      : wait(`wait until the Service address of ${silent.join(' and ')} answers ${host.name}`);
+  },
+};

@@ -1,0 +1,66 @@
+import { kubectl } from '../cluster/kubectl.ts';
+import { acting } from '../cluster/acting.ts';
+import type { Step } from '../engine/step.ts';
+import { objectKey } from '../facts/cluster.ts';
+import { FIELD_MANAGER } from '../facts/ownership.ts';
+import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import { record } from '../resources/manifest.ts';
+import { script } from '../templates.ts';
+import { flannelManifest } from './flannel.ts';
+import { userManifest } from './user-manifests.ts';
+
+/** Every object that the inventory wants in the cluster: those whose live form the cluster's view shows. */
+export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
+  [flannelManifest(inventory), userManifest(inventory)].flatMap((manifest) => manifest?.objects ?? []);
+
+/** Deleting one of these takes with it what others put into it: it is forgotten, not deleted. */
+const HOLDS_OTHERS = new Set(['Namespace', 'CustomResourceDefinition']);
+const OWN_NAMESPACE = 'v1/Namespace//kube-flannel';
+
+interface Key {
+  readonly key: string;
+  readonly kind: string;
+  readonly title: string;
+  readonly identity: JsonObject;
+}
+
+function read(key: string): Key {
+  const [name, namespace, kind, ...group] = key.split('/').reverse() as [string, string, string, ...string[]];
+  const metadata = namespace === '' ? { name } : { name, namespace };
+  const identity = { apiVersion: group.reverse().join('/'), kind, metadata };
+  return { key, kind, title: `${kind} ${name}`, identity };
+}
+
+/** Objects that kbuild applied once and the inventory no longer wants are deleted; Namespaces and CRDs are only let go. */
+export const unwantedObjects: Step<'cluster'> = {
+  name: 'unwanted-objects',
+  diff: ({ inventory, facts, fleet }) => {
+    if (facts.state !== 'up') return [];
+    const wanted = new Set(wantedObjects(inventory).map(objectKey));
+    const unwanted = facts.owned.filter((key) => !wanted.has(key)).map(read);
+    if (unwanted.length === 0) return [];
+    const kept = unwanted.filter(({ key, kind }) => HOLDS_OTHERS.has(kind) && key !== OWN_NAMESPACE);
+    const deleted = unwanted.filter((each) => !kept.includes(each));
+    const titles = (some: readonly Key[]): string => some.map(({ title }) => title).join(', ');
+    return [
+      {
+        summary: [
+          ...(deleted.length === 0 ? [] : [`delete ${titles(deleted)} (not in the inventory any more)`]),
+          ...(kept.length === 0 ? [] : [`let go of ${titles(kept)} (it may hold objects of others)`]),
+        ].join('; '),
+        apply: async (on) => {
+          const host = acting(fleet);
+          const items = deleted.map(({ identity }) => identity);
+          await on(host).run(
+            script('linux/delete-objects.sh', {
+              KUBECTL: kubectl(inventory, host).join(' '),
+              MANAGER: FIELD_MANAGER,
+              RECORD: JSON.stringify(record(facts.owned.filter((key) => wanted.has(key)))),
+              OBJECTS: items.length === 0 ? '' : JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
+            }),
+          );
+        },
+      },
+    ];
+  },
+};

@@ -1,0 +1,60 @@
+# shellcheck shell=sh disable=SC2154  # parameters come from outside
+# kubeadm reset, as a job. Parameters: CLUSTER, MARKER (a path), SECONDS_TO_RESET. config.yaml lies in the working directory.
+# A runtime that does not answer, or keeps containers, is restarted once, and the reset is done once more. Nothing is
+# removed below a mount: kubeadm takes the mounts away first, and stops when it cannot.
+mkdir -p "$(dirname "$MARKER")"
+printf '{"cluster":"%s","action":"reset","job":"%s"}\n' "$CLUSTER" "${INVOCATION_ID:-none}" >"$MARKER.new"
+sync "$MARKER.new"
+mv "$MARKER.new" "$MARKER"
+sync "$(dirname "$MARKER")"
+
+runtime_answers() { timeout -k 1 15 ctr -n k8s.io version >/dev/null 2>&1; }
+
+restart_runtime() {
+  echo "the container runtime does not answer or keeps containers: restarting it"
+  # A stuck daemon does not stop by itself in time.
+  timeout -k 1 30 systemctl restart containerd || {
+    systemctl kill -s KILL containerd || true
+    systemctl reset-failed containerd || true
+    timeout -k 1 60 systemctl start containerd
+  }
+}
+
+kept() { timeout -k 1 15 ctr -n k8s.io tasks ls -q 2>/dev/null; }
+
+take_down() {
+  if command -v kubeadm >/dev/null; then
+    timeout -k 10 "$SECONDS_TO_RESET" kubeadm reset --config config.yaml
+  else
+    # Somebody removed the packages. What kubeadm would remove, without it.
+    systemctl stop kubelet 2>/dev/null || true
+    awk '$2 ~ "^/var/lib/kubelet/" { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done
+    find /etc/kubernetes/manifests /etc/kubernetes/pki /var/lib/kubelet /var/lib/etcd -mindepth 1 -xdev -delete 2>/dev/null || true
+    (cd /etc/kubernetes 2>/dev/null && rm -f admin.conf super-admin.conf kubelet.conf bootstrap-kubelet.conf controller-manager.conf scheduler.conf) || true
+  fi
+}
+
+has_runtime=no
+if command -v ctr >/dev/null && systemctl -q is-enabled containerd 2>/dev/null; then has_runtime=yes; fi
+
+if [ $has_runtime = yes ]; then
+  systemctl is-active -q containerd || systemctl start containerd || true
+  runtime_answers || restart_runtime
+fi
+status=0
+take_down || status=$?
+if [ $has_runtime = yes ] && { [ $status -ne 0 ] || [ -n "$(kept)" ]; }; then
+  restart_runtime
+  status=0
+  take_down || status=$?
+fi
+if [ $status -ne 0 ]; then
+  echo "kubeadm reset failed with status $status" >&2
+  exit "$status"
+fi
+if [ $has_runtime = yes ] && [ -n "$(kept)" ]; then
+  echo "containers of Kubernetes still run: $(kept | tr '\n' ' ')" >&2
+  exit 1
+fi
+rm -f "$MARKER"
+sync "$(dirname "$MARKER")"
