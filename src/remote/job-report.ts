@@ -26,5 +26,7 @@ export function jobReport(stdout: string, mark: string): JobReport {
 /** systemd's $SERVICE_RESULT, $EXIT_CODE and $EXIT_STATUS (systemd.exec(5)) as one status. */
 function statusOf(result: string, code: string, status: string): number | string {
   if (code === 'exited' && (result === 'success' || result === 'exit-code')) return Number(status);
-  return code === 'killed' || code === 'dumped' ? `SIG${status}${result === 'signal' ? '' : ` (${result})`}` : result;
+  if (code !== 'killed' && code !== 'dumped') return result;
+  // `success` too: systemd counts SIGTERM as a clean end, which a job that is asked for its result does not.
+  return result === 'signal' || result === 'success' ? `SIG${status}` : `SIG${status} (${result})`;
 }

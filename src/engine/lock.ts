@@ -1,0 +1,123 @@
+import { ConnectError, Refused, SeveralErrors } from '../errors.ts';
+import { paths } from '../paths.ts';
+import type { Held, Remote } from '../remote/remote.ts';
+import { script } from '../templates.ts';
+import { pause as realPause, type Pause } from '../transport/pause.ts';
+import { eachLimit } from './each-limit.ts';
+
+/** Who takes a lock: what others are told. */
+export interface LockHolder {
+  /** `user@machine` */
+  readonly who: string;
+  readonly pid: number;
+  /** ISO 8601 */
+  readonly since: string;
+  readonly command: string;
+}
+
+/** The locks of all hosts of a run. */
+export interface Lock {
+  /** Settles when a host's lock was lost and could not be taken again: the run must stop. Never after `release`. */
+  readonly lost: Promise<Error>;
+  release(): Promise<void>;
+}
+
+type Lockable = Pick<Remote<'sh'>, 'host' | 'hold' | 'run'>;
+
+const AT_ONCE = 30;
+/** A host that cannot be reached is asked for the lock again for this long: its jobs are waited for as long. */
+const PATIENCE_MS = 5 * 60_000;
+const AGAIN_MS = 2000;
+
+/**
+ * Takes the lock of every host, or none. A lock is a process on the host that lives as long as its channel: the kernel
+ * frees it when kbuild or the host dies, and silence for 45 s does too. The first host by name decides who goes first.
+ * @throws Refused when somebody else holds one; ConnectError
+ */
+export async function lockHosts(
+  remotes: readonly Lockable[],
+  holder: LockHolder,
+  { pause = realPause }: { readonly pause?: Pause } = {},
+): Promise<Lock> {
+  const line = describe(holder);
+  const sorted = [...remotes].sort((a, b) => (a.host.name < b.host.name ? -1 : 1));
+  const over = new AbortController();
+  const held = new Map<string, Held>();
+  const releaseAll = async () => {
+    over.abort();
+    await Promise.all([...held.values()].map((one) => one.release()));
+  };
+  const take = async (remote: Lockable) => {
+    held.set(remote.host.name, await takeOne(remote, line));
+  };
+
+  const first = rejections(await eachLimit(sorted.slice(0, 1), AT_ONCE, take));
+  const failed = first.length > 0 ? first : rejections(await eachLimit(sorted.slice(1), AT_ONCE, take));
+  if (failed.length > 0) {
+    await releaseAll();
+    throw failed.length === 1 ? failed[0]! : new SeveralErrors(failed);
+  }
+
+  const lost = new Promise<Error>((resolve) => {
+    for (const remote of sorted)
+      void keep(remote, line, held, pause, over.signal).then((error) => {
+        if (error !== undefined) resolve(error);
+      });
+  });
+  return { lost, release: releaseAll };
+}
+
+const rejections = (results: readonly PromiseSettledResult<void>[]): readonly Error[] =>
+  results.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []));
+
+async function takeOne(remote: Lockable, line: string): Promise<Held> {
+  const command = script('linux/lock.sh', { LOCK: paths.lock, HOLDER: line });
+  const held = await remote.hold({ ...command, title: 'take the lock' });
+  if (held.first === 'locked') return held;
+  throw new Refused(
+    remote.host.name,
+    `locked: ${held.first}`,
+    'wait until it is done; if nobody works there any more: kbuild unlock --force',
+  );
+}
+
+/** Takes the lock again whenever it was lost, until `over`; returns why it could not. */
+async function keep(
+  remote: Lockable,
+  line: string,
+  held: Map<string, Held>,
+  pause: Pause,
+  over: AbortSignal,
+): Promise<Error | undefined> {
+  for (;;) {
+    await held.get(remote.host.name)!.ended;
+    let again: Held | undefined;
+    for (let waitedMs = 0; again === undefined; waitedMs += AGAIN_MS) {
+      if (over.aborted) return undefined;
+      try {
+        again = await takeOne(remote, line);
+      } catch (error) {
+        const hopeless = !(error instanceof ConnectError) || !error.retryable || waitedMs >= PATIENCE_MS;
+        if (hopeless) return error instanceof Error ? error : new Error(String(error));
+        await pause(AGAIN_MS, over);
+      }
+    }
+    held.set(remote.host.name, again);
+    // Released while it was being taken again.
+    if (over.aborted) await again.release();
+  }
+}
+
+const describe = ({ who, pid, since, command }: LockHolder): string =>
+  `by ${who} (pid ${String(pid)}) since ${since}: ${command}`.replaceAll(/\s+/g, ' ');
+
+/** Who holds a host's lock, in words; undefined when nobody does. */
+export async function whoHolds(remote: Lockable): Promise<string | undefined> {
+  const line = (await remote.run(script('linux/lock-holder.sh', { LOCK: paths.lock, FORCE: 'no' }))).trim();
+  return line === '' ? undefined : line.replace(/^by /, '');
+}
+
+/** Ends the process that holds a host's lock, if there is one. Never a job. */
+export async function forceUnlock(remote: Lockable): Promise<void> {
+  await remote.run(script('linux/lock-holder.sh', { LOCK: paths.lock, FORCE: 'yes' }));
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CommandError } from '../../../src/errors.ts';
+import type { LinuxHost } from '../../../src/inventory/inventory.ts';
+import { linuxRemote, type LinuxRemote } from '../../../src/remote/linux.ts';
+import { Secret } from '../../../src/shell/secret.ts';
+import { sh } from '../../../src/shell/sh.ts';
+import { dialSsh } from '../../../src/transport/ssh.ts';
+import * as lab from '../lab.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const NAME = 'jobs-w1';
+const SOON_MS = 20_000;
+const remotes: LinuxRemote[] = [];
+let serial = 0;
+
+/** As a kbuild process of its own: a connection and a run id. */
+async function kbuild(user = 'root'): Promise<LinuxRemote & { readonly followed: string[]; readonly runId: string }> {
+  const host: LinuxHost = {
+    os: 'linux',
+    role: 'worker',
+    name: NAME,
+    address: lab.hostSettings(NAME).address,
+    internalAddress: lab.hostSettings(NAME).address,
+    ssh: { user, port: 22, identityFile: lab.paths.identityFile, knownHostsFiles: [lab.paths.knownHostsFile] },
+    kubelet: { config: {}, extraArgs: [] },
+    labels: {},
+    taints: undefined,
+    setHostname: false,
+  };
+  const runId = `test${String(process.pid)}-${String(++serial)}`;
+  const followed: string[] = [];
+  const transport = await dialSsh(host, { policy: 'strict' });
+  const remote = linuxRemote(host, transport, { runId, onJobFollowed: (summary) => followed.push(summary) });
+  remotes.push(remote);
+  return Object.assign(remote, { followed, runId });
+}
+
+const inside = async (command: string) => (await lab.inside(NAME, command)).stdout.trim();
+const units = () => inside("systemctl list-units --all --plain --no-legend 'kbuild-job-*'");
+const folders = () => inside('find /run/kbuild/jobs -mindepth 2 -maxdepth 2');
+const exists = async (path: string) => (await inside(`test -e ${path} && echo yes || :`)) === 'yes';
+
+/** Ends the process on the host that serves a remote's connection. */
+async function cutConnection(remote: LinuxRemote): Promise<void> {
+  const served = (await remote.run(sh`echo $PPID`)).trim();
+  await inside(`kill -KILL ${served}`);
+}
+
+beforeAll(() => lab.up([NAME]));
+afterAll(async () => {
+  await Promise.all(remotes.map((remote) => remote.close()));
+  await lab.down([NAME]);
+});
+
+test('a job returns its output, sees its files 0600, and leaves nothing', async () => {
+  const remote = await kbuild();
+  const output = await remote.job(
+    'look',
+    sh`cat token; stat -c '%a %U' token script . ; pwd; umask; echo "$HOME $KBUILD_JOB"; echo noise >&2`,
+    { token: Secret.of("it's secret\n") },
+  );
+  expect(output).toBe(
+    `it's secret\n600 root\n600 root\n700 root\n/run/kbuild/jobs/${remote.runId}/look-1/work\n0022\n/root kbuild-job-look-1-${remote.runId}\n`,
+  );
+  expect(await units()).toBe('');
+  expect(await folders()).toBe('');
+});
+
+test('a user with sudo runs jobs as root', async () => {
+  expect(await (await kbuild('ops')).job('who', sh`id -un`)).toBe('root\n');
+});
+
+test('a failed job says how it ended, with its stderr, and its unit vanishes', async () => {
+  const remote = await kbuild();
+  await expect(remote.job('bad', sh`echo out; echo broken >&2; exit 3`)).rejects.toMatchObject({
+    status: 3,
+    stdout: 'out\n',
+    stderr: 'broken\n',
+  });
+  await expect(remote.job('bad', sh`kill -KILL $$`)).rejects.toMatchObject({ status: 137 });
+  expect(await units()).toBe('');
+  expect(await folders()).toBe('');
+});
+
+test('a job outlives the connection, is waited for on a new one, and runs once', async () => {
+  const remote = await kbuild();
+  const done = remote.job(
+    'long',
+    sh`echo begun >>/root/long; until [ -e /root/go-on ]; do sleep 0.1; done; echo finished`,
+  );
+  await waitUntil('the job runs', SOON_MS, () => exists('/root/long'));
+  await cutConnection(remote);
+  await waitUntil('the job is followed', SOON_MS, () => remote.transport.connections === 2);
+  await inside('touch /root/go-on');
+  expect(await done).toBe('finished\n');
+  expect(await inside('cat /root/long')).toBe('begun');
+});
+
+test('the job of a kbuild that died is waited for, its result is not believed, its secrets go', async () => {
+  const dead = await kbuild();
+  const abandoned = dead.job('work', sh`touch /root/working; until [ -e /root/stop ]; do sleep 0.1; done`, {
+    key: Secret.of('k'),
+  });
+  abandoned.catch(() => undefined);
+  await waitUntil('the job runs', SOON_MS, () => exists('/root/working'));
+  const key = `/run/kbuild/jobs/${dead.runId}/work-1/work/key`;
+  expect(await exists(key)).toBe(true);
+  await dead.close();
+
+  const next = await kbuild();
+  const mine = next.job('work', sh`echo mine`);
+  await waitUntil('the next run waits', SOON_MS, () => next.followed.length === 1);
+  expect(next.followed[0]).toContain(`kbuild-job-work-1-${dead.runId}`);
+  await inside('touch /root/stop');
+  expect(await mine).toBe('mine\n');
+  expect(await exists(key)).toBe(false);
+  expect(await folders()).toBe('');
+  await expect(abandoned).rejects.toThrow();
+});
+
+test('two jobs at once on one host take turns', async () => {
+  const body = sh`echo in >>/root/turns; sleep 0.3; echo out >>/root/turns`;
+  const [one, two] = [await kbuild(), await kbuild()];
+  await Promise.all([one.job('a', body), one.job('b', body), two.job('a', body)]);
+  expect((await inside('cat /root/turns')).split('\n')).toEqual(['in', 'out', 'in', 'out', 'in', 'out']);
+});
+
+test('a host that lost its power during a job is told apart from a job that never began', async () => {
+  const remote = await kbuild();
+  const failure = remote.job('doomed', sh`touch /run/doomed; sleep 600`).catch((error: unknown) => error);
+  await waitUntil('the job runs', SOON_MS, () => exists('/run/doomed'));
+  await lab.kill([NAME]);
+  await lab.start([NAME]);
+  expect(await failure).toMatchObject({ status: 'vanished' });
+});
+
+test('a host that is restarted during a job ends it, and says so', async () => {
+  const remote = await kbuild();
+  const failure = remote.job('ended', sh`touch /run/ended; exec sleep 600`).catch((error: unknown) => error);
+  await waitUntil('the job runs', SOON_MS, () => exists('/run/ended'));
+  await lab.reboot([NAME]);
+  expect(await failure).toBeInstanceOf(CommandError);
+});
+
+test('waiting is quick: an empty job takes well under a second', async () => {
+  const remote = await kbuild();
+  await remote.job('warm', sh`true`);
+  const started = performance.now();
+  for (let i = 0; i < 5; i++) await remote.job('empty', sh`true`);
+  expect((performance.now() - started) / 5).toBeLessThan(700);
+});
+
+test('restart returns when a new boot id answers', async () => {
+  const remote = await kbuild();
+  const bootId = () => remote.run(sh`cat /proc/sys/kernel/random/boot_id`);
+  const before = await bootId();
+  await remote.restart();
+  expect(await bootId()).not.toBe(before);
+});
