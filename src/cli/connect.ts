@@ -3,11 +3,13 @@ import { eachLimit } from '../engine/each-limit.ts';
 import type { Emit } from '../engine/event.ts';
 import { watch, type Watch } from '../engine/watch.ts';
 import { ConnectError, exitCodeOf } from '../errors.ts';
-import { observeCluster } from '../facts/observe-cluster.ts';
+import type { ClusterView } from '../facts/cluster.ts';
+import { clusterFacts, observeCluster } from '../facts/observe-cluster.ts';
 import type { Fleet, Observed } from '../facts/fleet.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
-import { observeLinux } from '../facts/observe-linux.ts';
+import { observeLinux, type Ask } from '../facts/observe-linux.ts';
 import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { wantedObjects } from '../network/wanted-objects.ts';
 import { linuxRemote, type LinuxRemote } from '../remote/linux.ts';
 import type { On } from '../remote/remote.ts';
 import { dialSsh } from '../transport/ssh.ts';
@@ -60,8 +62,14 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     remotes.set(host.name, remote);
     return remote;
   };
+  const asking =
+    (host: LinuxHost): Ask =>
+    (command) =>
+      remotes.get(host.name)!.ask(command);
   const facts = (host: LinuxHost, names?: readonly string[]): Promise<LinuxFacts> =>
-    observeLinux((command) => remotes.get(host.name)!.ask(command), inventory, host, { nowMs, nonce }, names);
+    observeLinux(asking(host), inventory, host, { nowMs, nonce }, names);
+  const cluster = (seen: readonly Observed[]): Promise<ClusterView> =>
+    observeCluster(inventory, seen, asking, wantedObjects(inventory), { nowMs, nonce });
 
   const look = async (reach: (host: LinuxHost) => Promise<unknown>): Promise<Fleet> => {
     const startedMs = nowMs();
@@ -80,15 +88,15 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
         run.emit({ kind: 'unreachable', host: hosts[index]!.name, message: error.message });
       }
     });
-    const cluster = await observeCluster(inventory, seen, on, { nowMs, nonce });
+    const view = await cluster(seen);
     run.emit({ kind: 'observed', hosts: seen.length, durationMs: nowMs() - startedMs });
-    return { hosts: seen, unreachable, cluster };
+    return { hosts: seen, unreachable, cluster: view };
   };
   const watching = (fleet: Fleet): Watch =>
     watch(fleet, {
       facts: (host, names) => facts(host as LinuxHost, names),
-      cluster: (observed) => observeCluster(inventory, observed, on, { nowMs, nonce }),
-      clusterFacts: ['kubernetesTraces', 'caFingerprint'],
+      cluster,
+      clusterFacts,
     });
 
   run.emit({ kind: 'connecting', hosts: hosts.map(({ name }) => name) });

@@ -1,0 +1,67 @@
+import type { Phase } from '../engine/step.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { controlPlanes, linuxHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
+import { kubeadmInit } from '../kubeadm/init.ts';
+import { jobEnded } from '../kubeadm/job-ended.ts';
+import { joinWorker } from '../kubeadm/join-worker.ts';
+import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
+import { noLeftoverTokens } from '../kubeadm/leftover-tokens.ts';
+import { noMarker } from '../kubeadm/marker.ts';
+import { kubeadmPatches } from '../kubeadm/patches.ts';
+import { undoHalfFinished } from '../kubeadm/undo-half-finished.ts';
+import { cgroupProved, nodeReady, settled } from '../kubeadm/verify.ts';
+import { flannel } from '../network/flannel.ts';
+import { networkReady } from '../network/network-ready.ts';
+import { userManifests } from '../network/user-manifests.ts';
+import { unwantedObjects } from '../network/wanted-objects.ts';
+import { kubernetesPackages } from '../node/kubernetes-packages.ts';
+import { prepare } from '../node/prepare.ts';
+import { containerd } from '../runtime/containerd.ts';
+import { images } from '../runtime/images.ts';
+
+/**
+ * What `kbuild up` does, in order: the table of contents. A host goes through all phases up to `network` at its own pace,
+ * so the founder's init runs while workers still install and pull; workers join when there is a cluster and they are ready.
+ */
+export function up(inventory: Inventory): readonly Phase[] {
+  const hosts = linuxHosts(inventory);
+  const nodes = linuxNodes(inventory);
+  const founders = controlPlanes(inventory);
+  const workers = linuxWorkers(inventory);
+  const linux = { kind: 'linux' } as const;
+  const cluster = { kind: 'cluster', hosts: founders } as const;
+  return [
+    { name: 'prepare', title: 'Prepare hosts', ...linux, hosts, steps: [jobEnded, ...prepare] },
+    { name: 'runtime', title: 'Install the container runtime', ...linux, hosts, steps: containerd, overlaps: true },
+    {
+      name: 'packages',
+      title: 'Install Kubernetes',
+      ...linux,
+      hosts: nodes,
+      steps: kubernetesPackages,
+      overlaps: true,
+    },
+    { name: 'images', title: 'Pull images', ...linux, hosts: nodes, steps: [images], overlaps: true },
+    {
+      name: 'init',
+      title: 'Found the cluster',
+      ...linux,
+      hosts: founders,
+      steps: [undoHalfFinished, kubeadmPatches, kubeadmInit, noMarker],
+      concurrency: 1,
+      overlaps: true,
+    },
+    { name: 'network', title: 'Connect pods', ...cluster, steps: [noLeftoverTokens, flannel], overlaps: true },
+    {
+      name: 'join',
+      title: 'Join workers',
+      ...linux,
+      hosts: workers,
+      steps: [undoHalfFinished, kubeadmPatches, joinWorker, noMarker],
+    },
+    { name: 'nodes', title: 'Label nodes', ...linux, hosts: nodes, steps: [labelsAndTaints], overlaps: true },
+    { name: 'objects', title: 'Apply manifests', ...cluster, steps: [userManifests, unwantedObjects] },
+    { name: 'verify', title: 'Verify nodes', ...linux, hosts: nodes, steps: [nodeReady, networkReady, cgroupProved] },
+    { name: 'settled', title: 'Verify the control plane', ...cluster, steps: [settled] },
+  ];
+}
