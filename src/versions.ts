@@ -59,3 +59,6 @@ export function containerdSupports(minor: string, containerd: string): boolean {
   if (line !== undefined) return compareVersions(containerd, line) >= 0;
   return since.every((first) => compareVersions(containerd, first) > 0);
 }
+
+/** The Kubernetes that `kbuild init` proposes: the one that kbuild's own tests build. */
+export const PROPOSED_KUBERNETES = '1.36.3';

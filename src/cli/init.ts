@@ -1,0 +1,120 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { InventoryError, UsageError } from '../errors.ts';
+import { loadInventory } from '../inventory/load.ts';
+import { skeleton, type Answers, type SkeletonHost } from '../inventory/skeleton.ts';
+import { localSources } from '../inventory/sources.ts';
+import { PROPOSED_KUBERNETES } from '../versions.ts';
+import type { Context } from './context.ts';
+import type { Flags } from './flags.ts';
+
+/** Answers given on the command line; any of them means that nothing is asked. */
+export interface InitFlags extends Flags {
+  readonly name?: string;
+  readonly kubernetes?: string;
+  readonly endpoint?: string;
+  readonly user?: string;
+  readonly identityFile?: string;
+  /** Each `[name=]address[/internalAddress]`. */
+  readonly controlPlane?: readonly string[];
+  readonly worker?: readonly string[];
+}
+
+const EXAMPLE = { controlPlane: ['192.0.2.11'], worker: ['192.0.2.21', '192.0.2.22'] } as const;
+
+function host(text: string, role: SkeletonHost['role'], number: number): SkeletonHost {
+  const [, name, address, internalAddress] = /^(?:([^=]*)=)?([^=/]+)(?:\/(.+))?$/.exec(text.trim()) ?? [];
+  if (address === undefined)
+    throw new UsageError(`"${text}" is no host`, { remedy: 'write [name=]address[/internalAddress]' });
+  return {
+    name: name ?? `${role === 'worker' ? 'w' : 'cp'}${number}`,
+    address,
+    ...(internalAddress === undefined ? {} : { internalAddress }),
+    role,
+  };
+}
+
+const hostsOf = (controlPlanes: readonly string[], workers: readonly string[]): readonly SkeletonHost[] => [
+  ...controlPlanes.map((text, i) => host(text, 'control-plane', i + 1)),
+  ...workers.map((text, i) => host(text, 'worker', i + 1)),
+];
+
+function answered(flags: InitFlags): Answers {
+  const { name, kubernetes, endpoint, user, identityFile, controlPlane, worker } = flags;
+  const hosts =
+    controlPlane === undefined && worker === undefined
+      ? hostsOf(EXAMPLE.controlPlane, EXAMPLE.worker)
+      : hostsOf(controlPlane ?? [], worker ?? []);
+  return {
+    name: name ?? 'demo',
+    version: kubernetes ?? PROPOSED_KUBERNETES,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    user: user ?? 'root',
+    ...(identityFile === undefined ? {} : { identityFile }),
+    hosts,
+  };
+}
+
+const words = (text: string): readonly string[] => text.split(/[\s,]+/).filter((word) => word !== '');
+
+async function asked(context: Context): Promise<Answers> {
+  const ask = async (question: string, proposal: string): Promise<string> => {
+    const answer = (await context.ask(`${question}${proposal === '' ? '' : ` [${proposal}]`}: `)).trim();
+    return answer === '' ? proposal : answer;
+  };
+  const name = await ask('Name of the cluster', 'demo');
+  const version = await ask('Kubernetes version', PROPOSED_KUBERNETES);
+  context.err('Hosts are written [name=]address[/internalAddress], with blanks between them.\n');
+  const controlPlanes = words(await ask('Control planes', EXAMPLE.controlPlane.join(' ')));
+  const workers = words(await ask('Workers, or nothing', ''));
+  const endpoint = await ask(
+    controlPlanes.length > 1
+      ? 'host:port of the load balancer before the control planes'
+      : 'host:port that stays when the control plane changes, or nothing',
+    '',
+  );
+  const user = await ask('User for SSH', 'root');
+  const identityFile = await ask('Private key, or nothing for the agent', '');
+  return {
+    name,
+    version,
+    ...(endpoint === '' ? {} : { endpoint }),
+    user,
+    ...(identityFile === '' ? {} : { identityFile }),
+    hosts: hostsOf(controlPlanes, workers),
+  };
+}
+
+const flagged = ({ name, kubernetes, endpoint, user, identityFile, controlPlane, worker }: InitFlags): boolean =>
+  [name, kubernetes, endpoint, user, identityFile, controlPlane, worker].some((flag) => flag !== undefined);
+
+/**
+ * `kbuild init [FILE]`: a commented inventory, to stdout or to a new file. Asks where there is a terminal and no
+ * answer among the flags; an example without either. @throws UsageError, InventoryError for answers that cannot be.
+ */
+export async function runInit(context: Context, flags: InitFlags): Promise<number> {
+  const text = skeleton(flagged(flags) || !context.canAsk ? answered(flags) : await asked(context));
+  const { env, cwd } = context;
+  const sources = { ...localSources({ env, cwd, reach: 'local' }), read: () => Promise.resolve(Buffer.from(text)) };
+  try {
+    await loadInventory({ file: flags.inventory ?? 'inventory.yaml', env, cwd, sources });
+  } catch (error) {
+    if (!(error instanceof InventoryError)) throw error;
+    // The places are those of a text that nobody has seen.
+    const problems = error.problems.map(({ path, message }) => `${path}: ${message}`);
+    throw new UsageError(`these answers make no inventory:\n${problems.join('\n')}`);
+  }
+  if (flags.inventory === undefined || flags.inventory === '-') {
+    context.out(text);
+    return 0;
+  }
+  const file = resolve(cwd, flags.inventory);
+  try {
+    await writeFile(file, text, { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new UsageError(`${flags.inventory} is there already`, { remedy: 'choose another name, or remove it first' });
+  }
+  context.err(`wrote ${flags.inventory}; next: kbuild check ${flags.inventory}\n`);
+  return 0;
+}

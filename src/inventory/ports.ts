@@ -1,0 +1,60 @@
+import { apiPort } from './api-server.ts';
+import type { Host, Inventory } from './inventory.ts';
+
+/** Who connects to a port. `itself`: it listens on the loopback interface, or only the host uses it. */
+export type Client = 'everybody' | 'control-planes' | 'nodes' | 'itself';
+
+/** A port that a host of a role listens at once the cluster stands. */
+export interface ListeningPort {
+  readonly port: number;
+  readonly protocol: 'tcp' | 'udp';
+  /** The program, as `ss` names it. */
+  readonly program: string;
+  readonly from: Client;
+}
+
+const tcp = (port: number, program: string, from: Client): ListeningPort => ({ port, protocol: 'tcp', program, from });
+
+/** On every Kubernetes node: the kubelet and kube-proxy (health for load balancers, and metrics). */
+const NODE: readonly ListeningPort[] = [
+  tcp(10250, 'kubelet', 'control-planes'),
+  tcp(10248, 'kubelet', 'itself'),
+  tcp(10256, 'kube-proxy', 'everybody'),
+  tcp(10249, 'kube-proxy', 'itself'),
+];
+
+const ETCD: readonly ListeningPort[] = [
+  tcp(2379, 'etcd', 'control-planes'),
+  tcp(2380, 'etcd', 'control-planes'),
+  tcp(2381, 'etcd', 'itself'),
+];
+
+/**
+ * Ports that a host listens at (kubernetes.io, "Ports and Protocols", and kubeadm's constants.go), with those of the
+ * network plugin. Service ports of type NodePort are no listeners: see `NODE_PORTS`.
+ */
+export function listeningPorts(inventory: Inventory, host: Host): readonly ListeningPort[] {
+  const { plugin, flannel } = inventory.network;
+  const network: readonly ListeningPort[] =
+    plugin === 'flannel' ? [{ port: flannel.port, protocol: 'udp', program: 'flannel', from: 'nodes' }] : [];
+  switch (host.role) {
+    case 'control-plane':
+      return [
+        tcp(apiPort(inventory), 'kube-apiserver', 'everybody'),
+        tcp(10257, 'kube-controller-manager', 'itself'),
+        tcp(10259, 'kube-scheduler', 'itself'),
+        ...ETCD,
+        ...NODE,
+        ...network,
+      ];
+    case 'worker':
+      return [...NODE, ...network];
+    case 'etcd':
+      return ETCD;
+    case 'load-balancer':
+      return [tcp(Number(inventory.endpoint.split(':').at(-1)), 'haproxy', 'everybody')];
+  }
+}
+
+/** TCP and UDP ports of Services of type NodePort, first and last: kube-apiserver's default range. */
+export const NODE_PORTS = { first: 30_000, last: 32_767 } as const;

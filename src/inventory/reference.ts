@@ -1,0 +1,86 @@
+import { inventoryJsonSchema } from './schema.ts';
+
+interface Setting {
+  readonly description?: string;
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly const?: string;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly anyOf?: readonly Setting[];
+  readonly items?: Setting;
+  readonly properties?: Readonly<Record<string, Setting>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Setting | false;
+}
+
+const INTRODUCTION = `# The inventory
+
+<!-- Generated from the schema by "npm run docs:inventory"; do not edit. -->
+
+One YAML file says what should be: the hosts, and what differs from the defaults. \`kbuild init\` writes a first one,
+\`kbuild validate\` reports every mistake with its line, and \`kbuild schema > inventory.schema.json\` makes editors complete it:
+
+\`\`\`yaml
+# yaml-language-server: $schema=inventory.schema.json
+name: prod
+kubernetes: { version: "1.36.3", endpoint: "k8s.example.com:6443" }
+hosts:
+  - { name: cp1, address: 203.0.113.11, internalAddress: 10.0.0.11, role: control-plane }
+  - { name: w1, address: 203.0.113.21, internalAddress: 10.0.0.21, role: worker, labels: { disk: ssd } }
+\`\`\`
+
+- **Versions, and whatever looks like a number, stand in quotes**: YAML reads \`1.30\` as 1.3.
+- **Files** are relative to the inventory's folder; \`~\` is your home folder.
+- **Secrets** are never written here but referred to: \`env:NAME\` (a variable of the environment), \`file:PATH\`, or
+  \`command:COMMAND\` (what the command prints). \`kbuild validate\` runs no command and fetches no URL.
+- **Settings of a node** may be given for all (\`kubelet\`), for a role (\`roles\`) and for a host; the nearest wins.
+  Mappings are merged, lists are replaced, \`extraArgs\` are merged by name, and \`null\` takes a field away.
+- **Overrides of kubeadm's configuration** (\`kubeadm\`, \`kubelet.config\`, \`runtime.config\`) may hold any field but those
+  that the inventory has a setting of its own for: these are refused with the setting's name.
+- Anchors, aliases and tags of YAML are refused, and so is every setting that kbuild does not know.
+`;
+
+const HEAD = '| setting | value | default | meaning |\n| --- | --- | --- | --- |\n';
+
+const code = (text: string): string => `\`${text}\``;
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+function kind(setting: Setting): string {
+  if (setting.const !== undefined) return code(setting.const);
+  if (setting.enum !== undefined) return setting.enum.map(code).join(', ');
+  if (setting.anyOf !== undefined) return setting.anyOf.map(kind).join(' or ');
+  if (setting.type === 'array') return setting.items?.properties === undefined ? 'list of text' : 'list of mappings';
+  if (setting.type === 'object') return 'mapping';
+  if (setting.type === 'boolean') return '`true`, `false`';
+  if (setting.type === 'integer') return `${setting.minimum ?? ''}–${setting.maximum ?? ''}`;
+  return 'text';
+}
+
+const fallback = (setting: Setting, required: string): string => {
+  if (setting.default === undefined) return required;
+  const shown = JSON.stringify(setting.default);
+  return shown === '{}' && setting.properties !== undefined ? '' : code(shown);
+};
+
+/** Rows of a setting and everything in it. */
+function rows(path: string, setting: Setting, required: string): readonly string[] {
+  const own = `| ${code(path)} | ${cell(kind(setting))} | ${cell(fallback(setting, required))} | ${cell(setting.description ?? '')} |`;
+  const list = setting.type === 'array';
+  const inner = list ? setting.items : setting;
+  const inside = Object.entries(inner?.properties ?? {}).flatMap(([name, child]) =>
+    rows(`${path}${list ? '[]' : ''}.${name}`, child, inner?.required?.includes(name) === true ? '**required**' : ''),
+  );
+  return [own, ...inside];
+}
+
+/** The reference of all settings as Markdown: docs/inventory.md. */
+export function inventoryReference(): string {
+  const { properties, required } = inventoryJsonSchema() as Setting;
+  const sections = Object.entries(properties ?? {}).map(([name, setting]) => {
+    const table = rows(name, setting, required?.includes(name) === true ? '**required**' : '').join('\n');
+    return `## ${name}\n\n${HEAD}${table}\n`;
+  });
+  return [INTRODUCTION, ...sections].join('\n');
+}
