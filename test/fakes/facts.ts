@@ -37,6 +37,7 @@ export function facts(inventory: Inventory, host: LinuxHost, overrides: FactOver
   const own: FactOverrides = {
     hostname: host.name,
     staticHostname: host.name,
+    bootId: `9a66a661-a51c-45e3-8d55-0000000000${suffix}`,
     machineId: `00000000000000000000000000000a${suffix}`,
     productUuid: `c0a80a15-0000-4000-8000-0000000000${suffix}`,
   };

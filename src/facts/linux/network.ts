@@ -3,19 +3,21 @@ import { lines, probe } from '../probe.ts';
 
 /** A socket that listens. */
 export interface Listener {
+  readonly protocol: 'tcp' | 'udp';
   readonly port: number;
   readonly address: string;
-  /** Process name; `unknown` when the kernel does not tell. */
+  /** Process name; `unknown` when the kernel does not tell, or listens itself (VXLAN). */
   readonly process: string;
 }
 
-/** Listening TCP sockets with the process that holds each. */
-export const listeners = probe(sh`ss -H -l -t -n -p`, (out): readonly Listener[] =>
+/** Listening TCP and UDP sockets with the process that holds each. */
+export const listeners = probe(sh`ss -H -l -t -u -n -p`, (out): readonly Listener[] =>
   lines(out).flatMap((line) => {
-    const local = line.trim().split(/\s+/)[3];
-    const [, address, port] = /^(.*):(\d+)$/.exec(local ?? '') ?? [];
-    if (address === undefined) return [];
-    return [{ address, port: Number(port), process: /users:\(\("([^"]+)"/.exec(line)?.[1] ?? 'unknown' }];
+    const [netid, , , , local = ''] = line.trim().split(/\s+/);
+    const [, address, port] = /^(.*):(\d+)$/.exec(local) ?? [];
+    if (address === undefined || (netid !== 'tcp' && netid !== 'udp')) return [];
+    const process = /users:\(\("([^"]+)"/.exec(line)?.[1] ?? 'unknown';
+    return [{ protocol: netid, address, port: Number(port), process }];
   }),
 );
 

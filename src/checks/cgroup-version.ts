@@ -1,0 +1,35 @@
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { compareVersions } from '../versions.ts';
+import { eachHost } from './each-host.ts';
+
+/** The first minor whose kubelet does not start on cgroup v1 by itself (release notes of 1.35, #134298). */
+const REFUSING_MINOR = '1.35';
+
+/** kubeadm's own check that fails on cgroup v1 from the same minor on. */
+const KUBEADM_CHECK = 'SystemVerification';
+
+function ignoresKubeadmCheck({ kubeadm }: Inventory, { role }: LinuxHost): boolean {
+  const registration = (role === 'control-plane' ? kubeadm.init : kubeadm.join)['nodeRegistration'];
+  const ignored = (registration as { readonly ignorePreflightErrors?: unknown } | undefined)?.ignorePreflightErrors;
+  return Array.isArray(ignored) && ignored.some((name) => String(name).toLowerCase() === KUBEADM_CHECK.toLowerCase());
+}
+
+/** cgroup v2, or the inventory's explicit word that v1 will do. */
+export const cgroupVersion = eachHost('cgroup-version', ({ inventory, host, facts }) => {
+  if (facts.cgroupVersion === 2 || compareVersions(inventory.kubernetes.minor, REFUSING_MINOR) < 0) return [];
+  const kind = host.role === 'control-plane' ? 'init' : 'join';
+  const missing = [
+    ...(host.kubelet.config['failCgroupV1'] === false ? [] : ['set kubelet.config.failCgroupV1: false']),
+    ...(ignoresKubeadmCheck(inventory, host)
+      ? []
+      : [`add ${KUBEADM_CHECK} to kubeadm.${kind}.nodeRegistration.ignorePreflightErrors`]),
+  ];
+  if (missing.length === 0) return [];
+  return [
+    {
+      severity: 'error',
+      message: `runs on cgroup v1, and the kubelet of Kubernetes ${inventory.kubernetes.minor} needs cgroup v2`,
+      remedy: `boot with systemd.unified_cgroup_hierarchy=1, or accept the deprecated v1: ${missing.join(' and ')}`,
+    },
+  ];
+});

@@ -1,0 +1,19 @@
+import { listeningPorts } from '../inventory/ports.ts';
+import { eachHost } from './each-host.ts';
+
+/** The ports of a host's role are free. A host that kubeadm has worked on has its own programs there. */
+export const ports = eachHost('ports', ({ inventory, host, facts }) => {
+  if (facts.kubernetesTraces.size > 0) return [];
+  return listeningPorts(inventory, host).flatMap(({ port, protocol, program }) => {
+    const holder = facts.listeners.find((one) => one.port === port && one.protocol === protocol);
+    if (holder === undefined) return [];
+    const who = holder.process === 'unknown' ? 'an unknown process' : holder.process;
+    return [
+      {
+        severity: 'error' as const,
+        message: `${protocol} port ${port}, which ${program} needs, is held by ${who} at ${holder.address}`,
+        remedy: `stop ${who}, or find out with: ss -lnp 'sport = :${port}'`,
+      },
+    ];
+  });
+});

@@ -1,0 +1,53 @@
+import type { Fleet } from '../facts/fleet.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { FactError } from '../errors.ts';
+import type { Check, Finding, Severity } from './check.ts';
+
+/** A finding with the name of its check, which is what `--ignore-check` takes. */
+export interface CheckedFinding extends Finding {
+  readonly check: string;
+}
+
+/** What stops `up` first, what it mends next, what is only said last. */
+const ORDER: readonly Severity[] = ['error', 'unknown', 'due', 'warning'];
+
+/** What a check could not look at, as a finding. */
+export const unknown = ({ host, message }: FactError): Finding => ({
+  severity: 'unknown',
+  host,
+  message: message.replace(`${host}: `, ''),
+});
+
+function findingsOf(check: Check, inventory: Inventory, fleet: Fleet): readonly Finding[] {
+  try {
+    return check.test({ inventory, fleet });
+  } catch (error) {
+    if (error instanceof FactError) return [unknown(error)];
+    throw error;
+  }
+}
+
+/**
+ * All findings of all checks: the grave ones first, then in the order of checks and of the inventory's hosts. What the
+ * named checks find is lowered to warnings; `due` stays what it is.
+ */
+export function runChecks(
+  checks: readonly Check[],
+  { inventory, fleet }: { readonly inventory: Inventory; readonly fleet: Fleet },
+  ignored: readonly string[] = [],
+): readonly CheckedFinding[] {
+  const place = ({ host }: Finding) => inventory.hosts.findIndex(({ name }) => name === host);
+  const all = checks.flatMap((check) =>
+    findingsOf(check, inventory, fleet)
+      .toSorted((a, b) => place(a) - place(b))
+      .map((finding): CheckedFinding => {
+        const lowered = ignored.includes(check.name) && finding.severity !== 'due';
+        return { ...finding, check: check.name, severity: lowered ? 'warning' : finding.severity };
+      }),
+  );
+  return all.toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+}
+
+/** True when the findings let `up` start. */
+export const mayStart = (findings: readonly Finding[]): boolean =>
+  findings.every(({ severity }) => severity === 'warning' || severity === 'due');

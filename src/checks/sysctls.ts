@@ -1,0 +1,30 @@
+import { basename } from 'node:path/posix';
+import { REQUIRED_SYSCTLS, type SysctlName } from '../facts/linux/kernel.ts';
+import { paths } from '../paths.ts';
+import { eachHost } from './each-host.ts';
+
+const OURS = basename(paths.sysctl);
+
+/** Forwarding and bridge filtering are on, now and after a reboot: the file that is last by its name decides. */
+export const sysctls = eachHost('sysctls', ({ facts }) => {
+  const required = Object.entries(REQUIRED_SYSCTLS) as readonly (readonly [SysctlName, string])[];
+  const off = required.filter(([name, value]) => facts.sysctls[name] !== value);
+  const winning = facts.sysctlSettings.filter(
+    ({ file, name, value }) => basename(file) > OURS && value !== REQUIRED_SYSCTLS[name],
+  );
+  return [
+    ...winning.map(({ file, name, value }) => ({
+      severity: 'error' as const,
+      message: `${file} sets ${name}=${value} at boot, after kbuild's own file`,
+      remedy: `take the line out of ${file}`,
+    })),
+    ...(off.length === 0
+      ? []
+      : [
+          {
+            severity: 'due' as const,
+            message: off.map(([name]) => `${name} is ${facts.sysctls[name]}`).join(', '),
+          },
+        ]),
+  ];
+});
