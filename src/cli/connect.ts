@@ -66,10 +66,11 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     (host: LinuxHost): Ask =>
     (command) =>
       remotes.get(host.name)!.ask(command);
+  const wanted = wantedObjects(inventory);
   const facts = (host: LinuxHost, names?: readonly string[]): Promise<LinuxFacts> =>
     observeLinux(asking(host), inventory, host, { nowMs, nonce }, names);
   const cluster = (seen: readonly Observed[]): Promise<ClusterView> =>
-    observeCluster(inventory, seen, asking, wantedObjects(inventory), { nowMs, nonce });
+    observeCluster(inventory, seen, asking, wanted, { nowMs, nonce });
 
   const look = async (reach: (host: LinuxHost) => Promise<unknown>): Promise<Fleet> => {
     const startedMs = nowMs();

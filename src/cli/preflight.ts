@@ -1,5 +1,5 @@
 import { checks } from '../checks/index.ts';
-import { runChecks } from '../checks/run.ts';
+import { runChecks } from '../checks/run-checks.ts';
 import { refusals } from '../cluster/refusals.ts';
 import type { Selection } from '../engine/target.ts';
 import { ChecksFailed, SeveralErrors, type KbuildError } from '../errors.ts';
