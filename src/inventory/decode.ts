@@ -57,9 +57,11 @@ interface JsonSchemaNode {
   readonly additionalProperties?: JsonSchemaNode | false;
 }
 
-/** Names that the schema knows at a path. */
-function settingsAt(path: Path): readonly string[] {
-  let node: JsonSchemaNode = inventoryJsonSchema();
+type SettingsAt = (path: Path) => readonly string[];
+
+/** Names that the schema knows at a path. Making the JSON Schema takes 10 ms: it is made once, and only for mistakes. */
+function settingsOf(schema: JsonSchemaNode, path: Path): readonly string[] {
+  let node = schema;
   for (const part of path)
     node = (typeof part === 'number' ? node.items : node.properties?.[part]) ?? (node.additionalProperties || {});
   return Object.keys(node.properties ?? {});
@@ -78,7 +80,7 @@ const asPath = (path: readonly PropertyKey[]): Path =>
 const MAX_ISSUES = 100;
 const MAX_ROUNDS = 6;
 
-function describe(issue: z.core.$ZodIssue, root: Located): readonly Found[] {
+function describe(issue: z.core.$ZodIssue, root: Located, settingsAt: SettingsAt): readonly Found[] {
   const path = asPath(issue.path);
   const { found } = follow(root, path);
   if (issue.code === 'unrecognized_keys') {
@@ -108,6 +110,8 @@ function culprits(issue: z.core.$ZodIssue, tree: Located): readonly Located[] {
  */
 export function decode(root: Located): Decoded {
   let tree = root;
+  let schema: JsonSchemaNode | undefined;
+  const settingsAt: SettingsAt = (path) => settingsOf((schema ??= inventoryJsonSchema()), path);
   const problems: Found[] = [];
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const current = tree;
@@ -123,7 +127,8 @@ export function decode(root: Located): Decoded {
     if (result.success)
       return { file: result.data, whole: round === 0, problems, locate: (path) => place(current, path) };
     const issues = result.error.issues.map(triedForm);
-    if (round === 0) problems.push(...issues.slice(0, MAX_ISSUES).flatMap((issue) => describe(issue, root)));
+    if (round === 0)
+      problems.push(...issues.slice(0, MAX_ISSUES).flatMap((issue) => describe(issue, root, settingsAt)));
     const gone = new Set(issues.flatMap((issue) => culprits(issue, current)));
     if (gone.has(current)) {
       if (round > 0 || typeof current.value !== 'object' || Array.isArray(current.value) || current.value === null)

@@ -24,7 +24,7 @@ export interface Gathered {
 const PATCH_FILE =
   /^(?:etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kubeletconfiguration|corednsdeployment)[^+/]*(?:\+(?:strategic|merge|json))?\.(?:yaml|json)$/;
 
-const isUrl = (value: string): boolean => /^https?:\/\//.test(value);
+const isUrl = (value: string): boolean => /^[a-z]+:\/\//.test(value);
 
 /** The repository's signing key: where a host fetches it, or the key itself. */
 const signingKey = async (reader: Reader, path: Path, given: string): Promise<PackageRepository['key']> =>

@@ -10,7 +10,7 @@ import {
 import { disjointNetworks, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
-import { files, ignoredChecks, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
+import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
 import { kubernetesVersion, runtimeVersion } from './rules/versions.ts';
 
 /** Rules about what is written: they also hold for the part of an inventory that could be read. */
@@ -28,6 +28,7 @@ export const rules: readonly Rule[] = [
   registries,
   ignoredChecks,
   proxyIsSet,
+  manifestSources,
   ownedByKubeadm,
   ownedByKubelet,
   ownedLabels,

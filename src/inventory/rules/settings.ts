@@ -82,3 +82,15 @@ export const proxyIsSet: Rule = ({ proxy }) =>
   proxy !== undefined && proxy.http === undefined && proxy.https === undefined
     ? [problem(['proxy', 'http'], 'is required: the URL of the proxy, e.g. "http://proxy.example.com:3128"')]
     : [];
+
+/** A manifest is code that runs in the cluster: it comes from a file, or over TLS. */
+export const manifestSources: Rule = ({ manifests }) => [
+  ...manifests.flatMap((source, i) =>
+    /^[a-z]+:\/\//i.test(source) && !source.startsWith('https://')
+      ? [problem(['manifests', i], 'use https://, or a file')]
+      : [],
+  ),
+  ...repeated(manifests, (source) => source).map(({ index }) =>
+    problem(['manifests', index], 'is named above already; remove it'),
+  ),
+];
