@@ -89,22 +89,31 @@ async function keep(
   pause: Pause,
   over: AbortSignal,
 ): Promise<Error | undefined> {
-  for (;;) {
-    await held.get(remote.host.name)!.ended;
-    let again: Held | undefined;
-    for (let waitedMs = 0; again === undefined; waitedMs += AGAIN_MS) {
+  const { name } = remote.host;
+  try {
+    for (;;) {
+      const status = await held.get(name)!.ended;
       if (over.aborted) return undefined;
-      try {
-        again = await takeOne(remote, line);
-      } catch (error) {
-        const hopeless = !(error instanceof ConnectError) || !error.retryable || waitedMs >= PATIENCE_MS;
-        if (hopeless) return error instanceof Error ? error : new Error(String(error));
-        await pause(AGAIN_MS, over);
-      }
+      if (String(status).startsWith('SIG')) return new Refused(name, 'somebody freed the lock by force');
+      held.set(name, await takeAgain(remote, line, pause, over));
     }
-    held.set(remote.host.name, again);
-    // Released while it was being taken again.
-    if (over.aborted) await again.release();
+  } catch (error) {
+    return over.aborted ? undefined : (error as Error);
+  }
+}
+
+async function takeAgain(remote: Lockable, line: string, pause: Pause, over: AbortSignal): Promise<Held> {
+  for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
+    over.throwIfAborted();
+    try {
+      const again = await takeOne(remote, line);
+      // Released while it was being taken again.
+      if (over.aborted) await again.release();
+      return again;
+    } catch (error) {
+      if (!(error instanceof ConnectError) || !error.retryable || waitedMs >= PATIENCE_MS) throw error;
+      await pause(AGAIN_MS, over);
+    }
   }
 }
 

@@ -39,7 +39,7 @@ export async function hold(on: Exchange, command: Command<'sh'>, pause: Pause): 
 
   return {
     first,
-    ended: ended.then(() => undefined),
+    ended: ended.then(({ status }) => status),
     async release() {
       over.abort();
       channel.close();

@@ -6,8 +6,8 @@ import type { Secret } from '../shell/secret.ts';
 export interface Held {
   /** The first line that it printed. */
   readonly first: string;
-  /** Settles when the command or the connection ended. */
-  readonly ended: Promise<void>;
+  /** Settles when the command or the connection ended: exit status, a signal's name, or `lost`. */
+  readonly ended: Promise<number | string>;
   release(): Promise<void>;
 }
 

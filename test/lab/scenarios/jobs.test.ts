@@ -1,54 +1,23 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CommandError } from '../../../src/errors.ts';
-import type { LinuxHost } from '../../../src/inventory/inventory.ts';
-import { linuxRemote, type LinuxRemote } from '../../../src/remote/linux.ts';
 import { Secret } from '../../../src/shell/secret.ts';
 import { sh } from '../../../src/shell/sh.ts';
-import { dialSsh } from '../../../src/transport/ssh.ts';
 import * as lab from '../lab.ts';
 import { waitUntil } from '../wait-until.ts';
+import { kbuilds } from './kbuilds.ts';
 
 const NAME = 'jobs-w1';
 const SOON_MS = 20_000;
-const remotes: LinuxRemote[] = [];
-let serial = 0;
-
-/** As a kbuild process of its own: a connection and a run id. */
-async function kbuild(user = 'root'): Promise<LinuxRemote & { readonly followed: string[]; readonly runId: string }> {
-  const host: LinuxHost = {
-    os: 'linux',
-    role: 'worker',
-    name: NAME,
-    address: lab.hostSettings(NAME).address,
-    internalAddress: lab.hostSettings(NAME).address,
-    ssh: { user, port: 22, identityFile: lab.paths.identityFile, knownHostsFiles: [lab.paths.knownHostsFile] },
-    kubelet: { config: {}, extraArgs: [] },
-    labels: {},
-    taints: undefined,
-    setHostname: false,
-  };
-  const runId = `test${String(process.pid)}-${String(++serial)}`;
-  const followed: string[] = [];
-  const transport = await dialSsh(host, { policy: 'strict' });
-  const remote = linuxRemote(host, transport, { runId, onJobFollowed: (summary) => followed.push(summary) });
-  remotes.push(remote);
-  return Object.assign(remote, { followed, runId });
-}
+const { connect, closeAll } = kbuilds();
+const kbuild = (user?: 'root' | 'ops') => connect(NAME, user);
 
 const inside = async (command: string) => (await lab.inside(NAME, command)).stdout.trim();
 const units = () => inside("systemctl list-units --all --plain --no-legend 'kbuild-job-*'");
 const folders = () => inside('find /run/kbuild/jobs -mindepth 2 -maxdepth 2');
 const exists = async (path: string) => (await inside(`test -e ${path} && echo yes || :`)) === 'yes';
 
-/** Ends the process on the host that serves a remote's connection. */
-async function cutConnection(remote: LinuxRemote): Promise<void> {
-  const served = (await remote.run(sh`echo $PPID`)).trim();
-  await inside(`kill -KILL ${served}`);
-}
-
 beforeAll(() => lab.up([NAME]));
 afterAll(async () => {
-  await Promise.all(remotes.map((remote) => remote.close()));
+  await closeAll();
   await lab.down([NAME]);
 });
 
@@ -89,7 +58,7 @@ test('a job outlives the connection, is waited for on a new one, and runs once',
     sh`echo begun >>/root/long; until [ -e /root/go-on ]; do sleep 0.1; done; echo finished`,
   );
   await waitUntil('the job runs', SOON_MS, () => exists('/root/long'));
-  await cutConnection(remote);
+  await remote.cut();
   await waitUntil('the job is followed', SOON_MS, () => remote.transport.connections === 2);
   await inside('touch /root/go-on');
   expect(await done).toBe('finished\n');
@@ -132,14 +101,6 @@ test('a host that lost its power during a job is told apart from a job that neve
   await lab.kill([NAME]);
   await lab.start([NAME]);
   expect(await failure).toMatchObject({ status: 'vanished' });
-});
-
-test('a host that is restarted during a job ends it, and says so', async () => {
-  const remote = await kbuild();
-  const failure = remote.job('ended', sh`touch /run/ended; exec sleep 600`).catch((error: unknown) => error);
-  await waitUntil('the job runs', SOON_MS, () => exists('/run/ended'));
-  await lab.reboot([NAME]);
-  expect(await failure).toBeInstanceOf(CommandError);
 });
 
 test('waiting is quick: an empty job takes well under a second', async () => {

@@ -1,0 +1,52 @@
+import type { LinuxHost } from '../../../src/inventory/inventory.ts';
+import { linuxRemote, type LinuxRemote } from '../../../src/remote/linux.ts';
+import { sh } from '../../../src/shell/sh.ts';
+import { dialSsh } from '../../../src/transport/ssh.ts';
+import * as lab from '../lab.ts';
+
+/** A remote as a kbuild process of its own has it: its own connection and run. */
+export interface OwnRemote extends LinuxRemote {
+  readonly runId: string;
+  /** What it said about jobs of others. */
+  readonly followed: readonly string[];
+  /** Ends the process on the host that serves its connection. */
+  cut(): Promise<void>;
+}
+
+/** Makes remotes of lab hosts and closes them all at the end. */
+export function kbuilds(): {
+  readonly connect: (name: string, user?: 'root' | 'ops') => Promise<OwnRemote>;
+  readonly closeAll: () => Promise<void>;
+} {
+  const remotes: LinuxRemote[] = [];
+  return {
+    async connect(name, user = 'root') {
+      const { address } = lab.hostSettings(name);
+      const host: LinuxHost = {
+        os: 'linux',
+        role: 'worker',
+        name,
+        address,
+        internalAddress: address,
+        ssh: { user, port: 22, identityFile: lab.paths.identityFile, knownHostsFiles: [lab.paths.knownHostsFile] },
+        kubelet: { config: {}, extraArgs: [] },
+        labels: {},
+        taints: undefined,
+        setHostname: false,
+      };
+      const runId = `test${String(process.pid)}-${String(remotes.length + 1)}`;
+      const followed: string[] = [];
+      const transport = await dialSsh(host, { policy: 'strict' });
+      const remote = linuxRemote(host, transport, { runId, onJobFollowed: (summary) => followed.push(summary) });
+      remotes.push(remote);
+      const cut = async () => {
+        const served = (await remote.run(sh`echo $PPID`)).trim();
+        await lab.inside(name, `kill -KILL ${served}`);
+      };
+      return Object.assign(remote, { runId, followed, cut });
+    },
+    async closeAll() {
+      await Promise.all(remotes.map((remote) => remote.close()));
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forceUnlock, lockHosts, whoHolds, type LockHolder } from '../../../src/engine/lock.ts';
+import { Refused } from '../../../src/errors.ts';
+import { sh } from '../../../src/shell/sh.ts';
+import * as lab from '../lab.ts';
+import { waitUntil } from '../wait-until.ts';
+import { kbuilds } from './kbuilds.ts';
+
+const [A, B] = ['locks-w1', 'locks-w2'] as const;
+const SOON_MS = 20_000;
+const { connect, closeAll } = kbuilds();
+
+const holder = (who: string): LockHolder => ({ who, pid: 4321, since: '2026-01-01T12:03:00Z', command: 'kbuild up' });
+const alice = holder('alice@laptop');
+const bob = holder('bob@desk');
+
+beforeAll(() => lab.up([A, B]));
+afterAll(async () => {
+  await closeAll();
+  await lab.down([A, B]);
+});
+
+test('the second operator is told who, since when and what; afterwards the lock is free', async () => {
+  const [one, two] = [await connect(A), await connect(A, 'ops')];
+  const lock = await lockHosts([one], alice);
+  await expect(lockHosts([two], bob)).rejects.toThrow(
+    `${A}: refused: locked: held by alice@laptop (pid 4321) since 2026-01-01T12:03:00Z: kbuild up`,
+  );
+  expect(await whoHolds(two)).toBe('alice@laptop (pid 4321) since 2026-01-01T12:03:00Z: kbuild up');
+  await lock.release();
+  expect(await whoHolds(two)).toBeUndefined();
+  await (await lockHosts([two], bob)).release();
+});
+
+test('all hosts or none', async () => {
+  const [ours, theirs] = [await connect(B), await connect(B)];
+  const a = await connect(A);
+  const lock = await lockHosts([theirs], alice);
+  await expect(lockHosts([ours, a], bob)).rejects.toBeInstanceOf(Refused);
+  expect(await whoHolds(a)).toBeUndefined();
+  await lock.release();
+});
+
+test('a kbuild that dies frees its locks within a second', async () => {
+  const [dead, two] = [await connect(A), await connect(A)];
+  await lockHosts([dead], alice);
+  const died = performance.now();
+  await dead.cut();
+  await dead.close();
+  await waitUntil('the lock is free', SOON_MS, async () => (await whoHolds(two)) === undefined);
+  expect(performance.now() - died).toBeLessThan(1500);
+});
+
+test('a lock whose connection was lost is taken again by the same run', async () => {
+  const [one, two] = [await connect(A), await connect(A)];
+  const lock = await lockHosts([one], alice);
+  await one.cut();
+  await waitUntil('a new connection', SOON_MS, () => one.transport.connections === 2);
+  await waitUntil('the lock', SOON_MS, () => whoHolds(two));
+  await expect(lockHosts([two], bob)).rejects.toBeInstanceOf(Refused);
+  await lock.release();
+  expect(await whoHolds(two)).toBeUndefined();
+});
+
+test('unlock --force ends the holder, tells its run, and never ends a job', async () => {
+  const [one, two] = [await connect(A, 'ops'), await connect(A)];
+  const lock = await lockHosts([one], alice);
+  const job = one.job('work', sh`until [ -e /root/go ]; do sleep 0.1; done; echo done`);
+  await forceUnlock(two);
+  expect((await lock.lost).message).toBe(`${A}: refused: somebody freed the lock by force`);
+  const other = await lockHosts([two], bob);
+  await lab.inside(A, 'touch /root/go');
+  expect(await job).toBe('done\n');
+  await other.release();
+  await lock.release();
+});
