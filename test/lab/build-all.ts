@@ -2,6 +2,7 @@ import { existsSync, readlinkSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Artifact, folderOf, inOrder, isMade, make } from './artifact.ts';
+import { downloadSite, siteAnswers } from './downloads.ts';
 import { ensureKeys } from './keys.ts';
 import { mirrors } from './mirrors.ts';
 import { paths } from './paths.ts';
@@ -17,9 +18,8 @@ export async function buildAll(): Promise<Recipes> {
   await requireDisk(DISK.hosts);
   await installPackages();
   await mkdir(paths.build, { recursive: true });
-  const all = recipes(await mirrors(), await ensureKeys());
-  const roots = [all.base, all.tools, all.images, ...Object.values(all.repositories)];
-  const missing = missingFor(roots);
+  const all = await currentRecipes();
+  const missing = missingFor(rootsOf(all));
   if (missing.length > 0) await requireDisk(DISK.build);
   if (missing.some(({ go }) => go)) await requireGo();
   await makeAll(missing);
@@ -32,12 +32,27 @@ export async function buildAll(): Promise<Recipes> {
 
 /** Removes artifacts that no recipe leads to any more. No host may lie over one. Returns their names. */
 export async function prune(inUse: readonly string[]): Promise<readonly string[]> {
-  const all = recipes(await mirrors(), await ensureKeys());
-  const roots = [all.base, all.tools, all.images, ...Object.values(all.repositories)];
-  const keep = new Set([...inOrder(roots).map(folderOf), ...inUse].map((folder) => basename(folder)));
+  const keep = new Set(
+    [...inOrder(rootsOf(await currentRecipes())).map(folderOf), ...inUse].map((folder) => basename(folder)),
+  );
   const old = (await readdir(paths.build)).filter((name) => !name.endsWith('.log') && !keep.has(name));
   for (const name of old) await rm(join(paths.build, name), { recursive: true, force: true });
   return old;
+}
+
+const rootsOf = ({ base, tools, images, repositories }: Recipes): readonly Artifact[] => [
+  base,
+  tools,
+  images,
+  ...Object.values(repositories),
+];
+
+/** Asks the download site only where something of it is missing. */
+async function currentRecipes(): Promise<Recipes> {
+  const given = [await mirrors(), await ensureKeys()] as const;
+  const offline = recipes(...given, { ...downloadSite(), answers: false });
+  const undecided = missingFor(rootsOf(offline)).some(({ name }) => name.startsWith('kubernetes-1'));
+  return undecided ? recipes(...given, { ...downloadSite(), answers: await siteAnswers() }) : offline;
 }
 
 /** What must be made for these: an artifact that is there needs nothing, whatever became of what it was made from. */

@@ -1,4 +1,4 @@
-import type { Artifact } from './artifact.ts';
+import { type Artifact, isMade } from './artifact.ts';
 import type { Keys } from './keys.ts';
 import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
@@ -22,8 +22,35 @@ export interface Recipes {
   readonly repositories: Readonly<Record<string, Artifact>>;
 }
 
-/** Every artifact of the lab. Pure: a change of a script or a version is a new key, and builds what depends on it. */
-export function recipes(mirrors: Mirrors, keys: Keys): Recipes {
+/** Whether the Kubernetes programs may be taken from a download site, and from which. */
+export interface Downloads {
+  readonly base: string;
+  /** File with checksums to believe instead of the site's, or nothing. */
+  readonly checksums: string;
+  readonly answers: boolean;
+}
+
+/** The Kubernetes programs: what was made once stays; otherwise downloaded where the site answers, and built where not. */
+function kubernetesPrograms(version: string, { base, checksums, answers }: Downloads): Artifact {
+  const VERSION = `v${version}`;
+  const images = 'kube-apiserver kube-controller-manager kube-scheduler kube-proxy';
+  const downloaded: Artifact = {
+    name: `kubernetes-download-${version}`,
+    recipe: 'kubernetes-download',
+    params: { VERSION, PROGRAMS: `kubeadm kubelet kubectl ${images}` },
+    settings: { DOWNLOAD_BASE: base, CHECKSUMS: checksums },
+  };
+  const built: Artifact = {
+    name: `kubernetes-${version}`,
+    recipe: 'kubernetes',
+    params: { VERSION, PROGRAMS: 'kubeadm kubelet kubectl hyperkube' },
+    go: true,
+  };
+  return [downloaded, built].find(isMade) ?? (answers ? downloaded : built);
+}
+
+/** Every artifact of the lab. A change of a script or a version is a new key, and builds what depends on it. */
+export function recipes(mirrors: Mirrors, keys: Keys, downloads: Downloads): Recipes {
   const signing = (key: string): Pick<Artifact, 'params' | 'settings'> => ({
     params: { KEY: key },
     settings: { GNUPGHOME: paths.gnupg },
@@ -55,7 +82,7 @@ export function recipes(mirrors: Mirrors, keys: Keys): Recipes {
   const cni = program('cni-plugins', VERSIONS.cniPlugins);
   const versions = KUBERNETES.map((kubernetes) => ({
     ...kubernetes,
-    programs: program('kubernetes', kubernetes.version),
+    programs: kubernetesPrograms(kubernetes.version, downloads),
     etcdPrograms: program('etcd', kubernetes.etcd),
     corednsProgram: program('coredns', kubernetes.coredns),
   }));
@@ -87,6 +114,13 @@ export function recipes(mirrors: Mirrors, keys: Keys): Recipes {
       FLANNEL: program('flannel', VERSIONS.flannel),
       // Last version of the plugins' module that still had it.
       FLANNEL_CNI: program('flannel-cni', '0.9.1'),
+      // Not among the downloads: always built.
+      AGNHOST: {
+        name: `agnhost-${VERSIONS.agnhost}`,
+        recipe: 'kubernetes',
+        params: { VERSION: `v${KUBERNETES[0].version}`, PROGRAMS: 'agnhost' },
+        go: true,
+      },
       PAUSE: { name: 'pause', recipe: 'pause' },
       TOOLS: tools,
       BOOTSTRAP: bootstrap,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The storage of a registry with every image that kubeadm of the lab's versions and flannel ask for, and agnhost.
-# KUBERNETES_<n>, ETCD_<n>, COREDNS_<n> (n: 0, 1): programs, and the same with _VERSION their versions. FLANNEL, FLANNEL_CNI, PAUSE, TOOLS,
-# BOOTSTRAP: other artifacts. FLANNEL_VERSION, FLANNEL_CNI_VERSION, PAUSE_VERSION, AGNHOST_VERSION: tags. OUT: root of the registry.
+# KUBERNETES_<n>, ETCD_<n>, COREDNS_<n> (n: 0, 1): programs, and the same with _VERSION their versions. AGNHOST, FLANNEL, FLANNEL_CNI, PAUSE,
+# TOOLS, BOOTSTRAP: other artifacts. FLANNEL_VERSION, FLANNEL_CNI_VERSION, PAUSE_VERSION, AGNHOST_VERSION: tags. OUT: root of the registry.
 set -eu
 . ./image-tools.sh
 . ./oci.sh
@@ -36,8 +36,14 @@ image "pause:$PAUSE_VERSION" /pause pause
 
 for n in 0 1; do
   eval "kubernetes=\$KUBERNETES_$n version=v\$KUBERNETES_${n}_VERSION etcd=\$ETCD_$n etcd_version=\$ETCD_${n}_VERSION coredns=\$COREDNS_$n coredns_version=\$COREDNS_${n}_VERSION"
-  put "$kubernetes/hyperkube" "layers/kubernetes-$n/usr/local/bin/hyperkube"
-  for p in kube-apiserver kube-controller-manager kube-scheduler kube-proxy; do ln -s hyperkube "layers/kubernetes-$n/usr/local/bin/$p"; done
+  for p in kube-apiserver kube-controller-manager kube-scheduler kube-proxy; do
+    if [ -e "$kubernetes/hyperkube" ]; then
+      put "$kubernetes/hyperkube" "layers/kubernetes-$n/usr/local/bin/hyperkube"
+      ln -s hyperkube "layers/kubernetes-$n/usr/local/bin/$p"
+    else
+      put "$kubernetes/$p" "layers/kubernetes-$n/usr/local/bin/$p"
+    fi
+  done
   for p in kube-apiserver kube-controller-manager kube-scheduler; do image "$p:$version" "$p" kubernetes-$n; done
   image "kube-proxy:$version" kube-proxy kubernetes-$n firewall
 
@@ -48,7 +54,7 @@ for n in 0 1; do
   image "coredns/coredns:v$coredns_version" /coredns coredns-$n
 done
 
-put "$KUBERNETES_0/agnhost" layers/agnhost/agnhost
+put "$AGNHOST/agnhost" layers/agnhost/agnhost
 image "e2e-test-images/agnhost:$AGNHOST_VERSION" /agnhost agnhost shell curl
 
 put "$FLANNEL/flanneld" layers/flannel/opt/bin/flanneld

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds kubeadm, kubelet, kubectl, hyperkube (API server, controller manager, scheduler, proxy) and agnhost
-# from the published k8s.io/kubernetes module. VERSION: v1.36.3. OUT: folder for the programs.
+# from the published k8s.io/kubernetes module. VERSION: v1.36.3. PROGRAMS: which of them. OUT: folder for the programs.
 set -eu
 # The staging modules are v0.0.0 in the module's own go.mod; they are published as v0.36.3.
 staging=v0.${VERSION#v1.}
@@ -19,7 +19,11 @@ flags="-s -w -X $pkg.gitVersion=$VERSION -X $pkg.gitMajor=1 -X $pkg.gitMinor=$mi
 for p in k8s.io/client-go/pkg/version k8s.io/kubectl/pkg/version; do
   flags="$flags -X $p.gitVersion=$VERSION -X $p.gitMajor=1 -X $p.gitMinor=$minor"
 done
-build() { go build -trimpath -tags selinux,notest,grpcnotrace -ldflags "$flags" -o "$OUT/$1" "$2"; }
-for p in kubeadm kubelet kubectl; do build "$p" "k8s.io/kubernetes/cmd/$p"; done
-build hyperkube .
-build agnhost k8s.io/kubernetes/test/images/agnhost
+for p in $PROGRAMS; do
+  case $p in
+    hyperkube) package=. ;;
+    agnhost) package=k8s.io/kubernetes/test/images/agnhost ;;
+    *) package=k8s.io/kubernetes/cmd/$p ;;
+  esac
+  go build -trimpath -tags selinux,notest,grpcnotrace -ldflags "$flags" -o "$OUT/$p" "$package"
+done
