@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { parseEtcd } from '../../src/facts/etcd-view.ts';
+
+// Answers of etcdctl 3.6.8 of three members, of which one does not answer and one is a learner that has not started.
+const out = `members {"header":{"cluster_id":14841639068965178418,"member_id":10276657743932975437,"raft_term":4},"members":[{"ID":10276657743932975437,"name":"cp1","peerURLs":["https://10.0.0.11:2380"],"clientURLs":["https://10.0.0.11:2379"]},{"ID":18249187646912138824,"name":"cp2","peerURLs":["https://10.0.0.12:2380"],"clientURLs":["https://10.0.0.12:2379"]},{"ID":1,"peerURLs":["https://10.0.0.13:2380"],"isLearner":true}]}
+health [{"endpoint":"https://10.0.0.11:2379","health":true,"took":"9.1ms"},{"endpoint":"https://10.0.0.12:2379","health":false,"took":"5s","error":"context deadline exceeded"}]
+status [{"Endpoint":"https://10.0.0.11:2379","Status":{"header":{"cluster_id":14841639068965178418,"member_id":10276657743932975437,"revision":9,"raft_term":4},"version":"3.6.8","dbSize":1298432,"leader":10276657743932975437}}]
+alarms {"header":{"cluster_id":14841639068965178418},"alarms":[{"memberID":10276657743932975437,"alarm":1}]}
+`;
+
+test('ids keep all their digits, and who does not answer is not healthy', () => {
+  expect(parseEtcd(out)).toEqual({
+    members: [
+      {
+        id: '8e9e05c52164694d',
+        name: 'cp1',
+        peerUrl: 'https://10.0.0.11:2380',
+        learner: false,
+        healthy: true,
+        leader: true,
+        dbSize: 1_298_432,
+      },
+      {
+        id: 'fd422379fda50e48',
+        name: 'cp2',
+        peerUrl: 'https://10.0.0.12:2380',
+        learner: false,
+        healthy: false,
+        leader: false,
+        dbSize: 0,
+      },
+      { id: '1', name: '', peerUrl: 'https://10.0.0.13:2380', learner: true, healthy: false, leader: false, dbSize: 0 },
+    ],
+    alarms: ['NOSPACE on 8e9e05c52164694d'],
+  });
+});
+
+test('an etcd that says nothing is an error, not an empty one', () => {
+  expect(() => parseEtcd('members \nhealth \nstatus \nalarms \n')).toThrow();
+});
