@@ -70,6 +70,7 @@ test('`down` without names leaves a machine as it was, also after a crash in the
     'registry',
     'services',
     'ssh',
+    'tls',
     'www',
   ]);
   expect(await left()).toEqual([]);

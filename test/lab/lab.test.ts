@@ -10,10 +10,12 @@ import {
   kill,
   partition,
   paths,
+  PRIVATE_REGISTRY,
   reboot,
   reset,
   ssh,
   start,
+  tls,
   up,
 } from './lab.ts';
 import { attempt } from './run.ts';
@@ -73,10 +75,15 @@ test('packages are signed, images are served, and nothing else is reached', asyn
   expect(
     await answer(A, 'apt-get -qq update && apt-get -s -qq install haproxy keepalived chrony | grep -c ^Inst'),
   ).toMatch(/^\d+$/);
-  const release =
-    'curl -fsS http://10.77.0.1:8080/kubernetes/v1.37/deb/Release.key | gpg --with-colons --show-keys | grep -c ^pub';
-  expect(await answer(A, release)).toBe('1');
+  const key = 'curl -fsS http://10.77.0.1:8080/kubernetes/v1.37/deb/Release.key | head -1';
+  expect(await answer(A, key)).toBe('-----BEGIN PGP PUBLIC KEY BLOCK-----');
   expect(await answer(A, 'curl -fsS http://10.77.0.1:5000/v2/kube-apiserver/tags/list')).toContain('v1.37.1');
+  const catalog = `${PRIVATE_REGISTRY.url}/v2/_catalog`;
+  const login = `${PRIVATE_REGISTRY.username}:${PRIVATE_REGISTRY.password}`;
+  await ssh(A, 'cat > /tmp/ca.crt', readFileSync(tls.ca, 'utf8'));
+  expect(await answer(A, `curl -s -o /dev/null ${catalog} || echo $?`)).toBe('60'); // an unknown authority
+  expect(await answer(A, `curl -sS -w '%{http_code}' -o /dev/null --cacert /tmp/ca.crt ${catalog}`)).toBe('401');
+  expect(await answer(A, `curl -fsS --cacert /tmp/ca.crt -u ${login} ${catalog}`)).toContain('"kube-apiserver"');
   expect(await answer(A, 'curl -sS -m 3 -o /dev/null http://192.0.2.1/ 2>/dev/null && echo yes || echo no')).toBe('no');
 });
 

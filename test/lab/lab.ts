@@ -30,7 +30,9 @@ import { waitUntil } from './wait-until.ts';
 
 export { inventory, roleOf, type InventoryHost, type LabInventory, type Role } from './inventory.ts';
 export { hostNames, hostSettings, type HostSettings } from './host-settings.ts';
+export { PACKAGES_URL, PRIVATE_REGISTRY, REGISTRY_URL } from './network-plan.ts';
 export { labDir, paths } from './paths.ts';
+export { tls } from './tls.ts';
 export { inside, ssh, sshArguments } from './ssh.ts';
 export type { Result } from './run.ts';
 

@@ -1,5 +1,6 @@
 /** The lab's command line: `npm run lab -- COMMAND`. Progress goes to stderr, results to stdout. */
 import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 import { buildAll, prune } from './build-all.ts';
 import { LabError, Unmet } from './errors.ts';
@@ -23,6 +24,7 @@ const USAGE = `npm run lab -- COMMAND
   heal [HOST…]               take partitions back
   reset HOST…                back to a fresh system; same address, same host keys
   inventory HOST…            print an inventory of them
+  ca                         print the certificate authority of the private registry
   prune                      remove artifacts of older recipes
 
 A host's role is in its name: cp1, w1, etcd1, lb1. Caches: KBUILD_LAB_DIR, default /var/cache/kbuild-lab.
@@ -62,6 +64,7 @@ const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<n
   inventory: quietly(async ({ names }) =>
     print(stringify(await lab.inventory(some(names)), { lineWidth: 0, aliasDuplicateObjects: false })),
   ),
+  ca: quietly(async () => print(await readFile(lab.tls.ca, 'utf8'))),
   prune: quietly(async () => {
     for (const name of await prune(lab.hostNames().map((host) => lab.hostSettings(host).base)))
       progress(`removed ${name}`);

@@ -4,6 +4,17 @@ export const GATEWAY = '10.77.0.1';
 /** Image registry, plain HTTP: a mirror of registry.k8s.io and ghcr.io. */
 export const REGISTRY_PORT = 5000;
 
+/** The same images by TLS with the lab's own authority, for who has the password. */
+export const PRIVATE_REGISTRY_PORT = 5001;
+export const PRIVATE_REGISTRY = {
+  url: `https://${GATEWAY}:${PRIVATE_REGISTRY_PORT}`,
+  username: 'kbuild',
+  password: 'lab-secret',
+} as const;
+
+/** bcrypt of that password, the one form the registry takes. */
+export const PRIVATE_REGISTRY_BCRYPT = '$2b$05$kbuildlabkbuildlabkbueOUQPTfejKvdnMtgQfXg8yKoCxTHBsLq';
+
 /** Package repositories, plain HTTP with signed indexes. */
 export const PACKAGES_PORT = 8080;
 

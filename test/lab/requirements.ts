@@ -19,7 +19,7 @@ const PACKAGES = [
     'dpkg-dev',
     'apt-utils',
   ],
-  ...['gnupg', 'util-linux', 'curl', 'gcc', 'libc6-dev', 'debian-archive-keyring'],
+  ...['gnupg', 'util-linux', 'curl', 'openssl', 'gcc', 'libc6-dev', 'debian-archive-keyring'],
 ];
 
 const GIB = 2 ** 30;

@@ -5,9 +5,17 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { LabError } from './errors.ts';
 import { withLock } from './flock.ts';
-import { GATEWAY, PACKAGES_PORT, REGISTRY_PORT } from './network-plan.ts';
+import {
+  GATEWAY,
+  PACKAGES_PORT,
+  PRIVATE_REGISTRY,
+  PRIVATE_REGISTRY_BCRYPT,
+  PRIVATE_REGISTRY_PORT,
+  REGISTRY_PORT,
+} from './network-plan.ts';
 import { paths } from './paths.ts';
 import { recordedProcess, signal } from './process-id.ts';
+import { ensureTls, tls } from './tls.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** A server that all hosts share. It outlives the process that started it. */
@@ -17,34 +25,34 @@ interface Service {
   readonly command: readonly string[];
 }
 
-/** The programs that the services run, by the folder of the artifact that holds them. */
-const services = (tools: string): readonly Service[] => [
-  {
-    name: 'packages',
-    port: PACKAGES_PORT,
-    command: [join(tools, 'busybox'), 'httpd', '-f', '-p', `${GATEWAY}:${PACKAGES_PORT}`, '-h', paths.www],
-  },
-  {
-    name: 'registry',
-    port: REGISTRY_PORT,
-    command: [join(tools, 'docker-registry'), 'serve', join(paths.services, 'registry.yml')],
-  },
-];
+const SERVICE_NAMES = ['packages', 'registry', 'private-registry'] as const;
 
-const SERVICE_NAMES = ['packages', 'registry'] as const;
+/** The servers. `tools`: the folder with their programs. */
+function services(tools: string): readonly Service[] {
+  const registry = (name: string): readonly string[] => [
+    join(tools, 'docker-registry'),
+    'serve',
+    join(paths.services, `${name}.yml`),
+  ];
+  return [
+    {
+      name: 'packages',
+      port: PACKAGES_PORT,
+      command: [join(tools, 'busybox'), 'httpd', '-f', '-p', `${GATEWAY}:${PACKAGES_PORT}`, '-h', paths.www],
+    },
+    { name: 'registry', port: REGISTRY_PORT, command: registry('registry') },
+    { name: 'private-registry', port: PRIVATE_REGISTRY_PORT, command: registry('private-registry') },
+  ];
+}
+
 const pidFile = (name: string): string => join(paths.services, `${name}.pid`);
 
 /** Starts the shared servers that do not run. `tools`: the artifact with their programs. */
 export async function servicesUp(tools: string): Promise<void> {
   await withLock('services', async () => {
     await mkdir(paths.services, { recursive: true });
-    const registry = {
-      version: '0.1',
-      storage: { filesystem: { rootdirectory: paths.registry }, maintenance: { readonly: { enabled: true } } },
-      http: { addr: `${GATEWAY}:${REGISTRY_PORT}` },
-      log: { accesslog: { disabled: false }, level: 'warn' },
-    };
-    await writeFile(join(paths.services, 'registry.yml'), JSON.stringify(registry)); // JSON is YAML
+    await ensureTls();
+    await writeRegistrySettings();
     for (const service of services(tools)) await start(service);
   });
 }
@@ -66,6 +74,26 @@ export async function servicesDown(): Promise<void> {
 /** Which of the shared servers run. */
 export const runningServices = (): readonly string[] =>
   SERVICE_NAMES.filter((name) => recordedProcess(pidFile(name)) !== undefined);
+
+/** Both registries serve the same images; the private one by TLS, to whoever has the password. */
+async function writeRegistrySettings(): Promise<void> {
+  const settings = (port: number): object => ({
+    version: '0.1',
+    storage: { filesystem: { rootdirectory: paths.registry }, maintenance: { readonly: { enabled: true } } },
+    http: { addr: `${GATEWAY}:${port}` },
+    log: { level: 'warn' },
+  });
+  const htpasswd = join(paths.services, 'htpasswd');
+  await writeFile(htpasswd, `${PRIVATE_REGISTRY.username}:${PRIVATE_REGISTRY_BCRYPT}\n`);
+  const privately = {
+    ...settings(PRIVATE_REGISTRY_PORT),
+    http: { addr: `${GATEWAY}:${PRIVATE_REGISTRY_PORT}`, tls: { certificate: tls.certificate, key: tls.key } },
+    auth: { htpasswd: { realm: 'lab', path: htpasswd } },
+  };
+  // JSON is YAML.
+  await writeFile(join(paths.services, 'registry.yml'), JSON.stringify(settings(REGISTRY_PORT)));
+  await writeFile(join(paths.services, 'private-registry.yml'), JSON.stringify(privately));
+}
 
 async function start({ name, port, command }: Service): Promise<void> {
   if (recordedProcess(pidFile(name)) !== undefined) return;
