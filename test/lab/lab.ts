@@ -21,7 +21,7 @@ import { claimHost, hostNames, hostSettings, saveSettings } from './host-setting
 import { writeKnownHosts } from './known-hosts.ts';
 import { networkDown, networkUp } from './network.ts';
 import { applyPartitions, type Cut, isolate, rejoin } from './partition.ts';
-import { saveSysctls, restoreSysctls } from './sysctls.ts';
+import { raiseLimits, restoreSysctls, saveSysctls } from './sysctls.ts';
 import { progress } from './progress.ts';
 import { servicesDown, servicesUp } from './services.ts';
 import { inside } from './ssh.ts';
@@ -46,6 +46,7 @@ export interface UpOptions {
 export async function up(names: readonly string[], { nics = 1 }: UpOptions = {}): Promise<void> {
   const { base, tools } = await buildAll();
   await saveSysctls();
+  await raiseLimits();
   await networkUp();
   await servicesUp(folderOf(tools));
   for (const name of names) await claimHost(name, nics, folderOf(base));

@@ -26,6 +26,20 @@ const SYSCTLS = [
 
 const file = join(paths.services, 'sysctls.json');
 
+/**
+ * Limits that a machine of its own has for itself: all hosts together use up this machine's. With the usual 128 inotify
+ * instances a third host's kubelet and kube-proxy end with "too many open files".
+ */
+const LIMITS = { 'fs/inotify/max_user_instances': 8192, 'fs/inotify/max_user_watches': 1_048_576 } as const;
+
+/** Raises what hosts share. Idempotent; `restoreSysctls` takes it back. */
+export async function raiseLimits(): Promise<void> {
+  for (const [name, least] of Object.entries(LIMITS)) {
+    const path = `/proc/sys/${name}`;
+    if (Number(await readFile(path, 'utf8')) < least) await writeFile(path, String(least));
+  }
+}
+
 /** Remembers them as they were before the first host. */
 export async function saveSysctls(): Promise<void> {
   await withLock('sysctls', async () => {
