@@ -19,12 +19,13 @@ import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
 /** All hosts of an inventory that answered, observed once. */
 export interface Connected {
   readonly inventory: Inventory;
+  /** The fleet as it is known now. */
   readonly watch: Watch;
   readonly on: On;
   /** Remotes of the hosts that answered, sorted by name. */
   readonly remotes: readonly LinuxRemote[];
-  /** Observes everything anew. */
-  readonly lookAgain: () => Promise<Watch>;
+  /** Observes everything anew: `watch` is another one afterwards. */
+  readonly lookAgain: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -101,15 +102,19 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     });
 
   run.emit({ kind: 'connecting', hosts: hosts.map(({ name }) => name) });
-  const first = watching(await look(dial));
+  let current = watching(await look(dial));
   return {
     inventory,
-    watch: first,
+    get watch() {
+      return current;
+    },
     on,
     get remotes() {
       return [...remotes.values()].sort((a, b) => (a.host.name < b.host.name ? -1 : 1));
     },
-    lookAgain: async () => watching(await look((host) => (remotes.has(host.name) ? Promise.resolve() : dial(host)))),
+    lookAgain: async () => {
+      current = watching(await look((host) => (remotes.has(host.name) ? Promise.resolve() : dial(host))));
+    },
     close: async () => {
       await Promise.all([...remotes.values()].map((remote) => remote.close()));
     },

@@ -54,10 +54,9 @@ export async function carryOut(
   emit({ kind: 'locked', hosts: connected.remotes.length });
   void lock.lost.then((error) => run.abort(error));
   try {
-    const watch = await connected.lookAgain();
-    const now = { ...run, connected: { ...connected, watch } };
-    const phases = phasesOf(now, list(now));
-    const due = planOf(now, phases).changes;
+    await connected.lookAgain();
+    const phases = phasesOf(run, list(run));
+    const due = planOf(run, phases).changes;
     const known = new Set(agreed.changes.map(changeId));
     const beyond = due.filter((change) => !known.has(changeId(change)));
     if (beyond.length > 0) {
@@ -68,7 +67,7 @@ export async function carryOut(
     const { failures } = await converge({
       inventory,
       phases,
-      watch,
+      watch: connected.watch,
       on: connected.on,
       planned: new Set([...known, ...beyond.map(changeId)]),
       approve: async (summary) => {
