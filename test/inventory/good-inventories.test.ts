@@ -1,0 +1,318 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { revealed, Secret } from '../../src/shell/secret.ts';
+import { inventoryOf, load, problemsOf, shown } from './load.ts';
+
+const minimal = (more = ''): string => `name: prod
+kubernetes: { version: "1.36.3" }
+${more}
+hosts:
+  - { name: cp1, address: 203.0.113.11, internalAddress: 10.0.0.11, role: control-plane }
+  - { name: w1, address: 203.0.113.21, internalAddress: 10.0.0.21, role: worker }
+`;
+
+const folder = new URL('../../inventories/', import.meta.url);
+
+test.each(readdirSync(folder))('the example %s loads', async (name) => {
+  const inventory = await inventoryOf(readFileSync(new URL(name, folder), 'utf8'));
+  expect(`${inventory.name}.yaml`).toBe(name);
+});
+
+test('a short inventory gets a value for everything', async () => {
+  const { inventory, warnings } = await load(minimal());
+  expect(inventory).toMatchObject({
+    name: 'prod',
+    file: '/work/inventory.yaml',
+    kubernetes: {
+      version: '1.36.3',
+      minor: '1.36',
+      repository: {
+        url: 'https://pkgs.k8s.io/core:/stable:/v1.36/deb',
+        key: { url: 'https://pkgs.k8s.io/core:/stable:/v1.36/deb/Release.key' },
+        fingerprint: 'DE15B14486CD377B9E876E1A234654DA9A296436',
+      },
+      imageRepository: 'registry.k8s.io',
+      dnsDomain: 'cluster.local',
+    },
+    endpoint: '10.0.0.11:6443',
+    endpointInHosts: false,
+    network: { plugin: 'flannel', podSubnet: '10.244.0.0/16', serviceSubnet: '10.96.0.0/12' },
+    runtime: { name: 'containerd', version: '2.2.9', cgroupDriver: 'systemd', package: 'containerd.io' },
+    etcd: { topology: 'stacked' },
+    loadBalancer: { kind: 'none' },
+    proxy: undefined,
+    files: [],
+    manifests: [],
+    ignoreChecks: [],
+  });
+  expect(inventory.hosts[0]).toEqual({
+    name: 'cp1',
+    os: 'linux',
+    role: 'control-plane',
+    address: '203.0.113.11',
+    internalAddress: '10.0.0.11',
+    ssh: { user: 'root', port: 22, knownHostsFiles: ['/home/user/.ssh/known_hosts', '/etc/ssh/ssh_known_hosts'] },
+    kubelet: { config: {}, extraArgs: [] },
+    labels: {},
+    taints: undefined,
+    setHostname: false,
+  });
+  expect(warnings.map(shown).join()).toMatch(/2:13 kubernetes\.endpoint: is the address of "cp1".*never/);
+});
+
+test('an even number of control planes and an unsupported containerd are warnings', async () => {
+  const { warnings } = await load(`name: prod
+kubernetes: { version: "1.36.3", endpoint: k8s.example.com }
+runtime: { version: "1.7.28" }
+hosts:
+  - { name: cp1, address: 10.0.0.11, role: control-plane }
+  - { name: cp2, address: 10.0.0.12, role: control-plane }
+`);
+  expect(warnings.map(shown)).toEqual([
+    '3:21 runtime.version: containerd supports Kubernetes 1.36 from 2.2.0, 2.3.0 on, not in 1.7.28; use 2.2.9',
+    '5:3 hosts: 2 control planes survive the loss of 0, no more than 1 would; use an odd number',
+  ]);
+});
+
+test('an endpoint without a port is at 6443; without a name it follows the bind port', async () => {
+  const named = minimal().replace('"1.36.3"', '"1.36.3", endpoint: k8s.example.com, endpointInHosts: true');
+  expect(await inventoryOf(named)).toMatchObject({ endpoint: 'k8s.example.com:6443', endpointInHosts: true });
+  const bound = minimal('kubeadm: { init: { localAPIEndpoint: { bindPort: 7443 } } }');
+  expect((await inventoryOf(bound)).endpoint).toBe('10.0.0.11:7443');
+});
+
+test('kubelet settings, labels and taints: the host wins over its role, its role over all', async () => {
+  const { hosts } = await inventoryOf(`name: prod
+kubernetes: { version: "1.36.3" }
+kubelet:
+  config: { maxPods: 200, evictionHard: { memory.available: 1Gi, nodefs.available: 5% }, tlsCipherSuites: [a, b] }
+  extraArgs: [{ name: v, value: "2" }, { name: node-status-x, value: all }]
+roles:
+  worker:
+    kubelet: { config: { maxPods: 100, tlsCipherSuites: [c] }, extraArgs: [{ name: v, value: "4" }] }
+    labels: { pool: general, disk: hdd }
+    taints: [{ key: a, effect: NoSchedule }]
+hosts:
+  - { name: cp1, address: 10.0.0.11, role: control-plane, taints: [] }
+  - name: w1
+    address: 10.0.0.21
+    role: worker
+    labels: { disk: ssd }
+    kubelet: { config: { maxPods: 50, evictionHard: { memory.available: null } }, extraArgs: [{ name: x, value: "1" }] }
+`);
+  expect(hosts.map(({ kubelet, labels, taints }) => ({ kubelet, labels, taints }))).toEqual([
+    {
+      kubelet: {
+        config: {
+          maxPods: 200,
+          evictionHard: { 'memory.available': '1Gi', 'nodefs.available': '5%' },
+          tlsCipherSuites: ['a', 'b'],
+        },
+        extraArgs: [
+          { name: 'v', value: '2' },
+          { name: 'node-status-x', value: 'all' },
+        ],
+      },
+      labels: {},
+      taints: [],
+    },
+    {
+      kubelet: {
+        config: { maxPods: 50, evictionHard: { 'nodefs.available': '5%' }, tlsCipherSuites: ['c'] },
+        extraArgs: [
+          { name: 'v', value: '4' },
+          { name: 'node-status-x', value: 'all' },
+          { name: 'x', value: '1' },
+        ],
+      },
+      labels: { pool: 'general', disk: 'ssd' },
+      taints: [{ key: 'a', effect: 'NoSchedule' }],
+    },
+  ]);
+});
+
+test('a login: the host wins, paths are absolute', async () => {
+  const { hosts } = await inventoryOf(`name: prod
+kubernetes: { version: "1.36.3" }
+ssh: { user: admin, port: 2222, identityFile: ~/.ssh/id, knownHostsFile: known_hosts }
+setHostname: true
+hosts:
+  - { name: cp1, address: 10.0.0.11, role: control-plane }
+  - { name: w1, address: 10.0.0.21, role: worker, ssh: { user: root, identityFile: /k }, setHostname: false }
+`);
+  expect(hosts.map(({ ssh, setHostname }) => ({ ...ssh, setHostname }))).toEqual([
+    {
+      user: 'admin',
+      port: 2222,
+      identityFile: '/home/user/.ssh/id',
+      knownHostsFiles: ['/work/known_hosts'],
+      setHostname: true,
+    },
+    { user: 'root', port: 2222, identityFile: '/k', knownHostsFiles: ['/work/known_hosts'], setHostname: false },
+  ]);
+});
+
+test('hosts behind one address are told apart by their ports', async () => {
+  expect(
+    await problemsOf(`name: prod
+kubernetes: { version: "1.36.3" }
+hosts:
+  - { name: cp1, address: 127.0.0.1, internalAddress: 10.0.0.11, role: control-plane, ssh: { port: 2201 } }
+  - { name: w1, address: 127.0.0.1, internalAddress: 10.0.0.21, role: worker, ssh: { port: 2202 } }
+`),
+  ).toEqual([]);
+});
+
+test('noProxy is completed with whatever must be reached directly', async () => {
+  const { proxy } = await inventoryOf(
+    minimal('proxy: { http: "http://proxy:3128", noProxy: [.example.com, cp1] }').replace(
+      '"1.36.3"',
+      '"1.36.3", endpoint: k8s.example.com',
+    ),
+  );
+  expect(proxy).toEqual({
+    http: 'http://proxy:3128',
+    https: 'http://proxy:3128',
+    noProxy: [
+      'localhost',
+      '127.0.0.1',
+      '10.0.0.11',
+      '203.0.113.11',
+      'cp1',
+      '10.0.0.21',
+      '203.0.113.21',
+      'w1',
+      'k8s.example.com',
+      '10.244.0.0/16',
+      '10.96.0.0/12',
+      '.svc',
+      '.cluster.local',
+      '.example.com',
+    ],
+  });
+});
+
+test('files go to the hosts that are meant, with their content and mode', async () => {
+  const { files } = await inventoryOf(
+    minimal(`files:
+  - { hosts: control-plane, path: /etc/a, source: a.txt }
+  - { hosts: ["w*", cp1], path: /etc/b, content: "b\\n", mode: "0755" }
+  - { hosts: all, path: /etc/c, secret: "file:c.txt" }`),
+    { 'a.txt': 'A', 'c.txt': 'hidden\n' },
+  );
+  expect(files).toEqual([
+    { hosts: ['cp1'], path: '/etc/a', content: 'A', mode: 0o644 },
+    { hosts: ['cp1', 'w1'], path: '/etc/b', content: 'b\n', mode: 0o755 },
+    { hosts: ['cp1', 'w1'], path: '/etc/c', content: expect.any(Secret) as Secret, mode: 0o600 },
+  ]);
+  expect(revealed(files[2]!.content as Secret)).toBe('hidden\n');
+});
+
+const withPassword = (reference: string): string =>
+  minimal(`runtime: { registries: [{ host: a.example.com, username: u, password: ${JSON.stringify(reference)} }] }`);
+
+test.each(['env:PASSWORD', 'file:password.txt', 'command:pass show registry'])(
+  'a secret comes from %s',
+  async (reference) => {
+    const { runtime } = await inventoryOf(
+      withPassword(reference),
+      { 'password.txt': 'hunter2\n' },
+      {
+        env: { PASSWORD: 'hunter2' },
+        command: (command) => Promise.resolve(command === 'pass show registry' ? 'hunter2\n' : ''),
+      },
+    );
+    expect(revealed(runtime.registries[0]!.password!)).toBe('hunter2');
+    expect(JSON.stringify(runtime)).not.toContain('hunter2');
+  },
+);
+
+test('a secret that cannot be had is a problem', async () => {
+  expect(await problemsOf(withPassword('env:PASSWORD'))).toEqual([
+    '3:71 runtime.registries[0].password: env:PASSWORD: the environment has no such variable',
+  ]);
+  expect((await problemsOf(withPassword('file:gone')))[0]).toMatch(/file:gone: there is no such file/);
+  const fails = { command: () => Promise.reject(new Error('exit status 1')) };
+  expect((await problemsOf(withPassword('command:false'), {}, fails))[0]).toMatch(/command:false: exit status 1/);
+});
+
+test('where no command may be run, a secret of one is empty, and that is no problem', async () => {
+  const { runtime } = await inventoryOf(withPassword('command:pass'));
+  expect(revealed(runtime.registries[0]!.password!)).toBe('');
+});
+
+test('a wrong inventory runs no command and fetches nothing', async () => {
+  const asked: string[] = [];
+  const ask = (what: string): Promise<string> => {
+    asked.push(what);
+    return Promise.resolve('x');
+  };
+  const text = `${withPassword('command:pass')}manifests: ["https://example.com/a.yaml"]\nunknown: 1\n`;
+  expect(await problemsOf(text, {}, { command: ask, fetch: ask })).toHaveLength(1);
+  expect(asked).toEqual([]);
+});
+
+test('repositories: a mirror keeps its layout, a flat one has no suite, a key may be a file', async () => {
+  const { kubernetes, runtime } = await inventoryOf(
+    minimal(
+      'runtime: { repository: { url: "http://mirror/docker", suite: "/", key: docker.asc, fingerprint: "aaaa aaaa aaaa aaaa aaaa  aaaa aaaa aaaa aaaa aaaa" } }',
+    ).replace('"1.36.3"', '"1.37.1", repository: { url: "http://mirror/v{minor}" }'),
+    { 'docker.asc': 'KEY' },
+  );
+  expect(kubernetes.repository).toMatchObject({
+    url: 'http://mirror/v1.37',
+    key: { url: 'http://mirror/v1.37/Release.key' },
+  });
+  expect(runtime.repository).toEqual({
+    url: 'http://mirror/docker',
+    key: { content: 'KEY' },
+    fingerprint: 'A'.repeat(40),
+  });
+});
+
+test('private CAs and patches are read', async () => {
+  const pem = '-----BEGIN CERTIFICATE-----\n';
+  const text = minimal(`runtime: { registries: [{ host: a, ca: ca.pem }] }\nkubeadm: { patches: patches }`);
+  const { runtime, kubeadm } = await inventoryOf(text, { 'ca.pem': pem, 'patches/etcd0+merge.yaml': 'a: b' });
+  expect(runtime.registries).toEqual([{ host: 'a', mirrors: [], ca: pem }]);
+  expect(kubeadm.patches).toEqual({ 'etcd0+merge.yaml': 'a: b' });
+  expect(await problemsOf(text, { 'ca.pem': 'x', 'patches/readme.txt': '' })).toEqual([
+    '3:40 runtime.registries[0].ca: ca.pem: holds no PEM certificate',
+    expect.stringMatching(/^4:21 kubeadm\.patches: patches\/readme\.txt: kubeadm reads no file of this name/),
+  ]);
+});
+
+test('manifests are read from files and, where that is allowed, from URLs', async () => {
+  const text = minimal('manifests: [a.yaml, "https://example.com/b.yaml"]');
+  const object = (name: string): string => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
+  const files = { 'a.yaml': `${object('a')}---\n${object('b')}` };
+  const names = async (fetch?: (url: string) => Promise<string>): Promise<unknown> => {
+    const { manifests } = await inventoryOf(text, files, fetch === undefined ? {} : { fetch });
+    return manifests.map(({ source, objects }) => [
+      source,
+      objects.map(({ metadata }) => (metadata as { name: string }).name),
+    ]);
+  };
+  const url = 'https://example.com/b.yaml';
+  expect(await names()).toEqual([
+    ['a.yaml', ['a', 'b']],
+    [url, []],
+  ]);
+  expect(await names(() => Promise.resolve(object('c')))).toEqual([
+    ['a.yaml', ['a', 'b']],
+    [url, ['c']],
+  ]);
+  expect(await problemsOf(text, files, { fetch: () => Promise.reject(new Error('404 Not Found')) })).toEqual([
+    '3:21 manifests[1]: https://example.com/b.yaml: 404 Not Found',
+  ]);
+  expect(await problemsOf(text, files, { fetch: () => Promise.resolve(object('b')) })).toEqual([
+    '3:21 manifests[1]: https://example.com/b.yaml: ConfigMap b is in a.yaml already',
+  ]);
+});
+
+test('an inventory that is not there says how to get one', async () => {
+  const { loadInventory } = await import('../../src/inventory/load.ts');
+  await expect(loadInventory({ file: 'gone.yaml', env: {}, cwd: '/nowhere' })).rejects.toThrow(
+    'gone.yaml: there is no such file; "kbuild init > inventory.yaml" writes one',
+  );
+});
