@@ -8,6 +8,7 @@ import * as kubernetes from './linux/kubernetes.ts';
 import * as machine from './linux/machine.ts';
 import * as names from './linux/names.ts';
 import { interfaces, kubeChains, listeners } from './linux/network.ts';
+import { ownFiles } from './linux/own-files.ts';
 import { dpkgAudit, packages } from './linux/packages.ts';
 import { cgroupDriverInUse, criSockets, images, runtimeConfig } from './linux/runtime.ts';
 import { services } from './linux/services.ts';
@@ -60,6 +61,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     serviceNetwork: kubernetes.serviceNetwork(firstServiceAddress(inventory), dnsServiceAddress(inventory)),
     certificates: kubernetes.certificates,
     leftovers: kubernetes.leftovers,
+    ownFiles,
   }) satisfies Readonly<Record<string, Probe<unknown>>>;
 
 /** One immutable snapshot of a Linux host. */

@@ -1,7 +1,8 @@
+import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import type { Os } from './os.ts';
 
-const apt: Pick<Os, 'installPackages' | 'fetch'> = {
+const apt: Pick<Os, 'installPackages' | 'releasePackages' | 'fetch'> = {
   installPackages: ({ packages, optional, hold, sources }) =>
     script('debian/install-packages.sh', {
       PACKAGES: Object.entries(packages).map(([name, version]) => `${name} ${version}`),
@@ -9,6 +10,7 @@ const apt: Pick<Os, 'installPackages' | 'fetch'> = {
       HOLD: hold,
       SOURCES: sources,
     }),
+  releasePackages: (names) => sh`apt-mark unhold ${names}`,
   fetch: (url) => script('debian/fetch.sh', { URL: url }),
 };
 

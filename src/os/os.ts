@@ -21,6 +21,8 @@ export interface Os {
   readonly versions: readonly string[];
   /** One transaction: finishes an interrupted one, installs, holds. Waits for other package tools. Run as a job. */
   readonly installPackages: (request: PackageRequest) => Command<'sh'>;
+  /** Lets the package manager upgrade and remove these packages again. */
+  readonly releasePackages: (names: readonly string[]) => Command<'sh'>;
   /** Prints the file at a URL, base64-encoded, fetched with what the distribution always has. */
   readonly fetch: (url: string) => Command<'sh'>;
 }

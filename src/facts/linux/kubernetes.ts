@@ -105,9 +105,12 @@ export const certificates = probe(
       })),
 );
 
-/** What a network plugin and kube-proxy leave on a host: CNI configuration, plugin state and kubelet mounts. */
+/**
+ * What flannel and the kubelet leave on a host: the plugin's CNI configuration and state (never another plugin's), and
+ * mounts below /var/lib/kubelet as `mount PATH`.
+ */
 export const leftovers = probe(
-  sh`ls -d /etc/cni/net.d/* /var/lib/cni/* /run/flannel 2>/dev/null || true
+  sh`ls -d /etc/cni/net.d/10-flannel.conflist /var/lib/cni/flannel /var/lib/cni/networks/cbr0 /var/lib/cni/results/cbr0-* /var/lib/cni/cache/results/cbr0-* /run/flannel 2>/dev/null || true
      awk '$2 ~ "^/var/lib/kubelet/" { print "mount " $2 }' /proc/mounts`,
   (out) => lines(out),
 );

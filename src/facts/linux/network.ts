@@ -41,8 +41,14 @@ export const interfaces = probe(sh`ip -o link show; ip -o addr show`, (out): rea
   return [...found].map(([name, addresses]) => ({ name, addresses }));
 });
 
-/** Chains of kube-proxy, the kubelet and CNI plugins that are in the packet filter, e.g. `KUBE-SERVICES`. */
+/**
+ * Chains of kube-proxy, the kubelet and CNI plugins in the packet filters of both families, e.g. `KUBE-SERVICES`, and
+ * tables of kube-proxy's nftables mode, e.g. `nft ip kube-proxy`.
+ */
 export const kubeChains = probe(
-  sh`if command -v iptables-save >/dev/null; then iptables-save 2>/dev/null | grep -E '^:(KUBE|CNI|FLANNEL)-' || true; fi`,
-  (out) => [...new Set(lines(out).map((line) => line.slice(1).split(' ')[0]!))],
+  sh`for save in iptables-save ip6tables-save; do
+       if command -v $save >/dev/null; then $save 2>/dev/null | grep -E '^:(KUBE|CNI|FLANNEL)-' || true; fi
+     done
+     if command -v nft >/dev/null; then nft list tables 2>/dev/null | sed -n 's/^table \\(ip6*\\) kube-proxy$/nft \\1 kube-proxy/p'; fi`,
+  (out) => [...new Set(lines(out).map((line) => (line.startsWith('nft ') ? line : line.slice(1).split(' ')[0]!)))],
 );

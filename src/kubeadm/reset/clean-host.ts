@@ -1,0 +1,102 @@
+import type { Step } from '../../engine/step.ts';
+import { HOSTS_BEGIN, HOSTS_END } from '../../facts/linux/names.ts';
+import { osOf } from '../../os/index.ts';
+import { paths } from '../../paths.ts';
+import { runs } from '../../resources/runs.ts';
+import { script } from '../../templates.ts';
+
+/** The bridge of flannel's delegate plugin. */
+const BRIDGE = 'cni0';
+
+const some = (all: readonly string[]): string =>
+  `${all.slice(0, 3).join(', ')}${all.length > 3 ? `, ${String(all.length - 3)} more` : ''}`;
+
+/** flannel's interfaces, CNI configuration and state are gone; another plugin's stay. */
+export const noCniRemains: Step = {
+  name: 'no-cni-remains',
+  diff: ({ inventory, host, facts }) => {
+    const { plugin, flannel } = inventory.network;
+    const files = facts.leftovers.filter((one) => !one.startsWith('mount '));
+    const mine = new Set(plugin === 'flannel' ? [BRIDGE, `flannel.${String(flannel.vni)}`] : []);
+    const interfaces = facts.interfaces.map(({ name }) => name).filter((name) => mine.has(name));
+    const found = [...interfaces, ...files];
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `remove what the network plugin left (found ${some(found)})`,
+        apply: runs(host, script('linux/clean-cni.sh', { INTERFACES: interfaces, FILES: files })),
+      },
+    ];
+  },
+};
+
+/** No chain of kube-proxy, the kubelet or a CNI plugin is left in the packet filter; others' rules are not touched. */
+export const noKubeChains: Step = {
+  name: 'no-kube-chains',
+  diff: ({ host, facts }) => {
+    const ipvs = facts.interfaces.filter(({ name }) => name === 'kube-ipvs0').map(({ name }) => name);
+    const found = [...facts.kubeChains, ...ipvs];
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `remove Kubernetes' chains from the packet filter (found ${some(found)})`,
+        apply: runs(host, script('linux/clean-packet-filter.sh')),
+      },
+    ];
+  },
+};
+
+/** The files that kbuild wrote are gone, and what it had put aside is back. */
+export const noOwnFiles: Step = {
+  name: 'no-own-files',
+  diff: ({ host, facts }) => {
+    const found = facts.ownFiles;
+    if (found.length === 0) return [];
+    const restored = [paths.containerdConfigBackup, paths.fstabBackup].filter((path) => found.includes(path));
+    return [
+      {
+        summary: `take back what kbuild wrote (found ${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
+        apply: runs(
+          host,
+          script('linux/take-back-files.sh', {
+            FILES: found,
+            CONTAINERD_CONFIG: paths.containerdConfig,
+            CONTAINERD_BACKUP: paths.containerdConfigBackup,
+            FSTAB_BACKUP: paths.fstabBackup,
+            CERTS_D: paths.certsD,
+          }),
+        ),
+      },
+    ];
+  },
+};
+
+/** kbuild's lines of /etc/hosts are gone. */
+export const noHostsBlock: Step = {
+  name: 'no-hosts-block',
+  diff: ({ host, facts }) =>
+    facts.hostsBlock === 'absent'
+      ? []
+      : [
+          {
+            summary: `take kbuild's lines out of /etc/hosts (found ${facts.hostsBlock})`,
+            apply: runs(host, script('linux/write-hosts-block.sh', { BEGIN: HOSTS_BEGIN, END: HOSTS_END, BLOCK: '' })),
+          },
+        ],
+};
+
+/** The packages stay, but nothing holds them at their version any more. */
+export const packagesReleased: Step = {
+  name: 'packages-released',
+  diff: ({ inventory, host, facts }) => {
+    const ours = ['kubelet', 'kubeadm', 'kubectl', 'kubernetes-cni', 'cri-tools', inventory.runtime.package];
+    const held = ours.filter((name) => facts.packages.get(name)?.held === true);
+    if (held.length === 0) return [];
+    return [
+      {
+        summary: `let the system upgrade ${held.join(', ')} again (found held)`,
+        apply: runs(host, osOf(host, facts).releasePackages(held)),
+      },
+    ];
+  },
+};

@@ -1,0 +1,47 @@
+# shellcheck shell=sh
+# Removes chains of kube-proxy, the kubelet and CNI plugins, and the rules that lead to them, one table at a time and
+# atomically. Rules of others are not read back and written again: they keep their place and their counters.
+clean() {
+  save=$1-save
+  restore=$1-restore
+  command -v "$save" >/dev/null || return 0
+  rules=$("$save" 2>/dev/null) || return 0
+  changes=$(printf '%s\n' "$rules" | awk '
+    /^\*/ { table = $0; n = 0; jumps = ""; next }
+    /^:(KUBE|CNI|FLANNEL)-/ { chain[++n] = substr($1, 2); next }
+    /^-A / && $2 !~ /^(KUBE|CNI|FLANNEL)-/ && / -[jg] (KUBE|CNI|FLANNEL)-/ { sub(/^-A/, "-D"); jumps = jumps $0 "\n"; next }
+    /^COMMIT/ && n > 0 {
+      printf "%s\n%s", table, jumps
+      for (i = 1; i <= n; i++) print "-F " chain[i]
+      for (i = 1; i <= n; i++) print "-X " chain[i]
+      print "COMMIT"
+    }')
+  if [ -n "$changes" ]; then printf '%s\n' "$changes" | "$restore" --noflush; fi
+}
+
+# A host may have both kinds; what the plain names stand for is one of them.
+kinds='iptables ip6tables'
+for kind in iptables-nft ip6tables-nft iptables-legacy ip6tables-legacy; do
+  if command -v "$kind-save" >/dev/null; then kinds="$kinds $kind"; fi
+done
+for kind in $kinds; do clean "$kind"; done
+
+if command -v nft >/dev/null; then
+  for family in ip ip6; do
+    if nft list table $family kube-proxy >/dev/null 2>&1; then nft delete table $family kube-proxy; fi
+  done
+fi
+
+# kube-proxy's IPVS mode: virtual servers at the addresses of its own interface, and its sets.
+if ip link show kube-ipvs0 >/dev/null 2>&1; then
+  if command -v ipvsadm >/dev/null; then
+    addresses=$(ip -o addr show dev kube-ipvs0 | awk '{ sub(/\/.*/, "", $4); print $4 }')
+    ipvsadm -Sn | awk '$1 == "-A" { print $2, $3 }' | while read -r protocol server; do
+      if printf '%s\n' "$addresses" | grep -qxF "$(echo "${server%:*}" | tr -d '[]')"; then ipvsadm -D "$protocol" "$server"; fi
+    done
+  fi
+  ip link delete kube-ipvs0
+fi
+if command -v ipset >/dev/null; then
+  for set in $(ipset list -n 2>/dev/null | grep '^KUBE-' || true); do ipset destroy "$set" || true; done
+fi
