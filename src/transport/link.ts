@@ -1,13 +1,18 @@
 import type { Duplex, Readable } from 'node:stream';
 
-/** One running command on a connection. Emits `exit` (status, or null and a signal's name) and `close`. */
+/** One running command on a connection. Emits `close` when it is over and its output was read. */
 export interface CommandStream extends Duplex {
   readonly stderr: Readable;
 }
 
 /** What became of an attempt to start a command. */
 export type Started =
-  | { readonly kind: 'started'; readonly stream: CommandStream }
+  | {
+      readonly kind: 'started';
+      readonly stream: CommandStream;
+      /** Exit status or a signal's name; `lost` while none came. */
+      readonly status: () => number | string;
+    }
   /** The server opens no more channels for now; nothing was run. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** The server will not run the command. */

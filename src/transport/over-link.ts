@@ -79,7 +79,7 @@ export async function overLinks(
         switch (started.kind) {
           case 'started': {
             commands++;
-            const ended = endOf(started.stream, link).finally(giveBack);
+            const ended = endOf(started.stream, started.status, link).finally(giveBack);
             return { stream: started.stream, ended };
           }
           case 'lost':
@@ -180,19 +180,15 @@ export async function overLinks(
   };
 }
 
-/** ssh2 closes a channel only when its stdout and stderr were both read, and says nothing when the connection drops. */
-function endOf(stream: CommandStream, link: Link): Promise<number | string> {
-  return new Promise((resolve) => {
-    let status: number | string = 'lost';
-    stream.on('exit', (code: number | null | undefined, signal?: string) => {
-      status = code ?? signal ?? 'lost';
-    });
-    // Writing to a command that has ended is no error of ours: its status tells.
-    stream.on('error', () => undefined);
-    stream.on('close', () => resolve(status));
-    void link.lost.then(() => setImmediate(() => setImmediate(() => resolve(status))));
+/** ssh2 closes a channel only when its stdout and stderr were both read, and may say nothing when the connection drops. */
+const endOf = (stream: CommandStream, status: () => number | string, link: Link): Promise<number | string> =>
+  new Promise((resolve) => {
+    const end = () => {
+      resolve(status());
+    };
+    stream.on('close', end);
+    void link.lost.then(() => setImmediate(() => setImmediate(end)));
   });
-}
 
 async function collect({ stream, ended }: Running, maxBytes: number): Promise<ExecResult> {
   const output = boundedOutput(maxBytes);

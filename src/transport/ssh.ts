@@ -172,10 +172,21 @@ function linkOf(client: Client, lost: Promise<void>): Link {
   };
 
   function started(error: Error | undefined, stream: CommandStream): Started {
-    if (error === undefined) return { kind: 'started', stream };
+    if (error === undefined) return { kind: 'started', stream, status: statusOf(stream) };
     const sent = error.message === 'Unable to exec';
     if (isLost) return { kind: sent ? 'lost' : 'unsent' };
     if (sent) return { kind: 'denied', reason: error.message };
     return { kind: 'refused', reason: error.message };
   }
+}
+
+/** Listens from the first moment: the status may come in the same packet as the answer that the command was started. */
+function statusOf(stream: CommandStream): () => number | string {
+  let status: number | string = 'lost';
+  stream.on('exit', (code: number | null | undefined, signal?: string) => {
+    status = code ?? signal ?? 'lost';
+  });
+  // Writing to a command that has ended is no error of ours: its status tells.
+  stream.on('error', () => undefined);
+  return () => status;
 }

@@ -1,0 +1,146 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ssh2, { type Connection, type ServerChannel } from 'ssh2';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import { linuxHost } from './inventory.ts';
+
+/** A command that a client runs on the fake server. */
+export interface FakeCommand {
+  readonly commandLine: string;
+  /** Everything that the client sends until it ends its input. */
+  readonly stdin: () => Promise<string>;
+  readonly channel: ServerChannel;
+  /** Drops the connection that it came on, without a word. */
+  readonly drop: () => void;
+}
+
+/** An SSH server in this process: what it answers is the test's to say. */
+export interface FakeSshServer {
+  readonly port: number;
+  /** How to reach it, its keys on file. */
+  readonly host: LinuxHost;
+  readonly knownHosts: string;
+  /** Public keys as in known_hosts, by type. */
+  readonly keys: Readonly<Record<string, string>>;
+  /** Logins that were tried: a method each. */
+  readonly logins: readonly string[];
+  readonly connections: () => number;
+  stop(): Promise<void>;
+}
+
+/** How the server behaves. */
+export interface FakeSshOptions {
+  /** Types of host keys; default one ed25519 key. */
+  readonly hostKeys?: readonly ('ed25519' | 'ecdsa' | 'rsa')[];
+  /** Sessions it allows at once. */
+  readonly sessions?: number;
+  /** Connections it drops before a handshake. */
+  readonly dropFirst?: number;
+}
+
+function newKey(type: 'ed25519' | 'ecdsa' | 'rsa'): string {
+  if (type === 'rsa') {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    return privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+  }
+  return type === 'ecdsa'
+    ? ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 }).private
+    : ssh2.utils.generateKeyPairSync('ed25519').private;
+}
+
+function publicKey(privateKey: string): { readonly type: string; readonly line: string } {
+  const key = ssh2.utils.parseKey(privateKey);
+  if (key instanceof Error) throw key;
+  return { type: key.type, line: `${key.type} ${key.getPublicSSH().toString('base64')}` };
+}
+
+/** Starts it on a free port of 127.0.0.1. */
+export async function fakeSshServer(
+  answer: (command: FakeCommand) => void | Promise<void>,
+  { hostKeys = ['ed25519'], sessions = 100, dropFirst = 0 }: FakeSshOptions = {},
+): Promise<FakeSshServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'kbuild-ssh-'));
+  const privateKeys = hostKeys.map(newKey);
+  const logins: string[] = [];
+  const open = new Set<Connection>();
+  let connections = 0;
+  let drops = dropFirst;
+
+  const server = new ssh2.Server({ hostKeys: privateKeys }, (connection) => {
+    connections++;
+    open.add(connection);
+    let running = 0;
+    connection.on('error', () => undefined);
+    connection.on('close', () => open.delete(connection));
+    connection.on('authentication', (login) => {
+      logins.push(login.method);
+      login.accept();
+    });
+    connection.on('session', (accept, reject) => {
+      if (running >= sessions) {
+        reject();
+        return;
+      }
+      running++;
+      accept().on('exec', (acceptExec, _reject, { command }) => {
+        const channel = acceptExec();
+        channel.on('error', () => undefined);
+        channel.on('close', () => running--);
+        void answer({
+          commandLine: command,
+          channel,
+          stdin: () =>
+            new Promise((resolve) => {
+              const chunks: Buffer[] = [];
+              channel.on('data', (chunk: Buffer) => chunks.push(chunk));
+              channel.on('end', () => {
+                resolve(Buffer.concat(chunks).toString());
+              });
+            }),
+          drop: () => {
+            (connection as unknown as { _sock: { destroy(): void } })._sock.destroy();
+          },
+        });
+      });
+    });
+  });
+  const listener = (server as unknown as { _srv: Server })._srv;
+  listener.prependListener('connection', (socket) => {
+    if (drops-- > 0) socket.destroy();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as { port: number };
+
+  const login = newKey('ed25519');
+  writeFileSync(join(folder, 'login'), login, { mode: 0o600 });
+  const keys = Object.fromEntries(privateKeys.map((key) => publicKey(key)).map(({ type, line }) => [type, line]));
+  const knownHosts = join(folder, 'known_hosts');
+  writeFileSync(
+    knownHosts,
+    Object.values(keys)
+      .map((line) => `[127.0.0.1]:${String(port)} ${line}\n`)
+      .join(''),
+  );
+  return {
+    port,
+    keys,
+    knownHosts,
+    logins,
+    connections: () => connections,
+    host: linuxHost('fake', {
+      address: '127.0.0.1',
+      ssh: { user: 'root', port, identityFile: join(folder, 'login'), knownHostsFiles: [knownHosts] },
+    }),
+    async stop() {
+      for (const connection of open) connection.end();
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+      await Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,240 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterEach, expect, test } from 'vitest';
+import type { ConnectError } from '../../src/errors.ts';
+import { dialSsh, type SshOptions } from '../../src/transport/ssh.ts';
+import type { Transport } from '../../src/transport/transport.ts';
+import { fakeSshServer, type FakeCommand, type FakeSshOptions, type FakeSshServer } from '../fakes/ssh-server.ts';
+
+const running: { stop(): Promise<void> }[] = [];
+const dialled: Transport[] = [];
+
+afterEach(async () => {
+  await Promise.all(dialled.splice(0).map((transport) => transport.close()));
+  await Promise.all(running.splice(0).map((server) => server.stop()));
+});
+
+async function serve(answer: (command: FakeCommand) => void | Promise<void>, options?: FakeSshOptions) {
+  const server = await fakeSshServer(answer, options);
+  running.push(server);
+  return server;
+}
+
+async function dial({ host }: Pick<FakeSshServer, 'host'>, options: Partial<SshOptions> = {}) {
+  const transport = await dialSsh(host, { policy: 'strict', pause: () => Promise.resolve(), ...options });
+  dialled.push(transport);
+  return transport;
+}
+
+const refusal = (dialling: Promise<unknown>): Promise<ConnectError> =>
+  dialling.then(
+    () => {
+      throw new Error('was not refused');
+    },
+    (error: unknown) => error as ConnectError,
+  );
+
+const exits = (status: number) => (command: FakeCommand) => {
+  command.channel.resume();
+  command.channel.exit(status);
+  command.channel.end();
+};
+
+const echo = async (command: FakeCommand) => {
+  command.channel.write(await command.stdin());
+  command.channel.stderr.write(command.commandLine);
+  exits(3)(command);
+};
+
+test('stdin arrives, both streams and the status come back', async () => {
+  const transport = await dial(await serve(echo));
+  const text = 'päßwörd\n'.repeat(50_000);
+  expect(await transport.exec('/bin/sh -s', { stdin: text })).toEqual({
+    stdout: text,
+    stderr: '/bin/sh -s',
+    status: 3,
+  });
+  expect(transport.commands).toBe(1);
+  expect(transport.connections).toBe(1);
+});
+
+test('exactly one way to log in is tried', async () => {
+  const server = await serve(exits(0));
+  await dial(server);
+  // A key is offered, then used.
+  expect(server.logins).toEqual(['publickey', 'publickey']);
+});
+
+test('an end by signal is named', async () => {
+  const server = await serve(({ channel }) => {
+    channel.exit('KILL', false, '');
+    channel.end();
+  });
+  expect((await (await dial(server)).exec('x')).status).toBe('SIGKILL');
+});
+
+test('no status is unknown, not zero', async () => {
+  const server = await serve(({ channel }) => void channel.end('partial'));
+  expect(await (await dial(server)).exec('x')).toEqual({ stdout: 'partial', stderr: '', status: 'lost' });
+});
+
+test('a lost connection ends what runs as lost, and the next command makes a new one', async () => {
+  const server = await serve((command) => {
+    if (command.commandLine === 'drop') {
+      command.channel.write('partial');
+      setImmediate(command.drop);
+    } else exits(0)(command);
+  });
+  const transport = await dial(server);
+  expect(await transport.exec('drop')).toMatchObject({ status: 'lost' });
+  const results = await Promise.all([transport.exec('a'), transport.exec('b'), transport.exec('c')]);
+  expect(results.map(({ status }) => status)).toEqual([0, 0, 0]);
+  expect(transport.connections).toBe(2);
+});
+
+test('connections that are dropped before the handshake are tried again', async () => {
+  const server = await serve(exits(0), { dropFirst: 2 });
+  expect((await (await dial(server)).exec('x')).status).toBe(0);
+});
+
+test('a refused connection is retried and then told', async () => {
+  const server = await serve(exits(0));
+  const pauses: number[] = [];
+  const host = { ...server.host, ssh: { ...server.host.ssh, port: 1 } };
+  const error = await refusal(
+    dial({ host }, { pause: (ms) => Promise.resolve(void pauses.push(ms)), random: () => 0.5 }),
+  );
+  expect(error).toMatchObject({
+    message: 'fake: 127.0.0.1:1: connection refused',
+    retryable: true,
+    remedy: 'is sshd running, and is this its port?',
+  });
+  expect(pauses).toEqual([250, 500, 1000]);
+});
+
+test('no more than five channels are open at once', async () => {
+  let now = 0;
+  let most = 0;
+  const server = await serve(async (command) => {
+    most = Math.max(most, ++now);
+    await command.stdin();
+    now--;
+    exits(0)(command);
+  });
+  const transport = await dial(server);
+  await Promise.all(Array.from({ length: 20 }, () => transport.exec('x')));
+  expect(most).toBe(5);
+});
+
+test('a server that opens fewer channels is asked again when one has closed', async () => {
+  const server = await serve(exits(0), { sessions: 1 });
+  const transport = await dial(server, { pause: (ms) => new Promise((done) => setTimeout(done, ms / 50)) });
+  const results = await Promise.all(Array.from({ length: 8 }, () => transport.exec('x')));
+  expect(results.map(({ status }) => status)).toEqual(Array(8).fill(0));
+  expect(transport.connections).toBe(1);
+});
+
+test('endless output is bounded: beginning and end are kept', async () => {
+  const block = 'x'.repeat(64 * 1024);
+  const server = await serve(async (command) => {
+    command.channel.write('begin\n');
+    for (let i = 0; i < 320; i++)
+      if (!command.channel.write(block)) await new Promise((done) => command.channel.once('drain', done));
+    command.channel.write('\nend');
+    exits(0)(command);
+  });
+  const { stdout, dropped } = await (await dial(server)).exec('x', { maxBytes: 100_000 });
+  expect(stdout.length).toBeLessThan(101_000);
+  expect(stdout).toMatch(/^begin\n/);
+  expect(stdout).toMatch(/\nend$/);
+  expect(stdout).toContain(`[${String(dropped)} bytes left out]`);
+});
+
+test('an open channel talks both ways, line by line, and ends when it is closed', async () => {
+  const server = await serve(async (command) => {
+    command.channel.on('data', (chunk: Buffer) => command.channel.write(String(chunk).toUpperCase()));
+    await command.stdin();
+    exits(0)(command);
+  });
+  const channel = await (await dial(server)).open('x', 'one\ntw');
+  const lines: string[] = [];
+  await new Promise<void>((done) => {
+    channel.onLine((line) => {
+      lines.push(line);
+      if (lines.length === 2) done();
+    });
+    channel.write('o\nrest');
+  });
+  channel.close();
+  expect((await channel.ended).status).toBe(0);
+  expect(lines).toEqual(['ONE', 'TWO']);
+});
+
+test('an unknown host key is refused before any login, with the fingerprint and the way to go', async () => {
+  const server = await serve(exits(0));
+  writeFileSync(server.knownHosts, '');
+  const error = await refusal(dial(server));
+  expect(error.retryable).toBe(false);
+  expect(error.message).toMatch(/the host key ssh-ed25519 SHA256:[\w+/]{43} is not known$/);
+  expect(error.remedy).toContain(`ssh-keyscan -p ${String(server.port)} 127.0.0.1 >> ${server.knownHosts}`);
+  expect(error.remedy).toContain('--accept-new-host-keys');
+  expect(server.logins).toEqual([]);
+});
+
+test('accept-new records an unknown key once, 0600, and knows it afterwards', async () => {
+  const server = await serve(exits(0));
+  writeFileSync(server.knownHosts, '# no line break at the end');
+  await dial(server, { policy: 'accept-new' });
+  await dial(server, { policy: 'accept-new' });
+  await dial(server, { policy: 'strict' });
+  expect(readFileSync(server.knownHosts, 'utf8')).toBe(
+    `# no line break at the end\n[127.0.0.1]:${String(server.port)} ${server.keys['ssh-ed25519']!}\n`,
+  );
+});
+
+test.each(['strict', 'accept-new'] as const)(
+  'a changed host key is refused (%s): both fingerprints, file and line',
+  async (policy) => {
+    const [server, other] = [await serve(exits(0)), await serve(exits(0))];
+    writeFileSync(server.knownHosts, `# a\n[127.0.0.1]:${String(server.port)} ${other.keys['ssh-ed25519']!}\n`);
+    const error = await refusal(dial(server, { policy }));
+    expect(error.retryable).toBe(false);
+    expect(error.message).toMatch(/CHANGED.*SHA256:[\w+/]{43}, but .*known_hosts:2 has ssh-ed25519 SHA256:[\w+/]{43}$/);
+    expect(server.logins).toEqual([]);
+  },
+);
+
+test('a revoked host key is refused', async () => {
+  const server = await serve(exits(0));
+  const key = server.keys['ssh-ed25519']!;
+  writeFileSync(server.knownHosts, `* ${key}\n@revoked * ${key}\n`);
+  const error = await refusal(dial(server, { policy: 'accept-new' }));
+  expect(error.message).toMatch(/is revoked at .*known_hosts:2$/);
+  expect(server.logins).toEqual([]);
+});
+
+test.each([
+  ['ecdsa-sha2-nistp256', ['ed25519', 'ecdsa', 'rsa']],
+  ['ssh-rsa', ['ed25519', 'ecdsa', 'rsa']],
+] as const)('a host that is on file with %s only is asked for that key', async (type, hostKeys) => {
+  const server = await serve(exits(0), { hostKeys });
+  writeFileSync(server.knownHosts, `[127.0.0.1]:${String(server.port)} ${server.keys[type]!}\n`);
+  expect((await (await dial(server)).exec('x')).status).toBe(0);
+});
+
+test('keys that cannot be used are told apart, and nothing is sent', async () => {
+  const server = await serve(exits(0));
+  const encrypted = `${server.knownHosts}.encrypted`;
+  const { utils } = (await import('ssh2')).default;
+  writeFileSync(
+    encrypted,
+    utils.generateKeyPairSync('ed25519', { passphrase: 'x', cipher: 'aes256-ctr', rounds: 1 }).private,
+  );
+  const withKey = (identityFile: string) => ({ host: { ...server.host, ssh: { ...server.host.ssh, identityFile } } });
+  expect((await refusal(dial(withKey(encrypted)))).message).toBe(`fake: the SSH key ${encrypted} is encrypted`);
+  expect((await refusal(dial(withKey('/nonexistent')))).message).toContain('cannot read the SSH key /nonexistent');
+  expect((await refusal(dial(withKey(server.knownHosts)))).message).toContain('is no SSH private key');
+  const { user, port, knownHostsFiles } = server.host.ssh;
+  const noKey = { ...server.host, ssh: { user, port, knownHostsFiles } };
+  expect((await refusal(dial({ host: noKey }))).message).toBe('fake: no SSH key to log in with');
+  expect(server.connections()).toBe(0);
+});
