@@ -65,7 +65,19 @@ export function program(done: (code: number) => void): Command {
   const ignoring = (made: Command): Command =>
     made.option('--ignore-check <names>', 'these findings become warnings', list);
 
-  command('init', 'Write a commented inventory', 'kbuild init > inventory.yaml');
+  command(
+    'init',
+    'Write a commented inventory, to standard output or to a new file',
+    'kbuild init > inventory.yaml',
+    'kbuild init prod.yaml --control-plane 10.0.0.11 --worker 10.0.0.21,w2=10.0.0.22',
+  )
+    .option('--name <name>', 'name of the cluster')
+    .option('--kubernetes <version>', 'exact version, e.g. 1.36.3')
+    .option('--control-plane <hosts>', '[name=]address[/internalAddress], several with commas', list)
+    .option('--worker <hosts>', 'the same for workers', list)
+    .option('--endpoint <host:port>', 'where the API is reached')
+    .option('--user <name>', 'user for SSH')
+    .option('--identity-file <path>', 'private key for SSH');
   command('validate', 'Report every problem of the inventory with its line', 'kbuild validate inventory.yaml');
   command('schema', 'Print the JSON Schema of the inventory', 'kbuild schema > inventory.schema.json');
   ignoring(
