@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { sh, quote, type Word } from '../../src/shell/sh.ts';
+
+const SHELLS: readonly (readonly [string, readonly string[]])[] = [
+  ['/bin/sh', []],
+  ['/bin/dash', []],
+  ['/bin/bash', ['--posix']],
+  ['/bin/bash', []],
+  ['/bin/busybox', ['sh']],
+];
+
+/** Any text but NUL, with everything that is special to some shell more often than chance has it. */
+const nasty = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(
+        ...Array.from('\'"\\$`!*?[]{}()<>|&;#~=%^ \t\n\r-'),
+        '$(touch canary)',
+        '`id`',
+        "'; exit 1; '",
+        '$IFS',
+        '\\\n',
+        '--',
+      ),
+    ),
+    { maxLength: 8 },
+  )
+  .map((parts) => parts.join('').replaceAll('\0', ''));
+
+/** The words as the shell saw them. */
+function seen(shell: string, arguments_: readonly string[], words: readonly string[]): readonly string[] {
+  const { script } = sh`set -u; for word in ${words}; do printf '%s\\0' "$word"; done`;
+  const { stdout, status } = spawnSync(shell, [...arguments_, '-s'], { input: script });
+  expect(status).toBe(0);
+  return stdout.toString('utf8').split('\0').slice(0, -1);
+}
+
+describe.each(SHELLS.filter(([path]) => existsSync(path)))('%s %s', (shell, arguments_) => {
+  test('every word arrives as it was', () => {
+    fc.assert(
+      fc.property(fc.array(nasty, { minLength: 1, maxLength: 60 }), (words) => {
+        expect(seen(shell, arguments_, words)).toEqual(words);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+test('a word that needs no quotes has none', () => {
+  expect(sh`systemctl restart ${'containerd.service'}`.script).toBe('systemctl restart containerd.service');
+});
+
+test('a list becomes several words, an empty word stays one', () => {
+  expect(sh`apt-get install ${['a b', '', 3]}`.script).toBe(`apt-get install 'a b' '' 3`);
+});
+
+test('NUL cannot be said in a shell', () => {
+  expect(() => quote('a\0b')).toThrow(TypeError);
+});
+
+const inside = (strings: readonly string[], ...values: readonly Word[]) =>
+  sh(Object.assign([...strings], { raw: strings }), ...values);
+
+test.each([
+  ['double quotes', ['echo "', '"']],
+  ['single quotes', ["echo '", "'"]],
+  ['quotes after an escaped quote', ['echo \\" "', '"']],
+  ['quotes opened in an earlier part', ['echo "', ' and ', '"']],
+  ['a here-document', ['cat <<EOF\n', '\nEOF']],
+  ['a quoted here-document', ["cat <<-'EOF'\n", '\nEOF']],
+] as const)('no interpolation inside %s', (_, strings) => {
+  expect(() => inside(strings, ...strings.slice(1).map(() => 'x'))).toThrow(TypeError);
+});
+
+test('an interpolation between quotes is fine', () => {
+  expect(inside([`echo "a" 'b' \\' `, ' "c"'], 'x y').script).toBe(`echo "a" 'b' \\' 'x y' "c"`);
+});

@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { hostKeyAlgorithms } from '../../src/transport/host-key-guard.ts';
+import { keyTypesOnFile, linesFor, parseKnownHosts, verdict } from '../../src/transport/known-hosts.ts';
+
+/** A key blob of a type; the number tells keys apart. */
+function key(type: string, number: number): Buffer {
+  const name = Buffer.from(type);
+  const head = Buffer.alloc(4);
+  head.writeUInt32BE(name.length);
+  return Buffer.concat([head, name, Buffer.from([0, 0, 0, 1, number])]);
+}
+
+const ed = key('ssh-ed25519', 1);
+const other = key('ssh-ed25519', 2);
+const rsa = key('ssh-rsa', 3);
+const text = (blob: Buffer) => `${blob.toString('latin1', 4, 4 + blob.readUInt32BE(0))} ${blob.toString('base64')}`;
+
+const judge = (file: string, shown: Buffer, address = 'node1', port = 22) =>
+  verdict(linesFor(parseKnownHosts(file, 'kh'), address, port), shown);
+
+test.each([
+  ['a plain name', `node1 ${text(ed)}`],
+  ['a name in a list', `a,node1,10.0.0.1 ${text(ed)} a comment`],
+  ['any case', `Node1 ${text(ed)}`],
+  ['a pattern', `node? ${text(ed)}`],
+  ['a star', `*,!node2 ${text(ed)}`],
+  ['CRLF', `# comment\r\nnode1 ${text(ed)}\r\n`],
+  ['another key before it', `node1 ${text(other)}\nnode1 ${text(ed)}`],
+  [
+    'nonsense around it',
+    `\n|||\nnode1\nnode1 ssh-ed25519\nnode1 ssh-ed25519 !!!\n@what node1 ${text(ed)}\nnode1 ${text(ed)}`,
+  ],
+])('known by %s', (_, file) => {
+  expect(judge(file, ed)).toEqual({ kind: 'known' });
+});
+
+test.each([
+  ['an empty file', ''],
+  ['another name', `node10 ${text(ed)}`],
+  ['a negated pattern', `node*,!node1 ${text(ed)}`],
+  ['a dot that is no wildcard', `nod.1 ${text(ed)}`],
+  ['a certificate authority', `@cert-authority * ${text(ed)}`],
+  ['a type that is not the key’s', `node1 ssh-rsa ${ed.toString('base64')}`],
+  ['another port', `[node1]:2222 ${text(ed)}`],
+])('unknown by %s', (_, file) => {
+  expect(judge(file, ed)).toEqual({ kind: 'unknown' });
+});
+
+test('changed names the line with the key of the same type, or any', () => {
+  expect(judge(`node1 ${text(rsa)}\nnode1 ${text(other)}`, ed)).toEqual({ kind: 'changed', at: 'kh:2', onFile: other });
+  expect(judge(`node1 ${text(rsa)}`, ed)).toEqual({ kind: 'changed', at: 'kh:1', onFile: rsa });
+});
+
+test('a revoked key is revoked, whatever else is on file', () => {
+  expect(judge(`node1 ${text(ed)}\n@revoked * ${text(ed)}`, ed)).toEqual({ kind: 'revoked', at: 'kh:2' });
+});
+
+test('on another port the bracketed name counts; the bare name only helps to recognise', () => {
+  expect(judge(`[node1]:2222 ${text(ed)}`, ed, 'node1', 2222)).toEqual({ kind: 'known' });
+  expect(judge(`node1 ${text(ed)}`, ed, 'node1', 2222)).toEqual({ kind: 'known' });
+  expect(judge(`node1 ${text(other)}`, ed, 'node1', 2222)).toEqual({ kind: 'unknown' });
+  expect(judge(`[10.0.0.*]:2222 ${text(ed)}`, ed, '10.0.0.7', 2222)).toEqual({ kind: 'known' });
+});
+
+test('types on file are asked for first; an RSA key signs with SHA-2', () => {
+  const types = (file: string) => keyTypesOnFile(linesFor(parseKnownHosts(file, 'kh'), 'node1', 22));
+  expect(types(`node1 ${text(rsa)}\n@revoked node1 ${text(ed)}`)).toEqual(['ssh-rsa']);
+  expect(hostKeyAlgorithms(['ssh-rsa']).slice(0, 3)).toEqual(['rsa-sha2-512', 'rsa-sha2-256', 'ssh-ed25519']);
+  expect(hostKeyAlgorithms(['ssh-dss', 'ecdsa-sha2-nistp384'])[0]).toBe('ecdsa-sha2-nistp384');
+});
+
+test('names hashed by ssh-keygen are recognised', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kbuild-hashed-'));
+  const file = join(folder, 'known_hosts');
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'key')]);
+  const [type, blob] = execFileSync('cat', [join(folder, 'key.pub')], { encoding: 'utf8' }).split(' ');
+  writeFileSync(file, `node1 ${type!} ${blob!}\n[node1]:2222 ${type!} ${blob!}\n`);
+  execFileSync('ssh-keygen', ['-H', '-f', file], { stdio: 'ignore' });
+  const hashed = execFileSync('cat', [file], { encoding: 'utf8' });
+  expect(hashed).toMatch(/^\|1\|/);
+  const shown = Buffer.from(blob!, 'base64');
+  expect(judge(hashed, shown)).toEqual({ kind: 'known' });
+  expect(judge(hashed, shown, 'node1', 2222)).toEqual({ kind: 'known' });
+  expect(judge(hashed, shown, 'node2')).toEqual({ kind: 'unknown' });
+  expect(judge(hashed, ed)).toMatchObject({ kind: 'changed', at: 'kh:1' });
+});
