@@ -1,0 +1,62 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { localSources } from '../../src/inventory/sources.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kbuild-sources-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const sources = (reach: 'local' | 'all' = 'all') => localSources({ env: { HOME: '/home/user' }, cwd: folder, reach });
+
+test('paths: home, the folder of the inventory, the working directory', () => {
+  const { locate } = sources();
+  expect([locate('~/a', '/x'), locate('~', '/x'), locate('a', '/x'), locate('/a', '/x'), locate('a', 'x')]).toEqual([
+    '/home/user/a',
+    '/home/user',
+    '/x/a',
+    '/a',
+    join(folder, 'x/a'),
+  ]);
+});
+
+test('a file is read up to the limit and no further', async () => {
+  writeFileSync(join(folder, 'big'), 'x'.repeat(200_000));
+  const { read, list } = sources();
+  expect((await read(join(folder, 'big'), 100_001)).length).toBe(100_001);
+  expect((await read(join(folder, 'big'), 300_000)).length).toBe(200_000);
+  expect((await read('/dev/zero', 1_000)).length).toBe(1_000);
+  expect(await list(folder)).toEqual(['big']);
+  await expect(read(join(folder, 'gone'), 1)).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('a command’s output is what it prints; its error shows nothing of it', async () => {
+  const command = sources().command!;
+  expect(await command('printf "%s\\n" "a  b"')).toBe('a  b\n');
+  await expect(command('echo hunter2; echo hunter2 >&2; exit 3')).rejects.toThrow(/^exit status 3$/);
+});
+
+test('a URL is fetched, and an answer that is none is an error', async () => {
+  const server = createServer((request, response) => {
+    response.statusCode = request.url === '/a' ? 200 : 404;
+    response.end('text');
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await sources().fetch!(`${url}/a`)).toBe('text');
+    await expect(sources().fetch!(`${url}/b`)).rejects.toThrow('404 Not Found');
+  } finally {
+    server.close();
+  }
+});
+
+test('what stays local can neither run nor fetch', () => {
+  expect(sources('local')).not.toHaveProperty('fetch');
+  expect(sources('local')).not.toHaveProperty('command');
+});
