@@ -1,0 +1,304 @@
+/**
+ * The main job, on one set of hosts, from bare to bare: plan, up, nothing to do, labels, drift, refusals, reset, up again.
+ * Every host has two interfaces: SSH on one, Kubernetes on the other. The tests build on each other, in this order.
+ */
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventsOf, inventoryFile, kbuild, type Ran } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { dial, kubectl, nodes, startEcho, stopEcho, type EchoPod } from '../pods.ts';
+
+const [cp, w1, w2] = ['acp1', 'aw1', 'aw2'] as const;
+const HOSTS = [cp, w1, w2];
+
+interface PlanDocument {
+  readonly changes: readonly {
+    readonly phase: string;
+    readonly host: string;
+    readonly step: string;
+    readonly summary: string;
+  }[];
+  readonly findings: readonly { readonly severity: string; readonly check: string; readonly message: string }[];
+}
+
+let folder: string;
+let file: string;
+let inventory: lab.LabInventory;
+let kubeconfig: string;
+
+const write = (changed: object): void => writeFileSync(file, stringify(changed, { aliasDuplicateObjects: false }));
+const up = (...flags: readonly string[]): Promise<Ran> =>
+  kbuild('up', file, '--yes', '--kubeconfig', kubeconfig, ...flags);
+const plan = async (...flags: readonly string[]): Promise<PlanDocument> => {
+  const { stdout, stderr } = await kbuild('plan', file, '--json', ...flags);
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as PlanDocument;
+};
+const ok = (ran: Ran): Ran => {
+  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
+  return ran;
+};
+
+beforeAll(async () => {
+  await lab.up(HOSTS, { nics: 2 });
+  await lab.reset(HOSTS);
+  inventory = { ...(await lab.inventory(HOSTS)), name: 'first' };
+  ({ folder, file } = inventoryFile(inventory));
+  kubeconfig = join(folder, 'first.kubeconfig');
+});
+
+afterAll(async () => {
+  await lab.down(HOSTS);
+});
+
+describe('from bare hosts', () => {
+  let before: PlanDocument;
+
+  test('check finds nothing that would stop it', async () => {
+    ok(await kbuild('check', file));
+  });
+
+  test('plan lists every change', async () => {
+    before = await plan();
+    const hostsOf = (step: string) => before.changes.filter((change) => change.step === step).map(({ host }) => host);
+    expect(hostsOf('kubeadm-init')).toEqual([cp]);
+    expect(hostsOf('kubeadm-join')).toEqual([w1, w2]);
+    expect((await kbuild('plan', file, '--detailed-exitcode')).code).toBe(10);
+  });
+
+  test('up --hosts of a worker does not found a cluster', async () => {
+    const { code, stderr } = await up('--hosts', w1);
+    expect(code, stderr).toBe(7);
+    expect((await lab.inside(w1, 'ls /etc/apt/sources.list.d')).stdout).not.toContain('kbuild');
+  });
+
+  test('without a terminal and without --yes nothing is changed', async () => {
+    const { code, stderr } = await kbuild('up', file);
+    expect(code, stderr).toBe(2);
+    expect((await lab.inside(cp, 'ls /etc/apt/sources.list.d')).stdout).not.toContain('kbuild');
+  });
+
+  test('up builds the cluster, and does nothing that was not in the plan', async () => {
+    const ran = ok(await up('--json'));
+    console.log(`up from bare hosts: ${ran.seconds.toFixed(1)} s`);
+    const events = eventsOf(ran);
+    const planned = new Set(before.changes.map(({ phase, host, step }) => `${phase}/${host}/${step}`));
+    const done = events.flatMap((event) =>
+      event.kind === 'changed' ? [`${event.phase}/${event.host}/${event.step}`] : [],
+    );
+    expect(done.filter((one) => !planned.has(one))).toEqual([]);
+    expect(events.filter(({ kind }) => kind === 'unplanned')).toEqual([]);
+    expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true });
+  });
+
+  test('the kubeconfig is private and kubectl works with it', async () => {
+    expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
+    await lab.inside(cp, 'cat > /root/first.kubeconfig', readFileSync(kubeconfig, 'utf8'));
+    const { stdout } = await lab.inside(
+      cp,
+      'kubectl --kubeconfig /root/first.kubeconfig get --raw /readyz; rm /root/first.kubeconfig',
+    );
+    expect(stdout).toContain('ok');
+  });
+
+  test('Kubernetes uses the second interface everywhere', async () => {
+    const { hosts } = inventory;
+    const shown = await kubectl(
+      cp,
+      `get nodes -o jsonpath='{range .items[*]}{.metadata.name}={.status.addresses[?(@.type=="InternalIP")].address}{"\\n"}{end}'`,
+    );
+    for (const { name, internalAddress } of hosts) expect(shown).toContain(`${name}=${internalAddress!}`);
+    const { stdout } = await lab.inside(w1, 'bridge fdb show dev flannel.1');
+    expect(stdout).toContain(hosts[0]!.internalAddress);
+  });
+});
+
+describe('the network carries', () => {
+  let pods: readonly EchoPod[];
+
+  beforeAll(async () => {
+    pods = await startEcho(cp, 'carry');
+  });
+  afterAll(() => stopEcho(cp, 'carry'));
+
+  test('a pod on every node reaches every other, and itself', async () => {
+    expect(pods.map(({ node }) => node).sort()).toEqual([...HOSTS].sort());
+    for (const from of pods) {
+      for (const to of pods) expect(await dial(cp, 'carry', from, to.ip), `${from.node} → ${to.node}`).toBe(to.name);
+    }
+  });
+
+  test('a Service answers by its name from every node, also where its own pod asks (hairpin)', async () => {
+    for (const from of pods) {
+      const answers = new Set<string | undefined>();
+      for (let i = 0; i < 12; i++) answers.add(await dial(cp, 'carry', from, 'echo.carry.svc.cluster.local', 80));
+      expect(answers, from.node).not.toContain(undefined);
+    }
+  });
+
+  test('a hostPort answers on every host', async () => {
+    for (const { name, internalAddress } of inventory.hosts) {
+      const pod = pods.find(({ node }) => node === name)!;
+      expect(await dial(cp, 'carry', pods[0]!, internalAddress!, 18080), name).toBe(pod.name);
+    }
+  });
+});
+
+describe('a second time', () => {
+  const stamp = `find /etc /usr /opt -xdev -newer /run/stamp -not -path '/etc/cni/*' 2>/dev/null | head`;
+  const versions = `get all,cm,sa,nodes,clusterrole,clusterrolebinding -A -o jsonpath='{range .items[*]}{.kind}/{.metadata.name} {.metadata.managedFields[?(@.manager=="kbuild")].time}{"\\n"}{end}'`;
+
+  test('up has nothing to do and touches nothing', async () => {
+    for (const host of HOSTS) await lab.inside(host, 'touch /run/stamp');
+    const objects = await kubectl(cp, versions);
+    const units = await lab.inside(w1, 'systemctl show containerd kubelet -p ActiveEnterTimestamp,ExecMainPID');
+    const ran = ok(await up());
+    console.log(`up with nothing to do: ${ran.seconds.toFixed(2)} s`);
+    expect(ran.stdout).toContain('nothing to do');
+    for (const host of HOSTS) expect((await lab.inside(host, stamp)).stdout, host).toBe('');
+    expect(await kubectl(cp, versions)).toBe(objects);
+    expect(await lab.inside(w1, 'systemctl show containerd kubelet -p ActiveEnterTimestamp,ExecMainPID')).toEqual(
+      units,
+    );
+  });
+
+  test('it is one connection and one command a host, one more on a control plane', async () => {
+    const count = async (host: string): Promise<number> =>
+      Number((await lab.inside(host, "journalctl -u ssh --no-pager -q | grep -c 'Accepted publickey' || true")).stdout);
+    const connections = await Promise.all(HOSTS.map(count));
+    const log = join(folder, 'second.log');
+    ok(await up('--log-file', log));
+    expect(await Promise.all(HOSTS.map(count))).toEqual(connections.map((before) => before + 1));
+    const commands = readFileSync(log, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"command"'))
+      .map((line) => (JSON.parse(line) as { host: string }).host)
+      .sort();
+    expect(commands).toEqual([cp, cp, w1, w2].sort());
+  });
+
+  test('the plan is empty', async () => {
+    expect((await plan()).changes).toEqual([]);
+    expect((await kbuild('plan', file, '--detailed-exitcode')).code).toBe(0);
+  });
+
+  test('status shows the cluster, for people and for programs', async () => {
+    const status = JSON.parse(ok(await kbuild('status', file, '--json')).stdout) as {
+      nodes: { name: string; ready: boolean }[];
+      etcd: { members: { id: string; healthy: boolean }[] };
+      certificates: unknown[];
+      drift: unknown[];
+    };
+    expect(status.nodes.map(({ name, ready }) => [name, ready])).toEqual(HOSTS.map((name) => [name, true]));
+    expect(status.etcd.members).toHaveLength(1);
+    expect(status.etcd.members[0]).toMatchObject({ healthy: true, id: expect.stringMatching(/^[0-9a-f]+$/) as string });
+    expect(status.certificates.length).toBeGreaterThan(10);
+    expect(status.drift).toEqual([]);
+    expect(ok(await kbuild('status', file)).stdout).toContain('no drift');
+  });
+});
+
+describe('what the inventory says, and no longer says', () => {
+  test('labels, taints and files follow it both ways', async () => {
+    const withLabels = inventory.hosts.map((host) =>
+      host.name === w1
+        ? { ...host, labels: { disk: 'ssd' }, taints: [{ key: 'dedicated', value: 'db', effect: 'NoSchedule' }] }
+        : host,
+    );
+    write({
+      ...inventory,
+      hosts: withLabels,
+      files: [{ hosts: [w2], content: 'hello\n', path: '/etc/greeting', mode: '0640' }],
+    });
+    ok(await up());
+    const node = JSON.parse(await kubectl(cp, `get node ${w1} -o json`)) as {
+      metadata: { labels: Record<string, string> };
+      spec: { taints?: { key: string }[] };
+    };
+    expect(node.metadata.labels['disk']).toBe('ssd');
+    expect(node.spec.taints?.map(({ key }) => key)).toEqual(['dedicated']);
+    expect((await lab.inside(w2, 'stat -c %a /etc/greeting; cat /etc/greeting')).stdout).toBe('640\nhello\n');
+    expect((await plan()).changes).toEqual([]);
+
+    write(inventory);
+    ok(await up());
+    const after = await kubectl(cp, `get node ${w1} -o json`);
+    expect(after).not.toContain('"disk"');
+    expect(after).not.toContain('dedicated');
+    expect((await plan()).changes).toEqual([]);
+  });
+});
+
+describe('what is refused, and touches nothing', () => {
+  const refusedBy = async (changed: object, text: RegExp): Promise<void> => {
+    write(changed);
+    for (const host of HOSTS) await lab.inside(host, 'touch /run/stamp');
+    const { code, stderr } = await up();
+    expect(stderr).toMatch(text);
+    expect(code).toBe(7);
+    for (const host of HOSTS)
+      expect(
+        (await lab.inside(host, 'find /etc /var/lib/kbuild -newer /run/stamp -not -path "/etc/cni/*" 2>/dev/null'))
+          .stdout,
+      ).toBe('');
+    write(inventory);
+  };
+
+  test('another version of Kubernetes', async () => {
+    const kubernetes = inventory['kubernetes'] as object;
+    await refusedBy({ ...inventory, kubernetes: { ...kubernetes, version: '1.37.1' } }, /version/);
+  });
+
+  test('a cluster of another name', async () => {
+    await refusedBy({ ...inventory, name: 'second' }, /first/);
+  });
+
+  test('another pod subnet', async () => {
+    await refusedBy({ ...inventory, network: { plugin: 'flannel', podSubnet: '10.200.0.0/16' } }, /podSubnet/);
+  });
+});
+
+describe('reset', () => {
+  const canaries = `iptables -w -t filter -N MINE 2>/dev/null; iptables -w -A MINE -p tcp --dport 4242 -j ACCEPT
+    printf x > /etc/cni/net.d/99-mine.conflist; mkdir -p /var/lib/kubelet-mine; printf y > /var/lib/kubelet-mine/z`;
+  const canariesThere = `iptables -w -S MINE; cat /etc/cni/net.d/99-mine.conflist /var/lib/kubelet-mine/z`;
+
+  test('needs the name of the cluster', async () => {
+    expect((await kbuild('reset', file)).code).toBe(2);
+    expect((await kbuild('reset', file, '--yes-destroy', 'wrong')).code).toBe(2);
+  });
+
+  test('takes down the whole cluster, and nothing that is not ours', async () => {
+    for (const host of HOSTS) await lab.inside(host, canaries);
+    const before = await lab.inside(w1, canariesThere);
+    const ran = ok(await kbuild('reset', file, '--yes-destroy', 'first'));
+    console.log(`reset of three hosts: ${ran.seconds.toFixed(1)} s`);
+    for (const host of HOSTS) {
+      expect(await lab.inside(host, canariesThere)).toEqual(before);
+      const left = await lab.inside(
+        host,
+        `ls -d /etc/kubernetes/*.conf /etc/kubernetes/pki/* /etc/kubernetes/manifests/* /var/lib/etcd/member /var/lib/cni/* /etc/cni/net.d/10-flannel.conflist \
+           /var/lib/kbuild/* /etc/sysctl.d/*kbuild* /etc/modules-load.d/*kbuild* /etc/apt/sources.list.d/*kbuild* 2>/dev/null
+         iptables-save | grep -E 'KUBE-|CNI-|FLANNEL-'
+         ip -o link show | grep -E 'cni0|flannel|veth'
+         ss -Hltn 'sport = :6443 or sport = :10250 or sport = :2379'
+         grep /var/lib/kubelet/ /proc/mounts`,
+      );
+      expect(left.stdout, host).toBe('');
+    }
+  });
+
+  test('a second reset has nothing to do', async () => {
+    const ran = ok(await kbuild('reset', file, '--yes-destroy', 'first'));
+    expect(ran.stdout).toContain('nothing to do');
+  });
+
+  test('up after reset works', async () => {
+    const ran = ok(await up());
+    console.log(`up after reset: ${ran.seconds.toFixed(1)} s`);
+    expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true });
+    expect(existsSync(kubeconfig)).toBe(true);
+  });
+});
