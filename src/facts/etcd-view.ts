@@ -7,10 +7,11 @@ import { sh } from '../shell/sh.ts';
  * crictl, containerd's own client is used. An etcdctl that fails says what it knows all the same.
  */
 export const etcdCommand = sh`e() {
+  name=$1; shift
   if command -v crictl >/dev/null; then crictl -r unix:///run/containerd/containerd.sock exec -s "$id" etcdctl "$@"
-  else n=$((n + 1)); ctr -n k8s.io tasks exec --exec-id "kbuild-$$-$n" "$id" etcdctl "$@"; fi
+  else ctr -n k8s.io tasks exec --exec-id "kbuild-$$-$name" "$id" etcdctl "$@"; fi
 }
-n=0; id=
+id=
 if command -v crictl >/dev/null; then
   id=$(crictl -r unix:///run/containerd/containerd.sock ps -q --name '^etcd$' --state Running | head -n 1)
 else
@@ -22,10 +23,15 @@ fi
 if [ -z "$id" ]; then echo 'no etcd container runs' >&2; exit 1; fi
 pki=/etc/kubernetes/pki/etcd
 set -- --endpoints https://127.0.0.1:2379 --cacert $pki/ca.crt --cert $pki/server.crt --key $pki/server.key --command-timeout 5s -w json
-printf 'members '; e "$@" member list; echo
-printf 'health '; e "$@" endpoint health --cluster || true; echo
-printf 'status '; e "$@" endpoint status --cluster || true; echo
-printf 'alarms '; e "$@" alarm list; echo`;
+t=$(mktemp -d -p /run); trap 'rm -rf "$t"' EXIT
+e m "$@" member list >"$t/members" &
+members=$!
+e h "$@" endpoint health --cluster >"$t/health" &
+e s "$@" endpoint status --cluster >"$t/status" &
+e a "$@" alarm list >"$t/alarms" &
+wait "$members"
+wait
+for answer in members health status alarms; do echo "$answer $(cat "$t/$answer")"; done`;
 
 /** What etcd says about itself. */
 export interface EtcdView {
@@ -61,6 +67,7 @@ export function parseEtcd(out: string): EtcdView {
   const answers = new Map(
     lines(out).map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
   );
+  if (!answers.has('alarms') || answers.get('alarms') === '') throw new Error('etcd did not tell its alarms');
   const answer = (name: string): unknown => {
     const text = answers.get(name)?.trim() ?? '';
     return text === '' ? undefined : withLongNumbers(text);

@@ -86,14 +86,18 @@ export async function applyObjects(
 ): Promise<void> {
   const host = acting(fleet);
   const all = objects.map(stamped);
+  const crds = objects.filter(isCrd).map((object) => String(metadataOf(object)['name']));
+  const mark = record([...owned, ...objects.map(objectKey)]);
+  const first = all.filter(comesFirst);
+  const rest = all.filter((object) => !comesFirst(object));
   await on(host).run(
     script('linux/apply-objects.sh', {
       KUBECTL: kubectl(inventory, host).join(' '),
       MANAGER: FIELD_MANAGER,
-      RECORD: JSON.stringify(record([...owned, ...objects.map(objectKey)])),
-      FIRST: list(all.filter(comesFirst)),
-      CRDS: objects.filter(isCrd).map((object) => String(metadataOf(object)['name'])),
-      OBJECTS: list(all.filter((object) => !comesFirst(object))),
+      // One kubectl does it all where no object may be of a kind that the ones before it bring.
+      FIRST: list(crds.length === 0 ? [mark, ...first, ...rest] : [mark, ...first]),
+      CRDS: crds,
+      OBJECTS: crds.length === 0 ? '' : list(rest),
     }),
   );
 }
