@@ -7,7 +7,8 @@ mkdir -p -- "$folder"
 umask 077
 temporary=$(mktemp -- "$folder/.kbuild.XXXXXXXXXX")
 trap 'rm -f -- "$temporary"' EXIT
-trap 'exit 1' HUP INT TERM
+# PIPE: a complaint that nobody hears must not end this before it has cleaned up.
+trap 'exit 1' HUP INT TERM PIPE
 cat >"$temporary"
 found=$(sha256sum <"$temporary")
 if [ "${found%% *}" != "$SHA256" ]; then
