@@ -9,7 +9,7 @@ import * as machine from './linux/machine.ts';
 import * as names from './linux/names.ts';
 import { interfaces, kubeChains, listeners } from './linux/network.ts';
 import { ownFiles } from './linux/own-files.ts';
-import { dpkgAudit, packages } from './linux/packages.ts';
+import { brokenPackages, packages } from './linux/packages.ts';
 import { cgroupDriverInUse, criSockets, images, runtimeConfig } from './linux/runtime.ts';
 import { services } from './linux/services.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from './linux/swap.ts';
@@ -42,7 +42,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     sysctlSettings,
     files: files(watchedPaths(inventory, host), watchedTrees),
     packages: packages(watchedPackages(inventory)),
-    dpkgAudit,
+    brokenPackages,
     keyrings: keyrings(watchedKeyrings),
     services: services(watchedUnits),
     listeners,

@@ -5,11 +5,11 @@ import { osOf } from '../os/index.ts';
 export const packagesWhole: Step = {
   name: 'packages-whole',
   diff: ({ host, facts }) =>
-    facts.dpkgAudit === ''
+    facts.brokenPackages.length === 0
       ? []
       : [
           {
-            summary: `finish an interrupted installation of packages (dpkg: ${facts.dpkgAudit.split('\n')[0]!})`,
+            summary: `finish an interrupted installation (found ${facts.brokenPackages.map(({ name, state }) => `${name} ${state}`).join(', ')})`,
             apply: async (on) => {
               const nothing = { packages: {}, optional: [], hold: [], sources: [] };
               await on(host).job('packages', osOf(host, facts).installPackages(nothing));

@@ -1,5 +1,7 @@
 # Prints the file at URL, base64-encoded. apt-helper is a part of apt: it is always there and honours apt's proxy.
-file=$(mktemp -d)
-trap 'rm -rf "$file"' EXIT
-/usr/lib/apt/apt-helper -o Acquire::Retries=3 download-file "$URL" "$file/download" >&2
-base64 -w 0 "$file/download"
+folder=$(mktemp -d)
+# apt downloads as a user of its own.
+chown _apt "$folder"
+trap 'rm -rf "$folder"' EXIT
+/usr/lib/apt/apt-helper -o Acquire::Retries=3 download-file "$URL" "$folder/download" >&2
+base64 -w 0 "$folder/download"

@@ -94,8 +94,19 @@ explain() {
   if [ ! -s "$work/missing" ]; then cat "$work/simulation" >&2; fi
 }
 
+# Packages whose files may be anything, because dpkg was killed over them.
+torn() {
+  dpkg-query -W -f '${db:Status-Eflag} ${Package}=${Version}\n' | awk '$1 == "reinstreq" { sub(/=$/, "", $2); print $2 }'
+}
+
+reinstall_torn() {
+  # shellcheck disable=SC2046 # names and versions have no blanks
+  patiently get install --reinstall --no-install-recommends --allow-change-held-packages $(torn)
+}
+
 patiently dpkg --configure -a --force-confdef --force-confold
-if [ -n "$(dpkg --audit)" ]; then patiently get -f install; fi
+if [ -n "$(torn)" ]; then reinstall_torn || { update_all && reinstall_torn; }; fi
+if dpkg-query -W -f '${db:Status-Status}\n' | grep -q -e '^half-' -e '^unpacked$'; then patiently get -f install; fi
 
 if [ -n "$PACKAGES" ]; then
   select_versions || { update_needed && select_versions; } || { update_all && select_versions; } || { explain; exit 1; }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { linuxProbes } from '../../src/facts/linux.ts';
 import { hostsBlock, staticHostname } from '../../src/facts/linux/names.ts';
-import { packages } from '../../src/facts/linux/packages.ts';
+import { brokenPackages, packages } from '../../src/facts/linux/packages.ts';
 import { cgroupDriverInUse, runtimeConfig } from '../../src/facts/linux/runtime.ts';
 import { fstabSwaps, swaps, swapUnits } from '../../src/facts/linux/swap.ts';
 import { linuxHosts } from '../../src/inventory/select.ts';
@@ -28,7 +28,7 @@ describe('a fresh Debian 12', () => {
       swapUnits: [],
       zram: 'absent',
       modules: { overlay: 'loadable', br_netfilter: 'loadable' },
-      dpkgAudit: '',
+      brokenPackages: [],
       runtimeConfig: 'absent',
       caFingerprint: 'absent',
       marker: 'absent',
@@ -125,4 +125,12 @@ test('the cgroup driver in use shows in the names of the groups', () => {
   );
   expect(cgroupDriverInUse.parse(`/kubepods/burstable/pod1/${id}`, asked)).toBe('cgroupfs');
   expect(cgroupDriverInUse.parse(`/kubepods.slice/kubepods-pod1.slice/${id}`, asked)).toBe('mixed');
+});
+
+test('packages that are neither installed nor removed are broken', () => {
+  const out = 'installed ok apt\nconfig-files ok vim\nhalf-configured ok tzdata\nhalf-installed reinstreq kubeadm\n';
+  expect(brokenPackages.parse(out, asked)).toEqual([
+    { name: 'tzdata', state: 'half-configured' },
+    { name: 'kubeadm', state: 'reinst-required' },
+  ]);
 });

@@ -116,6 +116,6 @@ test('files reach the hosts that the inventory names, and no other', () => {
 });
 
 test('a package transaction that was cut off is finished', () =>
-  expect(of('packages-whole', { dpkgAudit: 'The following packages are only half configured:\n tzdata' })).toEqual([
-    'finish an interrupted installation of packages (dpkg: The following packages are only half configured:)',
+  expect(of('packages-whole', { brokenPackages: [{ name: 'tzdata', state: 'half-configured' }] })).toEqual([
+    'finish an interrupted installation (found tzdata half-configured)',
   ]));

@@ -27,5 +27,23 @@ export const packages = (names: readonly string[]) =>
       ),
   );
 
-/** What `dpkg --audit` complains about; empty when all is well. */
-export const dpkgAudit = probe(sh`if command -v dpkg >/dev/null; then dpkg --audit; fi`, (out) => out.trim());
+/** A package that some transaction left between installed and not installed. */
+export interface BrokenPackage {
+  readonly name: string;
+  /** dpkg's word for it, e.g. `half-configured`; `reinst-required` when its files may be anything. */
+  readonly state: string;
+}
+
+/**
+ * Packages of any name that are neither installed nor removed. By status, because `dpkg --audit` also complains for good
+ * about packages that were built without checksums.
+ */
+export const brokenPackages = probe(
+  sh`if command -v dpkg-query >/dev/null; then dpkg-query -W -f '\${db:Status-Status} \${db:Status-Eflag} \${Package}\n'; fi`,
+  (out): readonly BrokenPackage[] =>
+    lines(out).flatMap((line) => {
+      const [status, error, name] = line.split(' ');
+      if (error === 'reinstreq') return [{ name: name!, state: 'reinst-required' }];
+      return /^(?:installed|config-files|not-installed)$/.test(status!) ? [] : [{ name: name!, state: status! }];
+    }),
+);
