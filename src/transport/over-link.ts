@@ -3,28 +3,19 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { ConnectError } from '../errors.ts';
 import { boundedOutput } from './bounded-output.ts';
-import { lineReader } from './line-reader.ts';
-import type { CommandStream, Link } from './link.ts';
+import type { Link } from './link.ts';
 import type { Pause } from './pause.ts';
+import { channelOf, collect, endedChannel, endOf, LOST, MAX_BYTES, type Running } from './running.ts';
 import { slots } from './slots.ts';
 import { startMark } from './start-mark.ts';
-import type { Channel, ExecResult, Transport } from './transport.ts';
+import type { Transport } from './transport.ts';
 
 /** sshd's default MaxSessions is 10, and it counts sessions that it has not yet cleaned up. */
 const CHANNELS = 5;
-const MAX_BYTES = 64 * 1024 * 1024;
 /** How long a server that opens no channel is asked again, in ms. */
 const REFUSALS_MS = 60_000;
 /** How many new connections may end before a command was sent. */
 const UNSENT = 3;
-
-const LOST: ExecResult = { stdout: '', stderr: '', status: 'lost' };
-
-interface Running {
-  readonly stream: CommandStream;
-  /** Settles with the status when the channel has closed and its output was read. */
-  readonly ended: Promise<number | string>;
-}
 
 /** A transport over connections that `dial` makes: the first at once, another whenever the one before was lost. */
 export async function overLinks(
@@ -179,48 +170,3 @@ export async function overLinks(
     },
   };
 }
-
-/** ssh2 closes a channel only when its stdout and stderr were both read, and may say nothing when the connection drops. */
-const endOf = (stream: CommandStream, status: () => number | string, link: Link): Promise<number | string> =>
-  new Promise((resolve) => {
-    const end = () => {
-      resolve(status());
-    };
-    stream.on('close', end);
-    void link.lost.then(() => setImmediate(() => setImmediate(end)));
-  });
-
-async function collect({ stream, ended }: Running, maxBytes: number): Promise<ExecResult> {
-  const output = boundedOutput(maxBytes);
-  const errors = boundedOutput(maxBytes);
-  stream.on('data', (chunk: Buffer) => output.add(chunk));
-  stream.stderr.on('data', (chunk: Buffer) => errors.add(chunk));
-  const status = await ended;
-  const dropped = output.dropped() + errors.dropped();
-  return { stdout: output.text(), stderr: errors.text(), status, ...(dropped > 0 ? { dropped } : {}) };
-}
-
-function channelOf(running: Running, stdin: string): Channel {
-  const { stream } = running;
-  const reader = lineReader();
-  stream.on('data', (chunk: Buffer) => reader.add(chunk));
-  const ended = collect(running, MAX_BYTES);
-  stream.write(stdin);
-  return {
-    write(text) {
-      if (stream.writable) stream.write(text);
-    },
-    ended,
-    onLine: (listener) => reader.onLine(listener),
-    close: () => {
-      stream.end();
-    },
-  };
-}
-
-const endedChannel: Channel = {
-  write: () => undefined,
-  ended: Promise.resolve(LOST),
-  onLine: () => undefined,
-  close: () => undefined,
-};
