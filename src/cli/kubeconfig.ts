@@ -22,8 +22,8 @@ export const runKubeconfig = (context: Context, flags: Flags): Promise<number> =
       return 0;
     }
     const path = resolve(context.cwd, flags.merge);
-    const before = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return '';
+    const before = await readFile(path, 'utf8').catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
       throw error;
     });
     await writePrivate(path, mergedKubeconfig(before, admin));

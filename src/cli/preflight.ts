@@ -30,6 +30,7 @@ export function obstacles(run: Run, found: readonly NamedFinding[]): KbuildError
       remedy,
     });
   }
-  const missing = fleet.unreachable.filter(({ host }) => host.role !== 'worker');
+  const dead = run.flags.dead ?? [];
+  const missing = fleet.unreachable.filter(({ host }) => host.role !== 'worker' && !dead.includes(host.name));
   return missing.length === 0 ? undefined : new SeveralErrors(missing.map(({ error }) => error));
 }

@@ -154,6 +154,7 @@ export function program(done: (code: number) => void): Command {
       ),
     ),
   )
+    .option('--dead <names>', 'these hosts are gone for good: they may be missing', list)
     .option('--yes-destroy <name>', 'the name that would have to be typed')
     .option('--drain-timeout <duration>', 'how long pods may take to leave a node (default 5m)', duration)
     .option('--no-drain', 'do not drain nodes')

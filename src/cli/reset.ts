@@ -1,4 +1,88 @@
-import { UsageError } from '../errors.ts';
+import { resetRefusals } from '../cluster/reset-refusals.ts';
+import type { Phase } from '../engine/step.ts';
+import { SeveralErrors, UsageError } from '../errors.ts';
+import { selects } from '../inventory/select.ts';
+import { reset } from '../phases/reset.ts';
+import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
-export const runReset = (_context: Context, _flags: Flags): Promise<number> => Promise.reject(new UsageError('coming'));
+import { forgetCluster } from './forget-cluster.ts';
+import { withRun, type Run } from './run.ts';
+import { carryOut, phasesOf, planOf, withDeadline } from './up.ts';
+
+const DRAIN_MS = 5 * 60_000;
+
+/** The names that must be typed: the cluster's, or each host's. */
+const toType = ({ flags, inventory }: Run): readonly string[] =>
+  flags.hosts === undefined
+    ? [inventory.name]
+    : inventory.hosts.map(({ name }) => name).filter((name) => selects(flags.hosts, name));
+
+/** What is about to be destroyed, as the hosts show it. */
+function scope(run: Run, names: readonly string[]): string {
+  const { cluster } = run.connected.watch.fleet();
+  if (run.flags.hosts !== undefined) return `This resets ${names.join(', ')}.`;
+  const seen =
+    cluster.state === 'up'
+      ? `${String(cluster.nodes.length)} nodes, CA ${cluster.caFingerprint}`
+      : cluster.state === 'down'
+        ? `its API does not answer: ${cluster.reason}`
+        : 'no cluster answers; remnants are removed';
+  return `This destroys the cluster ${run.inventory.name} with all its data (${seen}).`;
+}
+
+/** Names that were given with `--yes-destroy`, or typed one by one. @throws UsageError for a wrong one, or nobody to ask. */
+async function confirmedNames(run: Run, names: readonly string[]): Promise<readonly string[]> {
+  const { context, flags } = run;
+  const given = flags.yesDestroy?.split(',');
+  if (given === undefined && !context.canAsk) {
+    throw new UsageError(`this needs the name of what is destroyed: ${names.join(', ')}; nothing was changed`, {
+      remedy: `pass --yes-destroy ${names.join(',')}`,
+    });
+  }
+  context.err(`${scope(run, names)}\n`);
+  for (const name of names) {
+    const typed = given === undefined ? [(await context.ask(`Type ${name} to go on: `)).trim()] : given;
+    if (!typed.includes(name))
+      throw new UsageError(`"${typed.join(',')}" is not ${name}; nothing was changed`, {
+        remedy: `the name is ${name}`,
+      });
+  }
+  return names;
+}
+
+/** `kbuild reset`: tears the cluster down, or cleans single hosts. */
+export const runReset = (context: Context, flags: Flags): Promise<number> =>
+  withRun(context, flags, 'reset', 'as-json', async (run) => {
+    const { connected, inventory } = run;
+    const fleet = connected.watch.fleet();
+    const missing = fleet.unreachable.filter(({ host }) => !(flags.dead ?? []).includes(host.name));
+    const needed = missing.filter(({ host }) => selects(flags.hosts, host.name));
+    if (needed.length > 0) throw new SeveralErrors(needed.map(({ error }) => error));
+
+    const names = toType(run);
+    if (names.length === 0) throw new UsageError('--hosts matches no host of the inventory');
+    const refuse = (confirmed: readonly string[]): void => {
+      const refused = resetRefusals(inventory, connected.watch.fleet(), { hosts: flags.hosts, confirmed });
+      if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
+    };
+    const list = (): readonly Phase[] =>
+      reset(inventory, {
+        hosts: flags.hosts,
+        drain: flags.drain === false ? 'no' : { timeoutMs: flags.drainTimeout ?? DRAIN_MS },
+      });
+    refuse(flags.hosts === undefined ? [] : names);
+    const phases = phasesOf(run, list());
+    const agreed = planOf(run, phases);
+    if (agreed.changes.length === 0) {
+      if (flags.json !== true) context.out('nothing to do\n');
+      return 0;
+    }
+    context.err(planText(phases, agreed.changes));
+    const confirmed = await confirmedNames(run, names);
+    refuse(flags.hosts === undefined ? [] : confirmed);
+    const { cluster } = fleet;
+    const code = await withDeadline(run, carryOut({ ...run, flags: { ...flags, yes: true } }, 'reset', list, agreed));
+    if (code === 0 && flags.hosts === undefined) await forgetCluster(run, cluster);
+    return code;
+  });
