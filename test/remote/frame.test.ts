@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { framed, framedWithInput, unframed } from '../../src/remote/frame.ts';
 
 const NONCE = 'nonce-1';
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-frame-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What the command line of a frame makes of an input, run by the login shell as sshd does. */
 function run({ commandLine, stdin }: { commandLine: string; stdin: string }, login = '/bin/bash') {

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { hostKeyAlgorithms } from '../../src/transport/host-key-guard.ts';
 import { keyTypesOnFile, linesFor, parseKnownHosts, verdict } from '../../src/transport/known-hosts.ts';
 
@@ -75,6 +75,7 @@ test('types on file are asked for first; an RSA key signs with SHA-2', () => {
 
 test('names hashed by ssh-keygen are recognised', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-hashed-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'known_hosts');
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'key')]);
   const [type, blob] = execFileSync('cat', [join(folder, 'key.pub')], { encoding: 'utf8' }).split(' ');

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { lockHosts, type LockHolder } from '../../src/engine/lock.ts';
+import { ConnectError, Refused } from '../../src/errors.ts';
+import type { Held } from '../../src/remote/remote.ts';
+import { linuxHost } from '../fakes/inventory.ts';
+
+const holder: LockHolder = { who: 'alice@laptop', pid: 7, since: '2026-01-01T00:00:00Z', command: 'kbuild up' };
+
+/** A host whose lock is taken by script: each answer is what its `hold` says, or throws. */
+function host(name: string, log: string[], answers: readonly (string | Error)[] = ['locked']) {
+  const left = [...answers];
+  let end: (status: number | string) => void = () => undefined;
+  return {
+    host: linuxHost(name),
+    run: () => Promise.reject(new Error('not expected')),
+    hold: (): Promise<Held> => {
+      const answer = left.shift() ?? 'locked';
+      log.push(`${name} ${answer instanceof Error ? answer.name : answer}`);
+      if (answer instanceof Error) return Promise.reject(answer);
+      const ended = new Promise<number | string>((resolve) => (end = resolve));
+      return Promise.resolve({
+        first: answer,
+        ended,
+        release: () => {
+          log.push(`${name} released`);
+          end(0);
+          return Promise.resolve();
+        },
+      });
+    },
+    /** Ends what is held. */
+    ends: (status: number | string) => end(status),
+  };
+}
+
+const soon = { pause: () => Promise.resolve() };
+const settled = async (log: readonly string[], length: number) => {
+  await expect.poll(() => log.length).toBe(length);
+};
+
+test('the first host by name is asked before all others; all are released', async () => {
+  const log: string[] = [];
+  const lock = await lockHosts([host('c', log), host('a', log), host('b', log)], holder);
+  expect(log).toEqual(['a locked', 'b locked', 'c locked']);
+  await lock.release();
+  expect(log.slice(3).sort()).toEqual(['a released', 'b released', 'c released']);
+});
+
+test('whoever is second at the first host takes nothing', async () => {
+  const log: string[] = [];
+  const locking = lockHosts(
+    [host('a', log, ['held by bob@desk (pid 1) since then: kbuild up']), host('b', log)],
+    holder,
+  );
+  await expect(locking).rejects.toThrow('a: refused: locked: held by bob@desk (pid 1) since then: kbuild up');
+  await expect(locking).rejects.toMatchObject({
+    exitCode: 7,
+    remedy: expect.stringContaining('kbuild unlock --force') as string,
+  });
+  expect(log).toHaveLength(1);
+});
+
+test('one host that is held frees the others', async () => {
+  const log: string[] = [];
+  await expect(lockHosts([host('a', log), host('b', log, ['held by bob'])], holder)).rejects.toBeInstanceOf(Refused);
+  expect(log).toEqual(['a locked', 'b held by bob', 'a released']);
+});
+
+test('no hosts are locked at once', async () => {
+  await (await lockHosts([], holder)).release();
+});
+
+test('a lock that was lost with its connection is taken again, patiently', async () => {
+  const log: string[] = [];
+  const gone = new ConnectError('a', 'no answer', { retryable: true });
+  const a = host('a', log, ['locked', gone, gone, 'locked']);
+  const lock = await lockHosts([a], holder, soon);
+  a.ends('lost');
+  await settled(log, 4);
+  await lock.release();
+  expect(log).toEqual(['a locked', 'a ConnectError', 'a ConnectError', 'a locked', 'a released']);
+});
+
+test.each([
+  ['somebody else took it', 'held by bob', 'lost', 'a: refused: locked: held by bob'],
+  ['it was freed by force', 'locked', 'SIGKILL', 'a: refused: somebody freed the lock by force'],
+])('the run is told when %s', async (_, again, status, message) => {
+  const log: string[] = [];
+  const a = host('a', log, ['locked', again]);
+  const lock = await lockHosts([a, host('b', log)], holder, soon);
+  a.ends(status);
+  expect((await lock.lost).message).toBe(message);
+  await lock.release();
+});
+
+test('a host that does not come back loses the lock after five minutes', async () => {
+  const log: string[] = [];
+  let waitedMs = 0;
+  const gone = new ConnectError('a', 'no answer', { retryable: true });
+  const a = host('a', log, ['locked', ...Array<Error>(1000).fill(gone)]);
+  const pause = (ms: number) => Promise.resolve(void (waitedMs += ms));
+  const lock = await lockHosts([a], holder, { pause });
+  a.ends('lost');
+  expect(await lock.lost).toBe(gone);
+  expect(waitedMs).toBe(300_000);
+  await lock.release();
+});
+
+test('a release is not taken for a loss', async () => {
+  const log: string[] = [];
+  const lock = await lockHosts([host('a', log)], holder, soon);
+  await lock.release();
+  await Promise.resolve();
+  expect(log).toEqual(['a locked', 'a released']);
+});
