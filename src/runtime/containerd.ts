@@ -7,6 +7,7 @@ import { packages } from '../resources/packages.ts';
 import { proxyDropIn } from '../resources/proxy-drop-in.ts';
 import { service } from '../resources/service.ts';
 import { containerdConfig } from './containerd-config.ts';
+import { sh } from '../shell/sh.ts';
 import { registries } from './registries.ts';
 import { runtimeProved } from './runtime-proved.ts';
 
@@ -14,6 +15,9 @@ const config = file('containerd-config', {
   path: paths.containerdConfig,
   content: ({ inventory }) => `${OURS}.\n${containerdConfig(inventory)}`,
   backup: paths.containerdConfigBackup,
+  // Where containerd is installed it says itself what it thinks of the user's own settings.
+  validate: (path) =>
+    sh`if command -v containerd >/dev/null; then containerd --config ${path} config dump >/dev/null; fi`,
 });
 
 const proxy = proxyDropIn('containerd-proxy', paths.containerdProxy);

@@ -8,6 +8,7 @@ export const runtimeProved: Step = {
     const found = facts.runtimeConfig;
     // Without containerd the steps before have not been done, and they say so.
     if (found === 'absent') return [];
+    if (found === 'invalid') return [{ summary: 'have containerd accept its configuration (found it refused)' }];
     const driver = inventory.runtime.cgroupDriver;
     const sandbox = sandboxImage(inventory);
     return [

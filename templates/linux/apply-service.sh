@@ -15,6 +15,9 @@ case $ACTION in
   none) ;;
   *)
     systemctl reset-failed "$unit" || true
-    systemctl "$ACTION" "$unit"
+    systemctl "$ACTION" "$unit" || {
+      journalctl -u "$unit" -n 15 -o cat --no-pager >&2
+      exit 1
+    }
     ;;
 esac

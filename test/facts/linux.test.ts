@@ -112,6 +112,9 @@ test('a package that was removed is not there; one that was cut off is half ther
   ]);
 });
 
+test('a configuration that containerd refuses is invalid, not unknown', () =>
+  expect(runtimeConfig.parse('# invalid\n', asked)).toBe('invalid'));
+
 test('a configuration with CRI disabled is seen, in either version of the format', () => {
   const dump = 'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n';
   expect(runtimeConfig.parse(dump, asked)).toEqual({ cgroupDriver: 'unset', sandboxImage: '', criDisabled: true });

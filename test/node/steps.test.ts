@@ -60,7 +60,7 @@ test('what a run has made is right: a converged host needs nothing', async () =>
       const seen = await converged(role, { inventory: inv });
       expect(steps.flatMap((step) => step.diff(seen)).map(({ summary }) => summary)).toEqual([]);
     }),
-    { numRuns: 60 },
+    { numRuns: 25 },
   );
 });
 
@@ -73,7 +73,7 @@ test('no summary and no preview holds a secret', async () => {
         for (const secret of [SECRET, encoded]) expect(`${change.summary}\n${preview ?? ''}`).not.toContain(secret);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 25 },
   );
 });
 

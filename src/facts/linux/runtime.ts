@@ -16,11 +16,15 @@ const table = (value: unknown): Table => (typeof value === 'object' && value !==
 const at = (value: unknown, ...keys: readonly string[]): unknown =>
   keys.reduce<unknown>((v, key) => table(v)[key], value);
 
-/** `containerd config dump`: the effective configuration, migrated to the newest version; `absent` without containerd. */
+/**
+ * `containerd config dump`: the effective configuration, migrated to the newest version; `absent` without containerd,
+ * `invalid` when containerd refuses what is on disk.
+ */
 export const runtimeConfig = probe(
-  sh`if command -v containerd >/dev/null; then containerd config dump; else echo '# absent'; fi`,
-  (out): RuntimeConfig | 'absent' => {
+  sh`if command -v containerd >/dev/null; then containerd config dump || echo '# invalid'; else echo '# absent'; fi`,
+  (out): RuntimeConfig | 'absent' | 'invalid' => {
     if (out.trim() === '# absent') return 'absent';
+    if (out.trimEnd().endsWith('# invalid')) return 'invalid';
     const dump = parseToml(out);
     const disabled = Array.isArray(dump['disabled_plugins']) ? dump['disabled_plugins'].map(String) : [];
     const one = at(dump, 'plugins', 'io.containerd.grpc.v1.cri');
