@@ -1,10 +1,10 @@
 import { apiPort, endpointHost } from '../inventory/api-server.ts';
-import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
+import type { Argument, Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
+import { merged, mergedArguments } from '../inventory/merge.ts';
 import { controlPlanes } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
 import type { Secret } from '../shell/secret.ts';
 import { hostPatches, sharedKubeletConfig } from './kubelet-config.ts';
-import { merge } from './merge.ts';
 
 const KUBEADM = 'kubeadm.k8s.io/v1beta4';
 
@@ -22,18 +22,17 @@ const INIT_TOKEN = {
   groups: ['system:bootstrappers:kubeadm:default-node-token'],
 };
 
-const argument = (name: string, value: string) => ({ name, value });
+/** The kubelet's arguments on a host: the address of its node, and the inventory's. */
+export const kubeletArguments = (host: LinuxHost): readonly Argument[] =>
+  mergedArguments([{ name: 'node-ip', value: host.internalAddress }], host.kubelet.extraArgs);
 
 /** Settings of a node that init and join share. `taints` is left out for kubeadm's default of the role. */
-function nodeRegistration(host: LinuxHost): JsonObject {
-  const base = {
-    name: host.name,
-    criSocket: CRI_SOCKET,
-    kubeletExtraArgs: [argument('node-ip', host.internalAddress)],
-    ...(host.taints === undefined ? {} : { taints: host.taints }),
-  };
-  return merge(base, { kubeletExtraArgs: host.kubelet.extraArgs });
-}
+const nodeRegistration = (host: LinuxHost): JsonObject => ({
+  name: host.name,
+  criSocket: CRI_SOCKET,
+  kubeletExtraArgs: kubeletArguments(host),
+  ...(host.taints === undefined ? {} : { taints: host.taints }),
+});
 
 const patches = (inventory: Inventory, host: LinuxHost): JsonObject =>
   Object.keys(hostPatches(inventory, host)).length === 0 ? {} : { patches: { directory: paths.kubeadmPatches } };
@@ -49,7 +48,7 @@ export const initConfiguration = (
   host: LinuxHost,
   secrets: { readonly certificateKey?: Secret } = {},
 ): JsonObject =>
-  merge(
+  merged(
     {
       apiVersion: KUBEADM,
       kind: 'InitConfiguration',
@@ -78,8 +77,8 @@ export function clusterConfiguration(inventory: Inventory): JsonObject {
       dnsDomain: kubernetes.dnsDomain,
     },
   };
-  const merged = merge(base, kubeadm.cluster);
-  const apiServer = (merged['apiServer'] ?? {}) as { readonly certSANs?: readonly string[] };
+  const all = merged(base, kubeadm.cluster);
+  const apiServer = (all['apiServer'] ?? {}) as { readonly certSANs?: readonly string[] };
   // Names of the user's are added to kbuild's, not put in their place: without the endpoint's no kubelet could join.
   const certSANs = [
     ...new Set([
@@ -88,14 +87,14 @@ export function clusterConfiguration(inventory: Inventory): JsonObject {
       ...(apiServer.certSANs ?? []),
     ]),
   ];
-  return { ...merged, apiServer: { ...apiServer, certSANs } };
+  return { ...all, apiServer: { ...apiServer, certSANs } };
 }
 
 /** KubeProxyConfiguration; undefined when the inventory has no settings for it. */
 export const kubeProxyConfiguration = ({ kubeadm }: Inventory): JsonObject | undefined =>
   Object.keys(kubeadm.kubeProxy).length === 0
     ? undefined
-    : merge({ apiVersion: 'kubeproxy.config.k8s.io/v1alpha1', kind: 'KubeProxyConfiguration' }, kubeadm.kubeProxy);
+    : merged({ apiVersion: 'kubeproxy.config.k8s.io/v1alpha1', kind: 'KubeProxyConfiguration' }, kubeadm.kubeProxy);
 
 /** All documents of `kubeadm init`. */
 export function initDocuments(
@@ -128,7 +127,7 @@ export const joinConfiguration = (
   host: LinuxHost,
   { token, caHash, certificateKey }: JoinCredentials,
 ): JsonObject =>
-  merge(
+  merged(
     {
       apiVersion: KUBEADM,
       kind: 'JoinConfiguration',
@@ -146,7 +145,7 @@ export const joinConfiguration = (
 
 /** kubeadm's ResetConfiguration. It never asks, and does not wait a minute for an API server that is gone. */
 export const resetConfiguration = (inventory: Inventory): JsonObject =>
-  merge(
+  merged(
     {
       apiVersion: KUBEADM,
       kind: 'ResetConfiguration',

@@ -1,10 +1,12 @@
 import { apiServerUrl } from '../inventory/api-server.ts';
+import { FIELD_MANAGER } from '../facts/ownership.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import type { Secret } from '../shell/secret.ts';
 import { script } from '../templates.ts';
+import { settingsNote } from './settings.ts';
 
 /** What kubeadm is asked for. */
 export type KubeadmAction = 'init' | 'join' | 'reset';
@@ -23,6 +25,8 @@ function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): 
     HTTP_PROXY_URL: proxy?.http ?? '',
     HTTPS_PROXY_URL: proxy?.https ?? '',
     NO_PROXY_LIST: proxy?.noProxy.join(',') ?? '',
+    SETTINGS: action === 'init' ? JSON.stringify(settingsNote(inventory)) : '',
+    MANAGER: FIELD_MANAGER,
   });
 }
 

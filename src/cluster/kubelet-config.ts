@@ -1,6 +1,6 @@
 import { linuxNodes } from '../inventory/select.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
-import { beyond, common } from './merge.ts';
+import { beyond, common } from './compare.ts';
 import { toYaml } from './secret-yaml.ts';
 
 const KUBELET_CONFIG = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;

@@ -66,6 +66,8 @@ export interface ClusterUp {
   readonly objects: ReadonlyMap<string, JsonObject>;
   /** Keys of objects that kbuild once applied, from its record in the cluster. */
   readonly owned: readonly string[];
+  /** What kbuild last told kubeadm, from its note in the cluster; missing where there is none that can be read. */
+  readonly settings?: JsonObject | undefined;
   /** Ids of bootstrap tokens that kbuild minted and did not delete. */
   readonly leftoverTokens: readonly string[];
 }

@@ -4,6 +4,7 @@ import type { FactsOf } from './probe.ts';
 import { files } from './linux/files.ts';
 import { keyrings } from './linux/keyrings.ts';
 import { modules, sysctlSettings, sysctls } from './linux/kernel.ts';
+import { kubeletConfig, kubeletFlags } from './linux/kubelet.ts';
 import * as kubernetes from './linux/kubernetes.ts';
 import * as machine from './linux/machine.ts';
 import * as names from './linux/names.ts';
@@ -62,6 +63,8 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     certificates: kubernetes.certificates,
     leftovers: kubernetes.leftovers,
     ownFiles,
+    kubeletConfig,
+    kubeletFlags,
   }) satisfies Readonly<Record<string, Probe<unknown>>>;
 
 /** One immutable snapshot of a Linux host. */

@@ -9,7 +9,7 @@ import type { Observed } from './fleet.ts';
 import { parallelFramedScript, readFrames } from './framed-script.ts';
 import type { LinuxFacts } from './linux.ts';
 import type { Ask, ObserveTools } from './observe-linux.ts';
-import { RECORD } from './ownership.ts';
+import { RECORD, SETTINGS } from './ownership.ts';
 import { factsFrom, lines } from './probe.ts';
 
 /** Facts of hosts that tell where the cluster can be asked for. */
@@ -17,6 +17,15 @@ export const clusterFacts: readonly (keyof LinuxFacts)[] = ['kubernetesTraces'];
 
 const yamlOf = (text: string | undefined): JsonObject =>
   text === undefined ? {} : ((parseYaml(text) ?? {}) as JsonObject);
+
+/** A note that cannot be read is none: the facts decide. */
+function noted(text: string | undefined): JsonObject | undefined {
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
+  } catch {
+    return undefined;
+  }
+}
 
 /** The view that the answers give. What did not answer throws `FactError` when it is read. Throws for a half-made cluster. */
 function viewOf(host: LinuxHost, facts: ClusterFacts, wanted: readonly JsonObject[]): ClusterUp {
@@ -36,6 +45,7 @@ function viewOf(host: LinuxHost, facts: ClusterFacts, wanted: readonly JsonObjec
     kubeletConfiguration: yamlOf(configMaps.get('kubelet-config')?.['kubelet']),
     kubeProxyConfiguration: yamlOf(configMaps.get('kube-proxy')?.['config.conf']),
     owned: lines(record ?? ''),
+    settings: noted(configMaps.get(SETTINGS.name)?.[SETTINGS.key]),
     get nowMs() {
       return facts.nowMs;
     },

@@ -15,6 +15,9 @@ export const NODE_ANNOTATION = 'kbuild.dev/applied';
 /** The ConfigMap in which kbuild lists the objects that it applied, by `objectKey`. */
 export const RECORD = { namespace: 'kube-system', name: 'kbuild', key: 'objects' } as const;
 
+/** The ConfigMap that says what kbuild last told kubeadm: how an edited or removed setting is noticed. */
+export const SETTINGS = { namespace: 'kube-system', name: 'kbuild-settings', key: 'settings' } as const;
+
 /** What names an object and nothing else. */
 export function identity(object: JsonObject): JsonObject {
   const { name, namespace } = object['metadata'] as { readonly name: string; readonly namespace?: string };

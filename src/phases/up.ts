@@ -4,10 +4,12 @@ import { controlPlanes, linuxHosts, linuxNodes, linuxWorkers } from '../inventor
 import { kubeadmInit } from '../kubeadm/init.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { joinWorker } from '../kubeadm/join-worker.ts';
+import { kubeletSettings } from '../kubeadm/kubelet-settings.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
 import { noLeftoverTokens } from '../kubeadm/leftover-tokens.ts';
 import { noMarker } from '../kubeadm/marker.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
+import { kubeadmSettings } from '../kubeadm/settings.ts';
 import { undoHalfFinished } from '../kubeadm/undo-half-finished.ts';
 import { cgroupProved, nodeReady, settled } from '../kubeadm/verify.ts';
 import { flannel } from '../network/flannel.ts';
@@ -51,13 +53,27 @@ export function up(inventory: Inventory): readonly Phase[] {
       concurrency: 1,
       overlaps: true,
     },
-    { name: 'network', title: 'Connect pods', ...cluster, steps: [noLeftoverTokens, flannel], overlaps: true },
+    {
+      name: 'network',
+      title: 'Connect pods',
+      ...cluster,
+      steps: [noLeftoverTokens, kubeadmSettings, flannel],
+      overlaps: true,
+    },
     {
       name: 'join',
       title: 'Join workers',
       ...linux,
       hosts: workers,
       steps: [undoHalfFinished, kubeadmPatches, joinWorker, noMarker],
+    },
+    {
+      name: 'kubelets',
+      title: 'Configure kubelets',
+      ...linux,
+      hosts: nodes,
+      steps: [kubeletSettings],
+      concurrency: Math.max(1, Math.floor(nodes.length / 10)),
     },
     { name: 'nodes', title: 'Label nodes', ...linux, hosts: nodes, steps: [labelsAndTaints], overlaps: true },
     { name: 'objects', title: 'Apply manifests', ...cluster, steps: [userManifests, unwantedObjects] },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { acting } from '../cluster/acting.ts';
 import { kubectl } from '../cluster/kubectl.ts';
-import { holds } from '../cluster/merge.ts';
+import { holds } from '../cluster/compare.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { objectKey, type ClusterUp } from '../facts/cluster.ts';
 import { FIELD_MANAGER, HASH_ANNOTATION, OWNER_LABEL, RECORD } from '../facts/ownership.ts';

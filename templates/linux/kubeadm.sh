@@ -1,6 +1,6 @@
-# shellcheck shell=sh disable=SC2154  # parameters come from outside
+# shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside
 # kubeadm's init or join, as a job. Parameters: ACTION (init, join), CLUSTER, MARKER (a path), SERVER (the host's own API
-# server), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none). config.yaml lies in the working directory.
+# server), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none), SETTINGS (a ConfigMap for init), MANAGER. config.yaml lies in the working directory.
 # The marker is on disk before kubeadm changes anything, and goes when it has succeeded.
 if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
@@ -16,8 +16,9 @@ case $ACTION in
   init)
     kubeadm init --config config.yaml --skip-token-print --skip-certificate-key-print
     # kubeadm mints a token that nobody needs: every join gets its own.
-    kubectl --kubeconfig /etc/kubernetes/admin.conf --server "$SERVER" -n kube-system delete secrets \
-      --field-selector type=bootstrap.kubernetes.io/token
+    admin="kubectl --kubeconfig /etc/kubernetes/admin.conf --server $SERVER"
+    $admin -n kube-system delete secrets --field-selector type=bootstrap.kubernetes.io/token
+    printf '%s' "$SETTINGS" | $admin apply --server-side --force-conflicts --field-manager "$MANAGER" -f -
     ;;
   join)
     kubeadm join --config config.yaml

@@ -4,32 +4,6 @@ import { Secret } from '../shell/secret.ts';
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
 
-const isNamed = (value: unknown): value is { readonly name: string } =>
-  isObject(value) && typeof value['name'] === 'string';
-
-/** Lists of kubeadm in which a name stands for a setting; all others are replaced whole. */
-const MERGED_BY_NAME = /^(extraArgs|kubeletExtraArgs|extraEnvs)$/;
-
-function byName(base: readonly unknown[], over: readonly unknown[]): readonly unknown[] {
-  const named = new Set(over.filter(isNamed).map(({ name }) => name));
-  return [...base.filter((item) => !isNamed(item) || !named.has(item.name)), ...over];
-}
-
-/**
- * A user's settings over kbuild's: objects are merged, lists are replaced, arguments are merged by name (a name that is
- * given several times, as kubeadm allows, replaces all of kbuild's of that name).
- */
-export function merge(base: JsonObject, over: JsonObject): JsonObject {
-  const merged: Record<string, unknown> = { ...base };
-  for (const [key, value] of Object.entries(over)) {
-    const old = merged[key];
-    if (isObject(old) && isObject(value)) merged[key] = merge(old, value);
-    else if (MERGED_BY_NAME.test(key) && Array.isArray(old) && Array.isArray(value)) merged[key] = byName(old, value);
-    else merged[key] = value;
-  }
-  return merged;
-}
-
 /** What several objects have in common, key by key; lists count as one value. */
 export function common(objects: readonly JsonObject[]): JsonObject {
   const [first, ...others] = objects;

@@ -1,0 +1,78 @@
+import { ownKubeletConfig } from '../cluster/kubelet-config.ts';
+import { kubeletArguments } from '../cluster/kubeadm-config.ts';
+import { holds } from '../cluster/compare.ts';
+import { editedParts } from '../cluster/settings.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
+import type { ClusterUp } from '../facts/cluster.ts';
+import type { JsonObject } from '../inventory/inventory.ts';
+import { merged } from '../inventory/merge.ts';
+import { paths } from '../paths.ts';
+import { script } from '../templates.ts';
+
+/** What kubeadm writes differently on each host by itself (its instance-config.yaml, systemd-resolved). */
+const INSTANCE_KEYS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'containerRuntimeEndpoint', 'resolvConf']);
+
+/** Arguments that kubeadm adds by itself. */
+const KUBEADMS_OWN =
+  /^--(register-with-taints|hostname-override|container-runtime-endpoint|pod-infra-container-image)=/;
+
+/** Settings whose value differs in either direction. */
+function differing(expected: JsonObject, live: JsonObject): readonly string[] {
+  const keys = new Set([...Object.keys(expected), ...Object.keys(live)]);
+  return [...keys].filter(
+    (key) => !INSTANCE_KEYS.has(key) && !(holds(expected[key], live[key]) && holds(live[key], expected[key])),
+  );
+}
+
+function configDifference({ inventory, host, facts }: Target, cluster: ClusterUp): readonly string[] {
+  const live = facts.kubeletConfig;
+  if (live === 'absent') return [];
+  // A patch file of the user's may say anything: then the host's own settings are all that can be compared.
+  const patched = Object.keys(inventory.kubeadm.patches).some((name) => name.startsWith('kubeletconfiguration'));
+  const own = ownKubeletConfig(inventory, host);
+  if (patched) return Object.keys(own).filter((key) => !holds(own[key], live[key]));
+  return differing(merged(cluster.kubeletConfiguration, own), live);
+}
+
+/** The arguments as they should be: kubeadm's own as they are, the inventory's, nothing else. */
+function wantedFlags({ host }: Target, live: readonly string[]): readonly string[] {
+  const wanted = kubeletArguments(host).map(({ name, value }) => `--${name}=${value}`);
+  const kept = live.filter(
+    (flag) => KUBEADMS_OWN.test(flag) && !wanted.some((one) => one.startsWith(flag.replace(/=.*$/, '='))),
+  );
+  return [...kept, ...wanted];
+}
+
+const sorted = (flags: readonly string[]): string => [...flags].sort().join(' ');
+
+/** A joined host's kubelet runs with the cluster's configuration, its own and its arguments, also after they were edited. */
+export const kubeletSettings: Step = {
+  name: 'kubelet-settings',
+  settleMs: 60_000,
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    const { cluster } = fleet;
+    if (cluster.state !== 'up' || standing(target) !== 'joined' || facts.kubeletFlags === 'absent') return [];
+    const edited = editedParts(inventory, cluster);
+    const flags = wantedFlags(target, facts.kubeletFlags);
+    const found = [
+      ...(edited !== 'unknown' && edited.includes('kubelet') ? ['settings that were edited'] : []),
+      ...configDifference(target, cluster).map((key) => `another ${key}`),
+      ...(sorted(flags) === sorted(facts.kubeletFlags) ? [] : ['other arguments']),
+    ];
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `configure and restart the kubelet of ${host.name} (found ${found.slice(0, 4).join(', ')})`,
+        apply: async (on) => {
+          const command = script('linux/kubelet-settings.sh', {
+            PATCHES: paths.kubeadmPatches,
+            FLAGS: flags.join(' '),
+          });
+          await on(host).job('kubelet-settings', command);
+        },
+      },
+    ];
+  },
+};

@@ -1,0 +1,29 @@
+# shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
+# Applies edited kubeadm settings to a live cluster with kubeadm's own phases, and notes them. Parameters: PARTS (cluster,
+# kubelet, kubeProxy; one a line), NODE, KUBECTL (words), MANAGER, SETTINGS (a ConfigMap). config.yaml lies beside the script.
+server_pod() { $KUBECTL -n kube-system get pod "kube-apiserver-$NODE" -o "jsonpath={.metadata.annotations.kubernetes\.io/config\.hash} {.status.containerStatuses[0].ready}" 2>/dev/null; }
+
+for part in $PARTS; do
+  case $part in
+    cluster)
+      kubeadm init phase upload-config kubeadm --config config.yaml
+      before=$(server_pod)
+      sum=$(sha256sum </etc/kubernetes/manifests/kube-apiserver.yaml)
+      kubeadm init phase control-plane all --config config.yaml
+      if [ "$sum" != "$(sha256sum </etc/kubernetes/manifests/kube-apiserver.yaml)" ]; then
+        # The old server answers until the kubelet has noticed its new manifest.
+        until=$(($(date +%s) + 240))
+        while now=$(server_pod) || true; [ "$now" = "$before" ] || [ "${now#* }" != true ]; do
+          if [ "$(date +%s)" -gt $until ]; then echo 'the API server did not come back with its new settings' >&2; exit 1; fi
+          sleep 1
+        done
+      fi
+      ;;
+    kubelet) kubeadm init phase upload-config kubelet --config config.yaml ;;
+    kubeProxy)
+      kubeadm init phase addon kube-proxy --config config.yaml
+      $KUBECTL -n kube-system rollout restart daemonset/kube-proxy
+      ;;
+  esac
+done
+printf '%s' "$SETTINGS" | $KUBECTL apply --server-side --force-conflicts --field-manager "$MANAGER" -f -
