@@ -47,9 +47,12 @@ function newKey(type: 'ed25519' | 'ecdsa' | 'rsa'): string {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     return privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
   }
-  return type === 'ecdsa'
-    ? ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 }).private
-    : ssh2.utils.generateKeyPairSync('ed25519').private;
+  const { private: key } =
+    type === 'ecdsa'
+      ? ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 })
+      : ssh2.utils.generateKeyPairSync('ed25519');
+  // About one ed25519 key in 300 that ssh2 makes is one that ssh2 cannot read.
+  return ssh2.utils.parseKey(key) instanceof Error ? newKey(type) : key;
 }
 
 function publicKey(privateKey: string): { readonly type: string; readonly line: string } {
