@@ -11,14 +11,25 @@ import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
 const read = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../fixtures/linux/${name}.txt`, import.meta.url)), 'utf8');
 
+const FIXTURES = ['debian-12-fresh', 'debian-12-prepared'] as const;
+
+/** Read once: properties build hundreds of hosts. */
+const captured = Object.fromEntries(
+  FIXTURES.map((name) => [name, readFrames(read(name), '', 'NONCE')] as const),
+) as Readonly<Record<(typeof FIXTURES)[number], ReturnType<typeof readFrames>>>;
+
 /** Facts that a test names; the others are as on a fresh host. `files` and `services` name only what is there. */
 export type FactOverrides = Partial<LinuxFacts>;
 
 /** The facts of a captured observation (`test/fixtures/linux/<name>.txt`), parsed by the real probes. */
-export function factsOf(inventory: Inventory, host: LinuxHost, name = 'debian-12-fresh'): LinuxFacts {
-  const answers = readFrames(read(name), '', 'NONCE');
-  const captured = Number((answers['clockOffsetMs'] as { readonly stdout: string }).stdout.trim()) * 1000;
-  return factsFrom(host.name, linuxProbes(inventory, host), answers, { middleMs: captured - 3 });
+export function factsOf(
+  inventory: Inventory,
+  host: LinuxHost,
+  name: (typeof FIXTURES)[number] = 'debian-12-fresh',
+): LinuxFacts {
+  const answers = captured[name];
+  const capturedMs = Number((answers['clockOffsetMs'] as { readonly stdout: string }).stdout.trim()) * 1000;
+  return factsFrom(host.name, linuxProbes(inventory, host), answers, { middleMs: capturedMs - 3 });
 }
 
 const noService: ServiceState = {
