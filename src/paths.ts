@@ -34,6 +34,13 @@ export const paths = {
   kubeletProxy: '/etc/systemd/system/kubelet.service.d/90-kbuild-proxy.conf',
   kubeletExtraArgs: '/etc/default/kubelet',
 
+  haproxyConfig: '/etc/haproxy/haproxy.cfg',
+  haproxyConfigBackup: '/etc/haproxy/haproxy.cfg.kbuild-backup',
+  keepalivedConfig: '/etc/keepalived/keepalived.conf',
+  keepalivedConfigBackup: '/etc/keepalived/keepalived.conf.kbuild-backup',
+  checkApiserver: '/etc/keepalived/check-apiserver',
+  kubeVipManifest: '/etc/kubernetes/manifests/kube-vip.yaml',
+
   kubeadmPatches: '/etc/kubernetes/patches',
   adminConf: '/etc/kubernetes/admin.conf',
 } as const;

@@ -1,5 +1,6 @@
 import { cgroupVersion } from './cgroup-version.ts';
 import type { Check } from './check.ts';
+import { endpoint } from './endpoint.ts';
 import { initSystem } from './init-system.ts';
 import { kernelModules } from './kernel-modules.ts';
 import { osSupported } from './os-supported.ts';
@@ -23,5 +24,6 @@ export const checks: readonly Check[] = [
   kernelModules,
   sysctls,
   ports,
+  endpoint,
   packageManager,
 ];

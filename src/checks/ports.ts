@@ -6,7 +6,8 @@ export const ports = eachHost('ports', ({ inventory, host, facts }) => {
   if (facts.kubernetesTraces.size > 0) return [];
   return listeningPorts(inventory, host).flatMap(({ port, protocol, program }) => {
     const holder = facts.listeners.find((one) => one.port === port && one.protocol === protocol);
-    if (holder === undefined) return [];
+    // The load balancer's own program: what it serves is its configuration's business.
+    if (holder === undefined || (holder.process === program && program === 'haproxy')) return [];
     const who = holder.process === 'unknown' ? 'an unknown process' : holder.process;
     return [
       {

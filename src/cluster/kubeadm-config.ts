@@ -83,6 +83,7 @@ export function clusterConfiguration(inventory: Inventory): JsonObject {
   const certSANs = [
     ...new Set([
       endpointHost(endpoint),
+      ...('address' in inventory.loadBalancer ? [inventory.loadBalancer.address] : []),
       ...controlPlanes(inventory).map(({ internalAddress }) => internalAddress),
       ...(apiServer.certSANs ?? []),
     ]),

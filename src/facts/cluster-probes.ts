@@ -15,9 +15,12 @@ const TOKEN_DESCRIPTION = 'kbuild';
 const OBJECTS_AT_ONCE = 200;
 
 /** kubectl against the host's own API server. It keeps what it learns about the API where a reboot clears it. */
-const kubectl = (inventory: Inventory, host: LinuxHost): readonly string[] => [
+const kubectl = (inventory: Inventory, host: LinuxHost): readonly string[] =>
+  adminKubectl(apiServerUrl(inventory, host));
+
+const adminKubectl = (server: string): readonly string[] => [
   ...['env', '-u', 'HTTPS_PROXY', '-u', 'https_proxy', `KUBECACHEDIR=${paths.run}/kubectl`, 'kubectl'],
-  ...['--kubeconfig', paths.adminConf, '--server', apiServerUrl(inventory, host), '--request-timeout=5s'],
+  ...['--kubeconfig', paths.adminConf, '--server', server, '--request-timeout=5s'],
 ];
 
 /** Prints live objects. One whose kind the API does not know (its CRD is not there yet) is absent, not unknown. */
@@ -53,6 +56,10 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
     tokens: probe(
       sh`${tool} -n kube-system get secrets --field-selector type=bootstrap.kubernetes.io/token -o ${'jsonpath={range .items[*]}{.data.token-id}{" "}{.data.description}{"\\n"}{end}'}`,
       (out) => parseTokens(out, TOKEN_DESCRIPTION),
+    ),
+    endpoint: probe(
+      sh`if said=$(${adminKubectl(`https://${inventory.endpoint}`)} get --raw /readyz 2>&1); then echo ok; else echo "$said" | tail -n 1; fi`,
+      (out) => out.trim(),
     ),
     etcd: probe(etcdCommand, parseEtcd),
     ...Object.fromEntries(

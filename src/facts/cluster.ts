@@ -60,6 +60,8 @@ export interface ClusterUp {
   readonly kubeProxyConfiguration: JsonObject;
   readonly nodes: readonly NodeView[];
   readonly pods: readonly PodView[];
+  /** `ok` when the API answers at the inventory's endpoint with the cluster's certificate; else why not. */
+  readonly endpoint: string;
   readonly members: readonly MemberView[];
   readonly alarms: readonly string[];
   /** Live objects that the inventory wants, by `objectKey`; a missing key is an absent object. */

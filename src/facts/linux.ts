@@ -1,6 +1,7 @@
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import type { Probe } from './probe.ts';
 import type { FactsOf } from './probe.ts';
+import { endpoint } from './linux/endpoint.ts';
 import { files } from './linux/files.ts';
 import { keyrings } from './linux/keyrings.ts';
 import { modules, sysctlSettings, sysctls } from './linux/kernel.ts';
@@ -12,7 +13,7 @@ import { interfaces, kubeChains, listeners } from './linux/network.ts';
 import { ownFiles } from './linux/own-files.ts';
 import { brokenPackages, packages } from './linux/packages.ts';
 import { cgroupDriverInUse, criSockets, images, runtimeConfig } from './linux/runtime.ts';
-import { services } from './linux/services.ts';
+import { applied, services } from './linux/services.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from './linux/swap.ts';
 import { watchedKeyrings, watchedPackages, watchedPaths, watchedTrees, watchedUnits } from './watched.ts';
 import { dnsServiceAddress, firstServiceAddress } from '../inventory/subnets.ts';
@@ -46,6 +47,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     brokenPackages,
     keyrings: keyrings(watchedKeyrings),
     services: services(watchedUnits),
+    applied,
     listeners,
     interfaces,
     kubeChains,
@@ -59,6 +61,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     marker: kubernetes.marker,
     runningJob: kubernetes.runningJob,
     kubeletHealthy: kubernetes.kubeletHealthy,
+    endpoint: endpoint(inventory, host),
     serviceNetwork: kubernetes.serviceNetwork(firstServiceAddress(inventory), dnsServiceAddress(inventory)),
     certificates: kubernetes.certificates,
     leftovers: kubernetes.leftovers,

@@ -55,6 +55,9 @@ function viewOf(host: LinuxHost, facts: ClusterFacts, wanted: readonly JsonObjec
     get pods() {
       return [...facts.systemPods, ...facts.pluginPods];
     },
+    get endpoint() {
+      return facts.endpoint;
+    },
     get members() {
       return facts.etcd.members;
     },

@@ -30,7 +30,7 @@ export const watchedTrees: readonly string[] = [paths.certsD, paths.kubeadmPatch
 export const watchedKeyrings: readonly string[] = [paths.kubernetesKeyring, paths.containerdKeyring];
 
 /** Units that some step owns. */
-export const watchedUnits: readonly string[] = ['containerd', 'kubelet'];
+export const watchedUnits: readonly string[] = ['containerd', 'kubelet', 'haproxy', 'keepalived'];
 
 /** Packages that some step owns. */
 export const watchedPackages = (inventory: Inventory): readonly string[] => [
@@ -44,4 +44,6 @@ export const watchedPackages = (inventory: Inventory): readonly string[] => [
   'conntrack',
   'ethtool',
   'socat',
+  'haproxy',
+  'keepalived',
 ];

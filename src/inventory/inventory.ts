@@ -102,6 +102,31 @@ export interface UserManifest {
   readonly objects: readonly JsonObject[];
 }
 
+/** haproxy and keepalived with a virtual address, built by kbuild. */
+export interface KeepalivedBalancer {
+  readonly kind: 'keepalived';
+  /** The virtual address (IPv4). */
+  readonly address: string;
+  /** Where haproxy listens. */
+  readonly port: number;
+  /** Where haproxy tells the host itself that it has a backend; on the loopback interface only. */
+  readonly healthPort: number;
+  /** VRRP's virtual router id, 1 to 255. */
+  readonly routerId: number;
+}
+
+/** kube-vip as a static pod on every control plane; the virtual address answers at the API servers' own port. */
+export interface KubeVipBalancer {
+  readonly kind: 'kube-vip';
+  readonly address: string;
+  readonly port: number;
+  readonly image: string;
+}
+
+/** What stands before the API servers. `none`: a name that the user keeps, or one control plane. */
+export type LoadBalancer =
+  { readonly kind: 'none' } | { readonly kind: 'external' } | KeepalivedBalancer | KubeVipBalancer;
+
 /** The file and its parsed, immutable form: what should be. After loading, nothing has a default any more. */
 export interface Inventory {
   readonly name: string;
@@ -147,7 +172,7 @@ export interface Inventory {
     readonly registries: readonly RegistrySettings[];
   };
   readonly etcd: { readonly topology: 'stacked' };
-  readonly loadBalancer: { readonly kind: 'none' | 'external' };
+  readonly loadBalancer: LoadBalancer;
   /** Outbound proxy; `noProxy` is complete: hosts, endpoint, CIDRs, .svc, the cluster's domain. */
   readonly proxy: { readonly http?: string; readonly https?: string; readonly noProxy: readonly string[] } | undefined;
   readonly files: readonly FileToDistribute[];

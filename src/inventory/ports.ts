@@ -1,5 +1,6 @@
 import { apiPort } from './api-server.ts';
 import type { Host, Inventory } from './inventory.ts';
+import { balancers } from './select.ts';
 
 /** Who connects to a port. `itself`: it listens on the loopback interface, or only the host uses it. */
 export type Client = 'everybody' | 'control-planes' | 'nodes' | 'itself';
@@ -37,6 +38,11 @@ export function listeningPorts(inventory: Inventory, host: Host): readonly Liste
   const { plugin, flannel } = inventory.network;
   const network: readonly ListeningPort[] =
     plugin === 'flannel' ? [{ port: flannel.port, protocol: 'udp', program: 'flannel', from: 'nodes' }] : [];
+  const { loadBalancer } = inventory;
+  const balancer: readonly ListeningPort[] =
+    loadBalancer.kind === 'keepalived' && balancers(inventory).some(({ name }) => name === host.name)
+      ? [tcp(loadBalancer.port, 'haproxy', 'everybody'), tcp(loadBalancer.healthPort, 'haproxy', 'itself')]
+      : [];
   switch (host.role) {
     case 'control-plane':
       return [
@@ -46,13 +52,14 @@ export function listeningPorts(inventory: Inventory, host: Host): readonly Liste
         ...ETCD,
         ...NODE,
         ...network,
+        ...balancer,
       ];
     case 'worker':
       return [...NODE, ...network];
     case 'etcd':
       return ETCD;
     case 'load-balancer':
-      return [tcp(Number(inventory.endpoint.split(':').at(-1)), 'haproxy', 'everybody')];
+      return balancer;
   }
 }
 

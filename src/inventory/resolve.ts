@@ -1,10 +1,18 @@
 import { isIPv4 } from 'node:net';
 import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
 import type { Gathered } from './gather.ts';
-import type { Inventory, LinuxHost, PackageRepository, RegistrySettings, SshSettings } from './inventory.ts';
+import type {
+  Inventory,
+  LinuxHost,
+  LoadBalancer,
+  PackageRepository,
+  RegistrySettings,
+  SshSettings,
+} from './inventory.ts';
 import { merged, mergedArguments } from './merge.ts';
-import { bindPort } from './rules/endpoint.ts';
+import { bindPort } from './rules/bind-port.ts';
 import { internalAddressOf } from './rules/hosts.ts';
+import { balancerPort } from './rules/load-balancer.ts';
 import type { HostEntry, InventoryFile } from './schema.ts';
 import { asList, selected } from './selector.ts';
 
@@ -48,8 +56,20 @@ function hostOf(file: InventoryFile, host: HostEntry, locate: Locate): LinuxHost
   };
 }
 
+function loadBalancerOf(file: InventoryFile): LoadBalancer {
+  const { kind, address, healthPort, image, routerId } = file.loadBalancer;
+  if (kind === 'none' || kind === 'external' || address === undefined)
+    return { kind: kind === 'none' ? kind : 'external' };
+  const port = balancerPort(file);
+  return kind === 'kube-vip'
+    ? { kind, address, port, image }
+    : { kind, address, port, healthPort, routerId: routerId ?? (Number(address.split('.')[3]) || 255) };
+}
+
 function endpointOf(file: InventoryFile, hosts: readonly LinuxHost[]): string {
   const { endpoint } = file.kubernetes;
+  const balancer = loadBalancerOf(file);
+  if ('address' in balancer) return `${endpoint?.split(':')[0] ?? balancer.address}:${balancer.port}`;
   if (endpoint !== undefined) return endpoint.includes(':') ? endpoint : `${endpoint}:6443`;
   const [first] = hosts.filter(({ role }) => role === 'control-plane');
   return `${first?.internalAddress ?? ''}:${bindPort(file) ?? 6443}`;
@@ -64,6 +84,7 @@ function noProxyOf(file: InventoryFile, hosts: readonly LinuxHost[], endpoint: s
       '127.0.0.1',
       ...hosts.flatMap(({ internalAddress, address, name }) => [internalAddress, address, name]),
       endpoint.split(':')[0]!,
+      file.loadBalancer.address ?? '',
       network.podSubnet,
       network.serviceSubnet,
       '.svc',
@@ -135,7 +156,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
       registries: registriesOf(file, gathered),
     },
     etcd: { topology: 'stacked' },
-    loadBalancer: { kind: file.loadBalancer.kind === 'external' ? 'external' : 'none' },
+    loadBalancer: loadBalancerOf(file),
     proxy:
       proxy === undefined
         ? undefined

@@ -7,6 +7,13 @@ import {
   someControlPlane,
   supportedHosts,
 } from './rules/hosts.ts';
+import {
+  balancersOfUse,
+  endpointOfBalancer,
+  externalEndpoint,
+  virtualAddress,
+  virtualPort,
+} from './rules/load-balancer.ts';
 import { disjointNetworks, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
@@ -32,6 +39,7 @@ export const rules: readonly Rule[] = [
   ownedByKubeadm,
   ownedByKubelet,
   ownedLabels,
+  virtualAddress,
 ];
 
 /** Rules about what is missing or counted: only for an inventory that could be read as a whole. */
@@ -42,5 +50,9 @@ export const wholeRules: readonly Rule[] = [
   endpointCannotMove,
   endpointInHosts,
   endpointPort,
+  externalEndpoint,
+  endpointOfBalancer,
+  virtualPort,
+  balancersOfUse,
   files,
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { freeObject, label, localPath, text, url } from './schema/formats.ts';
+import { freeObject, image, ipv4, label, localPath, port, text, url } from './schema/formats.ts';
 import { files, hosts, kubeletOfAll, roles, ssh } from './schema/node.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
 
@@ -28,10 +28,25 @@ export const inventorySchema = z
       .meta({ description: 'Where etcd runs.' }),
     loadBalancer: z
       .strictObject({
-        kind: z.enum(['none', 'external', 'haproxy', 'keepalived', 'kube-vip']).default('none').meta({
+        kind: z.enum(['none', 'external', 'keepalived', 'kube-vip']).default('none').meta({
           description:
-            'external: you run one at kubernetes.endpoint. Kinds that kbuild builds come with a later version.',
+            'none: kubernetes.endpoint is a name that you keep, or there is one control plane. external: you run one at kubernetes.endpoint. keepalived: kbuild builds haproxy and keepalived, on the hosts of role load-balancer or else on the control planes. kube-vip: a static pod on every control plane.',
         }),
+        address: ipv4().exactOptional().meta({
+          description: 'keepalived, kube-vip: the virtual address, free and in the network of the hosts that hold it.',
+        }),
+        port: port().exactOptional().meta({
+          description:
+            'keepalived: where haproxy listens. Default: 6443 on hosts of role load-balancer, 8443 on control planes.',
+        }),
+        healthPort: port()
+          .default(8404)
+          .meta({ description: 'keepalived: port on 127.0.0.1 where haproxy tells keepalived that it has a backend.' }),
+        routerId: z.number().int().min(1).max(255).exactOptional().meta({
+          description:
+            "keepalived: VRRP's virtual router id, of which a network has each only once. Default: the last number of address.",
+        }),
+        image: image().default('ghcr.io/kube-vip/kube-vip:v1.0.1').meta({ description: 'kube-vip: its image.' }),
       })
       .prefault({})
       .meta({ description: 'What stands before the API servers.' }),

@@ -21,6 +21,17 @@ export const linuxWorkers = (inventory: Inventory): readonly LinuxHost[] => with
 export const linuxNodes = (inventory: Inventory): readonly LinuxHost[] =>
   linuxHosts(inventory).filter((host) => host.role === 'control-plane' || host.role === 'worker');
 
+/** Linux hosts that run anything of Kubernetes' own: all but pure load balancers. */
+export const kubernetesHosts = (inventory: Inventory): readonly LinuxHost[] =>
+  linuxHosts(inventory).filter(({ role }) => role !== 'load-balancer');
+
+/** Hosts on which kbuild builds haproxy and keepalived: those of role load-balancer, or else the control planes. */
+export function balancers(inventory: Inventory): readonly LinuxHost[] {
+  if (inventory.loadBalancer.kind !== 'keepalived') return [];
+  const own = withRole(inventory, 'load-balancer');
+  return own.length > 0 ? own : controlPlanes(inventory);
+}
+
 /** True when the name matches one of the patterns (`*` stands for any characters); no patterns match everything. */
 export function selects(patterns: readonly string[] | undefined, name: string): boolean {
   if (patterns === undefined || patterns.length === 0) return true;

@@ -9,7 +9,8 @@ import { script } from '../templates.ts';
 /** kbuild's lines of /etc/hosts; `absent` where the inventory wants none. */
 function wantedBlock(inventory: Inventory): string {
   const name = inventory.endpoint.slice(0, inventory.endpoint.lastIndexOf(':'));
-  const address = controlPlanes(inventory)[0]?.internalAddress;
+  const { loadBalancer } = inventory;
+  const address = 'address' in loadBalancer ? loadBalancer.address : controlPlanes(inventory)[0]?.internalAddress;
   if (!inventory.endpointInHosts || address === undefined || isIP(name) !== 0) return 'absent';
   return `${address} ${name}`;
 }

@@ -20,6 +20,16 @@ const certificateAuthorities = packages('certificate-authorities', ({ inventory 
   usesTls(inventory) ? { 'ca-certificates': 'any' } : {},
 );
 
+/** What a host needs that only balances load, in order: no runtime lives there. */
+export const prepareBalancer: readonly Step[] = [
+  hostname,
+  hostsFile,
+  aptProxy,
+  packagesWhole,
+  certificateAuthorities,
+  distributedFiles,
+];
+
 /** Everything that a Linux host needs before a runtime can live on it, in order: the modules bring the sysctls. */
 export const prepare: readonly Step[] = [
   hostname,

@@ -4,6 +4,7 @@ import { linuxHosts, selects } from '../inventory/select.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { noCniRemains, noHostsBlock, noKubeChains, noOwnFiles, packagesReleased } from '../kubeadm/reset/clean-host.ts';
 import { kubeadmReset } from '../kubeadm/reset/kubeadm-reset.ts';
+import { noLoadBalancer } from '../lb/removed.ts';
 import { drained, nodeDeleted, type Drain } from '../kubeadm/reset/leave-cluster.ts';
 
 /** What is torn down. */
@@ -13,7 +14,7 @@ export interface ResetOptions {
   readonly drain: Drain;
 }
 
-const clean: readonly Step[] = [noCniRemains, noKubeChains, noOwnFiles, noHostsBlock, packagesReleased];
+const clean: readonly Step[] = [noLoadBalancer, noCniRemains, noKubeChains, noOwnFiles, noHostsBlock, packagesReleased];
 
 /**
  * What `kbuild reset` does. Of single hosts: each is drained, cleaned and forgotten. Of the whole cluster: workers first,

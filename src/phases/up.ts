@@ -1,6 +1,6 @@
 import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { controlPlanes, linuxHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
+import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
 import { kubeadmInit } from '../kubeadm/init.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { joinWorker } from '../kubeadm/join-worker.ts';
@@ -12,6 +12,8 @@ import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { kubeadmSettings } from '../kubeadm/settings.ts';
 import { undoHalfFinished } from '../kubeadm/undo-half-finished.ts';
 import { cgroupProved, nodeReady, settled } from '../kubeadm/verify.ts';
+import { endpointServes } from '../lb/endpoint-serves.ts';
+import { kubeVip, kubeVipOfFounder } from '../lb/kube-vip.ts';
 import { flannel } from '../network/flannel.ts';
 import { networkReady } from '../network/network-ready.ts';
 import { userManifests } from '../network/user-manifests.ts';
@@ -20,13 +22,14 @@ import { kubernetesPackages } from '../node/kubernetes-packages.ts';
 import { prepare } from '../node/prepare.ts';
 import { containerd } from '../runtime/containerd.ts';
 import { images } from '../runtime/images.ts';
+import { loadBalancerPhases } from './load-balancer.ts';
 
 /**
  * What `kbuild up` does, in order: the table of contents. A host goes through all phases up to `network` at its own pace,
  * so the founder's init runs while workers still install and pull; workers join when there is a cluster and they are ready.
  */
 export function up(inventory: Inventory): readonly Phase[] {
-  const hosts = linuxHosts(inventory);
+  const hosts = kubernetesHosts(inventory);
   const nodes = linuxNodes(inventory);
   const founders = controlPlanes(inventory);
   const workers = linuxWorkers(inventory);
@@ -34,7 +37,16 @@ export function up(inventory: Inventory): readonly Phase[] {
   const cluster = { kind: 'cluster', hosts: founders } as const;
   return [
     { name: 'prepare', title: 'Prepare hosts', ...linux, hosts, steps: [jobEnded, ...prepare] },
-    { name: 'runtime', title: 'Install the container runtime', ...linux, hosts, steps: containerd, overlaps: true },
+    ...loadBalancerPhases(inventory),
+    {
+      name: 'runtime',
+      title: 'Install the container runtime',
+      ...linux,
+      hosts,
+      steps: containerd,
+      // kubeadm's init talks to the endpoint: all balancers stand before the founder goes on.
+      ...(balancers(inventory).length > 0 ? {} : { overlaps: true }),
+    },
     {
       name: 'packages',
       title: 'Install Kubernetes',
@@ -49,7 +61,7 @@ export function up(inventory: Inventory): readonly Phase[] {
       title: 'Found the cluster',
       ...linux,
       hosts: founders,
-      steps: [undoHalfFinished, kubeadmPatches, kubeadmInit, noMarker],
+      steps: [undoHalfFinished, kubeadmPatches, kubeVipOfFounder, kubeadmInit, noMarker, kubeVip],
       concurrency: 1,
       overlaps: true,
     },
@@ -78,6 +90,6 @@ export function up(inventory: Inventory): readonly Phase[] {
     { name: 'nodes', title: 'Label nodes', ...linux, hosts: nodes, steps: [labelsAndTaints], overlaps: true },
     { name: 'objects', title: 'Apply manifests', ...cluster, steps: [userManifests, unwantedObjects] },
     { name: 'verify', title: 'Verify nodes', ...linux, hosts: nodes, steps: [nodeReady, networkReady, cgroupProved] },
-    { name: 'settled', title: 'Verify the control plane', ...cluster, steps: [settled] },
+    { name: 'settled', title: 'Verify the control plane', ...cluster, steps: [endpointServes, settled] },
   ];
 }

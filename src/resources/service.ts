@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { Change, Step, Target } from '../engine/step.ts';
 import type { ServiceState } from '../facts/linux/services.ts';
+import { paths } from '../paths.ts';
 import { script } from '../templates.ts';
 import { fileState } from './file.ts';
 
@@ -11,18 +13,38 @@ export interface ServiceOptions {
   readonly after?: readonly Step[];
   /** `enabled`: need not run, but what runs must not be older than what it uses. Default `running`. */
   readonly wanted?: 'running' | 'enabled';
+  /** How what it uses is taken over. `reload`: without an interruption; `uses` are then files. Default `restart`. */
+  readonly on?: 'restart' | 'reload';
 }
 
 const ENABLED: ReadonlySet<string> = new Set(['enabled', 'static', 'indirect', 'alias', 'generated']);
 
+/**
+ * The hash that apply-service.sh notes of the files that a service loaded; undefined when a file is missing. A reload
+ * does not move the time of its start, so this tells what it took over since.
+ */
+function hashOfUsed(target: Target, uses: readonly string[]): string | undefined {
+  const states = uses.map((path) => fileState(target, path));
+  const hashes = states.flatMap((state) => (state.kind === 'file' ? [state.sha256] : []));
+  if (hashes.length < states.length) return undefined;
+  return createHash('sha256')
+    .update(hashes.map((hash) => `${hash}\n`).join(''))
+    .digest('hex');
+}
+
 /** Why a process that runs is older than what it uses; undefined when it is not. */
-function outdated(target: Target, state: ServiceState, { uses, after = [] }: ServiceOptions): string | undefined {
-  if (state.needsDaemonReload) return 'its unit changed';
+function outdated(
+  target: Target,
+  unit: string,
+  state: ServiceState,
+  { uses, after = [], on }: ServiceOptions,
+): string | undefined {
   const newer = uses.find((path) => {
     const used = fileState(target, path);
     return (used.kind === 'file' || used.kind === 'folder') && used.mtimeMs > state.startedMs;
   });
-  if (newer !== undefined) return `${newer} is newer`;
+  const loaded = on === 'reload' && target.facts.applied.get(unit) === hashOfUsed(target, uses);
+  if (newer !== undefined && !loaded) return `${newer} is newer`;
   return after.some((step) => step.diff(target).length > 0) ? 'what it uses changes' : undefined;
 }
 
@@ -33,10 +55,12 @@ function dueChange(target: Target, unit: string, options: ServiceOptions): Chang
   const wanted = options.wanted ?? 'running';
   const enable = !ENABLED.has(state.enabled);
   const runs = state.active === 'active' || (wanted === 'enabled' && state.active !== 'inactive');
-  const why = runs && state.startedMs > 0 ? outdated(target, state, options) : undefined;
+  const changedUnit = state.needsDaemonReload ? 'its unit changed' : undefined;
+  const why = runs && state.startedMs > 0 ? (changedUnit ?? outdated(target, unit, state, options)) : undefined;
+  const takeOver = changedUnit === undefined ? (options.on ?? 'restart') : 'restart';
   const verbs = [
     ...(enable && (wanted === 'enabled' || state.load !== 'not-found') ? ['enable'] : []),
-    ...(wanted === 'running' && !runs ? ['start'] : why === undefined ? [] : ['restart']),
+    ...(wanted === 'running' && !runs ? ['start'] : why === undefined ? [] : [takeOver]),
   ];
   if (verbs.length === 0) return undefined;
   const found =
@@ -44,8 +68,11 @@ function dueChange(target: Target, unit: string, options: ServiceOptions): Chang
   return {
     summary: `${verbs.join(' and ')} ${unit} (${found})`,
     apply: async (on) => {
-      const action = verbs.includes('restart') ? 'restart' : verbs.includes('start') ? 'start' : 'none';
-      await on(host).run(script('linux/apply-service.sh', { UNIT: unit, ACTION: action, USES: options.uses }));
+      const action = verbs.find((verb) => verb !== 'enable') ?? 'none';
+      const note = options.on === 'reload' ? paths.applied : '';
+      await on(host).run(
+        script('linux/apply-service.sh', { UNIT: unit, ACTION: action, USES: options.uses, APPLIED: note }),
+      );
     },
   };
 }

@@ -1,4 +1,5 @@
-# Enables a service and starts or restarts it. UNIT: its name. ACTION: start, restart or none. USES: paths that it reads.
+# Enables a service and starts, restarts or reloads it. UNIT: its name. ACTION: start, restart, reload or none. USES: paths
+# that it reads. APPLIED: folder where the hash of what was loaded is noted; empty: nowhere.
 unit=$UNIT.service
 systemctl daemon-reload
 if [ "$(systemctl show -p UnitFileState --value "$unit")" = masked ]; then systemctl unmask "$unit"; fi
@@ -21,3 +22,9 @@ case $ACTION in
     }
     ;;
 esac
+if [ -n "$APPLIED" ] && [ "$ACTION" != none ]; then
+  mkdir -p "$APPLIED"
+  # What the files hold now is what was loaded, unless they changed in between: kbuild holds the lock.
+  for path in $USES; do sha256sum -- "$path"; done | sed 's/^\(.\{64\}\)  .*/\1/' | sha256sum | cut -c 1-64 >"$APPLIED/$UNIT.new"
+  mv "$APPLIED/$UNIT.new" "$APPLIED/$UNIT"
+fi

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Takes back what kbuild wrote. FILES: paths, one a line. CONTAINERD_CONFIG, CONTAINERD_BACKUP: the configuration and what it
 # was before. FSTAB_BACKUP: there when swap lines of /etc/fstab were commented. CERTS_D: a folder whose empty folders go too.
+# BACKUPS: other configurations as they were, named as the file with .kbuild-backup at the end.
 if [ -f "$FSTAB_BACKUP" ]; then
   cp -p /etc/fstab /etc/fstab.kbuild-new
   sed 's/^# kbuild: no swap # //' /etc/fstab >/etc/fstab.kbuild-new
@@ -12,7 +13,7 @@ runtime=no
 printf '%s\n' "$FILES" | {
   while read -r file; do
     case $file in
-      "$CONTAINERD_BACKUP") ;;
+      "$CONTAINERD_BACKUP" | */haproxy.cfg.kbuild-backup | */keepalived.conf.kbuild-backup) ;;
       "$CONTAINERD_CONFIG") runtime=yes; rm -f -- "$file" ;;
       *) rm -rf -- "$file" ;;
     esac
@@ -21,6 +22,9 @@ printf '%s\n' "$FILES" | {
     esac
   done
   if [ -f "$CONTAINERD_BACKUP" ]; then runtime=yes; mv -- "$CONTAINERD_BACKUP" "$CONTAINERD_CONFIG"; fi
+  printf '%s\n' "$BACKUPS" | while read -r backup; do
+    if [ -f "$backup" ]; then mv -- "$backup" "${backup%.kbuild-backup}"; fi
+  done
   rmdir -- "$CERTS_D" 2>/dev/null || true
   systemctl daemon-reload
   # Containers of others go on: their shims do not belong to the daemon.

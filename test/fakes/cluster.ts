@@ -170,6 +170,7 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
     podOf({ name: 'kube-proxy-x', labels: { 'k8s-app': 'kube-proxy' } }),
     podOf({ name: 'coredns-x', labels: { 'k8s-app': 'kube-dns' } }),
   ],
+  endpoint: 'ok',
   members: [],
   alarms: [],
   objects: new Map(),

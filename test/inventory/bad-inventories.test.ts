@@ -253,10 +253,55 @@ const VALUES: readonly Bad[] = [
     /not supported yet by this version; use stacked/,
   ],
   [
-    'a load balancer of kbuild’s',
+    'a load balancer that does not exist',
     also('loadBalancer: { kind: haproxy }'),
     '1:23 loadBalancer.kind:',
-    /use external for one of your own/,
+    /must be one of none, external, keepalived, kube-vip/,
+  ],
+  [
+    'a load balancer without its address',
+    also('loadBalancer: { kind: keepalived }'),
+    '1:15 loadBalancer.address:',
+    /is required: a free IPv4 address/,
+  ],
+  [
+    "a virtual address that is a host's",
+    also('loadBalancer: { kind: keepalived, address: 10.0.0.21 }'),
+    '1:44 loadBalancer.address:',
+    /is the address of "w1"/,
+  ],
+  [
+    "a virtual address among the pods'",
+    also('loadBalancer: { kind: kube-vip, address: 10.244.0.5 }'),
+    '1:42 loadBalancer.address:',
+    /lies in network\.podSubnet/,
+  ],
+  [
+    "haproxy at the API servers' own port beside them",
+    also('loadBalancer: { kind: keepalived, address: 10.0.0.100, port: 6443 }'),
+    '1:62 loadBalancer.port:',
+    /use 8443, or hosts of role load-balancer/,
+  ],
+  [
+    'kube-vip at another port',
+    also('loadBalancer: { kind: kube-vip, address: 10.0.0.100, port: 8443 }').replace(
+      '  endpoint: k8s.example.com:6443\n',
+      '',
+    ),
+    '1:60 loadBalancer.port:',
+    /must be 6443/,
+  ],
+  [
+    'a virtual address of no use',
+    also('loadBalancer: { address: 10.0.0.100 }'),
+    '1:26 loadBalancer.address:',
+    /is of no use with kind none/,
+  ],
+  [
+    'a balancer host without a balancer',
+    line(14, '    role: load-balancer'),
+    '14:11 hosts[1].role:',
+    /kind: keepalived/,
   ],
   [
     'CIDRs that overlap',

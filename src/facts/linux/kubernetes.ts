@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { paths } from '../../paths.ts';
 import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { sh } from '../../shell/sh.ts';
 import { lines, probe } from '../probe.ts';
@@ -9,12 +10,12 @@ export const caFingerprint = probe(
   (out) => (out.trim() === 'absent' ? 'absent' : spkiFingerprint(out)),
 );
 
-/** What a kubeadm run leaves on a host, as far as it is there. */
+/** What a kubeadm run leaves on a host, as far as it is there. kube-vip's manifest is there before. */
 export const kubernetesTraces = probe(
   sh`for path in /etc/kubernetes/kubelet.conf /etc/kubernetes/bootstrap-kubelet.conf /etc/kubernetes/admin.conf /etc/kubernetes/super-admin.conf \
        /etc/kubernetes/manifests/*.yaml /etc/kubernetes/pki/ca.crt /etc/kubernetes/pki/ca.key /var/lib/etcd/member \
        /var/lib/kubelet/config.yaml /var/lib/kubelet/pki/kubelet-client-current.pem; do
-       if [ -e "$path" ]; then echo "$path"; fi
+       if [ -e "$path" ] && [ "$path" != ${paths.kubeVipManifest} ]; then echo "$path"; fi
      done`,
   (out): ReadonlySet<string> => new Set(lines(out)),
 );

@@ -6,7 +6,14 @@ import { lines, probe } from '../probe.ts';
 export const OWN_HEADER = '# Written by kbuild';
 
 /** Files that are kbuild's whatever they say: they have names of its own. */
-const OWN_NAMES = [paths.kubernetesKeyring, paths.containerdKeyring, paths.fstabBackup, paths.containerdConfigBackup];
+const OWN_NAMES = [
+  paths.kubernetesKeyring,
+  paths.containerdKeyring,
+  paths.fstabBackup,
+  paths.containerdConfigBackup,
+  paths.haproxyConfigBackup,
+  paths.keepalivedConfigBackup,
+];
 
 /** Folders that are kbuild's. */
 const OWN_FOLDERS = [paths.state, paths.kubeadmPatches];

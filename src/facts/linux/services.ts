@@ -1,4 +1,5 @@
 import { sh } from '../../shell/sh.ts';
+import { paths } from '../../paths.ts';
 import { lines, probe } from '../probe.ts';
 
 /** One systemd unit. */
@@ -44,3 +45,13 @@ export const services = (units: readonly string[]) =>
       return states;
     },
   );
+
+/**
+ * What services loaded when they were last reloaded, since the boot: unit → hash of the files' hashes. A reload does not
+ * move the time at which a service started.
+ */
+export const applied = probe(
+  sh`for file in ${paths.applied}/*; do if [ -e "$file" ]; then echo "$(basename "$file") $(cat "$file")"; fi; done`,
+  (out): ReadonlyMap<string, string> =>
+    new Map(lines(out).map((line) => line.trim().split(' ') as unknown as readonly [string, string])),
+);

@@ -1,13 +1,16 @@
 import { isIPv4 } from 'node:net';
 import type { InventoryFile } from '../schema.ts';
+import { API_PORT, bindPort } from './bind-port.ts';
 import { internalAddressOf } from './hosts.ts';
+import { isBuilt } from './load-balancer.ts';
 import { problem, warning, type Rule } from './rule.ts';
 
 /** With several control planes, users and kubelets need an address that belongs to none of them. */
-export const endpointOfMany: Rule = ({ hosts, kubernetes }) => {
+export const endpointOfMany: Rule = ({ hosts, kubernetes, loadBalancer }) => {
   const many = hosts.filter(({ role }) => role === 'control-plane');
   if (many.length < 2) return [];
   const path = ['kubernetes', 'endpoint'];
+  if (kubernetes.endpoint === undefined && isBuilt(loadBalancer)) return [];
   if (kubernetes.endpoint === undefined)
     return [
       problem(
@@ -22,7 +25,8 @@ export const endpointOfMany: Rule = ({ hosts, kubernetes }) => {
 };
 
 /** A single control plane behind its own address stays single. */
-export const endpointCannotMove: Rule = ({ hosts, kubernetes }) => {
+export const endpointCannotMove: Rule = ({ hosts, kubernetes, loadBalancer }) => {
+  if (isBuilt(loadBalancer)) return [];
   const [only, ...others] = hosts.filter(({ role }) => role === 'control-plane');
   if (only === undefined || others.length > 0) return [];
   const host = kubernetes.endpoint?.split(':')[0];
@@ -37,13 +41,13 @@ export const endpointCannotMove: Rule = ({ hosts, kubernetes }) => {
 };
 
 /** Only a name can be put into /etc/hosts, and only when kbuild knows what it points to. */
-export const endpointInHosts: Rule = ({ hosts, kubernetes }) => {
+export const endpointInHosts: Rule = ({ hosts, kubernetes, loadBalancer }) => {
   if (!kubernetes.endpointInHosts) return [];
   const path = ['kubernetes', 'endpointInHosts'];
   const host = kubernetes.endpoint?.split(':')[0];
   if (host === undefined || isIPv4(host))
     return [problem(path, 'needs a name in kubernetes.endpoint, e.g. "k8s.example.com:6443"')];
-  return hosts.filter(({ role }) => role === 'control-plane').length > 1
+  return hosts.filter(({ role }) => role === 'control-plane').length > 1 && !isBuilt(loadBalancer)
     ? [
         problem(
           path,
@@ -52,16 +56,6 @@ export const endpointInHosts: Rule = ({ hosts, kubernetes }) => {
       ]
     : [];
 };
-
-/** kubeadm's default port of API servers. */
-const API_PORT = 6443;
-
-/** The port at which API servers listen on their hosts; undefined when the override is no port. */
-export function bindPort({ kubeadm }: InventoryFile): number | undefined {
-  const local = kubeadm.init['localAPIEndpoint'] as { readonly bindPort?: unknown } | null | undefined;
-  const given = local?.bindPort ?? API_PORT;
-  return Number.isInteger(given) && Number(given) > 0 && Number(given) < 65_536 ? Number(given) : undefined;
-}
 
 /** Without a load balancer the API server answers at its own port only. */
 export const endpointPort: Rule = (file) => {

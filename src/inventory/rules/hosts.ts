@@ -74,11 +74,11 @@ export const supportedHosts: Rule = ({ hosts }) =>
     if (os === 'windows' && role !== 'worker')
       return [problem(['hosts', i, 'os'], 'a Windows host can only be a worker')];
     if (os === 'windows') return [problem(['hosts', i, 'os'], 'Windows workers are not supported yet by this version')];
-    if (role === 'etcd' || role === 'load-balancer')
+    if (role === 'etcd')
       return [
         problem(
           ['hosts', i, 'role'],
-          `hosts of role ${role} are not supported yet by this version; use control-plane or worker`,
+          'hosts of role etcd are not supported yet by this version; use control-plane, worker or load-balancer',
         ),
       ];
     return [];

@@ -4,19 +4,10 @@ import { asList, selected } from '../selector.ts';
 import { problem, repeated, type Rule } from './rule.ts';
 
 /** Choices that later versions bring. */
-export const supportedSettings: Rule = ({ etcd, loadBalancer }) => [
-  ...(etcd.topology === 'external'
+export const supportedSettings: Rule = ({ etcd }) =>
+  etcd.topology === 'external'
     ? [problem(['etcd', 'topology'], 'external etcd is not supported yet by this version; use stacked')]
-    : []),
-  ...(loadBalancer.kind === 'none' || loadBalancer.kind === 'external'
-    ? []
-    : [
-        problem(
-          ['loadBalancer', 'kind'],
-          `kbuild does not build ${loadBalancer.kind} yet in this version; use external for one of your own, or none`,
-        ),
-      ]),
-];
+    : [];
 
 const OWN_PATHS: ReadonlySet<string> = new Set(Object.values(paths));
 

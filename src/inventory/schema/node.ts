@@ -97,9 +97,10 @@ const host = z.strictObject({
     description:
       'Where Kubernetes listens: API server, etcd, kubelet, network plugin. An IPv4 address. Default: address.',
   }),
-  role: z
-    .enum(['control-plane', 'worker', 'etcd', 'load-balancer'])
-    .meta({ description: 'What the host is for. This version builds control-plane and worker.' }),
+  role: z.enum(['control-plane', 'worker', 'etcd', 'load-balancer']).meta({
+    description:
+      'What the host is for. load-balancer: haproxy and keepalived (loadBalancer.kind: keepalived). Hosts of role etcd come with a later version.',
+  }),
   os: z
     .enum(['linux', 'windows'])
     .default('linux')

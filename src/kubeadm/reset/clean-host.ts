@@ -52,7 +52,10 @@ export const noOwnFiles: Step = {
   diff: ({ host, facts }) => {
     const found = facts.ownFiles;
     if (found.length === 0) return [];
-    const restored = [paths.containerdConfigBackup, paths.fstabBackup].filter((path) => found.includes(path));
+    const backups = [paths.haproxyConfigBackup, paths.keepalivedConfigBackup];
+    const restored = [paths.containerdConfigBackup, paths.fstabBackup, ...backups].filter((path) =>
+      found.includes(path),
+    );
     return [
       {
         summary: `take back what kbuild wrote (found ${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
@@ -63,6 +66,7 @@ export const noOwnFiles: Step = {
             CONTAINERD_CONFIG: paths.containerdConfig,
             CONTAINERD_BACKUP: paths.containerdConfigBackup,
             FSTAB_BACKUP: paths.fstabBackup,
+            BACKUPS: backups,
             CERTS_D: paths.certsD,
           }),
         ),

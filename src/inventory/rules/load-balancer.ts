@@ -1,0 +1,110 @@
+import { isIPv4 } from 'node:net';
+import type { InventoryFile } from '../schema.ts';
+import { overlap } from '../subnets.ts';
+import { bindPort } from './bind-port.ts';
+import { internalAddressOf } from './hosts.ts';
+import { problem, type Rule, type Violation } from './rule.ts';
+
+/** Where haproxy listens beside an API server, unless the inventory says. */
+const PORT_BESIDE = 8443;
+
+/** True when kbuild itself builds what holds the virtual address. */
+export const isBuilt = ({ kind }: InventoryFile['loadBalancer']): boolean =>
+  kind === 'keepalived' || kind === 'kube-vip';
+
+const hasBalancers = ({ hosts }: InventoryFile): boolean => hosts.some(({ role }) => role === 'load-balancer');
+
+/** The port at which the virtual address answers. */
+export function balancerPort(file: InventoryFile): number {
+  const { kind, port } = file.loadBalancer;
+  const own = bindPort(file) ?? 6443;
+  const fallback = kind === 'kube-vip' || hasBalancers(file) ? own : PORT_BESIDE;
+  return port ?? (Number(file.kubernetes.endpoint?.split(':')[1] ?? '') || fallback);
+}
+
+/** The virtual address is nobody's own, and no address of pods or Services. */
+export const virtualAddress: Rule = ({ hosts, loadBalancer, network }) => {
+  const { address } = loadBalancer;
+  const path = ['loadBalancer', 'address'];
+  if (!isBuilt(loadBalancer))
+    return address === undefined
+      ? []
+      : [problem(path, `is of no use with kind ${loadBalancer.kind}; use keepalived or kube-vip, or remove it`)];
+  if (address === undefined) return [problem(path, 'is required: a free IPv4 address that the hosts can take over')];
+  const found: Violation[] = [];
+  const owner = hosts.find((host) => host.address === address || internalAddressOf(host) === address);
+  if (owner !== undefined)
+    found.push(problem(path, `is the address of "${owner.name}"; a virtual address belongs to no host`));
+  for (const name of ['podSubnet', 'serviceSubnet'] as const)
+    if (overlap(`${address}/32`, network[name]))
+      found.push(problem(path, `lies in network.${name} ${network[name]}; choose an address of the hosts' network`));
+  return found;
+};
+
+/** The port of the virtual address is free where it is listened at. */
+export const virtualPort: Rule = (file) => {
+  const { loadBalancer } = file;
+  const own = bindPort(file);
+  const port = balancerPort(file);
+  const path = loadBalancer.port === undefined ? ['kubernetes', 'endpoint'] : ['loadBalancer', 'port'];
+  if (loadBalancer.address === undefined) return [];
+  if (loadBalancer.kind === 'kube-vip')
+    return port === own
+      ? []
+      : [problem(path, `must be ${String(own)}: kube-vip brings the API servers' own port to the virtual address`)];
+  if (loadBalancer.kind !== 'keepalived') return [];
+  if (port === loadBalancer.healthPort)
+    return [problem(['loadBalancer', 'healthPort'], `is the port ${port} of the API already; choose another`)];
+  return port === own && !hasBalancers(file)
+    ? [
+        problem(
+          path,
+          `the API servers listen at ${port} on the same hosts; use ${PORT_BESIDE}, or hosts of role load-balancer`,
+        ),
+      ]
+    : [];
+};
+
+/** An endpoint that is given means the balancer. */
+export const endpointOfBalancer: Rule = (file) => {
+  const { kubernetes, loadBalancer } = file;
+  if (!isBuilt(loadBalancer) || kubernetes.endpoint === undefined) return [];
+  const [host = '', port] = kubernetes.endpoint.split(':');
+  const path = ['kubernetes', 'endpoint'];
+  if (isIPv4(host) && host !== loadBalancer.address)
+    return [
+      problem(
+        path,
+        `is not loadBalancer.address ${loadBalancer.address ?? ''}; remove it, or use a name for that address`,
+      ),
+    ];
+  return loadBalancer.port !== undefined && port !== undefined && Number(port) !== loadBalancer.port
+    ? [problem(path, `its port is not loadBalancer.port ${loadBalancer.port}; use the same, or remove one`)]
+    : [];
+};
+
+/** A balancer of the user's own is somewhere. */
+export const externalEndpoint: Rule = ({ kubernetes, loadBalancer }) =>
+  loadBalancer.kind === 'external' && kubernetes.endpoint === undefined
+    ? [
+        problem(
+          ['kubernetes', 'endpoint'],
+          'is required with loadBalancer.kind external: host:port of your load balancer',
+        ),
+      ]
+    : [];
+
+/** Hosts of role load-balancer have something to do. */
+export const balancersOfUse: Rule = ({ hosts, loadBalancer }) =>
+  loadBalancer.kind === 'keepalived'
+    ? []
+    : hosts.flatMap(({ role }, i) =>
+        role === 'load-balancer'
+          ? [
+              problem(
+                ['hosts', i, 'role'],
+                'hosts of role load-balancer need "loadBalancer: { kind: keepalived, address: … }"',
+              ),
+            ]
+          : [],
+      );

@@ -1,0 +1,7 @@
+import type { Inventory, KeepalivedBalancer } from '../inventory/inventory.ts';
+
+/** The load balancer of an inventory whose hosts are balancers. Throws a plain `Error` (a bug) for any other. */
+export function keepalivedOf({ loadBalancer }: Inventory): KeepalivedBalancer {
+  if (loadBalancer.kind !== 'keepalived') throw new Error(`no balancer is built with kind ${loadBalancer.kind}`);
+  return loadBalancer;
+}

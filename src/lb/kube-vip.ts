@@ -1,0 +1,91 @@
+import { founder } from '../cluster/founder.ts';
+import { toYaml } from '../cluster/secret-yaml.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
+import type { KubeVipBalancer } from '../inventory/inventory.ts';
+import { paths } from '../paths.ts';
+import { OURS, fileChanges } from '../resources/file.ts';
+
+/**
+ * The credentials that kube-vip elects its leader with. While `kubeadm init` runs, those of admin.conf may do nothing yet
+ * (their ClusterRoleBinding comes late, since Kubernetes 1.29): until then the founder's kube-vip is super-admin.
+ */
+type Credentials = 'admin.conf' | 'super-admin.conf';
+
+/** kube-vip's static pod (ARP mode: the virtual address is on the interface of the leader). */
+export function kubeVipPod(
+  { address, port, image }: KubeVipBalancer,
+  interfaceName: string,
+  credentials: Credentials,
+): string {
+  const env = {
+    vip_arp: 'true',
+    port: String(port),
+    vip_interface: interfaceName,
+    vip_subnet: '32',
+    cp_enable: 'true',
+    cp_namespace: 'kube-system',
+    vip_leaderelection: 'true',
+    vip_leasename: 'plndr-cp-lock',
+    vip_leaseduration: '5',
+    vip_renewdeadline: '3',
+    vip_retryperiod: '1',
+    address,
+  };
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'kube-vip', namespace: 'kube-system' },
+    spec: {
+      hostNetwork: true,
+      hostAliases: [{ hostnames: ['kubernetes'], ip: '127.0.0.1' }],
+      priorityClassName: 'system-node-critical',
+      containers: [
+        {
+          name: 'kube-vip',
+          image,
+          imagePullPolicy: 'IfNotPresent',
+          args: ['manager'],
+          env: Object.entries(env)
+            .filter(([, value]) => value !== '')
+            .map(([name, value]) => ({ name, value })),
+          securityContext: { capabilities: { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] } },
+          volumeMounts: [{ name: 'kubeconfig', mountPath: paths.adminConf, readOnly: true }],
+        },
+      ],
+      // The kubelet waits for the file: as a folder of that name it would be in kubeadm's way.
+      volumes: [{ name: 'kubeconfig', hostPath: { path: `/etc/kubernetes/${credentials}`, type: 'File' } }],
+    },
+  };
+  return `${OURS}.\n${toYaml([pod])}`;
+}
+
+function manifest(target: Target, balancer: KubeVipBalancer, credentials: Credentials) {
+  const { host, facts } = target;
+  const found = facts.interfaces.find(({ addresses }) => addresses.includes(host.internalAddress));
+  const content = kubeVipPod(balancer, found?.name ?? '', credentials);
+  return fileChanges(target, { path: paths.kubeVipManifest, content, mode: 0o600 });
+}
+
+/** The founder's kube-vip, before `kubeadm init`: kubeadm itself already talks to the virtual address. */
+export const kubeVipOfFounder: Step = {
+  name: 'kube-vip-founder',
+  diff: (target) => {
+    const { inventory, host, fleet } = target;
+    const { loadBalancer } = inventory;
+    if (loadBalancer.kind !== 'kube-vip' || standing(target) === 'joined') return [];
+    const who = founder(inventory, fleet);
+    if (!('host' in who) || who.host.name !== host.name) return [];
+    return manifest(target, loadBalancer, 'super-admin.conf');
+  },
+};
+
+/** kube-vip on every control plane that has joined, with the credentials that each of them has. */
+export const kubeVip: Step = {
+  name: 'kube-vip',
+  diff: (target) => {
+    const { loadBalancer } = target.inventory;
+    if (loadBalancer.kind !== 'kube-vip') return [];
+    return manifest(target, loadBalancer, 'admin.conf');
+  },
+};

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import type { ServiceState } from '../../src/facts/linux/services.ts';
+import type { LoadBalancer } from '../../src/inventory/inventory.ts';
+import { haproxy, haproxyConfig } from '../../src/lb/haproxy.ts';
+import { keepalived, keepalivedConfig } from '../../src/lb/keepalived.ts';
+import { kubeVipPod } from '../../src/lb/kube-vip.ts';
+import { noLoadBalancer } from '../../src/lb/removed.ts';
+import { paths } from '../../src/paths.ts';
+
+import { filesOf } from '../fakes/converged.ts';
+import { WRITTEN_MS } from '../fakes/files.ts';
+import { inventory as inventoryWith, linuxHost } from '../fakes/inventory.ts';
+import { target } from '../fakes/target.ts';
+
+const golden = (name: string): string => `../golden/${name}`;
+const balancer: LoadBalancer = {
+  kind: 'keepalived',
+  address: '10.0.0.100',
+  port: 8443,
+  healthPort: 8404,
+  routerId: 100,
+};
+const controls = [1, 2, 3].map((n) =>
+  linuxHost(`cp${String(n)}`, { address: `10.0.0.1${String(n)}`, role: 'control-plane' }),
+);
+const inventory = inventoryWith({ loadBalancer: balancer, hosts: controls, endpoint: '10.0.0.100:8443' });
+const interfaces = [
+  { name: 'lo', addresses: ['127.0.0.1'] },
+  { name: 'eth1', addresses: ['10.0.0.12'] },
+];
+const onSecond = (more: Parameters<typeof target>[0] = {}) =>
+  target({ interfaces, ...more }, { inventory, host: 'cp2' });
+const steps = [...haproxy, ...keepalived];
+const summaries = (seen: ReturnType<typeof target>) =>
+  steps.flatMap((step) => step.diff(seen)).map((one) => one.summary);
+
+const serving = (startedMs: number): ServiceState => ({
+  load: 'loaded',
+  active: 'active',
+  enabled: 'enabled',
+  startedMs,
+  needsDaemonReload: false,
+});
+const services = (startedMs = WRITTEN_MS + 1) =>
+  new Map([
+    ['haproxy', serving(startedMs)],
+    ['keepalived', serving(startedMs)],
+  ]);
+
+test('haproxy.cfg has every control plane as a backend', async () => {
+  await expect(haproxyConfig(onSecond())).toMatchFileSnapshot(golden('haproxy.cfg'));
+});
+
+test('keepalived.conf sends VRRP to the other balancers, from the interface of the internal address', async () => {
+  await expect(keepalivedConfig(onSecond())).toMatchFileSnapshot(golden('keepalived.conf'));
+});
+
+test('kube-vip is super-admin until the founder has founded (not run: its image cannot be had in the lab)', async () => {
+  const vip = {
+    kind: 'kube-vip',
+    address: '10.0.0.100',
+    port: 6443,
+    image: 'ghcr.io/kube-vip/kube-vip:v1.0.1',
+  } as const;
+  await expect(kubeVipPod(vip, 'eth1', 'super-admin.conf')).toMatchFileSnapshot(golden('kube-vip-founder.yaml'));
+  await expect(kubeVipPod(vip, 'eth1', 'admin.conf')).toMatchFileSnapshot(golden('kube-vip.yaml'));
+});
+
+test('a fresh balancer needs all of it', () => {
+  expect(summaries(onSecond())).toEqual([
+    'write /etc/haproxy/haproxy.cfg (found none)',
+    'start haproxy (found none)',
+    'write /etc/keepalived/check-apiserver (found none)',
+    'write /etc/keepalived/keepalived.conf (found none)',
+    'start keepalived (found none)',
+  ]);
+});
+
+test('a converged one needs nothing', async () => {
+  expect(summaries(onSecond({ files: await filesOf(steps, onSecond()), services: services() }))).toEqual([]);
+});
+
+test('a control plane more is a reload, not a restart', async () => {
+  const files = await filesOf(steps, onSecond());
+  const grown = inventoryWith({
+    ...inventory,
+    hosts: [...controls, linuxHost('cp4', { address: '10.0.0.14', role: 'control-plane' })],
+  });
+  const seen = target({ interfaces, files, services: services() }, { inventory: grown, host: 'cp2' });
+  expect(summaries(seen)).toEqual([
+    'write /etc/haproxy/haproxy.cfg (content differs)',
+    'reload haproxy (what it uses changes)',
+    'write /etc/keepalived/keepalived.conf (content differs)',
+    'reload keepalived (what it uses changes)',
+  ]);
+});
+
+test('what a service loaded since its start is told by its note, and another content is not in it', async () => {
+  const files = await filesOf(steps, onSecond());
+  const old = services(WRITTEN_MS - 1);
+  expect(summaries(onSecond({ files, services: old }))).toEqual([
+    'reload haproxy (/etc/haproxy/haproxy.cfg is newer)',
+    'reload keepalived (/etc/keepalived/keepalived.conf is newer)',
+  ]);
+  const noted = new Map([['haproxy', 'f'.repeat(64)]]);
+  expect(summaries(onSecond({ files, services: old, applied: noted }))).toHaveLength(2);
+});
+
+test('a host whose interfaces do not have its internal address cannot hold the virtual one', () => {
+  expect(() => keepalivedConfig(onSecond({ interfaces: [] }))).toThrow(
+    /none of its interfaces has the address 10\.0\.0\.12/,
+  );
+});
+
+test('reset stops the address first, and leaves a balancer alone that is not of kbuild', () => {
+  const ours = { services: services(), ownFiles: [paths.haproxyConfig, paths.keepalivedConfig] };
+  const due = (more: Parameters<typeof target>[0]) => noLoadBalancer.diff(onSecond(more)).map(({ summary }) => summary);
+  expect(due(ours)).toEqual(["stop and disable keepalived and haproxy (found running with kbuild's configuration)"]);
+  expect(due({ ...ours, ownFiles: [] })).toEqual([]);
+});
