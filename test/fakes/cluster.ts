@@ -172,6 +172,7 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   ],
   members: [],
   alarms: [],
+  apiServers: new Map([['cp1', 'ok']]),
   objects: new Map(),
   owned: [],
   leftoverTokens: [],
