@@ -1,8 +1,11 @@
+import type { BeforeMembership } from '../cluster/members.ts';
 import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { controlPlanes, linuxHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
+import { corednsSpread } from '../kubeadm/coredns-spread.ts';
 import { kubeadmInit } from '../kubeadm/init.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
+import { controlPlanesWell, controlPlaneServes, joinControlPlane } from '../kubeadm/join-control-plane.ts';
 import { joinWorker } from '../kubeadm/join-worker.ts';
 import { kubeletSettings } from '../kubeadm/kubelet-settings.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
@@ -10,7 +13,7 @@ import { noLeftoverTokens } from '../kubeadm/leftover-tokens.ts';
 import { noMarker } from '../kubeadm/marker.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { kubeadmSettings } from '../kubeadm/settings.ts';
-import { undoHalfFinished } from '../kubeadm/undo-half-finished.ts';
+import { etcdAnswers, undoHalfFinished } from '../kubeadm/undo-half-finished.ts';
 import { cgroupProved, nodeReady, settled } from '../kubeadm/verify.ts';
 import { flannel } from '../network/flannel.ts';
 import { networkReady } from '../network/network-ready.ts';
@@ -23,9 +26,10 @@ import { images } from '../runtime/images.ts';
 
 /**
  * What `kbuild up` does, in order: the table of contents. A host goes through all phases up to `network` at its own pace,
- * so the founder's init runs while workers still install and pull; workers join when there is a cluster and they are ready.
+ * so the founder's init runs while workers still install and pull. Then control planes join one after another, and workers
+ * beside them. `before` is called before every change of etcd's members.
  */
-export function up(inventory: Inventory): readonly Phase[] {
+export function up(inventory: Inventory, before: BeforeMembership = () => Promise.resolve()): readonly Phase[] {
   const hosts = linuxHosts(inventory);
   const nodes = linuxNodes(inventory);
   const founders = controlPlanes(inventory);
@@ -49,7 +53,7 @@ export function up(inventory: Inventory): readonly Phase[] {
       title: 'Found the cluster',
       ...linux,
       hosts: founders,
-      steps: [undoHalfFinished, kubeadmPatches, kubeadmInit, noMarker],
+      steps: [etcdAnswers, undoHalfFinished(before), kubeadmPatches, kubeadmInit, noMarker],
       concurrency: 1,
       overlaps: true,
     },
@@ -61,11 +65,20 @@ export function up(inventory: Inventory): readonly Phase[] {
       overlaps: true,
     },
     {
+      name: 'control-planes',
+      title: 'Join control planes',
+      ...linux,
+      hosts: founders,
+      steps: [controlPlanesWell, joinControlPlane(before), noMarker],
+      concurrency: 1,
+    },
+    {
       name: 'join',
       title: 'Join workers',
       ...linux,
       hosts: workers,
-      steps: [undoHalfFinished, kubeadmPatches, joinWorker, noMarker],
+      steps: [undoHalfFinished(before), kubeadmPatches, joinWorker, noMarker],
+      overlaps: true,
     },
     {
       name: 'kubelets',
@@ -77,7 +90,13 @@ export function up(inventory: Inventory): readonly Phase[] {
     },
     { name: 'nodes', title: 'Label nodes', ...linux, hosts: nodes, steps: [labelsAndTaints], overlaps: true },
     { name: 'objects', title: 'Apply manifests', ...cluster, steps: [userManifests, unwantedObjects] },
-    { name: 'verify', title: 'Verify nodes', ...linux, hosts: nodes, steps: [nodeReady, networkReady, cgroupProved] },
+    {
+      name: 'verify',
+      title: 'Verify nodes',
+      ...linux,
+      hosts: nodes,
+      steps: [nodeReady, controlPlaneServes, networkReady, cgroupProved, corednsSpread],
+    },
     { name: 'settled', title: 'Verify the control plane', ...cluster, steps: [settled] },
   ];
 }
