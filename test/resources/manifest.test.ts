@@ -17,7 +17,7 @@ const target = (facts: ClusterView, of: Inventory = inventory) => ({
 });
 /** Objects as the API returns them: with what it adds. */
 const liveOf = (objects: readonly JsonObject[]) =>
-  new Map(
+  new Map<string, JsonObject>(
     objects.map((object) => {
       const made = stamped(object);
       const metadata = { ...(made['metadata'] as JsonObject), uid: 'x', resourceVersion: '7' };
