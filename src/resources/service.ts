@@ -1,4 +1,5 @@
 import type { Change, Step, Target } from '../engine/step.ts';
+import { hasKubelet } from '../facts/joined.ts';
 import type { ServiceState } from '../facts/linux/services.ts';
 import { script } from '../templates.ts';
 import { fileState } from './file.ts';
@@ -43,6 +44,7 @@ function dueChange(target: Target, unit: string, options: ServiceOptions): Chang
     why ?? `found ${state.load === 'not-found' ? 'none' : `${state.enabled || 'not enabled'}, ${state.active}`}`;
   return {
     summary: `${verbs.join(' and ')} ${unit} (${found})`,
+    disrupts: verbs.includes('restart') && hasKubelet(facts),
     apply: async (on) => {
       const action = verbs.includes('restart') ? 'restart' : verbs.includes('start') ? 'start' : 'none';
       await on(host).run(script('linux/apply-service.sh', { UNIT: unit, ACTION: action, USES: options.uses }));
