@@ -127,7 +127,7 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
             way,
           ),
         ]),
-    ...(inventory.etcd.topology !== 'stacked' || cluster.alarms.length === 0
+    ...(cluster.alarms.length === 0
       ? []
       : [
           new Refused(

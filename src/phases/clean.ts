@@ -1,0 +1,5 @@
+import type { Step } from '../engine/step.ts';
+import { noCniRemains, noHostsBlock, noKubeChains, noOwnFiles, packagesReleased } from '../kubeadm/reset/clean-host.ts';
+
+/** What makes a host as it was before kbuild, after kubeadm has gone. */
+export const clean: readonly Step[] = [noCniRemains, noKubeChains, noOwnFiles, noHostsBlock, packagesReleased];
