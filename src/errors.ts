@@ -144,8 +144,8 @@ export class SeveralErrors extends KbuildError {
   readonly exitCode: number;
   readonly errors: readonly Error[];
 
-  constructor(errors: readonly Error[]) {
-    super(errors.map((error) => error.message).join('\n'));
+  constructor(errors: readonly Error[], options: { readonly remedy?: string | undefined } = {}) {
+    super(errors.map((error) => error.message).join('\n'), options);
     this.errors = errors;
     this.exitCode = worstExitCode(errors);
   }

@@ -16,6 +16,8 @@ const runners: Readonly<Record<string, () => Promise<Runner>>> = {
   up: async () => (await import('./up.ts')).runUp,
   status: async () => (await import('./status.ts')).runStatus,
   kubeconfig: async () => (await import('./kubeconfig.ts')).runKubeconfig,
+  remove: async () => (await import('./remove.ts')).runRemove,
+  save: async () => (await import('./etcd.ts')).runSave,
   reset: async () => (await import('./reset.ts')).runReset,
   facts: async () => (await import('./facts.ts')).runFacts,
   unlock: async () => (await import('./unlock.ts')).runUnlock,
@@ -37,19 +39,29 @@ export function program(done: (code: number) => void): Command {
       examples('kbuild init > inventory.yaml', 'kbuild check inventory.yaml', 'kbuild up inventory.yaml'),
     );
 
-  const command = (name: string, description: string, ...shown: readonly string[]): Command => {
-    const made = root
+  const command = (name: string, description: string, ...shown: readonly string[]): Command =>
+    taking(root, name, ['[inventory]', 'inventory file, or - for standard input'], description, ...shown);
+  /** A command below `parent`; an operand of another kind leaves the inventory to its flag. */
+  const taking = (
+    parent: Command,
+    name: string,
+    operand: readonly [name: string, description: string],
+    description: string,
+    ...shown: readonly string[]
+  ): Command => {
+    const made = parent
       .command(name)
       .description(description)
-      .argument('[inventory]', 'inventory file, or - for standard input')
+      .argument(...operand)
       .option('-i, --inventory <file>', 'inventory file (default: $KBUILD_INVENTORY, then ./inventory.yaml)')
       .option('--json', 'results as JSON on standard output, nothing else')
       .option('-v, --verbose', 'say more')
       .option('-q, --quiet', 'say only what went wrong')
       .option('--no-color', 'no colours (NO_COLOR and CI are honoured)')
       .addHelpText('after', examples(...shown));
-    return made.action(async (operand: string | undefined) => {
-      const flags: Flags = { ...made.opts<Flags>(), ...(operand === undefined ? {} : { inventory: operand }) };
+    return made.action(async (first: string | undefined) => {
+      const isInventory = operand[0] === '[inventory]' && first !== undefined;
+      const flags: Flags = { ...made.opts<Flags>(), ...(isInventory ? { inventory: first } : {}) };
       const context = processContext({ inventoryOnStdin: flags.inventory === '-' });
       done(await (await runners[name]!())(context, flags, made.args));
     });
@@ -62,6 +74,11 @@ export function program(done: (code: number) => void): Command {
   const hosts = (made: Command): Command =>
     made.option('--hosts <names>', 'only these hosts are changed or shown; patterns with * work', list);
   const phase = (made: Command): Command => made.option('--phase <names>', 'only these phases', list);
+  const draining = (made: Command): Command =>
+    made
+      .option('--dead <names>', 'these hosts are gone for good: they may be missing', list)
+      .option('--drain-timeout <duration>', 'how long pods may take to leave a node (default 5m)', duration)
+      .option('--no-drain', 'do not drain nodes');
   const ignoring = (made: Command): Command =>
     made.option('--ignore-check <names>', 'these findings become warnings', list);
 
@@ -143,21 +160,47 @@ export function program(done: (code: number) => void): Command {
       'kbuild kubeconfig --merge ~/.kube/config',
     ),
   ).option('--merge <path>', 'merge it into this file instead');
-  hosts(
+  draining(
     touching(
-      command(
-        'reset',
-        'Tear the cluster down, or clean hosts',
-        'kbuild reset',
-        'kbuild reset --hosts w3',
-        'kbuild reset --yes-destroy prod',
+      taking(
+        root,
+        'remove',
+        ['<hosts...>', 'hosts of the inventory, or nodes that it no longer names'],
+        'Take hosts out of the live cluster, their etcd members included',
+        'kbuild remove w3',
+        'kbuild remove cp2 -i prod.yaml',
+        'kbuild remove cp2 --dead cp2',
       ),
     ),
   )
-    .option('--dead <names>', 'these hosts are gone for good: they may be missing', list)
+    .option('--yes', 'do not ask, also when the plan grew under the lock')
+    .option('--timeout <duration>', "the whole run's deadline, e.g. 30m", duration);
+  const snapshot = root
+    .command('etcd')
+    .description("The cluster's data")
+    .command('snapshot')
+    .description('Snapshots of etcd');
+  touching(
+    taking(
+      snapshot,
+      'save',
+      ['[file]', 'where to; default: a new file in $XDG_STATE_HOME/kbuild/<cluster>/snapshots'],
+      'Save a verified snapshot of the live etcd',
+      'kbuild etcd snapshot save',
+      'kbuild etcd snapshot save prod.db -i prod.yaml',
+    ),
+  );
+  const forReset = (made: Command): Command => draining(hosts(touching(made)));
+  forReset(
+    command(
+      'reset',
+      'Tear the cluster down, or clean hosts',
+      'kbuild reset',
+      'kbuild reset --hosts w3',
+      'kbuild reset --yes-destroy prod',
+    ),
+  )
     .option('--yes-destroy <name>', 'the name that would have to be typed')
-    .option('--drain-timeout <duration>', 'how long pods may take to leave a node (default 5m)', duration)
-    .option('--no-drain', 'do not drain nodes')
     .option('--timeout <duration>', "the whole run's deadline, e.g. 30m", duration);
   hosts(touching(command('facts', 'What was observed, as JSON', 'kbuild facts --hosts cp1')));
   touching(command('unlock', 'Show who holds the lock', 'kbuild unlock', 'kbuild unlock --force')).option(

@@ -1,16 +1,19 @@
-import { resetRefusals } from '../cluster/reset-refusals.ts';
+import { leavingOf, type Leaving } from '../cluster/leaving.ts';
+import { removalRefusals } from '../cluster/removal-refusals.ts';
+import { leavingByReset, resetRefusals } from '../cluster/reset-refusals.ts';
 import type { Phase } from '../engine/step.ts';
 import { SeveralErrors, UsageError } from '../errors.ts';
 import { selects } from '../inventory/select.ts';
+import { remove } from '../phases/remove.ts';
 import { reset } from '../phases/reset.ts';
 import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
 import { forgetCluster } from './forget-cluster.ts';
+import { drainOf } from './remove.ts';
+import { snapshotBefore } from './snapshots.ts';
 import { withRun, type Run } from './run.ts';
 import { carryOut, phasesOf, planOf, withDeadline } from './up.ts';
-
-const DRAIN_MS = 5 * 60_000;
 
 /** The names that must be typed: the cluster's, or each host's. */
 const toType = ({ flags, inventory }: Run): readonly string[] =>
@@ -58,19 +61,31 @@ export const runReset = (context: Context, flags: Flags): Promise<number> =>
     const fleet = connected.watch.fleet();
     const missing = fleet.unreachable.filter(({ host }) => !(flags.dead ?? []).includes(host.name));
     const needed = missing.filter(({ host }) => selects(flags.hosts, host.name));
+    const leaving = (): readonly Leaving[] => {
+      const seen = connected.watch.fleet();
+      const names = leavingByReset(inventory, seen, flags.hosts);
+      return names.length === 0 ? [] : leavingOf(inventory, seen, names);
+    };
     if (needed.length > 0) throw new SeveralErrors(needed.map(({ error }) => error));
 
     const names = toType(run);
     if (names.length === 0) throw new UsageError('--hosts matches no host of the inventory');
     const refuse = (confirmed: readonly string[]): void => {
-      const refused = resetRefusals(inventory, connected.watch.fleet(), { hosts: flags.hosts, confirmed });
+      const seen = connected.watch.fleet();
+      const out = leaving();
+      const refused = [
+        ...resetRefusals(inventory, seen, { hosts: flags.hosts, confirmed }),
+        ...(out.length === 0 ? [] : removalRefusals(inventory, seen, out)),
+      ];
       if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
     };
-    const list = (): readonly Phase[] =>
-      reset(inventory, {
-        hosts: flags.hosts,
-        drain: flags.drain === false ? 'no' : { timeoutMs: flags.drainTimeout ?? DRAIN_MS },
-      });
+    // Decided once: while they leave, they look less and less like members.
+    const members = leaving();
+    const except = new Set(members.map(({ name }) => name));
+    const list = (): readonly Phase[] => [
+      ...remove(inventory, { leaving: members, drain: drainOf(flags), before: snapshotBefore(run) }),
+      ...reset(inventory, { hosts: flags.hosts, except }),
+    ];
     refuse(flags.hosts === undefined ? [] : names);
     const phases = phasesOf(run, list());
     const agreed = planOf(run, phases);

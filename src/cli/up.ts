@@ -12,6 +12,7 @@ import type { Context } from './context.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
 import { findings, obstacles, selectionOf } from './preflight.ts';
 import { withRun, type Run } from './run.ts';
+import { snapshotBefore } from './snapshots.ts';
 import { holder } from './holder.ts';
 
 /** The phases of this run: without hosts that cannot be reached, and without what `--hosts` and `--phase` leave out. */
@@ -113,7 +114,7 @@ export const runUp = (context: Context, flags: Flags): Promise<number> =>
     if (noted.length > 0 && flags.quiet !== true) context.err(findingsText(noted));
     const obstacle = obstacles(run, found);
     if (obstacle !== undefined) throw obstacle;
-    const list = (): readonly Phase[] => up(run.inventory);
+    const list = (): readonly Phase[] => up(run.inventory, snapshotBefore(run));
     const phases = phasesOf(run, list());
     const agreed = planOf(run, phases);
     const missing = run.connected.watch.fleet().unreachable.map(({ error }) => error);

@@ -17,10 +17,15 @@ export function liveCluster({ cluster }: Fleet): ClusterUp {
   }
 }
 
-/** The control plane that acts for the cluster: any whose API answered. Throws like `liveCluster`. */
-export function acting(fleet: Fleet): LinuxHost {
-  const { via } = liveCluster(fleet);
-  const found = observedLinux(fleet).find(({ host }) => host.name === via);
-  if (found === undefined) throw new Error(`the cluster was seen through ${via}, which was not observed`);
-  return found.host;
+/**
+ * The control plane that acts for the cluster: the one whose API answered; where that one itself is to leave (`except`),
+ * another whose API server is ready. Throws like `liveCluster`, and Refused when there is no other.
+ */
+export function acting(fleet: Fleet, except?: string): LinuxHost {
+  const { via, apiServers } = liveCluster(fleet);
+  const names = via === except ? [...apiServers].flatMap(([name, said]) => (said === 'ok' ? [name] : [])) : [via];
+  const found = observedLinux(fleet).find(({ host }) => host.name !== except && names.includes(host.name));
+  if (found !== undefined) return found.host;
+  if (via !== except) throw new Error(`the cluster was seen through ${via}, which was not observed`);
+  throw new Refused('cluster', `no other API server than that of ${via} is ready`);
 }

@@ -1,5 +1,6 @@
 import { Refused } from '../errors.ts';
 import { linuxFacts, observedLinux, type Fleet, type Kinds } from '../facts/fleet.ts';
+import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, linuxNodes, selects } from '../inventory/select.ts';
 import { founder } from './founder.ts';
@@ -99,19 +100,43 @@ function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refuse
   ];
 }
 
+/** Control planes that would join a live cluster which cannot take them. */
 function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | undefined): readonly Refused[] {
-  const who = founder(inventory, fleet);
-  return controlPlanes(inventory)
-    .filter(({ name }) => selects(hosts, name) && !('host' in who && who.host.name === name))
-    .filter((host) => isYetToJoin(inventory, fleet, host))
-    .map(
-      ({ name }) =>
-        new Refused(
-          name,
-          'joining a further control plane is not supported yet',
-          'keep one control plane in the inventory for now',
-        ),
-    );
+  const { cluster } = fleet;
+  if (cluster.state !== 'up') return [];
+  const joining = controlPlanes(inventory)
+    .filter(({ name }) => selects(hosts, name))
+    .filter((host) => isYetToJoin(inventory, fleet, host));
+  if (joining.length === 0 || 'host' in founder(inventory, fleet)) return [];
+  const names = joining.map(({ name }) => name).join(', ');
+  const live = cluster.configuration['controlPlaneEndpoint'];
+  const at = typeof live === 'string' ? endpointHost(live) : '';
+  const owner = cluster.nodes.find(({ internalAddress }) => internalAddress === at)?.name;
+  const way =
+    'build a new cluster whose kubernetes.endpoint is a name or a virtual address, and move there; kubeadm puts the endpoint into every certificate and kubeconfig';
+  return [
+    ...(at === ''
+      ? [new Refused(names, 'the cluster was made without an endpoint, so it cannot get more control planes', way)]
+      : []),
+    ...(owner === undefined
+      ? []
+      : [
+          new Refused(
+            names,
+            `the cluster's endpoint ${String(live)} is the address of ${owner}, so it cannot get more control planes`,
+            way,
+          ),
+        ]),
+    ...(cluster.alarms.length === 0
+      ? []
+      : [
+          new Refused(
+            names,
+            `etcd has an alarm: ${cluster.alarms.join(', ')}`,
+            'heal it first (docs/operations.md), then clear it with `etcdctl alarm disarm`',
+          ),
+        ]),
+  ];
 }
 
 function isYetToJoin(inventory: Inventory, fleet: Fleet, host: LinuxHost): boolean {

@@ -2,6 +2,7 @@ import { Refused } from '../errors.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { linuxHosts, selects } from '../inventory/select.ts';
+import { membersOf } from './members.ts';
 import { standing, toldClusterName } from './standing.ts';
 
 /** What is to be torn down, and what was said about it. */
@@ -13,8 +14,30 @@ export interface ResetRequest {
 }
 
 /**
- * Everything that `reset` refuses, all at once. A joined control plane is never reset alone: that would cost quorum or the
- * last control plane. A foreign host is cleaned only after its own name was typed.
+ * Hosts that `reset --hosts` would take out of a live cluster: for them it is the same as `remove`. Members, and the
+ * half-finished ones that the cluster knows already.
+ */
+export function leavingByReset(
+  inventory: Inventory,
+  fleet: Fleet,
+  hosts: readonly string[] | undefined,
+): readonly string[] {
+  const { cluster } = fleet;
+  if (hosts === undefined || cluster.state !== 'up') return [];
+  return linuxHosts(inventory)
+    .filter(({ name }) => selects(hosts, name))
+    .filter((host) => {
+      const facts = linuxFacts(fleet, host);
+      if (facts !== undefined && standing({ inventory, host, facts, fleet }) === 'foreign') return false;
+      return cluster.nodes.some(({ name }) => name === host.name) || membersOf(cluster, host).length > 0;
+    })
+    .map(({ name }) => name);
+}
+
+/**
+ * Everything that `reset` refuses, all at once. Members of a live cluster are never reset alone: they leave it, and what
+ * stands against that is `removalRefusals`' business; a control plane of a cluster that does not answer cannot leave it. A
+ * foreign host is cleaned only after its own name was typed.
  */
 export function resetRefusals(inventory: Inventory, fleet: Fleet, request: ResetRequest): readonly Refused[] {
   return linuxHosts(inventory)
@@ -23,15 +46,19 @@ export function resetRefusals(inventory: Inventory, fleet: Fleet, request: Reset
       const facts = linuxFacts(fleet, host);
       if (facts === undefined) return [];
       const its = standing({ inventory, host, facts, fleet });
-      if (its === 'joined' && host.role === 'control-plane' && request.hosts !== undefined) {
+      if (
+        request.hosts !== undefined &&
+        its === 'joined' &&
+        fleet.cluster.state !== 'up' &&
+        host.role === 'control-plane'
+      )
         return [
           new Refused(
             host.name,
-            'it is a control plane of the live cluster; removing one from it is not supported yet',
-            '`kbuild reset` without --hosts tears the whole cluster down',
+            'it is a control plane of a cluster that does not answer, and its etcd member may be needed',
+            'bring the cluster back first; `kbuild reset` without --hosts tears all of it down',
           ),
         ];
-      }
       if (its !== 'foreign' || request.confirmed.includes(host.name)) return [];
       const told = toldClusterName(facts);
       return [

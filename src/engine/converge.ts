@@ -1,11 +1,12 @@
-import { Interrupted, NotConverged, Refused } from '../errors.ts';
+import { Interrupted } from '../errors.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
+import { turns, type Turn } from './disruption.ts';
 import { eachLimit, limiter } from './each-limit.ts';
 import type { Emit } from './event.ts';
-import { changeId } from './plan.ts';
-import type { Change, Phase } from './step.ts';
-import { ask, places } from './target.ts';
+import { stepOnHost } from './step-on-host.ts';
+import type { Phase } from './step.ts';
+import { places } from './target.ts';
 import type { Watch } from './watch.ts';
 
 /** What a run needs from outside: the world, and the people behind it. */
@@ -34,9 +35,6 @@ export interface Outcome {
   readonly failures: ReadonlyMap<string, Error>;
 }
 
-/** Milliseconds between two looks while something settles. */
-const POLL_MS = 500;
-
 /** Consecutive phases that need not wait for each other: one that waits, and the overlapping ones after it. */
 export function groups(phases: readonly Phase[]): readonly (readonly Phase[])[] {
   const found: Phase[][] = [];
@@ -54,6 +52,7 @@ export function groups(phases: readonly Phase[]): readonly (readonly Phase[])[] 
  */
 export async function converge(run: Convergence): Promise<Outcome> {
   const { phases, watch, emit, concurrency, signal, nowMs } = run;
+  const turn = turns(run.inventory);
   const failures = new Map<string, Error>();
   let changes = 0;
   const started = nowMs();
@@ -73,7 +72,7 @@ export async function converge(run: Convergence): Promise<Outcome> {
           continue;
         }
         try {
-          const made = await row.place(() => hostInPhase(run, row.phase, host, row));
+          const made = await row.place(() => hostInPhase(run, turn, row.phase, host, row));
           changes += made;
         } catch (error) {
           if (!(error instanceof Interrupted) || !signal.aborted) failures.set(host.name, error as Error);
@@ -125,6 +124,7 @@ function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
 
 async function hostInPhase(
   run: Convergence,
+  turn: Turn,
   phase: Phase,
   host: Host,
   row: ReturnType<typeof phaseRow>,
@@ -137,7 +137,7 @@ async function hostInPhase(
   for (const step of phase.steps) {
     if (signal.aborted) throw new Interrupted('interrupted before the next step');
     try {
-      changes += await stepOnHost(run, phase, host, step);
+      changes += await stepOnHost(run, turn, phase, host, step);
     } catch (error) {
       if (!(error instanceof Interrupted)) {
         const { message } = error as Error;
@@ -150,63 +150,4 @@ async function hostInPhase(
   row.count(changes);
   emit({ kind: 'host-done', phase: phase.name, host: host.name, changes, durationMs: nowMs() - startedMs });
   return changes;
-}
-
-async function stepOnHost(run: Convergence, phase: Phase, host: Host, step: Phase['steps'][number]): Promise<number> {
-  const { inventory, watch, emit, nowMs, sleep, signal } = run;
-  const place = { phase: phase.name, host: host.name, step: step.name };
-  const question = ask(phase, step, host, inventory);
-  const look = async (): Promise<{ readonly due: readonly Change[]; readonly sawCluster: boolean }> => {
-    const { value, sawCluster } = await watch.evaluate(question);
-    return { due: value === 'not observed' ? [] : value, sawCluster };
-  };
-  const expire = (hosts: readonly string[], sawCluster: boolean): void => {
-    watch.expire(hosts);
-    if (sawCluster) watch.expireCluster();
-  };
-
-  // A phase that goes host by host changes what the hosts have in common: what was seen before the last one is old.
-  if (phase.concurrency === 1) watch.expireAll();
-  const before = await look();
-  if (before.due.length === 0) return 0;
-
-  let applied = 0;
-  for (const change of before.due) {
-    if (change.apply === undefined) continue;
-    if (!run.planned.has(changeId(place))) {
-      emit({ kind: 'unplanned', ...place, summary: change.summary });
-      if (!(await run.approve(`${host.name}: ${change.summary}`)))
-        throw new Refused(host.name, `not in the confirmed plan: ${change.summary}`);
-    }
-    applied += 1;
-    const startedMs = nowMs();
-    emit({ kind: 'changing', ...place, summary: change.summary });
-    const touched = new Set([host.name]);
-    try {
-      await change.apply((other) => {
-        touched.add(other.name);
-        return run.on(other);
-      });
-    } finally {
-      expire([...touched], before.sawCluster);
-    }
-    emit({ kind: 'changed', ...place, summary: change.summary, durationMs: nowMs() - startedMs });
-    if (signal.aborted) throw new Interrupted('interrupted after a change');
-  }
-
-  const deadline = nowMs() + (step.settleMs ?? 0);
-  let said = '';
-  for (;;) {
-    const { due, sawCluster } = await look();
-    if (due.length === 0) return applied;
-    const summaries = due.map(({ summary }) => summary);
-    if (nowMs() >= deadline) throw new NotConverged(host.name, step.name, summaries);
-    if (summaries.join('; ') !== said) {
-      said = summaries.join('; ');
-      emit({ kind: 'settling', ...place, summary: said });
-    }
-    if (signal.aborted) throw new Interrupted('interrupted while waiting');
-    await sleep(POLL_MS);
-    expire([host.name], sawCluster);
-  }
 }

@@ -15,6 +15,8 @@ export interface Change {
   readonly summary: string;
   /** None: wait for it (a node's Ready). */
   readonly apply?: (on: On) => Promise<void>;
+  /** Restarts what a joined host lives on (runtime, kubelet, etcd, load balancer): few hosts at once, see `disruption.ts`. */
+  readonly disrupts?: boolean;
   /** Reads only; `plan --diff` shows it. */
   readonly preview?: (on: On) => Promise<string>;
 }

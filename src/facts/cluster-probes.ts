@@ -1,12 +1,13 @@
 import { apiServerUrl } from '../inventory/api-server.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
+import { controlPlanes } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
 import { sh } from '../shell/sh.ts';
 import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets, parseTokens } from './cluster-objects.ts';
 import { etcdCommand, parseEtcd } from './etcd-view.ts';
 import { identity } from './ownership.ts';
-import { probe, type FactsOf } from './probe.ts';
+import { lines, probe, type FactsOf } from './probe.ts';
 
 /** Bootstrap tokens with this start of their description are kbuild's. */
 const TOKEN_DESCRIPTION = 'kbuild';
@@ -31,6 +32,18 @@ const objects = (tool: readonly string[], wanted: readonly JsonObject[], output:
      status=$?
      grep -v -e 'no matches for kind' -e 'ensure CRDs are installed first' "$said" >&2 && exit "$status"
      rm -f "$said"; exit 0`;
+
+/** Asks the other control planes' own API servers whether they are ready, all at once: lines of `host answer`. */
+function readyz(inventory: Inventory, host: LinuxHost) {
+  const asks = controlPlanes(inventory)
+    .filter(({ name }) => name !== host.name)
+    .map((other) => sh`q ${other.name} ${kubectl(inventory, other)} &`.script);
+  const command = sh`q() { name=$1; shift; said=$("$@" --request-timeout=3s get --raw /readyz 2>&1 | tail -n 1) || true; echo "$name $said"; }`;
+  return { ...command, script: [command.script, ...asks, 'wait'].join('\n') };
+}
+
+const parseReadyz = (out: string): ReadonlyMap<string, string> =>
+  new Map(lines(out).map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]));
 
 const isSecret = (object: JsonObject): boolean => object['kind'] === 'Secret' && object['apiVersion'] === 'v1';
 
@@ -62,6 +75,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
       (out) => out.trim(),
     ),
     etcd: probe(etcdCommand, parseEtcd),
+    apiServers: probe(readyz(inventory, host), parseReadyz),
     ...Object.fromEntries(
       chunks(
         wanted.filter((object) => !isSecret(object)),

@@ -64,6 +64,8 @@ export interface ClusterUp {
   readonly endpoint: string;
   readonly members: readonly MemberView[];
   readonly alarms: readonly string[];
+  /** What each control plane's own API server says to /readyz, by host: `ok`, or why not. Of the inventory's hosts. */
+  readonly apiServers: ReadonlyMap<string, string>;
   /** Live objects that the inventory wants, by `objectKey`; a missing key is an absent object. */
   readonly objects: ReadonlyMap<string, JsonObject>;
   /** Keys of objects that kbuild once applied, from its record in the cluster. */

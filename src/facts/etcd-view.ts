@@ -1,15 +1,16 @@
 import type { MemberView } from './cluster.ts';
 import { lines } from './probe.ts';
+import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
 
 /**
- * Members, health and status of a stacked etcd, asked with the etcdctl in its own image (which has no shell). Without
- * crictl, containerd's own client is used. An etcdctl that fails says what it knows all the same.
+ * The shell function `e NAME ARGUMENT…` runs etcdctl in the running etcd's container, from its own image (which has no
+ * shell); `"$@"` are the flags that lead it to the local member. Without crictl, containerd's own client is used.
  */
-export const etcdCommand = sh`e() {
+const tools = sh`e() {
   name=$1; shift
-  if command -v crictl >/dev/null; then crictl -r unix:///run/containerd/containerd.sock exec -s "$id" etcdctl "$@"
-  else ctr -n k8s.io tasks exec --exec-id "kbuild-$$-$name" "$id" etcdctl "$@"; fi
+  if command -v crictl >/dev/null; then crictl -r unix:///run/containerd/containerd.sock exec -s "$id" "$@"
+  else ctr -n k8s.io tasks exec --exec-id "kbuild-$$-$name" "$id" "$@"; fi
 }
 id=
 if command -v crictl >/dev/null; then
@@ -22,16 +23,24 @@ else
 fi
 if [ -z "$id" ]; then echo 'no etcd container runs' >&2; exit 1; fi
 pki=/etc/kubernetes/pki/etcd
-set -- --endpoints https://127.0.0.1:2379 --cacert $pki/ca.crt --cert $pki/server.crt --key $pki/server.key --command-timeout 5s -w json
-t=$(mktemp -d -p /run); trap 'rm -rf "$t"' EXIT
-e m "$@" member list >"$t/members" &
+set -- etcdctl --endpoints https://127.0.0.1:2379 --cacert $pki/ca.crt --cert $pki/server.crt --key $pki/server.key --command-timeout 5s`;
+
+/** A command on a control plane that may call `e` with `"$@"`, which stand for etcdctl and its flags. */
+export const withEtcd = (command: Command<'sh'>): Command<'sh'> => ({
+  ...command,
+  script: `${tools.script}\n${command.script}`,
+});
+
+/** Members, health and status of a stacked etcd. An etcdctl that fails says what it knows all the same. */
+export const etcdCommand = withEtcd(sh`t=$(mktemp -d -p /run); trap 'rm -rf "$t"' EXIT
+e m "$@" -w json member list >"$t/members" &
 members=$!
-e h "$@" endpoint health --cluster >"$t/health" &
-e s "$@" endpoint status --cluster >"$t/status" &
-e a "$@" alarm list >"$t/alarms" &
+e h "$@" -w json endpoint health --cluster >"$t/health" &
+e s "$@" -w json endpoint status --cluster >"$t/status" &
+e a "$@" -w json alarm list >"$t/alarms" &
 wait "$members"
 wait
-for answer in members health status alarms; do echo "$answer $(cat "$t/$answer")"; done`;
+for answer in members health status alarms; do echo "$answer $(cat "$t/$answer")"; done`);
 
 /** What etcd says about itself. */
 export interface EtcdView {

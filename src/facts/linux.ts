@@ -1,8 +1,10 @@
+import { isIP } from 'node:net';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import type { Probe } from './probe.ts';
 import type { FactsOf } from './probe.ts';
 import { endpoint } from './linux/endpoint.ts';
 import { files } from './linux/files.ts';
+import { firewall } from './linux/firewall.ts';
 import { keyrings } from './linux/keyrings.ts';
 import { modules, sysctlSettings, sysctls } from './linux/kernel.ts';
 import { kubeletConfig, kubeletFlags } from './linux/kubelet.ts';
@@ -12,11 +14,25 @@ import * as names from './linux/names.ts';
 import { interfaces, kubeChains, listeners } from './linux/network.ts';
 import { ownFiles } from './linux/own-files.ts';
 import { brokenPackages, packages } from './linux/packages.ts';
+import { lookups, resolver } from './linux/resolver.ts';
+import { routes } from './linux/routes.ts';
 import { cgroupDriverInUse, criSockets, images, runtimeConfig } from './linux/runtime.ts';
 import { applied, services } from './linux/services.ts';
+import { storage } from './linux/storage.ts';
+import * as surroundings from './linux/surroundings.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from './linux/swap.ts';
+import { cloudInit, packageLocks, pendingReboot, timeServices } from './linux/upkeep.ts';
 import { watchedKeyrings, watchedPackages, watchedPaths, watchedTrees, watchedUnits } from './watched.ts';
 import { dnsServiceAddress, firstServiceAddress } from '../inventory/subnets.ts';
+
+const internalAddresses = ({ hosts }: Inventory): readonly string[] =>
+  hosts.map(({ internalAddress }) => internalAddress);
+
+/** The endpoint's host where it is a name. */
+const endpointNames = ({ endpoint }: Inventory): readonly string[] => {
+  const name = endpoint.slice(0, endpoint.lastIndexOf(':'));
+  return isIP(name.replace(/^\[|\]$/g, '')) === 0 ? [name] : [];
+};
 
 /** Every fact of a Linux host. A new fact is one line. */
 export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
@@ -66,6 +82,22 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     certificates: kubernetes.certificates,
     leftovers: kubernetes.leftovers,
     ownFiles,
+    storage,
+    routes: routes(internalAddresses(inventory)),
+    resolver,
+    lookups: lookups(endpointNames(inventory)),
+    firewall,
+    pendingReboot,
+    cloudInit,
+    packageLocks,
+    timeServices,
+    missingTools: surroundings.missingTools,
+    securityModules: surroundings.securityModules,
+    proxyVariables: surroundings.proxyVariables,
+    containers: surroundings.containers,
+    cniConfigurations: surroundings.cniConfigurations,
+    vxlan: surroundings.vxlan,
+    cgroupControllers: surroundings.cgroupControllers,
     kubeletConfig,
     kubeletFlags,
   }) satisfies Readonly<Record<string, Probe<unknown>>>;

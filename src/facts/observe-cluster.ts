@@ -64,6 +64,10 @@ function viewOf(host: LinuxHost, facts: ClusterFacts, wanted: readonly JsonObjec
     get alarms() {
       return facts.etcd.alarms;
     },
+    get apiServers() {
+      // It has just answered.
+      return new Map([[host.name, 'ok'], ...facts.apiServers]);
+    },
     get leftoverTokens() {
       return facts.tokens;
     },

@@ -51,14 +51,17 @@ export function factsFrom<P extends Readonly<Record<string, Probe<unknown>>>>(
         throw new FactError(host, name, answer.failed);
       };
     } else {
-      try {
-        const value = parse(answer.stdout, asked);
-        read = () => value;
-      } catch (error) {
-        read = () => {
+      const { stdout } = answer;
+      let parsed: { readonly value: unknown } | undefined;
+      // Parsed when somebody asks: most runs read a part of the facts.
+      read = () => {
+        try {
+          parsed ??= { value: parse(stdout, asked) };
+          return parsed.value;
+        } catch (error) {
           throw new FactError(host, name, error instanceof Error ? error.message : String(error));
-        };
-      }
+        }
+      };
     }
     Object.defineProperty(facts, name, { get: read, enumerable: true, configurable: true });
   }

@@ -6,7 +6,7 @@ import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 
-/** Founds the cluster on the one control plane that may, when there is none. */
+/** Founds the cluster on the one control plane that may, when there is none. The others join it. */
 export const kubeadmInit: Step = {
   name: 'kubeadm-init',
   settleMs: 5 * 60_000,
@@ -14,9 +14,11 @@ export const kubeadmInit: Step = {
     if (standing(target) === 'joined') return [];
     const { inventory, host, fleet } = target;
     const who = founder(inventory, fleet);
-    if ('none' in who) throw new Refused(host.name, `it cannot found ${inventory.name}: ${who.none}`);
-    if (who.host.name !== host.name)
-      throw new Refused(host.name, 'joining a further control plane is not supported yet');
+    if ('none' in who) {
+      if (fleet.cluster.state !== 'absent') return [];
+      throw new Refused(host.name, `it cannot found ${inventory.name}: ${who.none}`);
+    }
+    if (who.host.name !== host.name) return [];
     return [
       {
         summary: `found the cluster ${inventory.name}, Kubernetes ${inventory.kubernetes.version}, at ${inventory.endpoint} (found none)`,

@@ -65,6 +65,7 @@ export const kubeletSettings: Step = {
     return [
       {
         summary: `configure and restart the kubelet of ${host.name} (found ${found.slice(0, 4).join(', ')})`,
+        disrupts: true,
         apply: async (on) => {
           const command = script('linux/kubelet-settings.sh', {
             PATCHES: paths.kubeadmPatches,

@@ -1,21 +1,79 @@
+import { acting } from '../cluster/acting.ts';
 import { kubeadmJob } from '../cluster/kubeadm-job.ts';
 import { resetConfiguration } from '../cluster/kubeadm-config.ts';
+import { membersOf, removeMembers, type BeforeMembership } from '../cluster/members.ts';
+import { gate } from '../cluster/quorum.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
-import type { Step } from '../engine/step.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import type { MemberView } from '../facts/cluster.ts';
+import { linuxFacts } from '../facts/fleet.ts';
+import { controlPlanes } from '../inventory/select.ts';
 
-/** Takes back an init, join or reset of ours that did not come to its end, so that it can be done again. */
-export const undoHalfFinished: Step = {
+const ETCD_DATA = '/var/lib/etcd/member';
+
+/**
+ * True for etcd data that must not be wiped while nobody can say whether quorum needs it: etcd does not answer, and another
+ * control plane holds the cluster, or could not be seen.
+ */
+function mayVote({ inventory, host, facts, fleet }: Target): boolean {
+  if (host.role !== 'control-plane' || fleet.cluster.state !== 'down' || !facts.kubernetesTraces.has(ETCD_DATA))
+    return false;
+  return controlPlanes(inventory)
+    .filter(({ name }) => name !== host.name)
+    .some((other) => {
+      const its = linuxFacts(fleet, other);
+      return its === undefined || standing({ inventory, host: other, facts: its, fleet }) === 'joined';
+    });
+}
+
+/** etcd answers before a half-finished control plane is undone: after a power cut its member may be the one that quorum needs. */
+export const etcdAnswers: Step = {
+  name: 'etcd-answers',
+  settleMs: 5 * 60_000,
+  diff: (target) =>
+    standing(target) === 'partial' && mayVote(target)
+      ? [{ summary: `wait for etcd to answer, before what is half-finished on ${target.host.name} is undone` }]
+      : [],
+};
+
+/** The etcd member of a half-finished control plane, which goes through the gate. @throws Refused when that says no. */
+function memberToGo({ host, fleet: { cluster } }: Target): MemberView | undefined {
+  if (host.role !== 'control-plane' || cluster.state !== 'up') return undefined;
+  const [member] = membersOf(cluster, host);
+  // The only member is its founder's: its init is undone whole, and the data goes with it.
+  if (member === undefined || cluster.members.length === 1) return undefined;
+  const { allowed, why } = gate(cluster, { kind: 'remove', id: member.id });
+  if (!allowed) throw new Refused(host.name, `its etcd member ${member.id} cannot be removed: ${why}`);
+  return member;
+}
+
+/**
+ * Takes back an init, join or reset of ours that did not come to its end, so that it can be done again. A control plane's
+ * etcd member is removed first, through the quorum gate.
+ */
+export const undoHalfFinished = (before: BeforeMembership): Step => ({
   name: 'undo-half-finished',
   diff: (target) => {
     if (standing(target) !== 'partial') return [];
-    const { inventory, host, facts } = target;
+    const { inventory, host, facts, fleet } = target;
     const action = typeof facts.marker === 'object' ? facts.marker.action : 'init';
+    const member = memberToGo(target);
+    const and = member === undefined ? '' : ` and its etcd ${member.learner ? 'learner' : 'member'} ${member.id}`;
     return [
       {
-        summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} remnants)`,
-        apply: (on) => kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory)])),
+        summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} remnants${and})`,
+        apply: async (on) => {
+          if (mayVote(target)) throw new Refused(host.name, 'etcd does not answer, and may need what this host holds');
+          if (member !== undefined) {
+            const control = acting(fleet, host.name);
+            await before(on, control, `before ${host.name} was undone`);
+            await removeMembers(on(control), host);
+          }
+          await kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory)]));
+        },
       },
     ];
   },
-};
+});

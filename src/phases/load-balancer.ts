@@ -48,6 +48,7 @@ export function loadBalancerPhases(inventory: Inventory): readonly Phase[] {
       ...linux,
       hosts: others,
       steps: [noLoadBalancer],
+      overlaps: true,
     },
   ];
   return phases.filter(({ hosts }) => hosts.length > 0);

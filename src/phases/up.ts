@@ -1,8 +1,11 @@
+import type { BeforeMembership } from '../cluster/members.ts';
 import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
+import { corednsSpread } from '../kubeadm/coredns-spread.ts';
 import { kubeadmInit } from '../kubeadm/init.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
+import { controlPlanesWell, controlPlaneServes, joinControlPlane } from '../kubeadm/join-control-plane.ts';
 import { joinWorker } from '../kubeadm/join-worker.ts';
 import { kubeletSettings } from '../kubeadm/kubelet-settings.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
@@ -10,7 +13,7 @@ import { noLeftoverTokens } from '../kubeadm/leftover-tokens.ts';
 import { noMarker } from '../kubeadm/marker.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { kubeadmSettings } from '../kubeadm/settings.ts';
-import { undoHalfFinished } from '../kubeadm/undo-half-finished.ts';
+import { etcdAnswers, undoHalfFinished } from '../kubeadm/undo-half-finished.ts';
 import { cgroupProved, nodeReady, settled } from '../kubeadm/verify.ts';
 import { endpointServes } from '../lb/endpoint-serves.ts';
 import { kubeVip, kubeVipOfFounder } from '../lb/kube-vip.ts';
@@ -26,9 +29,10 @@ import { loadBalancerPhases } from './load-balancer.ts';
 
 /**
  * What `kbuild up` does, in order: the table of contents. A host goes through all phases up to `network` at its own pace,
- * so the founder's init runs while workers still install and pull; workers join when there is a cluster and they are ready.
+ * so the founder's init runs while workers still install and pull. Then control planes join one after another, and workers
+ * beside them. `before` is called before every change of etcd's members.
  */
-export function up(inventory: Inventory): readonly Phase[] {
+export function up(inventory: Inventory, before: BeforeMembership = () => Promise.resolve()): readonly Phase[] {
   const hosts = kubernetesHosts(inventory);
   const nodes = linuxNodes(inventory);
   const founders = controlPlanes(inventory);
@@ -61,7 +65,7 @@ export function up(inventory: Inventory): readonly Phase[] {
       title: 'Found the cluster',
       ...linux,
       hosts: founders,
-      steps: [undoHalfFinished, kubeadmPatches, kubeVipOfFounder, kubeadmInit, noMarker, kubeVip],
+      steps: [etcdAnswers, undoHalfFinished(before), kubeadmPatches, kubeVipOfFounder, kubeadmInit, noMarker],
       concurrency: 1,
       overlaps: true,
     },
@@ -73,11 +77,20 @@ export function up(inventory: Inventory): readonly Phase[] {
       overlaps: true,
     },
     {
+      name: 'control-planes',
+      title: 'Join control planes',
+      ...linux,
+      hosts: founders,
+      steps: [controlPlanesWell, joinControlPlane(before), noMarker, kubeVip],
+      concurrency: 1,
+    },
+    {
       name: 'join',
       title: 'Join workers',
       ...linux,
       hosts: workers,
-      steps: [undoHalfFinished, kubeadmPatches, joinWorker, noMarker],
+      steps: [undoHalfFinished(before), kubeadmPatches, joinWorker, noMarker],
+      overlaps: true,
     },
     {
       name: 'kubelets',
@@ -89,7 +102,13 @@ export function up(inventory: Inventory): readonly Phase[] {
     },
     { name: 'nodes', title: 'Label nodes', ...linux, hosts: nodes, steps: [labelsAndTaints], overlaps: true },
     { name: 'objects', title: 'Apply manifests', ...cluster, steps: [userManifests, unwantedObjects] },
-    { name: 'verify', title: 'Verify nodes', ...linux, hosts: nodes, steps: [nodeReady, networkReady, cgroupProved] },
+    {
+      name: 'verify',
+      title: 'Verify nodes',
+      ...linux,
+      hosts: nodes,
+      steps: [nodeReady, controlPlaneServes, networkReady, cgroupProved, corednsSpread],
+    },
     { name: 'settled', title: 'Verify the control plane', ...cluster, steps: [endpointServes, settled] },
   ];
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Change, Step, Target } from '../engine/step.ts';
+import { hasKubelet } from '../facts/joined.ts';
 import type { ServiceState } from '../facts/linux/services.ts';
 import { paths } from '../paths.ts';
 import { script } from '../templates.ts';
@@ -67,6 +68,7 @@ function dueChange(target: Target, unit: string, options: ServiceOptions): Chang
     why ?? `found ${state.load === 'not-found' ? 'none' : `${state.enabled || 'not enabled'}, ${state.active}`}`;
   return {
     summary: `${verbs.join(' and ')} ${unit} (${found})`,
+    disrupts: verbs.includes('restart') && hasKubelet(facts),
     apply: async (on) => {
       const action = verbs.find((verb) => verb !== 'enable') ?? 'none';
       const note = options.on === 'reload' ? paths.applied : '';

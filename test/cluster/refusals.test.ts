@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { refusals } from '../../src/cluster/refusals.ts';
+import type { ClusterUp } from '../../src/facts/cluster.ts';
 import {
   CA,
   clusterOf,
@@ -109,20 +110,33 @@ describe('refused', () => {
     ]);
   });
 
-  test('a second control plane, for now', () => {
-    const cp2 = hostOf({ name: 'cp2', role: 'control-plane' });
+  describe('another control plane', () => {
+    const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
     const two = inventoryOf({ hosts: [cp1, cp2] });
-    expect(
-      messages(
-        two,
-        fleetOf([
-          [cp1, factsOf()],
-          [cp2, factsOf()],
-        ]),
-      ),
-    ).toEqual([
-      // prettier-ignore
-      'cp2: refused: joining a further control plane is not supported yet',
-    ]);
+    const grown = (cluster: Partial<ClusterUp>) =>
+      messages(two, fleetOf([[cp1, joinedControlPlane()], [cp2, factsOf()]], clusterOf(cluster))); // prettier-ignore
+    const made = (controlPlaneEndpoint?: string) => ({
+      configuration: { ...clusterOf().configuration, controlPlaneEndpoint },
+    });
+
+    test('of a cluster with an endpoint of its own is welcome', () => {
+      expect(grown({})).toEqual([]);
+    });
+
+    test('of a cluster whose endpoint is a host’s own address', () => {
+      expect(grown(made('10.0.0.11:6443'))).toContain(
+        "cp2: refused: the cluster's endpoint 10.0.0.11:6443 is the address of cp1, so it cannot get more control planes",
+      );
+    });
+
+    test('of a cluster without an endpoint', () => {
+      expect(grown(made())).toContain(
+        'cp2: refused: the cluster was made without an endpoint, so it cannot get more control planes',
+      );
+    });
+
+    test('while etcd has an alarm', () => {
+      expect(grown({ alarms: ['NOSPACE on 1'] })).toEqual(['cp2: refused: etcd has an alarm: NOSPACE on 1']);
+    });
   });
 });

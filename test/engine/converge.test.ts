@@ -122,3 +122,21 @@ test('an interrupted run finishes the change under way and starts no other', asy
   await expect(running).rejects.toThrow('interrupted');
   expect([...here.words.get('w1')!]).toEqual(['one']);
 });
+
+test('changes that disrupt go host by host, at most one worker in ten', async () => {
+  const workers = Array.from({ length: 20 }, (_, i) => host(`w${String(i)}`));
+  const here = world(workers);
+  let now = 0;
+  let most = 0;
+  const restart = wants('restarted', {
+    disrupts: true,
+    apply: async () => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now -= 1;
+    },
+  });
+  await here.run([linuxPhase('a', workers, [restart])]);
+  expect(most).toBe(2);
+  expect([...here.words.values()].every((said) => said.has('restarted'))).toBe(true);
+});

@@ -26,7 +26,11 @@ export const host = (name: string, role: Role = 'worker'): LinuxHost => ({ name,
 /** A step that wants a word on its host; `add` says how it gets there (default: at once). */
 export const wants = (
   word: string,
-  options: { readonly settleMs?: number; readonly apply?: (host: LinuxHost) => Promise<void> | void } = {},
+  options: {
+    readonly settleMs?: number;
+    readonly disrupts?: boolean;
+    readonly apply?: (host: LinuxHost) => Promise<void> | void;
+  } = {},
 ): Step => ({
   name: `has-${word}`,
   ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
@@ -35,6 +39,7 @@ export const wants = (
       ? []
       : [
           {
+            ...(options.disrupts === undefined ? {} : { disrupts: options.disrupts }),
             summary: `say ${word} (found ${[...facts.images].join(' ') || 'silence'})`,
             apply: async (on) => {
               await options.apply?.(mine);

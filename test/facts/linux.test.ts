@@ -39,8 +39,13 @@ describe('a fresh Debian 12', () => {
       productUuid: 'c0a80a15-0000-4000-8000-000000000001',
     }));
   test('has its port of sshd and its interfaces', () => {
-    expect(facts.listeners[0]).toEqual({ protocol: 'tcp', port: 22, address: '0.0.0.0', process: 'sshd' });
-    expect(facts.interfaces).toContainEqual({ name: 'eth0', addresses: ['10.0.0.21'] });
+    expect(facts.listeners[0]).toEqual({ protocol: 'tcp', port: 22, address: '0.0.0.0', process: 'sshd', pid: 61 });
+    expect(facts.interfaces).toContainEqual({
+      name: 'eth0',
+      addresses: ['10.0.0.21'],
+      mac: '02:fc:00:00:00:01',
+      mtu: 1500,
+    });
   });
   test('has no unit and no package of ours', () => {
     expect(facts.services.get('containerd')).toMatchObject({ load: 'not-found', active: 'inactive', startedMs: 0 });

@@ -173,6 +173,7 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   endpoint: 'ok',
   members: [],
   alarms: [],
+  apiServers: new Map([['cp1', 'ok']]),
   objects: new Map(),
   owned: [],
   leftoverTokens: [],

@@ -3,7 +3,7 @@ import type { Fleet } from '../../src/facts/fleet.ts';
 import { ConnectError } from '../../src/errors.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import { linuxHosts } from '../../src/inventory/select.ts';
-import { facts, type FactOverrides } from './facts.ts';
+import { facts, type FactOverrides, type Fixture, type RawAnswers } from './facts.ts';
 import { inventory as anInventory } from './inventory.ts';
 
 /** What a test says about a fleet; the rest is fresh hosts without a cluster. */
@@ -14,6 +14,10 @@ export interface FleetOverrides {
   /** Names of hosts that could not be reached. */
   readonly unreachable?: readonly string[];
   readonly cluster?: ClusterView;
+  /** What probes print, by host. */
+  readonly printed?: Readonly<Record<string, RawAnswers>>;
+  /** What the hosts are otherwise; default: debian-12-fresh. */
+  readonly fixture?: Fixture;
 }
 
 /** All hosts of an inventory as seen: fresh unless a test says otherwise. */
@@ -22,12 +26,18 @@ export function fleet({
   facts: overrides = {},
   unreachable = [],
   cluster = { state: 'absent' },
+  printed = {},
+  fixture,
 }: FleetOverrides = {}): Fleet {
   const all = linuxHosts(inventory);
   return {
     hosts: all
       .filter(({ name }) => !unreachable.includes(name))
-      .map((host) => ({ os: 'linux', host, facts: facts(inventory, host, overrides[host.name]) })),
+      .map((host) => ({
+        os: 'linux',
+        host,
+        facts: facts(inventory, host, overrides[host.name], { fixture, printed: printed[host.name] }),
+      })),
     unreachable: all
       .filter(({ name }) => unreachable.includes(name))
       .map((host) => ({ host, error: new ConnectError(host.name, 'no answer', { retryable: true }) })),

@@ -25,8 +25,8 @@ const controls = [1, 2, 3].map((n) =>
 );
 const inventory = inventoryWith({ loadBalancer: balancer, hosts: controls, endpoint: '10.0.0.100:8443' });
 const interfaces = [
-  { name: 'lo', addresses: ['127.0.0.1'] },
-  { name: 'eth1', addresses: ['10.0.0.12'] },
+  { name: 'lo', addresses: ['127.0.0.1'], mac: '', mtu: 65_536 },
+  { name: 'eth1', addresses: ['10.0.0.12'], mac: '', mtu: 1500 },
 ];
 const onSecond = (more: Parameters<typeof target>[0] = {}) =>
   target({ interfaces, ...more }, { inventory, host: 'cp2' });

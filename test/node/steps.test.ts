@@ -69,7 +69,7 @@ test('no summary and no preview holds a secret', async () => {
   await fc.assert(
     fc.asyncProperty(inventories, async (inv) => {
       const due = steps.flatMap((step) => step.diff(target({}, { inventory: inv })));
-      const previews = await Promise.all(due.map((change) => change.preview?.(recordingOn().on)));
+      const previews = await Promise.all(due.map(async (change) => change.preview?.(recordingOn().on)));
       const shown = [...due.map(({ summary }) => summary), ...previews].join('\n');
       expect([SECRET, encoded].filter((secret) => shown.includes(secret))).toEqual([]);
     }),

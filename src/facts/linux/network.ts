@@ -8,6 +8,8 @@ export interface Listener {
   readonly address: string;
   /** Process name; `unknown` when the kernel does not tell, or listens itself (VXLAN). */
   readonly process: string;
+  /** Its number, where the process is known. */
+  readonly pid?: number;
 }
 
 /** Listening TCP and UDP sockets with the process that holds each. */
@@ -16,29 +18,36 @@ export const listeners = probe(sh`ss -H -l -t -u -n -p`, (out): readonly Listene
     const [netid, , , , local = ''] = line.trim().split(/\s+/);
     const [, address, port] = /^(.*):(\d+)$/.exec(local) ?? [];
     if (address === undefined || (netid !== 'tcp' && netid !== 'udp')) return [];
-    const process = /users:\(\("([^"]+)"/.exec(line)?.[1] ?? 'unknown';
-    return [{ protocol: netid, address, port: Number(port), process }];
+    const [, process = 'unknown', pid] = /users:\(\("([^"]+)",pid=(\d+)/.exec(line) ?? [];
+    return [
+      { protocol: netid, address, port: Number(port), process, ...(pid === undefined ? {} : { pid: Number(pid) }) },
+    ];
   }),
 );
 
-/** One address of the host. */
+/** A network interface. */
 export interface Interface {
   readonly name: string;
   readonly addresses: readonly string[];
+  /** Hardware address; empty where there is none. */
+  readonly mac: string;
+  readonly mtu: number;
 }
 
 /** Network interfaces with their addresses, without prefix length. */
 export const interfaces = probe(sh`ip -o link show; ip -o addr show`, (out): readonly Interface[] => {
-  const found = new Map<string, string[]>();
+  const found = new Map<string, { name: string; addresses: string[]; mac: string; mtu: number }>();
   for (const line of lines(out)) {
     const name = /^\d+: ([^@:\s]+)/.exec(line)?.[1];
     if (name === undefined) continue;
-    const addresses = found.get(name) ?? [];
+    const one = found.get(name) ?? { name, addresses: [], mac: '', mtu: 0 };
     const address = /\binet6? ([0-9a-f.:]+)/.exec(line)?.[1];
-    if (address !== undefined) addresses.push(address);
-    found.set(name, addresses);
+    if (address !== undefined) one.addresses.push(address);
+    one.mac = /\blink\/ether ([0-9a-f:]{17})/.exec(line)?.[1] ?? one.mac;
+    one.mtu = Number(/\bmtu (\d+)/.exec(line)?.[1] ?? one.mtu);
+    found.set(name, one);
   }
-  return [...found].map(([name, addresses]) => ({ name, addresses }));
+  return [...found.values()];
 });
 
 /**

@@ -1,5 +1,4 @@
 import { isIPv4 } from 'node:net';
-import type { InventoryFile } from '../schema.ts';
 import { API_PORT, bindPort } from './bind-port.ts';
 import { internalAddressOf } from './hosts.ts';
 import { isBuilt } from './load-balancer.ts';

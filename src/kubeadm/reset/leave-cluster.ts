@@ -1,7 +1,13 @@
 import { acting } from '../../cluster/acting.ts';
 import { kubectl } from '../../cluster/kubectl.ts';
-import type { Step, Target } from '../../engine/step.ts';
+import type { Leaving } from '../../cluster/leaving.ts';
+import { membersOf, removeMembers, type BeforeMembership } from '../../cluster/members.ts';
+import { gate } from '../../cluster/quorum.ts';
+import type { Change, Step, Target } from '../../engine/step.ts';
+import { Refused } from '../../errors.ts';
 import type { NodeView } from '../../facts/cluster.ts';
+import type { Fleet } from '../../facts/fleet.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
 import { runs } from '../../resources/runs.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
@@ -9,8 +15,17 @@ import { script } from '../../templates.ts';
 /** Annotation of a node that kbuild has drained to the end: an interrupted drain is gone on with. */
 const DRAINED = 'kbuild.dev/drained';
 
-const registered = ({ host, fleet }: Target): NodeView | undefined =>
-  fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === host.name) : undefined;
+/** The cluster, and who leaves it. */
+interface Parting {
+  readonly inventory: Inventory;
+  readonly fleet: Fleet;
+  readonly leaving: Leaving;
+}
+
+const ofHost = ({ inventory, fleet, host }: Target): Parting => ({ inventory, fleet, leaving: host });
+
+const registered = ({ fleet, leaving }: Parting): NodeView | undefined =>
+  fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === leaving.name) : undefined;
 
 /** Whether a node's pods are moved away before it goes, and how long that may take. */
 export type Drain = { readonly timeoutMs: number } | 'no';
@@ -19,10 +34,10 @@ export type Drain = { readonly timeoutMs: number } | 'no';
 export const drained = (drain: Drain): Step => ({
   name: 'drained',
   diff: (target) => {
-    const node = registered(target);
+    const node = registered(ofHost(target));
     if (drain === 'no' || node === undefined || (node.unschedulable && DRAINED in node.annotations)) return [];
     const { inventory, host, fleet } = target;
-    const control = acting(fleet);
+    const control = acting(fleet, host.name);
     const command = script('linux/drain-node.sh', {
       KUBECTL: kubectl(inventory, control).join(' '),
       NODE: host.name,
@@ -40,19 +55,59 @@ export const drained = (drain: Drain): Step => ({
   },
 });
 
+function memberChanges({ fleet, leaving }: Parting, before: BeforeMembership): readonly Change[] {
+  const { cluster } = fleet;
+  if (cluster.state !== 'up') return [];
+  return membersOf(cluster, leaving)
+    .slice(0, 1)
+    .map((member): Change => {
+      const { allowed, why } = gate(cluster, { kind: 'remove', id: member.id });
+      if (!allowed) throw new Refused(leaving.name, why);
+      return {
+        summary: `remove etcd member ${member.id} of ${leaving.name} (${why})`,
+        apply: async (on) => {
+          const control = acting(fleet, leaving.name);
+          await before(on, control, `before ${leaving.name} was removed`);
+          await removeMembers(on(control), leaving);
+        },
+      };
+    });
+}
+
+/**
+ * etcd has no member of the host: removed through another control plane and the quorum gate, never left to kubeadm, whose
+ * reset wipes the data also where the removal failed.
+ */
+export const memberRemoved = (before: BeforeMembership): Step => ({
+  name: 'etcd-member-removed',
+  settleMs: 60_000,
+  diff: (target) => memberChanges(ofHost(target), before),
+});
+
+function nodeChanges(parting: Parting): readonly Change[] {
+  if (registered(parting) === undefined) return [];
+  const { inventory, fleet, leaving } = parting;
+  const control = acting(fleet, leaving.name);
+  return [
+    {
+      summary: `delete node ${leaving.name} from ${inventory.name}`,
+      apply: runs(control, sh`${kubectl(inventory, control)} delete node --ignore-not-found ${leaving.name}`),
+    },
+  ];
+}
+
 /** The cluster no longer knows the node, where the API answers. After its kubelet has gone: that would register it again. */
-export const nodeDeleted: Step = {
-  name: 'node-deleted',
-  diff: (target) => {
-    const node = registered(target);
-    if (node === undefined) return [];
-    const { inventory, host, fleet } = target;
-    const control = acting(fleet);
-    return [
-      {
-        summary: `delete node ${host.name} from ${inventory.name}`,
-        apply: runs(control, sh`${kubectl(inventory, control)} delete node --ignore-not-found ${host.name}`),
-      },
-    ];
+export const nodeDeleted: Step = { name: 'node-deleted', diff: (target) => nodeChanges(ofHost(target)) };
+
+/** Nothing in the cluster is left of somebody who is gone: neither an etcd member nor a node. */
+export const forgotten = (leaving: Leaving, before: BeforeMembership): readonly Step<'cluster'>[] => [
+  {
+    name: `etcd-member-removed-${leaving.name}`,
+    settleMs: 60_000,
+    diff: ({ inventory, fleet }) => memberChanges({ inventory, fleet, leaving }, before),
   },
-};
+  {
+    name: `node-deleted-${leaving.name}`,
+    diff: ({ inventory, fleet }) => nodeChanges({ inventory, fleet, leaving }),
+  },
+];

@@ -12,6 +12,8 @@ import { dial, kubectl, nodes, startEcho, stopEcho, type EchoPod } from '../pods
 
 const [cp, w1, w2] = ['acp1', 'aw1', 'aw2'] as const;
 const HOSTS = [cp, w1, w2];
+/** Not of the cluster; its remnants are. */
+const stray = 'aw3';
 
 interface PlanDocument {
   readonly changes: readonly {
@@ -42,15 +44,15 @@ const ok = (ran: Ran): Ran => {
 };
 
 beforeAll(async () => {
-  await lab.up(HOSTS, { nics: 2 });
-  await lab.reset(HOSTS);
+  await lab.up([...HOSTS, stray], { nics: 2 });
+  await lab.reset([...HOSTS, stray]);
   inventory = { ...(await lab.inventory(HOSTS)), name: 'first' };
   ({ folder, file } = inventoryFile(inventory));
   kubeconfig = join(folder, 'first.kubeconfig');
 });
 
 afterAll(async () => {
-  await lab.down(HOSTS);
+  await lab.down([...HOSTS, stray]);
 });
 
 describe('from bare hosts', () => {
@@ -255,8 +257,42 @@ describe('what is refused, and touches nothing', () => {
     await refusedBy({ ...inventory, name: 'second' }, /first/);
   });
 
+  test('remnants of unknown origin, and another CA: named, and reset --hosts is the way to go', async () => {
+    const all = { ...inventory, hosts: [...inventory.hosts, ...(await lab.inventory([stray])).hosts] };
+    const fake = `mkdir -p /etc/kubernetes/pki; cd /etc/kubernetes
+      openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=other -keyout pki/ca.key -out pki/ca.crt -days 9 2>/dev/null`;
+    await lab.inside(stray, 'mkdir -p /etc/kubernetes; echo x > /etc/kubernetes/kubelet.conf');
+    await refusedBy(all, new RegExp(`${stray}.*remnants[\\s\\S]*reset --hosts`));
+    await lab.inside(stray, fake);
+    await refusedBy(all, /2 clusters/);
+
+    write(all);
+    expect((await kbuild('reset', file, '--hosts', stray, '--yes-destroy', 'wrong')).code).toBe(2);
+    ok(await kbuild('reset', file, '--hosts', stray, '--yes-destroy', stray));
+    expect((await lab.inside(stray, 'ls /etc/kubernetes/kubelet.conf /etc/kubernetes/pki/ca.crt')).stdout).toBe('');
+    write(inventory);
+  });
+
   test('another pod subnet', async () => {
     await refusedBy({ ...inventory, network: { plugin: 'flannel', podSubnet: '10.200.0.0/16' } }, /podSubnet/);
+  });
+});
+
+describe('a port that somebody holds', () => {
+  test('check names host, port and process, all at once, and up changes nothing', async () => {
+    const all = { ...inventory, hosts: [...inventory.hosts, ...(await lab.inventory([stray])).hosts] };
+    write(all);
+    await lab.inside(stray, 'systemd-run --quiet --unit=holder python3 -m http.server 10250');
+    await lab.inside(stray, 'until ss -Hltn sport = :10250 | grep -q .; do sleep 0.1; done');
+    const { code, stdout } = await kbuild('check', file);
+    expect(code).toBe(6);
+    expect(stdout).toMatch(/10250/);
+    expect(stdout).toMatch(/python3/);
+    const built = await up();
+    expect(built.code).toBe(6);
+    expect((await lab.inside(stray, 'ls /etc/apt/sources.list.d')).stdout).not.toContain('kbuild');
+    await lab.inside(stray, 'systemctl stop holder');
+    write(inventory);
   });
 });
 
@@ -264,6 +300,14 @@ describe('reset', () => {
   const canaries = `iptables -w -t filter -N MINE 2>/dev/null; iptables -w -A MINE -p tcp --dport 4242 -j ACCEPT
     printf x > /etc/cni/net.d/99-mine.conflist; mkdir -p /var/lib/kubelet-mine; printf y > /var/lib/kubelet-mine/z`;
   const canariesThere = `iptables -w -S MINE; cat /etc/cni/net.d/99-mine.conflist /var/lib/kubelet-mine/z`;
+
+  test('of one worker takes it out of the cluster, and up joins it again', async () => {
+    ok(await kbuild('reset', file, '--hosts', w2, '--yes-destroy', w2));
+    expect(Object.keys(await nodes(cp)).sort()).toEqual([cp, w1].sort());
+    const ran = ok(await up());
+    console.log(`one worker joins again: ${ran.seconds.toFixed(1)} s`);
+    expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true });
+  });
 
   test('needs the name of the cluster', async () => {
     expect((await kbuild('reset', file)).code).toBe(2);

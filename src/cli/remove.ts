@@ -1,0 +1,71 @@
+import { leavingOf, type Leaving } from '../cluster/leaving.ts';
+import { removalRefusals } from '../cluster/removal-refusals.ts';
+import type { Phase } from '../engine/step.ts';
+import { SeveralErrors, UsageError } from '../errors.ts';
+import type { Drain } from '../kubeadm/reset/leave-cluster.ts';
+import { remove } from '../phases/remove.ts';
+import { planText } from '../report/plan.ts';
+import type { Context } from './context.ts';
+import type { Flags } from './flags.ts';
+import { withRun, type Run } from './run.ts';
+import { snapshotBefore } from './snapshots.ts';
+import { carryOut, confirmed, phasesOf, planOf, withDeadline } from './up.ts';
+
+const DRAIN_MS = 5 * 60_000;
+
+/** How nodes are drained, by `--no-drain` and `--drain-timeout`. */
+export const drainOf = (flags: Flags): Drain =>
+  flags.drain === false ? 'no' : { timeoutMs: flags.drainTimeout ?? DRAIN_MS };
+
+/** What people should know before they agree. */
+function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): string {
+  const { cluster } = connected.watch.fleet();
+  const names = new Set(leaving.map(({ name }) => name));
+  const still = inventory.hosts.filter(({ name }) => names.has(name)).map(({ name }) => name);
+  const controls =
+    cluster.state === 'up'
+      ? cluster.nodes.filter(({ name, role }) => role === 'control-plane' && !names.has(name)).length
+      : 0;
+  const even = controls % 2 === 0 && controls > 0;
+  return [
+    ...(still.length === 0
+      ? []
+      : [`The inventory still names ${still.join(', ')}: the next \`kbuild up\` joins them again.\n`]),
+    ...(even
+      ? [`${String(controls)} control planes remain: they bear no more failures than ${String(controls - 1)} would.\n`]
+      : []),
+  ].join('');
+}
+
+/** `kbuild remove HOST…`: takes hosts out of the live cluster, their etcd members included. */
+export const runRemove = (context: Context, flags: Flags, operands: readonly string[]): Promise<number> =>
+  withRun(context, flags, 'remove', 'as-json', async (run) => {
+    const { connected, inventory } = run;
+    if (operands.length === 0) throw new UsageError('name the hosts to remove', { remedy: 'kbuild remove w3' });
+    const { unreachable } = connected.watch.fleet();
+    const dead = new Set(flags.dead ?? []);
+    const missing = unreachable.filter(({ host }) => operands.includes(host.name) && !dead.has(host.name));
+    if (missing.length > 0)
+      throw new SeveralErrors(
+        missing.map(({ error }) => error),
+        {
+          remedy: `when they are gone for good: --dead ${missing.map(({ host }) => host.name).join(',')}`,
+        },
+      );
+
+    // Decided once: while they leave, they look less and less like members.
+    const leaving = leavingOf(inventory, connected.watch.fleet(), operands);
+    const refused = removalRefusals(inventory, connected.watch.fleet(), leaving);
+    if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
+    const list = (): readonly Phase[] =>
+      remove(inventory, { leaving, drain: drainOf(flags), before: snapshotBefore(run) });
+    const phases = phasesOf(run, list());
+    const agreed = planOf(run, phases);
+    if (agreed.changes.length === 0) {
+      if (flags.json !== true) context.out('nothing to do\n');
+      return 0;
+    }
+    context.err(`${planText(phases, agreed.changes)}${notes(run, leaving)}`);
+    if (!(await confirmed(run, 'Carry out this plan?'))) return 0;
+    return withDeadline(run, carryOut(run, 'remove', list, agreed));
+  });

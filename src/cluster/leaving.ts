@@ -1,0 +1,35 @@
+import { UsageError } from '../errors.ts';
+import { linuxFacts, type Fleet } from '../facts/fleet.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { linuxHosts } from '../inventory/select.ts';
+import { nearest } from '../inventory/nearest.ts';
+import { liveCluster } from './acting.ts';
+
+/** Somebody who leaves the cluster: a host of the inventory, or a node that it no longer names. */
+export interface Leaving {
+  readonly name: string;
+  readonly internalAddress: string;
+  /** The host, where the inventory names it and it answers: then it is cleaned too. */
+  readonly host?: LinuxHost;
+}
+
+/**
+ * Whom these names mean, those that are gone first: without them there is more room for the others.
+ * @throws UsageError for a name that is neither a host of the inventory nor a node; like `liveCluster`.
+ */
+export function leavingOf(inventory: Inventory, fleet: Fleet, names: readonly string[]): readonly Leaving[] {
+  const { nodes } = liveCluster(fleet);
+  const found = [...new Set(names)].map((name): Leaving => {
+    const host = linuxHosts(inventory).find((one) => one.name === name);
+    const node = nodes.find((one) => one.name === name);
+    if (host !== undefined && linuxFacts(fleet, host) !== undefined)
+      return { name, internalAddress: host.internalAddress, host };
+    const internalAddress = host?.internalAddress ?? node?.internalAddress;
+    if (internalAddress !== undefined) return { name, internalAddress };
+    const meant = nearest(name, [...nodes.map((one) => one.name), ...inventory.hosts.map((one) => one.name)]);
+    throw new UsageError(`"${name}" is neither a host of the inventory nor a node of ${inventory.name}`, {
+      remedy: meant === undefined ? undefined : `did you mean "${meant}"?`,
+    });
+  });
+  return [...found.filter(({ host }) => host === undefined), ...found.filter(({ host }) => host !== undefined)];
+}

@@ -1,0 +1,57 @@
+import { Refused } from '../errors.ts';
+import type { ClusterUp, MemberView } from '../facts/cluster.ts';
+import { parseEtcd, etcdCommand, withEtcd, type EtcdView } from '../facts/etcd-view.ts';
+import type { LinuxHost } from '../inventory/inventory.ts';
+import type { On, Remote } from '../remote/remote.ts';
+import { sh } from '../shell/sh.ts';
+import { gate, type MembershipChange } from './quorum.ts';
+
+/** Who an etcd member belongs to: kubeadm names a member for its node, and a member that never started has no name. */
+export interface MemberOf {
+  readonly name: string;
+  /** Where its peers reach it. */
+  readonly internalAddress: string;
+}
+
+/** Called immediately before a change of etcd's members, with a healthy control plane: a snapshot. */
+export type BeforeMembership = (on: On, control: LinuxHost, reason: string) => Promise<void>;
+
+const PEER_PORT = 2380;
+
+/** True for the member that a host runs, ran, or was about to run. */
+export const isMemberOf =
+  ({ name, internalAddress }: MemberOf) =>
+  (member: Pick<MemberView, 'name' | 'peerUrl'>): boolean =>
+    member.name === name || member.peerUrl === `https://${internalAddress}:${String(PEER_PORT)}`;
+
+/** The members of a host; empty where it has none. */
+export const membersOf = ({ members }: Pick<ClusterUp, 'members'>, host: MemberOf): readonly MemberView[] =>
+  members.filter(isMemberOf(host));
+
+const observeEtcd = async (control: Remote<'sh'>): Promise<EtcdView> => parseEtcd(await control.run(etcdCommand));
+
+/** Asks the gate about a change with what etcd says at this moment. @throws Refused with the arithmetic. */
+export function passGate(subject: string, view: EtcdView, change: MembershipChange): void {
+  const { allowed, why } = gate(view, change);
+  if (!allowed) throw new Refused(subject, why, 'see `kbuild status`; heal or remove the members that are down first');
+}
+
+/** @throws Refused unless etcd, asked at this moment, may get another member. */
+export async function passAddGate(control: Remote<'sh'>, joining: string): Promise<void> {
+  passGate(joining, await observeEtcd(control), { kind: 'add' });
+}
+
+/**
+ * Takes a host's members out of etcd through another control plane, each after the gate was asked with what etcd says at
+ * this moment; sees afterwards that they are gone. Nothing happens where the host has none.
+ * @throws Refused when it would cost quorum.
+ */
+export async function removeMembers(control: Remote<'sh'>, host: MemberOf): Promise<void> {
+  for (;;) {
+    const view = await observeEtcd(control);
+    const member = view.members.find(isMemberOf(host));
+    if (member === undefined) return;
+    passGate(host.name, view, { kind: 'remove', id: member.id });
+    await control.run(withEtcd(sh`e r "$@" member remove ${member.id}`));
+  }
+}

@@ -1,0 +1,49 @@
+import { Refused } from '../errors.ts';
+import type { Fleet } from '../facts/fleet.ts';
+import { endpointHost } from '../inventory/api-server.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { liveCluster } from './acting.ts';
+import type { Leaving } from './leaving.ts';
+import { membersOf } from './members.ts';
+import { gate } from './quorum.ts';
+
+/**
+ * Everything that stands against taking these hosts out of a live cluster, all at once: the last control plane, quorum (each
+ * removal judged after the ones before it, with the arithmetic), the endpoint. Throws like `liveCluster`.
+ */
+export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: readonly Leaving[]): readonly Refused[] {
+  const cluster = liveCluster(fleet);
+  const going = new Set(leaving.map(({ name }) => name));
+  const controls = cluster.nodes.filter(({ role }) => role === 'control-plane');
+  const lost = controls.filter(({ name }) => going.has(name));
+  const found: Refused[] = [];
+  if (controls.length > 0 && lost.length === controls.length)
+    found.push(
+      new Refused(
+        lost.map(({ name }) => name).join(', '),
+        `${controls.length === 1 ? 'it is the last control plane' : 'they are all control planes'} of ${inventory.name}`,
+        '`kbuild reset` without --hosts tears the whole cluster down',
+      ),
+    );
+  const at = endpointHost(inventory.endpoint);
+  const holder = leaving.find(({ internalAddress }) => internalAddress === at);
+  if (holder !== undefined && lost.some(({ name }) => name === holder.name))
+    found.push(new Refused(holder.name, `the cluster's endpoint ${inventory.endpoint} is its address`));
+
+  let { members } = cluster;
+  for (const one of leaving) {
+    for (const { id } of membersOf({ members }, one)) {
+      const { allowed, why } = gate({ members, alarms: cluster.alarms }, { kind: 'remove', id });
+      if (allowed) members = members.filter((member) => member.id !== id);
+      else
+        found.push(
+          new Refused(
+            one.name,
+            why,
+            'bring the members that are down back, or remove those that are gone for good first',
+          ),
+        );
+    }
+  }
+  return found;
+}

@@ -1,0 +1,103 @@
+import { Interrupted, NotConverged, Refused } from '../errors.ts';
+import type { Host } from '../inventory/inventory.ts';
+import type { Convergence } from './converge.ts';
+import type { Turn } from './disruption.ts';
+import { changeId, type PlannedChange } from './plan.ts';
+import type { Change, Phase } from './step.ts';
+import { ask } from './target.ts';
+
+/** Milliseconds between two looks while something settles. */
+const POLL_MS = 500;
+
+type Place = Pick<PlannedChange, 'phase' | 'host' | 'step'>;
+
+/** What is due, and whether the diff looked at the cluster: then its changes may be about the cluster. */
+interface Look {
+  readonly due: readonly Change[];
+  readonly sawCluster: boolean;
+}
+
+/**
+ * One step on one host: diff, apply, observe, and the diff must be empty within the step's settle time. Returns how many
+ * changes were applied. @throws NotConverged, Refused, Interrupted, and what a change throws
+ */
+export async function stepOnHost(
+  run: Convergence,
+  turn: Turn,
+  phase: Phase,
+  host: Host,
+  step: Phase['steps'][number],
+): Promise<number> {
+  const { inventory, watch } = run;
+  const question = ask(phase, step, host, inventory);
+  const look = async (): Promise<Look> => {
+    const { value, sawCluster } = await watch.evaluate(question);
+    return { due: value === 'not observed' ? [] : value, sawCluster };
+  };
+  // A phase that goes host by host changes what the hosts have in common: what was seen before the last one is old.
+  if (phase.concurrency === 1) watch.expireAll();
+  const found = await look();
+  if (found.due.length === 0) return 0;
+  const place: Place = { phase: phase.name, host: host.name, step: step.name };
+  const make = async (): Promise<number> => {
+    const applied = await apply(run, place, host, found);
+    await settle(run, place, step.settleMs ?? 0, look);
+    return applied;
+  };
+  return found.due.some(({ disrupts }) => disrupts === true) ? turn(host, make) : make();
+}
+
+function stopIfInterrupted(signal: AbortSignal, when: string): void {
+  if (signal.aborted) throw new Interrupted(`interrupted ${when}`);
+}
+
+async function apply(run: Convergence, place: Place, host: Host, { due, sawCluster }: Look): Promise<number> {
+  const { watch, emit, nowMs, signal } = run;
+  let applied = 0;
+  for (const change of due) {
+    if (change.apply === undefined) continue;
+    if (!run.planned.has(changeId(place))) {
+      emit({ kind: 'unplanned', ...place, summary: change.summary });
+      if (!(await run.approve(`${host.name}: ${change.summary}`)))
+        throw new Refused(host.name, `not in the confirmed plan: ${change.summary}`);
+    }
+    // Waiting for its turn, or for the answer, a run may have been interrupted.
+    stopIfInterrupted(signal, 'before a change');
+    applied += 1;
+    const startedMs = nowMs();
+    emit({ kind: 'changing', ...place, summary: change.summary });
+    const touched = new Set([host.name]);
+    try {
+      await change.apply((other) => {
+        touched.add(other.name);
+        return run.on(other);
+      });
+    } finally {
+      watch.expire([...touched]);
+      if (sawCluster) watch.expireCluster();
+    }
+    emit({ kind: 'changed', ...place, summary: change.summary, durationMs: nowMs() - startedMs });
+    stopIfInterrupted(signal, 'after a change');
+  }
+  return applied;
+}
+
+async function settle(run: Convergence, place: Place, settleMs: number, look: () => Promise<Look>): Promise<void> {
+  const { watch, emit, nowMs, sleep, signal } = run;
+  const deadline = nowMs() + settleMs;
+  let said = '';
+  for (;;) {
+    const { due, sawCluster } = await look();
+    if (due.length === 0) return;
+    const summaries = due.map(({ summary }) => summary);
+    if (nowMs() >= deadline) throw new NotConverged(place.host, place.step, summaries);
+    if (summaries.join('; ') !== said) {
+      said = summaries.join('; ');
+      emit({ kind: 'settling', ...place, summary: said });
+    }
+    stopIfInterrupted(signal, 'while waiting');
+    await sleep(POLL_MS);
+    watch.expire([place.host]);
+    if (sawCluster) watch.expireCluster();
+  }
+}

@@ -1,0 +1,86 @@
+import { sh } from '../../shell/sh.ts';
+import { lines, probe } from '../probe.ts';
+
+/** Where a node keeps its data and its configuration; packages go to /usr and /opt. */
+export const STORAGE_PATHS = [
+  '/var/lib/containerd',
+  '/var/lib/kubelet',
+  '/var/lib/etcd',
+  '/var/log',
+  '/etc',
+  '/usr',
+  '/opt',
+  '/tmp',
+] as const;
+
+/** The file system that a path lies on, or will lie on once it exists. */
+export interface Volume {
+  readonly path: string;
+  readonly mountPoint: string;
+  /** As in /proc/mounts, e.g. `ext4`. */
+  readonly fileSystem: string;
+  readonly readOnly: boolean;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+  /** 0 of 0 where the file system does not count inodes (btrfs). */
+  readonly freeInodes: number;
+  readonly totalInodes: number;
+}
+
+interface Mount {
+  readonly point: string;
+  readonly fileSystem: string;
+  readonly readOnly: boolean;
+}
+
+/** `36 35 98:0 /root /mount/point rw,noatime shared:1 - ext3 /dev/root rw,errors=continue` (proc(5)). */
+function mounts(text: string): readonly Mount[] {
+  return lines(text).flatMap((line) => {
+    const [before = '', after = ''] = line.split(' - ');
+    const [, , , , point, options] = before.split(' ');
+    const [fileSystem, , superOptions = ''] = after.split(' ');
+    if (point === undefined || options === undefined || fileSystem === undefined) return [];
+    const readOnly = [options, superOptions].some((list) => list.split(',').includes('ro'));
+    const unescaped = point.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
+    return [{ point: unescaped, fileSystem, readOnly }];
+  });
+}
+
+const contains = ({ point }: Mount, path: string): boolean =>
+  point === '/' || path === point || path.startsWith(`${point}/`);
+
+/** Free bytes (for users who are not root) and inodes of the file systems that matter, and whether they can be written. */
+export const storage = probe(
+  sh`set --
+     for path in ${STORAGE_PATHS}; do
+       at=$path
+       while ! [ -e "$at" ]; do at=$(dirname "$at"); done
+       set -- "$@" "$at"
+     done
+     readlink -f -- "$@"
+     stat -f -c '%a %S %b %d %c' -- "$@"
+     cat /proc/self/mountinfo`,
+  (out): readonly Volume[] => {
+    const count = STORAGE_PATHS.length;
+    const all = lines(out);
+    const table = mounts(all.slice(2 * count).join('\n'));
+    return STORAGE_PATHS.map((path, i) => {
+      const at = all[i]!;
+      const [free, size, blocks, freeInodes, inodes] = all[count + i]!.split(' ').map(Number);
+      // Of mounts over each other the last one is seen.
+      const [mount] = table.filter((one) => contains(one, at)).toSorted((a, b) => b.point.length - a.point.length);
+      const top = table.findLast(({ point }) => point === mount?.point);
+      if (top === undefined || inodes === undefined) throw new Error(`no mount of ${path} in: ${out}`);
+      return {
+        path,
+        mountPoint: top.point,
+        fileSystem: top.fileSystem,
+        readOnly: top.readOnly,
+        freeBytes: free! * size!,
+        totalBytes: blocks! * size!,
+        freeInodes: freeInodes!,
+        totalInodes: inodes,
+      };
+    });
+  },
+);

@@ -1,0 +1,93 @@
+import { sh } from '../../shell/sh.ts';
+import { lines, probe } from '../probe.ts';
+
+/** Programs that kubeadm and kbuild use and that no package of theirs brings, with the package that does. */
+export const REQUIRED_TOOLS = {
+  mount: 'mount',
+  losetup: 'mount or util-linux',
+  cp: 'coreutils',
+  ip: 'iproute2',
+  ss: 'iproute2',
+  modprobe: 'kmod',
+  flock: 'util-linux',
+  'systemd-run': 'systemd',
+  bash: 'bash',
+  getent: 'libc-bin or glibc-common',
+} as const;
+
+/** The required programs that are not there. */
+export const missingTools = probe(
+  sh`for tool in ${Object.keys(REQUIRED_TOOLS)}; do if ! command -v "$tool" >/dev/null; then echo "$tool"; fi; done`,
+  (out) => lines(out) as readonly (keyof typeof REQUIRED_TOOLS)[],
+);
+
+/** Security modules of the kernel. */
+export interface SecurityModules {
+  readonly selinux: 'enforcing' | 'permissive' | 'absent';
+  /** `toolless`: the kernel has it, and the parser that loads profiles is missing. */
+  readonly apparmor: 'on' | 'toolless' | 'absent';
+}
+
+/** SELinux' and AppArmor's state. */
+export const securityModules = probe(
+  sh`if [ -e /sys/fs/selinux/enforce ]; then echo "selinux $(cat /sys/fs/selinux/enforce)"; fi
+     if [ "$(cat /sys/module/apparmor/parameters/enabled 2>/dev/null)" = Y ]; then
+       if command -v apparmor_parser >/dev/null; then echo apparmor on; else echo apparmor toolless; fi
+     fi`,
+  (out): SecurityModules => ({
+    selinux: /^selinux 1/m.test(out) ? 'enforcing' : /^selinux 0/m.test(out) ? 'permissive' : 'absent',
+    apparmor: /^apparmor on/m.test(out) ? 'on' : /^apparmor toolless/m.test(out) ? 'toolless' : 'absent',
+  }),
+);
+
+/** Proxy variables that the host has of its own, from /etc/environment and systemd: lower-case name → value. */
+export const proxyVariables = probe(
+  sh`grep -hsiE '^ *(export +)?(https?|no)_proxy=' /etc/environment || true
+     systemctl show-environment 2>/dev/null | grep -iE '^(https?|no)_proxy=' || true`,
+  (out): ReadonlyMap<string, string> =>
+    new Map(
+      lines(out).flatMap((line) => {
+        const [, name, value] = /^\s*(?:export +)?(\w+)=["']?(.*?)["']?\s*$/.exec(line) ?? [];
+        return name === undefined ? [] : [[name.toLowerCase(), value!] as const];
+      }),
+    ),
+);
+
+/** Containers that run in a containerd of this host, counted by its namespaces (`moby` is Docker's). */
+export const containers = probe(
+  sh`for folder in /run/containerd/io.containerd.runtime.v2.task/*/*; do if [ -d "$folder" ]; then echo "$folder"; fi; done`,
+  (out): ReadonlyMap<string, number> => {
+    const counts = new Map<string, number>();
+    for (const path of lines(out)) {
+      const namespace = path.split('/').at(-2)!;
+      counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+    }
+    return counts;
+  },
+);
+
+/** Configurations in /etc/cni/net.d in the order in which containerd reads them: the first is used. */
+export const cniConfigurations = probe(
+  sh`for file in /etc/cni/net.d/*; do if [ -f "$file" ]; then basename "$file"; fi; done`,
+  (out) =>
+    lines(out)
+      .filter((name) => /[.](?:conf|conflist|json)$/.test(name))
+      .toSorted(),
+);
+
+/** The kernel's VXLAN: built in or loaded, there to be loaded, or missing. It has parameters, so it shows when built in. */
+export const vxlan = probe(
+  sh`if [ -e /sys/module/vxlan ]; then echo working; elif modprobe -n -q vxlan 2>/dev/null; then echo loadable; else echo missing; fi`,
+  (out) => {
+    const state = out.trim();
+    if (state !== 'working' && state !== 'loadable' && state !== 'missing')
+      throw new Error(`unexpected output: ${state}`);
+    return state;
+  },
+);
+
+/** cgroup controllers that are switched on, of either version. */
+export const cgroupControllers = probe(
+  sh`if [ -e /sys/fs/cgroup/cgroup.controllers ]; then cat /sys/fs/cgroup/cgroup.controllers; else sed -n 's/^\\([a-z_]*\\)\\t.*\\t1$/\\1/p' /proc/cgroups; fi`,
+  (out): ReadonlySet<string> => new Set(out.trim().split(/\s+/)),
+);

@@ -1,0 +1,65 @@
+import { acting } from '../cluster/acting.ts';
+import { founder } from '../cluster/founder.ts';
+import { kubectl } from '../cluster/kubectl.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
+import type { PodView } from '../facts/cluster.ts';
+import { runs } from '../resources/runs.ts';
+import { sh } from '../shell/sh.ts';
+import { wantedTaints } from './labels-taints.ts';
+
+/** The taint that kubeadm's CoreDNS tolerates. */
+const TOLERATED = 'node-role.kubernetes.io/control-plane';
+
+/** True when CoreDNS may run on the host's node. */
+function takesDns({ host, fleet: { cluster } }: Target): boolean {
+  const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
+  if (node?.unschedulable === true) return false;
+  return (node?.taints ?? wantedTaints(host)).every(
+    ({ key, effect }) => key === TOLERATED || effect === 'PreferNoSchedule' || key.startsWith('node.kubernetes.io/'),
+  );
+}
+
+/** CoreDNS's pods while all of them are on one node; empty otherwise. */
+function together(target: Target): readonly PodView[] {
+  const { cluster } = target.fleet;
+  if (cluster.state !== 'up') return [];
+  const pods = cluster.pods.filter(({ labels, node }) => labels['k8s-app'] === 'kube-dns' && node !== '');
+  return pods.length > 1 && pods.every(({ node }) => node === pods[0]!.node) ? pods : [];
+}
+
+/**
+ * CoreDNS does not stay whole on the node that founded the cluster: its pods go there first, and nothing moves them when
+ * others come. All but one are deleted, and the scheduler keeps their successors apart.
+ */
+export const corednsSpread: Step = {
+  name: 'coredns-spread',
+  settleMs: 2 * 60_000,
+  diff: (target) => {
+    const { inventory, host, fleet } = target;
+    if (!takesDns(target)) return [];
+    const summary = 'spread CoreDNS over the nodes';
+    if (fleet.cluster.state !== 'up') {
+      const who = founder(inventory, fleet);
+      // The founder has it all; who joins it gets some.
+      return 'host' in who && who.host.name !== host.name ? [{ summary, apply: () => Promise.resolve() }] : [];
+    }
+    const pods = together(target);
+    if (pods.length === 0 || pods[0]!.node === host.name) return [];
+    if (standing(target) !== 'joined') return [{ summary, apply: () => Promise.resolve() }];
+    const control = acting(fleet);
+    const names = pods
+      .map(({ name }) => name)
+      .sort()
+      .slice(1);
+    return [
+      {
+        summary: `${summary} (found all of it on ${pods[0]!.node})`,
+        apply: runs(
+          control,
+          sh`${kubectl(inventory, control)} -n kube-system delete pod --ignore-not-found --wait=false ${names}`,
+        ),
+      },
+    ];
+  },
+};

@@ -1,0 +1,127 @@
+import { acting, liveCluster } from '../cluster/acting.ts';
+import { withUploadedCertificates } from '../cluster/certificate-key.ts';
+import { founder } from '../cluster/founder.ts';
+import { withJoinToken } from '../cluster/join-token.ts';
+import { joinConfiguration } from '../cluster/kubeadm-config.ts';
+import { kubeadmJob } from '../cluster/kubeadm-job.ts';
+import { kubectl } from '../cluster/kubectl.ts';
+import { membersOf, passAddGate, removeMembers, type BeforeMembership } from '../cluster/members.ts';
+import { gate } from '../cluster/quorum.ts';
+import { secretYaml } from '../cluster/secret-yaml.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import type { ClusterUp } from '../facts/cluster.ts';
+import type { On } from '../remote/remote.ts';
+import { sh } from '../shell/sh.ts';
+
+const MINUTES = 60_000;
+
+/** True for a control plane that has yet to join; not for the one that founds the cluster. */
+function isYetToJoin(target: Target): boolean {
+  if (standing(target) === 'joined') return false;
+  const who = founder(target.inventory, target.fleet);
+  return !('host' in who && who.host.name === target.host.name);
+}
+
+/** What stands in the way of another member; undefined when nothing does. Members that the host itself left do not count. */
+function obstacle({ host }: Target, cluster: ClusterUp): string | undefined {
+  const own = new Set(membersOf(cluster, host).map(({ id }) => id));
+  const others = cluster.members.filter(({ id }) => !own.has(id));
+  const { allowed, why } = gate({ members: others, alarms: cluster.alarms }, { kind: 'add' });
+  if (!allowed) return why;
+  const joined = cluster.nodes.filter(({ role, name }) => role === 'control-plane' && name !== host.name);
+  const silent = joined.find(({ name }) => (cluster.apiServers.get(name) ?? 'ok') !== 'ok');
+  return silent === undefined ? undefined : `the API server of ${silent.name}: ${cluster.apiServers.get(silent.name)!}`;
+}
+
+/** The control planes that are there already are well, by etcd's own view and every API server's: only then another joins. */
+export const controlPlanesWell: Step = {
+  name: 'control-planes-well',
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    const { host, fleet } = target;
+    if (!isYetToJoin(target) || fleet.cluster.state === 'absent') return [];
+    if (fleet.cluster.state === 'down')
+      return [{ summary: `wait for the API server to answer (${fleet.cluster.reason})` }];
+    const found = obstacle(target, fleet.cluster);
+    return found === undefined ? [] : [{ summary: `wait until ${host.name} may join: ${found}` }];
+  },
+};
+
+async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMembership): Promise<void> {
+  const { caFingerprint, nodes } = liveCluster(fleet);
+  const control = acting(fleet, host.name);
+  const remote = on(control);
+  await before(on, control, `before ${host.name} joined`);
+  // What the host itself left, when it was emptied without being removed.
+  await removeMembers(remote, host);
+  if (nodes.some(({ name }) => name === host.name))
+    await remote.run(sh`${kubectl(inventory, control)} delete node --ignore-not-found ${host.name}`);
+  await passAddGate(remote, host.name);
+  await withUploadedCertificates(remote, inventory, (certificateKey) =>
+    withJoinToken(remote, inventory, host.name, (token) =>
+      kubeadmJob(
+        on(host),
+        inventory,
+        'join',
+        secretYaml([joinConfiguration(inventory, host, { token, caHash: caFingerprint, certificateKey })]),
+      ),
+    ),
+  );
+}
+
+/** What of the host's earlier life is still in etcd, in words. @throws Refused when it cannot be taken out. */
+function stale(target: Target, cluster: ClusterUp): string {
+  const [member] = membersOf(cluster, target.host);
+  if (member === undefined)
+    return cluster.nodes.some(({ name }) => name === target.host.name) ? ' (found a stale node of that name)' : '';
+  const { allowed, why } = gate(cluster, { kind: 'remove', id: member.id });
+  if (!allowed) throw new Refused(target.host.name, `its stale etcd member ${member.id} cannot be removed: ${why}`);
+  return ` (found its stale etcd member ${member.id}, which goes first)`;
+}
+
+/**
+ * Joins a further control plane, one at a time, with certificates that are uploaded for it and a token that is minted for
+ * it; both are deleted afterwards.
+ */
+export const joinControlPlane = (before: BeforeMembership): Step => ({
+  name: 'kubeadm-join',
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    if (!isYetToJoin(target)) return [];
+    const { inventory, host, fleet } = target;
+    const found = fleet.cluster.state === 'up' ? stale(target, fleet.cluster) : '';
+    return [
+      {
+        summary: `join ${host.name} to ${inventory.endpoint} as a control plane${found}`,
+        apply: (on) => join(target, on, before),
+      },
+    ];
+  },
+});
+
+/** A joined control plane serves: its etcd member has started, votes and is healthy, and its API server is ready. */
+export const controlPlaneServes: Step = {
+  name: 'control-plane-serves',
+  settleMs: 5 * MINUTES,
+  diff: ({ host, fleet }) => {
+    if (host.role !== 'control-plane') return [];
+    const { cluster } = fleet;
+    if (cluster.state !== 'up') return [{ summary: `wait until the control plane on ${host.name} serves` }];
+    const said = cluster.apiServers.get(host.name) ?? 'no answer';
+    const [member] = membersOf(cluster, host);
+    const etcd =
+      member === undefined
+        ? 'no etcd member'
+        : member.learner
+          ? 'a learner'
+          : member.healthy
+            ? ''
+            : 'etcd is not healthy';
+    const found = [...(said === 'ok' ? [] : [`API server: ${said}`]), ...(etcd === '' ? [] : [etcd])];
+    return found.length === 0
+      ? []
+      : [{ summary: `wait until the control plane on ${host.name} serves (found ${found.join('; ')})` }];
+  },
+};

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { withUploadedCertificates } from '../../src/cluster/certificate-key.ts';
+import { Refused } from '../../src/errors.ts';
+import type { MemberView } from '../../src/facts/cluster.ts';
+import { kubeadmInit } from '../../src/kubeadm/init.ts';
+import { controlPlanesWell, controlPlaneServes, joinControlPlane } from '../../src/kubeadm/join-control-plane.ts';
+import { etcdAnswers, undoHalfFinished } from '../../src/kubeadm/undo-half-finished.ts';
+import { clusterOf, cp1, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, nodeOf, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
+import { recordingOn } from '../fakes/on.ts';
+
+const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
+const cp3 = hostOf({ name: 'cp3', role: 'control-plane', internalAddress: '10.0.0.13' });
+const inventory = inventoryOf({ hosts: [cp1, cp2, cp3] });
+const noSnapshot = () => Promise.resolve();
+const member = (over: Partial<MemberView> & { readonly name: string; readonly peerUrl: string }): MemberView => ({
+  id: over.name === '' ? 'f' : over.name.replace('cp', ''),
+  learner: false,
+  healthy: true,
+  leader: false,
+  dbSize: 1,
+  ...over,
+});
+const m1 = member({ name: 'cp1', peerUrl: 'https://10.0.0.11:2380', leader: true });
+const m2 = member({ name: 'cp2', peerUrl: 'https://10.0.0.12:2380' });
+const controls = (...names: readonly string[]) => names.map((name) => nodeOf({ name, role: 'control-plane' }));
+const CONTROL = [cp1, joinedControlPlane()] as const;
+const summaries = (step: { readonly diff: (t: never) => readonly { readonly summary: string }[] }, t: unknown) =>
+  step.diff(t as never).map(({ summary }) => summary);
+
+describe('a further control plane', () => {
+  const cluster = clusterOf({ nodes: controls('cp1'), members: [m1] });
+  const target = targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, factsOf()], [cp3, factsOf()]], cluster));
+
+  test('joins; it does not found', () => {
+    expect(kubeadmInit.diff(target)).toEqual([]);
+    expect(summaries(controlPlanesWell, target)).toEqual([]);
+    expect(summaries(joinControlPlane(noSnapshot), target)).toEqual([
+      'join cp2 to k8s.example:6443 as a control plane',
+    ]);
+  });
+
+  test('of a bare fleet is planned with the others, the founder is not', () => {
+    const bare = fleetOf([[cp1, factsOf()], [cp2, factsOf()], [cp3, factsOf()]]); // prettier-ignore
+    expect(summaries(joinControlPlane(noSnapshot), targetOf(inventory, cp1, bare))).toEqual([]);
+    expect(summaries(joinControlPlane(noSnapshot), targetOf(inventory, cp3, bare))).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      'a learner',
+      { members: [m1, member({ name: '', peerUrl: 'https://10.0.0.13:2380', learner: true })] },
+      'is still a learner',
+    ],
+    [
+      'a member that is down',
+      { members: [m1, m2, member({ name: 'cp3', peerUrl: 'https://10.0.0.13:2380', healthy: false })] },
+      '1 of 2 voters healthy',
+    ],
+    [
+      'an API server that is not ready',
+      {
+        nodes: controls('cp1', 'cp3'),
+        apiServers: new Map([
+          ['cp1', 'ok'],
+          ['cp3', 'refused'],
+        ]),
+      },
+      'the API server of cp3: refused',
+    ],
+  ])('waits for %s', (_, over, why) => {
+    const waiting = targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, factsOf()]], { ...cluster, ...over }));
+    expect(summaries(controlPlanesWell, waiting)).toEqual([expect.stringContaining(why)]);
+    expect(controlPlanesWell.diff(waiting)[0]!.apply).toBeUndefined();
+  });
+
+  test('that came back empty has its old member removed, unless that costs quorum', () => {
+    const old = (...members: readonly MemberView[]) =>
+      targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, factsOf()]], { ...cluster, members }));
+    const down = { ...m2, healthy: false };
+    const m3 = member({ name: 'cp3', peerUrl: 'https://10.0.0.13:2380' });
+    expect(summaries(joinControlPlane(noSnapshot), old(m1, down, m3))).toEqual([
+      'join cp2 to k8s.example:6443 as a control plane (found its stale etcd member 2, which goes first)',
+    ]);
+    expect(() => joinControlPlane(noSnapshot).diff(old(m1, down))).toThrow(/1 of 2 voters healthy, quorum 2/);
+  });
+
+  test('serves when its member votes and its API server is ready', () => {
+    const two = (over: object) =>
+      targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, joinedControlPlane()]], { ...cluster, nodes: controls('cp1', 'cp2'), members: [m1, m2], ...over })); // prettier-ignore
+    expect(summaries(controlPlaneServes, two({ apiServers: new Map([['cp1', 'ok'], ['cp2', 'ok']]) }))).toEqual([]); // prettier-ignore
+    expect(summaries(controlPlaneServes, two({ members: [m1] }))).toEqual([
+      'wait until the control plane on cp2 serves (found API server: no answer; no etcd member)',
+    ]);
+  });
+});
+
+describe('a half-finished join of a control plane', () => {
+  const marker = { cluster: 'demo', action: 'join', job: 'x' } as const;
+  const half = joinedControlPlane({
+    marker,
+    kubernetesTraces: new Set(['/etc/kubernetes/admin.conf', '/var/lib/etcd/member']),
+  });
+  const learner = { ...m2, learner: true };
+
+  test('is undone with its learner', () => {
+    const cluster = clusterOf({ nodes: controls('cp1'), members: [m1, learner] });
+    const target = targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, half]], cluster));
+    expect(summaries(undoHalfFinished(noSnapshot), target)).toEqual([
+      'undo a half-finished join of demo (found 2 remnants and its etcd learner 2)',
+    ]);
+  });
+
+  test('is not touched while etcd does not answer: its member may be the one that quorum needs', async () => {
+    const fleet = fleetOf([CONTROL, [cp2, half]], { state: 'down', reason: 'no answer' });
+    const target = targetOf(inventory, cp2, fleet);
+    expect(summaries(etcdAnswers, target)).toHaveLength(1);
+    const { on, sent } = recordingOn();
+    await expect(undoHalfFinished(noSnapshot).diff(target)[0]!.apply!(on)).rejects.toThrow(Refused);
+    expect(sent).toEqual([]);
+  });
+});
+
+test('a certificate key of digits alone stays a string, is in no command, and what was uploaded is deleted', async () => {
+  const { on, sent } = recordingOn();
+  const digits = '1234567890'.repeat(7).slice(0, 64);
+  await expect(
+    withUploadedCertificates(on(cp1), inventory, () => Promise.reject(new Error('join failed')), () => digits), // prettier-ignore
+  ).rejects.toThrow('join failed');
+  const [upload, removal] = sent;
+  expect(upload).toMatchObject({ host: 'cp1', kind: 'job', name: 'upload-certs' });
+  if (upload?.kind !== 'job') throw new Error();
+  expect(upload.files['config.yaml']).toContain(`certificateKey: "${digits}"`);
+  expect(upload.script).not.toContain(digits);
+  expect(removal).toMatchObject({ host: 'cp1', kind: 'run', title: 'linux/delete-uploaded-certs.sh' });
+});

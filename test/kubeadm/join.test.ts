@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { Refused } from '../../src/errors.ts';
+import { jobEnded } from '../../src/kubeadm/job-ended.ts';
+import { joinWorker } from '../../src/kubeadm/join-worker.ts';
+import { kubeadmInit } from '../../src/kubeadm/init.ts';
+import { noLeftoverTokens } from '../../src/kubeadm/leftover-tokens.ts';
+import { noMarker } from '../../src/kubeadm/marker.ts';
+import { undoHalfFinished } from '../../src/kubeadm/undo-half-finished.ts';
+import {
+  clusterOf,
+  cp1,
+  factsOf,
+  fleetOf,
+  inventoryOf,
+  joinedControlPlane,
+  joinedWorker,
+  nodeOf,
+  targetOf,
+  w1,
+} from '../fakes/cluster.ts';
+import { recordingOn, type Sent } from '../fakes/on.ts';
+
+const inventory = inventoryOf();
+const noSnapshot = () => Promise.resolve();
+const marker = { cluster: 'demo', action: 'join', job: 'x' } as const;
+const TOKEN = 'abcdef.0123456789abcdef';
+const CONTROL = [cp1, joinedControlPlane()] as const;
+const live = clusterOf();
+const withW1 = clusterOf({ nodes: [...live.nodes, nodeOf({ name: 'w1' })] });
+
+describe('founding', () => {
+  const empty = fleetOf([[cp1, factsOf()], [w1, factsOf()]]); // prettier-ignore
+
+  test('is said before and done by one job whose configuration is a secret file', async () => {
+    const [change, ...more] = kubeadmInit.diff(targetOf(inventory, cp1, empty));
+    expect(more).toEqual([]);
+    expect(change!.summary).toBe('found the cluster demo, Kubernetes 1.36.3, at k8s.example:6443 (found none)');
+    const { on, sent } = recordingOn();
+    await change!.apply!(on);
+    expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', name: 'kubeadm-init', title: 'linux/kubeadm.sh' }]);
+    const job = sent[0] as Extract<Sent, { readonly kind: 'job' }>;
+    expect(Object.keys(job.files)).toEqual(['config.yaml']);
+    expect(job.files['config.yaml']).toContain('kind: "ClusterConfiguration"');
+    expect(job.script).toContain('MARKER=/var/lib/kbuild/marker.json');
+  });
+
+  test('needs nothing where the host is a member', () => {
+    expect(kubeadmInit.diff(targetOf(inventory, cp1, fleetOf([CONTROL], live)))).toEqual([]);
+  });
+
+  test('is refused where a control plane was not seen', () => {
+    const cp0 = { ...cp1, name: 'cp0' };
+    const two = inventoryOf({ hosts: [cp0, cp1] });
+    expect(() => kubeadmInit.diff(targetOf(two, cp1, fleetOf([[cp1, factsOf()]])))).toThrow(Refused);
+  });
+});
+
+describe('joining', () => {
+  const fleet = fleetOf([CONTROL, [w1, factsOf()]], live);
+
+  test('uses a token that is minted for it and deleted afterwards, and that no command holds', async () => {
+    const [change] = joinWorker.diff(targetOf(inventory, w1, fleet));
+    expect(change!.summary).toBe('join w1 to k8s.example:6443 as a worker');
+    const { on, sent } = recordingOn({ run: ({ script }) => (script.includes('token create') ? `${TOKEN}\n` : '') });
+    await change!.apply!(on);
+    expect(sent.map(({ host, kind }) => `${host} ${kind}`)).toEqual(['cp1 reveal', 'w1 job', 'cp1 run']);
+    const [mint, job, remove] = sent as readonly { readonly script: string; readonly files?: object }[];
+    expect(mint!.script).toContain("--ttl 30m --description 'kbuild join w1'");
+    expect(JSON.stringify(job!.files)).toContain(TOKEN);
+    expect(sent.map((one) => ('script' in one ? one.script : '')).join('\n')).not.toContain(TOKEN);
+    expect(remove!.script).toContain('delete secret --ignore-not-found bootstrap-token-abcdef');
+  });
+
+  test('deletes its token also when kubeadm fails', async () => {
+    const [change] = joinWorker.diff(targetOf(inventory, w1, fleet));
+    const { on, sent } = recordingOn({
+      run: () => TOKEN,
+      job: () => {
+        throw new Error('kubeadm failed');
+      },
+    });
+    await expect(change!.apply!(on)).rejects.toThrow('kubeadm failed');
+    expect(sent.at(-1)).toMatchObject({ host: 'cp1', kind: 'run' });
+  });
+
+  test('removes a stale node of the same name first', async () => {
+    const [change] = joinWorker.diff(targetOf(inventory, w1, fleetOf([CONTROL, [w1, factsOf()]], withW1)));
+    expect(change!.summary).toContain('(found a stale node of that name)');
+    const { on, sent } = recordingOn({ run: () => TOKEN });
+    await change!.apply!(on);
+    expect(sent[0]).toMatchObject({ host: 'cp1', script: expect.stringContaining('delete node') as string });
+  });
+
+  test('needs nothing where the host is a member', () => {
+    const joined = fleetOf([CONTROL, [w1, joinedWorker()]], withW1);
+    expect(joinWorker.diff(targetOf(inventory, w1, joined))).toEqual([]);
+  });
+
+  test('without a cluster is refused when it is done, not when it is planned', async () => {
+    const [change] = joinWorker.diff(targetOf(inventory, w1, fleetOf([[w1, factsOf()]])));
+    await expect(change!.apply!(recordingOn().on)).rejects.toThrow(Refused);
+  });
+});
+
+describe('what an interrupted run left', () => {
+  test('a half-finished join is undone by kubeadm reset', async () => {
+    const facts = joinedWorker({ marker });
+    const [change] = undoHalfFinished(noSnapshot).diff(targetOf(inventory, w1, fleetOf([CONTROL, [w1, facts]], live)));
+    expect(change!.summary).toBe('undo a half-finished join of demo (found 2 remnants)');
+    const { on, sent } = recordingOn();
+    await change!.apply!(on);
+    expect(sent).toMatchObject([{ host: 'w1', kind: 'job', name: 'kubeadm-reset', title: 'linux/kubeadm-reset.sh' }]);
+  });
+
+  test('a marker on a member is removed, and nothing is undone', () => {
+    const target = targetOf(inventory, w1, fleetOf([CONTROL, [w1, joinedWorker({ marker })]], withW1));
+    expect(undoHalfFinished(noSnapshot).diff(target)).toEqual([]);
+    expect(noMarker.diff(target).map(({ summary }) => summary)).toEqual([
+      'remove what a finished join left (found /var/lib/kbuild/marker.json)',
+    ]);
+  });
+
+  test('its job is waited for', () => {
+    const facts = factsOf({ runningJob: 'kbuild-job-kubeadm-init-1-x.service' });
+    const [change] = jobEnded.diff(targetOf(inventory, cp1, fleetOf([[cp1, facts]])));
+    expect(change!.summary).toBe('wait for kbuild-job-kubeadm-init-1-x.service, which another run started');
+    expect(change!.apply).toBeUndefined();
+  });
+
+  test('its tokens are deleted by their ids', async () => {
+    const cluster = clusterOf({ leftoverTokens: ['abcdef', 'ghijkl'] });
+    const target = { inventory, host: cp1, facts: cluster, fleet: fleetOf([CONTROL], cluster) };
+    const [change] = noLeftoverTokens.diff(target);
+    expect(change!.summary).toBe('delete 2 bootstrap tokens of an interrupted run (found abcdef, ghijkl)');
+    const { on, sent } = recordingOn();
+    await change!.apply!(on);
+    expect(sent[0]).toMatchObject({
+      script: expect.stringContaining('bootstrap-token-abcdef bootstrap-token-ghijkl') as string,
+    });
+  });
+});

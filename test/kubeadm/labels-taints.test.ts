@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import type { NodeView } from '../../src/facts/cluster.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import { labelsAndTaints } from '../../src/kubeadm/labels-taints.ts';
+import {
+  clusterOf,
+  cp1,
+  fleetOf,
+  inventoryOf,
+  joinedControlPlane,
+  joinedWorker,
+  nodeOf,
+  targetOf,
+  w1,
+} from '../fakes/cluster.ts';
+import { recordingOn } from '../fakes/on.ts';
+
+const inventory = inventoryOf();
+const gpu = { key: 'dedicated', value: 'gpu', effect: 'NoSchedule' } as const;
+const controlPlane = { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' } as const;
+const applied = (labels: readonly string[], taints: readonly string[]) => ({
+  'kbuild.dev/applied': JSON.stringify({ labels, taints }),
+});
+
+const changes = (host: LinuxHost, node: NodeView | undefined) => {
+  const cluster = node === undefined ? clusterOf({ nodes: [] }) : clusterOf({ nodes: [node] });
+  const facts = host.role === 'control-plane' ? joinedControlPlane() : joinedWorker();
+  return labelsAndTaints.diff(targetOf(inventory, host, fleetOf([[cp1, joinedControlPlane()], [host, facts]], cluster))); // prettier-ignore
+};
+const summaries = (host: LinuxHost, node: NodeView | undefined) => changes(host, node).map(({ summary }) => summary);
+
+describe('a node without wishes', () => {
+  test('is left alone, with whatever others set', () => {
+    const node = nodeOf({ name: 'w1', labels: { theirs: 'x' }, taints: [{ key: 'theirs', effect: 'NoExecute' }] });
+    expect(summaries(w1, node)).toEqual([]);
+  });
+
+  test('that has not joined needs nothing', () => {
+    expect(summaries(w1, undefined)).toEqual([]);
+  });
+});
+
+describe('labels', () => {
+  const host = { ...w1, labels: { disk: 'ssd' } };
+
+  test('are planned before the node is there', () => {
+    expect(summaries(host, undefined)).toEqual(['label w1 disk=ssd']);
+  });
+
+  test('are set, and corrected', () => {
+    expect(summaries(host, nodeOf({ name: 'w1', labels: { disk: 'hdd' } }))).toEqual(['label w1 disk=ssd']);
+  });
+
+  test('hold', () => {
+    const node = nodeOf({ name: 'w1', labels: { disk: 'ssd' }, annotations: applied(['disk'], []) });
+    expect(summaries(host, node)).toEqual([]);
+  });
+
+  test('that the inventory no longer has are taken back, and only kbuild’s own', () => {
+    const node = nodeOf({ name: 'w1', labels: { disk: 'ssd', theirs: 'x' }, annotations: applied(['disk'], []) });
+    expect(summaries(w1, node)).toEqual(['take label disk from w1']);
+  });
+
+  test('a corrupt note takes nothing back', () => {
+    const node = nodeOf({ name: 'w1', labels: { disk: 'ssd' }, annotations: { 'kbuild.dev/applied': '{"labels":' } });
+    expect(summaries(w1, node)).toEqual(['note on w1 which labels and taints are kbuild’s'.replace('’', "'")]);
+  });
+});
+
+describe('taints', () => {
+  test('of a joining node come with it and are only noted', () => {
+    expect(summaries({ ...w1, taints: [gpu] }, undefined)).toEqual(['note on w1 which labels and taints are kbuild\'s']); // prettier-ignore
+  });
+
+  test('are set on a live node and taken back', () => {
+    expect(summaries({ ...w1, taints: [gpu] }, nodeOf({ name: 'w1' }))).toEqual(['taint w1 dedicated=gpu:NoSchedule']);
+    const node = nodeOf({ name: 'w1', taints: [gpu], annotations: applied([], ['dedicated:NoSchedule']) });
+    expect(summaries(w1, node)).toEqual(['take taint dedicated:NoSchedule from w1']);
+  });
+
+  test('an empty list frees a control plane for pods; none at all is kubeadm’s default', () => {
+    const tainted = nodeOf({ name: 'cp1', role: 'control-plane', taints: [controlPlane] });
+    expect(summaries(cp1, tainted)).toEqual([]);
+    expect(summaries({ ...cp1, taints: [] }, tainted)).toEqual([
+      'take taint node-role.kubernetes.io/control-plane:NoSchedule from cp1',
+    ]);
+    expect(summaries(cp1, nodeOf({ name: 'cp1', role: 'control-plane' }))).toEqual([
+      'taint cp1 node-role.kubernetes.io/control-plane:NoSchedule',
+    ]);
+  });
+});
+
+test('the note is written by the acting control plane with all that changes', async () => {
+  const [change] = changes({ ...w1, labels: { disk: 'ssd' }, taints: [gpu] }, nodeOf({ name: 'w1' }));
+  const { on, sent } = recordingOn();
+  await change!.apply!(on);
+  expect(sent).toMatchObject([{ host: 'cp1', title: 'linux/label-node.sh' }]);
+  const { script } = sent[0] as { readonly script: string };
+  expect(script).toContain('LABELS=disk=ssd\nTAINTS=dedicated=gpu:NoSchedule\n');
+  expect(script).toContain(`kbuild.dev/applied={"labels":["disk"],"taints":["dedicated:NoSchedule"]}`);
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import type { ClusterView } from '../../src/facts/cluster.ts';
+import { cgroupProved, nodeReady, settled } from '../../src/kubeadm/verify.ts';
+import { networkReady } from '../../src/network/network-ready.ts';
+import {
+  clusterOf,
+  cp1,
+  factsOf,
+  fleetOf,
+  inventoryOf,
+  joinedControlPlane,
+  nodeOf,
+  podOf,
+  targetOf,
+} from '../fakes/cluster.ts';
+
+const inventory = inventoryOf();
+const none = inventoryOf({ network: { ...inventory.network, plugin: 'none' } });
+const services = { api: true, dns: true };
+const flannel = podOf({ name: 'kube-flannel-ds-x', namespace: 'kube-flannel', labels: { app: 'flannel' } });
+const carrying = clusterOf({ pods: [flannel] });
+const down: ClusterView = { state: 'down', reason: 'connection refused' };
+const unready = clusterOf({
+  nodes: [nodeOf({ name: 'cp1', ready: false, reason: 'KubeletNotReady: no CNI' })],
+  pods: [flannel],
+});
+
+const target = (cluster: ClusterView, facts = joinedControlPlane({ serviceNetwork: services }), of = inventory) =>
+  targetOf(of, cp1, fleetOf([[cp1, facts]], cluster));
+const said = (changes: readonly { readonly summary: string; readonly apply?: unknown }[]) => {
+  expect(changes.every(({ apply }) => apply === undefined)).toBe(true);
+  return changes.map(({ summary }) => summary);
+};
+
+describe('node-ready waits for', () => {
+  test.each([
+    ['nothing on a Ready node', carrying, undefined, []],
+    ['the API', down, undefined, ['wait for the API server to answer (connection refused)']],
+    ['a node', clusterOf({ nodes: [] }), undefined, ['wait until cp1 is registered (found no node)']],
+    ['Ready', unready, undefined, ['wait until cp1 is Ready (found KubeletNotReady: no CNI)']],
+    ['the kubelet', carrying, factsOf(), ['wait until the kubelet of cp1 is healthy']],
+  ] as const)('%s', (_, cluster, facts, expected) => {
+    expect(said(nodeReady.diff(target(cluster, facts)))).toEqual(expected);
+  });
+
+  test('a registered node with a healthy kubelet where the network is the user’s', () => {
+    expect(nodeReady.diff(target(unready, undefined, none))).toEqual([]);
+  });
+});
+
+describe('network-ready waits for', () => {
+  const silent = joinedControlPlane({ serviceNetwork: { api: true, dns: false } });
+
+  test.each([
+    ['nothing where it carries', carrying, undefined, []],
+    ['a cluster', { state: 'absent' } as const, undefined, ['wait until the network of cp1 carries']],
+    ['the plugin', clusterOf({ pods: [] }), undefined, ['wait for flannel on cp1 (found no pod)']],
+    [
+      'its pod',
+      clusterOf({ pods: [{ ...flannel, ready: false }] }),
+      undefined,
+      ['wait for flannel on cp1 (found kube-flannel-ds-x not ready)'],
+    ],
+    ['the node', unready, undefined, ['wait until cp1 is Ready (found KubeletNotReady: no CNI)']],
+    ['DNS', carrying, silent, ['wait until the Service address of DNS answers cp1']],
+    ['its join', carrying, joinedControlPlane({ serviceNetwork: 'absent' }), ['wait until cp1 has joined']],
+  ] as const)('%s', (_, cluster, facts, expected) => {
+    expect(said(networkReady.diff(target(cluster, facts)))).toEqual(expected);
+  });
+
+  test('nothing where the network is the user’s', () => {
+    expect(networkReady.diff(target(clusterOf({ pods: [] }), undefined, none))).toEqual([]);
+  });
+});
+
+describe('settled', () => {
+  const nowMs = 1_800_000_000_000;
+  const of = (facts: ClusterView) => said(settled.diff({ inventory, host: cp1, facts, fleet: fleetOf([], facts) }));
+  const etcd = (lastRestartMs: number) =>
+    clusterOf({ nowMs, pods: [podOf({ name: 'etcd-cp1', labels: { component: 'etcd' }, lastRestartMs })] });
+
+  test('without a restart there is no wait', () => {
+    expect(of(etcd(0))).toEqual([]);
+    expect(of(etcd(nowMs - 30_000))).toEqual([]);
+  });
+
+  test('a restart within 30 s is waited out', () => {
+    expect(of(etcd(nowMs - 29_000))).toEqual([
+      'wait until the control plane has run for 30 s (found etcd-cp1 restarted)',
+    ]);
+  });
+
+  test('pods that are not the control plane’s may restart', () => {
+    expect(of(clusterOf({ nowMs, pods: [podOf({ name: 'coredns-x', lastRestartMs: nowMs })] }))).toEqual([]);
+  });
+});
+
+describe('cgroup-proved', () => {
+  const of = (cgroupDriverInUse: 'systemd' | 'cgroupfs' | 'none' | 'mixed') =>
+    said(cgroupProved.diff(target(carrying, joinedControlPlane({ cgroupDriverInUse }))));
+
+  test('holds where containers use the inventory’s driver, and where none runs', () => {
+    expect([of('systemd'), of('none')]).toEqual([[], []]);
+  });
+
+  test('waits while runtime and kubelet disagree', () => {
+    expect(of('mixed')).toEqual(['wait until containers use the cgroup driver systemd (found mixed)']);
+  });
+});

@@ -1,0 +1,197 @@
+/**
+ * What an inventory can ask for beside the ordinary: one node for everything, the other Kubernetes minor, cgroupfs, a
+ * private registry, a proxy, the user's own settings and manifests, and no network plugin at all.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { httpProxy, type Proxy } from '../http-proxy.ts';
+import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { kubectl, nodes } from '../pods.ts';
+import { VERSIONS } from '../versions.ts';
+
+const HOST = 'bcp1';
+
+let folder: string;
+let file: string;
+let proxy: Proxy;
+let base: lab.LabInventory;
+
+const write = (inventory: object): void => writeFileSync(file, stringify(inventory, { aliasDuplicateObjects: false }));
+const up = (): Promise<Ran> => kbuild('up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf'));
+const ok = (ran: Ran): Ran => {
+  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
+  return ran;
+};
+const on = async (command: string): Promise<string> => (await lab.inside(HOST, command)).stdout;
+
+beforeAll(async () => {
+  await lab.up([HOST]);
+  await lab.reset([HOST]);
+  proxy = await httpProxy();
+  base = { ...(await lab.inventory([HOST])), name: 'variants' };
+  ({ folder, file } = inventoryFile(base));
+});
+
+afterAll(async () => {
+  await proxy.stop();
+  await lab.down([HOST]);
+});
+
+describe('one node for everything, with everything', () => {
+  let inventory: lab.LabInventory;
+
+  beforeAll(async () => {
+    process.env['LAB_REGISTRY_PASSWORD'] = lab.PRIVATE_REGISTRY.password;
+    const kubernetes = base['kubernetes'] as { repository: object };
+    const runtime = base['runtime'] as object;
+    const kubeadm = base['kubeadm'] as Record<string, object>;
+    writeFileSync(
+      join(folder, 'hello.yaml'),
+      stringify({
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: 'hello', namespace: 'default' },
+        spec: {
+          selector: { matchLabels: { app: 'hello' } },
+          template: {
+            metadata: { labels: { app: 'hello' } },
+            spec: {
+              containers: [
+                {
+                  name: 'hello',
+                  image: `registry.k8s.io/e2e-test-images/agnhost:${VERSIONS.agnhost}`,
+                  args: ['netexec'],
+                },
+              ],
+            },
+          },
+        },
+      }),
+    );
+    inventory = {
+      ...base,
+      kubernetes: { ...kubernetes, version: '1.37.1' },
+      runtime: {
+        ...runtime,
+        cgroupDriver: 'cgroupfs',
+        registries: [
+          {
+            host: 'registry.k8s.io',
+            mirrors: [lab.PRIVATE_REGISTRY.url],
+            ca: lab.tls.ca,
+            username: lab.PRIVATE_REGISTRY.username,
+            password: 'env:LAB_REGISTRY_PASSWORD',
+          },
+          { host: 'ghcr.io', mirrors: [lab.REGISTRY_URL] },
+        ],
+      },
+      proxy: { http: proxy.url },
+      files: [
+        {
+          hosts: 'control-plane',
+          content: 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{ level: Metadata }]\n',
+          path: '/etc/kubernetes/audit-policy.yaml',
+        },
+      ],
+      manifests: ['hello.yaml'],
+      kubeadm: {
+        ...kubeadm,
+        cluster: {
+          apiServer: {
+            extraArgs: [
+              { name: 'audit-policy-file', value: '/etc/kubernetes/audit-policy.yaml' },
+              { name: 'audit-log-path', value: '-' },
+            ],
+            extraVolumes: [
+              {
+                name: 'audit',
+                hostPath: '/etc/kubernetes/audit-policy.yaml',
+                mountPath: '/etc/kubernetes/audit-policy.yaml',
+                readOnly: true,
+                pathType: 'File',
+              },
+            ],
+          },
+        },
+      },
+      hosts: base.hosts.map((host) => ({ ...host, taints: [], kubelet: { config: { maxPods: 55 } } })),
+    };
+    await lab.inside(
+      HOST,
+      `echo '/swapfile none swap sw 0 0' >> /etc/fstab
+       printf '[Swap]\\nWhat=/dev/zero\\n' > /run/systemd/system/dev-zero.swap; systemctl daemon-reload
+       echo net.ipv4.ip_forward=0 > /etc/sysctl.d/99-a-mine.conf`,
+    );
+    write(inventory);
+  });
+
+  test('up builds it', async () => {
+    const ran = ok(await up());
+    console.log(`one node, Kubernetes 1.37.1, by proxy and private registry: ${ran.seconds.toFixed(1)} s`);
+    expect(await nodes(HOST)).toEqual({ [HOST]: true });
+    expect(await kubectl(HOST, `get node ${HOST} -o jsonpath='{.status.nodeInfo.kubeletVersion}'`)).toBe('v1.37.1');
+    expect(await kubectl(HOST, `get node ${HOST} -o jsonpath='{.spec.taints}'`)).toBe('');
+  });
+
+  test('runtime and kubelet really use cgroupfs', async () => {
+    const cgroups = await on('cat /proc/[0-9]*/cgroup 2>/dev/null | grep kubepods | head -3');
+    expect(cgroups).toMatch(/\/kubepods\//);
+    expect(cgroups).not.toContain('kubepods.slice');
+  });
+
+  test('swap stays off after a reboot: fstab is commented with a backup, units are masked', async () => {
+    expect(await on('grep swap /etc/fstab')).toMatch(/^#/);
+    expect(await on('ls /etc/fstab*')).toContain('kbuild');
+    expect(await on('systemctl is-enabled dev-zero.swap')).toContain('masked');
+  });
+
+  test('sysctls hold against another file that says otherwise', async () => {
+    expect(await on('sysctl --system >/dev/null 2>&1; sysctl -n net.ipv4.ip_forward')).toBe('1\n');
+  });
+
+  test('packages and images came through the proxy, the cluster itself does not', async () => {
+    expect(proxy.asked.some((url) => url.includes('/kubernetes/v1.37/deb'))).toBe(true);
+    expect(proxy.asked.some((url) => url.includes(':5000/v2/flannel-io'))).toBe(true);
+    expect(proxy.asked.filter((url) => url.includes(':6443'))).toEqual([]);
+    expect(await on('systemctl show containerd -p Environment')).toContain(proxy.url);
+  });
+
+  test('the password of the registry is in no readable file and no log', async () => {
+    const secret = lab.PRIVATE_REGISTRY.password;
+    expect(await on('stat -c %a /etc/containerd/certs.d/registry.k8s.io/hosts.toml')).toBe('600\n');
+    expect(await on(`grep -rl '${secret}' /etc /var/log /run/kbuild 2>/dev/null || true`)).toBe('');
+    expect(await on(`journalctl --no-pager | grep -c '${secret}' || true`)).toBe('0\n');
+  });
+
+  test("the user's own settings arrive: kubelet of the host, arguments and volumes of the API server, manifests", async () => {
+    expect(await on('grep maxPods /var/lib/kubelet/config.yaml')).toContain('55');
+    expect(await on('cat /etc/kubernetes/manifests/kube-apiserver.yaml')).toContain('--audit-policy-file');
+    await kubectl(HOST, '-n default rollout status deployment/hello --timeout=90s');
+  });
+
+  test('a second run has nothing to do', async () => {
+    expect(ok(await up()).stdout).toContain('nothing to do');
+  });
+
+  test('what is taken out of the inventory is taken back', async () => {
+    write({ ...inventory, proxy: undefined, manifests: [] });
+    ok(await up());
+    expect(await on('ls /etc/apt/apt.conf.d /etc/systemd/system/*.service.d')).not.toContain('kbuild-proxy');
+    expect(await kubectl(HOST, 'get deployments -A')).not.toContain('hello');
+    expect(ok(await up()).stdout).toContain('nothing to do');
+  });
+});
+
+describe('no network plugin', () => {
+  test('nodes are registered and kubelets healthy; that is all that is asked', async () => {
+    ok(await kbuild('reset', file, '--yes-destroy', 'variants'));
+    write({ ...base, network: { plugin: 'none' } });
+    const ran = ok(await up());
+    console.log(`one node without a network plugin: ${ran.seconds.toFixed(1)} s`);
+    expect(Object.keys(await nodes(HOST))).toEqual([HOST]);
+    expect(ok(await up()).stdout).toContain('nothing to do');
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest';
+import { leavingOf } from '../../src/cluster/leaving.ts';
+import { removalRefusals } from '../../src/cluster/removal-refusals.ts';
+import { leavingByReset, resetRefusals } from '../../src/cluster/reset-refusals.ts';
+import { plan } from '../../src/engine/plan.ts';
+import type { Fleet } from '../../src/facts/fleet.ts';
+import type { LinuxFacts } from '../../src/facts/linux.ts';
+import { remove } from '../../src/phases/remove.ts';
+import { reset } from '../../src/phases/reset.ts';
+import {
+  clusterOf,
+  cp1,
+  factsOf,
+  fleetOf,
+  hostOf,
+  inventoryOf,
+  joinedControlPlane,
+  joinedWorker,
+  nodeOf,
+  OTHER_CA,
+  w1,
+} from '../fakes/cluster.ts';
+import { recordingOn } from '../fakes/on.ts';
+
+const inventory = inventoryOf();
+const held = { state: 'installed', version: '1.36.3-1.1', held: true } as const;
+const used: Partial<LinuxFacts> = {
+  leftovers: ['/etc/cni/net.d/10-flannel.conflist', 'mount /var/lib/kubelet/pods/x/volumes/y'],
+  interfaces: ['eth0', 'cni0', 'flannel.1'].map((name) => ({ name, addresses: [], mac: '', mtu: 1500 })),
+  kubeChains: ['KUBE-SERVICES'],
+  ownFiles: ['/etc/sysctl.d/99-zz-kbuild.conf', '/etc/containerd/config.toml.kbuild-backup'],
+  hostsBlock: '10.0.0.11 k8s.example',
+  packages: new Map([['kubelet', held]]),
+  osRelease: { id: 'debian', versionId: '12', codename: 'bookworm', prettyName: 'Debian 12' },
+};
+const clean: Partial<LinuxFacts> = { ownFiles: [], hostsBlock: 'absent' };
+const live = clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' })] });
+const fleet = fleetOf([[cp1, joinedControlPlane(used)], [w1, joinedWorker(used)]], live); // prettier-ignore
+
+const planned = (options: Parameters<typeof reset>[1], of: Fleet = fleet) => {
+  const { changes, errors } = plan(reset(inventory, options), inventory, of);
+  expect(errors).toEqual([]);
+  return changes;
+};
+
+describe('the whole cluster', () => {
+  test('workers before control planes, nothing is drained', () => {
+    const changes = planned({});
+    expect([...new Set(changes.map(({ phase, host }) => `${phase} ${host}`))]).toEqual([
+      'reset-workers w1',
+      'reset-control-planes cp1',
+    ]);
+    expect(changes.filter(({ host }) => host === 'w1').map(({ summary }) => summary)).toEqual([
+      'kubeadm reset on w1 (found /etc/kubernetes/kubelet.conf, /etc/kubernetes/pki/ca.crt, 1 more)',
+      'remove what the network plugin left (found cni0, flannel.1, /etc/cni/net.d/10-flannel.conflist)',
+      "remove Kubernetes' chains from the packet filter (found KUBE-SERVICES)",
+      'take back what kbuild wrote (found /etc/sysctl.d/99-zz-kbuild.conf, /etc/containerd/config.toml.kbuild-backup), restoring from /etc/containerd/config.toml.kbuild-backup',
+      "take kbuild's lines out of /etc/hosts (found 10.0.0.11 k8s.example)",
+      'let the system upgrade kubelet again (found held)',
+    ]);
+  });
+
+  test('a second reset has nothing to do', () => {
+    const gone = fleetOf([[cp1, factsOf(clean)], [w1, factsOf(clean)]]); // prettier-ignore
+    expect(planned({}, gone)).toEqual([]);
+  });
+
+  test('interfaces and files of a network that is the user’s stay', () => {
+    const none = inventoryOf({ network: { ...inventory.network, plugin: 'none' } });
+    const changes = plan(reset(none, {}), none, fleet).changes;
+    expect(changes.find(({ step }) => step === 'no-cni-remains')!.summary).not.toContain('cni0');
+  });
+});
+
+const noSnapshot = () => Promise.resolve();
+
+describe('one worker of a live cluster', () => {
+  const leaving = (of: Fleet, drain: Parameters<typeof remove>[1]['drain']) => {
+    const { changes, errors } = plan(
+      remove(inventory, { leaving: leavingOf(inventory, of, ['w1']), drain, before: noSnapshot }),
+      inventory,
+      of,
+    );
+    expect(errors).toEqual([]);
+    return changes;
+  };
+
+  test('is meant by reset --hosts', () => {
+    expect(leavingByReset(inventory, fleet, ['w1'])).toEqual(['w1']);
+    expect(leavingByReset(inventory, fleet, undefined)).toEqual([]);
+  });
+
+  test('is drained, cleaned, and forgotten last: its kubelet would register it again', () => {
+    const steps = leaving(fleet, { timeoutMs: 60_000 }).map(({ host, step }) => `${host} ${step}`);
+    expect(steps[0]).toBe('w1 drained');
+    expect(steps.at(-1)).toBe('w1 node-deleted');
+  });
+
+  test('is drained on the acting control plane, as a job', async () => {
+    const [drain] = leaving(fleet, { timeoutMs: 90_500 });
+    const { on, sent } = recordingOn();
+    await drain!.change.apply!(on);
+    expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', name: 'drain', script: expect.stringContaining('SECONDS_TO_DRAIN=91\n') as string }]); // prettier-ignore
+  });
+
+  test('that was drained to the end is not drained again', () => {
+    const drained = nodeOf({ name: 'w1', unschedulable: true, annotations: { 'kbuild.dev/drained': 'true' } });
+    const after = { ...fleet, cluster: { ...live, nodes: [...clusterOf().nodes, drained] } };
+    expect(leaving(after, { timeoutMs: 60_000 }).map(({ step }) => step)).not.toContain('drained');
+  });
+
+  test('that is gone is only forgotten', () => {
+    const without = { ...fleetOf([[cp1, joinedControlPlane(used)]], live) }; // prettier-ignore
+    expect(leaving(without, { timeoutMs: 60_000 }).map(({ host, step }) => `${host} ${step}`)).toEqual([
+      'cp1 node-deleted-w1',
+    ]);
+  });
+});
+
+describe('leaving is refused', () => {
+  const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
+  const cp3 = hostOf({ name: 'cp3', role: 'control-plane', internalAddress: '10.0.0.13' });
+  const three = inventoryOf({ hosts: [cp1, cp2, cp3] });
+  const member = (n: number, healthy = true) => ({
+    id: String(n),
+    name: `cp${String(n)}`,
+    peerUrl: `https://10.0.0.1${String(n)}:2380`,
+    learner: false,
+    healthy,
+    leader: n === 1,
+    dbSize: 1,
+  });
+  const of = (members: ReturnType<typeof member>[]) =>
+    fleetOf(
+      [cp1, cp2, cp3].map((host) => [host, joinedControlPlane()] as const),
+      clusterOf({ nodes: [1, 2, 3].map((n) => nodeOf({ name: `cp${String(n)}`, role: 'control-plane' })), members }),
+    );
+  const messages = (seen: Fleet, ...names: readonly string[]) =>
+    removalRefusals(three, seen, leavingOf(three, seen, names)).map(({ message }) => message);
+  const well = of([member(1), member(2), member(3)]);
+
+  test('for all control planes, and with the arithmetic', () => {
+    expect(messages(well, 'cp1', 'cp2', 'cp3')).toEqual([
+      'cp1, cp2, cp3: refused: they are all control planes of demo',
+      'cp3: refused: cp3 is the last voter',
+    ]);
+  });
+
+  test('for a healthy one of three while another is down; not for the one that is down', () => {
+    const limping = of([member(1), member(2), member(3, false)]);
+    expect(messages(limping, 'cp2')).toEqual([
+      'cp2: refused: 2 of 3 voters healthy, quorum 2; without cp2 1 of 2 would be healthy, quorum 2',
+    ]);
+    expect(messages(limping, 'cp3')).toEqual([]);
+  });
+
+  test('for the dead one of two', () => {
+    expect(messages(of([member(1), member(2, false)]), 'cp2')).toEqual([
+      'cp2: refused: etcd has no quorum: 1 of 2 voters healthy, quorum 2',
+    ]);
+  });
+
+  test('not for any one of three that are well, the first and the leader included', () => {
+    for (const name of ['cp1', 'cp2', 'cp3']) expect(messages(well, name)).toEqual([]);
+    expect(messages(well, 'cp1', 'cp2')).toEqual([]);
+  });
+
+  test('for a name that nobody has', () => {
+    expect(() => messages(well, 'cp9')).toThrow('"cp9" is neither a host of the inventory nor a node of demo');
+  });
+});
+
+describe('refused', () => {
+  const messages = (of: Fleet, request: Parameters<typeof resetRefusals>[2]) =>
+    resetRefusals(inventory, of, request).map(({ message, exitCode }) => `${String(exitCode)} ${message}`);
+  const foreign = fleetOf([[cp1, joinedControlPlane()], [w1, joinedWorker({ caFingerprint: OTHER_CA })]], live); // prettier-ignore
+
+  test('a control plane alone, of a cluster that does not answer', () => {
+    const down: Fleet = { ...fleet, cluster: { state: 'down', reason: 'no answer' } };
+    expect(messages(down, { hosts: ['cp1'], confirmed: ['cp1'] })).toEqual([
+      '7 cp1: refused: it is a control plane of a cluster that does not answer, and its etcd member may be needed',
+    ]);
+    expect(messages(down, { confirmed: ['demo'] })).toEqual([]);
+  });
+
+  test('a foreign host whose name was not typed', () => {
+    expect(messages(foreign, { confirmed: ['demo'] })).toEqual([
+      '7 w1: refused: it holds remnants of a cluster that kbuild does not know',
+    ]);
+    expect(messages(foreign, { hosts: ['w1'], confirmed: ['w1'] })).toEqual([]);
+  });
+
+  test('nothing of our own cluster', () => {
+    expect(messages(fleet, { confirmed: ['demo'] })).toEqual([]);
+    expect(messages(fleet, { hosts: ['w1'], confirmed: ['w1'] })).toEqual([]);
+  });
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { groups } from '../../src/engine/converge.ts';
+import { up } from '../../src/phases/up.ts';
+import { inventoryOf } from '../fakes/cluster.ts';
+
+const phases = up(inventoryOf());
+
+test('names of phases and steps are unique, since a change is known by them', () => {
+  expect(new Set(phases.map(({ name }) => name)).size).toBe(phases.length);
+  for (const { steps } of phases) expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
+});
+
+test('the founder goes through to its network at its own pace; workers join when all that is done', () => {
+  expect(groups(phases)[0]!.map(({ name }) => name)).toEqual([
+    'prepare',
+    'former-balancers',
+    'runtime',
+    'packages',
+    'images',
+    'init',
+    'network',
+  ]);
+  expect(groups(phases)[0]!.map(({ name }) => name)).not.toContain('join');
+});
+
+test('one control plane at a time is founded, and few kubelets are restarted at once', () => {
+  const of = (name: string) => phases.find((phase) => phase.name === name)!.concurrency;
+  expect([of('init'), of('kubelets')]).toEqual([1, 1]);
+});
+
+test('what kbuild balances with stands before anybody goes on to kubeadm', () => {
+  const loadBalancer = {
+    kind: 'keepalived',
+    address: '10.0.0.100',
+    port: 8443,
+    healthPort: 8404,
+    routerId: 100,
+  } as const;
+  const [first, second] = groups(up(inventoryOf({ loadBalancer }))).map((group) => group.map(({ name }) => name));
+  expect(first).toEqual(['prepare', 'balancer-packages', 'load-balancer', 'former-balancers']);
+  expect(second![0]).toBe('runtime');
+});
