@@ -13,6 +13,9 @@ export const paths = {
   /** Durable state: the marker and the owner's notes. */
   state: '/var/lib/kbuild',
   marker: '/var/lib/kbuild/marker.json',
+  /** Paths of `files:` that were written, one a line, and what was there before. */
+  distributed: '/var/lib/kbuild/files',
+  replaced: '/var/lib/kbuild/replaced',
   fstabBackup: '/etc/fstab.kbuild-backup',
 
   aptSources: '/etc/apt/sources.list.d',

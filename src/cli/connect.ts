@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { eachLimit } from '../engine/each-limit.ts';
 import type { Emit } from '../engine/event.ts';
 import { watch, type Watch } from '../engine/watch.ts';
@@ -12,9 +13,12 @@ import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { wantedObjects } from '../network/wanted-objects.ts';
 import { linuxRemote, type LinuxRemote } from '../remote/linux.ts';
 import type { On } from '../remote/remote.ts';
-import { dialSsh } from '../transport/ssh.ts';
+import type { Secret } from '../shell/secret.ts';
+import { sshConfig } from '../transport/ssh-config.ts';
+import { sshDialler } from '../transport/ssh.ts';
 import type { Context } from './context.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
+import { passwords } from './passwords.ts';
 
 /** All hosts of an inventory that answered, observed once. */
 export interface Connected {
@@ -34,6 +38,8 @@ export interface RunLog {
   readonly runId: string;
   readonly emit: Emit;
   readonly log: (entry: object) => void;
+  /** Told every secret that becomes known, so that nothing shows it. */
+  readonly onSecret: (secret: Secret) => void;
 }
 
 const nonce = (): string => randomBytes(12).toString('hex');
@@ -50,14 +56,21 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     if (remote === undefined) throw new ConnectError(host.name, 'not connected', { retryable: false });
     return remote as never;
   };
+  const questions = passwords(context, run.onSecret);
+  const config = sshConfig({ home: userInfo().homedir });
+  const dialler = sshDialler({
+    policy: flags.acceptNewHostKeys === true ? 'accept-new' : 'strict',
+    agentSocket: context.env['SSH_AUTH_SOCK'],
+    askPassphrase: questions?.passphrase,
+  });
   const dial = async (host: LinuxHost): Promise<LinuxRemote> => {
-    const transport = await dialSsh(host, {
-      policy: flags.acceptNewHostKeys === true ? 'accept-new' : 'strict',
-      agentSocket: context.env['SSH_AUTH_SOCK'],
-    });
-    const remote = linuxRemote(host, transport, {
+    const effective = await config.applied(host);
+    const transport = await dialler.dial(effective);
+    const remote = linuxRemote(effective, transport, {
       runId: run.runId,
       log: run.log,
+      sudoPassword: async () => effective.ssh.sudoPassword ?? (await questions?.sudo(effective.ssh.user)),
+      onSecret: run.onSecret,
       onJobFollowed: (summary) => run.emit({ kind: 'job-followed', host: host.name, summary }),
     });
     remotes.set(host.name, remote);
@@ -117,6 +130,8 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     },
     close: async () => {
       await Promise.all([...remotes.values()].map((remote) => remote.close()));
+      dialler.close();
+      config.close();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { UsageError } from '../errors.ts';
 
 /** The process as commands see it; tests pass their own. */
@@ -14,6 +15,8 @@ export interface Context {
   readonly cwd: string;
   /** Asks one question. @throws UsageError when there is nobody to ask. */
   readonly ask: (question: string) => Promise<string>;
+  /** The same, without showing what is typed. */
+  readonly askHidden: (question: string) => Promise<string>;
   readonly canAsk: boolean;
   /** What the first and second Ctrl-C do; returns how to take that back. */
   readonly onInterrupt: (first: () => void) => () => void;
@@ -34,6 +37,22 @@ export function processContext(options: { readonly inventoryOnStdin: boolean }):
   silence(stderr);
   const dumb = env['TERM'] === 'dumb' || (env['CI'] ?? '') !== '';
   const canAsk = options.inventoryOnStdin ? stderr.isTTY : stdin.isTTY;
+  const asked = async (question: string, answer: 'shown' | 'hidden'): Promise<string> => {
+    if (!canAsk)
+      throw new UsageError('there is no terminal to ask on', { remedy: 'pass --yes to go ahead without a question' });
+    const input = options.inventoryOnStdin ? createReadStream('/dev/tty') : stdin;
+    const output = options.inventoryOnStdin ? createWriteStream('/dev/tty') : stderr;
+    if (answer === 'hidden') output.write(question);
+    // readline echoes to its output: what is typed goes nowhere then.
+    const echo = answer === 'shown' ? output : new Writable({ write: (_chunk, _encoding, done) => done() });
+    const reader = createInterface({ input, output: echo, terminal: true });
+    try {
+      return await reader.question(answer === 'shown' ? question : '');
+    } finally {
+      reader.close();
+      if (answer === 'hidden') output.write('\n');
+    }
+  };
   return {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
@@ -41,18 +60,8 @@ export function processContext(options: { readonly inventoryOnStdin: boolean }):
     env,
     cwd: process.cwd(),
     canAsk,
-    ask: async (question) => {
-      if (!canAsk)
-        throw new UsageError('there is no terminal to ask on', { remedy: 'pass --yes to go ahead without a question' });
-      const input = options.inventoryOnStdin ? createReadStream('/dev/tty') : stdin;
-      const output = options.inventoryOnStdin ? createWriteStream('/dev/tty') : stderr;
-      const reader = createInterface({ input, output });
-      try {
-        return await reader.question(question);
-      } finally {
-        reader.close();
-      }
-    },
+    ask: (question) => asked(question, 'shown'),
+    askHidden: (question) => asked(question, 'hidden'),
     onInterrupt: (first) => {
       let count = 0;
       const listener = (): void => {

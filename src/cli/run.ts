@@ -7,6 +7,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { jsonReporter } from '../report/json.ts';
 import { lineReporter } from '../report/lines.ts';
 import { logFile } from '../report/log-file.ts';
+import { masker } from '../report/mask.ts';
 import { connect, type Connected, type RunLog } from './connect.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
@@ -42,21 +43,26 @@ export function logFolder(context: Context, cluster: string): string {
 
 /** Loads, connects, observes, and calls `work`; always closes what it opened. `events`: does `--json` mean one event a line? */
 export async function withRun(
-  context: Context,
+  process: Context,
   flags: Flags,
   command: string,
   events: 'as-json' | 'never-json',
   work: (run: Run) => Promise<number>,
 ): Promise<number> {
-  const inventory = await readInventory(context, flags);
+  const inventory = await readInventory(process, flags);
+  const mask = masker(inventory);
+  const context: Context = { ...process, err: (text) => process.err(mask.text(text)) };
   const runId = `${stamp(context.nowMs())}-${randomBytes(4).toString('hex')}`;
   const path = flags.logFile ?? join(logFolder(context, inventory.name), `${runId}-${command}.log`);
   const file = logFile(path);
   const lines: Reporter =
     flags.quiet === true ? { report: () => undefined, close: () => Promise.resolve() } : lineReporter(context.err);
   let shown: Reporter = flags.json === true && events === 'as-json' ? jsonReporter(context.out) : lines;
+  const log = (entry: object): void => {
+    file.write(mask.value(entry));
+  };
   const emit = (event: Event): void => {
-    const timed: TimedEvent = { time: new Date(context.nowMs()).toISOString(), ...event };
+    const timed: TimedEvent = mask.value({ time: new Date(context.nowMs()).toISOString(), ...event });
     file.report(timed);
     shown.report(timed);
   };
@@ -67,7 +73,7 @@ export async function withRun(
   });
   let connected: Connected | undefined;
   try {
-    connected = await connect(context, inventory, flags, { runId, emit, log: file.write });
+    connected = await connect(context, inventory, flags, { runId, emit, log, onSecret: mask.register });
     const stopDrawing = async (): Promise<void> => {
       if (shown === lines || flags.json === true) return;
       await shown.close();
@@ -80,7 +86,8 @@ export async function withRun(
       connected,
       runId,
       emit,
-      log: file.write,
+      log,
+      onSecret: mask.register,
       signal: controller.signal,
       abort: (reason) => controller.abort(reason),
       logPath: path,
@@ -92,8 +99,10 @@ export async function withRun(
       stopDrawing,
     });
   } catch (error) {
-    file.write({ kind: 'error', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    log({ kind: 'error', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     context.err(`full log: ${path}\n`);
+    // Whoever prints it knows no secrets.
+    if (error instanceof Error) error.message = mask.text(error.message);
     throw error;
   } finally {
     restore();

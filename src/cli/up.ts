@@ -15,6 +15,8 @@ import { withRun, type Run } from './run.ts';
 import { snapshotBefore } from './snapshots.ts';
 import { holder } from './holder.ts';
 
+const REFUSED = 7;
+
 /** The phases of this run: without hosts that cannot be reached, and without what `--hosts` and `--phase` leave out. */
 export function phasesOf(run: Run, all: readonly Phase[]): readonly Phase[] {
   const missing = new Set(run.connected.watch.fleet().unreachable.map(({ host }) => host.name));
@@ -83,8 +85,11 @@ export async function carryOut(
     });
     await run.stopDrawing();
     for (const error of failures.values()) context.err(`✖ ${error.message}\n`);
-    if (failures.size > 0) context.err(`full log: ${run.logPath}\nrun the same command again to go on from here\n`);
-    return worstExitCode([...failures.values()]);
+    const code = worstExitCode([...failures.values()]);
+    if (code !== 0) context.err(`full log: ${run.logPath}\n`);
+    // A refusal stays one until somebody decides.
+    if (code !== 0 && code !== REFUSED) context.err('run the same command again to go on from here\n');
+    return code;
   } finally {
     await lock.release();
   }

@@ -1,9 +1,9 @@
-import { Refused } from '../errors.ts';
+import { FactError, Refused } from '../errors.ts';
 import type { ClusterUp, MemberView } from '../facts/cluster.ts';
 import { parseEtcd, etcdCommand, withEtcd, type EtcdView } from '../facts/etcd-view.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { On, Remote } from '../remote/remote.ts';
-import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
 import { gate, type MembershipChange } from './quorum.ts';
 
 /** Who an etcd member belongs to: kubeadm names a member for its node, and a member that never started has no name. */
@@ -28,7 +28,14 @@ export const isMemberOf =
 export const membersOf = ({ members }: Pick<ClusterUp, 'members'>, host: MemberOf): readonly MemberView[] =>
   members.filter(isMemberOf(host));
 
-const observeEtcd = async (control: Remote<'sh'>): Promise<EtcdView> => parseEtcd(await control.run(etcdCommand));
+async function observeEtcd(control: Remote<'sh'>): Promise<EtcdView> {
+  const said = await control.run(etcdCommand);
+  try {
+    return parseEtcd(said);
+  } catch (error) {
+    throw new FactError(control.host.name, 'etcd', error instanceof Error ? error.message : String(error));
+  }
+}
 
 /** Asks the gate about a change with what etcd says at this moment. @throws Refused with the arithmetic. */
 export function passGate(subject: string, view: EtcdView, change: MembershipChange): void {
@@ -52,6 +59,6 @@ export async function removeMembers(control: Remote<'sh'>, host: MemberOf): Prom
     const member = view.members.find(isMemberOf(host));
     if (member === undefined) return;
     passGate(host.name, view, { kind: 'remove', id: member.id });
-    await control.run(withEtcd(sh`e r "$@" member remove ${member.id}`));
+    await control.run(withEtcd(script('linux/etcd-remove-member.sh', { ID: member.id })));
   }
 }

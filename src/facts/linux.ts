@@ -12,6 +12,7 @@ import * as kubernetes from './linux/kubernetes.ts';
 import * as machine from './linux/machine.ts';
 import * as names from './linux/names.ts';
 import { interfaces, kubeChains, listeners } from './linux/network.ts';
+import { distributedFiles } from './linux/distributed-files.ts';
 import { ownFiles } from './linux/own-files.ts';
 import { brokenPackages, packages } from './linux/packages.ts';
 import { lookups, resolver } from './linux/resolver.ts';
@@ -82,6 +83,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     certificates: kubernetes.certificates,
     leftovers: kubernetes.leftovers,
     ownFiles,
+    distributedFiles,
     storage,
     routes: routes(internalAddresses(inventory)),
     resolver,

@@ -6,6 +6,7 @@ import type { Path } from './path.ts';
 import { readerOf, type Reader, type Report } from './reader.ts';
 import type { InventoryFile } from './schema.ts';
 import type { Sources } from './sources.ts';
+import type { SshSecrets } from './ssh.ts';
 
 /** What the inventory names but does not hold. */
 export interface Gathered {
@@ -18,6 +19,8 @@ export interface Gathered {
   readonly kubernetesKey: PackageRepository['key'];
   readonly runtimeKey: PackageRepository['key'];
   readonly patches: Readonly<Record<string, string>>;
+  /** Secrets of `ssh:`, in the order of the hosts. */
+  readonly ssh: readonly SshSecrets[];
 }
 
 /** kubeadm's own rule: target[suffix][+type].extension (cmd/kubeadm/app/util/patches). */
@@ -72,6 +75,20 @@ function reportRepeatedObjects(manifests: readonly UserManifest[], report: Repor
     }
 }
 
+/** The secrets of every host's login: its own references, else the inventory's, which are asked once for all. */
+async function sshSecrets({ ssh, hosts }: InventoryFile, reader: Reader): Promise<readonly SshSecrets[]> {
+  const of = async (path: Path, entry: InventoryFile['ssh']): Promise<SshSecrets> => ({
+    ...(entry.passphrase === undefined
+      ? {}
+      : { passphrase: await reader.password([...path, 'passphrase'], entry.passphrase) }),
+    ...(entry.sudoPassword === undefined
+      ? {}
+      : { sudoPassword: await reader.password([...path, 'sudoPassword'], entry.sudoPassword) }),
+  });
+  const shared = await of(['ssh'], ssh);
+  return Promise.all(hosts.map(async (host, i) => ({ ...shared, ...(await of(['hosts', i, 'ssh'], host.ssh)) })));
+}
+
 /** Reads everything that the inventory refers to. Goes on after what cannot be read, and reports it. */
 export async function gather(file: InventoryFile, folder: string, sources: Sources, report: Report): Promise<Gathered> {
   const reader = readerOf(folder, sources, report);
@@ -88,6 +105,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
     minorOf(kubernetes.version),
   );
   return {
+    ssh: await sshSecrets(file, reader),
     files: await Promise.all(
       file.files.map(async ({ source, content, secret }, i) => {
         if (secret !== undefined) return reader.secret(['files', i, 'secret'], secret);

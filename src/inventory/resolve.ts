@@ -1,39 +1,18 @@
 import { isIPv4 } from 'node:net';
 import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
 import type { Gathered } from './gather.ts';
-import type {
-  Inventory,
-  LinuxHost,
-  LoadBalancer,
-  PackageRepository,
-  RegistrySettings,
-  SshSettings,
-} from './inventory.ts';
+import type { Inventory, LinuxHost, LoadBalancer, PackageRepository, RegistrySettings } from './inventory.ts';
 import { merged, mergedArguments } from './merge.ts';
 import { bindPort } from './rules/bind-port.ts';
 import { internalAddressOf } from './rules/hosts.ts';
 import { balancerPort } from './rules/load-balancer.ts';
 import type { HostEntry, InventoryFile } from './schema.ts';
 import { asList, selected } from './selector.ts';
-
-/** Makes a path of the inventory absolute. */
-export type Locate = (path: string) => string;
-
-const DEFAULT_KNOWN_HOSTS = ['~/.ssh/known_hosts', '/etc/ssh/ssh_known_hosts'];
+import { sshOf, type Locate, type SshSecrets } from './ssh.ts';
 
 const upperHex = (fingerprint: string): string => fingerprint.replaceAll(' ', '').toUpperCase();
 
-function sshOf({ ssh }: InventoryFile, host: HostEntry, locate: Locate): SshSettings {
-  const { user, port, identityFile, knownHostsFile } = { ...ssh, ...host.ssh };
-  return {
-    user: user ?? 'root',
-    port: port ?? 22,
-    ...(identityFile === undefined ? {} : { identityFile: locate(identityFile) }),
-    knownHostsFiles: (knownHostsFile === undefined ? DEFAULT_KNOWN_HOSTS : [knownHostsFile]).map(locate),
-  };
-}
-
-function hostOf(file: InventoryFile, host: HostEntry, locate: Locate): LinuxHost {
+function hostOf(file: InventoryFile, host: HostEntry, secrets: SshSecrets, locate: Locate): LinuxHost {
   const shared = host.role === 'control-plane' || host.role === 'worker' ? file.roles[host.role] : undefined;
   const levels = [file.kubelet, shared?.kubelet, host.kubelet].filter((level) => level !== undefined);
   return {
@@ -42,7 +21,7 @@ function hostOf(file: InventoryFile, host: HostEntry, locate: Locate): LinuxHost
     internalAddress: internalAddressOf(host) ?? host.address,
     os: 'linux',
     role: host.role,
-    ssh: sshOf(file, host, locate),
+    ssh: sshOf(file.ssh, host.ssh, secrets, locate),
     kubelet: {
       config: levels.reduce((config, level) => merged(config, level.config), {}),
       extraArgs: levels.reduce<LinuxHost['kubelet']['extraArgs']>(
@@ -124,7 +103,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
   const { kubernetes, network, runtime, proxy } = file;
   const minor = minorOf(kubernetes.version);
   const facts = minorFacts(minor) ?? minorFacts(supportedMinors.at(-1)!)!;
-  const hosts = file.hosts.map((host) => hostOf(file, host, locate));
+  const hosts = file.hosts.map((host, i) => hostOf(file, host, gathered.ssh[i]!, locate));
   const endpoint = endpointOf(file, hosts);
   const http = proxy?.http;
   const https = proxy?.https ?? http;

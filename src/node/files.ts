@@ -1,7 +1,43 @@
-import type { Step } from '../engine/step.ts';
-import { files } from '../resources/file.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
+import { paths } from '../paths.ts';
+import { fileChanges } from '../resources/file.ts';
+import { runs } from '../resources/runs.ts';
+import { script } from '../templates.ts';
 
-/** The files that the inventory distributes to this host. */
-export const distributedFiles: Step = files('files', ({ inventory, host }) =>
-  inventory.files.filter(({ hosts }) => hosts.includes(host.name)),
-);
+/** Notes a path as kbuild's before its file is written, and keeps what was there: a crash in between loses nothing. */
+function noted({ host, facts }: Target, path: string, change: Change): Change {
+  if (facts.distributedFiles.includes(path)) return change;
+  const { apply } = change;
+  if (apply === undefined) return change;
+  const note = runs(
+    host,
+    script('linux/note-file.sh', { FILE: path, RECORD: paths.distributed, KEPT: paths.replaced }),
+  );
+  return {
+    ...change,
+    apply: async (on) => {
+      await note(on);
+      await apply(on);
+    },
+  };
+}
+
+/** The files that the inventory distributes to this host are there; those that it no longer names are gone, or as they were. */
+export const distributedFiles: Step = {
+  name: 'files',
+  diff: (target) => {
+    const { inventory, host, facts } = target;
+    const wanted = inventory.files.filter(({ hosts }) => hosts.includes(host.name));
+    const unwanted = facts.distributedFiles.filter((path) => !wanted.some((one) => one.path === path));
+    return [
+      ...wanted.flatMap((one) => fileChanges(target, one).map((change) => noted(target, one.path, change))),
+      ...unwanted.map((path) => ({
+        summary: `take back ${path} (not in the inventory any more)`,
+        apply: runs(
+          host,
+          script('linux/take-back-file.sh', { FILE: path, RECORD: paths.distributed, KEPT: paths.replaced }),
+        ),
+      })),
+    ];
+  },
+};

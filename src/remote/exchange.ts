@@ -3,7 +3,8 @@ import { CommandError, ConnectError } from '../errors.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import type { Channel, ExecResult, Transport } from '../transport/transport.ts';
-import { framed, framedWithInput, unframed } from './frame.ts';
+import { framed, framedWithInput, unframed, type Wrap } from './frame.ts';
+import { becomeRoot, type SudoPassword } from './privilege.ts';
 
 /** One command that was run, for the run's log. Carries no secret: outputs are there only where they may be shown. */
 export interface LogEntry {
@@ -22,6 +23,8 @@ export interface ExchangeTools {
   readonly nowMs?: () => number;
   /** A fresh unguessable word. */
   readonly nonce?: () => string;
+  /** Asked for when sudo wants a password; at most once. */
+  readonly sudoPassword?: SudoPassword | undefined;
 }
 
 /** Scripts to one host and their results, as root. Results of any status are returned; a script that could not begin throws. */
@@ -45,10 +48,25 @@ export interface Exchange {
 
 const LOG_TAIL = 16 * 1024;
 
+/** Scripts to a host over its transport; every one is logged. */
 export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeTools): Exchange {
   const nowMs = tools.nowMs ?? Date.now;
   const nonce = tools.nonce ?? (() => randomBytes(12).toString('hex'));
-  const { user } = host.ssh;
+
+  // Found out with the first command. A connection that was lost meanwhile may be tried again; nothing else is.
+  let root: Promise<Wrap> | undefined;
+  const asRoot = (): Promise<Wrap> => {
+    root ??= becomeRoot(
+      host,
+      ({ commandLine, stdin }) => transport.exec(commandLine, { stdin }),
+      nonce,
+      tools.sudoPassword ?? (() => Promise.resolve(undefined)),
+    );
+    root.catch((error: unknown) => {
+      if (error instanceof ConnectError && error.retryable) root = undefined;
+    });
+    return root;
+  };
 
   const log = ({ stdout, stderr, ...entry }: LogEntry) =>
     tools.log?.({
@@ -70,11 +88,12 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
   const timed = async (
     command: Command<'sh'>,
     output: 'shown' | 'hidden',
-    run: (word: string) => Promise<ExecResult>,
+    run: (word: string, wrap: Wrap) => Promise<ExecResult>,
   ): Promise<ExecResult> => {
+    const wrap = await asRoot();
     const word = nonce();
     const startedMs = nowMs();
-    const result = await run(word);
+    const result = await run(word, wrap);
     const own = unframed(result, word);
     const { stdout, stderr } = own ?? result;
     log({
@@ -93,36 +112,35 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
     log,
     began,
     ask: (command, output) =>
-      timed(command, output, (word) => {
-        const { commandLine, stdin } = framed(user, command.script, word);
+      timed(command, output, (word, wrap) => {
+        const { commandLine, stdin } = framed(wrap, command.script, word);
         return transport.exec(commandLine, { stdin });
       }),
     feed: (command, input) =>
-      timed(command, 'shown', (word) => {
-        const { commandLine, stdin } = framedWithInput(user, command.script, word);
+      timed(command, 'shown', (word, wrap) => {
+        const { commandLine, stdin } = framedWithInput(wrap, command.script, word);
         return transport.exec(commandLine, { stdin: stdin + input });
       }),
     send: (command, localPath) =>
-      timed(command, 'shown', (word) => {
-        const { commandLine, stdin } = framedWithInput(user, command.script, word);
+      timed(command, 'shown', (word, wrap) => {
+        const { commandLine, stdin } = framedWithInput(wrap, command.script, word);
         return transport.send(commandLine, localPath, stdin);
       }),
     receive: (command, localPath) =>
-      timed(command, 'shown', async (word) => {
-        const { commandLine, stdin } = framed(user, command.script, word);
+      timed(command, 'shown', async (word, wrap) => {
+        const { commandLine, stdin } = framed(wrap, command.script, word);
         const result = await transport.receive(commandLine, localPath, { stdin, after: `${word}\n` });
         // The stream went to the file; that the script began is seen on stderr alone.
         return result.stderr.includes(`${word}\n`) ? { ...result, stdout: `${word}\n` } : result;
       }),
     async open(command) {
+      const wrap = await asRoot();
       const word = nonce();
-      const { commandLine, stdin } = framedWithInput(user, command.script, word);
+      const { commandLine, stdin } = framedWithInput(wrap, command.script, word);
       return { channel: await transport.open(commandLine, stdin), nonce: word };
     },
   };
 }
 
 const notBegun = ({ name, ssh: { user } }: LinuxHost): string =>
-  user === 'root'
-    ? `root of ${name} must have a login shell that runs /bin/sh`
-    : `${user} of ${name} must have a login shell that runs /bin/sh, and be allowed to use sudo without a password`;
+  `${user} of ${name} must have a login shell that runs /bin/sh`;

@@ -20,6 +20,7 @@ export function succeeded(host: string, command: Command<'sh'>, result: ExecResu
   return result.stdout;
 }
 
+/** The files of a host, through its exchange. */
 export function files(on: Exchange): Files {
   const host = on.host.name;
   return {

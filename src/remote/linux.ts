@@ -18,6 +18,8 @@ export interface LinuxRemoteOptions extends ExchangeTools {
   /** Told when a job of another run is waited for. */
   readonly onJobFollowed?: (summary: string) => void;
   readonly pause?: Pause;
+  /** Told what `reveal` returned. */
+  readonly onSecret?: (secret: Secret) => void;
 }
 
 /** A Linux host, everything as root: ssh.user is root, or may use `sudo -n`. */
@@ -45,7 +47,11 @@ export function linuxRemote(host: LinuxHost, transport: Transport, options: Linu
     transport,
     ...files(on),
     run: async (command) => succeeded(host.name, command, await on.ask(command, 'shown')),
-    reveal: async (command) => Secret.of(succeeded(host.name, command, await on.ask(command, 'hidden'))),
+    reveal: async (command) => {
+      const secret = Secret.of(succeeded(host.name, command, await on.ask(command, 'hidden')));
+      options.onSecret?.(secret);
+      return secret;
+    },
     async ask(command) {
       const result = await on.ask(command, 'hidden');
       if (result.status === 'lost')

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { ConnectError } from '../errors.ts';
-import type { Host } from '../inventory/inventory.ts';
+import { whereOf, type Endpoint } from './endpoint.ts';
 
 /** Errors of ssh2 carry the layer that failed, errors of sockets a code. */
 interface Failure extends Error {
@@ -8,35 +9,101 @@ interface Failure extends Error {
 }
 
 /** Says what failed in words: which host, where, why, what to do, and whether trying again can help. */
-export function connectError(host: Host, failure: Failure): ConnectError {
-  const { user, port, identityFile } = host.ssh;
-  const where = `${host.address}:${String(port)}`;
+export function connectError(endpoint: Endpoint, failure: Failure): ConnectError {
+  const { user, port } = endpoint.ssh;
   const error = (message: string, retryable: boolean, remedy?: string) =>
-    new ConnectError(host.name, `${where}: ${message}`, {
-      retryable,
-      ...(remedy === undefined ? {} : { remedy }),
-      cause: failure,
-    });
+    errorAt(endpoint, failure, message, retryable, remedy);
   const { level, code, message } = failure;
 
-  if (level === 'client-authentication')
-    return error(
-      `${user} may not log in with ${identityFile ?? "the agent's keys"}`,
-      false,
-      identityFile === undefined
-        ? `is one of the agent's keys (ssh-add -l) in ~${user}/.ssh/authorized_keys?`
-        : `is ${identityFile}.pub in ~${user}/.ssh/authorized_keys?`,
-    );
+  if (level === 'client-authentication') return loginRefused(endpoint, failure);
   if (level === 'agent') return error(`the SSH agent failed: ${message}`, false, 'check $SSH_AUTH_SOCK (ssh-add -l)');
   if (level === 'client-timeout')
     return error('no answer in time', true, `is the host up, and port ${String(port)} open?`);
   if (code === 'ENOTFOUND') return error('the name does not resolve', false, 'check the address in the inventory');
-  if (/no matching/i.test(message))
+  if (/no matching/i.test(message)) return noCommonAlgorithm(endpoint, failure, new Map(), []);
+  if (/too many authentication failures/i.test(message))
     return error(
-      message,
+      `${user} was cut off after too many keys`,
       false,
-      'sshd must allow curve25519-sha256 (or another of kbuild’s algorithms); post-quantum only cannot work',
+      'name the right one in ssh.identityFile: only that one is offered then',
     );
   if (code === 'ECONNREFUSED') return error('connection refused', true, 'is sshd running, and is this its port?');
   return error(message, true);
+}
+
+const errorAt = (
+  endpoint: Endpoint,
+  cause: Error,
+  message: string,
+  retryable: boolean,
+  remedy?: string,
+): ConnectError =>
+  new ConnectError(endpoint.name, `${whereOf(endpoint)}: ${message}`, {
+    retryable,
+    ...(remedy === undefined ? {} : { remedy }),
+    cause,
+  });
+
+function loginRefused(endpoint: Endpoint, failure: Failure): ConnectError {
+  const { user, identityFiles } = endpoint.ssh;
+  const refused = `${user} may not log in with`;
+  const authorized = `~${user}/.ssh/authorized_keys`;
+  if (identityFiles === undefined)
+    return errorAt(
+      endpoint,
+      failure,
+      `${refused} the agent's keys`,
+      false,
+      `is one of the agent's keys (ssh-add -l) in ${authorized}?`,
+    );
+  const certificate = identityFiles.map((file) => `${file}-cert.pub`).find((file) => existsSync(file));
+  return errorAt(
+    endpoint,
+    failure,
+    `${refused} ${identityFiles.join(', ')}`,
+    false,
+    certificate === undefined
+      ? `is ${identityFiles.map((file) => `${file.replace(/\.pub$/, '')}.pub`).join(' or ')} in ${authorized}?`
+      : `kbuild cannot use the certificate ${certificate}: put the key itself into ${authorized}`,
+  );
+}
+
+const OF_KIND: Readonly<Record<string, string>> = {
+  'KEX method': 'key exchange',
+  'Host key format': 'host key',
+  'C->S cipher': 'cipher',
+  'C->S MAC': 'MAC',
+};
+
+/** No algorithm in common: names what the server offers (`offers`, by ssh2's kinds) and what kbuild has. */
+export function noCommonAlgorithm(
+  endpoint: Endpoint,
+  failure: Error,
+  offers: ReadonlyMap<string, string>,
+  own: readonly string[],
+): ConnectError {
+  const offered = (offers.get('KEX method') ?? '').split(',').filter((name) => name !== '' && !name.startsWith('kex-'));
+  const real = offered.filter((name) => name !== 'ext-info-s');
+  const error = (message: string, remedy: string) => errorAt(endpoint, failure, message, false, remedy);
+  const add = 'let sshd allow curve25519-sha256 too (KexAlgorithms)';
+  if (/key exchange/.test(failure.message) && real.length > 0) {
+    if (real.every((name) => /group-exchange/.test(name)))
+      return error(
+        `the server offers only Diffie-Hellman group exchange (${real.join(', ')}), which kbuild refuses: it would stop everything else for seconds`,
+        add,
+      );
+    if (real.every((name) => /sntrup|mlkem|kyber/.test(name)))
+      return error(
+        `the server offers only post-quantum key exchange (${real.join(', ')}), which kbuild does not have`,
+        add,
+      );
+    return error(`no common key exchange: the server offers ${real.join(', ')}; kbuild has ${own.join(', ')}`, add);
+  }
+  const lists = [...offers].flatMap(([kind, list]) =>
+    OF_KIND[kind] === undefined ? [] : [`${OF_KIND[kind]}: ${list}`],
+  );
+  return error(
+    lists.length === 0 ? failure.message : `${failure.message}; the server offers ${lists.join('; ')}`,
+    'sshd must allow curve25519-sha256 (or another of kbuild’s algorithms); post-quantum only cannot work',
+  );
 }

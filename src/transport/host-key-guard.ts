@@ -1,7 +1,7 @@
 import { ConnectError } from '../errors.ts';
-import type { Host } from '../inventory/inventory.ts';
+import { whereOf, type Endpoint } from './endpoint.ts';
 import { fingerprint, readKnownHosts, recordHostKey } from './known-hosts-files.ts';
-import { keyTypeOf, keyTypesOnFile, linesFor, verdict } from './known-hosts.ts';
+import { authorityFor, keyTypeOf, keyTypesOnFile, linesFor, verdict } from './known-hosts.ts';
 
 /** What to do with a key of a host that no file knows. A changed or revoked key is refused either way. */
 export type HostKeyPolicy = 'strict' | 'accept-new';
@@ -26,21 +26,30 @@ const ALGORITHMS = [
   'rsa-sha2-256',
 ];
 
-/** A server shows one key, of the first type that it is asked for and has. */
-export function hostKeyAlgorithms(onFile: readonly string[]): readonly string[] {
-  const first = onFile.flatMap((type) => (type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [type]));
-  return [...new Set([...first.filter((name) => ALGORITHMS.includes(name)), ...ALGORITHMS])];
-}
+const typeOf = (algorithm: string): string => (algorithm.startsWith('rsa-sha2-') ? 'ssh-rsa' : algorithm);
 
-/** Reads the known_hosts files of a host, anew for each connection. @throws ConnectError when one cannot be read. */
-export function hostKeyGuard(host: Host, policy: HostKeyPolicy): HostKeyGuard {
-  const { address, name } = host;
-  const { port, knownHostsFiles: files } = host.ssh;
+/** A server shows one key, of the first type that it is asked for and has: types on file come first, as in OpenSSH. */
+export const hostKeyAlgorithms = (onFile: readonly string[]): readonly string[] => [
+  ...ALGORITHMS.filter((name) => onFile.includes(typeOf(name))),
+  ...ALGORITHMS.filter((name) => !onFile.includes(typeOf(name))),
+];
+
+/**
+ * Judges by the keys that the inventory pins, else by the known_hosts files, read anew for each connection.
+ * @throws ConnectError when one cannot be read.
+ */
+export function hostKeyGuard(endpoint: Endpoint, policy: HostKeyPolicy): HostKeyGuard {
+  const { address, name, ssh } = endpoint;
+  const { port, knownHostsFiles: files, hostKeys, hostKeyAlias } = ssh;
   const refuse = (message: string, remedy: string, cause?: unknown) =>
-    new ConnectError(name, `${address}:${String(port)}: ${message}`, { retryable: false, remedy, cause });
+    new ConnectError(name, `${whereOf(endpoint)}: ${message}`, { retryable: false, remedy, cause });
+  if (hostKeys !== undefined) return pinned(hostKeys, refuse);
+  const known = hostKeyAlias ?? address;
+  // An alias stands in the file as it is, without a port.
+  const knownPort = hostKeyAlias === undefined ? port : 22;
   let lines;
   try {
-    lines = linesFor(readKnownHosts(files), address, port);
+    lines = linesFor(readKnownHosts(files), known, knownPort);
   } catch (error) {
     throw refuse(`cannot read known_hosts: ${(error as Error).message}`, 'make the file readable', error);
   }
@@ -62,13 +71,20 @@ export function hostKeyGuard(host: Host, policy: HostKeyPolicy): HostKeyGuard {
         );
       case 'unknown': {
         const file = files[0];
+        const authority = authorityFor(onFile);
+        if (authority !== undefined && policy === 'strict')
+          return refuse(
+            `${authority} trusts a certificate authority for it, and kbuild cannot check host certificates; its plain key ${shown} is not known`,
+            `put "hostKey: ${fingerprint(key)}" under ssh of this host, after comparing it (or run with --accept-new-host-keys)`,
+          );
         if (policy === 'strict' || file === undefined)
           return refuse(
             `the host key ${shown} is not known`,
             `compare the fingerprint with the host's, then: ssh-keyscan -p ${String(port)} ${address} >> ${file ?? '~/.ssh/known_hosts'}` +
+              `, or put "hostKey: ${fingerprint(key)}" under ssh of this host` +
               ' (or run with --accept-new-host-keys)',
           );
-        recordHostKey(file, address, port, key);
+        recordHostKey(file, known, knownPort, key);
         return undefined;
       }
     }
@@ -87,3 +103,33 @@ export function hostKeyGuard(host: Host, policy: HostKeyPolicy): HostKeyGuard {
     refusal: () => refused,
   };
 }
+
+type Refuse = (message: string, remedy: string) => ConnectError;
+
+/** Only keys of the inventory, whatever known_hosts and the policy say. */
+function pinned(hostKeys: readonly string[], refuse: Refuse): HostKeyGuard {
+  const types = hostKeys.filter((pin) => pin.includes(' ')).map((pin) => pin.split(' ')[0]!);
+  let refused: ConnectError | undefined;
+  return {
+    algorithms: hostKeyAlgorithms(types),
+    accepts(key) {
+      const shown = fingerprint(key);
+      const fits = hostKeys.some((pin) =>
+        pin.includes(' ') ? Buffer.from(pin.split(' ')[1]!, 'base64').equals(key) : pin === shown,
+      );
+      refused = fits
+        ? undefined
+        : refuse(
+            `the host key ${keyTypeOf(key)} ${shown} is not the one of the inventory (${hostKeys.map(shortened).join(', ')})`,
+            'find out why: somebody may be listening. If the host was set up anew, change ssh.hostKey',
+          );
+      return fits;
+    },
+    refusal: () => refused,
+  };
+}
+
+const shortened = (pin: string): string => {
+  const [type, blob] = pin.split(' ');
+  return blob === undefined ? pin : `${type!} ${fingerprint(Buffer.from(blob, 'base64'))}`;
+};

@@ -61,10 +61,14 @@ export function linesFor(lines: readonly KnownHost[], address: string, port: num
   return { exact: about(knownName(address, port)), bare: port === 22 ? [] : about(knownName(address, 22)) };
 }
 
-/** Key types on file for a host, in the files' order: to be asked for first, or a known host looks changed. */
-export const keyTypesOnFile = ({ exact, bare }: LinesForHost): readonly string[] => [
-  ...new Set([...exact, ...bare].filter(({ marker }) => marker === 'none').map(({ keyType }) => keyType)),
+/** Key types on file for a host under its name and port, in the files' order: asked for first (as OpenSSH). */
+export const keyTypesOnFile = ({ exact }: LinesForHost): readonly string[] => [
+  ...new Set(exact.filter(({ marker }) => marker === 'none').map(({ keyType }) => keyType)),
 ];
+
+/** Where an authority is trusted to sign the host's certificates; undefined when none is. */
+export const authorityFor = ({ exact, bare }: LinesForHost): string | undefined =>
+  [...exact, ...bare].find(({ marker }) => marker === 'cert-authority')?.at;
 
 /** Judges the key that a host showed. A revocation beats everything. */
 export function verdict({ exact, bare }: LinesForHost, key: Buffer): HostKeyVerdict {
@@ -94,7 +98,8 @@ function isHashOf(names: string, name: string): boolean {
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
-const wildcard = (pattern: string): RegExp =>
+/** `*` and `?` as OpenSSH has them. */
+export const wildcard = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern
       .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)

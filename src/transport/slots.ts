@@ -6,6 +6,7 @@ export interface Slots {
   nextFreed(): Promise<void>;
 }
 
+/** So many places, all free. */
 export function slots(places: number): Slots {
   let free = places;
   const waiting: (() => void)[] = [];

@@ -1,20 +1,22 @@
 // CommonJS: Node finds no named exports in it.
-import ssh2, { type AgentAuthMethod, type Client, type PublicKeyAuthMethod, type ServerHostKeyAlgorithm } from 'ssh2';
-import { readFileSync } from 'node:fs';
+import ssh2, { type Client, type ServerHostKeyAlgorithm } from 'ssh2';
+import type { Duplex } from 'node:stream';
 import { ConnectError } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
-import { connectError } from './connect-error.ts';
+import { bastions, type Bastions, type Path } from './bastions.ts';
+import { connectError, noCommonAlgorithm } from './connect-error.ts';
+import type { Endpoint } from './endpoint.ts';
+import { whereOf } from './endpoint.ts';
 import { hostKeyGuard, type HostKeyPolicy } from './host-key-guard.ts';
-import type { CommandStream, Link, Started } from './link.ts';
 import { overLinks } from './over-link.ts';
 import { pause as realPause, type Pause } from './pause.ts';
+import { keyring, KeyProblem, type Keyring, type KeyringOptions } from './ssh-keys.ts';
+import { linkOf } from './ssh-link.ts';
 import type { Transport } from './transport.ts';
 
 /** How to dial. */
-export interface SshOptions {
+export interface SshOptions extends KeyringOptions {
   readonly policy: HostKeyPolicy;
-  /** $SSH_AUTH_SOCK; used for hosts without an identity file. */
-  readonly agentSocket?: string | undefined;
   /** From the first packet to the login, in ms; default 10 s. */
   readonly connectTimeoutMs?: number;
   /** Gives up dialling. */
@@ -22,6 +24,18 @@ export interface SshOptions {
   readonly pause?: Pause;
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random?: () => number;
+}
+
+/** Dials the hosts of a run: they share bastions and keys. */
+export interface SshDialler {
+  /**
+   * Connects to a host over SSH: its key and those of its bastions verified before anything is sent, public key or agent
+   * login, never an agent forwarded. The connection is made again when it was lost and something is to be run.
+   * @throws ConnectError
+   */
+  dial(host: Host): Promise<Transport>;
+  /** Ends the connections to bastions. */
+  close(): void;
 }
 
 /** No group exchange: ssh2 computes it for 1.6 s with the event loop blocked. */
@@ -43,19 +57,66 @@ const HMAC = [
 ] as const;
 const KEEPALIVE = { keepaliveInterval: 15_000, keepaliveCountMax: 3 };
 const RETRIES = 3;
+const CONNECT_MS = 10_000;
 
-/**
- * Connects to a host over SSH: its key verified against known_hosts before anything is sent, public key or agent login.
- * The connection is made again when it was lost and something is to be run.
- * @throws ConnectError
- */
-export function dialSsh(host: Host, options: SshOptions): Promise<Transport> {
+/** @see SshDialler */
+export function sshDialler(options: SshOptions): SshDialler {
   const pause = options.pause ?? realPause;
-  const dial = () => withRetries(() => connect(host, options), { ...options, pause });
-  return overLinks(host.name, `${host.address}:${String(host.ssh.port)}`, dial, pause);
+  const keys = keyring(options);
+  const through: Bastions = bastions(async (endpoint, path) => {
+    const attempt = () => connect(endpoint, path, keys, options);
+    // A stream through another bastion can be used once.
+    const client = path === undefined ? await withRetries(attempt, { ...options, pause }) : await attempt();
+    return tunnelsOf(client);
+  });
+  const connectHost = async (host: Host): Promise<Client> => {
+    const hops = host.ssh.bastions ?? [];
+    if (hops.length === 0) return connect(host, undefined, keys, options);
+    const path = await through.path(host.name, hops, host.address, host.ssh.port);
+    try {
+      return await connect(host, path, keys, options);
+    } finally {
+      path.settled();
+    }
+  };
+  return {
+    dial: (host) => {
+      const dial = () =>
+        withRetries(
+          async () => {
+            const client = await connectHost(host);
+            return linkOf(client, closed(client));
+          },
+          { ...options, pause },
+        );
+      return overLinks(host.name, whereOf(host), dial, pause);
+    },
+    close: () => through.close(),
+  };
 }
 
-async function withRetries(attempt: () => Promise<Link>, options: SshOptions & { readonly pause: Pause }) {
+/** Dials one host by itself. @throws ConnectError */
+export async function dialSsh(host: Host, options: SshOptions): Promise<Transport> {
+  const dialler = sshDialler(options);
+  try {
+    const transport = await dialler.dial(host);
+    return {
+      ...transport,
+      get connections() {
+        return transport.connections;
+      },
+      get commands() {
+        return transport.commands;
+      },
+      close: () => transport.close().finally(() => dialler.close()),
+    };
+  } catch (error) {
+    dialler.close();
+    throw error;
+  }
+}
+
+async function withRetries<T>(attempt: () => Promise<T>, options: SshOptions & { readonly pause: Pause }): Promise<T> {
   const random = options.random ?? Math.random;
   for (let tries = 0; ; tries++) {
     try {
@@ -71,15 +132,33 @@ async function withRetries(attempt: () => Promise<Link>, options: SshOptions & {
 
 const timedOut = ({ cause }: ConnectError) => (cause as { level?: string } | undefined)?.level === 'client-timeout';
 
-function connect(host: Host, options: SshOptions): Promise<Link> {
-  const authentication = loginOf(host, options.agentSocket);
-  const guard = hostKeyGuard(host, options.policy);
+const closed = (client: Client): Promise<void> => new Promise((ended) => client.once('close', ended));
+
+async function connect(
+  endpoint: Endpoint,
+  path: Path | undefined,
+  keys: Keyring,
+  options: SshOptions,
+): Promise<Client> {
+  const { name, address, ssh } = endpoint;
+  const methods = await keys.methods(ssh).catch((error: unknown) => {
+    if (!(error instanceof KeyProblem)) throw error;
+    throw new ConnectError(name, error.message, { retryable: false, remedy: error.remedy, cause: error });
+  });
+  const guard = hostKeyGuard(endpoint, options.policy);
   const client = new ssh2.Client();
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => {
       options.signal?.removeEventListener('abort', abort);
       client.destroy();
-      reject(guard.refusal() ?? connectError(host, error));
+      path?.stream.destroy();
+      const refused = guard.refusal();
+      if (refused !== undefined) reject(refused);
+      else if (path === undefined && /no matching/i.test(error.message))
+        void offersOf(endpoint, guard.algorithms).then((found) =>
+          reject(noCommonAlgorithm(endpoint, error, found, KEX)),
+        );
+      else reject(connectError(endpoint, error));
     };
     const abort = () => fail(new Error('given up'));
     if (options.signal?.aborted === true) {
@@ -87,106 +166,83 @@ function connect(host: Host, options: SshOptions): Promise<Link> {
       return;
     }
     options.signal?.addEventListener('abort', abort, { once: true });
-    const lost = new Promise<void>((ended) => client.once('close', ended));
     // ssh2 leaves Nagle's algorithm on: 40 ms and more for every small packet.
     client.on('connect', () => client.setNoDelay(true));
     client.on('error', fail);
     client.once('close', () => fail(new Error('the connection was closed')));
     client.once('ready', () => {
       options.signal?.removeEventListener('abort', abort);
-      resolve(linkOf(client, lost));
+      resolve(client);
     });
     client.connect({
-      host: host.address,
-      port: host.ssh.port,
-      username: host.ssh.user,
-      authHandler: [authentication],
-      algorithms: {
-        kex: [...KEX],
-        hmac: [...HMAC],
-        serverHostKey: guard.algorithms as ServerHostKeyAlgorithm[],
-      },
+      ...(path === undefined ? { host: address, port: ssh.port } : { sock: path.stream }),
+      username: ssh.user,
+      authHandler: [...methods],
+      algorithms: algorithms(guard.algorithms),
       hostVerifier: (key: Buffer) => guard.accepts(key),
-      readyTimeout: options.connectTimeoutMs ?? 10_000,
+      readyTimeout: options.connectTimeoutMs ?? CONNECT_MS,
       ...KEEPALIVE,
     });
   });
 }
 
-type Login = PublicKeyAuthMethod | AgentAuthMethod;
+const algorithms = (hostKeys: readonly string[]) => ({
+  kex: [...KEX],
+  hmac: [...HMAC],
+  serverHostKey: hostKeys as ServerHostKeyAlgorithm[],
+});
 
-/** Exactly one way to log in: more would count against the server's MaxAuthTries. */
-function loginOf(host: Host, agentSocket: string | undefined): Login {
-  const { user: username, identityFile } = host.ssh;
-  const impossible = (message: string, remedy: string, cause?: unknown) =>
-    new ConnectError(host.name, message, { retryable: false, remedy, cause });
-  if (identityFile === undefined) {
-    if (agentSocket === undefined || agentSocket === '')
-      throw impossible('no SSH key to log in with', 'set ssh.identityFile, or start an agent ($SSH_AUTH_SOCK)');
-    return { type: 'agent', username, agent: agentSocket };
-  }
-  let text: Buffer;
-  try {
-    text = readFileSync(identityFile);
-  } catch (error) {
-    throw impossible(
-      `cannot read the SSH key ${identityFile}: ${(error as Error).message}`,
-      'check ssh.identityFile',
-      error,
-    );
-  }
-  const key = ssh2.utils.parseKey(text);
-  if (!(key instanceof Error)) return { type: 'publickey', username, key: text };
-  throw /passphrase/i.test(key.message)
-    ? impossible(
-        `the SSH key ${identityFile} is encrypted`,
-        `add it to an agent (ssh-add ${identityFile}) and leave ssh.identityFile out`,
-        key,
-      )
-    : impossible(`${identityFile} is no SSH private key: ${key.message}`, 'check ssh.identityFile', key);
+/** What a server offers for its first key exchange, by kind: asked with one more connection, which sends nothing secret. */
+function offersOf(
+  { address, ssh: { port } }: Endpoint,
+  hostKeys: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  return new Promise((resolve) => {
+    const found = new Map<string, string>();
+    const client = new ssh2.Client();
+    const done = () => {
+      client.destroy();
+      resolve(found);
+    };
+    client.on('error', done);
+    client.once('close', done);
+    client.connect({
+      host: address,
+      port,
+      username: 'none',
+      authHandler: [],
+      algorithms: algorithms(hostKeys),
+      hostVerifier: () => false,
+      readyTimeout: CONNECT_MS,
+      debug: (text: string) => {
+        const [, kind, list] = /^Handshake: \(remote\) ([^:]+): (.*)$/.exec(text) ?? [];
+        if (kind !== undefined) found.set(kind, list ?? '');
+      },
+    });
+  });
 }
 
-function linkOf(client: Client, lost: Promise<void>): Link {
+function tunnelsOf(client: Client) {
   let isLost = false;
   client.once('close', () => (isLost = true));
-  // A half-open connection is found by the keepalive, as an error without a close.
   client.on('error', () => {
     client.destroy();
   });
   return {
-    lost,
     isLost: () => isLost,
-    start: (commandLine) =>
-      new Promise<Started>((resolve) => {
+    end: () => void client.end(),
+    forward: (address: string, port: number) =>
+      new Promise<Duplex>((resolve, reject) => {
         try {
-          client.exec(commandLine, (error, stream) => resolve(started(error, stream)));
+          client.forwardOut('127.0.0.1', 0, address, port, (error, stream) => {
+            if (error === undefined) resolve(stream);
+            else reject(error);
+          });
         } catch {
-          // ssh2 throws when its socket is not writable any more.
-          client.destroy();
           isLost = true;
-          resolve({ kind: 'unsent' });
+          client.destroy();
+          reject(new Error('the connection to it was lost'));
         }
       }),
-    end: () => void client.end(),
-    destroy: () => void client.destroy(),
   };
-
-  function started(error: Error | undefined, stream: CommandStream): Started {
-    if (error === undefined) return { kind: 'started', stream, status: statusOf(stream) };
-    const sent = error.message === 'Unable to exec';
-    if (isLost) return { kind: sent ? 'lost' : 'unsent' };
-    if (sent) return { kind: 'denied', reason: error.message };
-    return { kind: 'refused', reason: error.message };
-  }
-}
-
-/** Listens from the first moment: the status may come in the same packet as the answer that the command was started. */
-function statusOf(stream: CommandStream): () => number | string {
-  let status: number | string = 'lost';
-  stream.on('exit', (code: number | null | undefined, signal?: string) => {
-    status = code ?? signal ?? 'lost';
-  });
-  // Writing to a command that has ended is no error of ours: its status tells.
-  stream.on('error', () => undefined);
-  return () => status;
 }

@@ -1,7 +1,13 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Takes back what kbuild wrote. FILES: paths, one a line. CONTAINERD_CONFIG, CONTAINERD_BACKUP: the configuration and what it
-# was before. FSTAB_BACKUP: there when swap lines of /etc/fstab were commented. CERTS_D: a folder whose empty folders go too.
+# was before. RECORD: paths of distributed files, one a line; KEPT: the folder of what was there before them. FSTAB_BACKUP: there when swap lines of /etc/fstab were commented. CERTS_D: a folder whose empty folders go too.
 # BACKUPS: other configurations as they were, named as the file with .kbuild-backup at the end.
+if [ -e "$RECORD" ]; then
+  while read -r file; do
+    if [ -e "$KEPT$file" ]; then mv -- "$KEPT$file" "$file"; else rm -f -- "$file"; fi
+  done <"$RECORD"
+fi
+
 if [ -f "$FSTAB_BACKUP" ]; then
   cp -p /etc/fstab /etc/fstab.kbuild-new
   sed 's/^# kbuild: no swap # //' /etc/fstab >/etc/fstab.kbuild-new

@@ -28,6 +28,7 @@ const context = (): Context => ({
   env: { HOME: folder },
   cwd: folder,
   canAsk: answers.length > 0,
+  askHidden: () => Promise.resolve(''),
   ask: (question) => {
     err += question;
     return Promise.resolve(answers.shift() ?? '');

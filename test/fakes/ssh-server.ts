@@ -137,7 +137,7 @@ export async function fakeSshServer(
     connections: () => connections,
     host: linuxHost('fake', {
       address: '127.0.0.1',
-      ssh: { user: 'root', port, identityFile: join(folder, 'login'), knownHostsFiles: [knownHosts] },
+      ssh: { user: 'root', port, identityFiles: [join(folder, 'login')], knownHostsFiles: [knownHosts] },
     }),
     async stop() {
       for (const connection of open) connection.end();

@@ -91,7 +91,7 @@ export async function startSshd(config: readonly string[] = []): Promise<Sshd> {
       ssh: {
         user: userInfo().username,
         port,
-        identityFile: file('login'),
+        identityFiles: [file('login')],
         knownHostsFiles: [file('known_hosts')],
       },
       kubelet: { config: {}, extraArgs: [] },

@@ -51,7 +51,12 @@ test('a short inventory gets a value for everything', async () => {
     role: 'control-plane',
     address: '203.0.113.11',
     internalAddress: '10.0.0.11',
-    ssh: { user: 'root', port: 22, knownHostsFiles: ['/home/user/.ssh/known_hosts', '/etc/ssh/ssh_known_hosts'] },
+    ssh: {
+      user: 'root',
+      port: 22,
+      knownHostsFiles: ['/home/user/.ssh/known_hosts', '/etc/ssh/ssh_known_hosts'],
+      open: ['user', 'port', 'identityFiles', 'knownHostsFiles', 'bastions'],
+    },
     kubelet: { config: {}, extraArgs: [] },
     labels: {},
     taints: undefined,
@@ -144,11 +149,19 @@ hosts:
     {
       user: 'admin',
       port: 2222,
-      identityFile: '/home/user/.ssh/id',
+      identityFiles: ['/home/user/.ssh/id'],
       knownHostsFiles: ['/work/known_hosts'],
+      open: ['bastions'],
       setHostname: true,
     },
-    { user: 'root', port: 2222, identityFile: '/k', knownHostsFiles: ['/work/known_hosts'], setHostname: false },
+    {
+      user: 'root',
+      port: 2222,
+      identityFiles: ['/k'],
+      knownHostsFiles: ['/work/known_hosts'],
+      open: ['bastions'],
+      setHostname: false,
+    },
   ]);
 });
 

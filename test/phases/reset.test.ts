@@ -29,11 +29,12 @@ const used: Partial<LinuxFacts> = {
   interfaces: ['eth0', 'cni0', 'flannel.1'].map((name) => ({ name, addresses: [], mac: '', mtu: 1500 })),
   kubeChains: ['KUBE-SERVICES'],
   ownFiles: ['/etc/sysctl.d/99-zz-kbuild.conf', '/etc/containerd/config.toml.kbuild-backup'],
+  distributedFiles: [],
   hostsBlock: '10.0.0.11 k8s.example',
   packages: new Map([['kubelet', held]]),
   osRelease: { id: 'debian', versionId: '12', codename: 'bookworm', prettyName: 'Debian 12' },
 };
-const clean: Partial<LinuxFacts> = { ownFiles: [], hostsBlock: 'absent' };
+const clean: Partial<LinuxFacts> = { ownFiles: [], distributedFiles: [], hostsBlock: 'absent' };
 const live = clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' })] });
 const fleet = fleetOf([[cp1, joinedControlPlane(used)], [w1, joinedWorker(used)]], live); // prettier-ignore
 

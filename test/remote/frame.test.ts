@@ -16,21 +16,21 @@ function run({ commandLine, stdin }: { commandLine: string; stdin: string }, log
 }
 
 test.each(['/bin/bash', '/bin/dash'])('a script runs, with its streams framed (%s)', (login) => {
-  const result = run(framed('root', 'echo out; echo err >&2; exit 4', NONCE), login);
+  const result = run(framed('none', 'echo out; echo err >&2; exit 4', NONCE), login);
   expect(unframed(result, NONCE)).toEqual({ stdout: 'out\n', stderr: 'err\n', status: 4 });
 });
 
 test('a command cannot eat the rest of its script', () => {
-  expect(run(framed('root', 'cat\necho still here', NONCE)).stdout).toBe(`${NONCE}\nstill here\n`);
+  expect(run(framed('none', 'cat\necho still here', NONCE)).stdout).toBe(`${NONCE}\nstill here\n`);
 });
 
 test('the first failure ends a script; an unset variable is one', () => {
-  expect(run(framed('root', 'false\necho no', NONCE))).toMatchObject({ status: 1, stdout: `${NONCE}\n` });
-  expect(run(framed('root', 'echo "$nothing"', NONCE)).status).not.toBe(0);
+  expect(run(framed('none', 'false\necho no', NONCE))).toMatchObject({ status: 1, stdout: `${NONCE}\n` });
+  expect(run(framed('none', 'echo "$nothing"', NONCE)).status).not.toBe(0);
 });
 
 test('the environment does not depend on who logs in', () => {
-  const { stdout } = run(framed('root', 'echo "$LC_ALL:$LANGUAGE:$PATH"; umask', NONCE));
+  const { stdout } = run(framed('none', 'echo "$LC_ALL:$LANGUAGE:$PATH"; umask', NONCE));
   expect(stdout).toContain('C::/usr/local/sbin:');
   expect(stdout).toContain('/usr/sbin:');
   expect(stdout).toMatch(/\n0022\n$/);
@@ -40,7 +40,7 @@ test('a script that is cut off anywhere runs nothing at all', () => {
   const canary = join(folder, 'canary');
   const script = `f() {\ntouch ${canary}\n}\nf\nif true; then\n  f\nfi\nfor i in 1 2; do f; done\ntouch ${canary} # end`;
   for (const make of [framed, framedWithInput]) {
-    const { commandLine, stdin } = make('root', script, NONCE);
+    const { commandLine, stdin } = make('none', script, NONCE);
     // The last line is complete only with its line break; after `} </dev/null` the script itself is whole.
     const whole = make === framed ? stdin.lastIndexOf('}') : stdin.length - 1;
     for (let length = 0; length <= whole; length += 3) run({ commandLine, stdin: stdin.slice(0, length) }, '/bin/dash');
@@ -49,13 +49,13 @@ test('a script that is cut off anywhere runs nothing at all', () => {
 });
 
 test('a script with input reads what follows it, byte by byte as it was', () => {
-  const { commandLine, stdin } = framedWithInput('root', 'cat', NONCE);
+  const { commandLine, stdin } = framedWithInput('none', 'cat', NONCE);
   const input = 'päßwörd\n\\n $HOME `id`\n'.repeat(5000);
   expect(run({ commandLine, stdin: stdin + input }).stdout).toBe(`${NONCE}\n${input}`);
 });
 
 test('other users go through sudo, with the same words', () => {
-  expect(framed('ops', 'true', NONCE).commandLine).toBe('sudo -n /bin/sh -s');
+  expect(framed('sudo', 'true', NONCE).commandLine).toBe('sudo -n /bin/sh -s');
 });
 
 test('what a login shell prints first is dropped; without the nonce the script never began', () => {

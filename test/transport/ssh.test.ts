@@ -229,7 +229,9 @@ test('keys that cannot be used are told apart, and nothing is sent', async () =>
     encrypted,
     utils.generateKeyPairSync('ed25519', { passphrase: 'x', cipher: 'aes256-ctr', rounds: 1 }).private,
   );
-  const withKey = (identityFile: string) => ({ host: { ...server.host, ssh: { ...server.host.ssh, identityFile } } });
+  const withKey = (identityFile: string) => ({
+    host: { ...server.host, ssh: { ...server.host.ssh, identityFiles: [identityFile] } },
+  });
   expect((await refusal(dial(withKey(encrypted)))).message).toBe(`fake: the SSH key ${encrypted} is encrypted`);
   expect((await refusal(dial(withKey('/nonexistent')))).message).toContain('cannot read the SSH key /nonexistent');
   expect((await refusal(dial(withKey(server.knownHosts)))).message).toContain('is no SSH private key');

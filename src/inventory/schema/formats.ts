@@ -121,6 +121,13 @@ export const secretReference = () =>
       'must be a reference, no secret itself: env:NAME, file:PATH or command:COMMAND',
     );
 
+/** A public host key as in a .pub file, or its fingerprint. */
+export const hostKey = () =>
+  text(
+    /^(?:SHA256:[A-Za-z0-9+/]{43}|(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521)) [A-Za-z0-9+/]{40,}={0,2}(?: [^\p{Cc}]*)?)$/u,
+    'a public key, "ssh-ed25519 AAAA…", or its fingerprint, "SHA256:…" (ssh-keygen -lf)',
+  );
+
 /** One line of free text. */
 export const line = () => text(/^[^\p{Cc}]*$/u, 'one line without control characters');
 

@@ -6,6 +6,7 @@ import {
   ipv4,
   line,
   localPath,
+  hostKey,
   port,
   secretReference,
   text,
@@ -58,14 +59,61 @@ const taints = z
       "Taints of the Node. Default: kubeadm's own on a control plane, none on a worker. An empty list means none, so that a control plane runs everybody's pods.",
   });
 
-const sshFields = {
+const loginFields = {
   user: text(/^[A-Za-z_][A-Za-z0-9._-]{0,31}$/, 'a user name')
     .exactOptional()
-    .meta({ description: 'Who logs in. Anybody but root needs sudo without a password. Default: root.' }),
-  port: port().exactOptional().meta({ description: 'Port of the SSH server. Default: 22.' }),
-  identityFile: localPath().exactOptional().meta({ description: 'Private key. Default: the agent at $SSH_AUTH_SOCK.' }),
+    .meta({ description: 'Who logs in. Anybody but root needs sudo or doas. Default: of ~/.ssh/config, else root.' }),
+  port: port().exactOptional().meta({ description: 'Port of the SSH server. Default: of ~/.ssh/config, else 22.' }),
+  identityFile: z
+    .union([localPath(), z.array(localPath()).min(1)])
+    .exactOptional()
+    .meta({
+      description:
+        "Private key, or a list; no other key is offered. The agent signs for those that it holds, also when only the .pub file is here. Default: of ~/.ssh/config, else the agent's keys.",
+    }),
   knownHostsFile: localPath().exactOptional().meta({
-    description: 'Where host keys are kept. Default: ~/.ssh/known_hosts, and /etc/ssh/ssh_known_hosts for reading.',
+    description:
+      'Where host keys are kept. Default: of ~/.ssh/config, else ~/.ssh/known_hosts, and /etc/ssh/ssh_known_hosts for reading.',
+  }),
+  hostKey: z
+    .union([hostKey(), z.array(hostKey()).min(1)])
+    .exactOptional()
+    .meta({
+      description:
+        'The only host key that is accepted: "ssh-ed25519 AAAA…" as in a .pub file, or its fingerprint "SHA256:…"; or a list. known_hosts is not read then.',
+    }),
+};
+
+const jump = () =>
+  text(
+    /^(?:[A-Za-z_][A-Za-z0-9._-]{0,31}@)?(?:[A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,39}\])(?::[1-9]\d{0,4})?$/,
+    '[user@]host[:port]',
+  );
+
+const bastionEntry = z.union([
+  jump(),
+  z.strictObject({ address: address().meta({ description: 'Where it is.' }), ...loginFields }),
+]);
+
+const sshFields = {
+  ...loginFields,
+  passphrase: secretReference().exactOptional().meta({
+    description: 'Passphrase of encrypted keys: env:NAME, file:PATH or command:COMMAND. Default: you are asked once.',
+  }),
+  sudoPassword: secretReference().exactOptional().meta({
+    description:
+      'Password for sudo, where it wants one: env:NAME, file:PATH or command:COMMAND. Default: you are asked once.',
+  }),
+  bastion: z
+    .union([bastionEntry, z.array(bastionEntry)])
+    .exactOptional()
+    .meta({
+      description:
+        'What connections go through: "[user@]host[:port]", or a mapping of address, user, port, identityFile, knownHostsFile and hostKey (default: those of ssh), or a list of several, one behind the other. [] means none. Default: ProxyJump of ~/.ssh/config.',
+    }),
+  configFile: localPath().exactOptional().meta({
+    description:
+      'SSH configuration to read (through "ssh -G") for what is not said here, or none. Default: ~/.ssh/config.',
   }),
 };
 

@@ -50,7 +50,7 @@ export const noKubeChains: Step = {
 export const noOwnFiles: Step = {
   name: 'no-own-files',
   diff: ({ host, facts }) => {
-    const found = facts.ownFiles;
+    const found = [...facts.distributedFiles, ...facts.ownFiles];
     if (found.length === 0) return [];
     const backups = [paths.haproxyConfigBackup, paths.keepalivedConfigBackup];
     const restored = [paths.containerdConfigBackup, paths.fstabBackup, ...backups].filter((path) =>
@@ -62,7 +62,9 @@ export const noOwnFiles: Step = {
         apply: runs(
           host,
           script('linux/take-back-files.sh', {
-            FILES: found,
+            FILES: facts.ownFiles,
+            RECORD: paths.distributed,
+            KEPT: paths.replaced,
             CONTAINERD_CONFIG: paths.containerdConfig,
             CONTAINERD_BACKUP: paths.containerdConfigBackup,
             FSTAB_BACKUP: paths.fstabBackup,

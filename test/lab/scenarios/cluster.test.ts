@@ -209,10 +209,14 @@ describe('what the inventory says, and no longer says', () => {
         ? { ...host, labels: { disk: 'ssd' }, taints: [{ key: 'dedicated', value: 'db', effect: 'NoSchedule' }] }
         : host,
     );
+    await lab.inside(w2, 'echo mine > /etc/motd');
     write({
       ...inventory,
       hosts: withLabels,
-      files: [{ hosts: [w2], content: 'hello\n', path: '/etc/greeting', mode: '0640' }],
+      files: [
+        { hosts: [w2], content: 'ours\n', path: '/etc/motd' },
+        { hosts: [w2], content: 'hello\n', path: '/etc/greeting', mode: '0640' },
+      ],
     });
     ok(await up());
     const node = JSON.parse(await kubectl(cp, `get node ${w1} -o json`)) as {
@@ -229,6 +233,8 @@ describe('what the inventory says, and no longer says', () => {
     const after = await kubectl(cp, `get node ${w1} -o json`);
     expect(after).not.toContain('"disk"');
     expect(after).not.toContain('dedicated');
+    expect((await lab.inside(w2, 'ls /etc/greeting')).stdout).toBe('');
+    expect((await lab.inside(w2, 'cat /etc/motd')).stdout).toBe('mine\n');
     expect((await plan()).changes).toEqual([]);
   });
 });

@@ -28,7 +28,7 @@ export function kbuilds(): {
         name,
         address,
         internalAddress: address,
-        ssh: { user, port: 22, identityFile: lab.paths.identityFile, knownHostsFiles: [lab.paths.knownHostsFile] },
+        ssh: { user, port: 22, identityFiles: [lab.paths.identityFile], knownHostsFiles: [lab.paths.knownHostsFile] },
         kubelet: { config: {}, extraArgs: [] },
         labels: {},
         taints: undefined,

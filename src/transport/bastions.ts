@@ -1,0 +1,98 @@
+import type { Duplex } from 'node:stream';
+import { ConnectError } from '../errors.ts';
+import type { Bastion } from '../inventory/inventory.ts';
+import { whereOf, type Endpoint } from './endpoint.ts';
+import { slots, type Slots } from './slots.ts';
+
+/** A connection that others can go through. */
+export interface Tunnels {
+  /** A stream from the bastion to another machine. Rejects with what the bastion says. */
+  forward(address: string, port: number): Promise<Duplex>;
+  isLost(): boolean;
+  end(): void;
+}
+
+/** A stream through bastions. `settled` is called when the handshake on it is over, whatever came of it. */
+export interface Path {
+  readonly stream: Duplex;
+  readonly settled: () => void;
+}
+
+/** Connections to bastions: one to each, shared by all hosts behind it. */
+export interface Bastions {
+  /** A way to a machine through all of `hops`, each verified. `name`: the host that it is for. @throws ConnectError */
+  path(name: string, hops: readonly Bastion[], address: string, port: number): Promise<Path>;
+  close(): void;
+}
+
+/** sshd's default MaxStartups is 10: a fleet that dials through one bastion must leave room for others. */
+const HANDSHAKES = 8;
+
+interface Opened {
+  readonly tunnels: Promise<Tunnels>;
+  readonly handshakes: Slots;
+}
+
+/** `connect` dials one bastion, over a stream when it stands behind another. */
+export function bastions(connect: (endpoint: Endpoint, through: Path | undefined) => Promise<Tunnels>): Bastions {
+  const opened = new Map<string, Opened>();
+  const open = async (name: string, hops: readonly Bastion[]): Promise<Opened> => {
+    const key = hops.map((hop) => `${hop.user}@${whereOf({ address: hop.address, ssh: hop })}`).join(' ');
+    const known = opened.get(key);
+    if (known !== undefined) {
+      const lost = await known.tunnels.then(
+        (tunnels) => tunnels.isLost(),
+        () => true,
+      );
+      if (!lost) return known;
+      // Whoever notices first dials again; the others find its attempt.
+      if (opened.get(key) !== known) return open(name, hops);
+    }
+    const [last] = hops.slice(-1);
+    const dial = async (): Promise<Tunnels> => {
+      const before = hops.slice(0, -1);
+      const through = before.length === 0 ? undefined : await path(name, before, last!.address, last!.port);
+      try {
+        return await connect({ name, address: last!.address, ssh: last! }, through);
+      } finally {
+        through?.settled();
+      }
+    };
+    const fresh = { tunnels: dial(), handshakes: known?.handshakes ?? slots(HANDSHAKES) };
+    fresh.tunnels.catch(() => undefined);
+    opened.set(key, fresh);
+    return fresh;
+  };
+
+  const path: Bastions['path'] = async (name, hops, address, port) => {
+    const { tunnels, handshakes } = await open(name, hops);
+    const settled = await handshakes.take();
+    try {
+      return { stream: await (await tunnels).forward(address, port), settled };
+    } catch (error) {
+      settled();
+      if (error instanceof ConnectError) throw error;
+      const at = hops.map((hop) => whereOf({ address: hop.address, ssh: hop })).at(-1)!;
+      const { message } = error as Error;
+      throw new ConnectError(name, `the bastion ${at} does not reach ${address} port ${String(port)}: ${message}`, {
+        retryable: !/prohibited/i.test(message),
+        ...(/prohibited/i.test(message)
+          ? { remedy: `sshd of ${at} must allow it (AllowTcpForwarding, PermitOpen)` }
+          : {}),
+        cause: error,
+      });
+    }
+  };
+
+  return {
+    path,
+    close: () => {
+      for (const { tunnels } of opened.values())
+        void tunnels.then(
+          (one) => one.end(),
+          () => undefined,
+        );
+      opened.clear();
+    },
+  };
+}

@@ -1,0 +1,237 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConnectError } from '../errors.ts';
+import type { Bastion, Host, SshSettings } from '../inventory/inventory.ts';
+import { parseJump } from '../inventory/ssh.ts';
+import { slots } from './slots.ts';
+import { configClasses, type ClassOf } from './ssh-config-classes.ts';
+
+/** The user's SSH configuration, asked through `ssh -G` for what inventories leave open. */
+export interface SshConfig {
+  /** The host with what the configuration says of it; the inventory's settings win. @throws ConnectError */
+  applied<H extends Host>(host: H): Promise<H>;
+  /** How often ssh was run. */
+  readonly runs: number;
+  close(): void;
+}
+
+/** What `ssh -G` says of a name, keywords in lower case. */
+type Answer = ReadonlyMap<string, readonly string[]>;
+
+const SYSTEM_CONFIG = '/etc/ssh/ssh_config';
+/** Says that the configuration has no such setting: `ssh -G` fills in defaults, which are not kbuild's. */
+const UNSET = '/kbuild-unset';
+const UNSET_USER = 'kbuild-unset';
+const AT_ONCE = 4;
+const TIMEOUT_MS = 20_000;
+
+/**
+ * Where there is no configuration file, nothing is run. Else ssh is run once for all hosts that match the same `Host`
+ * lines, and once for each only if there is a `Match` line or the configuration gives the name another address.
+ * `home`: the user's home folder, where ssh itself looks for ~/.ssh/config.
+ */
+export function sshConfig({ home }: { readonly home: string }): SshConfig {
+  const places = slots(AT_ONCE);
+  const answers = new Map<string, Promise<Answer | undefined>>();
+  const classes = new Map<string, ClassOf>();
+  const folders: string[] = [];
+  let runs = 0;
+
+  const wrapped = (file: string, own: boolean): string => {
+    const folder = mkdtempSync(join(tmpdir(), 'kbuild-ssh-config-'));
+    folders.push(folder);
+    const path = join(folder, 'config');
+    // The first value of a keyword wins: these stand for what nobody said.
+    const text = [
+      `Include "${file}"`,
+      ...(own ? [`Include ${SYSTEM_CONFIG}`] : []),
+      'Match all',
+      `  User ${UNSET_USER}`,
+      `  IdentityFile ${UNSET}`,
+      `  UserKnownHostsFile ${UNSET}`,
+      '',
+    ].join('\n');
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  };
+  const wrappers = new Map<string, string>();
+  const wrapperOf = (file: string, own: boolean): string => {
+    const known = wrappers.get(file) ?? wrapped(file, own);
+    wrappers.set(file, known);
+    return known;
+  };
+
+  const run = async (wrapper: string, name: string): Promise<Answer | undefined> => {
+    const giveBack = await places.take();
+    try {
+      runs++;
+      return await askSsh(wrapper, name);
+    } finally {
+      giveBack();
+    }
+  };
+  const once = (key: string, wrapper: string, name: string): Promise<Answer | undefined> => {
+    const known = answers.get(key) ?? run(wrapper, name);
+    answers.set(key, known);
+    return known;
+  };
+
+  const ask = async (file: string, own: boolean, name: string): Promise<Answer | undefined> => {
+    const wrapper = wrapperOf(file, own);
+    if (!classes.has(file)) classes.set(file, configClasses(own ? [file, SYSTEM_CONFIG] : [file], home));
+    const classOf = classes.get(file);
+    const single = `${file}\0name\0${name}`;
+    if (classOf === undefined) return once(single, wrapper, name);
+    const shared = await once(`${file}\0class\0${classOf(name)}`, wrapper, name);
+    if (shared === undefined) return undefined;
+    // Asked for another host of the class; its address stands for ours only when the configuration gave it none.
+    return shared.get('kbuild-asked')?.[0] === name || shared.get('kbuild-same')?.[0] === 'yes'
+      ? shared
+      : once(single, wrapper, name);
+  };
+
+  return {
+    get runs() {
+      return runs;
+    },
+    async applied(host) {
+      const { open, configFile } = host.ssh;
+      if (open === undefined || configFile === 'none') return host;
+      const file = configFile ?? join(home, '.ssh', 'config');
+      const own = configFile === undefined;
+      if (own && !existsSync(file)) return host;
+      const failure = (message: string, remedy: string, cause?: unknown) =>
+        new ConnectError(host.name, message, { retryable: false, remedy, cause });
+      const asking = async (name: string): Promise<Answer | undefined> => {
+        try {
+          return await ask(file, own, name);
+        } catch (error) {
+          throw failure(
+            `"ssh -G ${name}" failed: ${(error as Error).message}`,
+            `check ${file}, or set ssh.configFile: none`,
+            error,
+          );
+        }
+      };
+      const answer = await asking(host.address);
+      if (answer === undefined) return host;
+      const refused = unusable(answer, host.ssh);
+      if (refused !== undefined)
+        throw failure(
+          `${file} says ${refused} for ${host.address}, which kbuild does not do`,
+          'use ProxyJump, set ssh.bastion, or ssh.configFile: none',
+        );
+      const bastions = open.includes('bastions') ? await jumps(answer, host.ssh, home, asking) : undefined;
+      const name =
+        answer.get('kbuild-same')?.[0] === 'yes' ? host.address : (answer.get('hostname')?.[0] ?? host.address);
+      return {
+        ...host,
+        address: name,
+        ssh: { ...said(host.ssh, answer, home), ...(bastions === undefined ? {} : { bastions }) },
+      };
+    },
+    close: () => {
+      for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** undefined where there is no ssh. */
+const askSsh = (wrapper: string, name: string): Promise<Answer | undefined> =>
+  new Promise((resolve, reject) => {
+    execFile('ssh', ['-F', wrapper, '-G', '--', name], { timeout: TIMEOUT_MS }, (error, stdout, stderr) => {
+      if (error === null) resolve(answerOf(stdout, name));
+      else if ((error as { readonly code?: unknown }).code === 'ENOENT') resolve(undefined);
+      else reject(new Error(stderr.trim().split('\n').at(-1) ?? error.message));
+    });
+  });
+
+function answerOf(text: string, name: string): Answer {
+  const found = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const [, keyword, value] = /^(\S+) (.*)$/.exec(line) ?? [];
+    if (keyword !== undefined) found.set(keyword, [...(found.get(keyword) ?? []), value!]);
+  }
+  found.set('kbuild-asked', [name]);
+  found.set('kbuild-same', [found.get('hostname')?.[0]?.toLowerCase() === name.toLowerCase() ? 'yes' : 'no']);
+  return found;
+}
+
+const set = (values: readonly string[] | undefined, unset: string): readonly string[] =>
+  (values ?? []).filter((value) => value !== unset && value !== 'none');
+
+/** A setting that changes how the host is reached, and that kbuild has no way to follow. */
+function unusable(answer: Answer, ssh: SshSettings): string | undefined {
+  const command = set(answer.get('proxycommand'), '')[0];
+  return command !== undefined && ssh.open?.includes('bastions') === true ? `ProxyCommand ${command}` : undefined;
+}
+
+/** What the configuration says where the inventory says nothing. */
+function said<S extends SshSettings>(ssh: S, answer: Answer, home: string): S {
+  const open = new Set(ssh.open);
+  const path = (value: string): string =>
+    value
+      .replace(/^~(?=\/)/, home)
+      .replaceAll('%d', home)
+      .replaceAll('%%', '%');
+  const user = set(answer.get('user'), UNSET_USER)[0];
+  const identities = set(answer.get('identityfile'), UNSET).map(path);
+  const known = set(answer.get('userknownhostsfile'), UNSET)
+    .flatMap((value) => value.split(' '))
+    .map(path);
+  const alias = set(answer.get('hostkeyalias'), '')[0];
+  const port = Number(answer.get('port')?.[0] ?? 22);
+  return {
+    ...ssh,
+    ...(open.has('user') && user !== undefined ? { user } : {}),
+    ...(open.has('port') ? { port } : {}),
+    ...(open.has('identityFiles') && identities.length > 0 ? { identityFiles: identities } : {}),
+    ...(open.has('knownHostsFiles') && known.length > 0
+      ? { knownHostsFiles: [...known, ...ssh.knownHostsFiles.slice(1)] }
+      : {}),
+    ...(alias === undefined ? {} : { hostKeyAlias: alias }),
+  };
+}
+
+/** Bastions behind bastions; more is a circle. */
+const MAX_JUMPS = 8;
+
+/** The bastions of ProxyJump, each as the configuration describes it; those that it goes through itself come first. */
+async function jumps(
+  answer: Answer,
+  ssh: SshSettings,
+  home: string,
+  ask: (name: string) => Promise<Answer | undefined>,
+  depth = 0,
+): Promise<readonly Bastion[] | undefined> {
+  const jump = set(answer.get('proxyjump'), '')[0];
+  if (jump === undefined) return undefined;
+  const { user: ownUser, identityFiles, passphrase, knownHostsFiles, open } = ssh;
+  // Pins, bastions and passwords are the host's own.
+  const shared: SshSettings = {
+    user: ownUser,
+    port: 22,
+    knownHostsFiles,
+    ...(identityFiles === undefined ? {} : { identityFiles }),
+    ...(passphrase === undefined ? {} : { passphrase }),
+    ...(open === undefined ? {} : { open }),
+  };
+  const found: Bastion[] = [];
+  for (const [i, text] of jump.split(',').entries()) {
+    const { user, address, port } = parseJump(text.replace(/^ssh:\/\//, ''));
+    const own = await ask(address);
+    // As OpenSSH: only the first of a list is reached by its own ProxyJump.
+    if (own !== undefined && i === 0 && depth < MAX_JUMPS)
+      found.push(...((await jumps(own, ssh, home, ask, depth + 1)) ?? []));
+    const login = own === undefined ? shared : said(shared, own, home);
+    found.push({
+      ...login,
+      address: own?.get('hostname')?.[0] ?? address,
+      ...(user === undefined ? {} : { user }),
+      port: port ?? (own === undefined ? 22 : Number(own.get('port')?.[0] ?? 22)),
+    });
+  }
+  return found;
+}

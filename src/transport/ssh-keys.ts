@@ -1,0 +1,167 @@
+// CommonJS: Node finds no named exports in it.
+import ssh2, {
+  type AgentAuthMethod,
+  type BaseAgent,
+  type ParsedKey,
+  type PublicKeyAuthMethod,
+  type SignCallback,
+} from 'ssh2';
+import { existsSync, readFileSync } from 'node:fs';
+import type { Login } from '../inventory/inventory.ts';
+import { revealed, type Secret } from '../shell/secret.ts';
+
+/** One way to log in; each counts against the server's MaxAuthTries. */
+export type LoginMethod = PublicKeyAuthMethod | AgentAuthMethod;
+
+/** Why there is no way to log in, and what to do. */
+export class KeyProblem extends Error {
+  readonly remedy: string;
+
+  constructor(message: string, remedy: string, cause?: unknown) {
+    super(message, { cause });
+    this.remedy = remedy;
+  }
+}
+
+/** Keys of files and of the agent, each read, unlocked and asked for once in a run. */
+export interface Keyring {
+  /** In the order of the identity files; without any, whatever the agent holds. @throws KeyProblem */
+  methods(login: Login): Promise<readonly LoginMethod[]>;
+}
+
+/** Where keys come from besides files. */
+export interface KeyringOptions {
+  /** $SSH_AUTH_SOCK */
+  readonly agentSocket?: string | undefined;
+  /** Asks for the passphrase of a key file; none where nobody can be asked. */
+  readonly askPassphrase?: ((file: string) => Promise<Secret>) | undefined;
+}
+
+/** A keyring of one run. */
+export function keyring({ agentSocket, askPassphrase }: KeyringOptions): Keyring {
+  const socket = agentSocket === '' ? undefined : agentSocket;
+  let held: Promise<readonly ParsedKey[]> | undefined;
+  const files = new Map<string, Promise<Omit<PublicKeyAuthMethod, 'username'> | Omit<AgentAuthMethod, 'username'>>>();
+  // One question at a time: several encrypted keys must not ask over each other.
+  let asked: Promise<unknown> = Promise.resolve();
+
+  const ask = (file: string): Promise<Secret | undefined> => {
+    const answer = asked.then(() => askPassphrase?.(file));
+    asked = answer.catch(() => undefined);
+    return answer;
+  };
+  const read = async (file: string, passphrase: Secret | undefined) => {
+    // An agent that does not answer holds nothing: the file may do without it.
+    const inAgent = socket === undefined ? [] : await (held ??= agentKeys(socket)).catch(() => []);
+    const wanted = publicKeyOf(file);
+    const signer = wanted === undefined ? undefined : inAgent.find((key) => key.getPublicSSH().equals(wanted));
+    if (signer !== undefined) return { type: 'agent' as const, agent: agentOfOne(socket!, signer) };
+    return { type: 'publickey' as const, key: await privateKey(file, passphrase, ask) };
+  };
+
+  return {
+    async methods({ user: username, identityFiles, passphrase }) {
+      if (identityFiles === undefined) {
+        if (socket === undefined)
+          throw new KeyProblem('no SSH key to log in with', 'set ssh.identityFile, or start an agent ($SSH_AUTH_SOCK)');
+        return [{ type: 'agent', username, agent: socket }];
+      }
+      return Promise.all(
+        identityFiles.map(async (file) => {
+          const known = files.get(file) ?? read(file, passphrase);
+          files.set(file, known);
+          return { ...(await known), username };
+        }),
+      );
+    },
+  };
+}
+
+const agentKeys = (socket: string): Promise<readonly ParsedKey[]> =>
+  new Promise((resolve, reject) => {
+    ssh2.createAgent(socket).getIdentities((error, keys) => {
+      if (error !== undefined && error !== null) reject(error);
+      else
+        resolve(
+          (keys ?? [])
+            .map((key) => ssh2.utils.parseKey(key as Buffer))
+            .filter((key): key is ParsedKey => !(key instanceof Error)),
+        );
+    });
+  });
+
+/** The agent, but showing one key of those it holds: the others would use up the server's patience. */
+function agentOfOne(socket: string, key: ParsedKey): BaseAgent {
+  const agent = ssh2.createAgent(socket);
+  class OneKey extends ssh2.BaseAgent<ParsedKey> {
+    getIdentities(done: (error?: Error | null, keys?: ParsedKey[]) => void): void {
+      done(null, [key]);
+    }
+    sign(wanted: ParsedKey, data: Buffer, options: unknown, done?: SignCallback): void {
+      agent.sign(wanted, data, options as never, done);
+    }
+  }
+  return new OneKey();
+}
+
+/** What the .pub file says, or the file itself when it is one: known without a passphrase. */
+function publicKeyOf(file: string): Buffer | undefined {
+  for (const name of [`${file}.pub`, file]) {
+    if (!existsSync(name)) continue;
+    let text: string;
+    try {
+      text = readFileSync(name, 'utf8');
+    } catch {
+      continue;
+    }
+    const [type, blob] = text.split(/\s+/);
+    if (type !== undefined && blob !== undefined && /^(?:ssh-|ecdsa-|sk-)/.test(type))
+      return Buffer.from(blob, 'base64');
+  }
+  return undefined;
+}
+
+async function privateKey(
+  file: string,
+  passphrase: Secret | undefined,
+  ask: (file: string) => Promise<Secret | undefined>,
+): Promise<ParsedKey> {
+  let text: Buffer;
+  try {
+    text = readFileSync(file);
+  } catch (error) {
+    throw new KeyProblem(
+      `cannot read the SSH key ${file}: ${(error as Error).message}`,
+      'check ssh.identityFile',
+      error,
+    );
+  }
+  if (/^sk-|^-----BEGIN PUBLIC|^(?:ssh|ecdsa)-/.test(text.toString('latin1', 0, 64)))
+    throw new KeyProblem(
+      `the agent does not hold the key of ${file}, and there is only its public half here`,
+      'load the key into the agent (ssh-add), or name the private key in ssh.identityFile',
+    );
+  const open = ssh2.utils.parseKey(text);
+  if (!(open instanceof Error)) return open;
+  if (!/passphrase/i.test(open.message)) throw unusable(file, open);
+  const secret = passphrase ?? (await ask(file));
+  if (secret === undefined)
+    throw new KeyProblem(
+      `the SSH key ${file} is encrypted`,
+      `set ssh.passphrase (env:NAME, file:PATH or command:COMMAND), or add it to an agent (ssh-add ${file})`,
+      open,
+    );
+  const unlocked = ssh2.utils.parseKey(text, revealed(secret));
+  if (!(unlocked instanceof Error)) return unlocked;
+  if (!/passphrase|integrity|decrypt/i.test(unlocked.message)) throw unusable(file, unlocked);
+  throw new KeyProblem(`the passphrase of the SSH key ${file} is wrong`, 'check ssh.passphrase', unlocked);
+}
+
+const unusable = (file: string, error: Error): KeyProblem =>
+  /\bsk-/.test(error.message)
+    ? new KeyProblem(
+        `the SSH key ${file} is of a security key (FIDO), which kbuild cannot use`,
+        'log in with a key of another kind',
+        error,
+      )
+    : new KeyProblem(`${file} is no SSH private key: ${error.message}`, 'check ssh.identityFile', error);

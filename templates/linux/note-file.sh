@@ -1,0 +1,14 @@
+# shellcheck shell=sh disable=SC2154  # parameters come from outside
+# Notes FILE in RECORD, and keeps what is there now below the folder KEPT. Nothing is noted twice.
+mkdir -p -- "$(dirname "$RECORD")"
+if [ -f "$FILE" ] && [ ! -e "$KEPT$FILE" ]; then
+  mkdir -p -- "$KEPT$(dirname "$FILE")"
+  chmod 700 -- "$KEPT"
+  cp -p -- "$FILE" "$KEPT$FILE.new"
+  mv -- "$KEPT$FILE.new" "$KEPT$FILE"
+fi
+if [ -e "$RECORD" ]; then cat -- "$RECORD" >"$RECORD.new"; else : >"$RECORD.new"; fi
+printf '%s\n' "$FILE" >>"$RECORD.new"
+sort -u -o "$RECORD.new" -- "$RECORD.new"
+sync "$RECORD.new"
+mv -- "$RECORD.new" "$RECORD"
