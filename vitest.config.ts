@@ -1,9 +1,27 @@
 import { defineConfig } from 'vitest/config';
 
+const globalSetup = ['test/lab/global-setup.ts'];
+
 export default defineConfig({
   test: {
+    coverage: {
+      provider: 'v8',
+      reporter: ['text-summary'],
+      include: ['src/**/*.ts'],
+      // What talks to the world is proved against the world: the integration tests and the lab.
+      exclude: ['src/cli/**', 'src/transport/**', 'src/remote/**', 'src/surveys/**', 'src/report/terminal.ts'],
+      thresholds: { lines: 90 },
+    },
     projects: [
-      { test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/lab/**', 'test/integration/**'] } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/lab/**', 'test/integration/**'],
+          // Slow only where the machine is busy with other things.
+          testTimeout: 30_000,
+        },
+      },
       {
         test: {
           name: 'integration',
@@ -17,7 +35,7 @@ export default defineConfig({
           name: 'lab',
           include: ['test/lab/**/*.test.ts'],
           exclude: ['test/lab/long/**'],
-          globalSetup: ['test/lab/global-setup.ts'],
+          globalSetup,
           testTimeout: 900_000,
           hookTimeout: 900_000,
           fileParallelism: false,
@@ -27,6 +45,7 @@ export default defineConfig({
         test: {
           name: 'long',
           include: ['test/lab/long/**/*.test.ts'],
+          globalSetup,
           testTimeout: 7_200_000,
           hookTimeout: 900_000,
           fileParallelism: false,

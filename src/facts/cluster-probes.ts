@@ -3,6 +3,7 @@ import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts
 import { controlPlanes } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
+import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
 import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets, parseTokens } from './cluster-objects.ts';
 import { etcdCommand, parseEtcd } from './etcd-view.ts';
@@ -44,6 +45,10 @@ function readyz(inventory: Inventory, host: LinuxHost) {
 
 const parseReadyz = (out: string): ReadonlyMap<string, string> =>
   new Map(lines(out).map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]));
+
+/** Succeeds when the host's own API server is ready: a control plane that is not is given up within seconds. */
+export const readyCommand = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
+  sh`${kubectl(inventory, host)} --request-timeout=3s get --raw /readyz`;
 
 const isSecret = (object: JsonObject): boolean => object['kind'] === 'Secret' && object['apiVersion'] === 'v1';
 

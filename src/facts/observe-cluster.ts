@@ -1,10 +1,11 @@
 import { parse as parseYaml } from 'yaml';
 import { FactError } from '../errors.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
+import { controlPlanes } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
 import type { ClusterUp, ClusterView } from './cluster.ts';
 import { byWantedKey } from './cluster-objects.ts';
-import { clusterProbes, type ClusterFacts } from './cluster-probes.ts';
+import { clusterProbes, readyCommand, type ClusterFacts } from './cluster-probes.ts';
 import type { Observed } from './fleet.ts';
 import { parallelFramedScript, readFrames } from './framed-script.ts';
 import type { LinuxFacts } from './linux.ts';
@@ -80,6 +81,8 @@ function viewOf(host: LinuxHost, facts: ClusterFacts, wanted: readonly JsonObjec
   };
 }
 
+const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
+
 const said = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** True, false, or why it cannot be told whether a host has the administrator's kubeconfig. */
@@ -118,7 +121,12 @@ export async function observeCluster(
       const commands = Object.fromEntries(Object.entries(probes).map(([name, { command }]) => [name, command]));
       const word = nonce();
       const from = nowMs();
-      const { stdout, stderr } = await ask(host)(parallelFramedScript(commands, word));
+      const command = parallelFramedScript(commands, word);
+      // With others to ask, one that is half dead must not cost every probe's patience.
+      const others = controlPlanes(inventory).length > 1;
+      const first = others ? `${readyCommand(inventory, host).script} >/dev/null || exit 3\n` : '';
+      const { status, stdout, stderr } = await ask(host)({ ...command, script: `${first}${command.script}` });
+      if (others && status === 3) throw new Error(`${host.name}: its API server is not ready: ${lastLine(stderr)}`);
       const answers = readFrames(stdout, stderr, word);
       const facts = factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 });
       return viewOf(host, facts, wanted);
