@@ -148,7 +148,11 @@ async function connect(
   const guard = hostKeyGuard(endpoint, options.policy);
   const client = new ssh2.Client();
   return new Promise((resolve, reject) => {
+    let failed = false;
     const fail = (error: Error) => {
+      // Destroying the client closes it, which is told as a failure too.
+      if (failed) return;
+      failed = true;
       options.signal?.removeEventListener('abort', abort);
       client.destroy();
       path?.stream.destroy();

@@ -1,0 +1,373 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Host, SshSettings } from '../../src/inventory/inventory.ts';
+import { linuxRemote } from '../../src/remote/linux.ts';
+import { Secret } from '../../src/shell/secret.ts';
+import { sh } from '../../src/shell/sh.ts';
+import { sshConfig } from '../../src/transport/ssh-config.ts';
+import { dialSsh, sshDialler, type SshOptions } from '../../src/transport/ssh.ts';
+import { startSshd, type Sshd } from './sshd.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'kbuild-openssh-'));
+const at = (name: string) => join(folder, name);
+
+function keyFile(name: string, ...options: string[]): string {
+  execFileSync('ssh-keygen', ['-q', '-N', '', '-C', 'test', '-f', at(name), ...options]);
+  return readFileSync(at(`${name}.pub`), 'utf8')
+    .split(' ')
+    .slice(0, 2)
+    .join(' ');
+}
+
+let sshd: Sshd;
+let keys: Readonly<Record<'ed' | 'rsa' | 'ecdsa' | 'other' | 'otherRsa', string>>;
+
+beforeAll(async () => {
+  keys = {
+    rsa: keyFile('rsa', '-t', 'rsa', '-b', '2048'),
+    ecdsa: keyFile('ecdsa', '-t', 'ecdsa'),
+    other: keyFile('other', '-t', 'ed25519'),
+    otherRsa: keyFile('otherRsa', '-t', 'rsa', '-b', '2048'),
+    ed: '',
+  };
+  sshd = await startSshd([`HostKey ${at('rsa')}`, `HostKey ${at('ecdsa')}`]);
+  keys = { ...keys, ed: readFileSync(join(sshd.folder, 'host.pub'), 'utf8').split(' ').slice(0, 2).join(' ') };
+});
+afterAll(async () => {
+  await sshd.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const withSsh = (host: Host, ssh: Partial<SshSettings>): Host => ({ ...host, ssh: { ...host.ssh, ...ssh } });
+
+/** Why it was refused, or what the host answered. */
+async function outcome(host: Host, options: Partial<SshOptions> = {}): Promise<string> {
+  try {
+    const transport = await dialSsh(host, { policy: 'strict', pause: () => Promise.resolve(), ...options });
+    try {
+      return (await transport.exec('echo in')).stdout.trim();
+    } finally {
+      await transport.close();
+    }
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const opensshSays = (knownHosts: string, port: number): 'in' | 'refused' =>
+  spawnSync(
+    'ssh',
+    [
+      ...['-F', 'none', '-p', String(port), '-i', join(sshd.folder, 'login')],
+      ...[
+        'BatchMode=yes',
+        'IdentitiesOnly=yes',
+        `UserKnownHostsFile=${knownHosts}`,
+        'GlobalKnownHostsFile=none',
+      ].flatMap((option) => ['-o', option]),
+      `${userInfo().username}@127.0.0.1`,
+      'echo in',
+    ],
+    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+  ).stdout.includes('in')
+    ? 'in'
+    : 'refused';
+
+describe('known_hosts: the same verdict as ssh -o BatchMode=yes', () => {
+  const host = () => `[127.0.0.1]:${String(sshd.port)}`;
+  test.each<[string, () => string, 'in' | 'refused']>([
+    ['nothing on file', () => '', 'refused'],
+    ['its key', () => `${host()} ${keys.ed}`, 'in'],
+    ['its RSA key alone', () => `${host()} ${keys.rsa}`, 'in'],
+    ['its ECDSA key alone', () => `${host()} ${keys.ecdsa}`, 'in'],
+    ['another key of the same type', () => `${host()} ${keys.other}`, 'refused'],
+    ['another key first, then its own', () => `${host()} ${keys.other}\n${host()} ${keys.ed}`, 'in'],
+    ['a wrong RSA key beside its ed25519 key', () => `${host()} ${keys.otherRsa}\n${host()} ${keys.ed}`, 'in'],
+    ['its RSA key beside a wrong ed25519 key', () => `${host()} ${keys.rsa}\n${host()} ${keys.other}`, 'refused'],
+    ['a wrong RSA key alone', () => `${host()} ${keys.otherRsa}`, 'refused'],
+    ['the bare name on another port', () => `127.0.0.1 ${keys.ed}`, 'in'],
+    ['the bare name with another key', () => `127.0.0.1 ${keys.other}`, 'refused'],
+    ['the bare name with its RSA key alone', () => `127.0.0.1 ${keys.rsa}`, 'refused'],
+    ['another port', () => `[127.0.0.1]:1 ${keys.ed}`, 'refused'],
+    ['a pattern', () => `[127.0.0.*]:* ${keys.ed}`, 'in'],
+    ['a star', () => `* ${keys.ed}`, 'in'],
+    ['a negated pattern', () => `*,!${host()},!127.0.0.1 ${keys.ed}`, 'refused'],
+    ['a negated pattern that leaves the bare name', () => `*,!${host()} ${keys.ed}`, 'in'],
+    ['a list', () => `a,b,${host()} ${keys.ed} comment`, 'in'],
+    ['a revoked key', () => `${host()} ${keys.ed}\n@revoked * ${keys.ed}`, 'refused'],
+    ['another key revoked', () => `${host()} ${keys.ed}\n@revoked * ${keys.other}`, 'in'],
+    ['an authority only', () => `@cert-authority * ${keys.ed}`, 'refused'],
+    ['an authority beside its key', () => `@cert-authority * ${keys.other}\n${host()} ${keys.ed}`, 'in'],
+    ['CRLF line ends', () => `# c\r\n${host()} ${keys.ed}\r\n`, 'in'],
+    [
+      'garbage around it',
+      () => `|||\nx\n${host()} ssh-ed25519 !!!\n@what ${host()} ${keys.ed}\n${host()} ${keys.ed}`,
+      'in',
+    ],
+    ['blanks before it', () => `   ${host()}\t${keys.ed}`, 'in'],
+    ['a comment', () => `#${host()} ${keys.ed}`, 'refused'],
+  ])('%s', async (_, content, expected) => {
+    const file = at('known_hosts');
+    writeFileSync(file, `${content()}\n`);
+    expect(opensshSays(file, sshd.port)).toBe(expected);
+    const got = await outcome(withSsh(sshd.host, { knownHostsFiles: [file] }));
+    expect(got === 'in' ? 'in' : 'refused', got).toBe(expected);
+  });
+
+  test('hashed names', async () => {
+    const file = at('hashed');
+    writeFileSync(file, `${host()} ${keys.ed}\n`);
+    execFileSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' });
+    expect(readFileSync(file, 'utf8')).toMatch(/^\|1\|/);
+    expect(opensshSays(file, sshd.port)).toBe('in');
+    expect(await outcome(withSsh(sshd.host, { knownHostsFiles: [file] }))).toBe('in');
+  });
+});
+
+test('a certificate authority is named as the reason', async () => {
+  const file = at('authority');
+  writeFileSync(file, `@cert-authority * ${keys.other}\n`);
+  expect(await outcome(withSsh(sshd.host, { knownHostsFiles: [file] }))).toContain(
+    `${file}:1 trusts a certificate authority for it, and kbuild cannot check host certificates`,
+  );
+});
+
+test('a pin of the inventory decides alone: key or fingerprint, of any type', async () => {
+  const print = execFileSync('ssh-keygen', ['-lf', at('rsa.pub')], { encoding: 'utf8' }).split(' ')[1]!;
+  const pinned = (...hostKeys: string[]) => outcome(withSsh(sshd.host, { hostKeys, knownHostsFiles: [] }));
+  expect(await pinned(keys.rsa)).toBe('in');
+  expect(await pinned(keys.other, keys.ed)).toBe('in');
+  expect(await pinned(keys.other)).toMatch(/host key .* is not the one of the inventory \(ssh-ed25519 SHA256:/);
+  // A fingerprint says no type: the server shows its first key.
+  expect(await pinned(print)).toMatch(/is not the one of the inventory/);
+});
+
+test.each([
+  [
+    'diffie-hellman-group-exchange-sha256',
+    /offers only Diffie-Hellman group exchange \(diffie-hellman-group-exchange-sha256\)/,
+  ],
+  [
+    'sntrup761x25519-sha512@openssh.com',
+    /offers only post-quantum key exchange \(sntrup761x25519-sha512@openssh\.com\)/,
+  ],
+])('a server with %s alone is refused with that reason, and nothing stands still', async (kex, reason) => {
+  const server = await startSshd([`KexAlgorithms ${kex}`]);
+  try {
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    expect(await outcome(server.host)).toMatch(reason);
+    clearInterval(timer);
+    expect(longest).toBeLessThan(1500);
+  } finally {
+    await server.stop();
+  }
+});
+
+describe('keys', () => {
+  const encrypted = () => {
+    const file = at(`encrypted-${String(Math.random()).slice(2)}`);
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-a', '1', '-N', 'let me in', '-f', file]);
+    return file;
+  };
+  const authorize = (file: string) => {
+    writeFileSync(join(sshd.folder, 'authorized_keys'), readFileSync(`${file}.pub`), { flag: 'a' });
+  };
+
+  test('an encrypted key is asked for once, for any number of hosts', async () => {
+    const file = encrypted();
+    authorize(file);
+    let asked = 0;
+    const dialler = sshDialler({
+      policy: 'strict',
+      askPassphrase: () => Promise.resolve((asked++, Secret.of('let me in'))),
+    });
+    const host = withSsh(sshd.host, { identityFiles: [file] });
+    const transports = await Promise.all([1, 2, 3].map(() => dialler.dial(host)));
+    await Promise.all(transports.map((transport) => transport.close()));
+    expect(asked).toBe(1);
+    expect(await outcome(withSsh(host, { passphrase: Secret.of('let me in') }))).toBe('in');
+    expect(await outcome(withSsh(host, { passphrase: Secret.of('wrong') }))).toContain('passphrase of the SSH key');
+    expect(await outcome(host)).toContain(`the SSH key ${file} is encrypted`);
+  });
+
+  test('several keys are tried in their order', async () => {
+    expect(await outcome(withSsh(sshd.host, { identityFiles: [at('other'), ...sshd.host.ssh.identityFiles!] }))).toBe(
+      'in',
+    );
+    expect(await outcome(withSsh(sshd.host, { identityFiles: [at('other')] }))).toContain(
+      `may not log in with ${at('other')}`,
+    );
+  });
+
+  test('of an agent with many keys only the configured one is offered, also by its public half', async () => {
+    const socket = at('agent');
+    const agent = execFileSync('ssh-agent', ['-a', socket], { encoding: 'utf8' });
+    const pid = Number(/SSH_AGENT_PID=(\d+)/.exec(agent)![1]);
+    try {
+      const env = { ...process.env, SSH_AUTH_SOCK: socket };
+      for (let i = 0; i < 7; i++) {
+        keyFile(`many-${String(i)}`, '-t', 'ed25519');
+        execFileSync('ssh-add', ['-q', at(`many-${String(i)}`)], { env, stdio: 'ignore' });
+      }
+      execFileSync('ssh-add', ['-q', join(sshd.folder, 'login')], { env, stdio: 'ignore' });
+      writeFileSync(at('public.pub'), readFileSync(join(sshd.folder, 'login.pub')));
+      const limited = await startSshd(['MaxAuthTries 2']);
+      try {
+        writeFileSync(join(limited.folder, 'authorized_keys'), readFileSync(join(sshd.folder, 'login.pub')));
+        const host = (ssh: Partial<SshSettings>) => withSsh(limited.host, ssh);
+        expect(await outcome(host({ identityFiles: [at('public')] }), { agentSocket: socket })).toBe('in');
+        expect(await outcome(host({ identityFiles: [at('public.pub')] }), { agentSocket: socket })).toBe('in');
+        const { user, port, knownHostsFiles } = limited.host.ssh;
+        const anyKey = { ...limited.host, ssh: { user, port, knownHostsFiles } };
+        expect(await outcome(anyKey, { agentSocket: socket })).not.toBe('in');
+      } finally {
+        await limited.stop();
+      }
+    } finally {
+      process.kill(pid);
+    }
+  });
+});
+
+describe('bastions', () => {
+  test('hosts behind two bastions: every hop verified, one connection to each', async () => {
+    const [outer, inner] = [await startSshd(['MaxStartups 8:100:8']), await startSshd()];
+    const hop = ({ host }: Sshd) => ({ ...host.ssh, address: '127.0.0.1' });
+    const host = withSsh(sshd.host, { bastions: [hop(outer), hop(inner)] });
+    const dialler = sshDialler({ policy: 'strict' });
+    try {
+      const transports = await Promise.all(Array.from({ length: 12 }, () => dialler.dial(host)));
+      const answers = await Promise.all(transports.map((transport) => transport.exec('echo in')));
+      expect(answers.map(({ stdout }) => stdout)).toEqual(Array(12).fill('in\n'));
+      expect(outer.connectionProcesses()).toHaveLength(1);
+      expect(inner.connectionProcesses()).toHaveLength(1);
+      await Promise.all(transports.map((transport) => transport.close()));
+      writeFileSync(at('nobody'), '');
+      const unverified = withSsh(host, { bastions: [hop(outer), { ...hop(inner), knownHostsFiles: [at('nobody')] }] });
+      expect(await outcome(unverified)).toMatch(
+        new RegExp(`^real: 127\\.0\\.0\\.1:${String(inner.port)}: the host key .* is not known$`),
+      );
+      const closed = withSsh(sshd.host, { port: 1, bastions: [hop(outer)] });
+      expect(await outcome(closed)).toContain(
+        `the bastion 127.0.0.1:${String(outer.port)} does not reach 127.0.0.1 port 1`,
+      );
+    } finally {
+      dialler.close();
+      await outer.stop();
+      await inner.stop();
+    }
+  });
+});
+
+describe('~/.ssh/config through ssh -G', () => {
+  const configured = (text: string, included = '') => {
+    const home = at(`home-${String(Math.random()).slice(2)}`);
+    mkdirSync(join(home, '.ssh', 'more'), { recursive: true });
+    writeFileSync(join(home, 'config'), text.replaceAll('HOME', home));
+    writeFileSync(join(home, '.ssh', 'more', 'one'), included);
+    return { home, file: join(home, 'config') };
+  };
+  const open = ['user', 'port', 'identityFiles', 'knownHostsFiles', 'bastions'] as const;
+  const hostNamed = (address: string, configFile: string, ssh: Partial<SshSettings> = {}): Host => ({
+    ...withSsh(sshd.host, { user: 'root', port: 22, knownHostsFiles: ['/kh'], open, configFile, ...ssh }),
+    address,
+  });
+
+  test('what it says counts where the inventory says nothing; Include, Match and ProxyJump too', async () => {
+    const { home, file } = configured(
+      `Include HOME/.ssh/more/*
+Host jump
+  HostName 10.9.9.9
+  Port 2200
+  User jumper
+Host web*
+  ProxyJump jump
+Match host web2
+  IdentityFile /id/special
+`,
+      'Host web1\n  HostName 10.0.0.1\n  User deploy\n  IdentityFile ~/.ssh/a\n  IdentityFile /id/b\n  HostKeyAlias w\n',
+    );
+    const config = sshConfig({ home });
+    const web1 = await config.applied(hostNamed('web1', file));
+    expect(web1).toMatchObject({
+      address: '10.0.0.1',
+      ssh: {
+        user: 'deploy',
+        port: 22,
+        hostKeyAlias: 'w',
+        bastions: [{ address: '10.9.9.9', port: 2200, user: 'jumper' }],
+      },
+    });
+    expect(web1.ssh.identityFiles?.map((one) => one.replace(/^.*\.ssh/, '~/.ssh'))).toEqual(['~/.ssh/a', '/id/b']);
+    expect((await config.applied(hostNamed('web2', file))).ssh.identityFiles).toEqual(['/id/special']);
+    const own = await config.applied(hostNamed('web1', file, { user: 'me', open: ['port'] }));
+    expect(own.ssh).toMatchObject({ user: 'me' });
+    expect(own.ssh.bastions).toBeUndefined();
+    config.close();
+  });
+
+  test('hosts that match the same lines cost one run of ssh; no configuration, none', async () => {
+    const { home, file } = configured('Host db*\n  User dba\nHost *\n  Port 2222\n');
+    const config = sshConfig({ home });
+    const hosts = await Promise.all(
+      Array.from({ length: 500 }, (_, i) =>
+        config.applied(hostNamed(i % 2 === 0 ? `db${String(i)}` : `10.0.0.${String(i)}`, file)),
+      ),
+    );
+    expect(hosts.map(({ address }) => address).slice(0, 3)).toEqual(['db0', '10.0.0.1', 'db2']);
+    expect(hosts.slice(0, 2).map(({ ssh }) => [ssh.user, ssh.port])).toEqual([
+      ['dba', 2222],
+      ['root', 2222],
+    ]);
+    expect(config.runs).toBe(2);
+    config.close();
+    const nothing = sshConfig({ home });
+    await nothing.applied(withSsh(sshd.host, { open }));
+    expect(nothing.runs).toBe(0);
+  });
+
+  test('ProxyCommand is refused, not ignored', async () => {
+    const { home, file } = configured('Host *\n  ProxyCommand nc %h %p\n');
+    await expect(sshConfig({ home }).applied(hostNamed('x', file))).rejects.toThrow('ProxyCommand nc %h %p');
+  });
+});
+
+test('IPv6', async () => {
+  const server = await startSshd(['ListenAddress ::1']);
+  try {
+    const file = at('six');
+    writeFileSync(file, `[::1]:${String(server.port)} ${readFileSync(join(server.folder, 'host.pub'), 'utf8')}`);
+    expect(await outcome({ ...withSsh(server.host, { knownHostsFiles: [file] }), address: '::1' })).toBe('in');
+    writeFileSync(file, '');
+    expect(await outcome({ ...withSsh(server.host, { knownHostsFiles: [file] }), address: '::1' })).toContain(
+      `[::1]:${String(server.port)}: the host key`,
+    );
+  } finally {
+    await server.stop();
+  }
+});
+
+test('a login shell that prints a megabyte, sleeps and fakes marks does not disturb', async () => {
+  const noisy = at('noisy');
+  writeFileSync(
+    noisy,
+    '#!/bin/sh\nhead -c 1000000 /dev/zero | tr "\\0" x; echo; echo done 0; sleep 0.2\nexec /bin/sh "$@"\n',
+  );
+  chmodSync(noisy, 0o755);
+  const server = await startSshd([`ForceCommand ${noisy} -c "$SSH_ORIGINAL_COMMAND"`, `Banner ${noisy}`]);
+  try {
+    const remote = linuxRemote(server.host, await dialSsh(server.host, { policy: 'strict' }), { runId: 'r' });
+    expect(await remote.run(sh`echo out`)).toBe('out\n');
+    await remote.close();
+  } finally {
+    await server.stop();
+  }
+});
