@@ -3,13 +3,20 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { acting } from '../cluster/acting.ts';
 import { lockHosts } from '../engine/lock.ts';
-import { UsageError } from '../errors.ts';
+import { NotConverged, Refused, SeveralErrors, UsageError } from '../errors.ts';
+import { authoritiesIn } from '../etcd/foreign.ts';
+import { restoreControlPlane } from '../etcd/restore.ts';
+import { linuxFacts } from '../facts/fleet.ts';
+import type { LinuxHost } from '../inventory/inventory.ts';
+import { controlPlanes } from '../inventory/select.ts';
+import { paths } from '../paths.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
 import { holder } from './holder.ts';
-import { withRun } from './run.ts';
+import { withRun, type Run } from './run.ts';
 import { snapshotFolder, snapshotTo } from './snapshots.ts';
+import { confirmed } from './up.ts';
 
 /** `kbuild etcd snapshot save [FILE]`: a verified snapshot of the live etcd, 0600. Prints its path. */
 export const runSave = (context: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
@@ -24,6 +31,101 @@ export const runSave = (context: Context, flags: Flags, [file]: readonly string[
       const status = await snapshotTo(run, connected.on, control, path, 'asked for');
       if (flags.json === true) context.out(jsonDocument({ file: path, through: control.name, ...status }));
       else context.out(`${path}\n`);
+      return 0;
+    } finally {
+      await lock.release();
+    }
+  });
+
+/** The control planes that a restore is about, all of which answer and hold the cluster. */
+function restored(run: Run): readonly LinuxHost[] {
+  const { connected, inventory } = run;
+  const fleet = connected.watch.fleet();
+  const missing = fleet.unreachable.filter(({ host }) => host.role === 'control-plane');
+  if (missing.length > 0)
+    throw new SeveralErrors(
+      missing.map(({ error }) => error),
+      {
+        remedy: 'all control planes are restored together: bring it back, or take it out of the inventory',
+      },
+    );
+  const hosts = controlPlanes(inventory);
+  for (const host of hosts) {
+    const facts = linuxFacts(fleet, host);
+    if (facts === undefined || !facts.kubernetesTraces.has(paths.adminConf))
+      throw new Refused(
+        host.name,
+        'it is no control plane yet, so there is nothing to restore into',
+        'take it out of the inventory, and add it again afterwards',
+      );
+  }
+  return hosts;
+}
+
+/** @throws Refused unless the snapshot holds the certificate authority of these hosts. */
+async function refuseForeign(run: Run, hosts: readonly LinuxHost[], file: string): Promise<void> {
+  const fleet = run.connected.watch.fleet();
+  const cas = new Set(hosts.map((host) => linuxFacts(fleet, host)!.caFingerprint));
+  const [ca] = cas;
+  if (cas.size !== 1 || ca === undefined || ca === 'absent')
+    throw new Refused(run.inventory.name, 'its control planes do not agree on one certificate authority');
+  const found = await authoritiesIn(file);
+  if (!found.has(ca))
+    throw new Refused(
+      run.inventory.name,
+      `${file} is no snapshot of this cluster: it holds ${found.size === 0 ? 'no certificate authority' : 'others'}, not ${ca}`,
+      'restore a snapshot of this cluster',
+    );
+}
+
+const SERVES_WITHIN_MS = 5 * 60_000;
+const LOOK_MS = 2000;
+
+/** Waits until etcd is whole and every API server is ready. @throws NotConverged */
+async function untilItServes(run: Run, hosts: readonly LinuxHost[]): Promise<void> {
+  const { connected, context } = run;
+  const deadline = context.nowMs() + SERVES_WITHIN_MS;
+  for (;;) {
+    connected.watch.expireAll();
+    const needed = await connected.watch
+      .evaluate(({ cluster }) => {
+        if (cluster.state !== 'up') return ['the API server'];
+        return hosts.flatMap(({ name }) => [
+          ...(cluster.apiServers.get(name) === 'ok' ? [] : [`the API server of ${name}`]),
+          ...(cluster.members.some((member) => member.name === name && member.healthy) ? [] : [`etcd of ${name}`]),
+        ]);
+      })
+      .then(({ value }) => value)
+      .catch((error: unknown) => [error instanceof Error ? error.message : String(error)]);
+    if (needed.length === 0) return;
+    if (context.nowMs() > deadline) throw new NotConverged(run.inventory.name, 'etcd-restore', needed);
+    await context.sleep(LOOK_MS);
+  }
+}
+
+/** `kbuild etcd snapshot restore FILE`: the whole control plane goes back to what the snapshot holds. */
+export const runRestore = (context: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
+  withRun(context, flags, 'etcd-snapshot-restore', 'never-json', async (run) => {
+    const { connected, inventory } = run;
+    const snapshot = resolve(context.cwd, file ?? '');
+    if (file === undefined || !existsSync(snapshot)) throw new UsageError(`there is no snapshot ${snapshot}`);
+    const hosts = restored(run);
+    await refuseForeign(run, hosts, snapshot);
+    context.err(
+      `This puts ${inventory.name} back to ${snapshot}: every change since then is lost, and the API is away meanwhile.\n`,
+    );
+    if (!(await confirmed(run, `Restore ${hosts.map(({ name }) => name).join(', ')}?`))) return 0;
+    const lock = await lockHosts(connected.remotes, holder(context, 'etcd snapshot restore'));
+    try {
+      const say = (what: string): void => context.err(`${what}\n`);
+      await restoreControlPlane(connected.on, { inventory, hosts, snapshot, id: run.runId, say });
+      say('waiting until etcd and every API server serve');
+      await untilItServes(run, hosts);
+      if (flags.json === true) context.out(jsonDocument({ restored: snapshot, hosts: hosts.map(({ name }) => name) }));
+      else
+        context.out(
+          `${inventory.name} is what ${snapshot} held; the data before it is in /var/lib/etcd-before-restore-${run.runId} of each host\n`,
+        );
       return 0;
     } finally {
       await lock.release();

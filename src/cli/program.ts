@@ -18,6 +18,7 @@ const runners: Readonly<Record<string, () => Promise<Runner>>> = {
   kubeconfig: async () => (await import('./kubeconfig.ts')).runKubeconfig,
   remove: async () => (await import('./remove.ts')).runRemove,
   save: async () => (await import('./etcd.ts')).runSave,
+  restore: async () => (await import('./etcd.ts')).runRestore,
   reset: async () => (await import('./reset.ts')).runReset,
   facts: async () => (await import('./facts.ts')).runFacts,
   unlock: async () => (await import('./unlock.ts')).runUnlock,
@@ -105,10 +106,13 @@ export function program(done: (code: number) => void): Command {
           'Run every preflight check; changes nothing',
           'kbuild check',
           'kbuild check --json | jq .findings',
+          'kbuild check --active --junit check.xml',
         ),
       ),
     ),
-  );
+  )
+    .option('--active', 'survey too: the ways between hosts, disks for etcd, downloads')
+    .option('--junit <file>', 'write the findings as JUnit XML');
   ignoring(
     phase(
       hosts(
@@ -190,6 +194,15 @@ export function program(done: (code: number) => void): Command {
       'kbuild etcd snapshot save prod.db -i prod.yaml',
     ),
   );
+  touching(
+    taking(
+      snapshot,
+      'restore',
+      ['<file>', 'the snapshot'],
+      'Put the whole control plane back to a snapshot of it',
+      'kbuild etcd snapshot restore prod.db -i prod.yaml',
+    ),
+  ).option('--yes', 'do not ask');
   const forReset = (made: Command): Command => draining(hosts(touching(made)));
   forReset(
     command(
