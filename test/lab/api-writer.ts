@@ -1,0 +1,95 @@
+/** A client that writes and reads the API through the endpoint all the time, and knows what it was told was written. */
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { parse } from 'yaml';
+
+const EVERY_MS = 100;
+const PATIENCE_MS = 2000;
+const PATH = '/api/v1/namespaces/default/configmaps';
+const LABEL = 'kbuild-writer';
+
+interface Kubeconfig {
+  readonly clusters: readonly {
+    readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string };
+  }[];
+  readonly users: readonly {
+    readonly user: { readonly 'client-certificate-data': string; readonly 'client-key-data': string };
+  }[];
+}
+
+/** What a writer saw. */
+export interface Written {
+  /** Writes that the API acknowledged. */
+  readonly acknowledged: number;
+  /** Acknowledged writes that are not there. */
+  readonly lost: readonly string[];
+  /** Milliseconds between two acknowledged writes, at worst. */
+  readonly longestGapMs: number;
+}
+
+/** Starts writing; `stop` ends it and reads everything back. */
+export function startWriter(kubeconfig: string): { readonly stop: () => Promise<Written> } {
+  const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
+  const decoded = (text: string): Buffer => Buffer.from(text, 'base64');
+  const { server, 'certificate-authority-data': ca } = clusters[0]!.cluster;
+  const { 'client-certificate-data': cert, 'client-key-data': key } = users[0]!.user;
+  const tls = { ca: decoded(ca), cert: decoded(cert), key: decoded(key) };
+
+  const ask = (method: string, path: string, body?: object): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const asked = request(
+        `${server}${path}`,
+        // A connection of its own each: what hangs must not be used again.
+        { ...tls, method, agent: new Agent(), timeout: PATIENCE_MS, headers: { 'content-type': 'application/json' } },
+        (answer) => {
+          let text = '';
+          answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
+          answer.on('error', reject);
+          answer.on('end', () => {
+            if ((answer.statusCode ?? 500) < 300) resolve(text);
+            else reject(new Error(`${String(answer.statusCode)} ${text.slice(0, 200)}`));
+          });
+        },
+      );
+      asked.on('timeout', () => asked.destroy(new Error('timeout')));
+      asked.on('error', reject);
+      asked.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+
+  const acknowledged: string[] = [];
+  let lastMs = performance.now();
+  let longestGapMs = 0;
+  let isOver = false;
+  const run = `${LABEL}-${Date.now().toString(36)}`;
+  const work = (async () => {
+    for (let n = 0; !isOver; n++) {
+      const name = `${run}-${String(n)}`;
+      const began = performance.now();
+      try {
+        await ask('POST', PATH, { metadata: { name, labels: { app: run } }, data: { n: String(n) } });
+        acknowledged.push(name);
+        longestGapMs = Math.max(longestGapMs, performance.now() - lastMs);
+        lastMs = performance.now();
+        await ask('GET', `${PATH}/${name}`);
+      } catch {
+        // Not acknowledged: nothing was promised.
+      }
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, EVERY_MS - (performance.now() - began))));
+    }
+  })();
+  return {
+    stop: async () => {
+      isOver = true;
+      await work;
+      const { items } = JSON.parse(await ask('GET', `${PATH}?labelSelector=app%3D${run}`)) as {
+        items: { metadata: { name: string } }[];
+      };
+      const there = new Set(items.map(({ metadata }) => metadata.name));
+      return {
+        acknowledged: acknowledged.length,
+        lost: acknowledged.filter((name) => !there.has(name)),
+        longestGapMs: Math.round(longestGapMs),
+      };
+    },
+  };
+}
