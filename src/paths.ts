@@ -45,5 +45,8 @@ export const paths = {
   kubeVipManifest: '/etc/kubernetes/manifests/kube-vip.yaml',
 
   kubeadmPatches: '/etc/kubernetes/patches',
+  etcdCa: '/etc/kubernetes/pki/etcd/ca.crt',
+  etcdClientCertificate: '/etc/kubernetes/pki/apiserver-etcd-client.crt',
+  etcdClientKey: '/etc/kubernetes/pki/apiserver-etcd-client.key',
   adminConf: '/etc/kubernetes/admin.conf',
 } as const;

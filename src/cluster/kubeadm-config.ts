@@ -76,6 +76,18 @@ export function clusterConfiguration(inventory: Inventory): JsonObject {
       serviceSubnet: network.serviceSubnet,
       dnsDomain: kubernetes.dnsDomain,
     },
+    ...(inventory.etcd.topology === 'stacked'
+      ? {}
+      : {
+          etcd: {
+            external: {
+              endpoints: inventory.etcd.endpoints,
+              caFile: paths.etcdCa,
+              certFile: paths.etcdClientCertificate,
+              keyFile: paths.etcdClientKey,
+            },
+          },
+        }),
   };
   const all = merged(base, kubeadm.cluster);
   const apiServer = (all['apiServer'] ?? {}) as { readonly certSANs?: readonly string[] };

@@ -6,7 +6,7 @@ import { spkiFingerprint } from '../shell/fingerprint.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
 import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets, parseTokens } from './cluster-objects.ts';
-import { etcdCommand, parseEtcd } from './etcd-view.ts';
+import { etcdCommand, parseEtcd, type EtcdView } from './etcd-view.ts';
 import { identity } from './ownership.ts';
 import { lines, probe, type FactsOf } from './probe.ts';
 
@@ -79,7 +79,11 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
       sh`if said=$(${adminKubectl(`https://${inventory.endpoint}`)} get --raw /readyz 2>&1); then echo ok; else echo "$said" | tail -n 1; fi`,
       (out) => out.trim(),
     ),
-    etcd: probe(etcdCommand, parseEtcd),
+    // An etcd of the user's is the user's to watch.
+    etcd:
+      inventory.etcd.topology === 'stacked'
+        ? probe(etcdCommand, parseEtcd)
+        : probe(sh`echo external`, (): EtcdView => ({ members: [], alarms: [] })),
     apiServers: probe(readyz(inventory, host), parseReadyz),
     ...Object.fromEntries(
       chunks(

@@ -3,6 +3,7 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import type { Probe } from './probe.ts';
 import type { FactsOf } from './probe.ts';
 import { endpoint } from './linux/endpoint.ts';
+import { externalEtcd } from './linux/external-etcd.ts';
 import { files } from './linux/files.ts';
 import { firewall } from './linux/firewall.ts';
 import { keyrings } from './linux/keyrings.ts';
@@ -79,6 +80,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     runningJob: kubernetes.runningJob,
     kubeletHealthy: kubernetes.kubeletHealthy,
     endpoint: endpoint(inventory, host),
+    externalEtcd: externalEtcd(inventory, host),
     serviceNetwork: kubernetes.serviceNetwork(firstServiceAddress(inventory), dnsServiceAddress(inventory)),
     certificates: kubernetes.certificates,
     leftovers: kubernetes.leftovers,

@@ -46,4 +46,5 @@ export const watchedPackages = (inventory: Inventory): readonly string[] => [
   'socat',
   'haproxy',
   'keepalived',
+  'curl',
 ];

@@ -1,6 +1,6 @@
-import type { Secret } from '../shell/secret.ts';
+import { Secret } from '../shell/secret.ts';
 import { minorOf } from '../versions.ts';
-import type { JsonObject, PackageRepository, UserManifest } from './inventory.ts';
+import type { ExternalEtcd, JsonObject, PackageRepository, UserManifest } from './inventory.ts';
 import { manifestObjects } from './manifests.ts';
 import type { Path } from './path.ts';
 import { readerOf, type Reader, type Report } from './reader.ts';
@@ -19,6 +19,8 @@ export interface Gathered {
   readonly kubernetesKey: PackageRepository['key'];
   readonly runtimeKey: PackageRepository['key'];
   readonly patches: Readonly<Record<string, string>>;
+  /** The user's own etcd; undefined where it is stacked. */
+  readonly etcd: Omit<ExternalEtcd, 'topology'> | undefined;
   /** Secrets of `ssh:`, in the order of the hosts. */
   readonly ssh: readonly SshSecrets[];
 }
@@ -89,6 +91,19 @@ async function sshSecrets({ ssh, hosts }: InventoryFile, reader: Reader): Promis
   return Promise.all(hosts.map(async (host, i) => ({ ...shared, ...(await of(['hosts', i, 'ssh'], host.ssh)) })));
 }
 
+async function externalEtcd(reader: Reader, { etcd }: InventoryFile, report: Report): Promise<Gathered['etcd']> {
+  const { endpoints, ca, cert, key } = etcd;
+  if (ca === undefined || cert === undefined || key === undefined) return undefined;
+  const pem = await reader.text(['etcd', 'key'], key);
+  if (pem !== '' && !pem.includes('PRIVATE KEY-----')) report(['etcd', 'key'], `${key}: holds no PEM private key`);
+  return {
+    endpoints,
+    ca: await certificate(reader, ['etcd', 'ca'], ca, report),
+    cert: await certificate(reader, ['etcd', 'cert'], cert, report),
+    key: Secret.of(pem),
+  };
+}
+
 /** Reads everything that the inventory refers to. Goes on after what cannot be read, and reports it. */
 export async function gather(file: InventoryFile, folder: string, sources: Sources, report: Report): Promise<Gathered> {
   const reader = readerOf(folder, sources, report);
@@ -129,6 +144,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
       ['runtime', 'repository', 'key'],
       runtime.repository.key ?? `${runtime.repository.url}/gpg`,
     ),
+    etcd: await externalEtcd(reader, file, report),
     patches:
       patchFolder === undefined
         ? {}

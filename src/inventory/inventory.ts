@@ -128,6 +128,17 @@ export interface UserManifest {
   readonly objects: readonly JsonObject[];
 }
 
+/** An etcd that the user runs. */
+export interface ExternalEtcd {
+  readonly topology: 'external';
+  /** Client URLs. */
+  readonly endpoints: readonly string[];
+  /** PEM texts: the CA of its servers, and the API servers' client certificate with its key. */
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: Secret;
+}
+
 /** haproxy and keepalived with a virtual address, built by kbuild. */
 export interface KeepalivedBalancer {
   readonly kind: 'keepalived';
@@ -197,7 +208,7 @@ export interface Inventory {
     readonly config: JsonObject;
     readonly registries: readonly RegistrySettings[];
   };
-  readonly etcd: { readonly topology: 'stacked' };
+  readonly etcd: { readonly topology: 'stacked' } | ExternalEtcd;
   readonly loadBalancer: LoadBalancer;
   /** Outbound proxy; `noProxy` is complete: hosts, endpoint, CIDRs, .svc, the cluster's domain. */
   readonly proxy: { readonly http?: string; readonly https?: string; readonly noProxy: readonly string[] } | undefined;

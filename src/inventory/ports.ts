@@ -49,7 +49,7 @@ export function listeningPorts(inventory: Inventory, host: Host): readonly Liste
         tcp(apiPort(inventory), 'kube-apiserver', 'everybody'),
         tcp(10257, 'kube-controller-manager', 'itself'),
         tcp(10259, 'kube-scheduler', 'itself'),
-        ...ETCD,
+        ...(inventory.etcd.topology === 'stacked' ? ETCD : []),
         ...NODE,
         ...network,
         ...balancer,

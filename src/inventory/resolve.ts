@@ -134,7 +134,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
       config: runtime.config,
       registries: registriesOf(file, gathered),
     },
-    etcd: { topology: 'stacked' },
+    etcd: gathered.etcd === undefined ? { topology: 'stacked' } : { topology: 'external', ...gathered.etcd },
     loadBalancer: loadBalancerOf(file),
     proxy:
       proxy === undefined

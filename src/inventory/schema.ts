@@ -19,10 +19,19 @@ export const inventorySchema = z
     runtime,
     etcd: z
       .strictObject({
-        topology: z
-          .enum(['stacked', 'external'])
-          .default('stacked')
-          .meta({ description: 'stacked: on the control planes. external: not supported by this version.' }),
+        topology: z.enum(['stacked', 'external']).default('stacked').meta({
+          description:
+            'stacked: on the control planes. external: yours, at endpoints. An external etcd that kbuild builds comes with a later version.',
+        }),
+        endpoints: z
+          .array(text(/^https:\/\/[a-z0-9.-]+:\d{1,5}$/, 'https://host:port, e.g. "https://10.0.0.41:2379"'))
+          .default([])
+          .meta({ description: 'external: client URLs of every member.' }),
+        ca: localPath().exactOptional().meta({ description: 'external: PEM file of the CA of its servers.' }),
+        cert: localPath()
+          .exactOptional()
+          .meta({ description: "external: PEM file of the API servers' client certificate." }),
+        key: localPath().exactOptional().meta({ description: 'external: PEM file of its key.' }),
       })
       .prefault({})
       .meta({ description: 'Where etcd runs.' }),

@@ -25,11 +25,13 @@ function isYetToJoin(target: Target): boolean {
 }
 
 /** What stands in the way of another member; undefined when nothing does. Members that the host itself left do not count. */
-function obstacle({ host }: Target, cluster: ClusterUp): string | undefined {
+function obstacle({ inventory, host }: Target, cluster: ClusterUp): string | undefined {
   const own = new Set(membersOf(cluster, host).map(({ id }) => id));
   const others = cluster.members.filter(({ id }) => !own.has(id));
-  const { allowed, why } = gate({ members: others, alarms: cluster.alarms }, { kind: 'add' });
-  if (!allowed) return why;
+  if (inventory.etcd.topology === 'stacked') {
+    const { allowed, why } = gate({ members: others, alarms: cluster.alarms }, { kind: 'add' });
+    if (!allowed) return why;
+  }
   const joined = cluster.nodes.filter(({ role, name }) => role === 'control-plane' && name !== host.name);
   const silent = joined.find(({ name }) => (cluster.apiServers.get(name) ?? 'ok') !== 'ok');
   return silent === undefined ? undefined : `the API server of ${silent.name}: ${cluster.apiServers.get(silent.name)!}`;
@@ -53,12 +55,15 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
   const { caFingerprint, nodes } = liveCluster(fleet);
   const control = acting(fleet, host.name);
   const remote = on(control);
-  await before(on, control, `before ${host.name} joined`);
-  // What the host itself left, when it was emptied without being removed.
-  await removeMembers(remote, host);
+  const stacked = inventory.etcd.topology === 'stacked';
+  if (stacked) {
+    await before(on, control, `before ${host.name} joined`);
+    // What the host itself left, when it was emptied without being removed.
+    await removeMembers(remote, host);
+  }
   if (nodes.some(({ name }) => name === host.name))
     await remote.run(sh`${kubectl(inventory, control)} delete node --ignore-not-found ${host.name}`);
-  await passAddGate(remote, host.name);
+  if (stacked) await passAddGate(remote, host.name);
   await withUploadedCertificates(remote, inventory, (certificateKey) =>
     withJoinToken(remote, inventory, host.name, (token) =>
       kubeadmJob(
@@ -105,20 +110,22 @@ export const joinControlPlane = (before: BeforeMembership): Step => ({
 export const controlPlaneServes: Step = {
   name: 'control-plane-serves',
   settleMs: 5 * MINUTES,
-  diff: ({ host, fleet }) => {
+  diff: ({ inventory, host, fleet }) => {
     if (host.role !== 'control-plane') return [];
     const { cluster } = fleet;
     if (cluster.state !== 'up') return [{ summary: `wait until the control plane on ${host.name} serves` }];
     const said = cluster.apiServers.get(host.name) ?? 'no answer';
     const [member] = membersOf(cluster, host);
     const etcd =
-      member === undefined
-        ? 'no etcd member'
-        : member.learner
-          ? 'a learner'
-          : member.healthy
-            ? ''
-            : 'etcd is not healthy';
+      inventory.etcd.topology === 'external'
+        ? ''
+        : member === undefined
+          ? 'no etcd member'
+          : member.learner
+            ? 'a learner'
+            : member.healthy
+              ? ''
+              : 'etcd is not healthy';
     const found = [...(said === 'ok' ? [] : [`API server: ${said}`]), ...(etcd === '' ? [] : [etcd])];
     return found.length === 0
       ? []

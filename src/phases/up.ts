@@ -3,6 +3,7 @@ import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
 import { corednsSpread } from '../kubeadm/coredns-spread.ts';
+import { externalEtcd } from '../etcd/external.ts';
 import { kubeadmInit } from '../kubeadm/init.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { controlPlanesWell, controlPlaneServes, joinControlPlane } from '../kubeadm/join-control-plane.ts';
@@ -65,7 +66,15 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       title: 'Found the cluster',
       ...linux,
       hosts: founders,
-      steps: [etcdAnswers, undoHalfFinished(before), kubeadmPatches, kubeVipOfFounder, kubeadmInit, noMarker],
+      steps: [
+        etcdAnswers,
+        undoHalfFinished(before),
+        kubeadmPatches,
+        ...externalEtcd,
+        kubeVipOfFounder,
+        kubeadmInit,
+        noMarker,
+      ],
       concurrency: 1,
       overlaps: true,
     },

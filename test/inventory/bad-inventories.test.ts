@@ -250,7 +250,19 @@ const VALUES: readonly Bad[] = [
     'external etcd',
     also('etcd: { topology: external }'),
     '1:19 etcd.topology:',
-    /not supported yet by this version; use stacked/,
+    /does not build an external etcd yet in this version/,
+  ],
+  [
+    'an etcd of the user’s without its certificates',
+    also('etcd: { topology: external, endpoints: ["https://10.0.0.41:2379"] }'),
+    '1:7 etcd.ca:',
+    /is required with endpoints/,
+  ],
+  [
+    'an etcd of the user’s that is not meant',
+    also('etcd: { endpoints: ["https://10.0.0.41:2379"] }'),
+    '1:7 etcd.topology:',
+    /must be external/,
   ],
   [
     'a load balancer that does not exist',

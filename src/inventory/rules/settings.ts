@@ -3,11 +3,23 @@ import { nearest } from '../nearest.ts';
 import { asList, selected } from '../selector.ts';
 import { problem, repeated, type Rule } from './rule.ts';
 
-/** Choices that later versions bring. */
-export const supportedSettings: Rule = ({ etcd }) =>
-  etcd.topology === 'external'
-    ? [problem(['etcd', 'topology'], 'external etcd is not supported yet by this version; use stacked')]
+/** An external etcd is the user's own, and whole; kbuild builds none yet. */
+export const supportedSettings: Rule = ({ etcd }) => {
+  const files = (['ca', 'cert', 'key'] as const).filter((name) => etcd[name] === undefined);
+  if (etcd.topology === 'external') {
+    if (etcd.endpoints.length === 0)
+      return [
+        problem(
+          ['etcd', 'topology'],
+          'kbuild does not build an external etcd yet in this version; name endpoints, ca, cert and key of your own, or use stacked',
+        ),
+      ];
+    return files.map((name) => problem(['etcd', name], 'is required with endpoints: the file name of a PEM'));
+  }
+  return etcd.endpoints.length > 0 || files.length < 3
+    ? [problem(['etcd', 'topology'], 'must be external where endpoints or certificates of an etcd are named')]
     : [];
+};
 
 const OWN_PATHS: ReadonlySet<string> = new Set(Object.values(paths));
 

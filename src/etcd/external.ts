@@ -1,0 +1,57 @@
+import { standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { paths } from '../paths.ts';
+import { files, type WantedFile } from '../resources/file.ts';
+import { packages } from '../resources/packages.ts';
+import { compareVersions } from '../versions.ts';
+
+/** The oldest external etcd that kubeadm of the supported minors accepts (its constants.go, 1.36). */
+const OLDEST = '3.5.24';
+
+/** curl, with which a control plane asks an etcd that it has no program of. */
+const curl = packages('etcd-curl', ({ inventory }): Readonly<Record<string, string>> =>
+  inventory.etcd.topology === 'external' ? { curl: 'any' } : {},
+);
+
+/** The API server's way into the user's etcd: its CA, and the client certificate with its key. */
+const certificates = files('etcd-client-certificates', ({ inventory: { etcd } }): readonly WantedFile[] =>
+  etcd.topology === 'stacked'
+    ? []
+    : [
+        { path: paths.etcdCa, content: etcd.ca },
+        { path: paths.etcdClientCertificate, content: etcd.cert },
+        { path: paths.etcdClientKey, content: etcd.key },
+      ],
+);
+
+/** What stands between this host and the etcd. @throws Refused when another cluster lives there. */
+function missing({ host, facts, fleet }: Target): readonly string[] {
+  const { externalEtcd } = facts;
+  if (externalEtcd === 'not asked') return ['its certificates are there'];
+  const full = externalEtcd.find(({ keys }) => keys > 0);
+  if (full !== undefined && fleet.cluster.state === 'absent')
+    throw new Refused(
+      host.name,
+      `the etcd at ${full.url} holds ${String(full.keys)} keys of a Kubernetes cluster, and there is none of this inventory`,
+      'name an empty etcd; if the keys are of an unfinished build: etcdctl del --prefix /registry/',
+    );
+  return externalEtcd.flatMap(({ url, problem, version }) => {
+    if (problem !== undefined) return [`${url}: ${problem}`];
+    return compareVersions(version, OLDEST) < 0 ? [`${url}: it is etcd ${version}, and ${OLDEST} is the oldest`] : [];
+  });
+}
+
+/** Every member of the user's etcd answers this control plane, is healthy, new enough, and holds no other cluster. */
+const ready: Step = {
+  name: 'external-etcd-ready',
+  settleMs: 30_000,
+  diff: (target) => {
+    if (target.inventory.etcd.topology === 'stacked' || standing(target) === 'joined') return [];
+    const found = missing(target);
+    return found.length === 0 ? [] : [{ summary: `wait until the external etcd is ready (${found.join('; ')})` }];
+  },
+};
+
+/** What a control plane needs of an etcd that the user runs, before kubeadm. Nothing where etcd is stacked. */
+export const externalEtcd: readonly Step[] = [curl, certificates, ready];
