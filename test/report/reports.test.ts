@@ -141,7 +141,7 @@ test('a status for people names nodes, members, what expires first, and drift', 
     ],
     drift: ['w1: turn swap off'],
   };
-  const text = statusText(status as Parameters<typeof statusText>[0], Date.parse('2026-11-21T00:00:00Z'));
+  const text = statusText(status, Date.parse('2026-11-21T00:00:00Z'));
   expect(text).toMatch(/prod: Kubernetes \S+ at k8s\.example\.com:6443/);
   expect(text).toMatch(/cp1 +apiserver +\S+ +10\n[\s\S]*cp1 +ca/);
   expect(text).toContain('drift\n  w1: turn swap off');
