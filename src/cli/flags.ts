@@ -13,11 +13,14 @@ export interface Flags {
   /** commander's form of `--no-drain`. */
   readonly drain?: boolean;
   readonly json?: boolean;
+  readonly active?: boolean;
+  readonly junit?: string;
   readonly detailedExitcode?: boolean;
   readonly diff?: boolean;
   readonly ignoreCheck?: readonly string[];
   readonly acceptNewHostKeys?: boolean;
   readonly logFile?: string;
+  readonly bundle?: string;
   readonly timeout?: number;
   readonly kubeconfig?: string;
   readonly merge?: string;
