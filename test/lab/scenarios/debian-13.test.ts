@@ -31,8 +31,8 @@ open("/root/waited", "w").write(str(time.monotonic() < end))
 `;
 
 beforeAll(async () => {
-  await lab.down([HOST]);
   await lab.up([HOST], { release: 'trixie' });
+  await lab.reset([HOST]);
   const inventory = await lab.inventory([HOST]);
   const hosts = inventory.hosts.map((host) => ({ ...host, taints: [] }));
   ({ folder, file } = inventoryFile({ ...inventory, name: 'trixie', hosts }));
@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => lab.down([HOST]));
 
-test('the host is a fresh Debian 13', async () => {
+test('a host stays Debian 13 over a reset of the lab', async () => {
   expect(await on('. /etc/os-release; echo "$VERSION_CODENAME"; ls /etc/sysctl.conf 2>/dev/null')).toBe('trixie');
   expect(lab.hostSettings(HOST).release).toBe('trixie');
 });
