@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 /** The flags of all commands, as commander hands them over. */
 export interface Flags {
   readonly inventory?: string;
-  readonly hosts?: readonly string[];
+  readonly hosts?: readonly string[] | undefined;
   readonly phase?: readonly string[];
   readonly concurrency?: number;
   readonly yes?: boolean;
