@@ -1,3 +1,4 @@
+import { hasKubelet } from '../facts/joined.ts';
 import type { HostFinding } from './each-host.ts';
 import type { Volume } from '../facts/linux/storage.ts';
 import { eachHost } from './each-host.ts';
@@ -35,14 +36,15 @@ export const diskSpace = eachHost(
   {
     name: 'disk-space',
     title: 'there are free bytes and inodes on the file systems that matter',
-    why: 'Where less than 10 % is free (15 % for images), or 5 % of the inodes, the kubelet marks the node as under disk pressure and runs no pods (`evictionHard`). A full disk in the middle of an installation is worse. Make room, or put a larger disk there.',
-    severities: ['error'],
+    why: 'Where less than 10 % is free (15 % for images), or 5 % of the inodes, the kubelet marks the node as under disk pressure and runs no pods (`evictionHard`). A full disk in the middle of an installation is worse; on a host that is a node already it is a warning. Make room, or put a larger disk there.',
+    severities: ['error', 'warning'],
   },
   ({ host, facts }) =>
     facts.storage.flatMap((volume): readonly HostFinding[] => {
       const { path, mountPoint, freeBytes, totalBytes, freeInodes, totalInodes } = volume;
       const need = needed(volume, host.role === 'control-plane' || host.role === 'etcd');
       if (need === undefined) return [];
+      const severity = hasKubelet(facts) ? ('warning' as const) : ('error' as const);
       const evicts = host.kubelet.config['evictionHard'] === undefined;
       const share = evicts ? (EVICTED_BELOW[path] ?? 0) : 0;
       const remedy = `make room on ${mountPoint}`;
@@ -50,7 +52,7 @@ export const diskSpace = eachHost(
         ...(freeBytes < need * MIB
           ? [
               {
-                severity: 'error' as const,
+                severity,
                 message: `${path} has ${String(Math.floor(freeBytes / MIB))} MiB free, and needs ${String(need)}`,
                 remedy,
               },
@@ -58,7 +60,7 @@ export const diskSpace = eachHost(
           : freeBytes < share * totalBytes
             ? [
                 {
-                  severity: 'error' as const,
+                  severity,
                   message: `${path} has ${percent(freeBytes, totalBytes)} free, and the kubelet runs no pods below ${percent(share, 1)}`,
                   remedy,
                 },
@@ -67,7 +69,7 @@ export const diskSpace = eachHost(
         ...(totalInodes > 0 && freeInodes < Math.max(MIN_INODES, share > 0 ? INODES_BELOW * totalInodes : 0)
           ? [
               {
-                severity: 'error' as const,
+                severity,
                 message: `${path} has ${String(freeInodes)} of ${String(totalInodes)} inodes free`,
                 remedy,
               },

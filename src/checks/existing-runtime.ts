@@ -1,3 +1,4 @@
+import { hasKubelet } from '../facts/joined.ts';
 import type { HostFinding } from './each-host.ts';
 import { eachHost } from './each-host.ts';
 
@@ -12,6 +13,8 @@ export const existingRuntime = eachHost(
     severities: ['error', 'warning'],
   },
   ({ facts }): readonly HostFinding[] => {
+    // Whoever let the host join has decided.
+    if (hasKubelet(facts)) return [];
     const others = [...facts.containers].filter(([namespace]) => namespace !== 'k8s.io');
     const sockets = facts.criSockets.filter((socket) => socket !== OURS);
     return [

@@ -7,7 +7,8 @@ end() {
 }
 end
 trap end EXIT
-trap 'exit 1' HUP INT TERM
+# Also when nobody hears `listening` any more: a shell that dies of a signal runs no EXIT trap.
+trap 'exit 1' HUP INT TERM PIPE
 mkdir -p -- "$(dirname -- "$HEARD")"
 : >"$HEARD"
 # Everything else is bound to this unit: it needs nobody who stops it.
