@@ -26,6 +26,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          globalSetup,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -13,8 +13,19 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** A named reason not to start: pure, sees inventory and fleet. A `FactError` that it throws becomes a finding `unknown`. */
-export interface Check {
+/** What docs/checks.md says about a check. */
+export interface CheckPage {
+  /** Stable: `--ignore-check` and `ignoreChecks:` take it. */
   readonly name: string;
+  /** What holds where the check is silent, in one line. */
+  readonly title: string;
+  /** What goes wrong otherwise, and how to mend it. Markdown. */
+  readonly why: string;
+  /** What its findings can be, besides `unknown`. */
+  readonly severities: readonly Exclude<Severity, 'unknown'>[];
+}
+
+/** A named reason not to start: pure, sees inventory and fleet. A `FactError` that it throws becomes a finding `unknown`. */
+export interface Check extends CheckPage {
   readonly test: (seen: { readonly inventory: Inventory; readonly fleet: Fleet }) => readonly Finding[];
 }

@@ -1,7 +1,7 @@
 import { FactError } from '../errors.ts';
 import { observedLinux, type Fleet, type Kinds } from '../facts/fleet.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { Check, Finding } from './check.ts';
+import type { Check, CheckPage, Finding } from './check.ts';
 import { unknown } from './run-checks.ts';
 
 /** One Linux host as a check sees it. */
@@ -11,8 +11,8 @@ export type HostSeen = Kinds['linux'] & { readonly inventory: Inventory; readonl
 export type HostFinding = Omit<Finding, 'host'>;
 
 /** A check of every Linux host for itself: a fact that is unknown on one does not hide what is wrong with the others. */
-export const eachHost = (name: string, test: (seen: HostSeen) => readonly HostFinding[]): Check => ({
-  name,
+export const eachHost = (page: CheckPage, test: (seen: HostSeen) => readonly HostFinding[]): Check => ({
+  ...page,
   test: ({ inventory, fleet }) =>
     observedLinux(fleet).flatMap(({ host, facts }): readonly Finding[] => {
       try {

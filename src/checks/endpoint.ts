@@ -22,11 +22,18 @@ function virtualAddressIsFree({ inventory, facts, fleet }: HostSeen): readonly H
   return error(`another machine has the virtual address ${address}`, 'choose a free address for loadBalancer.address');
 }
 
+const PAGE = {
+  name: 'endpoint',
+  title: 'the endpoint leads to a load balancer that waits, and a virtual address is free',
+  why: 'Before the cluster stands, a connection to `kubernetes.endpoint` should be refused: the balancer is there and has nothing behind it. One that times out never reaches a control plane; one that is served belongs to another cluster. Mend the load balancer, or choose another address.',
+  severities: ['error', 'warning'],
+} as const;
+
 /**
  * The endpoint leads somewhere. Before there is a cluster a refused connection is right: the balancer is there, and nothing
  * behind it (kubernetes.io, "Creating Highly Available Clusters"). For a host that joins, somebody must listen.
  */
-export const endpoint = eachHost('endpoint', (seen) => {
+export const endpoint = eachHost(PAGE, (seen) => {
   const { inventory, facts, fleet } = seen;
   const answer = facts.endpoint;
   if (answer === 'not asked') return [];

@@ -1,29 +1,122 @@
+import { addressOnHost } from './address-on-host.ts';
+import { apparmor } from './apparmor.ts';
+import { architecture } from './architecture.ts';
+import { cgroupControllers } from './cgroup-controllers.ts';
+import { cgroupDriver } from './cgroup-driver.ts';
 import { cgroupVersion } from './cgroup-version.ts';
 import type { Check } from './check.ts';
+import { clockSkew, operatorClock } from './clock-skew.ts';
+import { cloudInit } from './cloud-init.ts';
+import { cniConfiguration } from './cni-configuration.ts';
+import { cpus } from './cpus.ts';
+import { defaultRoute } from './default-route.ts';
+import { diskSpace } from './disk-space.ts';
+import { diskSync } from './disk-sync.ts';
+import { downloads } from './downloads.ts';
 import { endpoint } from './endpoint.ts';
+import { endpointName } from './endpoint-name.ts';
+import { existingRuntime } from './existing-runtime.ts';
+import { firewall } from './firewall.ts';
+import { halfFinished } from './half-finished.ts';
 import { initSystem } from './init-system.ts';
 import { kernelModules } from './kernel-modules.ts';
+import { kernelVersion } from './kernel-version.ts';
+import { leftovers } from './leftovers.ts';
+import { localNames } from './local-names.ts';
+import { memory } from './memory.ts';
+import { mtu } from './mtu.ts';
+import { nameserver } from './nameserver.ts';
 import { osSupported } from './os-supported.ts';
+import { overlayStorage } from './overlay-storage.ts';
+import { packageLocks } from './package-locks.ts';
 import { packageManager } from './package-manager.ts';
+import { pendingReboot } from './pending-reboot.ts';
+import { portMatrix } from './port-matrix.ts';
 import { ports } from './ports.ts';
 import { productUuid } from './product-uuid.ts';
+import { proxyVariables } from './proxy-variables.ts';
 import { reachable } from './reachable.ts';
+import { requiredTools } from './required-tools.ts';
+import { resolverLoop } from './resolver-loop.ts';
+import { routeOverlap } from './route-overlap.ts';
+import { routesBetweenHosts } from './routes-between-hosts.ts';
+import { selinux } from './selinux.ts';
 import { swap } from './swap.ts';
 import { sysctls } from './sysctls.ts';
+import { timeSync } from './time-sync.ts';
+import { uniqueAddress } from './unique-address.ts';
 import { uniqueHost } from './unique-host.ts';
+import { uniqueHostname } from './unique-hostname.ts';
+import { uniqueMac } from './unique-mac.ts';
+import { versionSkew } from './version-skew.ts';
+import { vxlan } from './vxlan.ts';
+import { writablePaths } from './writable-paths.ts';
+
+/** Checks of a host for itself. */
+export const hostChecks: readonly Check[] = [
+  osSupported,
+  architecture,
+  initSystem,
+  kernelVersion,
+  kernelModules,
+  vxlan,
+  sysctls,
+  cgroupVersion,
+  cgroupControllers,
+  cgroupDriver,
+  cpus,
+  memory,
+  swap,
+  diskSpace,
+  writablePaths,
+  overlayStorage,
+  requiredTools,
+  selinux,
+  apparmor,
+  firewall,
+  ports,
+  timeSync,
+  nameserver,
+  resolverLoop,
+  localNames,
+  proxyVariables,
+  packageManager,
+  packageLocks,
+  pendingReboot,
+  cloudInit,
+  existingRuntime,
+  cniConfiguration,
+  leftovers,
+  halfFinished,
+  defaultRoute,
+  routeOverlap,
+];
+
+/** Checks of hosts against each other, the inventory and the live cluster. */
+export const fleetChecks: readonly Check[] = [
+  reachable,
+  uniqueHost,
+  productUuid,
+  uniqueHostname,
+  uniqueMac,
+  uniqueAddress,
+  clockSkew,
+  operatorClock,
+  addressOnHost,
+  routesBetweenHosts,
+  mtu,
+  endpointName,
+  endpoint,
+  versionSkew,
+];
+
+/** Checks of what surveys measured. */
+export const surveyChecks: readonly Check[] = [portMatrix, diskSync, downloads];
 
 /** Every preflight check. */
 export const checks: readonly Check[] = [
-  reachable,
-  osSupported,
-  initSystem,
-  uniqueHost,
-  productUuid,
-  cgroupVersion,
-  swap,
-  kernelModules,
-  sysctls,
-  ports,
-  endpoint,
-  packageManager,
+  ...fleetChecks.slice(0, 1),
+  ...hostChecks,
+  ...fleetChecks.slice(1),
+  ...surveyChecks,
 ];

@@ -1,8 +1,15 @@
 import { eachHost } from './each-host.ts';
 
 /** systemd is process 1: the kubelet, the runtime and kbuild's jobs are its units, whatever the cgroup driver. */
-export const initSystem = eachHost('init-system', ({ facts }) =>
-  facts.initSystem === 'systemd'
-    ? []
-    : [{ severity: 'error', message: `process 1 is ${facts.initSystem}, and only systemd is supported` }],
+export const initSystem = eachHost(
+  {
+    name: 'init-system',
+    title: 'systemd is process 1',
+    why: `The kubelet, the runtime and kbuild's jobs are units of systemd, whatever the cgroup driver.`,
+    severities: ['error'],
+  },
+  ({ facts }) =>
+    facts.initSystem === 'systemd'
+      ? []
+      : [{ severity: 'error', message: `process 1 is ${facts.initSystem}, and only systemd is supported` }],
 );

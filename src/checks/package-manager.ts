@@ -1,9 +1,17 @@
 import { eachHost } from './each-host.ts';
 
 /** No package is left half installed: apt would refuse any other. `up` configures and reinstalls them. */
-export const packageManager = eachHost('package-manager', ({ facts }) => {
-  const broken = facts.brokenPackages;
-  if (broken.length === 0) return [];
-  const found = broken.map(({ name, state }) => `${name} is ${state}`).join(', ');
-  return [{ severity: 'due', message: `an installation of packages was cut off: ${found}` }];
-});
+export const packageManager = eachHost(
+  {
+    name: 'package-manager',
+    title: 'no package is half installed',
+    why: `apt refuses to install anything until an interrupted installation was finished. \`up\` does that first.`,
+    severities: ['due'],
+  },
+  ({ facts }) => {
+    const broken = facts.brokenPackages;
+    if (broken.length === 0) return [];
+    const found = broken.map(({ name, state }) => `${name} is ${state}`).join(', ');
+    return [{ severity: 'due', message: `an installation of packages was cut off: ${found}` }];
+  },
+);

@@ -6,7 +6,12 @@ import type { Check, Finding, Severity } from './check.ts';
 /** A finding with the name of its check, which is what `--ignore-check` takes. */
 export interface CheckedFinding extends Finding {
   readonly check: string;
+  /** Where it is explained. */
+  readonly page: string;
 }
+
+/** Where docs/checks.md explains a check. */
+export const pageOf = ({ name }: Pick<Check, 'name'>): string => `docs/checks.md#${name}`;
 
 /** What stops `up` first, what it mends next, what is only said last. */
 const ORDER: readonly Severity[] = ['error', 'unknown', 'due', 'warning'];
@@ -42,7 +47,7 @@ export function runChecks(
       .toSorted((a, b) => place(a) - place(b))
       .map((finding): CheckedFinding => {
         const lowered = ignored.includes(check.name) && finding.severity !== 'due';
-        return { ...finding, check: check.name, severity: lowered ? 'warning' : finding.severity };
+        return { ...finding, check: check.name, page: pageOf(check), severity: lowered ? 'warning' : finding.severity };
       }),
   );
   return all.toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));

@@ -9,17 +9,20 @@ export interface Shared {
   readonly hosts: readonly Kinds['linux'][];
 }
 
-/** Groups of two and more hosts for which `read` gives the same value; undefined values are no values. */
+/** Names of the others of a group, as a list. */
+export const othersOf = (hosts: readonly Kinds['linux'][], name: string): string =>
+  hosts.flatMap(({ host }) => (host.name === name ? [] : [host.name])).join(', ');
+
+/** Groups of two and more hosts that have one of the values that `read` gives in common. */
 export function sharedValues(
   fleet: Fleet,
-  read: (facts: Kinds['linux']['facts']) => string | undefined,
+  read: (facts: Kinds['linux']['facts']) => readonly string[],
 ): { readonly shared: readonly Shared[]; readonly unknown: readonly Finding[] } {
   const groups = new Map<string, Kinds['linux'][]>();
   const unknowns: Finding[] = [];
   for (const one of observedLinux(fleet)) {
     try {
-      const value = read(one.facts);
-      if (value !== undefined) groups.set(value, [...(groups.get(value) ?? []), one]);
+      for (const value of read(one.facts)) groups.set(value, [...(groups.get(value) ?? []), one]);
     } catch (error) {
       if (!(error instanceof FactError)) throw error;
       unknowns.push(unknown(error));

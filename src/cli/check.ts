@@ -1,19 +1,39 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { checks } from '../checks/index.ts';
 import { worstExitCode } from '../errors.ts';
+import { observedLinux } from '../facts/fleet.ts';
 import { findingsText } from '../report/findings.ts';
 import { jsonDocument } from '../report/json.ts';
+import { selects } from '../inventory/select.ts';
+import { junit } from '../report/junit.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
 import { findings, obstacles } from './preflight.ts';
 import { withRun } from './run.ts';
+import { survey } from './survey.ts';
 
 /** `kbuild check`: every preflight check, all findings at once. Reads only. */
 export const runCheck = (context: Context, flags: Flags): Promise<number> =>
   withRun(context, flags, 'check', 'never-json', async (run) => {
-    const found = findings(run);
     const fleet = run.connected.watch.fleet();
-    const hosts = fleet.hosts.map(({ host }) => host.name);
+    const meant = fleet.hosts.filter(({ host }) => selects(flags.hosts, host.name));
+    const hosts = meant.map(({ host }) => host.name);
+    const about = observedLinux(fleet).filter(({ host }) => hosts.includes(host.name));
+    const surveys = flags.active === true ? await survey(run, about) : undefined;
+    const all = findings(run, surveys);
+    const found = all.filter(({ host }) => host === undefined || selects(flags.hosts, host));
+    if (flags.junit !== undefined) {
+      const names = checks.map(({ name }) => name);
+      await writeFile(resolve(context.cwd, flags.junit), junit(run.inventory.name, names, hosts, found));
+    }
     if (flags.json === true) context.out(jsonDocument({ cluster: run.inventory.name, hosts, findings: found }));
-    else context.out(found.length === 0 ? `${String(hosts.length)} hosts: nothing found\n` : findingsText(found));
+    else
+      context.out(
+        found.length === 0
+          ? `${String(hosts.length)} hosts: nothing found\n`
+          : `${findingsText(found)}each check is explained in docs/checks.md\n`,
+      );
     const obstacle = obstacles(run, found);
     if (obstacle !== undefined && obstacle.exitCode !== 6) throw obstacle;
     return Promise.resolve(obstacle?.exitCode ?? worstExitCode(fleet.unreachable.map(({ error }) => error)));

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 /** The flags of all commands, as commander hands them over. */
 export interface Flags {
   readonly inventory?: string;
-  readonly hosts?: readonly string[];
+  readonly hosts?: readonly string[] | undefined;
   readonly phase?: readonly string[];
   readonly concurrency?: number;
   readonly yes?: boolean;
@@ -13,11 +13,14 @@ export interface Flags {
   /** commander's form of `--no-drain`. */
   readonly drain?: boolean;
   readonly json?: boolean;
+  readonly active?: boolean;
+  readonly junit?: string;
   readonly detailedExitcode?: boolean;
   readonly diff?: boolean;
   readonly ignoreCheck?: readonly string[];
   readonly acceptNewHostKeys?: boolean;
   readonly logFile?: string;
+  readonly bundle?: string;
   readonly timeout?: number;
   readonly kubeconfig?: string;
   readonly merge?: string;

@@ -1,18 +1,27 @@
-import { checks } from '../checks/index.ts';
-import { runChecks } from '../checks/run-checks.ts';
+import { checks, surveyChecks } from '../checks/index.ts';
+import { runChecks, type CheckedFinding } from '../checks/run-checks.ts';
 import { refusals } from '../cluster/refusals.ts';
 import type { Selection } from '../engine/target.ts';
-import { ChecksFailed, SeveralErrors, type KbuildError } from '../errors.ts';
+import { ChecksFailed, SeveralErrors, UsageError, type KbuildError } from '../errors.ts';
 import { findingsText, type NamedFinding } from '../report/findings.ts';
+import type { Surveys } from '../surveys/surveys.ts';
 import type { Run } from './run.ts';
+import { firstChanged, survey } from './survey.ts';
 
 /** What a run may change, from its flags. */
 export const selectionOf = ({ flags }: Run): Selection => ({ hosts: flags.hosts, phases: flags.phase });
 
 /** All findings about the fleet as it was seen; `--ignore-check` and `ignoreChecks:` lower theirs to warnings. */
-export function findings({ connected, inventory, flags }: Run): readonly NamedFinding[] {
+export function findings({ connected, inventory, flags }: Run, surveys?: Surveys): readonly CheckedFinding[] {
+  const strange = (flags.ignoreCheck ?? []).filter((name) => checks.every((check) => check.name !== name));
+  if (strange.length > 0) {
+    const remedy = `the checks are: ${checks.map(({ name }) => name).join(', ')}`;
+    throw new UsageError(`--ignore-check: there is no check ${strange.join(', ')}`, { remedy });
+  }
   const ignored = [...inventory.ignoreChecks, ...(flags.ignoreCheck ?? [])];
-  return runChecks(checks, { inventory, fleet: connected.watch.fleet() }, ignored);
+  const fleet = connected.watch.fleet();
+  const seen = surveys === undefined ? fleet : { ...fleet, surveys };
+  return runChecks(checks, { inventory, fleet: seen }, ignored);
 }
 
 /**
@@ -33,4 +42,22 @@ export function obstacles(run: Run, found: readonly NamedFinding[]): KbuildError
   const dead = run.flags.dead ?? [];
   const missing = fleet.unreachable.filter(({ host }) => host.role !== 'worker' && !dead.includes(host.name));
   return missing.length === 0 ? undefined : new SeveralErrors(missing.map(({ error }) => error));
+}
+
+/**
+ * Makes the surveys about hosts that would be changed for the first time; nothing where there are none. Says what they
+ * found. @throws ChecksFailed
+ */
+export async function surveyFirstChanged(run: Run): Promise<void> {
+  const first = firstChanged(run);
+  if (first.length === 0) return;
+  const { context, flags } = run;
+  if (flags.quiet !== true) context.err(`surveying ${String(first.length)} fresh hosts\n`);
+  const found = findings(run, await survey(run, first)).filter(({ check }) =>
+    surveyChecks.some(({ name }) => name === check),
+  );
+  const noted = found.filter(({ severity }) => severity === 'warning');
+  if (noted.length > 0 && flags.quiet !== true) context.err(findingsText(noted));
+  const obstacle = obstacles(run, found);
+  if (obstacle !== undefined) throw obstacle;
 }

@@ -147,6 +147,7 @@ export function program(done: (code: number) => void): Command {
   )
     .option('--yes', 'do not ask, also when the plan grew under the lock')
     .option('--kubeconfig <path>', 'where to write the admin kubeconfig (default ./<name>.kubeconfig)')
+    .option('--bundle <file>', 'on failure, write a support bundle (tar.gz, secrets masked)')
     .option('--timeout <duration>', "the whole run's deadline, e.g. 30m", duration);
   touching(
     command(
@@ -155,7 +156,7 @@ export function program(done: (code: number) => void): Command {
       'kbuild status',
       'kbuild status --json',
     ),
-  );
+  ).option('--bundle <file>', 'write a support bundle (tar.gz, secrets masked)');
   touching(
     command(
       'kubeconfig',
@@ -178,6 +179,7 @@ export function program(done: (code: number) => void): Command {
     ),
   )
     .option('--yes', 'do not ask, also when the plan grew under the lock')
+    .option('--bundle <file>', 'on failure, write a support bundle (tar.gz, secrets masked)')
     .option('--timeout <duration>', "the whole run's deadline, e.g. 30m", duration);
   const snapshot = root
     .command('etcd')
@@ -214,6 +216,7 @@ export function program(done: (code: number) => void): Command {
     ),
   )
     .option('--yes-destroy <name>', 'the name that would have to be typed')
+    .option('--bundle <file>', 'on failure, write a support bundle (tar.gz, secrets masked)')
     .option('--timeout <duration>', "the whole run's deadline, e.g. 30m", duration);
   hosts(touching(command('facts', 'What was observed, as JSON', 'kbuild facts --hosts cp1')));
   touching(command('unlock', 'Show who holds the lock', 'kbuild unlock', 'kbuild unlock --force')).option(

@@ -87,8 +87,10 @@ export const runReset = (context: Context, flags: Flags): Promise<number> =>
       ...reset(inventory, { hosts: flags.hosts, except }),
     ];
     refuse(flags.hosts === undefined ? [] : names);
-    const phases = phasesOf(run, list());
-    const agreed = planOf(run, phases);
+    // The list knows its hosts: who is gone is forgotten on others, which --hosts does not name.
+    const carrying: Run = { ...run, flags: { ...flags, hosts: undefined, yes: true } };
+    const phases = phasesOf(carrying, list());
+    const agreed = planOf(carrying, phases);
     if (agreed.changes.length === 0) {
       if (flags.json !== true) context.out('nothing to do\n');
       return 0;
@@ -97,7 +99,7 @@ export const runReset = (context: Context, flags: Flags): Promise<number> =>
     const confirmed = await confirmedNames(run, names);
     refuse(flags.hosts === undefined ? [] : confirmed);
     const { cluster } = fleet;
-    const code = await withDeadline(run, carryOut({ ...run, flags: { ...flags, yes: true } }, 'reset', list, agreed));
+    const code = await withDeadline(run, carryOut(carrying, 'reset', list, agreed));
     if (code === 0 && flags.hosts === undefined) await forgetCluster(run, cluster);
     return code;
   });

@@ -7,7 +7,8 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { jsonReporter } from '../report/json.ts';
 import { lineReporter } from '../report/lines.ts';
 import { logFile } from '../report/log-file.ts';
-import { masker } from '../report/mask.ts';
+import { masker, type Masker } from '../report/mask.ts';
+import { writeBundle } from './bundle.ts';
 import { connect, type Connected, type RunLog } from './connect.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
@@ -27,6 +28,7 @@ export interface Run extends RunLog {
   /** Ends what draws, so that questions and results can be written. */
   readonly stopDrawing: () => Promise<void>;
   readonly logPath: string;
+  readonly mask: Masker;
 }
 
 const stamp = (ms: number): string =>
@@ -72,6 +74,10 @@ export async function withRun(
     controller.abort(new Interrupted('interrupted'));
   });
   let connected: Connected | undefined;
+  const bundle = async (): Promise<void> => {
+    if (flags.bundle === undefined || connected === undefined) return;
+    await writeBundle({ connected, context, inventory, logPath: path, mask }, flags.bundle);
+  };
   try {
     connected = await connect(context, inventory, flags, { runId, emit, log, onSecret: mask.register });
     const stopDrawing = async (): Promise<void> => {
@@ -79,7 +85,7 @@ export async function withRun(
       await shown.close();
       shown = lines;
     };
-    return await work({
+    const code = await work({
       context,
       flags,
       inventory,
@@ -88,6 +94,7 @@ export async function withRun(
       emit,
       log,
       onSecret: mask.register,
+      mask,
       signal: controller.signal,
       abort: (reason) => controller.abort(reason),
       logPath: path,
@@ -98,9 +105,12 @@ export async function withRun(
       },
       stopDrawing,
     });
+    if (code !== 0 || command === 'status') await bundle();
+    return code;
   } catch (error) {
     log({ kind: 'error', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     context.err(`full log: ${path}\n`);
+    await bundle().catch((failure: unknown) => context.err(`no bundle: ${(failure as Error).message}\n`));
     // Whoever prints it knows no secrets.
     if (error instanceof Error) error.message = mask.text(error.message);
     throw error;

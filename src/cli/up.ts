@@ -10,7 +10,8 @@ import { findingsText } from '../report/findings.ts';
 import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
-import { findings, obstacles, selectionOf } from './preflight.ts';
+import { findings, obstacles, selectionOf, surveyFirstChanged } from './preflight.ts';
+import { tellFailures } from './failures.ts';
 import { withRun, type Run } from './run.ts';
 import { snapshotBefore } from './snapshots.ts';
 import { holder } from './holder.ts';
@@ -84,7 +85,7 @@ export async function carryOut(
       sleep: context.sleep,
     });
     await run.stopDrawing();
-    for (const error of failures.values()) context.err(`✖ ${error.message}\n`);
+    await tellFailures(run, failures);
     const code = worstExitCode([...failures.values()]);
     if (code !== 0) context.err(`full log: ${run.logPath}\n`);
     // A refusal stays one until somebody decides.
@@ -128,6 +129,7 @@ export const runUp = (context: Context, flags: Flags): Promise<number> =>
       if (flags.json !== true) context.out('nothing to do\n');
       return worstExitCode(missing);
     }
+    await surveyFirstChanged(run);
     context.err(planText(phases, agreed.changes));
     if (!(await confirmed(run, 'Carry out this plan?'))) return 0;
     const code = await withDeadline(run, carryOut(run, 'up', list, agreed));

@@ -3,9 +3,8 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';
 import { Secret } from '../shell/secret.ts';
-import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
-import { clusterConfiguration, initConfiguration } from './kubeadm-config.ts';
+import { clusterConfiguration, initConfiguration, TOKEN_DESCRIPTION } from './kubeadm-config.ts';
 import { kubectl } from './kubectl.ts';
 import { secretYaml } from './secret-yaml.ts';
 
@@ -15,7 +14,7 @@ const KEY_BYTES = 32;
 /**
  * Puts the certificates that control planes share into the cluster, encrypted with a key minted for one join; lends the
  * key to `use`; and takes them out again, also after a failure. What a killed run leaves is useless without its key, which
- * nobody kept, and kubeadm lets it expire after two hours.
+ * nobody kept; the next run deletes it, and kubeadm lets it expire after two hours.
  */
 export async function withUploadedCertificates<T>(
   control: Remote<'sh'>,
@@ -27,10 +26,13 @@ export async function withUploadedCertificates<T>(
   const certificateKey = Secret.of(mint());
   const tool = kubectl(inventory, host);
   try {
-    // kubeadm prints the key that it was given.
     await control.job(
       'upload-certs',
-      sh`kubeadm init phase upload-certs --upload-certs --config config.yaml --kubeconfig ${paths.adminConf} >/dev/null`,
+      script('linux/upload-certs.sh', {
+        KUBECTL: tool.join(' '),
+        ADMIN_CONF: paths.adminConf,
+        DESCRIPTION: `${TOKEN_DESCRIPTION} certificates`,
+      }),
       {
         'config.yaml': secretYaml([
           initConfiguration(inventory, host, { certificateKey }),

@@ -40,7 +40,7 @@ export async function stepOnHost(
   if (found.due.length === 0) return 0;
   const place: Place = { phase: phase.name, host: host.name, step: step.name };
   const make = async (): Promise<number> => {
-    const applied = await apply(run, place, host, found);
+    const applied = await apply(run, phase, place, host, found);
     await settle(run, place, step.settleMs ?? 0, look);
     return applied;
   };
@@ -51,12 +51,23 @@ function stopIfInterrupted(signal: AbortSignal, when: string): void {
   if (signal.aborted) throw new Interrupted(`interrupted ${when}`);
 }
 
-async function apply(run: Convergence, place: Place, host: Host, { due, sawCluster }: Look): Promise<number> {
+/** Of a cluster phase whichever control plane acts: it may be another one by now. */
+const isPlanned = ({ planned }: Convergence, phase: Phase, place: Place): boolean =>
+  planned.has(changeId(place)) ||
+  (phase.kind === 'cluster' && phase.hosts.some(({ name }) => planned.has(changeId({ ...place, host: name }))));
+
+async function apply(
+  run: Convergence,
+  phase: Phase,
+  place: Place,
+  host: Host,
+  { due, sawCluster }: Look,
+): Promise<number> {
   const { watch, emit, nowMs, signal } = run;
   let applied = 0;
   for (const change of due) {
     if (change.apply === undefined) continue;
-    if (!run.planned.has(changeId(place))) {
+    if (!isPlanned(run, phase, place)) {
       emit({ kind: 'unplanned', ...place, summary: change.summary });
       if (!(await run.approve(`${host.name}: ${change.summary}`)))
         throw new Refused(host.name, `not in the confirmed plan: ${change.summary}`);

@@ -1,4 +1,5 @@
 import type { Host, LinuxHost, WindowsHost } from '../inventory/inventory.ts';
+import type { Surveys } from '../surveys/surveys.ts';
 import type { ClusterView } from './cluster.ts';
 import type { LinuxFacts } from './linux.ts';
 import type { WindowsFacts } from './windows/facts.ts';
@@ -20,6 +21,8 @@ export interface Fleet {
   readonly hosts: readonly Observed[];
   readonly unreachable: readonly { readonly host: Host; readonly error: Error }[];
   readonly cluster: ClusterView;
+  /** Missing when none were made. */
+  readonly surveys?: Surveys;
 }
 
 /** The facts of a Linux host of the fleet; undefined when it could not be reached. */

@@ -4,10 +4,12 @@ import { kubectl } from '../cluster/kubectl.ts';
 import { same } from '../cluster/compare.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
 import { editedParts, settingsNote, settingsOf, type SettingsPart } from '../cluster/settings.ts';
+import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
+import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import { FIELD_MANAGER } from '../facts/ownership.ts';
-import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
 import { script } from '../templates.ts';
 
 const INVENTORY_NAME: Readonly<Record<SettingsPart, string>> = {
@@ -53,6 +55,13 @@ function refuseFixed(inventory: Inventory, noted: JsonObject | undefined): void 
     );
 }
 
+/** The joined control planes beside one. */
+const others = (inventory: Inventory, fleet: Fleet, host: LinuxHost): readonly LinuxHost[] =>
+  observedLinux(fleet)
+    .filter((seen) => seen.host.role === 'control-plane' && seen.host.name !== host.name)
+    .filter((seen) => standing({ inventory, fleet, ...seen }) === 'joined')
+    .map((seen) => seen.host);
+
 /** kubeadm settings that were edited after init are drift: applied by kubeadm's own phases, refused where there is none. */
 export const kubeadmSettings: Step<'cluster'> = {
   name: 'kubeadm-settings',
@@ -71,16 +80,22 @@ export const kubeadmSettings: Step<'cluster'> = {
             : `apply the edited settings of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')} to the live cluster`,
         apply: async (on) => {
           const host = acting(fleet);
-          const command = script('linux/kubeadm-settings.sh', {
-            PARTS: parts,
-            NODE: host.name,
-            KUBECTL: kubectl(inventory, host).join(' '),
-            MANAGER: FIELD_MANAGER,
-            SETTINGS: JSON.stringify(settingsNote(inventory)),
-          });
-          await on(host).job('kubeadm-settings', command, {
-            'config.yaml': secretYaml(initDocuments(inventory, host)),
-          });
+          const apply = (to: LinuxHost, what: readonly string[], note: string): Promise<string> =>
+            on(to).job(
+              'kubeadm-settings',
+              script('linux/kubeadm-settings.sh', {
+                PARTS: what,
+                NODE: to.name,
+                KUBECTL: kubectl(inventory, to).join(' '),
+                MANAGER: FIELD_MANAGER,
+                SETTINGS: note,
+              }),
+              { 'config.yaml': secretYaml(initDocuments(inventory, to)) },
+            );
+          // One after another, each until its API server is back; noted when all of them have it.
+          if (parts.includes('cluster'))
+            for (const other of others(inventory, fleet, host)) await apply(other, ['manifests'], '');
+          await apply(host, parts, JSON.stringify(settingsNote(inventory)));
         },
       },
     ];

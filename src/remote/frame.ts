@@ -11,7 +11,7 @@ const SCRIPT_THEN_STDIN = `/bin/sh -c 'IFS= read -r s && eval "$(printf %s "$s" 
  * it can never be given the password. No single quote may stand in it, and nothing that fish or csh take for theirs.
  */
 const SUDO_WITH_PASSWORD = [
-  `/bin/sh -c 'umask 077; IFS= read -r p || exit 1; d=$(mktemp -d) || exit 1; mkfifo "$d/in" || exit 1; exec 4<&0`,
+  `/bin/sh -c 'umask 077; export LC_ALL=C; IFS= read -r p || exit 1; d=$(mktemp -d) || exit 1; mkfifo "$d/in" || exit 1; exec 4<&0`,
   'cat <&4 >"$d/in" & c=$!',
   String.raw`printf "%s\n" "$p" | sudo -k -S -p "" /bin/sh -c "exec <$d/in; rm -rf $d; IFS= read -r s && eval \"\$(printf %s \"\$s\" | base64 -d)\""`,
   `r=$?; kill $c 2>/dev/null; rm -rf "$d"; exit $r'`,
@@ -29,7 +29,8 @@ export interface Framed {
   readonly stdin: string;
 }
 
-const PREFIXES = { none: '', sudo: 'sudo -n ', doas: 'doas -n ' } as const;
+/** What sudo says is read in English. */
+const PREFIXES = { none: '', sudo: 'env LC_ALL=C sudo -n ', doas: 'env LC_ALL=C doas -n ' } as const;
 
 /** The nonce comes first on both streams: a login shell may print before it. */
 const prologue = (nonce: string): string =>

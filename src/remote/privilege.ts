@@ -46,7 +46,7 @@ export async function becomeRoot(
     throw refuse('sudo wants a terminal', `turn requiretty off: "Defaults:${user} !requiretty" (visudo)`);
   if (/not in the sudoers|not allowed to (?:execute|run sudo)|may not run sudo/i.test(text))
     throw refuse('sudo does not allow it', MEMBER);
-  if (/sudo.*not found|no such file/i.test(text)) {
+  if (said.status === 127) {
     if ((await works('doas')) === undefined) return 'doas';
     throw refuse(
       'there is no sudo, and doas does not do it without a password',

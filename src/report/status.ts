@@ -14,6 +14,8 @@ export interface Status {
     readonly runtime: string;
     readonly address: string;
   }[];
+  /** What each control plane's own API server says to /readyz: `ok`, or why not. */
+  readonly apiServers: readonly { readonly host: string; readonly readyz: string }[];
   readonly etcd: {
     readonly topology: 'stacked' | 'external';
     readonly leader: string;
@@ -36,7 +38,7 @@ export interface Status {
 export function clusterStatus(
   cluster: ClusterUp,
   topology: 'stacked' | 'external',
-): Pick<Status, 'version' | 'nodes' | 'etcd'> {
+): Pick<Status, 'version' | 'nodes' | 'apiServers' | 'etcd'> {
   return {
     version: cluster.version,
     nodes: cluster.nodes.map(({ name, role, ready, kubeletVersion, os, runtime, internalAddress }) => ({
@@ -48,6 +50,9 @@ export function clusterStatus(
       runtime,
       address: internalAddress,
     })),
+    apiServers: [...cluster.apiServers]
+      .map(([host, readyz]) => ({ host, readyz }))
+      .sort((a, b) => a.host.localeCompare(b.host)),
     etcd: {
       topology,
       leader: cluster.members.find(({ leader }) => leader)?.name ?? '',
@@ -95,6 +100,8 @@ export function statusText(status: Status, nowMs: number): string {
         node.os,
       ]),
     ]),
+    '',
+    `API servers: ${status.apiServers.map(({ host, readyz }) => `${host} ${readyz}`).join(', ')}`,
     '',
     `etcd (${etcd.topology}), leader ${etcd.leader === '' ? 'unknown' : etcd.leader}`,
     table([

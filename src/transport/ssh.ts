@@ -1,6 +1,5 @@
 // CommonJS: Node finds no named exports in it.
 import ssh2, { type Client, type ServerHostKeyAlgorithm } from 'ssh2';
-import type { Duplex } from 'node:stream';
 import { ConnectError } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
 import { bastions, type Bastions, type Path } from './bastions.ts';
@@ -11,7 +10,9 @@ import { hostKeyGuard, type HostKeyPolicy } from './host-key-guard.ts';
 import { overLinks } from './over-link.ts';
 import { pause as realPause, type Pause } from './pause.ts';
 import { keyring, KeyProblem, type Keyring, type KeyringOptions } from './ssh-keys.ts';
+import { withRetries } from './retries.ts';
 import { linkOf } from './ssh-link.ts';
+import { tunnelsOf } from './ssh-tunnels.ts';
 import type { Transport } from './transport.ts';
 
 /** How to dial. */
@@ -56,7 +57,6 @@ const HMAC = [
   'hmac-sha2-512',
 ] as const;
 const KEEPALIVE = { keepaliveInterval: 15_000, keepaliveCountMax: 3 };
-const RETRIES = 3;
 const CONNECT_MS = 10_000;
 
 /** @see SshDialler */
@@ -115,22 +115,6 @@ export async function dialSsh(host: Host, options: SshOptions): Promise<Transpor
     throw error;
   }
 }
-
-async function withRetries<T>(attempt: () => Promise<T>, options: SshOptions & { readonly pause: Pause }): Promise<T> {
-  const random = options.random ?? Math.random;
-  for (let tries = 0; ; tries++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      // A host that does not answer at all has been given the whole time out once: once more is enough.
-      const retries = error instanceof ConnectError && error.retryable ? (timedOut(error) ? 1 : RETRIES) : 0;
-      if (tries >= retries || options.signal?.aborted === true) throw error;
-      await options.pause(250 * 2 ** tries * (0.5 + random()), options.signal);
-    }
-  }
-}
-
-const timedOut = ({ cause }: ConnectError) => (cause as { level?: string } | undefined)?.level === 'client-timeout';
 
 const closed = (client: Client): Promise<void> => new Promise((ended) => client.once('close', ended));
 
@@ -224,29 +208,4 @@ function offersOf(
       },
     });
   });
-}
-
-function tunnelsOf(client: Client) {
-  let isLost = false;
-  client.once('close', () => (isLost = true));
-  client.on('error', () => {
-    client.destroy();
-  });
-  return {
-    isLost: () => isLost,
-    end: () => void client.end(),
-    forward: (address: string, port: number) =>
-      new Promise<Duplex>((resolve, reject) => {
-        try {
-          client.forwardOut('127.0.0.1', 0, address, port, (error, stream) => {
-            if (error === undefined) resolve(stream);
-            else reject(error);
-          });
-        } catch {
-          isLost = true;
-          client.destroy();
-          reject(new Error('the connection to it was lost'));
-        }
-      }),
-  };
 }

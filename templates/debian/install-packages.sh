@@ -29,7 +29,8 @@ patiently() {
     status=0
     "$@" 2>"$work/stderr" || status=$?
     if [ "$status" -eq 0 ]; then return 0; fi
-    if ! grep -q -e 'Could not get lock' -e 'locked by another process' "$work/stderr"; then break; fi
+    # apt; apt 3 after its own timeout; dpkg ("by another process", since 1.22 "by /usr/bin/apt process").
+    if ! grep -q -e 'Could not get lock' -e 'is another process using it' -e 'lock was locked by' "$work/stderr"; then break; fi
     who=$(holders)
     if [ "$(date +%s)" -ge "$deadline" ]; then
       echo "gave up after $LOCK_SECONDS s: $who" >&2

@@ -1,12 +1,12 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
 # Applies edited kubeadm settings to a live cluster with kubeadm's own phases, and notes them. Parameters: PARTS (cluster,
-# kubelet, kubeProxy; one a line), NODE, KUBECTL (words), MANAGER, SETTINGS (a ConfigMap). config.yaml lies beside the script.
+# kubelet, kubeProxy, or manifests: what cluster does beyond the first control plane; one a line), NODE, KUBECTL (words), MANAGER, SETTINGS (a ConfigMap; empty: none). config.yaml lies beside the script.
 server_pod() { $KUBECTL -n kube-system get pod "kube-apiserver-$NODE" -o "jsonpath={.metadata.annotations.kubernetes\.io/config\.hash} {.status.containerStatuses[0].ready}" 2>/dev/null; }
 
 for part in $PARTS; do
   case $part in
-    cluster)
-      kubeadm init phase upload-config kubeadm --config config.yaml
+    cluster | manifests)
+      if [ "$part" = cluster ]; then kubeadm init phase upload-config kubeadm --config config.yaml; fi
       before=$(server_pod)
       sum=$(sha256sum </etc/kubernetes/manifests/kube-apiserver.yaml)
       kubeadm init phase control-plane all --config config.yaml
@@ -26,4 +26,6 @@ for part in $PARTS; do
       ;;
   esac
 done
-printf '%s' "$SETTINGS" | $KUBECTL apply --server-side --force-conflicts --field-manager "$MANAGER" -f -
+if [ -n "$SETTINGS" ]; then
+  printf '%s' "$SETTINGS" | $KUBECTL apply --server-side --force-conflicts --field-manager "$MANAGER" -f -
+fi

@@ -54,6 +54,36 @@ describe('a fresh Debian 12', () => {
   });
 });
 
+describe('a fresh Debian 13', () => {
+  const facts = factsOf(inv, host, 'debian-13-fresh');
+  test('answers every probe', () => {
+    for (const name of Object.keys(linuxProbes(inv, host))) expect(() => facts[name as 'arch'], name).not.toThrow();
+  });
+  test('is what it is', () =>
+    expect(facts).toMatchObject({
+      osRelease: { id: 'debian', versionId: '13', codename: 'trixie', prettyName: 'Debian GNU/Linux 13 (trixie)' },
+      kernel: '6.12.48+deb13-amd64',
+      initSystem: 'systemd',
+      swaps: [],
+      swapUnits: [],
+      brokenPackages: [],
+      runtimeConfig: 'absent',
+      kubeletHealthy: false,
+      hostsBlock: 'absent',
+    }));
+  test("is read from iproute2 6.15's and systemd 257's output", () => {
+    expect(facts.listeners[0]).toMatchObject({ protocol: 'tcp', port: 22, address: '0.0.0.0', process: 'sshd' });
+    expect(facts.interfaces).toContainEqual({
+      name: 'eth0',
+      addresses: ['10.0.0.21', 'fe80::fc:ff:fe00:1'],
+      mac: '02:fc:00:00:00:01',
+      mtu: 1500,
+    });
+    expect(facts.services.get('kubelet')).toMatchObject({ load: 'not-found', active: 'inactive', startedMs: 0 });
+    expect(facts.packages.get('conntrack')).toMatchObject({ state: 'installed', held: false });
+  });
+});
+
 describe('a prepared Debian 12', () => {
   const facts = factsOf(inv, host, 'debian-12-prepared');
   test('shows what containerd makes of its configuration', () =>

@@ -59,10 +59,10 @@ export function startWriter(kubeconfig: string): { readonly stop: () => Promise<
   const acknowledged: string[] = [];
   let lastMs = performance.now();
   let longestGapMs = 0;
-  let isOver = false;
+  const over = new AbortController();
   const run = `${LABEL}-${Date.now().toString(36)}`;
   const work = (async () => {
-    for (let n = 0; !isOver; n++) {
+    for (let n = 0; !over.signal.aborted; n++) {
       const name = `${run}-${String(n)}`;
       const began = performance.now();
       try {
@@ -79,7 +79,7 @@ export function startWriter(kubeconfig: string): { readonly stop: () => Promise<
   })();
   return {
     stop: async () => {
-      isOver = true;
+      over.abort();
       await work;
       const { items } = JSON.parse(await ask('GET', `${PATH}?labelSelector=app%3D${run}`)) as {
         items: { metadata: { name: string } }[];

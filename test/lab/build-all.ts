@@ -8,18 +8,29 @@ import { mirrors } from './mirrors.ts';
 import { paths } from './paths.ts';
 import { recipes, type Recipes } from './recipes.ts';
 import { installPackages, requireDisk, requireGo, requireMachine } from './requirements.ts';
+import { type Release, RELEASES } from './versions.ts';
 
 /** How much a build from nothing needs, and how much a few hosts need when everything is built. In GiB. */
 const DISK = { build: 15, hosts: 4 } as const;
 
-/** Makes everything slow that is missing, and lets the services serve it. Returns within a second when nothing is missing. */
-export async function buildAll(): Promise<Recipes> {
+/** What hosts need to boot: folders of artifacts. */
+export interface Built {
+  /** The tree that hosts of that release lie over. */
+  readonly base: (release: Release) => string;
+  readonly tools: string;
+}
+
+/**
+ * Makes everything slow that is missing, of Debian's releases what hosts of these need, and lets the services serve it.
+ * Returns within a second when nothing is missing.
+ */
+export async function buildAll(releases: readonly Release[] = [RELEASES[0]]): Promise<Built> {
   await requireMachine();
   await requireDisk(DISK.hosts);
   await installPackages();
   await mkdir(paths.build, { recursive: true });
   const all = await currentRecipes();
-  const missing = missingFor(rootsOf(all));
+  const missing = missingFor(rootsOf(all, releases));
   if (missing.length > 0) await requireDisk(DISK.build);
   if (missing.some(({ go }) => go)) await requireGo();
   await makeAll(missing);
@@ -27,31 +38,29 @@ export async function buildAll(): Promise<Recipes> {
   await link(paths.registry, folderOf(all.images));
   for (const [path, artifact] of Object.entries(all.repositories))
     await link(join(paths.www, path), folderOf(artifact));
-  return all;
+  return { base: (release) => folderOf(all.bases[release]), tools: folderOf(all.tools) };
 }
 
 /** Removes artifacts that no recipe leads to any more. No host may lie over one. Returns their names. */
 export async function prune(inUse: readonly string[]): Promise<readonly string[]> {
   const keep = new Set(
-    [...inOrder(rootsOf(await currentRecipes())).map(folderOf), ...inUse].map((folder) => basename(folder)),
+    [...inOrder(rootsOf(await currentRecipes(), RELEASES)).map(folderOf), ...inUse].map((folder) => basename(folder)),
   );
   const old = (await readdir(paths.build)).filter((name) => !name.endsWith('.log') && !keep.has(name));
   for (const name of old) await rm(join(paths.build, name), { recursive: true, force: true });
   return old;
 }
 
-const rootsOf = ({ base, tools, images, repositories }: Recipes): readonly Artifact[] => [
-  base,
-  tools,
-  images,
-  ...Object.values(repositories),
-];
+const rootsOf = (
+  { bases, tools, images, repositories }: Recipes,
+  releases: readonly Release[],
+): readonly Artifact[] => [...releases.map((release) => bases[release]), tools, images, ...Object.values(repositories)];
 
 /** Asks the download site only where something of it is missing. */
 async function currentRecipes(): Promise<Recipes> {
   const given = [await mirrors(), await ensureKeys()] as const;
   const offline = recipes(...given, { ...downloadSite(), answers: false });
-  const undecided = missingFor(rootsOf(offline)).some(({ name }) => name.startsWith('kubernetes-1'));
+  const undecided = missingFor(rootsOf(offline, [])).some(({ name }) => name.startsWith('kubernetes-1'));
   return undecided ? recipes(...given, { ...downloadSite(), answers: await siteAnswers() }) : offline;
 }
 

@@ -5,6 +5,7 @@ import { LabError, Unmet } from './errors.ts';
 import { withLock } from './flock.ts';
 import { addressOf, FIRST_OCTET, GATEWAY, internalAddressOf, LAST_OCTET } from './network-plan.ts';
 import { hostDir, paths } from './paths.ts';
+import { type Release, RELEASES } from './versions.ts';
 
 /** What a host is, from `up` to `down`. */
 export interface HostSettings {
@@ -15,6 +16,8 @@ export interface HostSettings {
   readonly address: string;
   /** On eth1, of a host with two interfaces. */
   readonly internalAddress?: string;
+  /** Debian's, for its life. */
+  readonly release: Release;
   /** Folder of the base tree that it lies over. */
   readonly base: string;
 }
@@ -42,6 +45,7 @@ export function hostSettings(name: string): HostSettings {
     octet: Number(env['OCTET']),
     address: env['ADDRESS']!,
     ...(env['INTERNAL'] ? { internalAddress: env['INTERNAL'] } : {}),
+    release: RELEASES.find((release) => release === env['RELEASE']) ?? RELEASES[0],
     base: env['BASE']!,
   };
 }
@@ -54,6 +58,7 @@ export async function saveSettings(settings: HostSettings, dir = hostDir(setting
     ADDRESS: settings.address,
     INTERNAL: settings.internalAddress ?? '',
     GATEWAY,
+    RELEASE: settings.release,
     BASE: settings.base,
   };
   const text = Object.entries(env).map(([key, value]) => `${key}=${value}\n`);
@@ -61,19 +66,31 @@ export async function saveSettings(settings: HostSettings, dir = hostDir(setting
   await rename(join(dir, 'host.env.new'), join(dir, 'host.env'));
 }
 
+/** What is decided about a host when it is made. */
+export interface Claim {
+  readonly nics: 1 | 2;
+  /** Of a new host, undefined: the default. Of an existing one, undefined: whichever it is. */
+  readonly release: Release | undefined;
+  /** The tree of a release. */
+  readonly base: (release: Release) => string;
+}
+
 /**
- * Makes sure that a host of that name exists with that many interfaces, and gives it an address for its life.
- * Throws Unmet for a bad name, or when it exists with another number of interfaces.
+ * Makes sure that a host of that name exists with that many interfaces and of that release, and gives it an address for its
+ * life. Throws Unmet for a bad name, or when it exists with another number of interfaces or of another release.
  */
-export async function claimHost(name: string, nics: 1 | 2, base: string): Promise<HostSettings> {
+export async function claimHost(name: string, { nics, release, base }: Claim): Promise<HostSettings> {
   if (!/^[a-z]([a-z0-9-]{0,29}[a-z0-9])?$/.test(name))
     throw new Unmet(`${name}: not a host name (a-z, 0-9 and -, at most 31 characters)`);
   return withLock('addresses', async () => {
     const existing = hostNames();
     if (existing.includes(name)) {
       const settings = hostSettings(name);
-      if ((settings.internalAddress === undefined) === (nics === 1)) return settings;
-      throw new Unmet(`${name} exists with ${nics === 1 ? 2 : 1} interface(s): \`down ${name}\` first`);
+      if ((settings.internalAddress === undefined) !== (nics === 1))
+        throw new Unmet(`${name} exists with ${nics === 1 ? 2 : 1} interface(s): \`down ${name}\` first`);
+      if (release !== undefined && settings.release !== release)
+        throw new Unmet(`${name} exists as ${settings.release}: \`down ${name}\` first`);
+      return settings;
     }
     const taken = new Set(existing.map((other) => hostSettings(other).octet));
     let octet = FIRST_OCTET;
@@ -84,7 +101,8 @@ export async function claimHost(name: string, nics: 1 | 2, base: string): Promis
       octet,
       address: addressOf(octet),
       ...(nics === 2 ? { internalAddress: internalAddressOf(octet) } : {}),
-      base,
+      release: release ?? RELEASES[0],
+      base: base(release ?? RELEASES[0]),
     };
     const fresh = join(paths.hosts, `.new-${name}`);
     await rm(fresh, { recursive: true, force: true });

@@ -11,7 +11,6 @@
  * await down(['scp1', 'sw1']);
  * ```
  */
-import { folderOf } from './artifact.ts';
 import { buildAll } from './build-all.ts';
 import { withLock } from './flock.ts';
 import { removeHost, wipeDisk } from './host-disk.ts';
@@ -26,6 +25,7 @@ import { progress } from './progress.ts';
 import { servicesDown, servicesUp } from './services.ts';
 import { inside } from './ssh.ts';
 import { sweep } from './sweep.ts';
+import { type Release, RELEASES } from './versions.ts';
 import { waitUntil } from './wait-until.ts';
 
 export { inventory, roleOf, type InventoryHost, type LabInventory, type Role } from './inventory.ts';
@@ -35,21 +35,24 @@ export { labDir, paths } from './paths.ts';
 export { tls } from './tls.ts';
 export { inside, ssh, sshArguments } from './ssh.ts';
 export type { Result } from './run.ts';
+export type { Release } from './versions.ts';
 
 /** How hosts are made. */
 export interface UpOptions {
   /** Interfaces of a new host. 2: SSH on eth0, the cluster on eth1. Default 1. */
   readonly nics?: 1 | 2;
+  /** Debian's release of a new host, which it keeps. Default bookworm, or what an existing one is. */
+  readonly release?: Release;
 }
 
 /** Builds what is missing, starts bridges and servers, and boots these hosts where they do not run. Returns when their sshd answers. */
-export async function up(names: readonly string[], { nics = 1 }: UpOptions = {}): Promise<void> {
-  const { base, tools } = await buildAll();
+export async function up(names: readonly string[], { nics = 1, release }: UpOptions = {}): Promise<void> {
+  const { base, tools } = await buildAll([release ?? RELEASES[0]]);
   await saveSysctls();
   await raiseLimits();
   await networkUp();
-  await servicesUp(folderOf(tools));
-  for (const name of names) await claimHost(name, nics, folderOf(base));
+  await servicesUp(tools);
+  for (const name of names) await claimHost(name, { nics, release, base });
   await each(names, boot);
 }
 
@@ -79,12 +82,12 @@ export async function downAll(): Promise<void> {
 
 /** Makes hosts fresh: a new disk, a boot, the same address and host keys. Partitions are healed. */
 export async function reset(names: readonly string[]): Promise<void> {
-  const { base } = await buildAll();
+  const { base } = await buildAll(names.map((name) => hostSettings(name).release));
   await each(names, async (name) => {
     const settings = hostSettings(name);
     await cutPower(name);
     await wipeDisk(name);
-    await saveSettings({ ...settings, base: folderOf(base) });
+    await saveSettings({ ...settings, base: base(settings.release) });
     await rejoin([name]);
     await boot(name);
   });

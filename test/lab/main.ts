@@ -8,11 +8,13 @@ import * as lab from './lab.ts';
 import { progress } from './progress.ts';
 import { requireMachine } from './requirements.ts';
 import { statusText } from './status.ts';
+import { type Release, RELEASES } from './versions.ts';
 
 const USAGE = `npm run lab -- COMMAND
 
   build                      make everything slow, once (20 min); \`up\` does it too
-  up HOST… [--two-nics]      boot hosts; HOST+2 is one with two interfaces
+  up HOST… [--two-nics] [--release bookworm|trixie]
+                             boot hosts; HOST+2 is one with two interfaces
   down [HOST…]               end hosts and all they were; without names everything, servers and bridges too
   status                     hosts, servers
   ssh HOST [COMMAND…]        a shell on a host, or a command
@@ -34,17 +36,19 @@ type Names = readonly string[];
 interface Parsed {
   readonly names: Names;
   readonly flags: ReadonlySet<string>;
+  readonly options: ReadonlyMap<string, string>;
 }
 
 const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<number | undefined>>> = {
   build: quietly(async () => {
     await buildAll();
   }),
-  up: quietly(async ({ names, flags }) => {
+  up: quietly(async ({ names, flags, options }) => {
+    const release = releaseIn(options);
     const two = (name: string): boolean => flags.has('--two-nics') || name.endsWith('+2');
     const plain = (some: Names): Names => some.map((name) => name.replace(/\+2$/, ''));
-    await lab.up(plain(some(names).filter((name) => !two(name))));
-    await lab.up(plain(names.filter(two)), { nics: 2 });
+    await lab.up(plain(some(names).filter((name) => !two(name))), release);
+    await lab.up(plain(names.filter(two)), { ...release, nics: 2 });
   }),
   down: quietly(({ names }) => (names.length === 0 ? lab.downAll() : lab.down(names))),
   status: quietly(() => print(statusText())),
@@ -71,6 +75,8 @@ const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<n
   }),
 };
 
+const VALUED: ReadonlySet<string> = new Set(['--release']);
+
 function quietly(action: (given: Parsed) => Promise<void>): (given: Parsed) => Promise<undefined> {
   return (given) => action(given).then(() => undefined);
 }
@@ -78,6 +84,22 @@ function quietly(action: (given: Parsed) => Promise<void>): (given: Parsed) => P
 function print(text: string): Promise<void> {
   process.stdout.write(text);
   return Promise.resolve();
+}
+
+/** Of words, those that name an option with a value, the other options, and the rest. */
+function parse(words: Names): Parsed {
+  const options = new Map(words.flatMap((word, n) => (VALUED.has(word) ? [[word, words[n + 1] ?? ''] as const] : [])));
+  const plain = words.filter((word, n) => !VALUED.has(word) && !VALUED.has(words[n - 1] ?? ''));
+  const flags = new Set(plain.filter((word) => word.startsWith('--')));
+  return { names: plain.filter((word) => !flags.has(word)), flags, options };
+}
+
+function releaseIn(options: ReadonlyMap<string, string>): { readonly release?: Release } {
+  const given = options.get('--release');
+  if (given === undefined) return {};
+  const release = RELEASES.find((known) => known === given);
+  if (release === undefined) throw new Unmet(`--release: ${RELEASES.join(' or ')}`);
+  return { release };
 }
 
 function some(names: Names): Names {
@@ -106,8 +128,7 @@ async function main([command = 'help', ...raw]: Names): Promise<number> {
   }
   try {
     await requireMachine();
-    const flags = new Set(raw.filter((word) => word.startsWith('--')));
-    const code = await action({ names: raw.filter((word) => !flags.has(word)), flags }, raw);
+    const code = await action(parse(raw), raw);
     return code ?? 0;
   } catch (error) {
     if (!(error instanceof LabError)) throw error;

@@ -3,7 +3,7 @@ import type { Keys } from './keys.ts';
 import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { join } from 'node:path';
-import { KUBERNETES, VERSIONS } from './versions.ts';
+import { KUBERNETES, type Release, VERSIONS } from './versions.ts';
 
 /** Where Debian comes from on this machine. */
 export interface Mirrors {
@@ -14,7 +14,8 @@ export interface Mirrors {
 
 /** What hosts and services are made of. */
 export interface Recipes {
-  readonly base: Artifact;
+  /** The trees that hosts lie over. Those beside the default are made when a host of theirs is asked for. */
+  readonly bases: Readonly<Record<Release, Artifact>>;
   readonly tools: Artifact;
   /** Storage of the registry. */
   readonly images: Artifact;
@@ -71,13 +72,15 @@ export function recipes(mirrors: Mirrors, keys: Keys, downloads: Downloads): Rec
     settings: { GNUPGHOME: paths.gnupg, MIRROR: mirrors.debian, SECURITY: mirrors.security },
   };
   const tools: Artifact = { name: 'tools', recipe: 'tools', needs: { DEBIAN: debian } };
-  const base: Artifact = {
-    name: 'base',
+  const base = (name: string, needs: Artifact, SUITE: string): Artifact => ({
+    name,
     recipe: 'base',
-    needs: { BOOTSTRAP: bootstrap },
-    params: { KEY: keys.debian, PACKAGES_URL, GATEWAY, IDENTITY: keys.identity },
+    needs: { BOOTSTRAP: needs },
+    params: { KEY: keys.debian, PACKAGES_URL, GATEWAY, IDENTITY: keys.identity, SUITE },
     settings: { GNUPGHOME: paths.gnupg },
-  };
+  });
+  const trixie: Artifact = { ...bootstrap, name: 'bootstrap-trixie', recipe: 'bootstrap-trixie' };
+  const bases = { bookworm: base('base', bootstrap, 'bookworm'), trixie: base('base-trixie', trixie, '') };
 
   const cni = program('cni-plugins', VERSIONS.cniPlugins);
   const versions = KUBERNETES.map((kubernetes) => ({
@@ -144,5 +147,5 @@ export function recipes(mirrors: Mirrors, keys: Keys, downloads: Downloads): Rec
     ...signing(keys.containerd),
     params: { KEY: keys.containerd, VERSION: VERSIONS.containerd },
   };
-  return { base, tools, images, repositories: { debian, containerd, ...Object.fromEntries(kubernetesRepositories) } };
+  return { bases, tools, images, repositories: { debian, containerd, ...Object.fromEntries(kubernetesRepositories) } };
 }

@@ -4,6 +4,10 @@ export const KUBERNETES = [
   { version: '1.37.1', minor: '1.37', etcd: '3.7.0', coredns: '1.14.6' },
 ] as const;
 
+/** The Debian releases that hosts can be of, the default first. */
+export const RELEASES = ['bookworm', 'trixie'] as const;
+export type Release = (typeof RELEASES)[number];
+
 /** Other things' versions. */
 export const VERSIONS = {
   cniPlugins: '1.9.1',

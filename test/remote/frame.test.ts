@@ -55,7 +55,7 @@ test('a script with input reads what follows it, byte by byte as it was', () => 
 });
 
 test('other users go through sudo, with the same words', () => {
-  expect(framed('sudo', 'true', NONCE).commandLine).toBe('sudo -n /bin/sh -s');
+  expect(framed('sudo', 'true', NONCE).commandLine).toBe('env LC_ALL=C sudo -n /bin/sh -s');
 });
 
 test('what a login shell prints first is dropped; without the nonce the script never began', () => {

@@ -288,12 +288,12 @@ describe('a port that somebody holds', () => {
   test('check names host, port and process, all at once, and up changes nothing', async () => {
     const all = { ...inventory, hosts: [...inventory.hosts, ...(await lab.inventory([stray])).hosts] };
     write(all);
-    await lab.inside(stray, 'systemd-run --quiet --unit=holder python3 -m http.server 10250');
-    await lab.inside(stray, 'until ss -Hltn sport = :10250 | grep -q .; do sleep 0.1; done');
+    await lab.inside(stray, 'systemd-run --quiet --unit=holder nc -lk 10250');
+    await lab.inside(stray, 'timeout 10 sh -c "until ss -Hltn sport = :10250 | grep -q .; do sleep 0.1; done"');
     const { code, stdout } = await kbuild('check', file);
     expect(code).toBe(6);
     expect(stdout).toMatch(/10250/);
-    expect(stdout).toMatch(/python3/);
+    expect(stdout).toMatch(/\bnc\b/);
     const built = await up();
     expect(built.code).toBe(6);
     expect((await lab.inside(stray, 'ls /etc/apt/sources.list.d')).stdout).not.toContain('kbuild');

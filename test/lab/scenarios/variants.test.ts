@@ -195,3 +195,13 @@ describe('no network plugin', () => {
     expect(ok(await up()).stdout).toContain('nothing to do');
   });
 });
+
+describe('a runtime that hangs', () => {
+  test('reset restarts it and takes the host down all the same', async () => {
+    await lab.inside(HOST, 'systemctl kill -s STOP containerd');
+    const ran = ok(await kbuild('reset', file, '--yes-destroy', 'variants'));
+    console.log(`reset with a hanging runtime: ${ran.seconds.toFixed(1)} s`);
+    expect(await on('ls /etc/kubernetes/*.conf /var/lib/etcd/member 2>/dev/null; ctr -n k8s.io tasks ls -q')).toBe('');
+    expect(ok(await kbuild('reset', file, '--yes-destroy', 'variants')).stdout).toContain('nothing to do');
+  });
+});

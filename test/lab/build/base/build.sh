@@ -1,6 +1,7 @@
 #!/bin/sh
 # The tree that every host lies over: a fresh Debian server as an administrator gets it, with sshd and a sudo user.
-# BOOTSTRAP: the result of bootstrap/build.sh. IDENTITY: public key for root and ops. KEY, GNUPGHOME: whose packages are trusted.
+# BOOTSTRAP: the result of bootstrap/build.sh, or of another release's. SUITE: of the lab's Debian packages, or nothing: a
+# release that it has none of. IDENTITY: public key for root and ops. KEY, GNUPGHOME: whose packages are trusted.
 # PACKAGES_URL, GATEWAY: of the lab. OUT: gets tree/.
 set -eu
 cp -a --reflink=auto "$BOOTSTRAP/tree" "$OUT/tree"
@@ -9,8 +10,10 @@ T=$OUT/tree
 rm -f "$T"/etc/ssh/ssh_host_* "$T/etc/apt/sources.list" "$T/etc/hostname"
 : > "$T/etc/machine-id"
 echo "nameserver $GATEWAY" > "$T/etc/resolv.conf" # nobody answers there: at once, instead of after a timeout
-gpg --batch --export "$KEY" > "$T/usr/share/keyrings/lab-debian.gpg"
-echo "deb [signed-by=/usr/share/keyrings/lab-debian.gpg] $PACKAGES_URL/debian bookworm main" > "$T/etc/apt/sources.list.d/lab-debian.list"
+if [ -n "$SUITE" ]; then
+  gpg --batch --export "$KEY" > "$T/usr/share/keyrings/lab-debian.gpg"
+  echo "deb [signed-by=/usr/share/keyrings/lab-debian.gpg] $PACKAGES_URL/debian $SUITE main" > "$T/etc/apt/sources.list.d/lab-debian.list"
+fi
 echo 'Acquire::Languages "none";' > "$T/etc/apt/apt.conf.d/90lab"
 # dpkg syncs every file; a lab host is thrown away.
 echo force-unsafe-io > "$T/etc/dpkg/dpkg.cfg.d/lab"

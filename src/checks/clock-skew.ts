@@ -1,0 +1,76 @@
+import { FactError } from '../errors.ts';
+import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import type { Check, Finding } from './check.ts';
+import { unknown } from './run-checks.ts';
+
+const LIMIT_MS = 30_000;
+
+interface Clock {
+  readonly host: string;
+  readonly offsetMs: number;
+}
+
+const seconds = (ms: number): string => `${String(Math.round(Math.abs(ms) / 100) / 10)} s`;
+
+/** Clocks relative to this machine's, and those that could not be read. */
+function clocks(fleet: Fleet): { readonly read: readonly Clock[]; readonly unread: readonly Finding[] } {
+  const read: Clock[] = [];
+  const unread: Finding[] = [];
+  for (const { host, facts } of observedLinux(fleet)) {
+    try {
+      read.push({ host: host.name, offsetMs: facts.clockOffsetMs });
+    } catch (error) {
+      if (!(error instanceof FactError)) throw error;
+      unread.push(unknown(error));
+    }
+  }
+  return { read, unread };
+}
+
+/** The lower of the two middle ones, so that it is somebody's. */
+function median(all: readonly Clock[]): number {
+  const sorted = all.map(({ offsetMs }) => offsetMs).toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+}
+
+/** Certificates and etcd leases break when clocks disagree. Compares each host with the median one. */
+export const clockSkew: Check = {
+  name: 'clock-skew',
+  title: 'no clock is more than 30 s from the median of all hosts',
+  why: 'Certificates are "not yet valid", tokens are refused and leases end early. Run a time service on every host.',
+  severities: ['error'],
+  test: ({ fleet }) => {
+    const { read, unread } = clocks(fleet);
+    const middle = median(read);
+    const wrong = read.filter(({ offsetMs }) => Math.abs(offsetMs - middle) > LIMIT_MS);
+    return [
+      ...unread,
+      ...wrong.map(({ host, offsetMs }) => ({
+        severity: 'error' as const,
+        host,
+        message: `its clock is ${seconds(offsetMs - middle)} ${offsetMs > middle ? 'ahead of' : 'behind'} the other hosts (limit 30 s)`,
+        remedy: 'run a time service, e.g. chrony',
+      })),
+    ];
+  },
+};
+
+/** This machine's clock against the hosts': theirs may agree, and only ours be wrong. */
+export const operatorClock: Check = {
+  name: 'operator-clock',
+  title: 'the clock of the machine that runs kbuild agrees with the hosts',
+  why: 'kbuild makes no certificate with its own clock, so nothing breaks; times in its logs are wrong, and kubectl may find the certificates of a new cluster not yet valid.',
+  severities: ['warning'],
+  test: ({ fleet }) => {
+    const middle = median(clocks(fleet).read);
+    return Math.abs(middle) <= LIMIT_MS
+      ? []
+      : [
+          {
+            severity: 'warning',
+            message: `the clock of this machine is ${seconds(middle)} ${middle > 0 ? 'behind' : 'ahead of'} the hosts'`,
+            remedy: 'run a time service on this machine',
+          },
+        ];
+  },
+};

@@ -1,0 +1,27 @@
+import { eachHost } from './each-host.ts';
+
+const LINKS = /^(?:cni0|flannel[.]|cali|cilium_|kube-ipvs0|kube-bridge|vxlan[.]calico|weave)/;
+
+/** No rules of a former cluster catch packets. */
+export const leftovers = eachHost(
+  {
+    name: 'leftovers',
+    title: 'a host that is no node has no packet filter rules and interfaces of a former cluster',
+    why: 'Chains of kube-proxy and of network plugins that stayed behind answer for Services that are gone. `kbuild reset --hosts HOST` removes them, or a reboot where no program restores them.',
+    severities: ['warning'],
+  },
+  ({ host, facts }) => {
+    if (facts.kubernetesTraces.size > 0) return [];
+    const links = facts.interfaces.flatMap(({ name }) => (LINKS.test(name) ? [name] : []));
+    const found = [...facts.kubeChains, ...links, ...facts.leftovers];
+    if (found.length === 0) return [];
+    const shown = found.slice(0, 4).join(', ');
+    return [
+      {
+        severity: 'warning',
+        message: `a former cluster left ${shown}${found.length > 4 ? ` and ${String(found.length - 4)} more` : ''}`,
+        remedy: `kbuild reset --hosts ${host.name}`,
+      },
+    ];
+  },
+);

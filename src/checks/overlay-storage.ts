@@ -1,0 +1,24 @@
+import { eachHost } from './each-host.ts';
+
+const UNFIT = /^(?:overlay|aufs|nfs4?|cifs|smb3|9p|virtiofs|fuse\..*|fuseblk|ecryptfs|vfat|exfat|ntfs3?)$/;
+
+/** The runtime keeps its data where overlayfs can lie. */
+export const overlayStorage = eachHost(
+  {
+    name: 'overlay-storage',
+    title: "the runtime's folder is on a file system that overlayfs works on",
+    why: 'overlayfs cannot lie on itself, nor on network and FUSE file systems: mount a disk with ext4 or xfs (`ftype=1`) at /var/lib/containerd.',
+    severities: ['error'],
+  },
+  ({ facts }) => {
+    const volume = facts.storage.find(({ path }) => path === '/var/lib/containerd');
+    if (volume === undefined || !UNFIT.test(volume.fileSystem)) return [];
+    return [
+      {
+        severity: 'error',
+        message: `/var/lib/containerd lies on ${volume.fileSystem} (${volume.mountPoint}), where overlayfs does not work`,
+        remedy: 'mount a disk with ext4 or xfs there',
+      },
+    ];
+  },
+);

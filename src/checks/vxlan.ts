@@ -1,0 +1,21 @@
+import { eachHost } from './each-host.ts';
+
+/** flannel can make its tunnels. */
+export const vxlan = eachHost(
+  {
+    name: 'vxlan',
+    title: 'the kernel has VXLAN where the network plugin uses it',
+    why: 'flannel connects hosts by VXLAN. Cloud images with a reduced kernel may lack it: install the full kernel (Ubuntu on a Raspberry Pi: `linux-modules-extra-raspi`), or reboot after a kernel update.',
+    severities: ['error'],
+  },
+  ({ inventory, facts }) =>
+    inventory.network.plugin !== 'flannel' || facts.vxlan !== 'missing'
+      ? []
+      : [
+          {
+            severity: 'error',
+            message: `the kernel ${facts.kernel} has no VXLAN, by which flannel connects hosts`,
+            remedy: 'install the modules of the running kernel, or reboot if the kernel was updated',
+          },
+        ],
+);

@@ -1,0 +1,48 @@
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { eachLimit } from '../engine/each-limit.ts';
+import { tarGz, type Entry } from '../report/tar.ts';
+import { script } from '../templates.ts';
+import type { Run } from './run.ts';
+
+const AT_ONCE = 20;
+const MAX_LOG = 50 * 1024 * 1024;
+
+/** What the archive is made of besides the hosts. */
+type BundleRun = Pick<Run, 'connected' | 'context' | 'inventory' | 'logPath' | 'mask'>;
+
+/**
+ * Writes a support bundle: the inventory as resolved (secrets are `(secret)`), the run's log, and of every host what
+ * support wants to know. Secrets are masked in all of it; the file is 0600. @throws the file system's error.
+ */
+export async function writeBundle(run: BundleRun, path: string): Promise<void> {
+  const { connected, inventory, mask } = run;
+  const remotes = connected.remotes;
+  const results = await eachLimit(remotes, AT_ONCE, async (remote): Promise<Entry> => {
+    const { stdout, stderr } = await remote.ask({ ...script('linux/support.sh'), title: 'gather for the bundle' });
+    return { name: `hosts/${remote.host.name}.txt`, text: stdout + stderr };
+  });
+  const unreachable = connected.watch.fleet().unreachable.map(({ host, error }) => `${host.name}: ${error.message}`);
+  const failed = results.flatMap((result, i) =>
+    result.status === 'rejected' ? [`${remotes[i]!.host.name}: ${(result.reason as Error).message}`] : [],
+  );
+  const entries: readonly Entry[] = [
+    { name: 'inventory.json', text: `${JSON.stringify(inventory, undefined, 2)}\n` },
+    { name: 'run.log', text: readFileSync(run.logPath, 'utf8').slice(-MAX_LOG) },
+    { name: 'not-asked.txt', text: [...unreachable, ...failed, ''].join('\n') },
+    ...results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
+  ];
+  const archive = tarGz(
+    entries.map(({ name, text }) => ({ name: `kbuild-bundle/${name}`, text: mask.text(text) })),
+    run.context.nowMs(),
+  );
+  const temporary = `${path}.${String(process.pid)}`;
+  rmSync(temporary, { force: true });
+  const file = openSync(temporary, 'wx', 0o600);
+  try {
+    writeSync(file, archive);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+  run.context.err(`support bundle: ${path}\n`);
+}

@@ -1,0 +1,44 @@
+import { CommandError, NotConverged } from '../errors.ts';
+import type { LinuxRemote } from '../remote/linux.ts';
+import { failureText } from '../report/failure.ts';
+import { script } from '../templates.ts';
+import type { Run } from './run.ts';
+
+const LINES = 20;
+const PATIENCE_MS = 30_000;
+
+/** Hosts whose last words are fetched: a fleet that failed as a whole has one cause, not hundreds. */
+const ASKED = 5;
+
+/** Tells what failed on each host, with the known cause and the host's last words where they may say more. */
+export async function tellFailures(run: Run, failures: ReadonlyMap<string, Error>): Promise<void> {
+  const asked = [...failures].filter(([, error]) => saysMore(error)).slice(0, ASKED);
+  const words = new Map(
+    await Promise.all(
+      asked.map(async ([host]): Promise<[string, string]> => [host, await lastWords(run.connected.remotes, host)]),
+    ),
+  );
+  for (const [host, error] of failures) {
+    const text = failureText({ error, lastWords: words.get(host) ?? '' });
+    run.context.err(text);
+    run.log({ kind: 'failure', host, text, lastWords: words.get(host) ?? '' });
+  }
+}
+
+/** Only what kubeadm or the cluster made of a host is explained by its journals. */
+const saysMore = (error: Error): boolean =>
+  error instanceof NotConverged ||
+  (error instanceof CommandError && /kube|etcd/i.test(`${error.command} ${error.stderr}`));
+
+async function lastWords(remotes: readonly LinuxRemote[], host: string): Promise<string> {
+  const remote = remotes.find((one) => one.host.name === host);
+  if (remote === undefined) return '';
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(''), PATIENCE_MS);
+  });
+  const asking = remote
+    .run({ ...script('linux/last-words.sh', { LINES }), title: 'fetch the last words' })
+    .catch(() => '');
+  return Promise.race([asking, patience]).finally(() => clearTimeout(timer));
+}

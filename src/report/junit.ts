@@ -1,0 +1,59 @@
+import type { NamedFinding } from './findings.ts';
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/** XML 1.0 has no way to write most control characters. */
+const escaped = (text: string): string =>
+  text
+    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '?')
+    .replaceAll(/[&<>"']/g, (c) => ESCAPES[c]!);
+
+function testCase(check: string, host: string, found: readonly NamedFinding[]): string {
+  const head = `    <testcase classname="${escaped(host)}" name="${escaped(check)}"`;
+  const text = (list: readonly NamedFinding[]): string =>
+    escaped(
+      list
+        .map(({ severity, message, remedy }) => `${severity}: ${message}${remedy === undefined ? '' : ` (${remedy})`}`)
+        .join('\n'),
+    );
+  const bad = found.filter(({ severity }) => severity === 'error' || severity === 'unknown');
+  const rest = found.filter((finding) => !bad.includes(finding));
+  const out = rest.length === 0 ? '' : `\n      <system-out>${text(rest)}</system-out>`;
+  if (bad.length === 0) return out === '' ? `${head}/>` : `${head}>${out}\n    </testcase>`;
+  const [first] = bad as [NamedFinding];
+  return `${head}>\n      <failure type="${first.severity}" message="${escaped(first.message)}">${text(bad)}</failure>${out}\n    </testcase>`;
+}
+
+/**
+ * Findings as JUnit XML: one test case for each check of each host, and one for the fleet where a finding names no host.
+ * Errors and unknowns are failures, what is due and warnings are said in a case that passed.
+ */
+export function junit(
+  cluster: string,
+  checks: readonly string[],
+  hosts: readonly string[],
+  findings: readonly NamedFinding[],
+): string {
+  const named = [...new Set([...hosts, ...findings.flatMap(({ host }) => host ?? [])])];
+  const whole = findings.filter(({ host }) => host === undefined);
+  const cases = [
+    ...named.flatMap((host) =>
+      checks.map((check) => [check, host, findings.filter((one) => one.host === host && one.check === check)] as const),
+    ),
+    ...[...new Set(whole.map(({ check }) => check))].map(
+      (check) => [check, 'all hosts', whole.filter((one) => one.check === check)] as const,
+    ),
+  ];
+  const failures = cases.filter(([, , found]) =>
+    found.some(({ severity }) => severity === 'error' || severity === 'unknown'),
+  );
+  const counts = `tests="${String(cases.length)}" failures="${String(failures.length)}" errors="0"`;
+  const body = cases.map(([check, host, found]) => testCase(check, host, found)).join('\n');
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}>\n  <testsuite name="kbuild check ${escaped(cluster)}" ${counts}>\n${body}\n  </testsuite>\n</testsuites>\n`;
+}

@@ -1,0 +1,19 @@
+import { kubeadmSignatures } from './signatures/kubeadm.ts';
+import { packageSignatures } from './signatures/packages.ts';
+import type { Signature } from './signatures/signature.ts';
+import { surroundingsSignatures } from './signatures/surroundings.ts';
+
+/**
+ * Known failures, the most telling first. Sources: kubeadm, kubelet, containerd, etcd, apt and dpkg as they print in
+ * English (LC_ALL=C).
+ */
+export const signatures: readonly Signature[] = [...kubeadmSignatures, ...packageSignatures, ...surroundingsSignatures];
+
+/** The known cause of a failure: the first signature that the texts, taken in their order, show. */
+export function diagnosis(texts: readonly string[]): Signature | undefined {
+  for (const text of texts) {
+    const found = signatures.find(({ seen }) => seen.test(text));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

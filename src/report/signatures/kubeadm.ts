@@ -1,0 +1,120 @@
+import { RERUN, type Signature } from './signature.ts';
+
+/** What kubeadm, etcd, the kubelet and containerd say. */
+export const kubeadmSignatures: readonly Signature[] = [
+  {
+    name: 'certificates-expired',
+    seen: /Secret "kubeadm-certs" was not found in the "kube-system" Namespace/,
+    cause: 'the certificates that kubeadm keeps for joining control planes live for two hours, and are gone',
+    remedy: `${RERUN}: they are uploaded anew for every join`,
+  },
+  {
+    name: 'token-expired',
+    seen: /(?:could not find a JWS signature in the cluster-info ConfigMap for token ID|token id .* is invalid for this cluster or it has expired|Unauthorized.*bootstrap)/i,
+    cause: 'the join token is not valid any more',
+    remedy: `${RERUN}: a token is made for every join`,
+  },
+  {
+    name: 'several-runtimes',
+    seen: /found multiple CRI endpoints on the host/,
+    cause: 'another container runtime is installed beside containerd, and something called kubeadm without naming one',
+    remedy: 'kbuild always names it: look for what else runs kubeadm on this host',
+  },
+  {
+    name: 'cgroup-driver',
+    seen: /misconfiguration: kubelet cgroup driver: "?\w+"? is different from \w+ cgroup driver/,
+    cause: 'kubelet and runtime disagree about the cgroup driver',
+    remedy: 'set runtime.cgroupDriver and run kbuild up',
+  },
+  {
+    name: 'cgroup-v1',
+    seen: /cgroups? v1 support is deprecated and will be removed|kubelet is configured to not run on a host using cgroup v1/,
+    cause: 'the host uses cgroup v1, on which this kubelet refuses to run',
+    remedy:
+      'boot the host with cgroup v2 (systemd.unified_cgroup_hierarchy=1), or set kubelet.config.failCgroupV1: false',
+  },
+  {
+    name: 'etcd-members-missing',
+    seen: /etcdserver: re-configuration failed due to not enough started members/,
+    cause: 'etcd still lists a member that is dead',
+    remedy: 'remove the dead host first: kbuild remove HOST --dead HOST',
+  },
+  {
+    name: 'etcd-orphan',
+    seen: /check-etcd.*etcd cluster is not healthy|etcd cluster is not healthy: .*2379: connect: connection refused/s,
+    cause: 'a member that etcd lists does not answer: often one left behind by a host that was set up anew',
+    remedy: 'kbuild status shows the members; kbuild remove takes the dead one away',
+  },
+  {
+    name: 'etcd-too-many-learners',
+    seen: /too many learner members in cluster/,
+    cause: 'another member is just joining, or was left as a learner',
+    remedy: `${RERUN}: a learner that was left behind is removed first`,
+  },
+  {
+    name: 'etcd-learner-behind',
+    seen: /can only promote a learner member which is in sync with leader/,
+    cause: 'the new etcd member did not catch up in time: a slow disk, or peers that do not reach it on port 2380',
+    remedy: 'check the disk and port 2380 between the control planes, then run the same command again',
+  },
+  {
+    name: 'etcd-nospace',
+    seen: /etcdserver: mvcc: database space exceeded|alarm:NOSPACE/,
+    cause: 'the etcd database reached its quota, so that nothing can be written',
+    remedy: 'compact and defragment it, then disarm the alarm (etcdctl alarm disarm)',
+  },
+  {
+    name: 'etcd-not-removed',
+    seen: /\[reset\] Failed to remove etcd member/,
+    cause: 'kubeadm reset could not take the host out of etcd',
+    remedy: `${RERUN}: kbuild checks the members from another control plane`,
+  },
+  {
+    name: 'etcd-reset-by-hand',
+    seen: /Please, manually reset etcd to prevent further issues/,
+    cause: 'kubeadm reset found no etcd of its own on the host',
+    remedy: `${RERUN}: kbuild compares the members with the hosts`,
+  },
+  {
+    name: 'port-in-use',
+    seen: /\[ERROR Port-(\d+)\]: Port \d+ is in use|bind: address already in use/,
+    cause: 'something else listens on a port that Kubernetes needs: a leftover, or a load balancer on the same host',
+    remedy: 'find it with: ss -ltnp',
+  },
+  {
+    name: 'leftovers',
+    seen: /\[ERROR (?:FileAvailable|DirAvailable)-/,
+    cause: 'files of an earlier cluster lie on the host',
+    remedy: 'kbuild reset --hosts HOST cleans it, after its name was typed',
+  },
+  {
+    name: 'crictl-missing',
+    seen: /\[ERROR FileExisting-(\w+)\]/,
+    cause: 'a program that kubeadm needs is not installed',
+    remedy: `${RERUN}; if it stays, kbuild check names the package`,
+  },
+  {
+    name: 'sandbox-image',
+    seen: /detected that the sandbox image .* is inconsistent with that used by kubeadm/,
+    cause: "the runtime's pause image is not kubeadm's: harmless, but images are pulled twice",
+    remedy: `${RERUN}: kbuild writes the right one`,
+  },
+  {
+    name: 'cri-disabled',
+    seen: /unknown service runtime\.v1\.RuntimeService/,
+    cause: "containerd's CRI plugin is switched off in its configuration",
+    remedy: `${RERUN}: kbuild writes the configuration; check runtime.config of the inventory`,
+  },
+  {
+    name: 'swap-on',
+    seen: /running with swap on is not supported/i,
+    cause: 'swap is on, and the kubelet refuses to start',
+    remedy: `${RERUN}: kbuild turns swap off; if it comes back at boot, look for what turns it on (zram, a swap unit)`,
+  },
+  {
+    name: 'sandbox-runc',
+    seen: /apparmor.*DENIED.*runc|unable to (?:apply|load) apparmor profile/i,
+    cause: 'AppArmor forbids the runtime to start or stop containers',
+    remedy: 'install the apparmor package, or its newer profile for runc',
+  },
+];

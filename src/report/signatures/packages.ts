@@ -1,0 +1,53 @@
+import { RERUN, type Signature } from './signature.ts';
+
+/** What apt and dpkg say. */
+export const packageSignatures: readonly Signature[] = [
+  {
+    name: 'apt-lock',
+    seen: /Could not get lock|is locked by another process|gave up after \d+ s: \S+ is held by/,
+    cause: 'another program installs packages, and did not end in ten minutes',
+    remedy: 'let it end (unattended-upgrades, cloud-init); kbuild never kills it',
+  },
+  {
+    name: 'key-expired',
+    seen: /EXPKEYSIG|The following signatures were invalid: EXPKEYSIG|key .* expired/i,
+    cause: "the repository's signing key has expired",
+    remedy: 'set repository.key and repository.fingerprint to the current key',
+  },
+  {
+    name: 'key-missing',
+    seen: /NO_PUBKEY|The following signatures couldn't be verified/,
+    cause: 'the repository is signed with another key than the one of the inventory',
+    remedy: 'compare repository.key and repository.fingerprint with what the repository publishes',
+  },
+  {
+    name: 'not-signed',
+    seen: /repository .* is not signed|does not have a Release file/,
+    cause: 'the repository is not there, or not signed',
+    remedy: 'check repository.url: is it reached from the host (proxy)?',
+  },
+  {
+    name: 'hash-mismatch',
+    seen: /Hash Sum mismatch|File has unexpected size|checksum mismatch/i,
+    cause: 'a package is not what the repository says it is: a mirror in the middle of an update, or a broken proxy',
+    remedy: `${RERUN} later; if it stays, go round the mirror or proxy`,
+  },
+  {
+    name: 'package-gone',
+    seen: /404 {2}Not Found|is in no repository of this host/,
+    cause: 'the repository does not have this version',
+    remedy: 'choose a version that it has, or check repository.url',
+  },
+  {
+    name: 'dpkg-interrupted',
+    seen: /dpkg was interrupted|dpkg: error processing package (\S+)/,
+    cause: 'an installation broke off, and finishing it failed',
+    remedy: 'the package that is named does not configure: see its output in the log',
+  },
+  {
+    name: 'dependencies',
+    seen: /unmet dependencies|held broken packages/,
+    cause: 'packages of the host contradict each other',
+    remedy: 'mend them on the host (apt-get -f install), then run the same command again',
+  },
+];

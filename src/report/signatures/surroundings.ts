@@ -1,0 +1,95 @@
+import { RERUN, type Signature } from './signature.ts';
+
+/** What every program says when clocks, certificates, the network or the machine are not as they should be. */
+export const surroundingsSignatures: readonly Signature[] = [
+  {
+    name: 'clock',
+    seen: /x509: certificate has expired or is not yet valid/,
+    cause: 'clocks disagree, or a certificate ran out',
+    remedy: 'compare the clocks (kbuild check), and run a time service (chrony)',
+  },
+  {
+    name: 'foreign-ca',
+    seen: /x509: certificate signed by unknown authority|cluster CA found in cluster-info ConfigMap is invalid/,
+    cause: 'the API server that answered belongs to another cluster, or something between rewrites TLS',
+    remedy: 'check kubernetes.endpoint, the load balancer and the proxy',
+  },
+  {
+    name: 'name-not-in-certificate',
+    seen: /x509: certificate is valid for .*, not /,
+    cause: "the endpoint's name is not in the API server's certificate",
+    remedy: 'put it under kubernetes.endpoint, or kubeadm.cluster.apiServer.certSANs',
+  },
+  {
+    name: 'proxy',
+    seen: /proxyconnect tcp|Proxy Authentication Required|\b407\b.*proxy/i,
+    cause: 'the proxy does not answer, or refuses',
+    remedy: 'check proxy of the inventory',
+  },
+  {
+    name: 'name-unresolved',
+    seen: /Temporary failure (?:in name resolution|resolving)|no such host|Could not resolve/,
+    cause: 'a name does not resolve on the host',
+    remedy: "check the host's DNS (/etc/resolv.conf), or set kubernetes.endpointInHosts",
+  },
+  {
+    name: 'image-pull',
+    seen: /failed to pull image|ErrImagePull|ImagePullBackOff|failed to resolve reference/,
+    cause: 'an image could not be pulled: the registry is not reached, or does not have it',
+    remedy: 'check runtime.registries, kubernetes.imageRepository and the proxy',
+  },
+  {
+    name: 'endpoint-refused',
+    seen: /dial tcp \S+:\d+: connect: connection refused/,
+    cause: 'nothing listens at the address: the load balancer has no healthy server, or the API server is down',
+    remedy: 'kbuild status shows the API servers; is kubernetes.endpoint right?',
+  },
+  {
+    name: 'endpoint-timeout',
+    seen: /dial tcp \S+: (?:i\/o timeout|connect: no route to host)|context deadline exceeded/,
+    cause: 'packets to the address get lost: a firewall, or a wrong address',
+    remedy: 'check the firewalls between the hosts (kbuild check --active tests every port)',
+  },
+  {
+    name: 'disk-full',
+    seen: /No space left on device|You don't have enough free space/,
+    cause: 'a disk, or its inodes, are full',
+    remedy: 'make room: df -h; df -i',
+  },
+  {
+    name: 'read-only',
+    seen: /Read-only file system/,
+    cause: 'a file system is mounted read-only: often after an error of the disk',
+    remedy: 'look at dmesg, mend it and mount it again',
+  },
+  {
+    name: 'no-memory',
+    seen: /Out of memory: Killed process|Cannot allocate memory|SIGKILL \(oom-kill\)/,
+    cause: 'the host ran out of memory',
+    remedy: 'give it more; a control plane needs 2 GiB',
+  },
+  {
+    name: 'module',
+    seen: /modprobe: FATAL: Module (\S+) not found/,
+    cause: 'the kernel has no such module',
+    remedy: 'install the package with the modules of the running kernel, or restart into the kernel that is installed',
+  },
+  {
+    name: 'kubelet-unhealthy',
+    seen: /The kubelet is not (?:running|healthy)|The HTTP call equal to 'curl -sSL http:\/\/(?:localhost|127\.0\.0\.1):10248\/healthz'/,
+    cause: 'the kubelet does not stay up',
+    remedy: "its last words are below; the kubelet's configuration is under kubelet.config",
+  },
+  {
+    name: 'control-plane-unhealthy',
+    seen: /A control plane component may have crashed|control plane components? .* (?:is|are) not healthy|timed out waiting for the condition/,
+    cause: 'a component of the control plane did not come up in time',
+    remedy: 'the last words of those that ended are below',
+  },
+  {
+    name: 'host-restarted',
+    seen: /the job is not there any more: was the host restarted/,
+    cause: 'the host was restarted while it worked',
+    remedy: `${RERUN}: it goes on from what it finds`,
+  },
+];

@@ -1,0 +1,82 @@
+import type { LinuxHost } from '../inventory/inventory.ts';
+import { keyFingerprints } from '../shell/openpgp.ts';
+import { script } from '../templates.ts';
+import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
+
+/** Something that a host will download. */
+export interface Wanted {
+  readonly kind: 'repository' | 'packages' | 'key' | 'image';
+  /** What people know it as, e.g. an image's name. */
+  readonly what: string;
+  /** Where it may be, tried in order: mirrors first. */
+  readonly urls: readonly string[];
+  /** Of `packages`: how a version begins that must be there. Of a `key`: its fingerprint. */
+  readonly word?: string;
+}
+
+/** What is not to be had, and why. */
+export interface NotThere {
+  readonly wanted: Wanted;
+  readonly why: string;
+}
+
+/** The way out, for programs that honour variables. */
+export interface WayOut {
+  readonly http: string;
+  readonly https: string;
+  readonly noProxy: string;
+}
+
+/** Why a download will fail, from what the host printed for one URL; undefined when it will not. */
+function fault(wanted: Wanted, answer: string | undefined): string | undefined {
+  if (answer === undefined) return 'was not asked for';
+  const [state = '', ...rest] = answer.split(' ');
+  if (state === 'missing') return 'is not there (404)';
+  if (state === 'versionless') return `has no version ${wanted.word ?? ''}`;
+  if (state !== 'there') return rest.join(' ').replace(/^Failed to fetch \S+\s*/, '');
+  if (wanted.kind !== 'key' || wanted.word === undefined) return undefined;
+  try {
+    const found = keyFingerprints(Buffer.from(rest.join(''), 'base64'));
+    return found.length > 0 && found.every((one) => one === wanted.word)
+      ? undefined
+      : `is the key ${found.join(', ')}, and the inventory pins ${wanted.word}`;
+  } catch (error) {
+    return `is no key: ${(error as Error).message}`;
+  }
+}
+
+/** What the host printed, `KIND URL ANSWER` a line, set against what was wanted. */
+export function readDownloads(wanted: readonly Wanted[], out: string): readonly NotThere[] {
+  const answers = new Map(
+    out.split('\n').flatMap((line) => {
+      const [, key, answer] = /^(\S+ \S+) (.*)$/.exec(line) ?? [];
+      return key === undefined ? [] : [[key, answer!] as const];
+    }),
+  );
+  return wanted.flatMap((one) => {
+    const faults = one.urls.map((url) => ({ url, why: fault(one, answers.get(`${one.kind} ${url}`)) }));
+    if (faults.some(({ why }) => why === undefined)) return [];
+    return [{ wanted: one, why: faults.map(({ url, why }) => `${url}: ${why!}`).join('; ') }];
+  });
+}
+
+/** Asks from every host for what it will download; what is not to be had comes back. */
+export const downloads = (
+  on: Surveyor,
+  hosts: readonly { readonly host: LinuxHost; readonly wanted: readonly Wanted[] }[],
+  { http, https, noProxy }: WayOut,
+): Promise<readonly Surveyed<readonly NotThere[]>[]> =>
+  onEach(
+    hosts.map(({ host }) => host),
+    async (host) => {
+      const wanted = hosts.find((one) => one.host.name === host.name)?.wanted ?? [];
+      const URLS = wanted.flatMap(({ kind, urls, word }) =>
+        urls.map((url) => `${kind} ${url}${kind === 'packages' ? ` ${word ?? ''}` : ''}`),
+      );
+      const proxy = { PROXY: http, HTTPS_PROXY: https, NO_PROXY: noProxy };
+      return readDownloads(
+        wanted,
+        await on(host).run(script('debian/survey-downloads.sh', { URLS: URLS.join('\n'), ...proxy })),
+      );
+    },
+  );

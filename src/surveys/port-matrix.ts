@@ -1,0 +1,114 @@
+import type { LinuxHost } from '../inventory/inventory.ts';
+import type { Held } from '../remote/remote.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
+
+/** One needed way: a port of a host, and who connects to it. */
+export interface Way {
+  readonly to: LinuxHost;
+  readonly port: number;
+  readonly protocol: 'tcp' | 'udp';
+  readonly program: string;
+  readonly from: readonly LinuxHost[];
+  /** True where nobody listens yet, so that the survey does. */
+  readonly free: boolean;
+}
+
+/** A way that does not lead there. */
+export interface Blocked {
+  readonly way: Way;
+  readonly from: LinuxHost;
+  /** e.g. `no answer within 10 s` */
+  readonly how: string;
+}
+
+/** The port matrix: every needed way was tried once. */
+export interface PortMatrix {
+  readonly tried: number;
+  readonly blocked: readonly Blocked[];
+  /** Hosts that could not listen or connect, and why. */
+  readonly failed: readonly { readonly host: LinuxHost; readonly reason: string }[];
+}
+
+const HEARD = '/run/kbuild/survey-heard';
+
+function how(status: string, said: string): string {
+  if (status === '124') return 'no answer within 10 s';
+  if (/refused/i.test(said)) return 'refused';
+  if (/no route|unreachable/i.test(said)) return 'no route';
+  return said.trim() === '' ? `status ${status}` : said.trim();
+}
+
+/** What a client said about its ways: `ADDRESS PORT STATUS TEXT`, one a line. */
+export function readConnects(out: string): ReadonlyMap<string, string> {
+  return new Map(
+    out.split('\n').flatMap((line) => {
+      const [, address, port, status, said] = /^(\S+) (\d+) (\d+) ?(.*)$/.exec(line) ?? [];
+      return address === undefined
+        ? []
+        : [[`${address} ${port!}`, status === '0' ? 'open' : how(status!, said!)] as const];
+    }),
+  );
+}
+
+const at = ({ to, port }: Way): string => `${to.internalAddress}:${String(port)}`;
+
+function foundOn<T>(all: readonly Surveyed<T>[], host: LinuxHost): T | undefined {
+  const one = all.find((some) => some.host.name === host.name);
+  return one !== undefined && 'found' in one ? one.found : undefined;
+}
+
+/**
+ * Listens on every free needed port of every host, and connects to it from every host that needs it: three commands a
+ * host. What listens goes with its channel, and after ten minutes whatever happens.
+ */
+export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways: readonly Way[]): Promise<PortMatrix> {
+  const mine = (host: LinuxHost, protocol: Way['protocol']) =>
+    ways.filter((way) => way.to.name === host.name && way.free && way.protocol === protocol);
+  const held: Held[] = [];
+  try {
+    const listening = await onEach(hosts, async (host) => {
+      const lists = { TCP: mine(host, 'tcp').map(at).join('\n'), UDP: mine(host, 'udp').map(at).join('\n') };
+      held.push(await on(host).hold(script('linux/survey-listen.sh', { HEARD, ...lists })));
+    });
+    const deaf = new Set(listening.flatMap((one) => ('failed' in one ? [one.host.name] : [])));
+    const tried = ways
+      .filter(({ to, free }) => !free || !deaf.has(to.name))
+      .map((way) => ({ ...way, from: way.from.filter((host) => hosts.some(({ name }) => name === host.name)) }));
+    const asked = await onEach(hosts, async (host) => {
+      const targets = tried.filter(({ from }) => from.some(({ name }) => name === host.name));
+      const lines = targets.map(({ to, port, protocol }) => `${protocol} ${to.internalAddress} ${String(port)}`);
+      return readConnects(
+        await on(host).run(script('linux/survey-connect.sh', { TARGETS: lines.join('\n'), NAME: host.name })),
+      );
+    });
+    const heard = await onEach(hosts, async (host) =>
+      mine(host, 'udp').length === 0 || deaf.has(host.name)
+        ? new Set<string>()
+        : new Set((await on(host).run(sh`cat ${HEARD}`)).split('\n')),
+    );
+    const blocked = tried.flatMap((way) =>
+      way.from.flatMap((from): readonly Blocked[] => {
+        const connects = foundOn(asked, from);
+        if (connects === undefined) return [];
+        if (way.protocol === 'udp') {
+          const names = foundOn(heard, way.to);
+          // What listens there already tells nobody what it heard.
+          return !way.free || names === undefined || names.has(from.name)
+            ? []
+            : [{ way, from, how: 'nothing came through' }];
+        }
+        const answer = connects.get(`${way.to.internalAddress} ${String(way.port)}`) ?? 'not tried';
+        // Nobody listens on a port that is not ours to listen on: refused says that the way is free.
+        return answer === 'open' || (!way.free && answer === 'refused') ? [] : [{ way, from, how: answer }];
+      }),
+    );
+    const failed = [...listening, ...asked, ...heard].flatMap((one) =>
+      'failed' in one ? [{ host: one.host as LinuxHost, reason: one.failed }] : [],
+    );
+    return { tried: tried.reduce((sum, { from }) => sum + from.length, 0), blocked, failed };
+  } finally {
+    await Promise.all(held.map((one) => one.release()));
+  }
+}

@@ -1,0 +1,11 @@
+import type { DiskSync } from './disk-sync.ts';
+import type { NotThere } from './downloads.ts';
+import type { PortMatrix } from './port-matrix.ts';
+import type { Surveyed } from './surveyed.ts';
+
+/** What was measured over several hosts or with time, when it was. */
+export interface Surveys {
+  readonly ports: PortMatrix;
+  readonly disks: readonly Surveyed<DiskSync>[];
+  readonly downloads: readonly Surveyed<readonly NotThere[]>[];
+}

@@ -1,0 +1,30 @@
+import { ConnectError } from '../errors.ts';
+import type { Pause } from './pause.ts';
+
+/** How to dial again. */
+export interface RetryOptions {
+  /** Gives up dialling. */
+  readonly signal?: AbortSignal;
+  readonly pause: Pause;
+  /** 0 ≤ x < 1, for the jitter. */
+  readonly random?: () => number;
+}
+
+const RETRIES = 3;
+
+/** Dials again for as long as the error says that it can help: with jitter, so that a fleet does not come back at once. */
+export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const random = options.random ?? Math.random;
+  for (let tries = 0; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      // A host that does not answer at all has been given the whole time out once: once more is enough.
+      const retries = error instanceof ConnectError && error.retryable ? (timedOut(error) ? 1 : RETRIES) : 0;
+      if (tries >= retries || options.signal?.aborted === true) throw error;
+      await options.pause(250 * 2 ** tries * (0.5 + random()), options.signal);
+    }
+  }
+}
+
+const timedOut = ({ cause }: ConnectError) => (cause as { level?: string } | undefined)?.level === 'client-timeout';

@@ -1,0 +1,48 @@
+# Asks for URLS (`KIND URL [WORD]`, one a line), all at once, and prints for each: KIND, `there` or `missing` or what went
+# wrong, and of a `key` its content in base64. A `packages` must hold a line that begins with `Version: WORD`. An `image`
+# is asked for with curl where that is there; apt-helper cannot say what it accepts, so its 404 means nothing.
+# PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty.
+if [ -n "$PROXY" ]; then export http_proxy="$PROXY"; fi
+if [ -n "$HTTPS_PROXY" ]; then export https_proxy="$HTTPS_PROXY"; fi
+export no_proxy="$NO_PROXY"
+folder=$(mktemp -d)
+trap 'rm -rf -- "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
+accept='application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json'
+fetch() {
+  own="$folder/$4"
+  mkdir "$own"
+  # apt downloads as a user of its own.
+  chown _apt "$own" && chmod 755 "$folder"
+  answer=there
+  if [ "$1" = image ] && command -v curl >/dev/null; then
+    status=$(curl -sS -L --max-time 20 -o /dev/null -w '%{http_code}' -H "Accept: $accept" "$2" 2>"$own/error") || status=failed
+    case $status in
+      200 | 401 | 403) ;;
+      404) answer=missing ;;
+      failed) answer="failed $(tail -n 1 "$own/error")" ;;
+      *) answer="failed status $status" ;;
+    esac
+  elif ! timeout 40 /usr/lib/apt/apt-helper -o Acquire::Retries=0 -o Acquire::http::Timeout=15 -o Acquire::https::Timeout=15 download-file "$2" "$own/got" >"$own/out" 2>"$own/error"; then
+    said=$(sed -n 's/^E: //p' "$own/error" | head -n 1)
+    case "$1 $said" in
+      image*' 404 '* | image*' 401 '* | image*' 403 '*) ;;
+      *' 404 '*) answer=missing ;;
+      *) answer="failed ${said:-no answer within 40 s}" ;;
+    esac
+  elif [ "$1" = packages ] && ! grep -q "^Version: $3" "$own/got"; then
+    answer=versionless
+  fi
+  if [ "$1" = key ] && [ "$answer" = there ]; then answer="there $(base64 -w 0 "$own/got")"; fi
+  printf '%s %s %s\n' "$1" "$2" "$answer"
+}
+count=0
+while read -r kind url word; do
+  if [ -n "$kind" ]; then
+    count=$((count + 1))
+    fetch "$kind" "$url" "$word" "$count" &
+  fi
+done <<END
+$URLS
+END
+wait

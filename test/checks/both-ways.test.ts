@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { checks } from '../../src/checks/index.ts';
+import { mayStart, runChecks } from '../../src/checks/run-checks.ts';
+import { OTHER_FIXTURES, SUPPORTED_FIXTURES, type Fixture } from '../fakes/facts.ts';
+import { fleet } from '../fakes/fleet.ts';
+import { inventory } from '../fakes/inventory.ts';
+import { cases, type Situation } from './both-ways.ts';
+
+function found(situation: Situation, fixture: Fixture) {
+  const inv = situation.inventory ?? inventory();
+  const { surveys, ...rest } = situation;
+  const seen = { ...fleet({ ...rest, inventory: inv, fixture }), ...(surveys === undefined ? {} : { surveys }) };
+  return runChecks(checks, { inventory: inv, fleet: seen });
+}
+
+test('every check is tested both ways', () =>
+  expect(Object.keys(cases).toSorted()).toEqual(checks.map(({ name }) => name).toSorted()));
+
+describe.each(SUPPORTED_FIXTURES)('%s', (fixture) => {
+  test('a fresh fleet may be built on, and nothing is unknown', () => {
+    const findings = found({}, fixture);
+    expect(mayStart(findings)).toBe(true);
+    expect(findings.filter(({ severity }) => severity !== 'due')).toEqual([]);
+  });
+
+  test.each(checks.map((check) => [check.name, check] as const))(
+    '%s finds what is wrong, and only that',
+    (name, check) => {
+      for (const { finds, bad, good } of cases[name]!) {
+        const quiet = found(good ?? {}, fixture).filter((finding) => finding.check === name);
+        expect(quiet, `${name} is never silent`).toEqual([]);
+        const loud = found(bad, fixture).filter((finding) => finding.check === name);
+        expect(loud.map(({ message }) => message).join('\n')).toMatch(finds);
+        for (const { severity } of loud.filter(({ severity }) => severity !== 'unknown'))
+          expect(check.severities, `${name} says which severities it has`).toContain(severity);
+      }
+    },
+  );
+});
+
+describe.each(OTHER_FIXTURES)('%s', (fixture) => {
+  test('is observed without error, and refused as not yet supported', () => {
+    const findings = found({}, fixture);
+    expect(findings.filter(({ severity }) => severity === 'unknown')).toEqual([]);
+    expect(findings.filter(({ check }) => check === 'os-supported')).toHaveLength(3);
+  });
+});
+
+test('every check says what it is for', () => {
+  for (const { name, title, why } of checks) {
+    expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    expect(title.length, name).toBeGreaterThan(15);
+    expect(why.length, name).toBeGreaterThan(30);
+  }
+});

@@ -1,0 +1,403 @@
+import type { ClusterUp } from '../../src/facts/cluster.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Surveys } from '../../src/surveys/surveys.ts';
+import { clusterOf, nodeOf } from '../fakes/cluster.ts';
+import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import { inventory } from '../fakes/inventory.ts';
+
+/** A fleet in which something is as a check wants it, or is not. What is not said is as on fresh hosts. */
+export interface Situation {
+  readonly inventory?: Inventory;
+  /** What probes print, by host. */
+  readonly printed?: Readonly<Record<string, RawAnswers>>;
+  readonly facts?: Readonly<Record<string, FactOverrides>>;
+  readonly unreachable?: readonly string[];
+  readonly cluster?: ClusterUp;
+  readonly surveys?: Surveys;
+}
+
+/** One thing that a check must find, and where it must not. */
+export interface Case {
+  readonly finds: RegExp;
+  readonly bad: Situation;
+  /** Default: fresh hosts. */
+  readonly good?: Situation;
+}
+
+const w1 = (printed: RawAnswers): Situation => ({ printed: { w1: printed } });
+const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
+
+const [cpHost, workerHost] = inventory().hosts as [LinuxHost, LinuxHost];
+
+const noSurveys: Surveys = { ports: { tried: 0, blocked: [], failed: [] }, disks: [], downloads: [] };
+
+const paths8 = '/var/lib\n/var/lib\n/var/lib\n/var/log\n/etc\n/usr\n/opt\n/tmp\n';
+const disks = (free: string, mounts: string): string => `${paths8}${`${free}\n`.repeat(8)}${mounts}`;
+const root = '27 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw,errors=remount-ro\n';
+const roomy = '10485760 4096 13107200 3145728 3276800';
+
+const NFT = `nftables
+chain inet filter input
+table inet filter {
+\tchain input {
+\t\ttype filter hook input priority filter; policy drop;
+\t\tct state established,related accept
+\t\tiif "lo" accept
+\t\ttcp dport { 22, 10250-10259 } accept
+\t}
+}
+`;
+
+const UFW = `ufw
+Status: active
+
+To                         Action      From
+--                         ------      ----
+22/tcp                     ALLOW       Anywhere                  
+10250/tcp                  ALLOW       10.0.0.0/24               
+22/tcp (v6)                ALLOW       Anywhere (v6)             
+
+`;
+
+/** What each check must find. The test of the house fails for a check that is missing here. */
+export const cases: Readonly<Record<string, readonly Case[]>> = {
+  reachable: [{ finds: /no answer/, bad: { unreachable: ['w1'] } }],
+  'os-supported': [{ finds: /Arch/, bad: w1({ osRelease: 'ID=arch\nPRETTY_NAME="Arch Linux"\n' }) }],
+  architecture: [{ finds: /armv7l/, bad: w1({ arch: 'armv7l\n' }) }],
+  'init-system': [{ finds: /openrc-init/, bad: w1({ initSystem: 'openrc-init\n' }) }],
+  'kernel-version': [
+    { finds: /needs 4\.19/, bad: w1({ kernel: '3.10.0-1160.el7.x86_64\n' }) },
+    {
+      finds: /nftables needs 5\.13/,
+      bad: {
+        inventory: inventory({ kubeadm: { kubeProxy: { mode: 'nftables' } } }),
+        printed: { w1: { kernel: '5.10.0-35-amd64\n' } },
+      },
+      good: { inventory: inventory({ kubeadm: { kubeProxy: { mode: 'nftables' } } }) },
+    },
+    { finds: /ipvs, which is deprecated/, bad: { inventory: inventory({ kubeadm: { kubeProxy: { mode: 'ipvs' } } }) } },
+  ],
+  'kernel-modules': [
+    {
+      finds: /neither built into/,
+      bad: w1({ modules: 'overlay working\nbr_netfilter missing\n' }),
+      good: { printed: all({ modules: 'overlay working\nbr_netfilter working\n' }) },
+    },
+  ],
+  vxlan: [{ finds: /no VXLAN/, bad: w1({ vxlan: 'missing\n' }) }],
+  sysctls: [
+    {
+      finds: /99-zzz\.conf sets net\.ipv4\.ip_forward=0/,
+      bad: w1({ sysctlSettings: '/etc/sysctl.d/99-zzz.conf:net.ipv4.ip_forward = 0\n' }),
+      good: {
+        printed: all({
+          sysctls:
+            'net.bridge.bridge-nf-call-iptables 1\nnet.bridge.bridge-nf-call-ip6tables 1\nnet.ipv4.ip_forward 1\n',
+        }),
+      },
+    },
+  ],
+  'cgroup-version': [{ finds: /cgroup v1/, bad: w1({ cgroupVersion: 'tmpfs\n' }) }],
+  'cgroup-controllers': [{ finds: /memory/, bad: w1({ cgroupControllers: 'cpuset cpu io hugetlb pids rdma misc\n' }) }],
+  'cgroup-driver': [
+    {
+      finds: /cgroup driver cgroupfs/,
+      bad: w1({
+        runtimeConfig:
+          "version = 3\n[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]\nSystemdCgroup = false\n",
+      }),
+    },
+    {
+      finds: /pods run by the cgroup driver cgroupfs/,
+      bad: w1({
+        kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',
+        cgroupDriverInUse: `/kubepods/burstable/pod1/${'a'.repeat(64)}\n`,
+      }),
+    },
+  ],
+  cpus: [{ finds: /1 CPU/, bad: cp1({ cpus: '1\n' }) }],
+  memory: [
+    { finds: /1464 MiB/, bad: cp1({ memoryMiB: 'MemTotal:        1500000 kB\n' }) },
+    { finds: /advised/, bad: w1({ memoryMiB: 'MemTotal:         500000 kB\n' }) },
+  ],
+  swap: [
+    {
+      finds: /\/dev\/vda5/,
+      bad: w1({ swaps: '/dev/vda5                               partition\t998396\t\t0\t\t-2\n' }),
+    },
+    { finds: /zram/, bad: w1({ zram: 'on\n' }) },
+    {
+      finds: /dev-vdb1\.swap/,
+      bad: w1({
+        swapUnits: 'Unit=dev-vdb1.swap\nSourcePath=\nFragmentPath=/run/systemd/generator.late/dev-vdb1.swap\n',
+      }),
+    },
+  ],
+  'disk-space': [
+    { finds: /MiB free/, bad: w1({ storage: disks('5000 4096 13107200 3145728 3276800', root) }) },
+    { finds: /runs no pods below 10 %/, bad: w1({ storage: disks('1200000 4096 13107200 3145728 3276800', root) }) },
+    { finds: /inodes free/, bad: w1({ storage: disks('10485760 4096 13107200 100 3276800', root) }) },
+  ],
+  'writable-paths': [
+    {
+      finds: /\/etc is mounted read-only/,
+      bad: w1({ storage: disks(roomy, `${root}30 27 254:2 / /etc ro,relatime shared:2 - ext4 /dev/vdb rw\n`) }),
+    },
+  ],
+  'overlay-storage': [
+    {
+      finds: /nfs4/,
+      bad: w1({
+        storage: disks(roomy, `${root}30 27 0:50 / /var/lib rw,relatime shared:2 - nfs4 nas:/srv rw,vers=4.2\n`),
+      }),
+    },
+  ],
+  'required-tools': [{ finds: /no losetup/, bad: w1({ missingTools: 'losetup\n' }) }],
+  selinux: [{ finds: /enforcing/, bad: w1({ securityModules: 'selinux 1\n' }) }],
+  apparmor: [{ finds: /apparmor_parser/, bad: w1({ securityModules: 'apparmor toolless\n' }) }],
+  firewall: [
+    { finds: /ufw does not let in .*8472\/udp/, bad: w1({ firewall: UFW }) },
+    { finds: /nftables \(inet filter input\) does not let in 8472\/udp/, bad: w1({ firewall: NFT }) },
+  ],
+  ports: [
+    {
+      finds: /6443.*apache2 \(process 811\)/,
+      bad: cp1({
+        listeners: 'tcp   LISTEN 0      511                *:6443            *:*    users:(("apache2",pid=811,fd=4))\n',
+      }),
+    },
+  ],
+  'time-sync': [{ finds: /no time service/, bad: w1({ timeServices: '\n' }) }],
+  nameserver: [{ finds: /names no server/, bad: w1({ resolver: '# empty\n---\n' }) }],
+  'resolver-loop': [{ finds: /127\.0\.0\.1/, bad: w1({ resolver: 'nameserver 127.0.0.1\n---\n' }) }],
+  'local-names': [
+    {
+      finds: /localhost is unknown/,
+      bad: w1({ lookups: 'own known 10.0.0.21\nlocalhost known\nk8s.example.com known 10.0.0.11\n' }),
+    },
+    {
+      finds: /its own name/,
+      bad: w1({ lookups: 'own known\nlocalhost known 127.0.0.1\nk8s.example.com known 10.0.0.11\n' }),
+    },
+  ],
+  'proxy-variables': [
+    {
+      finds: /http_proxy=http:\/\/…@proxy:3128/,
+      bad: w1({ proxyVariables: 'http_proxy="http://me:secret@proxy:3128"\n' }),
+    },
+  ],
+  'package-manager': [{ finds: /tzdata/, bad: w1({ brokenPackages: 'half-configured ok tzdata\n' }) }],
+  'package-locks': [
+    {
+      finds: /unattended-upgr \(process 900\)/,
+      bad: w1({ packageLocks: '/var/lib/dpkg/lock-frontend 900 unattended-upgr\n' }),
+    },
+  ],
+  'pending-reboot': [
+    { finds: /linux-image-6\.1/, bad: w1({ pendingReboot: 'pending\nlinux-image-6.1.0-45-amd64\n' }) },
+  ],
+  'cloud-init': [
+    { finds: /still runs/, bad: w1({ cloudInit: 'running\n' }) },
+    { finds: /errors/, bad: w1({ cloudInit: 'failed\n' }) },
+  ],
+  'existing-runtime': [
+    {
+      finds: /2 containers of Docker/,
+      bad: w1({
+        containers:
+          '/run/containerd/io.containerd.runtime.v2.task/moby/a\n/run/containerd/io.containerd.runtime.v2.task/moby/b\n',
+      }),
+    },
+    { finds: /crio\.sock/, bad: w1({ criSockets: '/run/crio/crio.sock\n' }) },
+  ],
+  'cni-configuration': [{ finds: /05-cilium\.conflist/, bad: w1({ cniConfigurations: '05-cilium.conflist\n' }) }],
+  leftovers: [{ finds: /KUBE-SERVICES/, bad: w1({ kubeChains: ':KUBE-SERVICES - [0:0]\n' }) }],
+  'half-finished': [
+    {
+      finds: /init of kbuild's is half finished/,
+      bad: cp1({
+        kubernetesTraces: '/etc/kubernetes/pki/ca.crt\n',
+        marker: '{"cluster":"prod","action":"init","job":"kubeadm-init-1"}\n',
+      }),
+    },
+  ],
+  'address-on-host': [
+    {
+      finds: /10\.0\.0\.21 is not an address/,
+      bad: {
+        facts: { w1: { interfaces: [{ name: 'eth0', addresses: ['10.9.9.9'], mac: '02:fc:00:00:00:09', mtu: 1500 }] } },
+      },
+    },
+  ],
+  'default-route': [
+    {
+      finds: /no default route/,
+      bad: w1({
+        routes:
+          '10.0.0.0/24 dev eth0 proto kernel scope link src 10.0.0.21\n---\n10.0.0.11 dev eth0 src 10.0.0.21 uid 0\n',
+      }),
+    },
+  ],
+  'routes-between-hosts': [
+    {
+      finds: /no route to w2/,
+      bad: w1({ routes: 'default via 10.0.0.1 dev eth0\n---\n10.0.0.11 dev eth0 src 10.0.0.21 uid 0\n' }),
+    },
+    {
+      finds: /sends from 192\.168\.1\.5/,
+      bad: w1({
+        routes:
+          'default via 10.0.0.1 dev eth0\n---\n10.0.0.11 dev eth1 src 192.168.1.5 uid 0\n10.0.0.22 dev eth0 src 10.0.0.21 uid 0\n',
+      }),
+    },
+  ],
+  'route-overlap': [
+    {
+      finds: /10\.244\.7\.0\/24.*podSubnet/,
+      bad: w1({
+        routes:
+          'default via 10.0.0.1 dev eth0\n10.244.7.0/24 via 10.0.0.9 dev eth0\n---\n10.0.0.11 dev eth0 src 10.0.0.21\n10.0.0.22 dev eth0 src 10.0.0.21\n',
+      }),
+    },
+  ],
+  'unique-host': [{ finds: /machine-id/, bad: { facts: { cp1: { machineId: 'same' }, w1: { machineId: 'same' } } } }],
+  'product-uuid': [
+    { finds: /product UUID same/, bad: { facts: { cp1: { productUuid: 'same' }, w1: { productUuid: 'same' } } } },
+  ],
+  'unique-hostname': [
+    { finds: /calls itself debian/, bad: { facts: { cp1: { hostname: 'debian' }, w1: { hostname: 'debian' } } } },
+  ],
+  'unique-mac': [
+    {
+      finds: /MAC address/,
+      bad: {
+        facts: {
+          cp1: { interfaces: [{ name: 'eth0', addresses: ['10.0.0.11'], mac: '52:54:00:00:00:01', mtu: 1500 }] },
+          w1: { interfaces: [{ name: 'ens3', addresses: ['10.0.0.21'], mac: '52:54:00:00:00:01', mtu: 1500 }] },
+        },
+      },
+    },
+  ],
+  'unique-address': [
+    {
+      finds: /10\.0\.0\.77 in common/,
+      bad: {
+        facts: {
+          cp1: {
+            interfaces: [{ name: 'eth0', addresses: ['10.0.0.11', '10.0.0.77'], mac: '52:54:00:00:00:01', mtu: 1500 }],
+          },
+          w1: {
+            interfaces: [{ name: 'eth0', addresses: ['10.0.0.21', '10.0.0.77'], mac: '52:54:00:00:00:02', mtu: 1500 }],
+          },
+        },
+      },
+    },
+  ],
+  'clock-skew': [{ finds: /600 s ahead/, bad: { facts: { w1: { clockOffsetMs: 600_000 } } } }],
+  'operator-clock': [
+    {
+      finds: /this machine is 86400 s ahead/,
+      bad: { facts: Object.fromEntries(['cp1', 'w1', 'w2'].map((name) => [name, { clockOffsetMs: -86_400_000 }])) },
+    },
+  ],
+  mtu: [
+    {
+      finds: /MTU of 1400/,
+      bad: {
+        facts: {
+          w1: { interfaces: [{ name: 'eth0', addresses: ['10.0.0.21'], mac: '52:54:00:00:00:01', mtu: 1400 }] },
+        },
+      },
+    },
+  ],
+  'endpoint-name': [
+    {
+      finds: /does not know k8s\.example\.com/,
+      bad: w1({ lookups: 'own known 127.0.1.1\nlocalhost known 127.0.0.1\nk8s.example.com known\n' }),
+    },
+    {
+      finds: /takes k8s\.example\.com for 198\.51\.100\.7/,
+      bad: w1({ lookups: 'own known 127.0.1.1\nlocalhost known 127.0.0.1\nk8s.example.com known 198.51.100.7\n' }),
+    },
+    {
+      finds: /other hosts for 10\.0\.0\.11/,
+      bad: {
+        inventory: inventory({ loadBalancer: { kind: 'external' } }),
+        printed: {
+          w1: { lookups: 'own known 127.0.1.1\nlocalhost known 127.0.0.1\nk8s.example.com known 198.51.100.7\n' },
+        },
+      },
+    },
+  ],
+  endpoint: [{ finds: /packets to it are lost/, bad: { facts: { w1: { endpoint: 'silent' } } } }],
+  'version-skew': [
+    {
+      finds: /newer than/,
+      bad: { cluster: clusterOf({ nodes: [nodeOf({ name: 'w1', kubeletVersion: '1.37.0' })] }) },
+      good: { cluster: clusterOf() },
+    },
+  ],
+  'port-matrix': [
+    {
+      finds: /tcp port 6443 \(kube-apiserver\) cannot be reached from w1: no answer/,
+      bad: {
+        surveys: {
+          ...noSurveys,
+          ports: {
+            tried: 1,
+            failed: [],
+            blocked: [
+              {
+                way: {
+                  to: cpHost,
+                  port: 6443,
+                  protocol: 'tcp',
+                  program: 'kube-apiserver',
+                  from: [workerHost],
+                  free: true,
+                },
+                from: workerHost,
+                how: 'no answer within 10 s',
+              },
+            ],
+          },
+        },
+      },
+      good: { surveys: noSurveys },
+    },
+  ],
+  'disk-sync': [
+    {
+      finds: /takes 45 ms/,
+      bad: { surveys: { ...noSurveys, disks: [{ host: cpHost, found: { medianMs: 45, maxMs: 300 } }] } },
+      good: { surveys: { ...noSurveys, disks: [{ host: cpHost, found: { medianMs: 0.8, maxMs: 12 } }] } },
+    },
+  ],
+  downloads: [
+    {
+      finds: /cannot get registry\.k8s\.io\/pause:3\.10\.2: .*404/,
+      bad: {
+        surveys: {
+          ...noSurveys,
+          downloads: [
+            {
+              host: workerHost,
+              found: [
+                {
+                  wanted: { kind: 'image', what: 'registry.k8s.io/pause:3.10.2', urls: [] },
+                  why: 'https://registry.k8s.io/v2/pause/manifests/3.10.2: is not there (404)',
+                },
+              ],
+            },
+          ],
+        },
+      },
+      good: { surveys: { ...noSurveys, downloads: [{ host: workerHost, found: [] }] } },
+    },
+  ],
+};
+
+function all(printed: RawAnswers): Readonly<Record<string, RawAnswers>> {
+  return Object.fromEntries(['cp1', 'w1', 'w2'].map((name) => [name, printed]));
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { checksReference } from '../../src/checks/reference.ts';
+import { checks } from '../../src/checks/index.ts';
+import { provoked } from './provoked.ts';
+
+// `npm run docs:checks` runs this test with -u, which writes the file.
+test('docs/checks.md follows the checks (else: npm run docs:checks)', async () => {
+  await expect(checksReference(provoked)).toMatchFileSnapshot('../../docs/checks.md');
+});
+
+test('only checks that there are were provoked', () => {
+  const names = checks.map(({ name }) => name);
+  expect(Object.keys(provoked).filter((name) => !names.includes(name))).toEqual([]);
+});

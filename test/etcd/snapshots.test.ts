@@ -1,0 +1,102 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { removeMembers } from '../../src/cluster/members.ts';
+import { FactError, Refused } from '../../src/errors.ts';
+import { authoritiesIn } from '../../src/etcd/foreign.ts';
+import { restoreControlPlane } from '../../src/etcd/restore.ts';
+import { parseSnapshotStatus, saveSnapshot } from '../../src/etcd/snapshot.ts';
+import { spkiFingerprint } from '../../src/shell/fingerprint.ts';
+import { cp1, hostOf, inventoryOf } from '../fakes/cluster.ts';
+import { recordingOn } from '../fakes/on.ts';
+
+const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
+const STATUS = '{"hash":1,"revision":1439,"totalKey":465,"totalSize":2658304,"version":"3.6.0"}';
+
+/** An authority for tests: self-signed, and its key thrown away. */
+const CA = `-----BEGIN CERTIFICATE-----
+MIIBdzCCAR2gAwIBAgIUFQqVw6rGmZ3kWQm7V5bqv1p0N7EwCgYIKoZIzj0EAwIw
+-----END CERTIFICATE-----`;
+
+describe('a snapshot', () => {
+  test('is what etcdutl says, and nothing else is believed', () => {
+    expect(parseSnapshotStatus(`Snapshot saved\n${STATUS}\n`)).toEqual({
+      revision: 1439,
+      keys: 465,
+      size: 2_658_304,
+      version: '3.6.0',
+    });
+    expect(() => parseSnapshotStatus('Error: no such file')).toThrow();
+    expect(() => parseSnapshotStatus('{}')).toThrow('etcdutl did not tell');
+  });
+
+  test('is fetched, and nothing of it stays on the host, also when etcd gives none', async () => {
+    const { on, sent } = recordingOn({ job: () => STATUS });
+    await saveSnapshot(on(cp1), '/tmp/x.db', 'run1');
+    expect(sent.map(({ kind }) => kind)).toEqual(['job', 'download', 'run']);
+    const failing = recordingOn({ job: () => 'nothing' });
+    await expect(saveSnapshot(failing.on(cp1), '/tmp/x.db', 'run1')).rejects.toThrow();
+    expect(failing.sent.map(({ kind }) => kind)).toEqual(['job', 'run']);
+  });
+
+  test('without a whole certificate is nobody’s', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'kbuild-test-')), 'snapshot.db');
+    writeFileSync(path, `\0\x01${CA}\0 and -----BEGIN CERTIFICATE----- that never ends`);
+    expect(() => spkiFingerprint(CA)).toThrow();
+    expect([...(await authoritiesIn(path))]).toEqual([]);
+  });
+});
+
+test('a restore makes the data everywhere before anything stops, and stops everything before anything is swapped', async () => {
+  const { on, sent } = recordingOn({ run: () => 'registry.k8s.io/etcd:3.6.8-0\n' });
+  const said: string[] = [];
+  await restoreControlPlane(on, {
+    inventory: inventoryOf(),
+    hosts: [cp1, cp2],
+    snapshot: '/tmp/x.db',
+    id: 'run1',
+    say: (what) => said.push(what),
+  });
+  const jobs = sent.flatMap((one) => (one.kind === 'job' ? [`${one.name} ${one.host}`] : []));
+  expect(jobs).toEqual(
+    ['etcd-restore', 'etcd-restore-stop', 'etcd-restore-swap', 'etcd-restore-start'].flatMap((name) => [
+      `${name} cp1`,
+      `${name} cp2`,
+    ]),
+  );
+  const [first] = sent.flatMap((one) => (one.kind === 'job' ? [one.script] : []));
+  expect(first).toContain('cp1=https://10.0.0.11:2380,cp2=https://10.0.0.12:2380');
+  expect(said).toHaveLength(4);
+});
+
+describe('a member is removed', () => {
+  const view = (members: string, health: string) =>
+    `members {"members":[${members}]}\nhealth [${health}]\nstatus []\nalarms {}\n`;
+  const member = (n: number) =>
+    `{"ID":${String(n)},"name":"cp${String(n)}","peerURLs":["https://10.0.0.1${String(n)}:2380"],"clientURLs":["https://10.0.0.1${String(n)}:2379"]}`;
+  const healthy = (n: number) => `{"endpoint":"https://10.0.0.1${String(n)}:2379","health":true}`;
+
+  test('through the gate, with what etcd says at that moment, until it is gone', async () => {
+    const answers = [
+      view([1, 2, 3].map(member).join(), [1, 2, 3].map(healthy).join()),
+      '',
+      view([1, 3].map(member).join(), [1, 3].map(healthy).join()),
+    ];
+    const { on, sent } = recordingOn({ run: () => answers.shift()! });
+    await removeMembers(on(cp1), cp2);
+    expect(sent).toHaveLength(3);
+    expect((sent[1] as { readonly script: string }).script).toContain('ID=2\n');
+  });
+
+  test('not when quorum would be lost by now', async () => {
+    const { on, sent } = recordingOn({ run: () => view([1, 2, 3].map(member).join(), [1, 2].map(healthy).join()) });
+    await expect(removeMembers(on(cp1), cp2)).rejects.toThrow(Refused);
+    expect(sent).toHaveLength(1);
+  });
+
+  test('not when etcd does not answer: that is unknown', async () => {
+    const { on } = recordingOn({ run: () => 'members \nhealth \nstatus \nalarms \n' });
+    await expect(removeMembers(on(cp1), cp2)).rejects.toThrow(FactError);
+  });
+});

@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const program = fileURLToPath(new URL('../../node_modules/.bin/kbuild', import.meta.url));
+
+/** The median wall time of a command, in ms. */
+function median(command: string, args: readonly string[]): number {
+  const times = Array.from({ length: 7 }, () => {
+    const from = performance.now();
+    spawnSync(command, args);
+    return performance.now() - from;
+  });
+  return times.toSorted((a, b) => a - b)[3]!;
+}
+
+test('kbuild --version answers within 100 ms of a node that does nothing', () => {
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  expect(stdout).toBe(`${version}\n`);
+  const bare = median(process.execPath, ['-e', '0']);
+  const ours = median(program, ['--version']);
+  console.log(`kbuild --version ${ours.toFixed(0)} ms, node -e 0 ${bare.toFixed(0)} ms`);
+  expect(ours - bare).toBeLessThan(100);
+});
+
+test('every command has help that ends with examples', () => {
+  const { stdout } = spawnSync(program, ['--help'], { encoding: 'utf8' });
+  const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[| )/gm)]
+    .map(([, name]) => name!)
+    .filter((name) => name !== 'help');
+  expect(commands).toEqual(
+    expect.arrayContaining(['init', 'validate', 'schema', 'check', 'plan', 'up', 'status', 'reset']),
+  );
+  for (const name of [
+    'init',
+    'validate',
+    'schema',
+    'check',
+    'plan',
+    'up',
+    'status',
+    'kubeconfig',
+    'reset',
+    'facts',
+    'unlock',
+  ]) {
+    const help = spawnSync(program, [name, '--help'], { encoding: 'utf8' });
+    expect(help.stdout, name).toMatch(/Examples:\n(?: {2}kbuild .*\n)+\s*$/);
+  }
+});
+
+test('what is wrong with the command line is said, and exits 2', () => {
+  expect(spawnSync(program, ['up', '--no-such-flag'], { encoding: 'utf8' })).toMatchObject({ status: 2 });
+  const missing = spawnSync(program, ['validate', '/no/such/file'], { encoding: 'utf8' });
+  expect(missing.status).toBe(2);
+  expect(missing.stderr + missing.stdout).toContain('/no/such/file');
+});

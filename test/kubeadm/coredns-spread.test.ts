@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { corednsSpread } from '../../src/kubeadm/coredns-spread.ts';
+import { clusterOf, cp1, factsOf, fleetOf, inventoryOf, joinedControlPlane, joinedWorker, nodeOf, podOf, targetOf, w1 } from '../fakes/cluster.ts'; // prettier-ignore
+import { recordingOn } from '../fakes/on.ts';
+
+const inventory = inventoryOf();
+const dns = (name: string, node: string) => podOf({ name, node, labels: { 'k8s-app': 'kube-dns' } });
+const control = nodeOf({ name: 'cp1', role: 'control-plane' });
+const of = (pods: ReturnType<typeof dns>[], worker = nodeOf({ name: 'w1' })) =>
+  fleetOf(
+    [
+      [cp1, joinedControlPlane()],
+      [w1, joinedWorker()],
+    ],
+    clusterOf({ nodes: [control, worker], pods }),
+  );
+const together = [dns('coredns-a', 'cp1'), dns('coredns-b', 'cp1')];
+
+test('all but one of the pods leave the node that founded the cluster', async () => {
+  const target = targetOf(inventory, w1, of(together));
+  const [change] = corednsSpread.diff(target);
+  expect(change!.summary).toBe('spread CoreDNS over the nodes (found all of it on cp1)');
+  const { on, sent } = recordingOn();
+  await change!.apply!(on);
+  expect((sent[0] as { readonly script: string }).script).toContain(
+    'delete pod --ignore-not-found --wait=false coredns-b',
+  );
+  expect(corednsSpread.diff(targetOf(inventory, cp1, of(together)))).toEqual([]);
+});
+
+test('nothing is due where they are apart, or the node takes none', () => {
+  expect(corednsSpread.diff(targetOf(inventory, w1, of([dns('a', 'cp1'), dns('b', 'w1')])))).toEqual([]);
+  const cordoned = nodeOf({ name: 'w1', unschedulable: true });
+  expect(corednsSpread.diff(targetOf(inventory, w1, of(together, cordoned)))).toEqual([]);
+  const tainted = nodeOf({ name: 'w1', taints: [{ key: 'gpu', effect: 'NoSchedule' }] });
+  expect(corednsSpread.diff(targetOf(inventory, w1, of(together, tainted)))).toEqual([]);
+});
+
+test('it is planned with a cluster of several hosts', () => {
+  const bare = fleetOf([[cp1, factsOf()], [w1, factsOf()]]); // prettier-ignore
+  expect(corednsSpread.diff(targetOf(inventory, w1, bare))).toHaveLength(1);
+  expect(corednsSpread.diff(targetOf(inventory, cp1, bare))).toEqual([]);
+});

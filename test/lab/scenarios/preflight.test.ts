@@ -1,0 +1,149 @@
+/** Preflight on real hosts: a healthy fleet, ten faults at once, what surveys see and leave behind, whose cluster it is. */
+import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inventoryFile, kbuild, start } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const HOSTS = ['pcp1', 'pw1', 'pw2'] as const;
+const [cp, w1, w2] = HOSTS;
+
+interface Finding {
+  readonly check: string;
+  readonly severity: string;
+  readonly host?: string;
+  readonly message: string;
+}
+
+let inventory: lab.LabInventory;
+
+async function check(changed: object, ...flags: readonly string[]) {
+  const { file, folder } = inventoryFile(changed);
+  const ran = await kbuild('check', file, '--json', ...flags);
+  if (ran.stdout === '') throw new Error(ran.stderr);
+  const { findings } = JSON.parse(ran.stdout) as { findings: readonly Finding[] };
+  return { ...ran, findings, folder };
+}
+
+/** What stands out: not what `up` mends, not what the lab has by nature. */
+const notable = (findings: readonly Finding[]): readonly string[] =>
+  findings
+    .filter(({ severity, check }) => severity !== 'due' && !(inventory['ignoreChecks'] as string[]).includes(check))
+    .map(({ check, host, severity }) => `${severity} ${check} ${host ?? ''}`)
+    .toSorted();
+
+const on = (host: string, script: string) => lab.inside(host, script);
+
+const leftBySurveys = `systemctl list-units --all --plain --no-legend 'kbuild-survey*'; ls -d /run/kbuild/survey* /var/lib/.kbuild-survey* /var/lib/etcd/.kbuild-survey* 2>/dev/null; ss -Hltn 'sport = :10250'`;
+
+beforeAll(async () => {
+  await lab.up(HOSTS);
+  await lab.reset(HOSTS);
+  inventory = { ...(await lab.inventory(HOSTS)), name: 'pre' };
+});
+
+afterAll(() => lab.down(HOSTS));
+
+test('a healthy fleet has no error, nothing unknown, and no warning but those of the lab', async () => {
+  const { findings, code, seconds, stderr } = await check(inventory);
+  console.log(`check of ${String(HOSTS.length)} hosts: ${seconds.toFixed(2)} s`);
+  expect(code, stderr).toBe(0);
+  expect(notable(findings)).toEqual([]);
+});
+
+test('surveys of a healthy fleet find nothing and leave nothing behind', async () => {
+  const { findings, code, seconds, stderr } = await check(inventory, '--active');
+  console.log(`check --active of ${String(HOSTS.length)} hosts: ${seconds.toFixed(2)} s`);
+  expect(notable(findings), JSON.stringify(findings)).toEqual([]);
+  expect(code, stderr).toBe(0);
+  for (const host of HOSTS) expect((await on(host, leftBySurveys)).stdout, host).toBe('');
+});
+
+test('a firewall between two hosts, a repository and a version that are not there', async () => {
+  const address = (name: string) => lab.hostSettings(name).address;
+  const rule = (verb: string) =>
+    `iptables -w -${verb} INPUT -s ${address(cp)} -p tcp --dport 10250 -j DROP && iptables -w -${verb} INPUT -s ${address(w2)} -p udp --dport 8472 -j DROP`;
+  await on(w1, rule('A'));
+  const kubernetes = inventory['kubernetes'] as { repository: { url: string } };
+  const repository = { ...kubernetes.repository, url: `${lab.PACKAGES_URL}/nowhere` };
+  const { file, folder } = inventoryFile({ ...inventory, kubernetes: { ...kubernetes, repository } });
+  const xml = join(folder, 'check.xml');
+  const ran = await kbuild('check', file, '--json', '--active', '--junit', xml);
+  await on(w1, rule('D'));
+  const { findings } = JSON.parse(ran.stdout) as { findings: readonly Finding[] };
+  expect(ran.code).toBe(6);
+  const ways = findings.filter((one) => one.check === 'port-matrix').map(({ host, message }) => `${host!} ${message}`);
+  expect(ways.toSorted()).toEqual([
+    `${w1} tcp port 10250 (kubelet) cannot be reached from ${cp}: no answer within 10 s`,
+    `${w1} udp port 8472 (flannel) cannot be reached from ${w2}: nothing came through`,
+  ]);
+  const missing = findings.filter((one) => one.check === 'downloads');
+  expect(missing.map(({ host }) => host)).toEqual(HOSTS.flatMap((host) => [host, host]));
+  expect(missing.map(({ message }) => message).join('\n')).toContain('cannot get the repository of Kubernetes');
+  expect(readFileSync(xml, 'utf8')).toContain(`classname="${w1}" name="port-matrix"`);
+});
+
+test('a kbuild that dies during a survey leaves nothing behind', async () => {
+  const { file } = inventoryFile(inventory);
+  const running = start(['check', file, '--active']);
+  const listening = async () => (await on(w1, "ss -Hltn 'sport = :10250'")).stdout !== '';
+  let seen = false;
+  await waitUntil('a survey listens', 120_000, async () => (seen = await listening()));
+  running.kill('SIGKILL');
+  await running.ended;
+  expect(seen).toBe(true);
+  await waitUntil('nothing listens', 120_000, async () => (await on(w1, leftBySurveys)).stdout === '');
+});
+
+test('ten faults at once are found, and nothing else', async () => {
+  const machineId = (await on(w1, 'cat /etc/machine-id')).stdout.trim();
+  await on(cp, 'systemd-run -q --unit=holder nc -lk 6443');
+  await on(
+    w1,
+    `mount -t tmpfs -o size=1m tmpfs /opt
+     printf '#!/bin/sh\\nexec /usr/bin/date -d "+10 minutes" "$@"\\n' > /usr/local/bin/date; chmod +x /usr/local/bin/date
+     mkdir -p /etc/cni/net.d; echo '{}' > /etc/cni/net.d/05-other.conflist
+     echo net.ipv4.ip_forward=0 > /etc/sysctl.d/99-zzz.conf`,
+  );
+  await on(
+    w2,
+    `echo ${machineId} > /etc/machine-id
+     mount -t tmpfs -o ro tmpfs /opt
+     printf '[Swap]\\nWhat=/swapfile\\n' > /etc/systemd/system/swapfile.swap; systemctl daemon-reload
+     touch /run/reboot-required
+     nft add table inet mine; nft add chain inet mine input '{ type filter hook input priority 0; policy drop; }'
+     nft add rule inet mine input ct state established,related accept; nft add rule inet mine input tcp dport 22 accept`,
+  );
+  const { findings, code } = await check(inventory);
+  expect(code).toBe(6);
+  expect(notable(findings)).toEqual(
+    [
+      `error ports ${cp}`,
+      `error disk-space ${w1}`,
+      `error clock-skew ${w1}`,
+      `error cni-configuration ${w1}`,
+      `error sysctls ${w1}`,
+      // One fault, both hosts named.
+      `error unique-host ${w1}`,
+      `error unique-host ${w2}`,
+      `error writable-paths ${w2}`,
+      `error swap ${w2}`,
+      `warning pending-reboot ${w2}`,
+      `error firewall ${w2}`,
+    ].toSorted(),
+  );
+});
+
+test('a join that was cut off is due, another cluster is refused', async () => {
+  await lab.reset([w1, w2]);
+  await on(
+    w1,
+    `mkdir -p /etc/kubernetes /var/lib/kbuild; echo x > /etc/kubernetes/bootstrap-kubelet.conf
+     echo '{"cluster":"pre","action":"join","job":"kubeadm-join-1"}' > /var/lib/kbuild/marker.json`,
+  );
+  const { findings } = await check(inventory);
+  expect(findings.find((one) => one.check === 'half-finished')).toMatchObject({ severity: 'due', host: w1 });
+  await on(w2, 'mkdir -p /etc/kubernetes; echo x > /etc/kubernetes/kubelet.conf');
+  expect((await check(inventory)).code).toBe(7);
+});

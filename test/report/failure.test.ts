@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { CommandError, ConnectError } from '../../src/errors.ts';
+import { failureText } from '../../src/report/failure.ts';
+import { diagnosis, signatures } from '../../src/report/signatures.ts';
+import { tarGz } from '../../src/report/tar.ts';
+
+// What programs really print (shortened), and the cause that it must be taken for.
+test.each([
+  [
+    'certificates-expired',
+    'error execution phase control-plane-prepare/download-certs: Secret "kubeadm-certs" was not found in the "kube-system" Namespace. This Secret might have expired.',
+  ],
+  ['several-runtimes', 'found multiple CRI endpoints on the host. Please define which one do you wish to use'],
+  [
+    'cgroup-driver',
+    'failed to run Kubelet: misconfiguration: kubelet cgroup driver: "systemd" is different from docker cgroup driver: "cgroupfs"',
+  ],
+  [
+    'cgroup-v1',
+    '[WARNING SystemVerification]: cgroups v1 support is deprecated and will be removed in a future release.',
+  ],
+  ['etcd-members-missing', 'etcdserver: re-configuration failed due to not enough started members'],
+  [
+    'etcd-orphan',
+    'error execution phase check-etcd: etcd cluster is not healthy: failed to dial endpoint https://10.0.0.3:2379: dial tcp 10.0.0.3:2379: connect: connection refused',
+  ],
+  ['port-in-use', '[preflight] Some fatal errors occurred:\n\t[ERROR Port-6443]: Port 6443 is in use'],
+  [
+    'sandbox-image',
+    'detected that the sandbox image "registry.k8s.io/pause:3.8" of the container runtime is inconsistent with that used by kubeadm.',
+  ],
+  [
+    'etcd-not-removed',
+    '[reset] Failed to remove etcd member: error syncing endpoints with etcd, please manually remove this etcd member using etcdctl',
+  ],
+  ['etcd-reset-by-hand', 'Please, manually reset etcd to prevent further issues'],
+  ['cri-disabled', 'rpc error: code = Unimplemented desc = unknown service runtime.v1.RuntimeService'],
+  ['etcd-too-many-learners', 'etcdserver: too many learner members in cluster'],
+  ['etcd-learner-behind', 'etcdserver: can only promote a learner member which is in sync with leader'],
+  ['clock', 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time 2026'],
+  ['swap-on', 'running with swap on is not supported, please disable swap'],
+  ['leftovers', '[ERROR DirAvailable--var-lib-etcd]: /var/lib/etcd is not empty'],
+  ['key-expired', 'The following signatures were invalid: EXPKEYSIG 234654DA9A296436 isv:kubernetes OBS Project'],
+  ['key-missing', "The following signatures couldn't be verified because the public key is not available: NO_PUBKEY 1"],
+  ['not-signed', "E: The repository 'http://x/ Release' does not have a Release file."],
+  ['hash-mismatch', 'E: Failed to fetch http://x/kubelet.deb  Hash Sum mismatch'],
+  ['package-gone', 'Err:1 http://x  404  Not Found [IP: 10.0.0.1 80]'],
+  ['apt-lock', 'gave up after 600 s: /var/lib/dpkg/lock is held by process 7 (apt-get)'],
+  ['dpkg-interrupted', 'dpkg: error processing package kubelet (--configure):'],
+  ['image-pull', 'failed to pull image "registry.k8s.io/kube-apiserver:v1.36.3": failed to do request'],
+  ['disk-full', 'dd: error writing x: No space left on device'],
+  ['read-only', 'mv: cannot move: Read-only file system'],
+  ['proxy', 'Get "https://x": proxyconnect tcp: dial tcp 10.0.0.9:3128: connect: connection refused'],
+])('%s', (name, said) => {
+  const found = diagnosis([said]);
+  // A more telling signature stands before a general one; both name the same fault where a text shows two.
+  expect(found?.name).toBe(name);
+  expect(found?.remedy).not.toBe('');
+});
+
+test('names are unique', () => {
+  expect(new Set(signatures.map(({ name }) => name)).size).toBe(signatures.length);
+});
+
+test('a failure is one cause, one fix, and a few last words', () => {
+  const error = new CommandError('cp1', 'kubeadm init', {
+    status: 1,
+    stdout: '',
+    stderr: '[ERROR Port-6443]: Port 6443 is in use',
+  });
+  const journal = Array.from({ length: 20 }, (_, i) => `line ${String(i)}`).join('\n');
+  expect(failureText({ error, lastWords: `== kubelet\n${journal}\n== etcd (container 1, ended)\n\n` })).toBe(
+    `✖ cp1: status 1: kubeadm init
+[ERROR Port-6443]: Port 6443 is in use
+  cause: something else listens on a port that Kubernetes needs: a leftover, or a load balancer on the same host
+  → find it with: ss -ltnp
+  last words of kubelet:
+${Array.from({ length: 8 }, (_, i) => `    line ${String(i + 12)}\n`).join('')}`,
+  );
+});
+
+test('an unknown failure keeps the remedy it came with', () => {
+  const error = new ConnectError('w1', 'odd', { retryable: false, remedy: 'look there' });
+  expect(failureText({ error, lastWords: '' })).toBe('✖ w1: odd\n  → look there\n');
+});
+
+test('tar reads the archive', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kbuild-tar-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const big = 'päß\n'.repeat(5000);
+  writeFileSync(
+    join(folder, 'a.tar.gz'),
+    tarGz(
+      [
+        { name: 'b/one.txt', text: big },
+        { name: 'b/empty', text: '' },
+      ],
+      1_700_000_000_000,
+    ),
+  );
+  execFileSync('tar', ['-xzf', 'a.tar.gz'], { cwd: folder });
+  expect(readFileSync(join(folder, 'b/one.txt'), 'utf8')).toBe(big);
+  expect(readFileSync(join(folder, 'b/empty'), 'utf8')).toBe('');
+  expect((statSync(join(folder, 'b/one.txt')).mode & 0o777).toString(8)).toBe('600');
+});

@@ -1,0 +1,148 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Event, TimedEvent } from '../../src/engine/event.ts';
+import type { PlannedChange } from '../../src/engine/plan.ts';
+import type { Phase } from '../../src/engine/step.ts';
+import { findingsText } from '../../src/report/findings.ts';
+import { jsonDocument, jsonReporter } from '../../src/report/json.ts';
+import { lineReporter } from '../../src/report/lines.ts';
+import { logFile } from '../../src/report/log-file.ts';
+import { planText } from '../../src/report/plan.ts';
+import { clusterStatus, statusText } from '../../src/report/status.ts';
+import { clusterOf } from '../fakes/cluster.ts';
+
+const time = '2026-11-21T16:50:45.000Z';
+const place = { phase: 'init', host: 'cp1', step: 'kubeadm-init' };
+const EVENTS: readonly Event[] = [
+  { kind: 'connecting', hosts: ['cp1', 'w1'] },
+  { kind: 'unreachable', host: 'w1', message: 'w1: no answer' },
+  { kind: 'observed', hosts: 1, durationMs: 400 },
+  { kind: 'locked', hosts: 1 },
+  { kind: 'phase-started', phase: 'init', title: 'Found the cluster', hosts: ['cp1'] },
+  { kind: 'host-started', phase: 'init', host: 'cp1' },
+  { kind: 'changing', ...place, summary: 'found the cluster' },
+  { kind: 'changed', ...place, summary: 'found the cluster', durationMs: 9200 },
+  { kind: 'unplanned', ...place, summary: 'restart containerd' },
+  { kind: 'settling', ...place, summary: 'wait until cp1 is Ready' },
+  { kind: 'job-followed', host: 'cp1', summary: 'waiting for the job packages' },
+  { kind: 'skipped', phase: 'join', host: 'w1', summary: 'not reached' },
+  { kind: 'failed', ...place, summary: 'cp1: status 1', exitCode: 4 },
+  { kind: 'host-done', phase: 'init', host: 'cp1', changes: 1, durationMs: 9300 },
+  { kind: 'phase-done', phase: 'init', changes: 1, durationMs: 9300 },
+  { kind: 'interrupted', summary: 'interrupted' },
+  { kind: 'done', changes: 1, failed: [], durationMs: 46_600 },
+  { kind: 'done', changes: 2, failed: ['w1'], durationMs: 46_600 },
+];
+const timed = EVENTS.map((event): TimedEvent => ({ time, ...event }));
+
+function collected(): { readonly write: (text: string) => void; readonly text: () => string } {
+  let all = '';
+  return { write: (text) => void (all += text), text: () => all };
+}
+
+test('lines: one an event that people care about, with the time of day', () => {
+  const { write, text } = collected();
+  for (const event of timed) lineReporter(write).report(event);
+  expect(text()).toMatchInlineSnapshot(`
+    "16:50:45 connecting to 2 hosts
+    16:50:45 ! w1: no answer
+    16:50:45 observed 1 hosts in 0.4 s
+    16:50:45 locked 1 hosts
+    16:50:45 == Found the cluster (cp1)
+    16:50:45 cp1: found the cluster …
+    16:50:45 cp1: found the cluster: done in 9.2 s
+    16:50:45 cp1: not in the plan: restart containerd
+    16:50:45 cp1: waiting: wait until cp1 is Ready
+    16:50:45 cp1: waiting for the job packages
+    16:50:45 w1: left out: not reached
+    16:50:45 ✖ cp1: status 1
+    16:50:45 == init: 1 change in 9.3 s
+    16:50:45 interrupted
+    16:50:45 done: 1 change in 46.6 s
+    16:50:45 ended: 2 changes in 46.6 s; failed: w1
+    "
+  `);
+});
+
+test('JSON: one event a line, each with its schema version', () => {
+  const { write, text } = collected();
+  for (const event of timed) jsonReporter(write).report(event);
+  const read = text()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  expect(read).toEqual(timed.map((event) => ({ schemaVersion: 1, ...event })));
+  expect(JSON.parse(jsonDocument({ cluster: 'prod' }))).toEqual({ schemaVersion: 1, cluster: 'prod' });
+});
+
+test('the log file is private from its first byte and holds every event', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kbuild-log-'));
+  const log = logFile(join(folder, 'deep/run.log'));
+  log.report(timed[0]!);
+  log.write({ kind: 'command', host: 'cp1' });
+  await log.close();
+  expect(statSync(log.path).mode & 0o777).toBe(0o600);
+  expect(readFileSync(log.path, 'utf8').trim().split('\n')).toHaveLength(2);
+  rmSync(folder, { recursive: true });
+});
+
+describe('a plan for people', () => {
+  const phases = [{ name: 'prepare', title: 'Prepare hosts' }] as unknown as readonly Phase[];
+  const change = (host: string, summary: string, apply?: () => Promise<void>): PlannedChange => ({
+    phase: 'prepare',
+    host,
+    step: 's',
+    summary,
+    change: { summary, ...(apply === undefined ? {} : { apply }) },
+  });
+  const apply = (): Promise<void> => Promise.resolve();
+
+  test('says the same change of several hosts once, and what is only waited for', () => {
+    const changes = [
+      change('w1', 'turn swap off', apply),
+      change('w2', 'turn swap off', apply),
+      change('w1', 'wait for w1'),
+    ];
+    expect(planText(phases, changes)).toBe(
+      'Prepare hosts\n  w1, w2: turn swap off\n  w1: then wait for w1\n\n2 changes on 2 hosts\n',
+    );
+  });
+
+  test('counts hosts beyond a handful', () => {
+    const many = Array.from({ length: 9 }, (_, i) => change(`w${String(i)}`, 'turn swap off', apply));
+    expect(planText(phases, many)).toContain('w0, w1, w2, w3, w4 and 4 more: turn swap off');
+  });
+
+  test('an empty plan is nothing to do', () => {
+    expect(planText(phases, [])).toBe('nothing to do\n');
+  });
+});
+
+test('findings are grouped by host, those of all hosts first, each with its remedy', () => {
+  const text = findingsText([
+    { check: 'ports', severity: 'error', host: 'w1', message: 'port 10250 is taken', remedy: 'stop it' },
+    { check: 'unique-host', severity: 'warning', message: 'two hosts are one' },
+  ]);
+  expect(text).toBe(
+    'all hosts\n  ! warning unique-host: two hosts are one\nw1\n  ✖ error ports: port 10250 is taken\n      stop it\n',
+  );
+});
+
+test('a status for people names nodes, members, what expires first, and drift', () => {
+  const status = {
+    cluster: 'prod',
+    endpoint: 'k8s.example.com:6443',
+    ...clusterStatus(clusterOf(), 'stacked'),
+    certificates: [
+      { host: 'cp1', name: 'ca', expires: '2036-01-01T00:00:00.000Z' },
+      { host: 'cp1', name: 'apiserver', expires: '2026-12-01T00:00:00.000Z' },
+    ],
+    drift: ['w1: turn swap off'],
+  };
+  const text = statusText(status, Date.parse('2026-11-21T00:00:00Z'));
+  expect(text).toMatch(/prod: Kubernetes \S+ at k8s\.example\.com:6443/);
+  expect(text).toMatch(/cp1 +apiserver +\S+ +10\n[\s\S]*cp1 +ca/);
+  expect(text).toContain('drift\n  w1: turn swap off');
+});

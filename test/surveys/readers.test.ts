@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { readDownloads, type Wanted } from '../../src/surveys/downloads.ts';
+import { readConnects } from '../../src/surveys/port-matrix.ts';
+
+test('what bash says about a connection', () => {
+  const out = `10.0.0.1 6443 0 
+10.0.0.2 6443 124 
+10.0.0.3 6443 1 bash: connect: Connection refused bash: line 1: /dev/tcp/10.0.0.3/6443: Connection refused 
+10.0.0.4 6443 1 bash: connect: No route to host 
+`;
+  expect([...readConnects(out).values()]).toEqual(['open', 'no answer within 10 s', 'refused', 'no route']);
+});
+
+test('a download is there when one of its places has it', () => {
+  const wanted: readonly Wanted[] = [
+    { kind: 'repository', what: 'the repository', urls: ['http://a/InRelease', 'http://a/Release'] },
+    { kind: 'packages', what: 'Kubernetes 1.36.3', urls: ['http://a/Packages'], word: '1.36.3-' },
+    { kind: 'image', what: 'x/y:1', urls: ['http://m/v2/y/manifests/1', 'https://x/v2/y/manifests/1'] },
+    { kind: 'key', what: 'the key', urls: ['http://a/key'], word: 'AB' },
+  ];
+  const out = `repository http://a/InRelease missing
+repository http://a/Release there
+packages http://a/Packages versionless
+image http://m/v2/y/manifests/1 missing
+image https://x/v2/y/manifests/1 failed curl: (6) Could not resolve host: x
+key http://a/key there bm8ga2V5
+`;
+  expect(readDownloads(wanted, out).map(({ wanted: { what }, why }) => `${what}: ${why}`)).toEqual([
+    'Kubernetes 1.36.3: http://a/Packages: has no version 1.36.3-',
+    'x/y:1: http://m/v2/y/manifests/1: is not there (404); https://x/v2/y/manifests/1: curl: (6) Could not resolve host: x',
+    expect.stringMatching(/^the key: http:\/\/a\/key: is/),
+  ]);
+  expect(readDownloads(wanted.slice(0, 1), '')).toHaveLength(1);
+});
