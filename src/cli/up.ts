@@ -1,5 +1,6 @@
 import { writeKubeconfig } from './kubeconfig-file.ts';
 import { converge } from '../engine/converge.ts';
+import { holdLease, type Lease } from '../engine/lease.ts';
 import { lockHosts } from '../engine/lock.ts';
 import { changeId, plan, type Plan } from '../engine/plan.ts';
 import type { Phase } from '../engine/step.ts';
@@ -11,6 +12,7 @@ import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
 import { findings, obstacles, selectionOf, surveyFirstChanged } from './preflight.ts';
+import { apiHost } from './api-host.ts';
 import { tellFailures } from './failures.ts';
 import { withRun, type Run } from './run.ts';
 import { snapshotBefore } from './snapshots.ts';
@@ -57,7 +59,10 @@ export async function carryOut(
   const lock = await lockHosts(connected.remotes, holder(context, command));
   emit({ kind: 'locked', hosts: connected.remotes.length });
   void lock.lost.then((error) => run.abort(error));
+  let lease: Lease | undefined;
   try {
+    lease = await holdLease(() => apiHost(connected), holder(context, command));
+    void lease.lost.then((error) => run.abort(error));
     await connected.lookAgain();
     const phases = phasesOf(run, list(run));
     const due = planOf(run, phases).changes;
@@ -92,6 +97,7 @@ export async function carryOut(
     if (code !== 0 && code !== REFUSED) context.err('run the same command again to go on from here\n');
     return code;
   } finally {
+    await lease?.release();
     await lock.release();
   }
 }

@@ -117,7 +117,8 @@ async function takeAgain(remote: Lockable, line: string, pause: Pause, over: Abo
   }
 }
 
-const describe = ({ who, pid, since, command }: LockHolder): string =>
+/** A holder in words, as it stands in a lock. */
+export const describe = ({ who, pid, since, command }: LockHolder): string =>
   `by ${who} (pid ${String(pid)}) since ${since}: ${command}`.replaceAll(/\s+/g, ' ');
 
 /** Who holds a host's lock, in words; undefined when nobody does. */

@@ -1,0 +1,16 @@
+import { acting } from '../cluster/acting.ts';
+import type { ApiHost } from '../engine/lease.ts';
+import { apiServerUrl } from '../inventory/api-server.ts';
+import type { Connected } from './connect.ts';
+
+/** The control plane that acts for the cluster; undefined where no API answers as far as is known now. */
+export function apiHost({ inventory, watch, on }: Connected): ApiHost | undefined {
+  const fleet = watch.fleet();
+  if (fleet.cluster.state !== 'up') return undefined;
+  try {
+    const host = acting(fleet);
+    return { remote: on(host), server: apiServerUrl(inventory, host) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+# The lock of a whole cluster: the Lease kbuild in kube-system. ACTION: take (also renews), free, show, force (frees it
+# whoever holds it). ADMIN: kubeconfig. SERVER: API server. HOLDER: who takes it; QUOTED: the same as a JSON string.
+# SECONDS_HELD: without a renewal for so long it is free. Says `locked`, `held` and by whom, or nothing.
+kube() {
+  env -u HTTPS_PROXY -u https_proxy kubectl --kubeconfig "$ADMIN" --server "$SERVER" --request-timeout=10s -n kube-system "$@"
+}
+found=$(kube get lease kbuild --ignore-not-found \
+  -o jsonpath='{.metadata.resourceVersion} {.spec.renewTime} {.spec.holderIdentity}')
+version=${found%% *}
+rest=${found#* }
+renewed=${rest%% *}
+holder=${rest#* }
+if [ -z "$found" ]; then version='' renewed='' holder=''; fi
+
+case $ACTION in
+  show)
+    if [ -n "$holder" ]; then echo "held $holder"; fi
+    exit 0
+    ;;
+  force)
+    if [ -n "$version" ]; then kube delete lease kbuild --wait=false >/dev/null; fi
+    exit 0
+    ;;
+  free)
+    if [ "$holder" = "$HOLDER" ]; then kube delete lease kbuild --wait=false >/dev/null; fi
+    exit 0
+    ;;
+esac
+
+if [ -n "$holder" ] && [ "$holder" != "$HOLDER" ] && [ -n "$renewed" ]; then
+  age=$(($(date +%s) - $(date -d "$renewed" +%s)))
+  if [ "$age" -lt "$SECONDS_HELD" ]; then
+    echo "held $holder"
+    exit 0
+  fi
+fi
+if [ -n "$version" ]; then verb=replace line="\"resourceVersion\":\"$version\","; else verb=create line=''; fi
+now=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)
+# Who comes second is told by the API server: its version is old, or the object is there already.
+if printf '{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{%s"name":"kbuild","namespace":"kube-system"},"spec":{"holderIdentity":%s,"leaseDurationSeconds":%s,"renewTime":"%s"}}\n' \
+  "$line" "$QUOTED" "$SECONDS_HELD" "$now" | kube "$verb" -f - >/dev/null 2>/run/kbuild/lease.errors; then
+  echo locked
+elif grep -q -e AlreadyExists -e Conflict -e 'object has been modified' /run/kbuild/lease.errors; then
+  echo 'held by somebody who takes it just now'
+else
+  cat /run/kbuild/lease.errors >&2
+  exit 1
+fi
