@@ -78,7 +78,7 @@ export async function startEcho(controlPlane: string, namespace: string): Promis
 
 /** Removes what `startEcho` made. */
 export async function stopEcho(controlPlane: string, namespace: string): Promise<void> {
-  await kubectl(controlPlane, `delete namespace ${namespace} --wait=false`);
+  await kubectl(controlPlane, `delete namespace ${namespace} --timeout=120s`);
 }
 
 /** The name of the pod that answered when `from` asked `host:port`; undefined when nobody did. */

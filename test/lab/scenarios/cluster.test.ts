@@ -150,7 +150,7 @@ describe('the network carries', () => {
 
 describe('a second time', () => {
   const stamp = `find /etc /usr /opt -xdev -newer /run/stamp -not -path '/etc/cni/*' 2>/dev/null | head`;
-  const versions = `get all,cm,sa,nodes,clusterrole,clusterrolebinding -A -o jsonpath='{range .items[*]}{.kind}/{.metadata.name} {.metadata.managedFields[?(@.manager=="kbuild")].time}{"\\n"}{end}'`;
+  const versions = `get deploy,ds,svc,cm,sa,nodes,clusterrole,clusterrolebinding -A -o jsonpath='{range .items[*]}{.kind}/{.metadata.name} {.metadata.managedFields[?(@.manager=="kbuild")].time}{"\\n"}{end}'`;
 
   test('up has nothing to do and touches nothing', async () => {
     for (const host of HOSTS) await lab.inside(host, 'touch /run/stamp');
