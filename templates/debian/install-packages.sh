@@ -21,6 +21,14 @@ holders() {
   done
 }
 
+# A machine that was just made may still be configuring itself, with packages too. What it thinks of its own success is
+# its owner's affair.
+wait_for_cloud_init() {
+  if ! command -v cloud-init >/dev/null; then return 0; fi
+  timeout "$LOCK_SECONDS" cloud-init status --wait >/dev/null 2>&1 ||
+    echo "cloud-init did not end well within $LOCK_SECONDS s: $(cloud-init status 2>/dev/null | head -n 1)"
+}
+
 # Runs a command again for as long as it fails because another process holds a lock.
 patiently() {
   deadline=$(($(date +%s) + LOCK_SECONDS))
@@ -105,6 +113,7 @@ reinstall_torn() {
   patiently get install --reinstall --no-install-recommends --allow-change-held-packages $(torn)
 }
 
+wait_for_cloud_init
 patiently dpkg --configure -a --force-confdef --force-confold
 if [ -n "$(torn)" ]; then reinstall_torn || { update_all && reinstall_torn; }; fi
 if dpkg-query -W -f '${db:Status-Status}\n' | grep -q -e '^half-' -e '^unpacked$'; then patiently get -f install; fi
