@@ -18,9 +18,20 @@ import { withRun, type Run } from './run.ts';
 import { snapshotFolder, snapshotTo } from './snapshots.ts';
 import { confirmed } from './up.ts';
 
+/** @throws Refused where etcd is the user's own: kbuild has no etcdctl there, and no say. */
+function requireStacked({ inventory }: Run): void {
+  if (inventory.etcd.topology === 'stacked') return;
+  throw new Refused(
+    inventory.name,
+    'its etcd is your own, and so are its snapshots',
+    'use etcdctl snapshot save, and etcdutl snapshot restore, on its members',
+  );
+}
+
 /** `kbuild etcd snapshot save [FILE]`: a verified snapshot of the live etcd, 0600. Prints its path. */
 export const runSave = (context: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
   withRun(context, flags, 'etcd-snapshot-save', 'never-json', async (run) => {
+    requireStacked(run);
     const { connected } = run;
     const path = file === undefined ? join(snapshotFolder(run), `${run.runId}.db`) : resolve(context.cwd, file);
     if (existsSync(path)) throw new UsageError(`${path} is there already; nothing was written`);
@@ -106,6 +117,7 @@ async function untilItServes(run: Run, hosts: readonly LinuxHost[]): Promise<voi
 /** `kbuild etcd snapshot restore FILE`: the whole control plane goes back to what the snapshot holds. */
 export const runRestore = (context: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
   withRun(context, flags, 'etcd-snapshot-restore', 'never-json', async (run) => {
+    requireStacked(run);
     const { connected, inventory } = run;
     const snapshot = resolve(context.cwd, file ?? '');
     if (file === undefined || !existsSync(snapshot)) throw new UsageError(`there is no snapshot ${snapshot}`);
