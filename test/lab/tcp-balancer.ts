@@ -61,7 +61,10 @@ export async function balance(port: number, addresses: readonly string[]): Promi
     client.on('close', () => open.delete(client));
     client.pipe(behind).pipe(client);
   });
-  await new Promise<void>((resolve) => server.listen(port, GATEWAY, resolve));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, GATEWAY, resolve);
+  });
   await look();
   const timer = setInterval(() => void look(), LOOK_MS);
   return {
