@@ -45,11 +45,11 @@ export function obstacles(run: Run, found: readonly NamedFinding[]): KbuildError
 }
 
 /**
- * Makes the surveys about hosts that would be changed for the first time; nothing where there are none. Says what they
- * found. @throws ChecksFailed
+ * Makes the surveys about those of the hosts with changes due that are fresh; nothing where there are none. Says what
+ * they found. @throws ChecksFailed
  */
-export async function surveyFirstChanged(run: Run): Promise<void> {
-  const first = firstChanged(run);
+export async function surveyFirstChanged(run: Run, changed: ReadonlySet<string>): Promise<void> {
+  const first = firstChanged(run, changed);
   if (first.length === 0) return;
   const { context, flags } = run;
   if (flags.quiet !== true) context.err(`surveying ${String(first.length)} fresh hosts\n`);

@@ -3,7 +3,6 @@ import { linuxFacts, observedLinux } from '../facts/fleet.ts';
 import { clientsOf } from '../inventory/clients.ts';
 import type { Inventory, LinuxHost, PackageRepository } from '../inventory/inventory.ts';
 import { listeningPorts } from '../inventory/ports.ts';
-import { selects } from '../inventory/select.ts';
 import { supportedOs } from '../os/index.ts';
 import { roleImages } from '../runtime/images.ts';
 import { diskSync } from '../surveys/disk-sync.ts';
@@ -82,6 +81,7 @@ export function manifestUrls({ runtime }: Inventory, image: string): readonly st
 
 /** What a host of its role will download. */
 export function wantedDownloads(inventory: Inventory, seen: Seen): readonly Wanted[] {
+  if (seen.host.role === 'load-balancer') return [];
   const { kubernetes, runtime } = inventory;
   const images = roleImages({ inventory, host: seen.host }).flatMap((what): readonly Wanted[] => {
     const urls = manifestUrls(inventory, what);
@@ -149,8 +149,6 @@ export async function survey({ connected, inventory }: Run, about: readonly Seen
   };
 }
 
-/** Hosts that `up` is about to change for the first time. */
-export const firstChanged = (run: Run): readonly Seen[] =>
-  observedLinux(run.connected.watch.fleet()).filter(
-    (seen) => isFresh(seen) && selects(run.flags.hosts, seen.host.name),
-  );
+/** Those of the hosts with changes due that `up` is about to change for the first time. */
+export const firstChanged = ({ connected }: Run, changed: ReadonlySet<string>): readonly Seen[] =>
+  observedLinux(connected.watch.fleet()).filter((seen) => isFresh(seen) && changed.has(seen.host.name));

@@ -135,7 +135,7 @@ export const runUp = (context: Context, flags: Flags): Promise<number> =>
       if (flags.json !== true) context.out('nothing to do\n');
       return worstExitCode(missing);
     }
-    await surveyFirstChanged(run);
+    await surveyFirstChanged(run, new Set(agreed.changes.map(({ host }) => host)));
     context.err(planText(phases, agreed.changes));
     if (!(await confirmed(run, 'Carry out this plan?'))) return 0;
     const code = await withDeadline(run, carryOut(run, 'up', list, agreed));
