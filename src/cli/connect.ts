@@ -114,8 +114,21 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
       clusterFacts,
     });
 
+  const close = async (): Promise<void> => {
+    await Promise.all([...remotes.values()].map((remote) => remote.close()));
+    dialler.close();
+    config.close();
+  };
+
   run.emit({ kind: 'connecting', hosts: hosts.map(({ name }) => name) });
-  let current = watching(await look(dial));
+  let current: Watch;
+  try {
+    current = watching(await look(dial));
+  } catch (error) {
+    // Open connections would keep the process alive after its error.
+    await close();
+    throw error;
+  }
   return {
     inventory,
     get watch() {
@@ -128,10 +141,6 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     lookAgain: async () => {
       current = watching(await look((host) => (remotes.has(host.name) ? Promise.resolve() : dial(host))));
     },
-    close: async () => {
-      await Promise.all([...remotes.values()].map((remote) => remote.close()));
-      dialler.close();
-      config.close();
-    },
+    close,
   };
 }
