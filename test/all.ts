@@ -32,7 +32,9 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   lab: ['npx', ...vitest('lab')],
 };
 
-const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1]!.split(',') : Object.keys(PARTS);
+const only = process.argv.includes('--only')
+  ? process.argv[process.argv.indexOf('--only') + 1]!.split(',')
+  : Object.keys(PARTS);
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const times: string[] = [];
 let failed: string | undefined;
@@ -58,5 +60,7 @@ for (const part of only) {
 rmSync(folder, { recursive: true, force: true });
 console.log(`\ntimes: ${times.join(', ')}`);
 if (failed !== undefined) console.log(`failed: ${failed}`);
-console.log(`${String(counts.passed)} passed, ${String(counts.failed + (failed !== undefined && counts.failed === 0 ? 1 : 0))} failed, ${String(counts.skipped)} skipped`);
+console.log(
+  `${String(counts.passed)} passed, ${String(counts.failed + (failed !== undefined && counts.failed === 0 ? 1 : 0))} failed, ${String(counts.skipped)} skipped`,
+);
 process.exitCode = failed === undefined ? 0 : 1;
