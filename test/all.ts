@@ -24,6 +24,7 @@ const vitest = (project: string): readonly string[] => [
   `--outputFile.json=${join(folder, `${project}.json`)}`,
 ];
 const PARTS: Readonly<Record<string, readonly string[]>> = {
+  packages: ['bash', 'test/packages.sh'],
   build: ['npm', 'run', '--silent', 'build'],
   types: ['npm', 'run', '--silent', 'typecheck'],
   lint: ['npm', 'run', '--silent', 'lint'],
