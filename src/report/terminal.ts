@@ -56,7 +56,7 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
       task: async (_, task) => {
         const hosts = await opened.get(name)!.begun;
         if (hosts === undefined) {
-          task.skip('not begun');
+          task.skip(`${title}: not begun`);
           return;
         }
         return task.newListr(
