@@ -1,6 +1,5 @@
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { Held } from '../remote/remote.ts';
-import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
 
@@ -83,11 +82,12 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
         await on(host).run(script('linux/survey-connect.sh', { TARGETS: lines.join('\n'), NAME: host.name })),
       );
     });
-    const heard = await onEach(hosts, async (host) =>
-      mine(host, 'udp').length === 0 || deaf.has(host.name)
-        ? new Set<string>()
-        : new Set((await on(host).run(sh`cat ${HEARD}`)).split('\n')),
-    );
+    const heard = await onEach(hosts, async (host) => {
+      if (mine(host, 'udp').length === 0 || deaf.has(host.name)) return new Set<string>();
+      const senders = tried.filter(({ to, protocol }) => to.name === host.name && protocol === 'udp');
+      const names = [...new Set(senders.flatMap(({ from }) => from.map(({ name }) => name)))];
+      return new Set((await on(host).run(script('linux/survey-heard.sh', { HEARD, NAMES: names }))).split('\n'));
+    });
     const blocked = tried.flatMap((way) =>
       way.from.flatMap((from): readonly Blocked[] => {
         const connects = foundOn(asked, from);
