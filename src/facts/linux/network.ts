@@ -12,17 +12,23 @@ export interface Listener {
   readonly pid?: number;
 }
 
-/** Listening TCP and UDP sockets with the process that holds each. */
-export const listeners = probe(sh`ss -H -l -t -u -n -p`, (out): readonly Listener[] =>
-  lines(out).flatMap((line) => {
-    const [netid, , , , local = ''] = line.trim().split(/\s+/);
-    const [, address, port] = /^(.*):(\d+)$/.exec(local) ?? [];
-    if (address === undefined || (netid !== 'tcp' && netid !== 'udp')) return [];
-    const [, process = 'unknown', pid] = /users:\(\("([^"]+)",pid=(\d+)/.exec(line) ?? [];
-    return [
-      { protocol: netid, address, port: Number(port), process, ...(pid === undefined ? {} : { pid: Number(pid) }) },
-    ];
-  }),
+/**
+ * Listening TCP and UDP sockets with the process that holds each. What systemd holds for a survey of a kbuild that was
+ * killed a moment ago is left out: it goes by itself, and nobody else may wait for it.
+ */
+export const listeners = probe(
+  sh`surveys=$(systemctl list-units --all --plain --no-legend --no-pager 'kbuild-survey-*')
+     if [ -n "$surveys" ]; then ss -H -l -t -u -n -p | grep -vF '("systemd",pid=1,' || true; else ss -H -l -t -u -n -p; fi`,
+  (out): readonly Listener[] =>
+    lines(out).flatMap((line) => {
+      const [netid, , , , local = ''] = line.trim().split(/\s+/);
+      const [, address, port] = /^(.*):(\d+)$/.exec(local) ?? [];
+      if (address === undefined || (netid !== 'tcp' && netid !== 'udp')) return [];
+      const [, process = 'unknown', pid] = /users:\(\("([^"]+)",pid=(\d+)/.exec(line) ?? [];
+      return [
+        { protocol: netid, address, port: Number(port), process, ...(pid === undefined ? {} : { pid: Number(pid) }) },
+      ];
+    }),
 );
 
 /** A network interface. */
