@@ -18,6 +18,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/lab/**', 'test/integration/**'],
+          // Values in, values out: files need not be kept apart, and modules are loaded once.
+          isolate: false,
           // Slow only where the machine is busy with other things.
           testTimeout: 30_000,
         },
