@@ -16,7 +16,7 @@ import { apiHost } from './api-host.ts';
 import { tellFailures } from './failures.ts';
 import { withRun, type Run } from './run.ts';
 import { snapshotBefore } from './snapshots.ts';
-import { holder } from './holder.ts';
+import { holder, isGone } from './holder.ts';
 
 const REFUSED = 7;
 
@@ -61,7 +61,7 @@ export async function carryOut(
   void lock.lost.then((error) => run.abort(error));
   let lease: Lease | undefined;
   try {
-    lease = await holdLease(() => apiHost(connected), holder(context, command));
+    lease = await holdLease(() => apiHost(connected), holder(context, command), { isGone });
     void lease.lost.then((error) => run.abort(error));
     await connected.lookAgain();
     const phases = phasesOf(run, list(run));

@@ -22,6 +22,13 @@ export interface Lease {
 const SECONDS_HELD = 45;
 const RENEW_MS = 15_000;
 
+/** How a Lease is waited for. */
+export interface LeaseOptions {
+  readonly pause?: Pause;
+  /** True when the holder that the Lease names (`by USER@MACHINE (pid N) …`) is known to be dead. */
+  readonly isGone?: (heldBy: string) => boolean;
+}
+
 /**
  * Takes the Lease kbuild in kube-system and renews it. Where no API answers (`find` returns undefined) it is taken as soon
  * as one does. An API that does not answer for a while costs nothing: the hosts' locks hold meanwhile.
@@ -30,7 +37,7 @@ const RENEW_MS = 15_000;
 export async function holdLease(
   find: () => ApiHost | undefined,
   holder: LockHolder,
-  { pause = realPause }: { readonly pause?: Pause } = {},
+  { pause = realPause, isGone = () => false }: LeaseOptions = {},
 ): Promise<Lease> {
   const line = describe(holder);
   const over = new AbortController();
@@ -38,7 +45,14 @@ export async function holdLease(
   const take = async (): Promise<void> => {
     const api = find();
     if (api === undefined) return;
-    const said = await api.remote.run(command('take', api, line)).catch(() => '');
+    const ask = (): Promise<string> => api.remote.run(command('take', api, line)).catch(() => '');
+    let said = await ask();
+    const other = /^held (by .*)$/.exec(said.trim())?.[1];
+    if (!taken && other !== undefined && isGone(other)) {
+      // A kbuild that was killed on this machine: the same command must not wait for its Lease. Freed only if still its.
+      await api.remote.run(command('free', api, other)).catch(() => '');
+      said = await ask();
+    }
     taken ||= said.startsWith('locked');
     if (said.startsWith('held'))
       throw new Refused(

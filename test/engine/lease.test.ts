@@ -72,3 +72,11 @@ test('who holds it, in words', async () => {
   expect(await whoHoldsLease(world(['held by alice@laptop: kbuild up\n']).api)).toBe('alice@laptop: kbuild up');
   expect(await whoHoldsLease(world(['']).api)).toBeUndefined();
 });
+
+test('a holder that is known to be dead is not waited for: its Lease is freed, and no other’s', async () => {
+  const { api, asked, pause } = world(['held by alice@laptop (pid 6) since 2026: kbuild up\n', '', 'locked\n']);
+  const isGone = (heldBy: string): boolean => heldBy.startsWith('by alice@laptop (pid 6)');
+  const lease = await holdLease(() => api, HOLDER, { pause, isGone });
+  await lease.release();
+  expect(asked).toEqual(['take', 'free', 'take', 'free']);
+});
