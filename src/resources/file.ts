@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { FileState } from '../facts/linux/files.ts';
+import { OWN_HEADER } from '../facts/linux/own-files.ts';
 import { watchedTrees } from '../facts/watched.ts';
 import type { On } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
@@ -25,7 +26,7 @@ export interface WantedFile {
 }
 
 /** The first words of every file that kbuild writes for itself: how it tells its own files from others'. */
-export const OURS = '# Written by kbuild';
+export const OURS = OWN_HEADER;
 
 const text = (content: string | Secret): string => (content instanceof Secret ? revealed(content) : content);
 const octal = (mode: number): string => mode.toString(8).padStart(3, '0');
