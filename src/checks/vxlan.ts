@@ -9,7 +9,7 @@ export const vxlan = eachHost(
     severities: ['error'],
   },
   ({ inventory, facts }) =>
-    inventory.network.plugin !== 'flannel' || facts.vxlan !== 'missing'
+    inventory.network.plugin !== 'flannel' || inventory.network.flannel.backend !== 'vxlan' || facts.vxlan !== 'missing'
       ? []
       : [
           {

@@ -5,6 +5,7 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, linuxNodes, selects } from '../inventory/select.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from './immutable.ts';
+import { windowsNetworkRefusals } from './windows-network.ts';
 import { clusterCas, standing, toldClusterName } from './standing.ts';
 
 const short = (fingerprint: string): string => fingerprint.slice(0, 'sha256:'.length + 12);
@@ -20,6 +21,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
     ...adoption(inventory, fleet),
     ...observedLinux(fleet).flatMap((seen) => foreignHost(inventory, fleet, seen)),
     ...liveSettings(inventory, fleet),
+    ...windowsNetworkRefusals(inventory, fleet),
     ...growth(inventory, fleet, hosts),
     ...founding(inventory, fleet, hosts),
   ];

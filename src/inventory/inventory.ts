@@ -164,6 +164,16 @@ export interface KubeVipBalancer {
 export type LoadBalancer =
   { readonly kind: 'none' } | { readonly kind: 'external' } | KeepalivedBalancer | KubeVipBalancer;
 
+/** The network plugin on Windows hosts. */
+export interface WindowsNetwork {
+  /** HNS network of type overlay (`flannel.<vni>`), or l2bridge (`cbr0`). */
+  readonly mode: 'overlay' | 'host-gw';
+  readonly flannelImage: string;
+  readonly kubeProxyImage: string;
+  /** True: flanneld and kube-proxy run as services of the host, not as HostProcess pods. */
+  readonly services: boolean;
+}
+
 /** The file and its parsed, immutable form: what should be. After loading, nothing has a default any more. */
 export interface Inventory {
   readonly name: string;
@@ -191,10 +201,13 @@ export interface Inventory {
     readonly flannel: {
       readonly image: string;
       readonly cniPluginImage: string;
-      /** VXLAN port and id; Windows forces 4789 and 4096. */
+      readonly backend: 'vxlan' | 'host-gw';
+      /** VXLAN port and id; Windows forces 4789 and at least 4096. */
       readonly port: number;
       readonly vni: number;
     };
+    /** The part of Windows hosts; undefined where there are none, or kbuild installs no network. */
+    readonly windows: WindowsNetwork | undefined;
   };
   readonly runtime: {
     readonly name: 'containerd';

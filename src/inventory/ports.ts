@@ -37,7 +37,9 @@ const ETCD: readonly ListeningPort[] = [
 export function listeningPorts(inventory: Inventory, host: Host): readonly ListeningPort[] {
   const { plugin, flannel } = inventory.network;
   const network: readonly ListeningPort[] =
-    plugin === 'flannel' ? [{ port: flannel.port, protocol: 'udp', program: 'flannel', from: 'nodes' }] : [];
+    plugin === 'flannel' && flannel.backend === 'vxlan'
+      ? [{ port: flannel.port, protocol: 'udp', program: 'flannel', from: 'nodes' }]
+      : [];
   const { loadBalancer } = inventory;
   const balancer: readonly ListeningPort[] =
     loadBalancer.kind === 'keepalived' && balancers(inventory).some(({ name }) => name === host.name)

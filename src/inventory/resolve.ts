@@ -73,6 +73,24 @@ function noProxyOf(file: InventoryFile, hosts: readonly LinuxHost[], endpoint: s
   ].filter((entry) => entry !== '');
 }
 
+function networkOf({ network, hosts, kubernetes }: InventoryFile): Inventory['network'] {
+  const { flannel, windows } = network;
+  const mixed = network.plugin === 'flannel' && hosts.some(({ os }) => os === 'windows');
+  return {
+    ...network,
+    flannel: { ...flannel, port: flannel.port ?? (mixed ? 4789 : 8472), vni: flannel.vni ?? (mixed ? 4096 : 1) },
+    windows: mixed
+      ? {
+          mode: flannel.backend === 'vxlan' ? 'overlay' : 'host-gw',
+          flannelImage: windows.flannelImage,
+          kubeProxyImage:
+            windows.kubeProxyImage ?? `docker.io/sigwindowstools/kube-proxy:v${kubernetes.version}-calico-hostprocess`,
+          services: windows.services,
+        }
+      : undefined,
+  };
+}
+
 function registriesOf({ runtime }: InventoryFile, gathered: Gathered): readonly RegistrySettings[] {
   return runtime.registries.map(({ host, mirrors, username }, i) => {
     const ca = gathered.registryCas[i];
@@ -100,7 +118,7 @@ function runtimeRepository(
  * `file` in the result is `path`.
  */
 export function resolved(file: InventoryFile, gathered: Gathered, path: string, locate: Locate): Inventory {
-  const { kubernetes, network, runtime, proxy } = file;
+  const { kubernetes, runtime, proxy } = file;
   const minor = minorOf(kubernetes.version);
   const facts = minorFacts(minor) ?? minorFacts(supportedMinors.at(-1)!)!;
   const hosts = file.hosts.map((host, i) => hostOf(file, host, gathered.ssh[i]!, locate));
@@ -124,7 +142,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     },
     endpoint,
     endpointInHosts: kubernetes.endpointInHosts && !isIPv4(endpoint.split(':')[0]!),
-    network,
+    network: networkOf(file),
     runtime: {
       name: runtime.name,
       version: runtime.version ?? facts.containerd,

@@ -14,7 +14,7 @@ import {
   virtualAddress,
   virtualPort,
 } from './rules/load-balancer.ts';
-import { disjointNetworks, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
+import { disjointNetworks, podSubnetSize, serviceSubnetSize, windowsTunnels } from './rules/network.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
 import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
@@ -31,6 +31,7 @@ export const rules: readonly Rule[] = [
   disjointNetworks,
   podSubnetSize,
   serviceSubnetSize,
+  windowsTunnels,
   supportedSettings,
   registries,
   ignoredChecks,

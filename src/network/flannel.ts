@@ -36,10 +36,14 @@ const CNI_CONFIG = {
   ],
 };
 
+/** What stands in net-conf.json; `flannelBackend` of src/cluster reads it back. */
+const backendOf = ({ flannel: { backend, vni, port } }: Inventory['network']): JsonObject =>
+  backend === 'vxlan' ? { Type: 'vxlan', VNI: vni, Port: port } : { Type: 'host-gw' };
+
 const netConfig = ({ network }: Inventory) => ({
   Network: network.podSubnet,
   EnableNFTables: false,
-  Backend: { Type: 'vxlan', VNI: network.flannel.vni, Port: network.flannel.port },
+  Backend: backendOf(network),
 });
 
 const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
@@ -132,7 +136,7 @@ function daemonSet(inventory: Inventory): JsonObject {
   };
 }
 
-/** The objects of flannel with the inventory's networks and images; a VXLAN between the hosts' internal addresses. */
+/** The objects of flannel with the inventory's networks and images: tunnels or routes between the hosts' internal addresses. */
 export function flannelObjects(inventory: Inventory): readonly JsonObject[] {
   const rbac = 'rbac.authorization.k8s.io';
   return [

@@ -51,9 +51,11 @@ export const inventoryOf = (over: Partial<Inventory> = {}): Inventory => ({
     flannel: {
       image: 'ghcr.io/flannel-io/flannel:v0.28.10',
       cniPluginImage: 'ghcr.io/flannel-io/flannel-cni-plugin:v1.9.1-flannel1',
+      backend: 'vxlan',
       port: 8472,
       vni: 1,
     },
+    windows: undefined,
   },
   runtime: {
     name: 'containerd',

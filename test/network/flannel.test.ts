@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { toYaml } from '../../src/cluster/secret-yaml.ts';
 import { flannelManifest, flannelObjects } from '../../src/network/flannel.ts';
-import { inventoryOf } from '../fakes/cluster.ts';
+import { listeningPorts } from '../../src/inventory/ports.ts';
+import { inventoryOf, w1 } from '../fakes/cluster.ts';
 
 const inventory = inventoryOf();
 const flannel = { ...inventory.network.flannel, port: 4789, vni: 4096 };
@@ -18,6 +19,14 @@ test('the inventory’s networks are in it, and a change of them rolls the pods'
   expect(text).toContain('\\"VNI\\": 4096');
   const hash = (yaml: string) => /kbuild.dev\/config: "([0-9a-f]+)"/.exec(yaml)?.[1];
   expect(hash(text)).not.toBe(hash(toYaml(flannelObjects(inventory))));
+});
+
+test('host-gw needs no tunnel', () => {
+  const routed = inventoryOf({
+    network: { ...inventory.network, flannel: { ...inventory.network.flannel, backend: 'host-gw' } },
+  });
+  expect(toYaml(flannelObjects(routed))).toContain(String.raw`\"Type\": \"host-gw\"`);
+  expect(listeningPorts(routed, w1).filter(({ program }) => program === 'flannel')).toEqual([]);
 });
 
 test('there is none where the network is the user’s', () => {

@@ -76,3 +76,22 @@ export const serviceSubnetSize: Rule = ({ network: { serviceSubnet } }) => {
     ? [problem(['network', 'serviceSubnet'], `/${bits} is too ${bits < 12 ? 'large' : 'small'}: use /12 to /28`)]
     : [];
 };
+
+/** Windows speaks VXLAN only at port 4789, with identifiers from 4096 on. */
+export const windowsTunnels: Rule = ({ hosts, network: { plugin, flannel } }) => {
+  if (plugin !== 'flannel' || flannel.backend !== 'vxlan' || !hosts.some(({ os }) => os === 'windows')) return [];
+  const { port, vni } = flannel;
+  return [
+    ...(port === undefined || port === 4789
+      ? []
+      : [problem(['network', 'flannel', 'port'], `must be 4789 with Windows hosts, found ${port}; leave it out`)]),
+    ...(vni === undefined || vni >= 4096
+      ? []
+      : [
+          problem(
+            ['network', 'flannel', 'vni'],
+            `must be at least 4096 with Windows hosts, found ${vni}; leave it out`,
+          ),
+        ]),
+  ];
+};

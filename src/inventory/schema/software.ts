@@ -55,6 +55,24 @@ export const kubernetes = z
   })
   .meta({ description: 'The Kubernetes to build.' });
 
+const windows = z
+  .strictObject({
+    flannelImage: image().default('docker.io/sigwindowstools/flannel:v0.21.5-hostprocess').meta({
+      description: 'HostProcess image with flanneld.exe in C:\\flannel and the CNI plugins in C:\\cni.',
+    }),
+    kubeProxyImage: image().exactOptional().meta({
+      description:
+        'HostProcess image with kube-proxy.exe in C:\\kube-proxy. Default: docker.io/sigwindowstools/kube-proxy:v<version>-calico-hostprocess, the one that is still published.',
+    }),
+    services: z.boolean().default(false).meta({
+      description: 'True: flanneld and kube-proxy run as services of the host, not as HostProcess pods.',
+    }),
+  })
+  .prefault({})
+  .meta({
+    description: 'The network of Windows hosts. Its kind follows flannel.backend: overlay, or host-gw (l2bridge).',
+  });
+
 /** `network:` */
 export const network = z
   .strictObject({
@@ -72,11 +90,21 @@ export const network = z
         cniPluginImage: image()
           .default('ghcr.io/flannel-io/flannel-cni-plugin:v1.9.1-flannel1')
           .meta({ description: 'Image that brings the CNI plugin.' }),
-        port: port().default(8472).meta({ description: 'UDP port of VXLAN.' }),
-        vni: z.number().int().min(1).max(16_777_215).default(1).meta({ description: 'VXLAN network identifier.' }),
+        backend: z.enum(['vxlan', 'host-gw']).default('vxlan').meta({
+          description:
+            'How packets reach pods of other hosts. vxlan: by tunnels. host-gw: by routes; all hosts are in one network, and nothing between them filters by address.',
+        }),
+        port: port().exactOptional().meta({
+          description: 'vxlan: UDP port. Default: 8472, or 4789 where there are Windows hosts, which know no other.',
+        }),
+        vni: z.number().int().min(1).max(16_777_215).exactOptional().meta({
+          description:
+            'vxlan: network identifier. Default: 1, or 4096 where there are Windows hosts, which take none below.',
+        }),
       })
       .prefault({})
-      .meta({ description: 'Settings of flannel (VXLAN).' }),
+      .meta({ description: 'Settings of flannel.' }),
+    windows,
   })
   .prefault({})
   .meta({ description: 'The network of pods and Services.' });

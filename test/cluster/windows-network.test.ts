@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { windowsNetworkRefusals } from '../../src/cluster/windows-network.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { flannelObjects } from '../../src/network/flannel.ts';
+import { objectKey } from '../../src/facts/cluster.ts';
+import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane } from '../fakes/cluster.ts';
+
+const { network } = inventoryOf();
+const windows = { mode: 'overlay', flannelImage: 'f', kubeProxyImage: 'k', services: false } as const;
+const mixed = inventoryOf({
+  network: { ...network, flannel: { ...network.flannel, port: 4789, vni: 4096 }, windows },
+});
+const routed = inventoryOf({ network: { ...network, flannel: { ...network.flannel, backend: 'host-gw' }, windows } });
+
+/** A fleet whose cluster has the flannel of an inventory. */
+const builtBy = (inventory: Inventory) =>
+  fleetOf(
+    [[cp1, joinedControlPlane()]],
+    clusterOf({ objects: new Map(flannelObjects(inventory).map((object) => [objectKey(object), object])) }),
+  );
+
+test('a cluster that was built for Windows takes Windows hosts', () => {
+  expect(windowsNetworkRefusals(mixed, builtBy(mixed))).toEqual([]);
+  expect(windowsNetworkRefusals(routed, builtBy(routed))).toEqual([]);
+  expect(windowsNetworkRefusals(mixed, fleetOf([]))).toEqual([]);
+});
+
+test('one that was built otherwise refuses them, and the way to go is named', () => {
+  const [refused] = windowsNetworkRefusals(mixed, builtBy(inventoryOf()));
+  expect(refused).toMatchObject({ exitCode: 7 });
+  expect(refused!.message).toContain('its flannel is vxlan with VNI 1 at port 8472');
+  expect(refused!.message).toContain('Windows hosts need vxlan with VNI 4096 at port 4789');
+  expect(refused!.remedy).toContain('network.flannel: { port: 4789, vni: 4096 }');
+  expect(windowsNetworkRefusals(routed, builtBy(mixed))[0]!.remedy).toContain('network.flannel: { backend: host-gw }');
+});
+
+test('without Windows hosts flannel may change', () => {
+  const other = inventoryOf({ network: { ...network, flannel: { ...network.flannel, vni: 2 } } });
+  expect(windowsNetworkRefusals(other, builtBy(inventoryOf()))).toEqual([]);
+});

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import type { Gathered } from '../../src/inventory/gather.ts';
+import { resolved } from '../../src/inventory/resolve.ts';
+import { windowsTunnels } from '../../src/inventory/rules/network.ts';
+import { inventorySchema, type InventoryFile } from '../../src/inventory/schema.ts';
+
+const file = (network: object, os: 'linux' | 'windows' = 'windows'): InventoryFile =>
+  inventorySchema.parse({
+    name: 'demo',
+    kubernetes: { version: '1.36.3' },
+    network,
+    hosts: [
+      { name: 'cp1', address: '10.0.0.11', role: 'control-plane' },
+      { name: 'win1', address: '10.0.0.31', role: 'worker', os },
+    ],
+  });
+
+const NOTHING = { ssh: [{}, {}], registryCas: [], registryPasswords: [], files: [] } as unknown as Gathered;
+const networkOf = (input: InventoryFile) => resolved(input, NOTHING, '/inventory.yaml', (path) => path).network;
+
+test('a Windows host decides what the Linux hosts speak, before the first of them joins', () => {
+  expect(networkOf(file({}, 'linux'))).toMatchObject({ flannel: { port: 8472, vni: 1 }, windows: undefined });
+  expect(networkOf(file({}))).toMatchObject({ flannel: { port: 4789, vni: 4096 }, windows: { mode: 'overlay' } });
+  expect(networkOf(file({ flannel: { vni: 5000 } }))).toMatchObject({ flannel: { port: 4789, vni: 5000 } });
+});
+
+test('the kind of the Windows network follows the backend', () => {
+  expect(networkOf(file({ flannel: { backend: 'host-gw' } })).windows?.mode).toBe('host-gw');
+});
+
+test('the image of kube-proxy follows the version', () => {
+  expect(networkOf(file({})).windows?.kubeProxyImage).toBe(
+    'docker.io/sigwindowstools/kube-proxy:v1.36.3-calico-hostprocess',
+  );
+});
+
+test('the user’s own network is the user’s on Windows too', () => {
+  expect(networkOf(file({ plugin: 'none' })).windows).toBeUndefined();
+});
+
+test('what Windows cannot speak is a problem of the inventory, and only where there is Windows', () => {
+  const old = { flannel: { port: 8472, vni: 1 } };
+  expect(windowsTunnels(file(old)).map(({ message }) => message)).toEqual([
+    'must be 4789 with Windows hosts, found 8472; leave it out',
+    'must be at least 4096 with Windows hosts, found 1; leave it out',
+  ]);
+  expect(windowsTunnels(file(old, 'linux'))).toEqual([]);
+  expect(windowsTunnels(file({ flannel: { ...old.flannel, backend: 'host-gw' } }))).toEqual([]);
+});
