@@ -50,3 +50,39 @@ export const paths = {
   etcdClientKey: '/etc/kubernetes/pki/apiserver-etcd-client.key',
   adminConf: '/etc/kubernetes/admin.conf',
 } as const;
+
+/** Every file and folder that kbuild writes on a Windows host. `reset` takes all of them back. */
+export const windowsPaths = {
+  /** Programs: kubelet.exe, kubeadm.exe, crictl.exe and friends; kbuild owns the folder whole. */
+  programs: 'C:\\k',
+  state: 'C:\\ProgramData\\kbuild',
+  jobs: 'C:\\ProgramData\\kbuild\\jobs',
+  lock: 'C:\\ProgramData\\kbuild\\lock',
+  marker: 'C:\\ProgramData\\kbuild\\marker.json',
+  /** What was there before kbuild: entries of PATH, environment. */
+  before: 'C:\\ProgramData\\kbuild\\before.json',
+
+  kubernetes: 'C:\\etc\\kubernetes',
+  kubeletConf: 'C:\\etc\\kubernetes\\kubelet.conf',
+  kubeadmPatches: 'C:\\etc\\kubernetes\\patches',
+  manifests: 'C:\\etc\\kubernetes\\manifests',
+  kubelet: 'C:\\var\\lib\\kubelet',
+  kubeletConfig: 'C:\\var\\lib\\kubelet\\config.yaml',
+  kubeletFlags: 'C:\\var\\lib\\kubelet\\kubeadm-flags.env',
+  kubeletLog: 'C:\\var\\log\\kubelet',
+  startKubelet: 'C:\\k\\StartKubelet.ps1',
+
+  containerd: 'C:\\Program Files\\containerd',
+  containerdConfig: 'C:\\Program Files\\containerd\\config.toml',
+  certsD: 'C:\\Program Files\\containerd\\certs.d',
+  containerdData: 'C:\\ProgramData\\containerd',
+  containerdPipe: '\\\\.\\pipe\\containerd-containerd',
+  crictlConfig: 'C:\\k\\crictl.yaml',
+
+  cniBin: 'C:\\opt\\cni\\bin',
+  cniConfig: 'C:\\etc\\cni\\net.d',
+  cniState: 'C:\\var\\lib\\cni',
+  kubeProxyState: 'C:\\var\\lib\\kube-proxy',
+  flannelRun: 'C:\\run\\flannel',
+  sourceVip: 'C:\\sourcevip',
+} as const;

@@ -36,7 +36,7 @@ export type Answer = { readonly stdout: string } | { readonly failed: string };
  * Facts of a host. Reading one whose probe failed, timed out or could not be parsed throws `FactError`:
  * unknown is never absent.
  */
-export function factsFrom<P extends Readonly<Record<string, Probe<unknown>>>>(
+export function factsFrom<P extends Readonly<Record<string, Pick<Probe<unknown>, 'parse'>>>>(
   host: string,
   probes: P,
   answers: Readonly<Record<string, Answer>>,

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
 import type { Gathered } from './gather.ts';
-import type { Inventory, LinuxHost, LoadBalancer, PackageRepository, RegistrySettings } from './inventory.ts';
+import type { Host, Inventory, LoadBalancer, PackageRepository, RegistrySettings } from './inventory.ts';
 import { merged, mergedArguments } from './merge.ts';
 import { bindPort } from './rules/bind-port.ts';
 import { internalAddressOf } from './rules/hosts.ts';
@@ -9,28 +9,41 @@ import { balancerPort } from './rules/load-balancer.ts';
 import type { HostEntry, InventoryFile } from './schema.ts';
 import { asList, selected } from './selector.ts';
 import { sshOf, type Locate, type SshSecrets } from './ssh.ts';
+import { windowsOf } from './windows.ts';
 
 const upperHex = (fingerprint: string): string => fingerprint.replaceAll(' ', '').toUpperCase();
 
-function hostOf(file: InventoryFile, host: HostEntry, secrets: SshSecrets, locate: Locate): LinuxHost {
+function hostOf(file: InventoryFile, host: HostEntry, secrets: SshSecrets, locate: Locate): Host {
   const shared = host.role === 'control-plane' || host.role === 'worker' ? file.roles[host.role] : undefined;
   const levels = [file.kubelet, shared?.kubelet, host.kubelet].filter((level) => level !== undefined);
-  return {
+  const common = {
     name: host.name,
     address: host.address,
     internalAddress: internalAddressOf(host) ?? host.address,
-    os: 'linux',
-    role: host.role,
-    ssh: sshOf(file.ssh, host.ssh, secrets, locate),
     kubelet: {
       config: levels.reduce((config, level) => merged(config, level.config), {}),
-      extraArgs: levels.reduce<LinuxHost['kubelet']['extraArgs']>(
+      extraArgs: levels.reduce<Host['kubelet']['extraArgs']>(
         (args, level) => mergedArguments(args, level.extraArgs),
         [],
       ),
     },
     labels: { ...shared?.labels, ...host.labels },
     taints: host.taints ?? shared?.taints,
+  };
+  if (host.os === 'windows')
+    return {
+      ...common,
+      os: 'windows',
+      role: 'worker',
+      ssh: sshOf(file.ssh, host.ssh, secrets, locate, 'Administrator'),
+      setHostname: false,
+      windows: windowsOf(file, host.windows),
+    };
+  return {
+    ...common,
+    os: 'linux',
+    role: host.role,
+    ssh: sshOf(file.ssh, host.ssh, secrets, locate),
     setHostname: host.setHostname ?? file.setHostname,
   };
 }
@@ -45,7 +58,7 @@ function loadBalancerOf(file: InventoryFile): LoadBalancer {
     : { kind, address, port, healthPort, routerId: routerId ?? (Number(address.split('.')[3]) || 255) };
 }
 
-function endpointOf(file: InventoryFile, hosts: readonly LinuxHost[]): string {
+function endpointOf(file: InventoryFile, hosts: readonly Host[]): string {
   const { endpoint } = file.kubernetes;
   const balancer = loadBalancerOf(file);
   if ('address' in balancer) return `${endpoint?.split(':')[0] ?? balancer.address}:${balancer.port}`;
@@ -55,7 +68,7 @@ function endpointOf(file: InventoryFile, hosts: readonly LinuxHost[]): string {
 }
 
 /** Everything that must be reached directly, and then what the user adds. */
-function noProxyOf(file: InventoryFile, hosts: readonly LinuxHost[], endpoint: string): readonly string[] {
+function noProxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string): readonly string[] {
   const { network, kubernetes, proxy } = file;
   return [
     ...new Set([
@@ -164,7 +177,9 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
           },
     files: file.files.map(({ hosts: selectors, path: target, mode, secret }, i) => ({
       hosts: hosts
-        .filter((host) => asList(selectors).some((selector) => selected([host], selector).length > 0))
+        .filter(
+          (host) => host.os === 'linux' && asList(selectors).some((selector) => selected([host], selector).length > 0),
+        )
         .map(({ name }) => name),
       path: target,
       content: gathered.files[i]!,

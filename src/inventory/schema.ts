@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { freeObject, image, ipv4, label, localPath, port, text, url } from './schema/formats.ts';
 import { files, hosts, kubeletOfAll, roles, ssh } from './schema/node.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
+import { windows } from './schema/windows.ts';
 
 const PROXY = 'Proxy for outbound HTTP and HTTPS, e.g. http://proxy.example.com:3128.';
 
@@ -95,6 +96,7 @@ export const inventorySchema = z
       .prefault({})
       .meta({ description: "Overrides of kubeadm's configuration (v1beta4)." }),
     ssh,
+    windows,
     setHostname: z
       .boolean()
       .default(false)

@@ -19,10 +19,10 @@ const DEFAULT_KNOWN_HOSTS = ['~/.ssh/known_hosts', '/etc/ssh/ssh_known_hosts'];
 const several = <T>(value: T | readonly T[]): readonly T[] =>
   Array.isArray(value) ? (value as readonly T[]) : [value as T];
 
-function loginOf(entry: SshEntry, locate: Locate): Login {
+function loginOf(entry: SshEntry, locate: Locate, preset = 'root'): Login {
   const { user, port, identityFile, knownHostsFile, hostKey } = entry;
   return {
-    user: user ?? 'root',
+    user: user ?? preset,
     port: port ?? 22,
     ...(identityFile === undefined ? {} : { identityFiles: several(identityFile).map(locate) }),
     knownHostsFiles: (knownHostsFile === undefined ? DEFAULT_KNOWN_HOSTS : [knownHostsFile]).map(locate),
@@ -54,8 +54,17 @@ function bastionOf(entry: BastionEntry, ssh: SshEntry, secrets: SshSecrets, loca
   };
 }
 
-/** How to log in to a host: its own settings, then the inventory's, then defaults; what neither says is `open`. */
-export function sshOf(ofAll: SshEntry, ofHost: SshEntry, secrets: SshSecrets, locate: Locate): SshSettings {
+/**
+ * How to log in to a host: its own settings, then the inventory's, then defaults; what neither says is `open`. `user` is
+ * who logs in when nobody says anything.
+ */
+export function sshOf(
+  ofAll: SshEntry,
+  ofHost: SshEntry,
+  secrets: SshSecrets,
+  locate: Locate,
+  user = 'root',
+): SshSettings {
   const ssh = { ...ofAll, ...ofHost };
   const said: Readonly<Record<OpenSetting, unknown>> = {
     user: ssh.user,
@@ -66,7 +75,7 @@ export function sshOf(ofAll: SshEntry, ofHost: SshEntry, secrets: SshSecrets, lo
   };
   const open = (Object.keys(said) as OpenSetting[]).filter((name) => said[name] === undefined);
   return {
-    ...loginOf(ssh, locate),
+    ...loginOf(ssh, locate, user),
     ...secrets,
     ...(ssh.bastion === undefined || (Array.isArray(ssh.bastion) && ssh.bastion.length === 0)
       ? {}

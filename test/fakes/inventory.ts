@@ -1,4 +1,4 @@
-import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
+import type { Inventory, LinuxHost, WindowsHost } from '../../src/inventory/inventory.ts';
 
 /** A Linux host; a worker at 10.0.0.21 unless told. */
 export const linuxHost = (name: string, overrides: Partial<Omit<LinuxHost, 'name' | 'os'>> = {}): LinuxHost => ({
@@ -12,6 +12,39 @@ export const linuxHost = (name: string, overrides: Partial<Omit<LinuxHost, 'name
   labels: {},
   taints: undefined,
   setHostname: false,
+  ...overrides,
+});
+
+/** A Windows worker at 10.0.0.31 unless told. */
+export const windowsHost = (name: string, overrides: Partial<Omit<WindowsHost, 'name' | 'os'>> = {}): WindowsHost => ({
+  name,
+  os: 'windows',
+  address: '10.0.0.31',
+  internalAddress: overrides.address ?? '10.0.0.31',
+  role: 'worker',
+  ssh: { user: 'Administrator', port: 22, knownHostsFiles: ['/home/user/.ssh/known_hosts'] },
+  kubelet: { config: {}, extraArgs: [] },
+  labels: {},
+  taints: undefined,
+  setHostname: false,
+  windows: {
+    containerd: { version: '2.3.5' },
+    crictl: { version: '1.36.0' },
+    pauseImage: 'registry.k8s.io/pause:3.10.2',
+    serviceManager: 'native',
+    hyperv: 'off',
+    allowReboot: true,
+    allowUnsupportedOs: false,
+    reserved: { system: '1Gi', kube: '1Gi' },
+    downloads: {
+      via: 'host',
+      kubernetes: 'https://dl.k8s.io/v1.36.3/bin/windows/amd64',
+      containerd: 'https://github.com/containerd/containerd/releases/download/v2.3.5',
+      crictl: 'https://github.com/kubernetes-sigs/cri-tools/releases/download/v1.36.0',
+      nssm: '',
+      sha256: {},
+    },
+  },
   ...overrides,
 });
 

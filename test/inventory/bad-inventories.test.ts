@@ -245,6 +245,30 @@ const VALUES: readonly Bad[] = [
     '12:9 hosts[0].os:',
     /can only be a worker/,
   ],
+  [
+    'a Windows host with a name that Windows cuts off',
+    line(14, '    role: worker\n    os: windows').replace('name: w1', 'name: a-long-windows-name'),
+    '12:11 hosts[1].name:',
+    /at most 15 characters/,
+  ],
+  [
+    'a Windows host that is to be renamed',
+    line(14, '    role: worker\n    os: windows\n    setHostname: true'),
+    '16:18 hosts[1].setHostname:',
+    /does not rename/,
+  ],
+  [
+    'settings of Windows on a Linux host',
+    line(14, '    role: worker\n    windows: { hyperv: on }'),
+    '15:14 hosts[1].windows:',
+    /only for hosts with "os: windows"/,
+  ],
+  [
+    'nssm without its checksum',
+    line(14, '    role: worker\n    os: windows\n    windows: { serviceManager: nssm }'),
+    '16:14 hosts[1].windows:',
+    /needs windows\.downloads\.nssm/,
+  ],
   ['an etcd host', line(14, '    role: etcd'), '14:11 hosts[1].role:', /not supported yet/],
   [
     'external etcd',

@@ -12,6 +12,7 @@ import {
   text,
   freeObject,
 } from './formats.ts';
+import { windows } from './windows.ts';
 
 const NAME = '[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
 const DNS = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*';
@@ -155,6 +156,7 @@ const host = z.strictObject({
     .meta({ description: 'Operating system. This version builds linux.' }),
   ...nodeFields,
   ssh,
+  windows,
   setHostname: z
     .boolean()
     .exactOptional()

@@ -1,0 +1,48 @@
+import { windowsOf } from '../windows.ts';
+import { problem, warning, type Rule, type Violation } from './rule.ts';
+
+/** NetBIOS cuts longer names of Windows machines off. */
+const NAME = 15;
+
+/** Kubernetes' documentation: a Windows node needs at least 2 GiB that pods do not get. */
+const RESERVED_MIB = 2048;
+
+const mebibytes = (quantity: string): number => Number.parseInt(quantity, 10) * (quantity.endsWith('Gi') ? 1024 : 1);
+
+/** What a Windows host cannot be or do, and what only it can. */
+export const windowsHosts: Rule = (file) => [
+  ...file.hosts.flatMap((host, i): readonly Violation[] => {
+    const at = (...setting: readonly string[]) => ['hosts', i, ...setting];
+    if (host.os !== 'windows')
+      return Object.keys(host.windows).length === 0
+        ? []
+        : [problem(at('windows'), 'is only for hosts with "os: windows"')];
+    const { serviceManager, downloads, reserved } = windowsOf(file, host.windows);
+    const kept = mebibytes(reserved.system) + mebibytes(reserved.kube);
+    return [
+      ...(host.name.length > NAME || host.name.includes('.')
+        ? [problem(at('name'), `the name of a Windows host has at most ${NAME} characters and no dots`)]
+        : []),
+      ...(host.setHostname === true ? [problem(at('setHostname'), 'kbuild does not rename Windows hosts')] : []),
+      ...(serviceManager === 'nssm' && (downloads.nssm === '' || downloads.sha256['nssm.exe'] === undefined)
+        ? [
+            problem(
+              at('windows'),
+              'serviceManager nssm needs windows.downloads.nssm, the folder that holds nssm.exe, and windows.downloads.sha256 with its checksum',
+            ),
+          ]
+        : []),
+      ...(kept < RESERVED_MIB
+        ? [
+            warning(
+              at('windows'),
+              `${kept} MiB of memory are kept from pods; Windows needs 2 GiB or more (windows.reserved), or pods starve it`,
+            ),
+          ]
+        : []),
+    ];
+  }),
+  ...(file.kubernetes.endpointInHosts && file.hosts.some(({ os }) => os === 'windows')
+    ? [problem(['kubernetes', 'endpointInHosts'], 'does not reach Windows hosts; use a name that DNS knows')]
+    : []),
+];

@@ -1,0 +1,49 @@
+import { minorOf } from '../versions.ts';
+import type { WindowsDownloads, WindowsSettings } from './inventory.ts';
+import type { HostEntry, InventoryFile } from './schema.ts';
+
+type Entry = HostEntry['windows'];
+
+/** The containerd that is put on Windows hosts: 2.3 is its long-term line, and knows the pause image of Server 2025. */
+const CONTAINERD = '2.3.5';
+
+/** The pause image that has a variant for Server 2025 (kubernetes#136960). */
+const PAUSE_TAG = '3.10.2';
+
+const KUBERNETES = 'https://dl.k8s.io/v{version}/bin/windows/amd64';
+const ON_GITHUB = {
+  containerd: 'https://github.com/containerd/containerd/releases/download/v{version}',
+  crictl: 'https://github.com/kubernetes-sigs/cri-tools/releases/download/v{version}',
+} as const;
+
+const filled = (url: string, version: string): string => url.replaceAll('{version}', version).replace(/\/$/, '');
+
+/** The settings of one Windows host: its own, else those of the inventory, else kbuild's. */
+export function windowsOf(file: InventoryFile, host: Entry): WindowsSettings {
+  const all = file.windows;
+  const { version: kubernetes } = file.kubernetes;
+  const containerd = host.containerd?.version ?? all.containerd?.version ?? CONTAINERD;
+  const crictl = host.crictl?.version ?? all.crictl?.version ?? `${minorOf(kubernetes)}.0`;
+  const downloads = { ...all.downloads, ...host.downloads };
+  return {
+    containerd: { version: containerd },
+    crictl: { version: crictl },
+    pauseImage: host.pauseImage ?? all.pauseImage ?? `${file.kubernetes.imageRepository}/pause:${PAUSE_TAG}`,
+    serviceManager: host.serviceManager ?? all.serviceManager ?? 'native',
+    hyperv: host.hyperv ?? all.hyperv ?? 'off',
+    allowReboot: host.allowReboot ?? all.allowReboot ?? true,
+    allowUnsupportedOs: host.allowUnsupportedOs ?? all.allowUnsupportedOs ?? false,
+    reserved: {
+      system: host.reserved?.system ?? all.reserved?.system ?? '1Gi',
+      kube: host.reserved?.kube ?? all.reserved?.kube ?? '1Gi',
+    },
+    downloads: {
+      via: downloads.via ?? 'host',
+      kubernetes: filled(downloads.kubernetes ?? KUBERNETES, kubernetes),
+      containerd: filled(downloads.containerd ?? ON_GITHUB.containerd, containerd),
+      crictl: filled(downloads.crictl ?? ON_GITHUB.crictl, crictl),
+      nssm: filled(downloads.nssm ?? '', ''),
+      sha256: { ...all.downloads?.sha256, ...host.downloads?.sha256 },
+    } satisfies WindowsDownloads,
+  };
+}
