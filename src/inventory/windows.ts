@@ -1,6 +1,6 @@
 import { minorOf } from '../versions.ts';
-import type { WindowsDownloads, WindowsSettings } from './inventory.ts';
 import type { HostEntry, InventoryFile } from './schema.ts';
+import type { WindowsDownloads, WindowsSettings } from './windows-settings.ts';
 
 type Entry = HostEntry['windows'];
 

@@ -1,0 +1,31 @@
+/** How a Windows host is built; the host's own `windows:` laid over the inventory's. */
+export interface WindowsSettings {
+  /** Without `v`: `2.3.5`. */
+  readonly containerd: { readonly version: string };
+  readonly crictl: { readonly version: string };
+  readonly pauseImage: string;
+  /** What runs the kubelet: the service manager of Windows itself, or nssm. */
+  readonly serviceManager: 'native' | 'nssm';
+  /** `on`: the Hyper-V feature too, for Hyper-V isolation. */
+  readonly hyperv: 'off' | 'on';
+  /** False: a restart that a feature needs is left to the user. */
+  readonly allowReboot: boolean;
+  /** True: a build that Kubernetes does not support is only warned about. */
+  readonly allowUnsupportedOs: boolean;
+  /** Memory that pods do not get, as Kubernetes quantities: `1Gi`. */
+  readonly reserved: { readonly system: string; readonly kube: string };
+  readonly downloads: WindowsDownloads;
+}
+
+/** Where the programs of a Windows host come from; versions are already filled in. */
+export interface WindowsDownloads {
+  /** `host`: the host fetches them. `operator`: this machine does, and sends them over SSH. */
+  readonly via: 'host' | 'operator';
+  /** Folders (URLs) that hold the files of the release. */
+  readonly kubernetes: string;
+  readonly containerd: string;
+  readonly crictl: string;
+  readonly nssm: string;
+  /** SHA-256 (hex) by file name, for files whose publisher offers none or is not trusted with it. */
+  readonly sha256: Readonly<Record<string, string>>;
+}
