@@ -12,16 +12,17 @@ const tools = sh`e() {
   if command -v crictl >/dev/null; then crictl -r unix:///run/containerd/containerd.sock exec -s "$id" "$@"
   else ctr -n k8s.io tasks exec --exec-id "kbuild-$$-$name" "$id" "$@"; fi
 }
+# A list takes milliseconds: a runtime that does not give one hangs.
 id=
 if command -v crictl >/dev/null; then
-  id=$(crictl -r unix:///run/containerd/containerd.sock ps -q --name '^etcd$' --state Running | head -n 1)
+  id=$(timeout 5 crictl -r unix:///run/containerd/containerd.sock ps -q --name '^etcd$' --state Running | head -n 1)
 else
-  running=$(ctr -n k8s.io tasks ls | awk '$3 == "RUNNING" { print $1 }')
-  for each in $(ctr -n k8s.io containers ls -q 'labels."io.kubernetes.container.name"==etcd'); do
+  running=$(timeout 5 ctr -n k8s.io tasks ls | awk '$3 == "RUNNING" { print $1 }')
+  for each in $(timeout 5 ctr -n k8s.io containers ls -q 'labels."io.kubernetes.container.name"==etcd'); do
     if echo "$running" | grep -qx "$each"; then id=$each; fi
   done
 fi
-if [ -z "$id" ]; then echo 'no etcd container runs' >&2; exit 1; fi
+if [ -z "$id" ]; then echo 'no etcd container runs, or the runtime does not answer' >&2; exit 1; fi
 pki=/etc/kubernetes/pki/etcd
 set -- etcdctl --endpoints https://127.0.0.1:2379 --cacert $pki/ca.crt --cert $pki/server.crt --key $pki/server.key --command-timeout 5s`;
 

@@ -12,7 +12,8 @@ runtime_answers() { timeout -k 1 15 ctr -n k8s.io version >/dev/null 2>&1; }
 
 restart_runtime() {
   echo "the container runtime does not answer or keeps containers: restarting it"
-  # A stuck daemon does not stop by itself in time.
+  # A stuck daemon does not stop by itself; its containers have supervisors of their own and stay.
+  runtime_answers || systemctl kill -s KILL containerd || true
   timeout -k 1 30 systemctl restart containerd || {
     systemctl kill -s KILL containerd || true
     systemctl reset-failed containerd || true

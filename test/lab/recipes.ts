@@ -130,14 +130,20 @@ export function recipes(mirrors: Mirrors, keys: Keys, downloads: Downloads): Rec
     },
   };
 
-  const kubernetesRepositories = versions.map(({ version, minor, programs }): [string, Artifact] => [
+  const kubernetesRepositories = versions.map(({ version, minor, programs, criTools }): [string, Artifact] => [
     join('kubernetes', `v${minor}`, 'deb'),
     {
       name: `kubernetes-repository-${minor}`,
       recipe: 'kubernetes-repository',
-      needs: { KUBERNETES: programs, CNI: cni },
+      needs: {
+        ...{ KUBERNETES: programs, CNI: cni },
+        ...(criTools === undefined ? {} : { CRI_TOOLS: program('cri-tools', version) }),
+      },
       ...signing(keys.kubernetes),
-      params: { KEY: keys.kubernetes, VERSION: version, MINOR: minor, CNI_VERSION: VERSIONS.cniPlugins },
+      params: {
+        ...{ KEY: keys.kubernetes, VERSION: version, MINOR: minor, CNI_VERSION: VERSIONS.cniPlugins },
+        ...(criTools === undefined ? {} : { CRI_TOOLS_VERSION: criTools }),
+      },
     },
   ]);
   const containerd: Artifact = {

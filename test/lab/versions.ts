@@ -1,7 +1,10 @@
-/** The Kubernetes versions that the lab has packages and images of, with what kubeadm of that version asks for. */
+/**
+ * The Kubernetes versions that the lab has packages and images of, with what kubeadm of that version asks for. The
+ * repository of one of them has cri-tools, so that hosts with crictl and hosts without are both there.
+ */
 export const KUBERNETES = [
-  { version: '1.36.3', minor: '1.36', etcd: '3.6.8', coredns: '1.14.2' },
-  { version: '1.37.1', minor: '1.37', etcd: '3.7.0', coredns: '1.14.6' },
+  { version: '1.36.3', minor: '1.36', etcd: '3.6.8', coredns: '1.14.2', criTools: undefined },
+  { version: '1.37.1', minor: '1.37', etcd: '3.7.0', coredns: '1.14.6', criTools: '1.37.0' },
 ] as const;
 
 /** The Debian releases that hosts can be of, the default first. */

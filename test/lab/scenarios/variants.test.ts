@@ -73,7 +73,8 @@ describe('one node for everything, with everything', () => {
     );
     inventory = {
       ...base,
-      kubernetes: { ...kubernetes, version: '1.37.1' },
+      kubernetes: { ...kubernetes, version: '1.37.1', endpoint: 'api.variants.test:6443', endpointInHosts: true },
+      setHostname: true,
       runtime: {
         ...runtime,
         cgroupDriver: 'cgroupfs',
@@ -123,7 +124,8 @@ describe('one node for everything, with everything', () => {
       HOST,
       `echo '/swapfile none swap sw 0 0' >> /etc/fstab
        printf '[Swap]\\nWhat=/dev/zero\\n' > /run/systemd/system/dev-zero.swap; systemctl daemon-reload
-       echo net.ipv4.ip_forward=0 > /etc/sysctl.d/99-a-mine.conf`,
+       echo net.ipv4.ip_forward=0 > /etc/sysctl.d/99-a-mine.conf
+       hostnamectl set-hostname another; printf '192.0.2.1 mine\n' >> /etc/hosts`,
     );
     write(inventory);
   });
@@ -136,10 +138,25 @@ describe('one node for everything, with everything', () => {
     expect(await kubectl(HOST, `get node ${HOST} -o jsonpath='{.spec.taints}'`)).toBe('');
   });
 
+  test("the host has its name, and the endpoint's name is known on it, beside what was in /etc/hosts", async () => {
+    expect(await on('hostname; cat /etc/hostname')).toBe(`${HOST}\n${HOST}\n`);
+    const address = base.hosts[0]!['internalAddress'] ?? base.hosts[0]!['address'];
+    expect(await on('getent hosts api.variants.test')).toMatch(new RegExp(`^${String(address)}\\s`));
+    expect(await on('cat /etc/hosts')).toContain('192.0.2.1 mine\n');
+    expect(await on('grep server: /etc/kubernetes/kubelet.conf')).toContain('https://api.variants.test:6443');
+  });
+
   test('runtime and kubelet really use cgroupfs', async () => {
     const cgroups = await on('cat /proc/[0-9]*/cgroup 2>/dev/null | grep kubepods | head -3');
     expect(cgroups).toMatch(/\/kubepods\//);
     expect(cgroups).not.toContain('kubepods.slice');
+  });
+
+  test('etcd is asked through crictl, where the repository of Kubernetes has cri-tools', async () => {
+    expect(await on('apt-mark showhold')).toContain('cri-tools');
+    expect(await on("crictl ps -q --name '^etcd$' --state Running")).toMatch(/^[0-9a-f]{64}\n$/);
+    const status = ok(await kbuild('status', file, '--json'));
+    expect(JSON.parse(status.stdout)).toMatchObject({ etcd: { members: [{ name: HOST, healthy: true }] } });
   });
 
   test('swap stays off after a reboot: fstab is commented with a backup, units are masked', async () => {
@@ -188,6 +205,8 @@ describe('one node for everything, with everything', () => {
 describe('no network plugin', () => {
   test('nodes are registered and kubelets healthy; that is all that is asked', async () => {
     ok(await kbuild('reset', file, '--yes-destroy', 'variants'));
+    expect(await on('cat /etc/hosts')).not.toContain('api.variants.test');
+    expect(await on('cat /etc/hosts')).toContain('192.0.2.1 mine\n');
     write({ ...base, network: { plugin: 'none' } });
     const ran = ok(await up());
     console.log(`one node without a network plugin: ${ran.seconds.toFixed(1)} s`);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A repository as pkgs.k8s.io has one a minor: kubeadm, kubelet, kubectl and kubernetes-cni, flat, with a signed index.
-# VERSION: 1.36.3. MINOR: 1.36. CNI_VERSION: 1.9.1. KUBERNETES, CNI: the programs. KEY, GNUPGHOME: who signs. OUT: root of the repository.
+# VERSION: 1.36.3. MINOR: 1.36. CNI_VERSION: 1.9.1. KUBERNETES, CNI: the programs. CRI_TOOLS, CRI_TOOLS_VERSION: the same of crictl, or nothing. KEY, GNUPGHOME: who signs. OUT: root of the repository.
 set -eu
 WORK=$PWD
 mkdir -p "$OUT/amd64"
@@ -30,6 +30,10 @@ deb kubeadm "$VERSION-1.1" 'Description: Command-line utility for administering 
 deb kubectl "$VERSION-1.1" 'Description: Command-line utility for interacting with a Kubernetes cluster'
 deb kubelet "$VERSION-1.1" 'Depends: iptables (>= 1.4.21), kubernetes-cni (>= 1.2.0), mount, util-linux' 'Description: Node agent for Kubernetes clusters'
 deb kubernetes-cni "$CNI_VERSION-1.1" 'Description: Binaries required to provision kubernetes container networking'
+if [ -n "${CRI_TOOLS:-}" ]; then
+  install -D -m 755 "$CRI_TOOLS/crictl" root/cri-tools/usr/bin/crictl
+  deb cri-tools "$CRI_TOOLS_VERSION-1.1" 'Description: Command-line utility for interacting with a container runtime'
+fi
 
 cd "$OUT"
 apt-ftparchive packages . > Packages
