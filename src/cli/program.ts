@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { exitCodeOf, KbuildError } from '../errors.ts';
 import { processContext, type Context } from './context.ts';
@@ -27,10 +26,7 @@ const runners: Readonly<Record<string, () => Promise<Runner>>> = {
 const examples = (...lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 
 /** The commands with their flags; `done` gets the exit code. */
-export function program(done: (code: number) => void): Command {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
+export function program(version: string, done: (code: number) => void): Command {
   const root = new Command('kbuild')
     .description('Turns an inventory of bare hosts into a production Kubernetes cluster with kubeadm, over SSH.')
     .version(version)
@@ -227,10 +223,10 @@ export function program(done: (code: number) => void): Command {
 }
 
 /** Runs the command line; the exit code. Errors are printed here and nowhere else. */
-export async function run(argv: readonly string[]): Promise<number> {
+export async function run(argv: readonly string[], version: string): Promise<number> {
   let code = 0;
   try {
-    await program((result) => (code = result)).parseAsync(argv);
+    await program(version, (result) => (code = result)).parseAsync(argv);
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

@@ -1,0 +1,52 @@
+/**
+ * `npm run build`: the program as a few files in dist/, libraries included: Node spends more time on finding and linking
+ * hundreds of modules than on running them. ssh2 stays outside, so that its native parts are used where they were built.
+ */
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const at = (...path: string[]) => join(root, ...path);
+
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: ['src/cli/main.ts'],
+  outbase: 'src',
+  // Chunks lie in dist itself, from where ../templates is the same folder as from src.
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  external: ['ssh2'],
+  // CommonJS libraries ask for Node's own modules by `require`.
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+  },
+  metafile: true,
+  logLevel: 'warning',
+});
+chmodSync(at('dist/cli/main.js'), 0o755);
+for (const old of readdirSync(at('dist'), { recursive: true, encoding: 'utf8' }))
+  if (old.endsWith('.js') && metafile.outputs[`dist/${old}`] === undefined) rmSync(at('dist', old));
+
+/** What the licenses of the bundled libraries ask for. */
+const bundled = new Set(
+  Object.keys(metafile.inputs).flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []),
+);
+const licenses = [...bundled].toSorted().map((name) => {
+  const folder = at('node_modules', name);
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  if (file === undefined) throw new Error(`${name} has no license file`);
+  return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+});
+writeFileSync(at('dist/LICENSES'), licenses.join(`\n${'-'.repeat(80)}\n\n`));
+
+const link = at('node_modules/.bin/kbuild');
+if (existsSync(at('node_modules/.bin'))) {
+  rmSync(link, { force: true });
+  symlinkSync('../../dist/cli/main.js', link);
+}
