@@ -1,4 +1,5 @@
 import type { Fleet } from '../facts/fleet.ts';
+import type { CheckName } from '../inventory/check-names.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 
 /** `unknown`: it could not look, which stops `up` like an error. `due`: found, and `up` will mend it. */
@@ -13,10 +14,17 @@ export interface Finding {
   readonly remedy?: string;
 }
 
+/** A finding with the name of its check, which is what `--ignore-check` takes. */
+export interface CheckedFinding extends Finding {
+  readonly check: CheckName;
+  /** Where it is explained. */
+  readonly page: string;
+}
+
 /** What docs/checks.md says about a check. */
 export interface CheckPage {
   /** Stable: `--ignore-check` and `ignoreChecks:` take it. */
-  readonly name: string;
+  readonly name: CheckName;
   /** What holds where the check is silent, in one line. */
   readonly title: string;
   /** What goes wrong otherwise, and how to mend it. Markdown. */

@@ -1,14 +1,7 @@
 import type { Fleet } from '../facts/fleet.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { FactError } from '../errors.ts';
-import type { Check, Finding, Severity } from './check.ts';
-
-/** A finding with the name of its check, which is what `--ignore-check` takes. */
-export interface CheckedFinding extends Finding {
-  readonly check: string;
-  /** Where it is explained. */
-  readonly page: string;
-}
+import type { Check, CheckedFinding, Finding, Severity } from './check.ts';
 
 /** Where docs/checks.md explains a check. */
 export const pageOf = ({ name }: Pick<Check, 'name'>): string => `docs/checks.md#${name}`;
@@ -53,6 +46,5 @@ export function runChecks(
   return all.toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
 
-/** True when the findings let `up` start. */
-export const mayStart = (findings: readonly Finding[]): boolean =>
-  findings.every(({ severity }) => severity === 'warning' || severity === 'due');
+/** True of a finding that does not let `up` start. */
+export const stops = ({ severity }: Finding): boolean => severity === 'error' || severity === 'unknown';

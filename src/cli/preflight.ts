@@ -1,9 +1,11 @@
 import { checks, surveyChecks } from '../checks/index.ts';
-import { runChecks, type CheckedFinding } from '../checks/run-checks.ts';
+import type { CheckedFinding } from '../checks/check.ts';
+import { runChecks, stops } from '../checks/run-checks.ts';
 import { refusals } from '../cluster/refusals.ts';
 import type { Selection } from '../engine/target.ts';
 import { ChecksFailed, SeveralErrors, UsageError, type KbuildError } from '../errors.ts';
-import { findingsText, type NamedFinding } from '../report/findings.ts';
+import { findingsText } from '../report/findings.ts';
+import { unknownCheck } from '../inventory/messages.ts';
 import type { Surveys } from '../surveys/surveys.ts';
 import type { Run } from './run.ts';
 import { firstChanged, survey } from './survey.ts';
@@ -13,11 +15,8 @@ export const selectionOf = ({ flags }: Run): Selection => ({ hosts: flags.hosts,
 
 /** All findings about the fleet as it was seen; `--ignore-check` and `ignoreChecks:` lower theirs to warnings. */
 export function findings({ connected, inventory, flags }: Run, surveys?: Surveys): readonly CheckedFinding[] {
-  const strange = (flags.ignoreCheck ?? []).filter((name) => checks.every((check) => check.name !== name));
-  if (strange.length > 0) {
-    const remedy = `the checks are: ${checks.map(({ name }) => name).join(', ')}`;
-    throw new UsageError(`--ignore-check: there is no check ${strange.join(', ')}`, { remedy });
-  }
+  const strange = (flags.ignoreCheck ?? []).find((name) => checks.every((check) => check.name !== name));
+  if (strange !== undefined) throw new UsageError(`--ignore-check: ${unknownCheck(strange)}`);
   const ignored = [...inventory.ignoreChecks, ...(flags.ignoreCheck ?? [])];
   const fleet = connected.watch.fleet();
   const seen = surveys === undefined ? fleet : { ...fleet, surveys };
@@ -28,11 +27,11 @@ export function findings({ connected, inventory, flags }: Run, surveys?: Surveys
  * What stops a run before it changes anything, the most serious first: a refusal (7), a failed check (6), a host that
  * the cluster depends on and that cannot be reached (3). Undefined: nothing does.
  */
-export function obstacles(run: Run, found: readonly NamedFinding[]): KbuildError | undefined {
+export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildError | undefined {
   const fleet = run.connected.watch.fleet();
   const refused = refusals(run.inventory, fleet, run.flags.hosts);
   if (refused.length > 0) return refused.length === 1 ? refused[0] : new SeveralErrors(refused);
-  const bad = found.filter(({ severity }) => severity === 'error' || severity === 'unknown');
+  const bad = found.filter(stops);
   if (bad.length > 0) {
     const remedy = 'mend them, or lower one to a warning with --ignore-check NAME';
     return new ChecksFailed(`${String(bad.length)} checks failed; nothing was changed\n${findingsText(bad)}`, {

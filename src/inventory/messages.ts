@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Located } from './document.ts';
+import { CHECK_NAMES } from './check-names.ts';
 import { nearest } from './nearest.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -71,6 +72,12 @@ export function unknownSetting(name: string, known: readonly string[]): string {
   return meant === undefined
     ? `unknown setting ${JSON.stringify(shown)}; allowed here: ${known.join(', ')}`
     : `unknown setting ${JSON.stringify(shown)}; did you mean "${meant}"?`;
+}
+
+/** What to say about a name that no check has, with the nearest that one has. */
+export function unknownCheck(name: string): string {
+  const meant = nearest(name, CHECK_NAMES);
+  return `there is no check ${JSON.stringify(name)}; ${meant === undefined ? 'docs/checks.md lists them' : `did you mean "${meant}"?`}`;
 }
 
 /** Of a value that may have several forms: the issue of the form that was tried. */

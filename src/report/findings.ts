@@ -1,14 +1,9 @@
-import type { Finding } from '../checks/check.ts';
-
-/** A finding and the check that made it. */
-export interface NamedFinding extends Finding {
-  readonly check: string;
-}
+import type { CheckedFinding } from '../checks/check.ts';
 
 const SIGNS = { error: '✖', unknown: '?', warning: '!', due: '~' } as const;
 
 /** Findings for people, grouped by host; those of the whole fleet first. */
-export function findingsText(findings: readonly NamedFinding[]): string {
+export function findingsText(findings: readonly CheckedFinding[]): string {
   const hosts = [...new Set(findings.map(({ host }) => host ?? ''))].sort();
   return hosts
     .map((host) => {

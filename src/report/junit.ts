@@ -1,4 +1,5 @@
-import type { NamedFinding } from './findings.ts';
+import type { CheckedFinding } from '../checks/check.ts';
+import { stops } from '../checks/run-checks.ts';
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -14,19 +15,19 @@ const escaped = (text: string): string =>
     .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '?')
     .replaceAll(/[&<>"']/g, (c) => ESCAPES[c]!);
 
-function testCase(check: string, host: string, found: readonly NamedFinding[]): string {
+function testCase(check: string, host: string, found: readonly CheckedFinding[]): string {
   const head = `    <testcase classname="${escaped(host)}" name="${escaped(check)}"`;
-  const text = (list: readonly NamedFinding[]): string =>
+  const text = (list: readonly CheckedFinding[]): string =>
     escaped(
       list
         .map(({ severity, message, remedy }) => `${severity}: ${message}${remedy === undefined ? '' : ` (${remedy})`}`)
         .join('\n'),
     );
-  const bad = found.filter(({ severity }) => severity === 'error' || severity === 'unknown');
+  const bad = found.filter(stops);
   const rest = found.filter((finding) => !bad.includes(finding));
   const out = rest.length === 0 ? '' : `\n      <system-out>${text(rest)}</system-out>`;
   if (bad.length === 0) return out === '' ? `${head}/>` : `${head}>${out}\n    </testcase>`;
-  const [first] = bad as [NamedFinding];
+  const [first] = bad as [CheckedFinding];
   return `${head}>\n      <failure type="${first.severity}" message="${escaped(first.message)}">${text(bad)}</failure>${out}\n    </testcase>`;
 }
 
@@ -38,7 +39,7 @@ export function junit(
   cluster: string,
   checks: readonly string[],
   hosts: readonly string[],
-  findings: readonly NamedFinding[],
+  findings: readonly CheckedFinding[],
 ): string {
   const named = [...new Set([...hosts, ...findings.flatMap(({ host }) => host ?? [])])];
   const whole = findings.filter(({ host }) => host === undefined);
@@ -50,9 +51,7 @@ export function junit(
       (check) => [check, 'all hosts', whole.filter((one) => one.check === check)] as const,
     ),
   ];
-  const failures = cases.filter(([, , found]) =>
-    found.some(({ severity }) => severity === 'error' || severity === 'unknown'),
-  );
+  const failures = cases.filter(([, , found]) => found.some(stops));
   const counts = `tests="${String(cases.length)}" failures="${String(failures.length)}" errors="0"`;
   const body = cases.map(([check, host, found]) => testCase(check, host, found)).join('\n');
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}>\n  <testsuite name="kbuild check ${escaped(cluster)}" ${counts}>\n${body}\n  </testsuite>\n</testsuites>\n`;

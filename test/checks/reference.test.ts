@@ -9,6 +9,6 @@ test('docs/checks.md follows the checks (else: npm run docs:checks)', async () =
 });
 
 test('only checks that there are were provoked', () => {
-  const names = checks.map(({ name }) => name);
+  const names = checks.map(({ name }): string => name);
   expect(Object.keys(provoked).filter((name) => !names.includes(name))).toEqual([]);
 });

@@ -7,9 +7,16 @@ test('every check of every host is a case; errors and unknowns fail, the rest is
     ['swap', 'ports'],
     ['cp1', 'w1'],
     [
-      { check: 'ports', severity: 'error', host: 'w1', message: 'port "80" is held by <apache>', remedy: 'stop it' },
-      { check: 'swap', severity: 'due', host: 'w1', message: 'swap is on' },
-      { check: 'operator-clock', severity: 'unknown', message: 'bad \u0001 byte' },
+      {
+        check: 'ports',
+        page: '',
+        severity: 'error',
+        host: 'w1',
+        message: 'port "80" is held by <apache>',
+        remedy: 'stop it',
+      },
+      { check: 'swap', page: '', severity: 'due', host: 'w1', message: 'swap is on' },
+      { check: 'operator-clock', page: '', severity: 'unknown', message: 'bad \u0001 byte' },
     ],
   );
   expect(xml).toMatchInlineSnapshot(`

@@ -122,8 +122,15 @@ describe('a plan for people', () => {
 
 test('findings are grouped by host, those of all hosts first, each with its remedy', () => {
   const text = findingsText([
-    { check: 'ports', severity: 'error', host: 'w1', message: 'port 10250 is taken', remedy: 'stop it' },
-    { check: 'unique-host', severity: 'warning', message: 'two hosts are one' },
+    {
+      check: 'ports',
+      page: 'docs/checks.md#ports',
+      severity: 'error',
+      host: 'w1',
+      message: 'port 10250 is taken',
+      remedy: 'stop it',
+    },
+    { check: 'unique-host', page: 'docs/checks.md#unique-host', severity: 'warning', message: 'two hosts are one' },
   ]);
   expect(text).toBe(
     'all hosts\n  ! warning unique-host: two hosts are one\nw1\n  ✖ error ports: port 10250 is taken\n      stop it\n',

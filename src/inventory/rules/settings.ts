@@ -1,4 +1,6 @@
 import { paths } from '../../paths.ts';
+import { CHECK_NAMES } from '../check-names.ts';
+import { unknownCheck } from '../messages.ts';
 import { nearest } from '../nearest.ts';
 import { asList, selected } from '../selector.ts';
 import { problem, repeated, type Rule } from './rule.ts';
@@ -72,13 +74,13 @@ export const registries: Rule = ({ runtime }) => [
   }),
 ];
 
-/** Checks are ignored by name only. */
+/** Checks are ignored by name only, and by a name that there is. */
 export const ignoredChecks: Rule = ({ ignoreChecks }) =>
-  ignoreChecks.flatMap((name, i) =>
-    name.toLowerCase() === 'all'
-      ? [problem(['ignoreChecks', i], 'there is no way to ignore all; name the checks')]
-      : [],
-  );
+  ignoreChecks.flatMap((name, i) => {
+    const path = ['ignoreChecks', i];
+    if (name.toLowerCase() === 'all') return [problem(path, 'there is no way to ignore all; name the checks')];
+    return (CHECK_NAMES as readonly string[]).includes(name) ? [] : [problem(path, unknownCheck(name))];
+  });
 
 /** A proxy is given for something. */
 export const proxyIsSet: Rule = ({ proxy }) =>
