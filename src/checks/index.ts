@@ -27,9 +27,11 @@ import { memory } from './memory.ts';
 import { mtu } from './mtu.ts';
 import { nameserver } from './nameserver.ts';
 import { osSupported } from './os-supported.ts';
+import { overlayMount } from './overlay-mount.ts';
 import { overlayStorage } from './overlay-storage.ts';
 import { packageLocks } from './package-locks.ts';
 import { packageManager } from './package-manager.ts';
+import { pathMtu } from './path-mtu.ts';
 import { pendingReboot } from './pending-reboot.ts';
 import { portMatrix } from './port-matrix.ts';
 import { ports } from './ports.ts';
@@ -111,7 +113,7 @@ export const fleetChecks: readonly Check[] = [
 ];
 
 /** Checks of what surveys measured. */
-export const surveyChecks: readonly Check[] = [portMatrix, diskSync, downloads];
+export const surveyChecks: readonly Check[] = [portMatrix, pathMtu, diskSync, overlayMount, downloads];
 
 /** Every preflight check. */
 export const checks: readonly Check[] = [

@@ -1,15 +1,16 @@
 import type { Fleet, Kinds } from '../facts/fleet.ts';
 import { linuxFacts, observedLinux } from '../facts/fleet.ts';
 import { clientsOf } from '../inventory/clients.ts';
-import type { Inventory, LinuxHost, PackageRepository } from '../inventory/inventory.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { listeningPorts } from '../inventory/ports.ts';
 import { supportedOs } from '../os/index.ts';
-import { roleImages } from '../runtime/images.ts';
 import { diskSync } from '../surveys/disk-sync.ts';
 import { downloads, type Wanted } from '../surveys/downloads.ts';
+import { overlayTrial } from '../surveys/overlay.ts';
 import { portMatrix, type Way } from '../surveys/port-matrix.ts';
 import type { Surveys } from '../surveys/surveys.ts';
 import type { Run } from './run.ts';
+import { wantedDownloads } from './wanted-downloads.ts';
 
 type Seen = Kinds['linux'];
 
@@ -31,67 +32,6 @@ export function neededWays(inventory: Inventory, fleet: Fleet, about: readonly S
       return needed.length === 0 ? [] : [{ to: host, port, protocol, program, from: needed, free }];
     }),
   );
-}
-
-function repositoryWanted(
-  name: string,
-  repository: PackageRepository,
-  version: string,
-  { facts }: Seen,
-): readonly Wanted[] {
-  const placed = (text: string): string =>
-    text.replaceAll('{distribution}', facts.osRelease.id).replaceAll('{codename}', facts.osRelease.codename);
-  const url = placed(repository.url).replace(/\/$/, '');
-  const { key, suite, fingerprint } = repository;
-  const lists: readonly Wanted[] =
-    suite === undefined
-      ? [
-          { kind: 'repository', what: `the repository of ${name}`, urls: [`${url}/InRelease`, `${url}/Release`] },
-          { kind: 'packages', what: `${name} ${version}`, urls: [`${url}/Packages`], word: `${version}-` },
-        ]
-      : [
-          {
-            kind: 'repository',
-            what: `the repository of ${name}`,
-            urls: ['InRelease', 'Release'].map((file) => `${url}/dists/${placed(suite)}/${file}`),
-          },
-        ];
-  return [
-    ...lists,
-    ...('url' in key
-      ? [{ kind: 'key' as const, what: `the signing key of ${name}`, urls: [placed(key.url)], word: fingerprint }]
-      : []),
-  ];
-}
-
-/** Where an image's manifest is, mirrors first; none where only a login leads to it. */
-export function manifestUrls({ runtime }: Inventory, image: string): readonly string[] {
-  const [registry = '', ...rest] = image.split('/');
-  const [path = '', tag = ''] = rest.join('/').split(/:(?=[^/:]*$)/);
-  const settings =
-    runtime.registries.find(({ host }) => host === registry) ??
-    runtime.registries.find(({ host }) => host === '_default');
-  if (settings?.username !== undefined || settings?.ca !== undefined) return [];
-  const own = registry === 'docker.io' ? 'registry-1.docker.io' : registry;
-  const mirrors = (settings?.mirrors ?? []).map(
-    (base) => `${base.replace(/\/$/, '')}/v2/${path}/manifests/${tag}?ns=${registry}`,
-  );
-  return [...mirrors, `https://${own}/v2/${path}/manifests/${tag}`];
-}
-
-/** What a host of its role will download. */
-export function wantedDownloads(inventory: Inventory, seen: Seen): readonly Wanted[] {
-  if (seen.host.role === 'load-balancer') return [];
-  const { kubernetes, runtime } = inventory;
-  const images = roleImages({ inventory, host: seen.host }).flatMap((what): readonly Wanted[] => {
-    const urls = manifestUrls(inventory, what);
-    return what.includes('@') || urls.length === 0 ? [] : [{ kind: 'image', what, urls }];
-  });
-  return [
-    ...repositoryWanted('Kubernetes', kubernetes.repository, kubernetes.version, seen),
-    ...repositoryWanted('containerd', runtime.repository, runtime.version, seen),
-    ...images,
-  ];
 }
 
 /** Why nothing can be asked for yet from a host; undefined when it can. */
@@ -121,11 +61,15 @@ export async function survey({ connected, inventory }: Run, about: readonly Seen
     proxy === undefined
       ? EMPTY
       : { http: proxy.http ?? '', https: proxy.https ?? '', noProxy: proxy.noProxy.join(',') };
-  const [ports, disks, got] = await Promise.all([
+  const [ports, disks, overlays, got] = await Promise.all([
     portMatrix(on, reached, neededWays(inventory, fleet, about)),
     diskSync(
       on,
       etcd.filter(isFresh).map(({ host }) => host),
+    ),
+    overlayTrial(
+      on,
+      fresh.filter(({ host }) => host.role !== 'load-balancer').map(({ host }) => host),
     ),
     downloads(
       on,
@@ -135,6 +79,7 @@ export async function survey({ connected, inventory }: Run, about: readonly Seen
   ]);
   return {
     ports,
+    overlays,
     disks: [
       ...disks,
       ...etcd.flatMap((seen) => (isFresh(seen) ? [] : [{ host: seen.host, skipped: 'etcd runs there' }])),

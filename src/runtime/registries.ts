@@ -25,12 +25,15 @@ function hostsToml({ host, mirrors, ca }: RegistrySettings, authorization?: stri
   return `${OURS}.\n${stringify({ ...server, ...itself, ...(mirrors.length === 0 ? {} : { host: table }) })}`;
 }
 
+/** What the inventory's login to a registry says in the header `Authorization`; undefined where it has none. */
+export const loginOf = ({ username, password }: RegistrySettings): Secret | undefined =>
+  username === undefined || password === undefined
+    ? undefined
+    : madeOf(password, (value) => `Basic ${Buffer.from(`${username}:${value}`).toString('base64')}`);
+
 function content(registry: RegistrySettings): string | Secret {
-  const { username, password } = registry;
-  if (username === undefined || password === undefined) return hostsToml(registry);
-  return madeOf(password, (value) =>
-    hostsToml(registry, `Basic ${Buffer.from(`${username}:${value}`).toString('base64')}`),
-  );
+  const login = loginOf(registry);
+  return login === undefined ? hostsToml(registry) : madeOf(login, (value) => hostsToml(registry, value));
 }
 
 function wantedFiles(registries: readonly RegistrySettings[]): readonly WantedFile[] {

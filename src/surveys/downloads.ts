@@ -1,17 +1,31 @@
 import type { LinuxHost } from '../inventory/inventory.ts';
+import type { Remote } from '../remote/remote.ts';
 import { keyFingerprints } from '../shell/openpgp.ts';
+import type { Secret } from '../shell/secret.ts';
+import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
 
 /** Something that a host will download. */
 export interface Wanted {
-  readonly kind: 'repository' | 'packages' | 'key' | 'image';
+  readonly kind: 'repository' | 'packages' | 'key' | 'image' | 'tags';
   /** What people know it as, e.g. an image's name. */
   readonly what: string;
   /** Where it may be, tried in order: mirrors first. */
   readonly urls: readonly string[];
   /** Of `packages`: how a version begins that must be there. Of a `key`: its fingerprint. */
   readonly word?: string;
+  /** Of `image` and `tags`: the registry whose login and authority are used. */
+  readonly registry?: Access;
+}
+
+/** How somebody is let into a registry. */
+export interface Access {
+  readonly host: string;
+  /** PEM text of a private CA. */
+  readonly ca?: string;
+  /** A header line. */
+  readonly authorization?: Secret;
 }
 
 /** What is not to be had, and why. */
@@ -32,6 +46,7 @@ function fault(wanted: Wanted, answer: string | undefined): string | undefined {
   if (answer === undefined) return 'was not asked for';
   const [state = '', ...rest] = answer.split(' ');
   if (state === 'missing') return 'is not there (404)';
+  if (state === 'refused') return `is not given to the login of the inventory (${rest.join(' ')})`;
   if (state === 'versionless') return `has no version ${wanted.word ?? ''}`;
   if (state !== 'there') return rest.join(' ').replace(/^Failed to fetch \S+\s*/, '');
   if (wanted.kind !== 'key' || wanted.word === undefined) return undefined;
@@ -60,6 +75,25 @@ export function readDownloads(wanted: readonly Wanted[], out: string): readonly 
   });
 }
 
+/** Logins and authorities lie in a folder on the host, which the script takes away. */
+async function placeAccess(
+  host: Pick<Remote<'sh'>, 'run' | 'write'>,
+  wanted: readonly Wanted[],
+): Promise<{ readonly folder: string; readonly names: ReadonlyMap<string, string> }> {
+  const accesses = new Map(
+    wanted.flatMap(({ registry }) => (registry === undefined ? [] : [[registry.host, registry]])),
+  );
+  if (accesses.size === 0) return { folder: '', names: new Map() };
+  const folder = (await host.run(sh`mkdir -p /run/kbuild; mktemp -d /run/kbuild/survey-access.XXXXXX`)).trim();
+  const names = new Map([...accesses.keys()].map((name, index) => [name, String(index)] as const));
+  for (const { host: name, ca, authorization } of accesses.values()) {
+    const place = `${folder}/${names.get(name)!}`;
+    if (ca !== undefined) await host.write(`${place}.ca`, ca);
+    if (authorization !== undefined) await host.write(`${place}.header`, authorization);
+  }
+  return { folder, names };
+}
+
 /** Asks from every host for what it will download; what is not to be had comes back. */
 export const downloads = (
   on: Surveyor,
@@ -70,13 +104,14 @@ export const downloads = (
     hosts.map(({ host }) => host),
     async (host) => {
       const wanted = hosts.find((one) => one.host.name === host.name)?.wanted ?? [];
-      const URLS = wanted.flatMap(({ kind, urls, word }) =>
-        urls.map((url) => `${kind} ${url}${kind === 'packages' ? ` ${word ?? ''}` : ''}`),
+      const { folder, names } = await placeAccess(on(host), wanted);
+      const URLS = wanted.flatMap(({ kind, urls, word, registry }) =>
+        urls.map((url) => `${kind} ${url} ${word ?? names.get(registry?.host ?? '') ?? ''}`.trimEnd()),
       );
-      const proxy = { PROXY: http, HTTPS_PROXY: https, NO_PROXY: noProxy };
+      const way = { PROXY: http, HTTPS_PROXY: https, NO_PROXY: noProxy };
       return readDownloads(
         wanted,
-        await on(host).run(script('debian/survey-downloads.sh', { URLS: URLS.join('\n'), ...proxy })),
+        await on(host).run(script('debian/survey-downloads.sh', { URLS: URLS.join('\n'), ACCESS: folder, ...way })),
       );
     },
   );

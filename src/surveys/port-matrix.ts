@@ -1,6 +1,7 @@
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { Held } from '../remote/remote.ts';
 import { script } from '../templates.ts';
+import { readConnects, readMtus } from './connects.ts';
 import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
 
 /** One needed way: a port of a host, and who connects to it. */
@@ -22,33 +23,23 @@ export interface Blocked {
   readonly how: string;
 }
 
+/** A way that a small packet takes and a packet as large as the sender's interface allows does not. */
+export interface Narrow {
+  readonly from: LinuxHost;
+  readonly to: LinuxHost;
+  /** Of the sender's interface. */
+  readonly mtu: number;
+  /** What a router on the way said that fits. */
+  readonly told?: number;
+}
+
 /** The port matrix: every needed way was tried once. */
 export interface PortMatrix {
   readonly tried: number;
   readonly blocked: readonly Blocked[];
+  readonly narrow: readonly Narrow[];
   /** Hosts that could not listen or connect, and why. */
   readonly failed: readonly { readonly host: LinuxHost; readonly reason: string }[];
-}
-
-const HEARD = '/run/kbuild/survey-heard';
-
-function how(status: string, said: string): string {
-  if (status === '124') return 'no answer within 10 s';
-  if (/refused/i.test(said)) return 'refused';
-  if (/no route|unreachable/i.test(said)) return 'no route';
-  return said.trim() === '' ? `status ${status}` : said.trim();
-}
-
-/** What a client said about its ways: `ADDRESS PORT STATUS TEXT`, one a line. */
-export function readConnects(out: string): ReadonlyMap<string, string> {
-  return new Map(
-    out.split('\n').flatMap((line) => {
-      const [, address, port, status, said] = /^(\S+) (\d+) (\d+) ?(.*)$/.exec(line) ?? [];
-      return address === undefined
-        ? []
-        : [[`${address} ${port!}`, status === '0' ? 'open' : how(status!, said!)] as const];
-    }),
-  );
 }
 
 const at = ({ to, port }: Way): string => `${to.internalAddress}:${String(port)}`;
@@ -69,7 +60,7 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
   try {
     const listening = await onEach(hosts, async (host) => {
       const lists = { TCP: mine(host, 'tcp').map(at).join('\n'), UDP: mine(host, 'udp').map(at).join('\n') };
-      held.push(await on(host).hold(script('linux/survey-listen.sh', { HEARD, ...lists })));
+      held.push(await on(host).hold(script('linux/survey-listen.sh', lists)));
     });
     const deaf = new Set(listening.flatMap((one) => ('failed' in one ? [one.host.name] : [])));
     const tried = ways
@@ -78,24 +69,23 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
     const asked = await onEach(hosts, async (host) => {
       const targets = tried.filter(({ from }) => from.some(({ name }) => name === host.name));
       const lines = targets.map(({ to, port, protocol }) => `${protocol} ${to.internalAddress} ${String(port)}`);
-      return readConnects(
-        await on(host).run(script('linux/survey-connect.sh', { TARGETS: lines.join('\n'), NAME: host.name })),
-      );
+      const out = await on(host).run(script('linux/survey-connect.sh', { TARGETS: lines.join('\n'), NAME: host.name }));
+      return { connects: readConnects(out), mtus: readMtus(out) };
     });
     const heard = await onEach(hosts, async (host) => {
       if (mine(host, 'udp').length === 0 || deaf.has(host.name)) return new Set<string>();
       const senders = tried.filter(({ to, protocol }) => to.name === host.name && protocol === 'udp');
       const names = [...new Set(senders.flatMap(({ from }) => from.map(({ name }) => name)))];
-      return new Set((await on(host).run(script('linux/survey-heard.sh', { HEARD, NAMES: names }))).split('\n'));
+      return new Set((await on(host).run(script('linux/survey-heard.sh', { NAMES: names }))).split('\n'));
     });
     const blocked = tried.flatMap((way) =>
       way.from.flatMap((from): readonly Blocked[] => {
-        const connects = foundOn(asked, from);
+        const connects = foundOn(asked, from)?.connects;
         if (connects === undefined) return [];
         if (way.protocol === 'udp') {
           const names = foundOn(heard, way.to);
           // What listens there already tells nobody what it heard.
-          return !way.free || names === undefined || names.has(from.name)
+          return !way.free || names === undefined || names.has(`small ${from.name}`)
             ? []
             : [{ way, from, how: 'nothing came through' }];
         }
@@ -104,10 +94,20 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
         return answer === 'open' || (!way.free && answer === 'refused') ? [] : [{ way, from, how: answer }];
       }),
     );
+    const narrow = tried.flatMap((way) =>
+      way.from.flatMap((from): readonly Narrow[] => {
+        const size = foundOn(asked, from)?.mtus.get(way.to.internalAddress);
+        const lines = foundOn(heard, way.to);
+        if (way.protocol === 'tcp' || !way.free || size === undefined || lines?.has(`small ${from.name}`) !== true)
+          return [];
+        const whole = lines.has(`large ${from.name}`) && size.told === undefined;
+        return whole ? [] : [{ from, to: way.to, ...size }];
+      }),
+    );
     const failed = [...listening, ...asked, ...heard].flatMap((one) =>
       'failed' in one ? [{ host: one.host as LinuxHost, reason: one.failed }] : [],
     );
-    return { tried: tried.reduce((sum, { from }) => sum + from.length, 0), blocked, failed };
+    return { tried: tried.reduce((sum, { from }) => sum + from.length, 0), blocked, narrow, failed };
   } finally {
     await Promise.all(held.map((one) => one.release()));
   }

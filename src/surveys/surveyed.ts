@@ -2,7 +2,7 @@ import type { Host, LinuxHost } from '../inventory/inventory.ts';
 import type { Remote } from '../remote/remote.ts';
 
 /** What a survey needs of a host that is connected. */
-export type Surveyor = (host: LinuxHost) => Pick<Remote<'sh'>, 'run' | 'hold'>;
+export type Surveyor = (host: LinuxHost) => Pick<Remote<'sh'>, 'run' | 'hold' | 'write'>;
 
 /** What was measured on a host; why it could not be; why it was left alone. */
 export type Surveyed<T> = { readonly host: Host } & (

@@ -1,5 +1,6 @@
 import type { DiskSync } from './disk-sync.ts';
 import type { NotThere } from './downloads.ts';
+import type { OverlayTrial } from './overlay.ts';
 import type { PortMatrix } from './port-matrix.ts';
 import type { Surveyed } from './surveyed.ts';
 
@@ -7,5 +8,6 @@ import type { Surveyed } from './surveyed.ts';
 export interface Surveys {
   readonly ports: PortMatrix;
   readonly disks: readonly Surveyed<DiskSync>[];
+  readonly overlays: readonly Surveyed<OverlayTrial>[];
   readonly downloads: readonly Surveyed<readonly NotThere[]>[];
 }

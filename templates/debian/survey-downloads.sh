@@ -1,32 +1,50 @@
 # Asks for URLS (`KIND URL [WORD]`, one a line), all at once, and prints for each: KIND, `there` or `missing` or what went
-# wrong, and of a `key` its content in base64. A `packages` must hold a line that begins with `Version: WORD`. An `image`
-# is asked for with curl where that is there; apt-helper cannot say what it accepts, so its 404 means nothing.
+# wrong, and of a `key` its content in base64. A `packages` must hold a line that begins with `Version: WORD`. An `image`,
+# or the `tags` of one, is asked for with curl where that is there; apt-helper cannot say what it accepts, so its 404
+# means nothing, and it has no login. Where one has a WORD, ACCESS/WORD.header is a login and ACCESS/WORD.ca a private
+# authority; the folder goes with this script.
 # PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty.
 if [ -n "$PROXY" ]; then export http_proxy="$PROXY"; fi
 if [ -n "$HTTPS_PROXY" ]; then export https_proxy="$HTTPS_PROXY"; fi
 export no_proxy="$NO_PROXY"
 folder=$(mktemp -d)
-trap 'rm -rf -- "$folder"' EXIT
+trap 'rm -rf -- "$folder" ${ACCESS:+"$ACCESS"}' EXIT
 trap 'exit 1' HUP INT TERM
 accept='application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json'
+# Asks a registry for URL with the login and the authority of WORD, and says the answer.
+registry() {
+  url=$1 login='' error=$3/error
+  set -- "$ACCESS/$2"
+  if [ -n "$ACCESS" ] && [ -e "$1.header" ]; then login=yes; fi
+  if [ -n "$ACCESS" ] && [ -e "$1.ca" ]; then ca="$1.ca"; else ca=; fi
+  status=$(curl -sS -L --max-time 20 -o /dev/null -w '%{http_code}' -H "Accept: $accept" \
+    ${login:+-H "@$1.header"} ${ca:+--cacert "$ca"} "$url" 2>"$error") || status=failed
+  case $status$login in
+    200* | 401 | 403) echo there ;;
+    401yes | 403yes) echo "refused $status" ;;
+    404*) echo missing ;;
+    failed*) echo "failed $(tail -n 1 "$error")" ;;
+    *) echo "failed status $status" ;;
+  esac
+}
 fetch() {
   own="$folder/$4"
   mkdir "$own"
   # apt downloads as a user of its own.
   chown _apt "$own" && chmod 755 "$folder"
   answer=there
-  if [ "$1" = image ] && command -v curl >/dev/null; then
-    status=$(curl -sS -L --max-time 20 -o /dev/null -w '%{http_code}' -H "Accept: $accept" "$2" 2>"$own/error") || status=failed
-    case $status in
-      200 | 401 | 403) ;;
-      404) answer=missing ;;
-      failed) answer="failed $(tail -n 1 "$own/error")" ;;
-      *) answer="failed status $status" ;;
-    esac
+  case $1 in
+    image | tags) image=yes ;;
+    *) image= ;;
+  esac
+  if [ -n "$image" ] && command -v curl >/dev/null; then
+    answer=$(registry "$2" "$3" "$own")
+  elif [ -n "$image" ] && [ -n "$3" ]; then
+    : # Without curl there is no login and no private authority.
   elif ! timeout 40 /usr/lib/apt/apt-helper -o Acquire::Retries=0 -o Acquire::http::Timeout=15 -o Acquire::https::Timeout=15 download-file "$2" "$own/got" >"$own/out" 2>"$own/error"; then
     said=$(sed -n 's/^E: //p' "$own/error" | head -n 1)
     case "$1 $said" in
-      image*' 404 '* | image*' 401 '* | image*' 403 '*) ;;
+      image*' 404 '* | image*' 401 '* | image*' 403 '* | tags*' 404 '* | tags*' 401 '* | tags*' 403 '*) ;;
       *' 404 '*) answer=missing ;;
       *) answer="failed ${said:-no answer within 40 s}" ;;
     esac

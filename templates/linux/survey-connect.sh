@@ -1,17 +1,29 @@
 # Connects to TARGETS (`tcp ADDRESS PORT` or `udp ADDRESS PORT`, one a line), forty at once. Prints for each of tcp:
-# its address and port, the status (124: nobody answered within 10 s) and what bash said. By udp it sends NAME.
+# its address and port, the status (124: nobody answered within 10 s) and what bash said. By udp it sends `small NAME`,
+# and `large NAME` in a datagram that fills the MTU of the interface; then it prints `mtu`, the address, that MTU, and
+# the smaller one that a router on the way told, if one did.
 connect() {
   s=0
   said=$(timeout 10 bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$1" "$2" 2>&1) || s=$?
   printf '%s %s %s %s\n' "$1" "$2" "$s" "$(printf %s "$said" | tr '\n' ' ')"
+}
+send() {
+  device=$(ip -o route get "$1" 2>/dev/null | sed -n 's/.* dev \([^ ]*\).*/\1/p')
+  mtu=$(cat "/sys/class/net/$device/mtu" 2>/dev/null) || return 0
+  # Three times: a datagram may get lost. Headers of IP and UDP take 28 bytes; the line ends with a newline.
+  bash -c 'for i in 1 2 3; do
+      echo "small $2" >"/dev/udp/$0/$1"
+      exec 3>"/dev/udp/$0/$1"
+      printf "%-*s\n" "$(($3 - 29))" "large $2" | dd bs=65536 iflag=fullblock status=none >&3
+    done' "$1" "$2" "$NAME" "$mtu" 2>/dev/null || :
+  printf 'mtu %s %s %s\n' "$1" "$mtu" "$(ip -o route get "$1" 2>/dev/null | sed -n 's/.* mtu \([0-9]*\).*/\1/p')"
 }
 count=0
 while read -r protocol address port; do
   if [ "$protocol" = tcp ]; then
     connect "$address" "$port" &
   elif [ "$protocol" = udp ]; then
-    # Three times: a datagram may get lost.
-    bash -c 'for i in 1 2 3; do echo "$2" >"/dev/udp/$0/$1"; done' "$address" "$port" "$NAME" 2>/dev/null || :
+    send "$address" "$port"
   fi
   count=$((count + 1))
   if [ $((count % 40)) = 0 ]; then wait; fi

@@ -1,6 +1,20 @@
-# Prints HEARD once every one of NAMES (one a line) has been heard, or after 3 s: the listener starts with the first datagram.
+# Prints what came in by UDP, each line once, when `small` and `large` of every one of NAMES (one a line) have been heard,
+# or after 3 s: the listener starts with the first datagram. All files are read: a survey of somebody else may have got it.
+heard() { sed 's/ *$//' /run/kbuild/survey-heard.* 2>/dev/null | sort -u; }
+all() {
+  for name in $NAMES; do
+    for size in small large; do
+      case "
+$1
+" in
+        *"
+$size $name
+"*) ;;
+        *) return 1 ;;
+      esac
+    done
+  done
+}
 end=$(($(date +%s) + 3))
-for name in $NAMES; do
-  until grep -qxF -- "$name" "$HEARD" || [ "$(date +%s)" -ge "$end" ]; do sleep 0.1; done
-done
-cat -- "$HEARD"
+until now=$(heard) && all "$now" || [ "$(date +%s)" -ge "$end" ]; do sleep 0.1; done
+printf '%s\n' "$now"

@@ -30,7 +30,12 @@ const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
 
 const [cpHost, workerHost] = inventory().hosts as [LinuxHost, LinuxHost];
 
-const noSurveys: Surveys = { ports: { tried: 0, blocked: [], failed: [] }, disks: [], downloads: [] };
+const noSurveys: Surveys = {
+  ports: { tried: 0, blocked: [], narrow: [], failed: [] },
+  disks: [],
+  overlays: [],
+  downloads: [],
+};
 
 const paths8 = '/var/lib\n/var/lib\n/var/lib\n/var/log\n/etc\n/usr\n/opt\n/tmp\n';
 const disks = (free: string, mounts: string): string => `${paths8}${`${free}\n`.repeat(8)}${mounts}`;
@@ -347,6 +352,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
           ports: {
             tried: 1,
             failed: [],
+            narrow: [],
             blocked: [
               {
                 way: {
@@ -365,6 +371,36 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
         },
       },
       good: { surveys: noSurveys },
+    },
+  ],
+  'path-mtu': [
+    {
+      finds: /packets of 1500 bytes.* vanish, on the way to cp1/,
+      bad: {
+        surveys: { ...noSurveys, ports: { ...noSurveys.ports, narrow: [{ from: workerHost, to: cpHost, mtu: 1500 }] } },
+      },
+      good: { surveys: noSurveys },
+    },
+    {
+      finds: /do not fit: a router told 1400/,
+      bad: {
+        surveys: {
+          ...noSurveys,
+          ports: { ...noSurveys.ports, narrow: [{ from: workerHost, to: cpHost, mtu: 1500, told: 1400 }] },
+        },
+      },
+    },
+  ],
+  'overlay-mount': [
+    {
+      finds: /does not work where \/var\/lib\/containerd lies: .*wrong fs type/,
+      bad: {
+        surveys: {
+          ...noSurveys,
+          overlays: [{ host: workerHost, found: { said: 'mount: merged: wrong fs type, bad option' } }],
+        },
+      },
+      good: { surveys: { ...noSurveys, overlays: [{ host: workerHost, found: 'works' }] } },
     },
   ],
   'disk-sync': [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readDownloads, type Wanted } from '../../src/surveys/downloads.ts';
-import { readConnects } from '../../src/surveys/port-matrix.ts';
+import { readConnects, readMtus } from '../../src/surveys/connects.ts';
 
 test('what bash says about a connection', () => {
   const out = `10.0.0.1 6443 0 
@@ -9,6 +9,11 @@ test('what bash says about a connection', () => {
 10.0.0.4 6443 1 bash: connect: No route to host 
 `;
   expect([...readConnects(out).values()]).toEqual(['open', 'no answer within 10 s', 'refused', 'no route']);
+});
+
+test('what packets were sent with, and what a router told', () => {
+  const out = 'mtu 10.0.0.1 1500 \n10.0.0.1 6443 0 \nmtu 10.0.0.2 9000 1400\nmtu 10.0.0.3 1500 1500\n';
+  expect([...readMtus(out).values()]).toEqual([{ mtu: 1500 }, { mtu: 9000, told: 1400 }, { mtu: 1500 }]);
 });
 
 test('a download is there when one of its places has it', () => {

@@ -1,0 +1,95 @@
+import type { Kinds } from '../facts/fleet.ts';
+import type { Inventory, PackageRepository } from '../inventory/inventory.ts';
+import { fullName, roleImages } from '../runtime/images.ts';
+import { loginOf } from '../runtime/registries.ts';
+import { madeOf } from '../shell/secret.ts';
+import type { Wanted } from '../surveys/downloads.ts';
+
+type Seen = Kinds['linux'];
+
+function repositoryWanted(
+  name: string,
+  repository: PackageRepository,
+  version: string,
+  { facts }: Seen,
+): readonly Wanted[] {
+  const placed = (text: string): string =>
+    text.replaceAll('{distribution}', facts.osRelease.id).replaceAll('{codename}', facts.osRelease.codename);
+  const url = placed(repository.url).replace(/\/$/, '');
+  const { key, suite, fingerprint } = repository;
+  const lists: readonly Wanted[] =
+    suite === undefined
+      ? [
+          { kind: 'repository', what: `the repository of ${name}`, urls: [`${url}/InRelease`, `${url}/Release`] },
+          { kind: 'packages', what: `${name} ${version}`, urls: [`${url}/Packages`], word: `${version}-` },
+        ]
+      : [
+          {
+            kind: 'repository',
+            what: `the repository of ${name}`,
+            urls: ['InRelease', 'Release'].map((file) => `${url}/dists/${placed(suite)}/${file}`),
+          },
+        ];
+  return [
+    ...lists,
+    ...('url' in key
+      ? [{ kind: 'key' as const, what: `the signing key of ${name}`, urls: [placed(key.url)], word: fingerprint }]
+      : []),
+  ];
+}
+
+/** Where a registry and its mirrors answer about an image: `rest` follows its name, e.g. `manifests/1.2`. */
+function registryWanted({ runtime }: Inventory, image: string, rest: string): Pick<Wanted, 'urls' | 'registry'> {
+  const [registry = '', ...words] = image.split('/');
+  const path = words.join('/');
+  const settings =
+    runtime.registries.find(({ host }) => host === registry) ??
+    runtime.registries.find(({ host }) => host === '_default');
+  const own = registry === 'docker.io' ? 'registry-1.docker.io' : registry;
+  const mirrors = (settings?.mirrors ?? []).map(
+    (base) => `${base.replace(/\/$/, '')}/v2/${path}/${rest}?ns=${registry}`,
+  );
+  const urls = [...mirrors, `https://${own}/v2/${path}/${rest}`];
+  if (settings === undefined || (settings.username === undefined && settings.ca === undefined)) return { urls };
+  const authorization = loginOf(settings);
+  return {
+    urls,
+    registry: {
+      host: settings.host,
+      ...(settings.ca === undefined ? {} : { ca: settings.ca }),
+      ...(authorization === undefined
+        ? {}
+        : { authorization: madeOf(authorization, (value) => `Authorization: ${value}`) }),
+    },
+  };
+}
+
+/** The manifest of an image, by its tag or digest. */
+export function imageWanted(inventory: Inventory, what: string): Wanted {
+  const [, name = '', tag = '', digest] = /^([^@]*?)(?::([^:/@]+))?(?:@(.+))?$/.exec(what) ?? [];
+  return { kind: 'image', what, ...registryWanted(inventory, name, `manifests/${digest ?? tag}`) };
+}
+
+/** Images of which only the installed kubeadm knows the tag: it changes with patch releases. */
+function kubeadmsOwn(inventory: Inventory): readonly Wanted[] {
+  const { imageRepository } = inventory.kubernetes;
+  // kubeadm's own rule: only below the default repository CoreDNS has a folder.
+  const coredns = imageRepository === 'registry.k8s.io' ? 'coredns/coredns' : 'coredns';
+  const names = inventory.etcd.topology === 'stacked' ? ['etcd', coredns] : [coredns];
+  return names.map((name) => {
+    const image = fullName(`${imageRepository}/${name}`).replace(/:latest$/, '');
+    return { kind: 'tags', what: image, ...registryWanted(inventory, image, 'tags/list') };
+  });
+}
+
+/** What a host of its role will download. */
+export function wantedDownloads(inventory: Inventory, seen: Seen): readonly Wanted[] {
+  if (seen.host.role === 'load-balancer') return [];
+  const { kubernetes, runtime } = inventory;
+  return [
+    ...repositoryWanted('Kubernetes', kubernetes.repository, kubernetes.version, seen),
+    ...repositoryWanted('containerd', runtime.repository, runtime.version, seen),
+    ...roleImages({ inventory, host: seen.host }).map((image) => imageWanted(inventory, image)),
+    ...(seen.host.role === 'control-plane' ? kubeadmsOwn(inventory) : []),
+  ];
+}
