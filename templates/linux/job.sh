@@ -24,7 +24,7 @@ start() {
   printf '%s\n' "$SCRIPT" >"$FOLDER.new/work/script"
   printf '%s\n' "$END" >"$FOLDER.new/end"
   mv -T -- "$FOLDER.new" "$FOLDER"
-  if ! systemd-run --quiet --collect --unit="$UNIT" -p Type=exec -p KillMode=mixed -p TimeoutStopSec=30 -p UMask=0022 \
+  if ! systemd-run --quiet --collect --unit="$UNIT" -p Type=exec -p KillMode=mixed -p TimeoutStopSec=5 -p UMask=0022 \
     -p WorkingDirectory=-"$FOLDER/work" -p StandardOutput=append:"$FOLDER/output" \
     -p StandardError=append:"$FOLDER/errors" -p ExecStopPost="/bin/sh $FOLDER/end $FOLDER" \
     --setenv=HOME=/root --setenv=LC_ALL=C --setenv=LANGUAGE= --setenv=PATH="$PATH" --setenv=KBUILD_JOB="$UNIT" \

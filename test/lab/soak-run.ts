@@ -1,83 +1,150 @@
-/** One run of the soak: a cluster built from fresh hosts by a kbuild that is killed at random moments. */
+/** One run of the soak: a cluster built from fresh hosts while kbuild, its connections and its hosts fail at random moments. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { kbuild, start } from './kbuild.ts';
+import { aptRuns, watchApt } from './apt-alone.ts';
+import { kbuild, start, type Ran, type Running } from './kbuild.ts';
 import * as lab from './lab.ts';
 import { nodes } from './pods.ts';
+import { random } from './random.ts';
+import { FAULTS } from './soak-faults.ts';
 
 /** How a soak run went. */
 export interface SoakResult {
   readonly seed: number;
-  /** Seconds after its start at which kbuild was killed, one a kill. */
-  readonly kills: readonly number[];
+  /** What was done, one a fault, in words. */
+  readonly faults: readonly string[];
   /** Seconds of the whole run. */
   readonly seconds: number;
   /** What was wrong in the end; empty when all was well. */
   readonly problems: readonly string[];
 }
 
-/** A small seeded generator (mulberry32): the same seed, the same moments. */
-export function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
+/** Seconds within which a fault comes: about what a build takes when nothing happens to it. */
+const WITHIN_S = 75;
+/** A kbuild that nobody kills must end within this many milliseconds, whatever happens to its hosts. */
+const END_MS = 900_000;
+const A_BUG = 1;
+
+interface Planned {
+  readonly kind: string;
+  readonly host: string;
+  /** Seconds after the start of kbuild, or after the fault before. */
+  readonly afterS: number;
+  readonly forS: number;
 }
 
-/** Seconds within which a build of three fresh hosts is killed: about what it takes when nobody kills it. */
-const KILL_WITHIN_S = 75;
-/** A build that nobody kills must end within this many milliseconds. */
-const BUILD_MS = 600_000;
+/** One to three faults that the seed decides, of these kinds or of all. */
+export function plannedFaults(
+  seed: number,
+  hosts: readonly string[],
+  kinds: readonly string[] = Object.keys(FAULTS),
+): readonly Planned[] {
+  const next = random(seed);
+  const one = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)]!;
+  return Array.from({ length: 1 + Math.floor(next() * 3) }, () => {
+    const kind = one(kinds);
+    return { kind, host: one(hosts), afterS: next() * WITHIN_S, forS: next() * FAULTS[kind]!.atMostS };
+  });
+}
 
-async function problemsOf(hosts: readonly string[], file: string): Promise<readonly string[]> {
+const ofOneHost = ['cut', 'partition', 'freeze', 'reboot', 'power'];
+const inWords = ({ kind, host, afterS, forS }: Planned): string =>
+  [
+    kind,
+    ...(ofOneHost.includes(kind) ? [`of ${host}`] : []),
+    `at ${afterS.toFixed(1)} s`,
+    ...(forS === 0 ? [] : [`for ${forS.toFixed(0)} s`]),
+  ].join(' ');
+
+/** What must not be found on a host when all is done: torn packages, markers, secrets, running jobs, a lock that is held. */
+const LEFTOVERS = `dpkg --audit
+ls /var/lib/kbuild/marker.json 2>/dev/null
+find /run/kbuild -name '*.yaml' -o -path '*/work/*' 2>/dev/null
+systemctl list-units --plain --no-legend --state=active,activating,deactivating 'kbuild-job-*'
+[ ! -e /run/kbuild/lock ] || flock -n /run/kbuild/lock true || echo 'the lock is held'`;
+
+async function problemsOf(hosts: readonly string[], again: Ran): Promise<readonly string[]> {
   const found: string[] = [];
   const ready = await nodes(hosts[0]!);
   for (const host of hosts) if (ready[host] !== true) found.push(`${host} is not Ready`);
-  const again = await kbuild('plan', file, '--detailed-exitcode');
-  if (again.code !== 0)
-    found.push(`the plan afterwards is not empty (exit ${String(again.code)}): ${again.stdout}${again.stderr}`);
-  const probe = `dpkg --audit; ls /var/lib/kbuild/marker.json 2>/dev/null; find /run/kbuild -name '*.yaml' 2>/dev/null`;
+  if (again.code !== 0 || !again.stdout.includes('nothing to do'))
+    found.push(`the run afterwards had something to do (exit ${String(again.code)}): ${again.stdout}${again.stderr}`);
   for (const host of hosts) {
-    const { stdout } = await lab.ssh(host, probe);
+    const { stdout } = await lab.ssh(host, LEFTOVERS);
     if (stdout.trim() !== '') found.push(`${host} has leftovers: ${stdout.trim()}`);
+    const { runs, together } = await aptRuns(host);
+    if (!(runs > 0)) found.push(`${host}: apt-get was not watched`);
+    if (together !== '') found.push(`${host}: apt-get beside another: ${together}`);
   }
+  const tokens = await lab.ssh(hosts[0]!, 'kubeadm token list -o json --kubeconfig /etc/kubernetes/admin.conf');
+  if (/"description":\s*"[^"]*kbuild/.test(tokens.stdout)) found.push(`a token is left: ${tokens.stdout}`);
   return found;
 }
 
-/** Resets the hosts, builds with one to three kills at moments that the seed decides, and looks at what came of it. */
+/** Makes a fault, unless kbuild ends before its moment; returns what kbuild came to, undefined while it runs. */
+async function inject(fault: Planned, running: Running): Promise<Ran | undefined> {
+  const moment = new AbortController();
+  const wait = sleep(fault.afterS * 1000, undefined, { signal: moment.signal }).catch(() => undefined);
+  const before = await Promise.race([running.ended, wait]);
+  moment.abort();
+  if (before !== undefined) return before;
+  await FAULTS[fault.kind]!.make({ kbuild: running, host: fault.host }, fault.forS * 1000);
+  return fault.kind === 'kill' ? running.ended : undefined;
+}
+
+/**
+ * Resets the hosts and builds, with the faults that the seed decides; when kbuild was killed or gave up, the same command
+ * again. All faults are over when the last command starts: it must succeed, and the one after it find nothing to do.
+ */
 export async function soakRun(
   seed: number,
   hosts: readonly string[],
   say: (text: string) => void,
+  kinds?: readonly string[],
 ): Promise<SoakResult> {
-  const next = random(seed);
   const folder = join(lab.labDir, 'soak');
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${hosts[0]!}.yaml`);
   await lab.up(hosts);
   await lab.reset(hosts);
+  await watchApt(hosts);
   const inventory = { ...(await lab.inventory(hosts)), name: 'soak' };
   writeFileSync(file, stringify(inventory, { aliasDuplicateObjects: false }));
   const up = ['up', file, '--yes', '--kubeconfig', join(folder, `${hosts[0]!}.kubeconfig`)];
+  const tell = (text: string): void => say(`seed ${String(seed)}: ${text}`);
 
   const started = performance.now();
-  const kills: number[] = [];
-  const planned = 1 + Math.floor(next() * 3);
-  let ended = false;
-  for (let i = 0; i < planned && !ended; i++) {
-    const after = next() * KILL_WITHIN_S;
-    const { code } = await start(up, { killAfterMs: after * 1000 }).ended;
-    ended = code !== null;
-    if (!ended) kills.push(Number(after.toFixed(1)));
-    say(
-      `seed ${String(seed)}: ${ended ? `ended by itself with ${String(code)}` : `killed after ${after.toFixed(1)} s`}`,
-    );
+  const problems: string[] = [];
+  const made: string[] = [];
+  let running: Running | undefined;
+  const ended = ({ code, stderr, seconds }: Ran): void => {
+    running = undefined;
+    tell(`ended with ${String(code)} after ${seconds.toFixed(0)} s`);
+    if (code === A_BUG) problems.push(`a bug:\n${stderr}`);
+    if (code !== 0 && code !== null) tell(stderr.trim().split('\n').slice(-12).join('\n'));
+  };
+  const whole = (): number => Math.round((performance.now() - started) / 1000);
+
+  for (const fault of plannedFaults(seed, hosts, kinds)) {
+    running ??= start(up, { killAfterMs: END_MS });
+    const ran = await inject(fault, running);
+    if (ran === undefined || ran.code === null) {
+      made.push(inWords(fault));
+      tell(inWords(fault));
+    }
+    if (ran !== undefined) ended(ran);
+    if (ran?.code === 0) break;
   }
-  const last = await start(up, { killAfterMs: BUILD_MS }).ended;
-  const problems = last.code === 0 ? await problemsOf(hosts, file) : [`exit ${String(last.code)}:\n${last.stderr}`];
-  return { seed, kills, seconds: Math.round((performance.now() - started) / 1000), problems };
+  let last = await (running ?? start(up, { killAfterMs: END_MS })).ended;
+  if (running !== undefined && last.code !== 0) {
+    ended(last);
+    if (last.code === null) problems.push('kbuild hung');
+    last = await start(up, { killAfterMs: END_MS }).ended;
+  }
+  if (last.code !== 0)
+    return { seed, faults: made, seconds: whole(), problems: [`exit ${String(last.code)}:\n${last.stderr}`] };
+  problems.push(...(await problemsOf(hosts, await kbuild(...up))));
+  return { seed, faults: made, seconds: whole(), problems };
 }

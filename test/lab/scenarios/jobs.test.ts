@@ -51,6 +51,21 @@ test('a failed job says how it ended, with its stderr, and its unit vanishes', a
   expect(await folders()).toBe('');
 });
 
+test('a job whose unit is killed is noticed soon', async () => {
+  const remote = await kbuild();
+  // Whether systemd waits for processes that it has killed depends on which of them it buries first.
+  for (const turn of [1, 2, 3, 4]) {
+    const path = `/root/shot-${String(turn)}`;
+    const failure = remote.job('shot', sh`sleep 600 & touch ${path}; wait`).catch((error: unknown) => error);
+    await waitUntil('the job runs', SOON_MS, () => exists(path));
+    const killed = performance.now();
+    await inside("systemctl kill -s KILL 'kbuild-job-shot-*'");
+    expect(await failure).toMatchObject({ status: 'SIGKILL' });
+    expect((performance.now() - killed) / 1000).toBeLessThan(20);
+  }
+  expect(await units()).toBe('');
+});
+
 test('a job outlives the connection, is waited for on a new one, and runs once', async () => {
   const remote = await kbuild();
   const done = remote.job(
