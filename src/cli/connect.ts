@@ -40,6 +40,8 @@ export interface RunLog {
   readonly log: (entry: object) => void;
   /** Told every secret that becomes known, so that nothing shows it. */
   readonly onSecret: (secret: Secret) => void;
+  /** Aborted: nobody wants to be connected any more. */
+  readonly signal: AbortSignal;
 }
 
 const nonce = (): string => randomBytes(12).toString('hex');
@@ -57,11 +59,13 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     return remote as never;
   };
   const questions = passwords(context, run.onSecret);
+  const dialling = new AbortController();
   const config = sshConfig({ home: userInfo().homedir });
   const dialler = sshDialler({
     policy: flags.acceptNewHostKeys === true ? 'accept-new' : 'strict',
     agentSocket: context.env['SSH_AUTH_SOCK'],
     askPassphrase: questions?.passphrase,
+    signal: dialling.signal,
   });
   const dial = async (host: LinuxHost): Promise<LinuxRemote> => {
     const effective = await config.applied(host);
@@ -100,7 +104,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
         const error = result.reason as Error;
         if (exitCodeOf(error) === 1) throw error;
         unreachable.push({ host: hosts[index]!, error });
-        run.emit({ kind: 'unreachable', host: hosts[index]!.name, message: error.message });
+        if (!run.signal.aborted) run.emit({ kind: 'unreachable', host: hosts[index]!.name, message: error.message });
       }
     });
     const view = await cluster(seen);
@@ -122,12 +126,20 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
 
   run.emit({ kind: 'connecting', hosts: hosts.map(({ name }) => name) });
   let current: Watch;
+  const stop = (): void => {
+    dialling.abort();
+    void close();
+  };
+  run.signal.addEventListener('abort', stop);
   try {
     current = watching(await look(dial));
+    run.signal.throwIfAborted();
   } catch (error) {
     // Open connections would keep the process alive after its error.
     await close();
-    throw error;
+    throw run.signal.aborted ? run.signal.reason : error;
+  } finally {
+    run.signal.removeEventListener('abort', stop);
   }
   return {
     inventory,

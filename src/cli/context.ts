@@ -18,8 +18,8 @@ export interface Context {
   /** The same, without showing what is typed. */
   readonly askHidden: (question: string) => Promise<string>;
   readonly canAsk: boolean;
-  /** What the first and second Ctrl-C do; returns how to take that back. */
-  readonly onInterrupt: (first: () => void) => () => void;
+  /** What the first Ctrl-C does, and what is said at the second, which ends the process; returns how to take that back. */
+  readonly onInterrupt: (first: () => void, second: () => void) => () => void;
   readonly nowMs: () => number;
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -62,12 +62,16 @@ export function processContext(options: { readonly inventoryOnStdin: boolean }):
     canAsk,
     ask: (question) => asked(question, 'shown'),
     askHidden: (question) => asked(question, 'hidden'),
-    onInterrupt: (first) => {
+    onInterrupt: (first, second) => {
       let count = 0;
       const listener = (): void => {
         count += 1;
-        if (count > 1) process.exit(130);
-        first();
+        if (count === 1) {
+          first();
+          return;
+        }
+        second();
+        process.exit(130);
       };
       process.on('SIGINT', listener);
       process.on('SIGTERM', listener);

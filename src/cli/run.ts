@@ -8,6 +8,7 @@ import { jsonReporter } from '../report/json.ts';
 import { lineReporter } from '../report/lines.ts';
 import { logFile } from '../report/log-file.ts';
 import { masker, type Masker } from '../report/mask.ts';
+import { standing } from '../report/standing.ts';
 import { writeBundle } from './bundle.ts';
 import { connect, type Connected, type RunLog } from './connect.ts';
 import type { Context } from './context.ts';
@@ -30,6 +31,8 @@ export interface Run extends RunLog {
   readonly logPath: string;
   readonly mask: Masker;
 }
+
+const GO_ON = 'run the same command again to go on from here';
 
 const stamp = (ms: number): string =>
   new Date(ms)
@@ -63,23 +66,42 @@ export async function withRun(
   const log = (entry: object): void => {
     file.write(mask.value(entry));
   };
+  const stands = standing();
   const emit = (event: Event): void => {
+    stands.note(event);
     const timed: TimedEvent = mask.value({ time: new Date(context.nowMs()).toISOString(), ...event });
     file.report(timed);
     shown.report(timed);
   };
   const controller = new AbortController();
-  const restore = context.onInterrupt(() => {
-    emit({ kind: 'interrupted', summary: 'interrupted: finishing the changes under way; press again to stop at once' });
-    controller.abort(new Interrupted('interrupted'));
-  });
+  const restore = context.onInterrupt(
+    () => {
+      const summary = `interrupted: what is under way is finished, and nothing else begun; press again to stop at once\n${stands.text()}`;
+      emit({ kind: 'interrupted', summary });
+      // What draws a tree shows no text.
+      if (shown !== lines) context.err(`${summary}\n`);
+      controller.abort(new Interrupted('interrupted'));
+    },
+    () => {
+      log({ kind: 'stopped', standing: stands.text() });
+      context.err(
+        `\nkbuild: stopped at once; ${stands.text()}\n  → ${GO_ON}; what runs on a host goes on there, and is waited for\n`,
+      );
+    },
+  );
   let connected: Connected | undefined;
   const bundle = async (): Promise<void> => {
     if (flags.bundle === undefined || connected === undefined) return;
     await writeBundle({ connected, context, inventory, logPath: path, mask }, flags.bundle);
   };
   try {
-    connected = await connect(context, inventory, flags, { runId, emit, log, onSecret: mask.register });
+    connected = await connect(context, inventory, flags, {
+      runId,
+      emit,
+      log,
+      onSecret: mask.register,
+      signal: controller.signal,
+    });
     const stopDrawing = async (): Promise<void> => {
       if (shown === lines || flags.json === true) return;
       await shown.close();
@@ -111,6 +133,7 @@ export async function withRun(
     log({ kind: 'error', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     context.err(`full log: ${path}\n`);
     await bundle().catch((failure: unknown) => context.err(`no bundle: ${(failure as Error).message}\n`));
+    if (error instanceof Interrupted) context.err(`${stands.text()}\n→ ${GO_ON}\n`);
     // Whoever prints it knows no secrets.
     if (error instanceof Error) error.message = mask.text(error.message);
     throw error;
