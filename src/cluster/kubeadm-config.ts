@@ -130,11 +130,11 @@ export interface JoinCredentials {
   readonly token: Secret;
   /** `sha256:` + hex of the cluster CA's public key. */
   readonly caHash: string;
-  /** With it the host joins as a control plane: 64 hexadecimal digits. */
+  /** For a control plane that fetches the shared certificates from the cluster: 64 hexadecimal digits. */
   readonly certificateKey?: Secret;
 }
 
-/** kubeadm's JoinConfiguration: a worker's, or with a certificate key a control plane's. */
+/** kubeadm's JoinConfiguration, of a worker or a control plane as the host's role says. */
 export const joinConfiguration = (
   inventory: Inventory,
   host: LinuxHost,
@@ -148,9 +148,14 @@ export const joinConfiguration = (
       discovery: {
         bootstrapToken: { token, apiServerEndpoint: inventory.endpoint, caCertHashes: [caHash] },
       },
-      ...(certificateKey === undefined
-        ? {}
-        : { controlPlane: { localAPIEndpoint: localApiEndpoint(inventory, host), certificateKey } }),
+      ...(host.role === 'control-plane'
+        ? {
+            controlPlane: {
+              localAPIEndpoint: localApiEndpoint(inventory, host),
+              ...(certificateKey === undefined ? {} : { certificateKey }),
+            },
+          }
+        : {}),
       ...patches(inventory, host),
     },
     inventory.kubeadm.join,

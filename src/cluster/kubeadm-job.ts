@@ -6,6 +6,7 @@ import type { Remote } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import type { Secret } from '../shell/secret.ts';
 import { script } from '../templates.ts';
+import type { PkiFiles } from './shared-certificates.ts';
 import { settingsNote } from './settings.ts';
 
 /** What kubeadm is asked for. */
@@ -32,7 +33,7 @@ function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): 
 
 /**
  * Runs kubeadm's init, join or reset on a host: the only way in which kbuild does. It is a job, so it outlives the
- * connection; its script puts the marker on disk first and removes it after success.
+ * connection; its script puts the marker on disk first, then `pki` in its place, and removes the marker after success.
  * @throws CommandError when kubeadm failed.
  */
 export async function kubeadmJob(
@@ -40,8 +41,10 @@ export async function kubeadmJob(
   inventory: Inventory,
   action: KubeadmAction,
   config: Secret,
+  pki: PkiFiles = {},
 ): Promise<void> {
   await remote.job(`kubeadm-${action}`, command(inventory, remote.host as LinuxHost, action), {
     'config.yaml': config,
+    ...pki,
   });
 }

@@ -3,6 +3,7 @@ import { linuxFacts, observedLinux, type Fleet, type Kinds } from '../facts/flee
 import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, linuxNodes, selects } from '../inventory/select.ts';
+import { spkiFingerprint } from '../shell/fingerprint.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from './immutable.ts';
 import { windowsNetworkRefusals } from './windows-network.ts';
@@ -19,6 +20,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
   if (cas !== undefined) return [cas];
   return [
     ...adoption(inventory, fleet),
+    ...ownAuthority(inventory, fleet),
     ...observedLinux(fleet).flatMap((seen) => foreignHost(inventory, fleet, seen)),
     ...liveSettings(inventory, fleet),
     ...windowsNetworkRefusals(inventory, fleet),
@@ -51,6 +53,20 @@ function adoption(inventory: Inventory, fleet: Fleet): readonly Refused[] {
       inventory.name,
       `kubernetes.adopt names CA ${adopt}, the cluster has ${ca}`,
       'set kubernetes.adopt to the fingerprint of the cluster that you mean, or remove it',
+    ),
+  ];
+}
+
+function ownAuthority({ name, certificates }: Inventory, fleet: Fleet): readonly Refused[] {
+  const [live] = clusterCas(fleet);
+  if (certificates.ca === undefined || live === undefined) return [];
+  const wanted = spkiFingerprint(certificates.ca.cert);
+  if (wanted === live) return [];
+  return [
+    new Refused(
+      name,
+      `certificates.ca is ${short(wanted)}…, the cluster was made with ${short(live)}…, and Kubernetes cannot change it`,
+      "name the cluster's own CA there, or take certificates.ca out; another CA needs a new cluster",
     ),
   ];
 }

@@ -54,6 +54,7 @@ function without(node: Located, gone: ReadonlySet<Located>): Located {
 interface JsonSchemaNode {
   readonly properties?: Readonly<Record<string, JsonSchemaNode>>;
   readonly items?: JsonSchemaNode;
+  readonly anyOf?: readonly JsonSchemaNode[];
   readonly additionalProperties?: JsonSchemaNode | false;
 }
 
@@ -62,8 +63,12 @@ type SettingsAt = (path: Path) => readonly string[];
 /** Names that the schema knows at a path. Making the JSON Schema takes 10 ms: it is made once, and only for mistakes. */
 function settingsOf(schema: JsonSchemaNode, path: Path): readonly string[] {
   let node = schema;
+  const named = (one: JsonSchemaNode): JsonSchemaNode =>
+    one.anyOf?.find(({ properties }) => properties !== undefined) ?? one;
   for (const part of path)
-    node = (typeof part === 'number' ? node.items : node.properties?.[part]) ?? (node.additionalProperties || {});
+    node = named(
+      (typeof part === 'number' ? node.items : node.properties?.[part]) ?? (node.additionalProperties || {}),
+    );
   return Object.keys(node.properties ?? {});
 }
 

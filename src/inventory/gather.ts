@@ -1,6 +1,7 @@
 import { Secret } from '../shell/secret.ts';
 import { minorOf } from '../versions.ts';
-import type { ExternalEtcd, JsonObject, PackageRepository, UserManifest } from './inventory.ts';
+import type { Certificates, ExternalEtcd, JsonObject, PackageRepository, UserManifest } from './inventory.ts';
+import { ownAuthority } from './authority.ts';
 import { manifestObjects } from './manifests.ts';
 import type { Path } from './path.ts';
 import { readerOf, type Reader, type Report } from './reader.ts';
@@ -21,6 +22,8 @@ export interface Gathered {
   readonly patches: Readonly<Record<string, string>>;
   /** The user's own etcd; undefined where it is stacked. */
   readonly etcd: Omit<ExternalEtcd, 'topology'> | undefined;
+  /** The user's own CA. */
+  readonly authority: Certificates['ca'];
   /** Secrets of `ssh:`, in the order of the hosts. */
   readonly ssh: readonly SshSecrets[];
 }
@@ -145,6 +148,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
       runtime.repository.key ?? `${runtime.repository.url}/gpg`,
     ),
     etcd: await externalEtcd(reader, file, report),
+    authority: await ownAuthority(reader, file, report),
     patches:
       patchFolder === undefined
         ? {}

@@ -130,6 +130,14 @@ export interface UserManifest {
   readonly objects: readonly JsonObject[];
 }
 
+/** How control planes get the certificates that they share, and the user's own CA with its key, if there is one. */
+export interface Certificates {
+  /** `copy`: from one host to the other, through memory. `upload`: through an encrypted Secret of the cluster. */
+  readonly distribution: 'upload' | 'copy';
+  /** PEM texts; their pair was checked. */
+  readonly ca?: { readonly cert: string; readonly key: Secret };
+}
+
 /** An etcd that the user runs. */
 export interface ExternalEtcd {
   readonly topology: 'external';
@@ -224,6 +232,7 @@ export interface Inventory {
     readonly registries: readonly RegistrySettings[];
   };
   readonly etcd: { readonly topology: 'stacked' } | ExternalEtcd;
+  readonly certificates: Certificates;
   readonly loadBalancer: LoadBalancer;
   /** Outbound proxy; `noProxy` is complete: hosts, endpoint, CIDRs, .svc, the cluster's domain. */
   readonly proxy: { readonly http?: string; readonly https?: string; readonly noProxy: readonly string[] } | undefined;

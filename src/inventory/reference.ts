@@ -68,7 +68,7 @@ const fallback = (setting: Setting, required: string): string => {
 function rows(path: string, setting: Setting, required: string): readonly string[] {
   const own = `| ${code(path)} | ${cell(kind(setting))} | ${cell(fallback(setting, required))} | ${cell(setting.description ?? '')} |`;
   const list = setting.type === 'array';
-  const inner = list ? setting.items : setting;
+  const inner = list ? setting.items : (setting.anyOf?.find(({ properties }) => properties !== undefined) ?? setting);
   const inside = Object.entries(inner?.properties ?? {}).flatMap(([name, child]) =>
     rows(`${path}${list ? '[]' : ''}.${name}`, child, inner?.required?.includes(name) === true ? '**required**' : ''),
   );

@@ -166,6 +166,10 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
       registries: registriesOf(file, gathered),
     },
     etcd: gathered.etcd === undefined ? { topology: 'stacked' } : { topology: 'external', ...gathered.etcd },
+    certificates: {
+      distribution: typeof file.certificates === 'string' ? file.certificates : file.certificates.distribution,
+      ...(gathered.authority === undefined ? {} : { ca: gathered.authority }),
+    },
     loadBalancer: loadBalancerOf(file),
     proxy:
       proxy === undefined

@@ -1,3 +1,4 @@
+import { signingAuthority } from './rules/certificates.ts';
 import { endpointCannotMove, endpointInHosts, endpointOfMany, endpointPort } from './rules/endpoint.ts';
 import {
   controlPlaneCount,
@@ -58,4 +59,5 @@ export const wholeRules: readonly Rule[] = [
   virtualPort,
   balancersOfUse,
   files,
+  signingAuthority,
 ];

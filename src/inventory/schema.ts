@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { certificates } from './schema/certificates.ts';
 import { freeObject, image, ipv4, label, localPath, port, text, url } from './schema/formats.ts';
 import { files, hosts, kubeletOfAll, roles, ssh } from './schema/node.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
@@ -36,6 +37,7 @@ export const inventorySchema = z
       })
       .prefault({})
       .meta({ description: 'Where etcd runs.' }),
+    certificates,
     loadBalancer: z
       .strictObject({
         kind: z.enum(['none', 'external', 'keepalived', 'kube-vip']).default('none').meta({

@@ -2,6 +2,7 @@ import { founder } from '../cluster/founder.ts';
 import { initDocuments } from '../cluster/kubeadm-config.ts';
 import { kubeadmJob } from '../cluster/kubeadm-job.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
+import { ownAuthorityFiles } from '../cluster/shared-certificates.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
@@ -22,7 +23,14 @@ export const kubeadmInit: Step = {
     return [
       {
         summary: `found the cluster ${inventory.name}, Kubernetes ${inventory.kubernetes.version}, at ${inventory.endpoint} (found none)`,
-        apply: (on) => kubeadmJob(on(host), inventory, 'init', secretYaml(initDocuments(inventory, host))),
+        apply: (on) =>
+          kubeadmJob(
+            on(host),
+            inventory,
+            'init',
+            secretYaml(initDocuments(inventory, host)),
+            ownAuthorityFiles(inventory),
+          ),
       },
     ];
   },

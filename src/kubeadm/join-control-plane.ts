@@ -1,5 +1,4 @@
 import { acting, liveCluster } from '../cluster/acting.ts';
-import { withUploadedCertificates } from '../cluster/certificate-key.ts';
 import { founder } from '../cluster/founder.ts';
 import { withJoinToken } from '../cluster/join-token.ts';
 import { joinConfiguration } from '../cluster/kubeadm-config.ts';
@@ -8,6 +7,7 @@ import { kubectl } from '../cluster/kubectl.ts';
 import { membersOf, passAddGate, removeMembers, type BeforeMembership } from '../cluster/members.ts';
 import { gate } from '../cluster/quorum.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
+import { withSharedCertificates } from '../cluster/shared-certificates.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
@@ -64,13 +64,14 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
   if (nodes.some(({ name }) => name === host.name))
     await remote.run(sh`${kubectl(inventory, control)} delete node --ignore-not-found ${host.name}`);
   if (stacked) await passAddGate(remote, host.name);
-  await withUploadedCertificates(remote, inventory, (certificateKey) =>
+  await withSharedCertificates(remote, inventory, ({ files, ...key }) =>
     withJoinToken(remote, inventory, host.name, (token) =>
       kubeadmJob(
         on(host),
         inventory,
         'join',
-        secretYaml([joinConfiguration(inventory, host, { token, caHash: caFingerprint, certificateKey })]),
+        secretYaml([joinConfiguration(inventory, host, { token, caHash: caFingerprint, ...key })]),
+        files,
       ),
     ),
   );
@@ -87,8 +88,8 @@ function stale(target: Target, cluster: ClusterUp): string {
 }
 
 /**
- * Joins a further control plane, one at a time, with certificates that are uploaded for it and a token that is minted for
- * it; both are deleted afterwards.
+ * Joins a further control plane, one at a time, with the shared certificates (uploaded for it, or copied) and a token that
+ * is minted for it; upload and token are deleted afterwards.
  */
 export const joinControlPlane = (before: BeforeMembership): Step => ({
   name: 'kubeadm-join',

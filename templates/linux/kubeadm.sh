@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside
 # kubeadm's init or join, as a job. Parameters: ACTION (init, join), CLUSTER, MARKER (a path), SERVER (the host's own API
-# server), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none), SETTINGS (a ConfigMap for init), MANAGER. config.yaml lies in the working directory.
+# server), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none), SETTINGS (a ConfigMap for init), MANAGER. config.yaml lies in the working directory,
+# and files pki_NAME for /etc/kubernetes/pki beside it (_ stands for /): what control planes share, or the user's own CA.
 # The marker is on disk before kubeadm changes anything, and goes when it has succeeded.
 if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
@@ -11,6 +12,12 @@ printf '{"cluster":"%s","action":"%s","job":"%s"}\n' "$CLUSTER" "$ACTION" "${INV
 sync "$MARKER.new"
 mv "$MARKER.new" "$MARKER"
 sync "$(dirname "$MARKER")"
+
+for file in pki_*; do
+  if [ ! -e "$file" ]; then continue; fi
+  case $file in *.crt) mode=0644 ;; *) mode=0600 ;; esac
+  install -D -m "$mode" -o root -g root "$file" "/etc/kubernetes/$(printf %s "$file" | tr _ /)"
+done
 
 case $ACTION in
   init)

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { refusals } from '../../src/cluster/refusals.ts';
 import type { ClusterUp } from '../../src/facts/cluster.ts';
+import { Secret } from '../../src/shell/secret.ts';
 import {
   CA,
   clusterOf,
@@ -95,6 +97,17 @@ describe('refused', () => {
     expect(messages(adopting, converged)).toEqual([
       `demo: refused: kubernetes.adopt names CA ${OTHER_CA}, the cluster has ${CA}`,
     ]);
+  });
+
+  test('a CA of the user’s that is not the cluster’s', () => {
+    const cert = readFileSync(new URL('../fixtures/authority/ca.crt', import.meta.url), 'utf8');
+    const mine = inventoryOf({ certificates: { distribution: 'upload', ca: { cert, key: Secret.of('') } } });
+    expect(messages(mine, converged)).toEqual([
+      expect.stringMatching(
+        /^demo: refused: certificates\.ca is sha256:\w{12}…, the cluster was made with sha256:a{12}…/,
+      ),
+    ]);
+    expect(messages(mine, empty)).toEqual([]);
   });
 
   test('a worker alone in an empty fleet', () => {

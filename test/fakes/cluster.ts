@@ -67,6 +67,7 @@ export const inventoryOf = (over: Partial<Inventory> = {}): Inventory => ({
     registries: [],
   },
   etcd: { topology: 'stacked' },
+  certificates: { distribution: 'upload' },
   loadBalancer: { kind: 'none' },
   proxy: undefined,
   files: [],

@@ -100,6 +100,7 @@ const defaults: Inventory = {
     registries: [],
   },
   etcd: { topology: 'stacked' },
+  certificates: { distribution: 'upload' },
   loadBalancer: { kind: 'none' },
   proxy: undefined,
   files: [],

@@ -11,23 +11,28 @@ export interface Stacked {
   readonly file: string;
   readonly kubeconfig: string;
   readonly balancer: Balancer;
-  /** The inventory names these hosts from now on, and the balancer their API servers. */
-  readonly name: (hosts: readonly string[]) => Promise<void>;
+  /** The inventory names these hosts from now on, with these `other` settings, and the balancer their API servers. */
+  readonly name: (hosts: readonly string[], other?: object) => Promise<void>;
   readonly up: (...flags: readonly string[]) => Promise<Ran>;
   readonly startUp: (options?: { readonly killAfterMs?: number }) => Running;
   /** Any other command on this inventory; its state lies in the test's own folder. */
   readonly run: (...args: readonly string[]) => Promise<Ran>;
 }
 
-/** Boots fresh hosts and a balancer; `cluster` names the cluster. */
-export async function stacked(cluster: string, port: number, hosts: readonly string[]): Promise<Stacked> {
+/** Boots fresh hosts and a balancer; `cluster` names the cluster; `more` are further settings of its inventory. */
+export async function stacked(
+  cluster: string,
+  port: number,
+  hosts: readonly string[],
+  more: object = {},
+): Promise<Stacked> {
   await lab.up(hosts);
   await lab.reset(hosts);
   const balancer = await balance(port, []);
   const { folder, file } = inventoryFile({});
   const kubeconfig = join(folder, `${cluster}.kubeconfig`);
   process.env['XDG_STATE_HOME'] = join(folder, 'state');
-  const name = async (names: readonly string[]): Promise<void> => {
+  const name = async (names: readonly string[], other: object = {}): Promise<void> => {
     const inventory = await lab.inventory(names);
     balancer.setBackends(
       inventory.hosts
@@ -39,6 +44,8 @@ export async function stacked(cluster: string, port: number, hosts: readonly str
       name: cluster,
       kubernetes: { ...(inventory['kubernetes'] as object), endpoint: balancer.endpoint },
       loadBalancer: { kind: 'external' },
+      ...more,
+      ...other,
     };
     writeFileSync(file, stringify(changed, { aliasDuplicateObjects: false }));
   };
