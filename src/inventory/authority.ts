@@ -1,5 +1,5 @@
 import { authorityProblem, keyProblem } from '../shell/key-pair.ts';
-import type { Certificates } from './inventory.ts';
+import type { Certificates } from './control-plane.ts';
 import type { Reader, Report } from './reader.ts';
 import type { InventoryFile } from './schema.ts';
 

@@ -1,6 +1,7 @@
 import { Secret } from '../shell/secret.ts';
 import { minorOf } from '../versions.ts';
-import type { Certificates, ExternalEtcd, JsonObject, PackageRepository, UserManifest } from './inventory.ts';
+import type { Certificates } from './control-plane.ts';
+import type { ExternalEtcd, JsonObject, PackageRepository, UserManifest } from './inventory.ts';
 import { ownAuthority } from './authority.ts';
 import { manifestObjects } from './manifests.ts';
 import type { Path } from './path.ts';

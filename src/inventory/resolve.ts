@@ -1,7 +1,8 @@
 import { isIPv4 } from 'node:net';
 import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
 import type { Gathered } from './gather.ts';
-import type { Host, Inventory, LoadBalancer, PackageRepository, RegistrySettings } from './inventory.ts';
+import type { LoadBalancer } from './control-plane.ts';
+import type { Host, Inventory, PackageRepository, RegistrySettings } from './inventory.ts';
 import { merged, mergedArguments } from './merge.ts';
 import { bindPort } from './rules/bind-port.ts';
 import { internalAddressOf } from './rules/hosts.ts';

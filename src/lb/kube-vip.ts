@@ -2,7 +2,7 @@ import { founder } from '../cluster/founder.ts';
 import { toYaml } from '../cluster/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
-import type { KubeVipBalancer } from '../inventory/inventory.ts';
+import type { KubeVipBalancer } from '../inventory/control-plane.ts';
 import { paths } from '../paths.ts';
 import { OURS, fileChanges } from '../resources/file.ts';
 

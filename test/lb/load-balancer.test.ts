@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ServiceState } from '../../src/facts/linux/services.ts';
-import type { LoadBalancer } from '../../src/inventory/inventory.ts';
+import type { LoadBalancer } from '../../src/inventory/control-plane.ts';
 import { haproxy, haproxyConfig } from '../../src/lb/haproxy.ts';
 import { keepalived, keepalivedConfig } from '../../src/lb/keepalived.ts';
 import { kubeVipPod } from '../../src/lb/kube-vip.ts';
