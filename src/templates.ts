@@ -23,6 +23,9 @@ export function script(name: `${string}.sh`, parameters: Readonly<Record<string,
   return { shell: 'sh', script: [...assignments, read(name)].join('\n'), title: name };
 }
 
+/** A static PowerShell script that runs in a pod of a Windows host; its parameters are environment variables. */
+export const podScript = (name: `${string}.ps1`): string => read(`windows-pods/${name}`);
+
 /** A configuration file of another program, from templates/etc. Throws on a value that is missing. */
 export function render(name: string, values: object): string {
   const template = Handlebars.compile(read(`etc/${name}.hbs`), { noEscape: true, strict: true });

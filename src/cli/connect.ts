@@ -10,7 +10,7 @@ import type { Fleet, Observed } from '../facts/fleet.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import { observeLinux, type Ask } from '../facts/observe-linux.ts';
 import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { wantedObjects } from '../network/wanted-objects.ts';
+import { wantedObjects } from '../phases/wanted-objects.ts';
 import { linuxRemote, type LinuxRemote } from '../remote/linux.ts';
 import type { On } from '../remote/remote.ts';
 import type { Secret } from '../shell/secret.ts';

@@ -21,12 +21,14 @@ import { kubeVip, kubeVipOfFounder } from '../lb/kube-vip.ts';
 import { flannel } from '../network/flannel.ts';
 import { networkReady } from '../network/network-ready.ts';
 import { userManifests } from '../network/user-manifests.ts';
-import { unwantedObjects } from '../network/wanted-objects.ts';
+import { windowsNetwork } from '../network/windows/manifest.ts';
 import { kubernetesPackages } from '../node/kubernetes-packages.ts';
 import { prepare } from '../node/prepare.ts';
 import { containerd } from '../runtime/containerd.ts';
 import { images } from '../runtime/images.ts';
+import { runtimeClasses } from '../windows/runtime-classes.ts';
 import { loadBalancerPhases } from './load-balancer.ts';
+import { unwantedObjects } from './wanted-objects.ts';
 
 /**
  * What `kbuild up` does, in order: the table of contents. A host goes through all phases up to `network` at its own pace,
@@ -82,7 +84,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       name: 'network',
       title: 'Connect pods',
       ...cluster,
-      steps: [noLeftoverTokens, kubeadmSettings, flannel],
+      steps: [noLeftoverTokens, kubeadmSettings, flannel, windowsNetwork, runtimeClasses],
       overlaps: true,
     },
     {

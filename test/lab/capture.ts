@@ -12,33 +12,37 @@ export interface Captured {
   readonly to: string;
 }
 
-const PROGRAM = `
-import json, socket, sys
-interface, seconds, *pods = sys.argv[1:]
-wanted = set(pods)
-link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-link.bind((interface, 0))
-link.settimeout(float(seconds))
-address = lambda packet, at: socket.inet_ntoa(packet[at:at + 4])
-while True:
-    frame = link.recv(65535)
-    if frame[12:14] != b'\\x08\\x00': continue
-    packet = frame[14:]
-    outer = address(packet, 12), address(packet, 16)
-    if set(outer) == wanted:
-        print(json.dumps({'by': 'route', 'from': outer[0], 'to': outer[1]})); break
-    segment = packet[(packet[0] & 15) * 4:]
-    # RFC 7348: flags with the I bit, 24 bits of VNI, then an Ethernet frame.
-    if packet[9] != 17 or len(segment) < 50 or segment[8] != 8: continue
-    inner = segment[30:]
-    if {address(inner, 12), address(inner, 16)} == wanted:
-        print(json.dumps({'by': 'vxlan', 'port': int.from_bytes(segment[2:4], 'big'),
-            'vni': int.from_bytes(segment[12:15], 'big'), 'from': outer[0], 'to': outer[1]})); break
+/** Perl, because every Debian has it: frames as they pass an interface, until one is between the two addresses. */
+const PROGRAM = String.raw`
+use strict;
+my ($interface, $seconds, $one, $other) = @ARGV;
+my ($PACKET, $RAW, $ALL) = (17, 3, 3);
+my ($index) = qx(ip -o link show $interface) =~ /^(\d+)/ or die "no $interface\n";
+socket my $link, $PACKET, $RAW, unpack('n', pack('S', $ALL)) or die "socket: $!\n";
+bind $link, pack('S n l S C C a8', $PACKET, $ALL, $index, 0, 0, 0, '') or die "bind: $!\n";
+$SIG{ALRM} = sub { die "none within $seconds s\n" };
+alarm $seconds;
+sub between { my @ends = sort map { join '.', unpack 'C4', substr $_[0], $_, 4 } 12, 16; "@ends" eq join ' ', sort $one, $other }
+sub ends { map { join '.', unpack 'C4', substr $_[0], $_, 4 } 12, 16 }
+while (defined recv $link, my $frame, 65535, 0) {
+  next unless length $frame > 34 && unpack('n', substr $frame, 12, 2) == 0x0800;
+  my $packet = substr $frame, 14;
+  my ($from, $to) = ends($packet);
+  if (between($packet)) { print qq({"by":"route","from":"$from","to":"$to"}\n); exit 0 }
+  my $segment = substr $packet, 4 * (unpack('C', $packet) & 15);
+  # RFC 7348: after UDP's header flags with the I bit, then 24 bits of VNI, then an Ethernet frame.
+  next unless unpack('C', substr $packet, 9, 1) == 17 && length $segment >= 50 && unpack('C', substr $segment, 8, 1) == 8;
+  next unless between(substr $segment, 30);
+  my $port = unpack 'n', substr $segment, 2, 2;
+  my $vni = unpack('N', substr $segment, 12, 4) >> 8;
+  print qq({"by":"vxlan","port":$port,"vni":$vni,"from":"$from","to":"$to"}\n);
+  exit 0;
+}
 `;
 
 /** The first packet between two pods that passes eth0 of a host. Throws when none comes within 60 s. */
 export async function captured(host: string, one: string, other: string): Promise<Captured> {
-  const { code, stdout, stderr } = await inside(host, `python3 - eth0 60 ${one} ${other}`, PROGRAM);
+  const { code, stdout, stderr } = await inside(host, `perl - eth0 60 ${one} ${other}`, PROGRAM);
   if (code !== 0) throw new Error(`${host}: no packet between ${one} and ${other}: ${stderr}`);
   return JSON.parse(stdout) as Captured;
 }

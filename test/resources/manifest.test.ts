@@ -3,7 +3,7 @@ import { objectKey, type ClusterView } from '../../src/facts/cluster.ts';
 import type { Inventory, JsonObject } from '../../src/inventory/inventory.ts';
 import { flannel, flannelObjects } from '../../src/network/flannel.ts';
 import { userManifests } from '../../src/network/user-manifests.ts';
-import { unwantedObjects, wantedObjects } from '../../src/network/wanted-objects.ts';
+import { unwantedObjects, wantedObjects } from '../../src/phases/wanted-objects.ts';
 import { stamped } from '../../src/resources/manifest.ts';
 import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';

@@ -6,12 +6,19 @@ import { FIELD_MANAGER } from '../facts/ownership.ts';
 import type { Inventory, JsonObject } from '../inventory/inventory.ts';
 import { record } from '../resources/manifest.ts';
 import { script } from '../templates.ts';
-import { flannelManifest } from './flannel.ts';
-import { userManifest } from './user-manifests.ts';
+import { flannelManifest } from '../network/flannel.ts';
+import { userManifest } from '../network/user-manifests.ts';
+import { windowsNetworkManifest } from '../network/windows/manifest.ts';
+import { runtimeClassManifest } from '../windows/runtime-classes.ts';
 
 /** Every object that the inventory wants in the cluster: those whose live form the cluster's view shows. */
 export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
-  [flannelManifest(inventory), userManifest(inventory)].flatMap((manifest) => manifest?.objects ?? []);
+  [
+    flannelManifest(inventory),
+    windowsNetworkManifest(inventory),
+    runtimeClassManifest(inventory),
+    userManifest(inventory),
+  ].flatMap((manifest) => manifest?.objects ?? []);
 
 /** Deleting one of these takes with it what others put into it: it is forgotten, not deleted. */
 const HOLDS_OTHERS = new Set(['Namespace', 'CustomResourceDefinition']);

@@ -1,0 +1,46 @@
+import type { Inventory, JsonObject } from '../../inventory/inventory.ts';
+import { windowsPaths } from '../../paths.ts';
+import { hnsNetwork } from './flannel.ts';
+
+/** The file that tells containerd how pods of a Windows host are connected. */
+export const WINDOWS_CNI_CONFIG = `${windowsPaths.cniConfig}\\10-flannel.conf`;
+
+/** What only the host knows about its network. */
+export interface ManagementNetwork {
+  /** The host's own address, at which it is a node. */
+  readonly address: string;
+  /** The network of that address, e.g. `10.0.0.0/24`. */
+  readonly subnet: string;
+}
+
+/**
+ * The CNI configuration of a Windows host. What goes to pods, Services and the hosts' own network keeps its sender;
+ * everything else leaves with the host's address.
+ */
+export function windowsCniConfig(inventory: Inventory, { address, subnet }: ManagementNetwork): JsonObject {
+  const { podSubnet, serviceSubnet, flannel } = inventory.network;
+  const outboundNat = { Type: 'OutBoundNAT', Settings: { Exceptions: [podSubnet, serviceSubnet, subnet] } };
+  const route = (type: string, DestinationPrefix: string): JsonObject => ({
+    Type: type,
+    Settings: { DestinationPrefix, NeedEncap: true },
+  });
+  const common = {
+    name: hnsNetwork(inventory),
+    cniVersion: '0.3.0',
+    type: 'flannel',
+    capabilities: { portMappings: true, dns: true },
+  };
+  if (flannel.backend === 'vxlan') {
+    const provider = { Type: 'ProviderAddress', Settings: { ProviderAddress: address } };
+    const AdditionalArgs = [outboundNat, route('SDNROUTE', serviceSubnet), provider].map((Value) => ({
+      Name: 'EndpointPolicy',
+      Value,
+    }));
+    return { ...common, delegate: { type: 'sdnoverlay', AdditionalArgs } };
+  }
+  const policies = [outboundNat, route('SDNRoute', serviceSubnet), route('SDNRoute', `${address}/32`)].map((value) => ({
+    name: 'EndpointPolicy',
+    value,
+  }));
+  return { ...common, delegate: { type: 'win-bridge', apiVersion: 2, loopbackDSR: true, policies } };
+}

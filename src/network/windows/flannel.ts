@@ -1,0 +1,88 @@
+import { endpointHost } from '../../inventory/api-server.ts';
+import type { Inventory, JsonObject, WindowsNetwork } from '../../inventory/inventory.ts';
+import { windowsPaths } from '../../paths.ts';
+import { podScript } from '../../templates.ts';
+import { field, hostProcessDaemon, IMAGE_ROOT, powershellFile, SCRIPTS, values } from './host-pods.ts';
+
+/** Where Linux's flannel lives too: its ServiceAccount and configuration serve both. */
+const NAMESPACE = 'kube-flannel';
+const SCRIPT = 'prepare-flannel.ps1';
+
+/** Label of flannel's pods on Windows hosts. */
+export const WINDOWS_FLANNEL_LABEL = { name: 'app', value: 'flannel-windows' } as const;
+
+/** The HNS network that flanneld makes. */
+export const hnsNetwork = ({ network }: Inventory): string =>
+  network.flannel.backend === 'vxlan' ? `flannel.${String(network.flannel.vni)}` : 'cbr0';
+
+/** The endpoint's own address: a Service address is not reached from a Windows host. */
+const apiServer = ({ endpoint }: Inventory): Readonly<Record<string, string>> => ({
+  KUBERNETES_SERVICE_HOST: endpointHost(endpoint),
+  KUBERNETES_SERVICE_PORT: endpoint.slice(endpoint.lastIndexOf(':') + 1),
+});
+
+/** Seconds that flanneld may take to get its network before it is started again: it waits for ever otherwise. */
+const NETWORK_SECONDS = 180;
+const LOOK_SECONDS = 5;
+
+/** flanneld has its network once it has written the node's subnet. */
+const hasSubnet = {
+  exec: { command: ['cmd.exe', '/c', `if exist ${windowsPaths.flannelRun}\\subnet.env (exit 0) else (exit 1)`] },
+  periodSeconds: LOOK_SECONDS,
+};
+
+/** flannel's objects for Windows hosts: HostProcess pods beside those of Linux. */
+export function windowsFlannelObjects(
+  inventory: Inventory,
+  { flannelImage: image }: WindowsNetwork,
+): readonly JsonObject[] {
+  const { flannel, podSubnet } = inventory.network;
+  const script = podScript(SCRIPT);
+  const scripts = { name: 'scripts', mountPath: SCRIPTS };
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'kube-flannel-windows', namespace: NAMESPACE },
+      data: { [SCRIPT]: script },
+    },
+    hostProcessDaemon({
+      name: 'kube-flannel-windows',
+      namespace: NAMESPACE,
+      label: WINDOWS_FLANNEL_LABEL,
+      serviceAccount: 'flannel',
+      configuration: JSON.stringify([script, flannel, podSubnet]),
+      initContainers: [
+        {
+          name: 'prepare',
+          image,
+          command: powershellFile(SCRIPT),
+          env: values({ CNI_BIN: windowsPaths.cniBin, FLANNEL_RUN: windowsPaths.flannelRun }),
+          volumeMounts: [scripts],
+        },
+      ],
+      containers: [
+        {
+          name: 'kube-flannel',
+          image,
+          command: [`${IMAGE_ROOT}\\flannel\\flanneld.exe`],
+          args: ['--kube-subnet-mgr', '--iface=$(HOST_IP)'],
+          env: [
+            field('HOST_IP', 'status.hostIP'),
+            field('NODE_NAME', 'spec.nodeName'),
+            field('POD_NAME', 'metadata.name'),
+            field('POD_NAMESPACE', 'metadata.namespace'),
+            ...values(apiServer(inventory)),
+          ],
+          startupProbe: { ...hasSubnet, failureThreshold: NETWORK_SECONDS / LOOK_SECONDS },
+          readinessProbe: hasSubnet,
+          volumeMounts: [{ name: 'flannel-cfg', mountPath: '/etc/kube-flannel/' }],
+        },
+      ],
+      volumes: [
+        { name: 'flannel-cfg', configMap: { name: 'kube-flannel-cfg' } },
+        { name: 'scripts', configMap: { name: 'kube-flannel-windows' } },
+      ],
+    }),
+  ];
+}

@@ -1,0 +1,62 @@
+import type { Inventory, JsonObject, WindowsNetwork } from '../../inventory/inventory.ts';
+import { windowsPaths } from '../../paths.ts';
+import { podScript } from '../../templates.ts';
+import { hnsNetwork } from './flannel.ts';
+import { field, hostProcessDaemon, powershellFile, SCRIPTS, values } from './host-pods.ts';
+
+const NAMESPACE = 'kube-system';
+const SCRIPT = 'kube-proxy.ps1';
+
+/** Label of kube-proxy's pods on Windows hosts; kubeadm's own are on Linux only. */
+export const WINDOWS_KUBE_PROXY_LABEL = { name: 'k8s-app', value: 'kube-proxy-windows' } as const;
+
+/**
+ * kube-proxy on Windows hosts, in HostProcess pods. The node's name is always said: without it kube-proxy takes the
+ * endpoints of its own host for somebody else's, and deletes them.
+ */
+export function windowsKubeProxyObjects(inventory: Inventory, network: WindowsNetwork): readonly JsonObject[] {
+  const script = podScript(SCRIPT);
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'kube-proxy-windows', namespace: NAMESPACE },
+      data: { [SCRIPT]: script },
+    },
+    hostProcessDaemon({
+      name: 'kube-proxy-windows',
+      namespace: NAMESPACE,
+      label: WINDOWS_KUBE_PROXY_LABEL,
+      serviceAccount: 'kube-proxy',
+      configuration: script,
+      containers: [
+        {
+          name: 'kube-proxy',
+          image: network.kubeProxyImage,
+          command: powershellFile(SCRIPT),
+          env: [
+            field('NODE_NAME', 'spec.nodeName'),
+            ...values({
+              KUBE_NETWORK: hnsNetwork(inventory),
+              NETWORK_MODE: network.mode,
+              NETWORK_SECONDS: '300',
+              POD_SUBNET: inventory.network.podSubnet,
+              CNI_BIN: windowsPaths.cniBin,
+              SOURCE_VIP: windowsPaths.sourceVip,
+            }),
+          ],
+          readinessProbe: { httpGet: { path: '/healthz', port: 10256 }, periodSeconds: 5 },
+          volumeMounts: [
+            { name: 'scripts', mountPath: SCRIPTS },
+            // kubeadm's own: how to reach the API server, also through a load balancer.
+            { name: 'kube-proxy', mountPath: '/var/lib/kube-proxy' },
+          ],
+        },
+      ],
+      volumes: [
+        { name: 'scripts', configMap: { name: 'kube-proxy-windows' } },
+        { name: 'kube-proxy', configMap: { name: 'kube-proxy' } },
+      ],
+    }),
+  ];
+}

@@ -1,0 +1,18 @@
+import type { Inventory } from '../../inventory/inventory.ts';
+import { manifest, type Manifest } from '../../resources/manifest.ts';
+import { windowsFlannelObjects } from './flannel.ts';
+import { windowsKubeProxyObjects } from './kube-proxy.ts';
+
+/** Network of pods and Services for Windows hosts; undefined where there are none, or their services carry it. */
+export function windowsNetworkManifest(inventory: Inventory): Manifest | undefined {
+  const { windows } = inventory.network;
+  if (windows === undefined || windows.services) return undefined;
+  return {
+    title: `the network of Windows hosts (${windows.mode})`,
+    objects: [...windowsFlannelObjects(inventory, windows), ...windowsKubeProxyObjects(inventory, windows)],
+    compare: 'fields',
+  };
+}
+
+/** Network of Windows hosts in the cluster. */
+export const windowsNetwork = manifest('windows-network', windowsNetworkManifest);

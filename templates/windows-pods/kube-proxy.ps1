@@ -1,0 +1,58 @@
+# Runs kube-proxy in a HostProcess pod, once the network of pods is there.
+# Parameters come from the pod's environment: NODE_NAME, KUBE_NETWORK (its name; kube-proxy reads it too), NETWORK_MODE
+# (overlay or host-gw), POD_SUBNET, CNI_BIN, SOURCE_VIP (a folder of the host), NETWORK_SECONDS (how long to wait).
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$ProgressPreference = 'SilentlyContinue'
+
+$deadline = (Get-Date).AddSeconds([int]$env:NETWORK_SECONDS)
+$networks = @()
+while ($networks.Count -eq 0) {
+    $networks = @(Get-HnsNetwork | Where-Object -FilterScript { $_.Name -eq $env:KUBE_NETWORK })
+    if ($networks.Count -eq 0) {
+        if ((Get-Date) -gt $deadline) { throw "the HNS network $env:KUBE_NETWORK did not come within $env:NETWORK_SECONDS s: does flanneld run?" }
+        Start-Sleep -Seconds 1
+    }
+}
+
+# Rules of an earlier kube-proxy would stay for ever: it does not look for them.
+$stale = @(Get-HnsPolicyList)
+if ($stale.Count -gt 0) { $stale | Remove-HnsPolicyList }
+
+$arguments = @(
+    "--hostname-override=$env:NODE_NAME",
+    '--proxy-mode=kernelspace',
+    '--kubeconfig=C:\var\lib\kube-proxy\kubeconfig.conf',
+    "--cluster-cidr=$env:POD_SUBNET",
+    '--enable-dsr=true',
+    '--v=2'
+)
+
+if ($env:NETWORK_MODE -eq 'overlay') {
+    # An address of the node's own subnet, reserved like a pod's: the source of what kube-proxy sends on. It is reserved anew
+    # where the subnet is another one than before.
+    $subnet = [string]$networks[0].Subnets[0].AddressPrefix
+    $kept = "$env:SOURCE_VIP\sourceVip.json"
+    $known = $null
+    if (Test-Path -LiteralPath $kept) {
+        $record = Get-Content -LiteralPath $kept -Raw | ConvertFrom-Json
+        if ($record.subnet -eq $subnet) { $known = [string]$record.address }
+    }
+    if ($null -eq $known) {
+        $request = @{ cniVersion = '0.2.0'; name = $env:KUBE_NETWORK; ipam = @{ type = 'host-local'; ranges = @(, @(@{ subnet = $subnet })); dataDir = '/var/lib/cni/networks' } }
+        $env:CNI_COMMAND = 'ADD'
+        $env:CNI_CONTAINERID = 'kbuild-source-vip'
+        $env:CNI_NETNS = 'none'
+        $env:CNI_IFNAME = 'none'
+        $env:CNI_PATH = $env:CNI_BIN
+        $answer = (ConvertTo-Json -InputObject $request -Compress -Depth 8) | & "$env:CNI_BIN\host-local.exe"
+        if ($LASTEXITCODE -ne 0) { throw "host-local.exe ended with status ${LASTEXITCODE}: $answer" }
+        $known = [string]("$answer" | ConvertFrom-Json).ip4.ip.Split('/')[0]
+        if (-not (Test-Path -LiteralPath $env:SOURCE_VIP)) { New-Item -ItemType 'Directory' -Path $env:SOURCE_VIP -Force | Out-Null }
+        ConvertTo-Json -InputObject @{ subnet = $subnet; address = $known } -Compress | Set-Content -LiteralPath $kept -Encoding 'Ascii'
+    }
+    $arguments = $arguments + @("--source-vip=$known")
+}
+
+& "$env:CONTAINER_SANDBOX_MOUNT_POINT\kube-proxy\kube-proxy.exe" @arguments
+exit $LASTEXITCODE

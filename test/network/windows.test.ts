@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { toYaml } from '../../src/cluster/secret-yaml.ts';
+import { windowsCniConfig } from '../../src/network/windows/cni-config.ts';
+import { windowsNetworkManifest } from '../../src/network/windows/manifest.ts';
+import { wantedObjects } from '../../src/phases/wanted-objects.ts';
+import { inventoryOf } from '../fakes/cluster.ts';
+
+const { network } = inventoryOf();
+const windows = {
+  flannelImage: 'docker.io/sigwindowstools/flannel:v0.21.5-hostprocess',
+  kubeProxyImage: 'docker.io/sigwindowstools/kube-proxy:v1.36.3-calico-hostprocess',
+  services: false,
+} as const;
+const overlay = inventoryOf({
+  network: {
+    ...network,
+    flannel: { ...network.flannel, port: 4789, vni: 4096 },
+    windows: { ...windows, mode: 'overlay' },
+  },
+});
+const hostGw = inventoryOf({
+  network: {
+    ...network,
+    flannel: { ...network.flannel, backend: 'host-gw' },
+    windows: { ...windows, mode: 'host-gw' },
+  },
+});
+const host = { address: '10.0.0.31', subnet: '10.0.0.0/24' };
+const golden = (name: string): string => new URL(`../golden/windows/${name}`, import.meta.url).pathname;
+
+describe('golden', () => {
+  test('flannel and kube-proxy, overlay', async () => {
+    await expect(toYaml(windowsNetworkManifest(overlay)!.objects)).toMatchFileSnapshot(golden('network-overlay.yaml'));
+  });
+
+  test('flannel and kube-proxy, host-gw', async () => {
+    await expect(toYaml(windowsNetworkManifest(hostGw)!.objects)).toMatchFileSnapshot(golden('network-host-gw.yaml'));
+  });
+
+  test('the CNI configuration, overlay', async () => {
+    const text = `${JSON.stringify(windowsCniConfig(overlay, host), undefined, 2)}\n`;
+    await expect(text).toMatchFileSnapshot(golden('cni-overlay.json'));
+  });
+
+  test('the CNI configuration, host-gw', async () => {
+    const text = `${JSON.stringify(windowsCniConfig(hostGw, host), undefined, 2)}\n`;
+    await expect(text).toMatchFileSnapshot(golden('cni-host-gw.json'));
+  });
+});
+
+interface Template {
+  readonly spec: {
+    readonly template: {
+      readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
+      readonly spec: {
+        readonly nodeSelector: object;
+        readonly hostNetwork: boolean;
+        readonly securityContext: { readonly windowsOptions: object };
+        readonly containers: readonly { readonly env: readonly { readonly name: string; readonly value?: string }[] }[];
+      };
+    };
+  };
+}
+
+const daemons = (inventory: typeof overlay): readonly Template[] =>
+  windowsNetworkManifest(inventory)!.objects.filter(({ kind }) => kind === 'DaemonSet') as unknown as Template[];
+
+describe('what must not be missing', () => {
+  test.each([
+    ['overlay', overlay],
+    ['host-gw', hostGw],
+  ])('%s: every pod is a process of Windows hosts only', (_, inventory) => {
+    for (const { spec } of daemons(inventory)) {
+      expect(spec.template.spec).toMatchObject({
+        nodeSelector: { 'kubernetes.io/os': 'windows' },
+        hostNetwork: true,
+        securityContext: { windowsOptions: { hostProcess: true } },
+      });
+    }
+  });
+
+  test('flanneld asks the endpoint, not a Service address, and knows its node', () => {
+    const env = daemons(overlay)[0]!.spec.template.spec.containers[0]!.env;
+    expect(env.find(({ name }) => name === 'KUBERNETES_SERVICE_HOST')?.value).toBe('k8s.example');
+    expect(env.map(({ name }) => name)).toContain('NODE_NAME');
+  });
+
+  test('kube-proxy is told its node and the network, which is another one for each kind', () => {
+    const networkOf = (inventory: typeof overlay) =>
+      daemons(inventory)[1]!.spec.template.spec.containers[0]!.env.find(({ name }) => name === 'KUBE_NETWORK')?.value;
+    expect([networkOf(overlay), networkOf(hostGw)]).toEqual(['flannel.4096', 'cbr0']);
+    expect(JSON.stringify(windowsNetworkManifest(overlay))).toContain('--hostname-override=$env:NODE_NAME');
+  });
+
+  test.each([
+    ['overlay', overlay],
+    ['host-gw', hostGw],
+  ])('%s: pods, Services and the hosts’ own network are excepted from NAT', (_, inventory) => {
+    expect(JSON.stringify(windowsCniConfig(inventory, host))).toContain(
+      '"Exceptions":["10.244.0.0/16","10.96.0.0/12","10.0.0.0/24"]',
+    );
+  });
+
+  test('a change of the network rolls the pods', () => {
+    const hash = (inventory: typeof overlay) => daemons(inventory)[0]!.spec.template.metadata.annotations;
+    const other = inventoryOf({
+      network: { ...overlay.network, flannel: { ...overlay.network.flannel, vni: 5000 } },
+    });
+    expect(hash(other)).not.toEqual(hash(overlay));
+  });
+});
+
+test('as services of the hosts there are no pods; without Windows hosts there is nothing', () => {
+  const services = inventoryOf({
+    network: { ...overlay.network, windows: { ...windows, mode: 'overlay', services: true } },
+  });
+  expect(windowsNetworkManifest(services)).toBeUndefined();
+  expect(windowsNetworkManifest(inventoryOf())).toBeUndefined();
+  expect(wantedObjects(overlay).length - wantedObjects(inventoryOf()).length).toBe(4);
+});
