@@ -1,86 +1,96 @@
 /**
- * `npm run bench -- [N…]`: the same 25 checks on N hosts by kbuild's transport, by the 30-line floor and by
- * `xargs -P20 ssh`, in the same run. Prints CSV: who, N, wall and controller CPU in seconds, peak memory in MiB, and the
- * machine's load. With `--out DIR` also bench.csv and bench.svg there. Needs root.
+ * `npm run bench`: how long `kbuild plan` takes beside the floor, xargs and ansible, and what else docs/performance.md
+ * promises. Prints every measurement and every bound; `--write` puts table, CSV and chart into docs/. Exit 1: a bound is
+ * missed. `--only sweep,probes,round-trips,held,black-hole,many,push` runs parts; `--sizes 1,10,50` other fleets. Root, and what the lab needs.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chart, type Row } from './chart.ts';
-import { benchFleet } from './fleet.ts';
+import { inside } from '../lab/lab.ts';
+import { hostSettings } from '../lab/host-settings.ts';
+import { ansible } from './ansible.ts';
+import { boundTable, boundText, kept, type Bound } from './bounds.ts';
+import { chart } from './chart.ts';
+import { blackHole, held, many, push, roundTrips } from './edges.ts';
+import { benchFleet, SYSTEM } from './fleet.ts';
+import type { Row } from './measure.ts';
+import type { System } from './observe.ts';
+import { benchPrograms } from './programs.ts';
+import { addresses, plan, sweep, sweepBounds, sweepProbes, type Bench } from './sweep.ts';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
 const words = process.argv.slice(2);
-const out = words.includes('--out') ? words[words.indexOf('--out') + 1] : undefined;
-const sizes = words.filter((word) => /^\d+$/.test(word)).map(Number);
-const fleet = benchFleet();
-const checks = join(here, 'checks.sh');
-// Compiled once, so that nobody pays for TypeScript while it is measured.
-const compiled = join(here, '../../node_modules/.cache/kbuild-bench');
-mkdirSync(compiled, { recursive: true });
-const esbuild = (name: string) =>
-  spawnSync(
-    'npx',
-    [
-      'esbuild',
-      join(here, `${name}.ts`),
-      '--bundle',
-      '--platform=node',
-      '--format=esm',
-      '--packages=external',
-      `--outfile=${join(compiled, `${name}.mjs`)}`,
-      '--log-level=error',
-    ],
-    { stdio: 'inherit' },
-  );
-
-/** Runs a program in the namespace; wall and CPU of it and its children, from /usr/bin/time's own rusage. */
-function measure(who: string, hosts: number, command: readonly string[]): Row {
-  const times = join(fleet.folder, 'times');
-  const program = `import resource,subprocess,sys,time,json
-t=time.monotonic(); s=subprocess.run(sys.argv[2:],stdout=subprocess.DEVNULL).returncode; w=time.monotonic()-t
-r=resource.getrusage(resource.RUSAGE_CHILDREN); json.dump([w,r.ru_utime+r.ru_stime,r.ru_maxrss/1024,s],open(sys.argv[1],'w'))`;
-  spawnSync('ip', ['netns', 'exec', fleet.namespace, 'python3', '-c', program, times, ...command], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const [wall, cpu, memory, status] = JSON.parse(readFileSync(times, 'utf8')) as [number, number, number, number];
-  if (status !== 0) throw new Error(`${who} failed with ${String(status)}`);
-  return { who, hosts, wall, cpu, memory, load: loadavg()[0]! };
-}
+const after = (flag: string): string | undefined => (words.includes(flag) ? words[words.indexOf(flag) + 1] : undefined);
+const parts = after('--only')?.split(',');
+const wanted = (part: string): boolean => parts?.includes(part) ?? true;
+const numbers = (flag: string, otherwise: string): readonly number[] =>
+  (after(flag) ?? otherwise).split(',').map(Number);
+const sizes = numbers('--sizes', '1,10,50,200,500');
+const docs = fileURLToPath(new URL('../../docs', import.meta.url));
+const checks = fileURLToPath(new URL('checks.sh', import.meta.url));
 
 const rows: Row[] = [];
-const say = ({ who, hosts, wall, cpu, memory, load }: Row) =>
-  [who, hosts, wall.toFixed(2), cpu.toFixed(2), memory.toFixed(0), load.toFixed(1)].join(',');
+const line = ({ who, hosts, wall, cpu, memory, load }: Row): string =>
+  [`"${who}"`, hosts, wall.toFixed(2), cpu.toFixed(2), memory.toFixed(0), load.toFixed(1)].join(',');
+const HEADER = 'who,hosts,wall_s,cpu_s,memory_mib,load';
+const say = (row: Row): void => {
+  rows.push(row);
+  console.log(line(row));
+};
+
+/** What stands between the marks of a page is the bench's. */
+function intoPage(path: string, text: string): void {
+  const [before, rest] = readFileSync(path, 'utf8').split('<!-- bench -->\n');
+  writeFileSync(
+    path,
+    `${before!}<!-- bench -->\n\n${text}\n\n<!-- bench -->\n${rest === undefined ? '' : readFileSync(path, 'utf8').split('<!-- bench -->\n').at(-1)!}`,
+  );
+}
+
+const fleet = await benchFleet();
 try {
-  for (const name of ['floor', 'transport']) esbuild(name);
-  console.log('who,hosts,wall_s,cpu_s,memory_mib,load');
-  for (const count of sizes.length > 0 ? sizes : [1, 10, 50, 200, 500]) {
-    const hosts = Array.from({ length: count }, (_, index) => fleet.address(index));
-    const ssh = `printf '%s\\n' ${hosts.join(' ')} | xargs -P20 -I{} sh -c 'ssh -F none -o BatchMode=yes -o UserKnownHostsFile=${fleet.knownHostsFile} -i ${fleet.identityFile} root@{} /bin/sh -s <${checks} >/dev/null 2>&1'`;
-    for (const row of [
-      () => measure('floor', count, ['node', join(compiled, 'floor.mjs'), fleet.identityFile, checks, ...hosts]),
-      () =>
-        measure('kbuild', count, [
-          'node',
-          join(compiled, 'transport.mjs'),
-          fleet.identityFile,
-          fleet.knownHostsFile,
-          checks,
-          ...hosts,
-        ]),
-      () => measure('xargs-ssh', count, ['sh', '-c', ssh]),
-    ]) {
-      rows.push(row());
-      console.log(say(rows.at(-1)!));
-    }
-  }
-  if (out !== undefined) {
-    mkdirSync(out, { recursive: true });
-    writeFileSync(join(out, 'bench.csv'), `who,hosts,wall_s,cpu_s,memory_mib,load\n${rows.map(say).join('\n')}\n`);
-    writeFileSync(join(out, 'bench.svg'), chart(rows));
+  const at = (name: string) => join(fleet.folder, name);
+  const programs = await benchPrograms(fleet.folder, ['floor', 'held', 'push', 'delay-proxy', 'server']);
+  const [machineId, mac] = (await inside(SYSTEM, 'cat /etc/machine-id /sys/class/net/eth0/address')).stdout.split('\n');
+  const system: System = { hostname: SYSTEM, machineId: machineId!, mac: mac!, address: hostSettings(SYSTEM).address };
+  const asProbes = { KBUILD_BENCH_SYSTEM: JSON.stringify(system) };
+  const asChecks = { ...asProbes, KBUILD_BENCH_CHECKS: checks, KBUILD_BENCH_RECORDED: at('recorded') };
+  const bench: Bench = {
+    fleet,
+    programs,
+    checks,
+    probes: at('probes'),
+    asProbes,
+    asChecks,
+    ansible: ansible(fleet, checks),
+    say,
+  };
+  // The answers that stand for the probes' where others are run, and the script for the floor that runs it too.
+  const record = { ...asProbes, KBUILD_BENCH_RECORD: at('recorded'), KBUILD_BENCH_SCRIPT: bench.probes };
+  await plan(bench, 'recording', addresses(fleet, 1), record);
+
+  console.log(HEADER);
+  const compared: Row[] = [];
+  if (wanted('sweep'))
+    for (const count of sizes) compared.push(...(await sweep(bench, count, count < 50 || count > 200 ? 1 : 3)));
+  if (wanted('probes'))
+    for (const count of sizes.filter((one) => one === 50 || one === 200))
+      compared.push(...(await sweepProbes(bench, count)));
+  const bounds: Bound[] = [...sweepBounds(compared)];
+  for (const [part, run] of Object.entries({ 'round-trips': roundTrips, held, 'black-hole': blackHole, push }))
+    if (wanted(part)) bounds.push(...(await run(bench)));
+  if (wanted('many')) bounds.push(...(await many(bench, numbers('--many', '1000,5000'))));
+
+  for (const bound of bounds) console.log(boundText(bound));
+  if (bounds.some((bound) => !kept(bound))) process.exitCode = 1;
+  if (words.includes('--write')) {
+    mkdirSync(join(docs, 'performance'), { recursive: true });
+    writeFileSync(join(docs, 'performance/bench.csv'), `${HEADER}\n${rows.map(line).join('\n')}\n`);
+    writeFileSync(join(docs, 'performance/wall.svg'), chart(compared.filter(({ who }) => !who.includes('probes'))));
+    intoPage(
+      join(docs, 'performance.md'),
+      `${boundTable(bounds)}\n\n![Wall time over hosts](performance/wall.svg)\n\nEvery measurement: [bench.csv](performance/bench.csv).`,
+    );
   }
 } finally {
-  fleet.stop();
+  await fleet.stop();
 }

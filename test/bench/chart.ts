@@ -1,12 +1,4 @@
-/** One measurement: seconds, MiB, and the machine's load when it ended. */
-export interface Row {
-  readonly who: string;
-  readonly hosts: number;
-  readonly wall: number;
-  readonly cpu: number;
-  readonly memory: number;
-  readonly load: number;
-}
+import type { Row } from './measure.ts';
 
 const [WIDTH, HEIGHT, MARGIN] = [640, 400, 56];
 const COLOURS = ['#1b6ac9', '#c0392b', '#2e8b57', '#8e44ad'];

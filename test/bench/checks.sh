@@ -4,7 +4,7 @@ cat /proc/meminfo
 cat /proc/cpuinfo | head -30
 df -P / /var
 df -Pi /var
-cat /proc/modules
+cat /proc/modules || :
 sysctl -n net.ipv4.ip_forward
 cat /proc/swaps
 uname -r

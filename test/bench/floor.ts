@@ -1,8 +1,8 @@
-/** The floor: the least that a program on ssh2 does to run one script on every host. Arguments: key, script, hosts…. */
+/** The floor: the least that a program on ssh2 does to run one script on every host. Arguments: port, key, script, hosts…. */
 import { readFileSync } from 'node:fs';
 import ssh2 from 'ssh2';
 
-const [key, script, ...hosts] = process.argv.slice(2);
+const [port, key, script, ...hosts] = process.argv.slice(2);
 const [text, stdin] = [readFileSync(key!), readFileSync(script!)];
 
 const one = (host: string): Promise<number> =>
@@ -26,7 +26,7 @@ const one = (host: string): Promise<number> =>
       }),
     );
     const login = { type: 'publickey' as const, username: 'root', key: text };
-    client.connect({ host, username: 'root', authHandler: [login] });
+    client.connect({ host, port: Number(port), username: 'root', authHandler: [login] });
   });
 
 const queue = [...hosts];
