@@ -1,5 +1,6 @@
 import { leavingOf, type Leaving } from '../cluster/leaving.ts';
 import { removalRefusals } from '../cluster/removal-refusals.ts';
+import { quorumIsLost } from '../cluster/without-quorum.ts';
 import type { Phase } from '../engine/step.ts';
 import { SeveralErrors, UsageError } from '../errors.ts';
 import type { Drain } from '../kubeadm/reset/leave-cluster.ts';
@@ -53,6 +54,8 @@ export const runRemove = (context: Context, flags: Flags, operands: readonly str
         },
       );
 
+    const lost = await quorumIsLost(connected.on, inventory, connected.watch.fleet(), operands);
+    if (lost !== undefined) throw lost;
     // Decided once: while they leave, they look less and less like members.
     const leaving = leavingOf(inventory, connected.watch.fleet(), operands);
     const refused = removalRefusals(inventory, connected.watch.fleet(), leaving);

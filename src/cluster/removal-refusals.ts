@@ -40,7 +40,9 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
           new Refused(
             one.name,
             why,
-            'bring the members that are down back, or remove those that are gone for good first',
+            cluster.alarms.length > 0
+              ? 'heal it first (docs/operations.md), then clear it with `etcdctl alarm disarm`'
+              : 'bring the members that are down back, or remove those that are gone for good first',
           ),
         );
     }

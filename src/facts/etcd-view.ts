@@ -43,6 +43,17 @@ wait "$members"
 wait
 for answer in members health status alarms; do echo "$answer $(cat "$t/$answer")"; done`);
 
+/**
+ * The same without quorum: who is a member as the local one knows it, and who answers. Nobody is asked for `health`, which
+ * etcd tells only with quorum.
+ */
+export const etcdAloneCommand = withEtcd(sh`t=$(mktemp -d -p /run); trap 'rm -rf "$t"' EXIT
+e m "$@" -w json member list --consistency=s >"$t/members"
+all=$(grep -o '"clientURLs":\["[^"]*' "$t/members" | sed 's/.*"//' | paste -sd, -)
+shift 3
+e s etcdctl --endpoints "$all" "$@" -w json endpoint status >"$t/status" || true
+echo "members $(cat "$t/members")"; echo "status $(cat "$t/status")"; echo 'alarms {}'`);
+
 /** What etcd says about itself. */
 export interface EtcdView {
   readonly members: readonly MemberView[];
@@ -72,7 +83,7 @@ const withLongNumbers = (json: string): unknown => JSON.parse(json.replaceAll(/(
 
 const hex = (id: string | number): string => BigInt(id).toString(16);
 
-/** etcd's answers. Throws on output that it does not understand. */
+/** etcd's answers; where health was not asked for, whoever answers counts as healthy. Throws on output that it does not understand. */
 export function parseEtcd(out: string): EtcdView {
   const answers = new Map(
     lines(out).map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
@@ -85,7 +96,11 @@ export function parseEtcd(out: string): EtcdView {
   const { members } = answer('members') as { readonly members: readonly RawMember[] };
   const health = (answer('health') ?? []) as readonly { readonly endpoint: string; readonly health: boolean }[];
   const status = (answer('status') ?? []) as readonly RawStatus[];
-  const healthy = new Set(health.filter((one) => one.health).map(({ endpoint }) => endpoint));
+  const healthy = new Set(
+    answers.has('health')
+      ? health.filter((one) => one.health).map(({ endpoint }) => endpoint)
+      : status.map(({ Endpoint }) => Endpoint),
+  );
   const byId = new Map(status.map(({ Status }) => [hex(Status.header.member_id), Status]));
   const { alarms = [] } = (answer('alarms') ?? {}) as {
     readonly alarms?: readonly { readonly memberID?: string; readonly alarm?: number }[];

@@ -81,7 +81,11 @@ function viewOf(host: LinuxHost, facts: ClusterFacts, wanted: readonly JsonObjec
   };
 }
 
-const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
+/** What an API server that is not ready lacks; or the last line of what was said instead. */
+function unready(text: string): string {
+  const failed = [...text.matchAll(/\[-\](\S+) failed/g)].map(([, check]) => check!);
+  return failed.length === 0 ? (text.trim().split('\n').at(-1) ?? '') : `${failed.join(', ')} failed`;
+}
 
 const said = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -126,7 +130,7 @@ export async function observeCluster(
       const others = controlPlanes(inventory).length > 1;
       const first = others ? `${readyCommand(inventory, host).script} >/dev/null || exit 3\n` : '';
       const { status, stdout, stderr } = await ask(host)({ ...command, script: `${first}${command.script}` });
-      if (others && status === 3) throw new Error(`${host.name}: its API server is not ready: ${lastLine(stderr)}`);
+      if (others && status === 3) throw new Error(`${host.name}: its API server is not ready: ${unready(stderr)}`);
       const answers = readFrames(stdout, stderr, word);
       const facts = factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 });
       return viewOf(host, facts, wanted);

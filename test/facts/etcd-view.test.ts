@@ -38,3 +38,13 @@ test('ids keep all their digits, and who does not answer is not healthy', () => 
 test('an etcd that says nothing is an error, not an empty one', () => {
   expect(() => parseEtcd('members \nhealth \nstatus \nalarms \n')).toThrow();
 });
+
+test('without quorum, where nobody is asked for health, who answers is told by the status', () => {
+  const alone = out.split('\n').filter((line) => !/^(?:health|alarms)/.test(line));
+  const { members } = parseEtcd([...alone, 'alarms {}'].join('\n'));
+  expect(members.map(({ name, healthy }) => [name, healthy])).toEqual([
+    ['cp1', true],
+    ['cp2', false],
+    ['', false],
+  ]);
+});

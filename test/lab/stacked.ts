@@ -14,7 +14,7 @@ export interface Stacked {
   /** The inventory names these hosts from now on, with these `other` settings, and the balancer their API servers. */
   readonly name: (hosts: readonly string[], other?: object) => Promise<void>;
   readonly up: (...flags: readonly string[]) => Promise<Ran>;
-  readonly startUp: (options?: { readonly killAfterMs?: number }) => Running;
+  readonly startUp: (...flags: readonly string[]) => Running;
   /** Any other command on this inventory; its state lies in the test's own folder. */
   readonly run: (...args: readonly string[]) => Promise<Ran>;
 }
@@ -57,7 +57,7 @@ export async function stacked(
     balancer,
     name,
     up: (...flags) => kbuild(...upArgs, ...flags),
-    startUp: (options) => start(upArgs, options),
+    startUp: (...flags) => start([...upArgs, ...flags]),
     run: (...args) => kbuild(...args, '-i', file),
   };
 }

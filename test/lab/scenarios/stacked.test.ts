@@ -1,10 +1,11 @@
 /** Three control planes with stacked etcd: built, left alone by a second run, what is refused, a snapshot, the first one removed. */
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventsOf, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { kubectl, nodes } from '../pods.ts';
+import { waitUntil } from '../wait-until.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 
 const HOSTS = ['hcp1', 'hcp2', 'hcp3', 'hw1'];
@@ -24,8 +25,23 @@ afterAll(async () => {
 });
 
 test('three control planes and a worker are built, one control plane after another, as planned', async () => {
-  const ran = ok(await cluster.up('--json'));
+  const running = cluster.startUp('--json');
+  // Held in the middle of its join, so that another kbuild meets it there.
+  await waitUntil('hcp2 to join', 600_000, async () => (await lab.inside('hcp2', "pkill -STOP -f '^kubeadm join'")).code === 0); // prettier-ignore
+  const second = await cluster.up();
+  await lab.inside('hcp2', "pkill -CONT -f '^kubeadm join'");
+  expect(second.code, second.stderr).toBe(7);
+  expect(second.stderr).toMatch(/refused: held by \S+ .*kbuild up/);
+  const ran = ok(await running.ended);
   const events = eventsOf(ran);
+  const joins = events.flatMap((event) =>
+    (event.kind === 'changing' || event.kind === 'changed') &&
+    event.phase === 'control-planes' &&
+    event.step === 'kubeadm-join'
+      ? [`${event.kind} ${event.host}`]
+      : [],
+  );
+  expect(joins).toEqual(['changing hcp2', 'changed hcp2', 'changing hcp3', 'changed hcp3']); // prettier-ignore
   const took = (step: string) =>
     events.flatMap((event) =>
       event.kind === 'changed' && event.step === step && event.phase !== 'join' ? [event.durationMs] : [],
@@ -55,15 +71,28 @@ test('a second run has nothing to do', async () => {
   expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
 });
 
+/** A command that is refused, with these words. */
+async function refused(words: string | RegExp, ...args: readonly string[]): Promise<void> {
+  const { code, stderr } = await cluster.run(...args);
+  expect(code, stderr).toBe(7);
+  expect(stderr).toMatch(words);
+}
+
 test('what would cost the control plane is refused', async () => {
-  for (const args of [
-    ['remove', 'hcp1', 'hcp2', 'hcp3', '--yes'],
-    ['reset', '--hosts', 'hcp*', '--yes-destroy', 'hcp1,hcp2,hcp3'],
-  ]) {
-    const { code, stderr } = await cluster.run(...args);
-    expect(code, stderr).toBe(7);
-  }
+  const all = 'hcp1, hcp2, hcp3: refused: they are all control planes of hstack';
+  await refused(all, 'remove', 'hcp1', 'hcp2', 'hcp3', '--yes');
+  await refused(all, 'reset', '--hosts', 'hcp*', '--yes-destroy', 'hcp1,hcp2,hcp3');
   expect(await membersOf(cluster)).toEqual(['hcp1', 'hcp2', 'hcp3']);
+});
+
+test('one of three is not removed while another is down, neither by remove nor by reset', async () => {
+  const arithmetic = '2 of 3 voters healthy, quorum 2; without hcp2 1 of 2 would be healthy, quorum 2';
+  // Frozen, not ended: nobody starts it again.
+  await lab.inside('hcp3', 'pkill -STOP -x etcd');
+  await refused(arithmetic, 'remove', 'hcp2', '--yes');
+  await refused(arithmetic, 'reset', '--hosts', 'hcp2', '--yes-destroy', 'hcp2');
+  await lab.inside('hcp3', 'pkill -CONT -x etcd');
+  await waitUntil('etcd of hcp3', 120_000, async () => (await membersOf(cluster)).join() === 'hcp1,hcp2,hcp3');
 });
 
 test('a snapshot is verified and private', async () => {
@@ -79,4 +108,29 @@ test('the host that founded the cluster is removed, and the cluster goes on', as
   expect(await membersOf(cluster)).toEqual(['hcp2', 'hcp3']);
   expect(Object.keys(await nodes('hcp2')).sort()).toEqual(['hcp2', 'hcp3', 'hw1']);
   expect((await lab.inside('hcp1', 'ls -A /etc/kubernetes/manifests /var/lib/etcd 2>/dev/null')).stdout).not.toContain('.yaml'); // prettier-ignore
+});
+
+test('while etcd has an alarm no member joins and none is removed', async () => {
+  const alarm = (action: string) =>
+    lab.inside(
+      'hcp2',
+      `cd /etc/kubernetes/pki/etcd && curl -sS --cacert ca.crt --cert server.crt --key server.key https://127.0.0.1:2379/v3/maintenance/alarm -d '{"action":"${action}","memberID":"1","alarm":"NOSPACE"}'`,
+    );
+  await alarm('ACTIVATE');
+  // The inventory still names hcp1, which would join.
+  await refused('hcp1: refused: etcd has an alarm: NOSPACE on 1', 'up', '--yes');
+  await refused('hcp3: refused: etcd has an alarm: NOSPACE on 1', 'remove', 'hcp3', '--yes');
+  await alarm('DEACTIVATE');
+});
+
+test('a host with another cluster’s CA is refused, and stays as it is', async () => {
+  await lab.inside('hcp1', `mkdir -p /etc/kubernetes/pki && cat > /etc/kubernetes/pki/ca.crt`, readFileSync(lab.tls.ca, 'utf8')); // prettier-ignore
+  await refused(/hstack: refused: the hosts belong to 2 clusters, by the public keys of their CAs/, 'up', '--yes');
+  expect((await lab.inside('hcp1', 'cat /etc/kubernetes/pki/ca.crt')).stdout).toBe(readFileSync(lab.tls.ca, 'utf8'));
+  await lab.inside('hcp1', 'rm /etc/kubernetes/pki/ca.crt');
+});
+
+test('the dead one of two cannot be removed: the one that is left has no quorum', async () => {
+  await lab.kill(['hcp3']);
+  await refused('hcp3: refused: etcd has no quorum: 1 of 2 voters healthy, quorum 2', 'remove', 'hcp3', '--yes', '--dead', 'hcp3'); // prettier-ignore
 });

@@ -1,0 +1,39 @@
+import { Refused } from '../errors.ts';
+import { etcdAloneCommand, parseEtcd, type EtcdView } from '../facts/etcd-view.ts';
+import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { On } from '../remote/remote.ts';
+import { gate } from './quorum.ts';
+
+const REMEDY =
+  'bring the members that are down back; if they are gone for good, take them out of the inventory and `kbuild etcd snapshot restore` onto those that are left';
+
+/** What the first stacked member that tells anything knows by itself. */
+async function aView(on: On, fleet: Fleet): Promise<EtcdView | undefined> {
+  for (const { host } of observedLinux(fleet).filter((one) => one.host.role === 'control-plane')) {
+    try {
+      return parseEtcd(await on(host).run(etcdAloneCommand));
+    } catch {
+      // Another one may know; that the API does not answer is told anyway.
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Why nobody can leave a cluster whose API does not answer: each member judged by the gate, with what etcd's members say of
+ * themselves. undefined when that does not explain it. Throws nothing of its own.
+ */
+export async function quorumIsLost(
+  on: On,
+  inventory: Inventory,
+  fleet: Fleet,
+  names: readonly string[],
+): Promise<Refused | undefined> {
+  if (fleet.cluster.state !== 'down' || inventory.etcd.topology !== 'stacked') return undefined;
+  const view = await aView(on, fleet);
+  if (view === undefined) return undefined;
+  const verdicts = view.members.filter(({ name }) => names.includes(name)).map(({ id }) => gate(view, { kind: 'remove', id })); // prettier-ignore
+  const refused = verdicts.find(({ allowed }) => !allowed);
+  return refused === undefined ? undefined : new Refused(names.join(', '), refused.why, REMEDY);
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { quorumIsLost } from '../../src/cluster/without-quorum.ts';
+import { cp1, hostOf, inventoryOf, fleetOf, joinedControlPlane } from '../fakes/cluster.ts';
+import { recordingOn } from '../fakes/on.ts';
+
+const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
+const inventory = inventoryOf({ hosts: [cp1, cp2] });
+const down = fleetOf([[cp1, joinedControlPlane()]], { state: 'down', reason: 'etcd failed' });
+const member = (id: number, name: string, ip: string): string =>
+  `{"ID":${String(id)},"name":"${name}","peerURLs":["https://${ip}:2380"],"clientURLs":["https://${ip}:2379"]}`;
+const said = (...answering: readonly string[]): string =>
+  [
+    `members {"members":[${member(1, 'cp1', '10.0.0.11')},${member(2, 'cp2', '10.0.0.12')}]}`,
+    `status [${answering.map((ip, i) => `{"Endpoint":"https://${ip}:2379","Status":{"header":{"member_id":${String(i + 1)}}}}`).join()}]`,
+    'alarms {}',
+  ].join('\n');
+
+test('the dead one of two is not removed: the one that is left says so itself, with the arithmetic', async () => {
+  const { on } = recordingOn({ run: () => said('10.0.0.11') });
+  const refused = await quorumIsLost(on, inventory, down, ['cp2']);
+  expect(refused?.message).toBe('cp2: refused: etcd has no quorum: 1 of 2 voters healthy, quorum 2');
+  expect(refused?.remedy).toContain('kbuild etcd snapshot restore');
+});
+
+test('where both answer, quorum is not what is wrong', async () => {
+  const { on } = recordingOn({ run: () => said('10.0.0.11', '10.0.0.12') });
+  expect(await quorumIsLost(on, inventory, down, ['cp2'])).toBeUndefined();
+});
+
+test('where no member tells anything, and where the cluster is up, nothing is claimed', async () => {
+  const { on, sent } = recordingOn({ run: () => '' });
+  expect(await quorumIsLost(on, inventory, down, ['cp2'])).toBeUndefined();
+  expect(sent).toHaveLength(1);
+  expect(await quorumIsLost(on, inventory, { ...down, cluster: { state: 'absent' } }, ['cp2'])).toBeUndefined();
+  expect(sent).toHaveLength(1);
+});
