@@ -22,6 +22,10 @@ export interface Flags {
   readonly logFile?: string;
   readonly bundle?: string;
   readonly timeout?: number;
+  /** `windows selftest`: whose pods are tested. */
+  readonly os?: string;
+  /** `windows selftest`: host:port for the flow to the outside. */
+  readonly outside?: string;
   readonly kubeconfig?: string;
   readonly merge?: string;
   readonly force?: boolean;

@@ -10,6 +10,6 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 if (process.argv[2] === '--version' || process.argv[2] === '-V') {
   process.stdout.write(`${version}\n`);
 } else {
-  const { run } = await import('./program.ts');
+  const { run } = await import('./command-line.ts');
   process.exitCode = await run(process.argv, version);
 }

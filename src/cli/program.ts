@@ -1,5 +1,4 @@
-import { Command, CommanderError } from 'commander';
-import { exitCodeOf, KbuildError } from '../errors.ts';
+import { Command } from 'commander';
 import { processContext, type Context } from './context.ts';
 import { count, duration, list, type Flags } from './flags.ts';
 
@@ -19,6 +18,7 @@ const runners: Readonly<Record<string, () => Promise<Runner>>> = {
   save: async () => (await import('./etcd.ts')).runSave,
   restore: async () => (await import('./etcd.ts')).runRestore,
   reset: async () => (await import('./reset.ts')).runReset,
+  selftest: async () => (await import('./selftest.ts')).runSelftest,
   facts: async () => (await import('./facts.ts')).runFacts,
   unlock: async () => (await import('./unlock.ts')).runUnlock,
 };
@@ -201,6 +201,21 @@ export function program(version: string, done: (code: number) => void): Command 
       'kbuild etcd snapshot restore prod.db -i prod.yaml',
     ),
   ).option('--yes', 'do not ask');
+  const windows = root.command('windows').description('Windows workers (simulated; never run on Windows hardware)');
+  touching(
+    taking(
+      windows,
+      'selftest',
+      ['[inventory]', 'inventory file, or - for standard input'],
+      'Try every way that bytes go to and from Windows pods; makes and removes one namespace',
+      'kbuild windows selftest',
+      'kbuild windows selftest --os linux',
+      'kbuild windows selftest --json | jq .rows',
+    ),
+  )
+    .option('--os <system>', 'windows, or linux: the same flows on Linux nodes (default: windows)')
+    .option('--outside <host:port>', 'what pods reach outside the cluster (default: the API endpoint)')
+    .option('--timeout <duration>', 'how long the pods may take to run (default 20m)', duration);
   const forReset = (made: Command): Command => draining(hosts(touching(made)));
   forReset(
     command(
@@ -220,23 +235,4 @@ export function program(version: string, done: (code: number) => void): Command 
     'free it',
   );
   return root;
-}
-
-/** Runs the command line; the exit code. Errors are printed here and nowhere else. */
-export async function run(argv: readonly string[], version: string): Promise<number> {
-  let code = 0;
-  try {
-    await program(version, (result) => (code = result)).parseAsync(argv);
-    return code;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof KbuildError) {
-      process.stderr.write(`kbuild: ${error.message}\n${error.remedy === undefined ? '' : `  → ${error.remedy}\n`}`);
-    } else {
-      process.stderr.write(
-        `kbuild: this is a bug in kbuild, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-      );
-    }
-    return exitCodeOf(error);
-  }
 }

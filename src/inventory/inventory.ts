@@ -186,6 +186,8 @@ export interface Inventory {
     };
     /** The part of Windows hosts; undefined where there are none, or kbuild installs no network. */
     readonly windows: WindowsNetwork | undefined;
+    /** With agnhost, for tests from pods. */
+    readonly testImage: string;
   };
   readonly runtime: {
     readonly name: 'containerd';

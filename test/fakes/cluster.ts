@@ -56,6 +56,7 @@ export const inventoryOf = (over: Partial<Inventory> = {}): Inventory => ({
       vni: 1,
     },
     windows: undefined,
+    testImage: 'registry.k8s.io/e2e-test-images/agnhost:2.53',
   },
   runtime: {
     name: 'containerd',

@@ -83,6 +83,7 @@ const defaults: Inventory = {
       vni: 1,
     },
     windows: undefined,
+    testImage: 'registry.k8s.io/e2e-test-images/agnhost:2.53',
   },
   runtime: {
     name: 'containerd',

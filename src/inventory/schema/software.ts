@@ -105,6 +105,9 @@ export const network = z
       .prefault({})
       .meta({ description: 'Settings of flannel.' }),
     windows,
+    testImage: image().default('registry.k8s.io/e2e-test-images/agnhost:2.53').meta({
+      description: 'Image with agnhost for tests of the network from pods; one that has a variant for each system.',
+    }),
   })
   .prefault({})
   .meta({ description: 'The network of pods and Services.' });

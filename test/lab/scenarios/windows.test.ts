@@ -99,6 +99,26 @@ describe('tunnels that Windows understands', () => {
   });
 });
 
+describe('kbuild windows selftest', () => {
+  test('its runner tries every flow on Linux nodes, and cleans up', async () => {
+    const ran = ok(await kbuild('windows', 'selftest', file, '--os', 'linux', '--json', '--timeout', '3m'));
+    const { rows } = JSON.parse(ran.stdout) as { rows: { flow: string; result: string; why?: string }[] };
+    const by = (result: string) => rows.filter((row) => row.result === result).map(({ flow }) => flow);
+    console.log(
+      `${String(by('pass').length)} flows in ${ran.seconds.toFixed(1)} s, not tried: ${by('not-tried').join(', ')}`,
+    );
+    expect(by('fail')).toEqual([]);
+    expect(by('pass')).toHaveLength(20);
+    expect(await kubectl(cp, 'get namespaces')).not.toContain('selftest');
+  });
+
+  test('without a Windows node it says so', async () => {
+    const { code, stderr } = await kbuild('windows', 'selftest', file);
+    expect(code, stderr).toBe(7);
+    expect(stderr).toContain('no Windows node');
+  });
+});
+
 describe('simulated Windows nodes', () => {
   test('kubeadm’s join is refused by a cluster that is not the one of the hash', async () => {
     const text = (await joinText('w3win9')).replace(/sha256:[0-9a-f]{4}/, 'sha256:0000');

@@ -1,0 +1,64 @@
+import { acting, liveCluster } from '../cluster/acting.ts';
+import { Refused, UsageError } from '../errors.ts';
+import { jsonDocument } from '../report/json.ts';
+import { selftestText } from '../report/selftest.ts';
+import { benchOf } from '../windows/selftest/bench.ts';
+import { selftestPlan } from '../windows/selftest/plan.ts';
+import { selftest } from '../windows/selftest/selftest.ts';
+import type { Context } from './context.ts';
+import type { Flags } from './flags.ts';
+import { withRun } from './run.ts';
+
+/** Images of Windows are gigabytes. */
+const START_MS = 20 * 60_000;
+const FLOW_MS = 30_000;
+const PATIENCE_MS = 5_000;
+
+/** A host does not do what it should: the same exit as for one that does not match in time. */
+const FAILED = 5;
+
+async function asked(url: string): Promise<string> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
+  if (!response.ok) throw new Error(`${url}: ${String(response.status)}`);
+  return response.text();
+}
+
+/** `kbuild windows selftest`: every connectivity flow of Windows pods, as a table. Makes and removes one namespace. */
+export const runSelftest = (context: Context, flags: Flags): Promise<number> =>
+  withRun(context, flags, 'windows-selftest', 'never-json', async (run) => {
+    const { connected, inventory } = run;
+    const { os = 'windows' } = flags;
+    if (os !== 'windows' && os !== 'linux') throw new UsageError(`--os is windows or linux, not "${os}"`);
+    const fleet = connected.watch.fleet();
+    const cluster = liveCluster(fleet);
+    const plan = selftestPlan(cluster, os);
+    if (plan.groups.length === 0)
+      throw new Refused(
+        inventory.name,
+        `it has no ${os === 'windows' ? 'Windows' : 'Linux'} node that is Ready and takes pods`,
+        os === 'windows' ? '`--os linux` tries the same flows on Linux nodes' : 'kbuild status shows the nodes',
+      );
+    const host = acting(fleet);
+    const bench = benchOf({
+      inventory,
+      host,
+      remote: connected.on(host),
+      namespace: `kbuild-selftest-${run.runId.slice(-8)}`,
+      fetch: asked,
+    });
+    const rows = await selftest(bench, plan, cluster.nodes, {
+      image: inventory.network.testImage,
+      dnsDomain: inventory.kubernetes.dnsDomain,
+      outside: flags.outside ?? inventory.endpoint,
+      startMs: flags.timeout ?? START_MS,
+      flowMs: FLOW_MS,
+      nowMs: context.nowMs,
+      sleep: context.sleep,
+      say: (text) => {
+        if (flags.quiet !== true) context.err(`${text}\n`);
+      },
+      signal: run.signal,
+    });
+    context.out(flags.json === true ? jsonDocument({ cluster: inventory.name, os, rows }) : selftestText(rows));
+    return rows.some(({ result }) => result === 'fail') ? FAILED : 0;
+  });

@@ -1,0 +1,237 @@
+import type { Bench, PodSeen } from './bench.ts';
+import {
+  CONTENT,
+  HOST_POD,
+  LINUX_POD,
+  MOUNTS,
+  PLAIN_POD,
+  podsOf,
+  runtimeClassOf,
+  serviceOf,
+  SIDE_PORT,
+  WEB_PORT,
+  WINDOWS_USER,
+  type GroupPods,
+} from './objects.ts';
+import { fail, limit, notTried, pass, type Outcome } from './outcome.ts';
+import type { Group } from './plan.ts';
+
+/** What one group is tried with. */
+export interface Trial {
+  readonly bench: Bench;
+  readonly group: Group;
+  readonly names: GroupPods;
+  readonly pods: ReadonlyMap<string, PodSeen>;
+  /** Names of the group's pods behind its Service. */
+  readonly behind: readonly string[];
+  readonly nodeAddresses: ReadonlyMap<string, string>;
+  readonly linuxNodes: readonly string[];
+  readonly dnsDomain: string;
+  /** `host:port` outside the network of pods. */
+  readonly outside: string;
+}
+
+/** One way that bytes, or pods, go. A rejection is a failure that is tried again for a while. */
+export interface Flow {
+  readonly title: string;
+  readonly attempt: (trial: Trial) => Promise<Outcome>;
+}
+
+const NO_LINUX = 'no Linux node takes pods';
+const ONE_NODE = 'there is only one node of this build';
+
+/** The trial of a group with what the cluster showed. */
+export const trialOf = (parts: Omit<Trial, 'names' | 'behind'>): Trial => {
+  const names = podsOf(parts.group);
+  const behind = [names.main, names.beside, names.across].filter((name) => name !== undefined);
+  return { ...parts, names, behind };
+};
+
+const answers = async (asked: Promise<string>, expected: readonly string[]): Promise<Outcome> => {
+  const answer = await asked;
+  return expected.includes(answer) ? pass : fail(`${answer === '' ? 'nothing' : answer} answered`);
+};
+
+const ipOf = ({ pods }: Trial, name: string): string => pods.get(name)?.ip ?? '';
+
+/** A pod asks another one by its address. */
+function between(from: (trial: Trial) => string | undefined, to: (trial: Trial) => string | undefined, none: string) {
+  return async (trial: Trial): Promise<Outcome> => {
+    const [one, other] = [from(trial), to(trial)];
+    if (one === undefined || other === undefined) return notTried(none);
+    if (!trial.pods.has(one) || !trial.pods.has(other)) return notTried(NO_LINUX);
+    return answers(trial.bench.dial(one, ipOf(trial, other), WEB_PORT), [other]);
+  };
+}
+
+/** A pod asks the group's Service by its address. */
+const toService =
+  (from: (trial: Trial) => string) =>
+  async (trial: Trial): Promise<Outcome> => {
+    if (!trial.pods.has(from(trial))) return notTried(NO_LINUX);
+    const { address } = await trial.bench.service(serviceOf(trial.group));
+    return answers(trial.bench.dial(from(trial), address, 80), trial.behind);
+  };
+
+const onWindows =
+  (attempt: (trial: Trial) => Outcome | Promise<Outcome>) =>
+  async (trial: Trial): Promise<Outcome> =>
+    trial.group.os === 'windows' ? attempt(trial) : notTried('it is about Windows');
+
+async function nodePort(trial: Trial, ask: (address: string, port: number) => Promise<string>): Promise<Outcome> {
+  const { nodePort: port } = await trial.bench.service(serviceOf(trial.group));
+  const node = trial.pods.get(trial.names.main)?.node ?? '';
+  return answers(ask(trial.nodeAddresses.get(node) ?? '', port), trial.behind);
+}
+
+async function mounted(trial: Trial, path: string, content: string): Promise<Outcome> {
+  const said = await trial.bench.exec(trial.names.main, ['/agnhost', 'mounttest', `--file_content=${path}`]);
+  return said.includes(content) ? pass : fail(`${path} holds something else: ${said.trim().slice(0, 100)}`);
+}
+
+/** Every flow, in the order of the table. */
+export const flows: readonly Flow[] = [
+  {
+    title: 'two containers in a pod both answer',
+    attempt: async ({ bench, names }) => {
+      const said = await Promise.all([WEB_PORT, SIDE_PORT].map((port) => bench.hostname(names.main, port)));
+      return said.every((name) => name === names.main) ? pass : fail(`they call themselves ${said.join(' and ')}`);
+    },
+  },
+  {
+    title: 'containers of a pod reach each other by localhost',
+    attempt: ({ bench, names }) => answers(bench.dial(names.main, 'localhost', SIDE_PORT), [names.main]),
+  },
+  {
+    title: 'pod logs',
+    attempt: async ({ bench, names }) => ((await bench.logs(names.main)) === '' ? fail('they are empty') : pass),
+  },
+  { title: 'exec', attempt: ({ bench, names }) => bench.exec(names.main, ['/agnhost', '--help']).then(() => pass) },
+  {
+    title: 'port-forward',
+    attempt: ({ bench, names }) =>
+      answers(
+        bench.portForward(names.main, WEB_PORT).then((said) => said.trim()),
+        [names.main],
+      ),
+  },
+  {
+    title: 'node to its own pod',
+    attempt: ({ pods, names }) => {
+      const pod = pods.get(names.main);
+      return Promise.resolve(pod?.ready === true ? pass : fail(pod?.reason ?? 'it is not there'));
+    },
+  },
+  {
+    title: 'Linux node to pod',
+    attempt: between(
+      () => HOST_POD,
+      ({ names }) => names.main,
+      NO_LINUX,
+    ),
+  },
+  {
+    title: 'pod to pod on one host',
+    attempt: between(
+      ({ names }) => names.main,
+      ({ names }) => names.beside,
+      '',
+    ),
+  },
+  {
+    title: 'pod to pod across hosts',
+    attempt: between(
+      ({ names }) => names.main,
+      ({ names }) => names.across,
+      ONE_NODE,
+    ),
+  },
+  {
+    title: 'pod to Linux pod',
+    attempt: between(
+      ({ names }) => names.main,
+      () => LINUX_POD,
+      NO_LINUX,
+    ),
+  },
+  {
+    title: 'Linux pod to pod',
+    attempt: between(
+      () => LINUX_POD,
+      ({ names }) => names.main,
+      NO_LINUX,
+    ),
+  },
+  { title: 'Service address from a pod', attempt: toService(({ names }) => names.main) },
+  { title: 'Service address from a Linux pod', attempt: toService(() => LINUX_POD) },
+  { title: 'Service address from a Linux node', attempt: toService(() => HOST_POD) },
+  {
+    title: 'Service by DNS name from a pod',
+    attempt: (trial) =>
+      answers(
+        trial.bench.dial(
+          trial.names.main,
+          `${serviceOf(trial.group)}.${trial.bench.namespace}.svc.${trial.dnsDomain}`,
+          80,
+        ),
+        trial.behind,
+      ),
+  },
+  {
+    title: 'NodePort from outside',
+    attempt: (trial) => nodePort(trial, (address, port) => trial.bench.fromOutside(address, port)),
+  },
+  {
+    title: 'NodePort from a Linux node',
+    attempt: (trial) =>
+      trial.pods.has(HOST_POD)
+        ? nodePort(trial, (address, port) => trial.bench.dial(HOST_POD, address, port))
+        : Promise.resolve(notTried(NO_LINUX)),
+  },
+  {
+    title: 'outbound by TCP',
+    attempt: ({ bench, names, outside }) =>
+      bench.exec(names.main, ['/agnhost', 'connect', outside, '--timeout=5s']).then(() => pass),
+  },
+  {
+    title: 'scheduled by RuntimeClass alone',
+    attempt: onWindows((trial) => {
+      const { byClass } = trial.names;
+      if (byClass === undefined) return notTried('kbuild has no RuntimeClass for this build');
+      const { node = '', ready, reason } = trial.pods.get(byClass) ?? {};
+      if (ready !== true) return fail(`${runtimeClassOf(trial.group)!}: ${reason ?? 'it is not there'}`);
+      return trial.group.nodes.some(({ name }) => name === node) || !trial.linuxNodes.includes(node)
+        ? pass
+        : fail(`it landed on ${node}`);
+    }),
+  },
+  {
+    title: 'the taint holds Linux pods off',
+    attempt: onWindows(({ pods, linuxNodes }) => {
+      const { node = '', reason = '' } = pods.get(PLAIN_POD) ?? {};
+      if (node === '') return notTried(`the pod was put nowhere: ${reason}`);
+      return linuxNodes.includes(node) ? pass : fail(`a pod without a toleration landed on ${node}`);
+    }),
+  },
+  { title: 'ConfigMap in a volume', attempt: (trial) => mounted(trial, MOUNTS.config, CONTENT.config) },
+  { title: 'Secret in a volume', attempt: (trial) => mounted(trial, MOUNTS.secret, CONTENT.secret) },
+  {
+    title: 'runAsUserName',
+    attempt: onWindows(async ({ bench, names }) => {
+      const said = (await bench.exec(names.asUser!, ['cmd.exe', '/c', 'echo %USERNAME%'])).trim();
+      return said === WINDOWS_USER ? pass : fail(`it runs as ${said}`);
+    }),
+  },
+  {
+    title: 'Service address from the Windows node itself',
+    attempt: onWindows(() => limit('Windows nodes do not reach Service addresses; only their pods do')),
+  },
+  {
+    title: 'NodePort from the Windows node itself',
+    attempt: onWindows(() => limit('Windows nodes do not reach their own NodePorts')),
+  },
+  {
+    title: 'ping to the outside',
+    attempt: onWindows(() => limit('ICMP is not translated: try the outside by TCP')),
+  },
+];

@@ -1,0 +1,166 @@
+import type { JsonObject } from '../../inventory/inventory.ts';
+import type { NodeView } from '../../facts/cluster.ts';
+import { RELEASES } from '../runtime-classes.ts';
+import type { Group, SelftestPlan } from './plan.ts';
+
+/** The test's web servers: the first container of a pod, and the second. */
+export const WEB_PORT = 8080;
+export const SIDE_PORT = 8081;
+
+/** What the ConfigMap and the Secret hold, to be found again in a pod. */
+export const CONTENT = { config: 'from-a-config-map', secret: 'from-a-secret' } as const;
+/** Where they are mounted; on Windows below C:. */
+export const MOUNTS = { config: '/kbuild-config/value', secret: '/kbuild-secret/value' } as const;
+
+/** The user of the pod that sets `runAsUserName`. */
+export const WINDOWS_USER = 'ContainerUser';
+
+/** The pods of one group, by what they are for. */
+export interface GroupPods {
+  /** On the first node. */
+  readonly main: string;
+  /** On the same node. */
+  readonly beside: string;
+  /** On the second node; undefined when the group has only one. */
+  readonly across: string | undefined;
+  /** Scheduled by its RuntimeClass alone; undefined where there is none for the build. */
+  readonly byClass: string | undefined;
+  /** With a user of its own; undefined on Linux. */
+  readonly asUser: string | undefined;
+}
+
+/** The release's name of a group's RuntimeClass. */
+export const runtimeClassOf = ({ build }: Group): string | undefined => {
+  const found = RELEASES.find((one) => one.build === build);
+  return found === undefined ? undefined : `windows-${found.release}`;
+};
+
+const short = (about: string): string => about.replaceAll(/[^a-z0-9]+/g, '-');
+
+/** Names of a group's pods. */
+export function podsOf(group: Group): GroupPods {
+  const name = short(group.about);
+  return {
+    main: `${name}-main`,
+    beside: `${name}-beside`,
+    across: group.nodes.length > 1 ? `${name}-across` : undefined,
+    byClass: runtimeClassOf(group) === undefined ? undefined : `${name}-by-class`,
+    asUser: group.os === 'windows' ? `${name}-as-user` : undefined,
+  };
+}
+
+/** The Service of a group's pods. */
+export const serviceOf = ({ about }: Group): string => short(about);
+
+/** The Linux pod that stands for a Linux host: it has the host's network. */
+export const HOST_POD = 'linux-host';
+/** A Linux pod for Windows pods to talk to. */
+export const LINUX_POD = 'linux-peer';
+/** A pod that says nothing about where it wants to be. */
+export const PLAIN_POD = 'plain';
+
+/** Ports of the pod in its host's network: a free one is not known beforehand, these are seldom taken. */
+const HOST_PORT = 18_479;
+
+const web = (image: string, name: string, port: number): JsonObject => ({
+  name,
+  image,
+  args: ['netexec', `--http-port=${String(port)}`, '--udp-port=-1'],
+  ports: [{ containerPort: port }],
+  readinessProbe: { httpGet: { path: '/healthz', port }, periodSeconds: 2 },
+});
+
+const tolerations = [{ key: 'os', operator: 'Equal', value: 'windows', effect: 'NoSchedule' }];
+const onNode = ({ name }: NodeView): JsonObject => ({ 'kubernetes.io/hostname': name });
+
+const pod = (name: string, labels: JsonObject, spec: JsonObject): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, labels },
+  spec: { terminationGracePeriodSeconds: 0, automountServiceAccountToken: false, ...spec },
+});
+
+function groupObjects(group: Group, image: string): readonly JsonObject[] {
+  const names = podsOf(group);
+  const labels = { app: serviceOf(group) };
+  const volumes = [
+    { name: 'config', configMap: { name: 'selftest' } },
+    { name: 'secret', secret: { secretName: 'selftest' } },
+  ];
+  const volumeMounts = [
+    { name: 'config', mountPath: '/kbuild-config' },
+    { name: 'secret', mountPath: '/kbuild-secret' },
+  ];
+  const containers = [{ ...web(image, 'web', WEB_PORT), volumeMounts }, web(image, 'side', SIDE_PORT)];
+  const pinned = (name: string, node: NodeView): JsonObject =>
+    pod(name, labels, { nodeSelector: onNode(node), tolerations, containers, volumes });
+  const [first, second] = group.nodes;
+  const service = (name: string, spec: JsonObject): JsonObject => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { selector: labels, ports: [{ port: 80, targetPort: WEB_PORT }], ...spec },
+  });
+  return [
+    pinned(names.main, first!),
+    pinned(names.beside, first!),
+    ...(names.across === undefined ? [] : [pinned(names.across, second!)]),
+    ...(names.byClass === undefined
+      ? []
+      : [
+          pod(
+            names.byClass,
+            {},
+            { runtimeClassName: runtimeClassOf(group)!, containers: [web(image, 'web', WEB_PORT)] },
+          ),
+        ]),
+    ...(names.asUser === undefined
+      ? []
+      : [
+          pod(
+            names.asUser,
+            {},
+            {
+              nodeSelector: onNode(first!),
+              tolerations,
+              securityContext: { windowsOptions: { runAsUserName: WINDOWS_USER } },
+              containers: [web(image, 'web', WEB_PORT)],
+            },
+          ),
+        ]),
+    service(serviceOf(group), { type: 'NodePort' }),
+  ];
+}
+
+/** Everything that the selftest puts into its namespace, of which deleting the namespace is the end. */
+export function selftestObjects({ groups, linux }: SelftestPlan, image: string): readonly JsonObject[] {
+  const [helper] = linux;
+  const linuxOnly = { 'kubernetes.io/os': 'linux' };
+  return [
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'selftest' }, data: { value: CONTENT.config } },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'selftest' }, stringData: { value: CONTENT.secret } },
+    ...(helper === undefined
+      ? []
+      : [
+          pod(
+            LINUX_POD,
+            { app: LINUX_POD },
+            { nodeSelector: { ...linuxOnly, ...onNode(helper) }, containers: [web(image, 'web', WEB_PORT)] },
+          ),
+          pod(
+            HOST_POD,
+            {},
+            {
+              hostNetwork: true,
+              nodeSelector: { ...linuxOnly, ...onNode(helper) },
+              containers: [web(image, 'web', HOST_PORT)],
+            },
+          ),
+        ]),
+    pod(PLAIN_POD, {}, { containers: [web(image, 'web', WEB_PORT)] }),
+    ...groups.flatMap((group) => groupObjects(group, image)),
+  ];
+}
+
+/** Where a pod of the selftest listens. */
+export const portOf = (name: string): number => (name === HOST_POD ? HOST_PORT : WEB_PORT);
