@@ -5,7 +5,7 @@ import { jobEnded } from '../kubeadm/job-ended.ts';
 import { haproxy } from '../lb/haproxy.ts';
 import { keepalived } from '../lb/keepalived.ts';
 import { balancerPackages } from '../lb/packages.ts';
-import { noLoadBalancer } from '../lb/removed.ts';
+import { noBalancerFiles, noLoadBalancer } from '../lb/removed.ts';
 import { prepareBalancer } from '../node/prepare.ts';
 
 /**
@@ -47,7 +47,7 @@ export function loadBalancerPhases(inventory: Inventory): readonly Phase[] {
       title: 'Stop former load balancers',
       ...linux,
       hosts: others,
-      steps: [noLoadBalancer],
+      steps: [noLoadBalancer, noBalancerFiles],
       overlaps: true,
     },
   ];

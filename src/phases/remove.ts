@@ -2,10 +2,12 @@ import type { Leaving } from '../cluster/leaving.ts';
 import type { BeforeMembership } from '../cluster/members.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { controlPlanes } from '../inventory/select.ts';
+import { balancers, controlPlanes } from '../inventory/select.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { kubeadmReset } from '../kubeadm/reset/kubeadm-reset.ts';
 import { drained, forgotten, memberRemoved, nodeDeleted, type Drain } from '../kubeadm/reset/leave-cluster.ts';
+import { haproxy } from '../lb/haproxy.ts';
+import { keepalived } from '../lb/keepalived.ts';
 import { clean } from './clean.ts';
 
 /** How hosts leave. */
@@ -17,12 +19,21 @@ export interface RemoveOptions {
 
 /**
  * What `kbuild remove` does. Who is gone is only forgotten, first. Every other host is drained, taken out of etcd, cleaned and
- * forgotten, one after another. Who may leave at all is `removalRefusals`' business.
+ * forgotten, one after another. Load balancers that kbuild built send nobody there beforehand, and no longer count those that
+ * left as one of themselves afterwards; one at a time. Who may leave at all is `removalRefusals`' business.
  */
 export function remove(inventory: Inventory, { leaving, drain, before }: RemoveOptions): readonly Phase[] {
   const gone = leaving.filter(({ host }) => host === undefined);
   const hosts = leaving.flatMap(({ host }) => (host === undefined ? [] : [host]));
   const names = new Set(leaving.map(({ name }) => name));
+  // What it will be: the inventory still names those who leave.
+  const after: Inventory = { ...inventory, hosts: inventory.hosts.filter(({ name }) => !names.has(name)) };
+  const afterwards = (step: Step): Step => ({
+    ...step,
+    diff: (target) => step.diff({ ...target, inventory: after }),
+  });
+  const matters = inventory.hosts.some(({ name, role }) => names.has(name) && role !== 'worker');
+  const balancing = { kind: 'linux', hosts: matters ? balancers(after) : [], concurrency: 1 } as const;
   const steps: readonly Step[] = [jobEnded, drained(drain), memberRemoved(before), kubeadmReset, ...clean, nodeDeleted];
   const phases: readonly Phase[] = [
     {
@@ -33,7 +44,9 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
       steps: gone.flatMap((one) => forgotten(one, before)),
       concurrency: 1,
     },
+    { name: 'backends', title: 'Send nobody to hosts that leave', ...balancing, steps: haproxy.map(afterwards) },
     { name: 'remove', title: 'Remove hosts', kind: 'linux', hosts, steps, concurrency: 1 },
+    { name: 'load-balancer', title: 'Configure load balancers', ...balancing, steps: keepalived.map(afterwards) },
   ];
   return phases.filter((phase) => phase.hosts.length > 0);
 }

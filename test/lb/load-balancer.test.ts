@@ -4,7 +4,7 @@ import type { LoadBalancer } from '../../src/inventory/control-plane.ts';
 import { haproxy, haproxyConfig } from '../../src/lb/haproxy.ts';
 import { keepalived, keepalivedConfig } from '../../src/lb/keepalived.ts';
 import { kubeVipPod } from '../../src/lb/kube-vip.ts';
-import { noLoadBalancer } from '../../src/lb/removed.ts';
+import { noBalancerFiles, noLoadBalancer } from '../../src/lb/removed.ts';
 import { paths } from '../../src/paths.ts';
 
 import { filesOf } from '../fakes/converged.ts';
@@ -117,4 +117,15 @@ test('reset stops the address first, and leaves a balancer alone that is not of 
   const due = (more: Parameters<typeof target>[0]) => noLoadBalancer.diff(onSecond(more)).map(({ summary }) => summary);
   expect(due(ours)).toEqual(["stop and disable keepalived and haproxy (found running with kbuild's configuration)"]);
   expect(due({ ...ours, ownFiles: [] })).toEqual([]);
+});
+
+test('a former balancer gets back what was there before kbuild, and keeps nothing of kbuild’s', () => {
+  const due = (...ownFiles: readonly string[]) =>
+    noBalancerFiles.diff(onSecond({ ownFiles })).map(({ summary }) => summary);
+  expect(due(paths.haproxyConfig, paths.haproxyConfigBackup, paths.keepalivedConfig, paths.checkApiserver)).toEqual([
+    `restore ${paths.haproxyConfig} from ${paths.haproxyConfigBackup} (found kbuild's)`,
+    `remove ${paths.keepalivedConfig} (found kbuild's)`,
+    `remove ${paths.checkApiserver} (found kbuild's)`,
+  ]);
+  expect(due(paths.sysctl)).toEqual([]);
 });

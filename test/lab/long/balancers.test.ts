@@ -1,0 +1,97 @@
+/**
+ * haproxy and keepalived on the control planes, then on hosts of their own: backends follow growth and removal on one
+ * balancer after the other, and who is no balancer any more is left as it was. The tests build on each other.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isReady, watchApi } from '../api-gap.ts';
+import { eventsOf, inventoryFile, kbuild, type Ran } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+
+const [two, three] = [
+  ['hacp1', 'hacp2'],
+  ['hacp1', 'hacp2', 'hacp3'],
+] as const;
+const LB = ['halb1', 'halb2'];
+const HOSTS = [...three, ...LB];
+const VIP = '10.77.0.212';
+const PORT = 8443;
+const { folder, file } = inventoryFile({});
+
+const up = (...flags: readonly string[]): Promise<Ran> =>
+  kbuild('up', file, '--yes', '--json', '--kubeconfig', join(folder, 'vip.kubeconfig'), ...flags);
+const ok = (what: string, ran: Ran): Ran => {
+  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
+  console.log(`${what}: ${ran.seconds.toFixed(1)} s`);
+  return ran;
+};
+async function name(names: readonly string[]): Promise<void> {
+  const inventory = await lab.inventory(names, { loadBalancer: { kind: 'keepalived', address: VIP, port: PORT } });
+  writeFileSync(file, stringify({ ...inventory, name: 'habal' }, { aliasDuplicateObjects: false }));
+}
+/** A run, and the longest time in seconds without an answer at the virtual address meanwhile. */
+async function watched(what: string, run: () => Promise<Ran>): Promise<{ readonly ran: Ran; readonly gap: number }> {
+  const watch = watchApi(VIP, PORT);
+  const ran = ok(what, await run());
+  const gap = (await watch.stop()) / 1000;
+  console.log(`${what}: longest time without an answer ${gap.toFixed(1)} s`);
+  return { ran, gap };
+}
+const backends = async (host: string): Promise<readonly string[]> =>
+  [...(await lab.inside(host, 'cat /etc/haproxy/haproxy.cfg')).stdout.matchAll(/^ {4}server (\S+)/gm)].map(([, one]) => one!); // prettier-ignore
+/** Where and in which order the backends were changed; that a change ended before the next began. */
+function oneByOne(ran: Ran): readonly string[] {
+  const changes = eventsOf(ran).flatMap((event) =>
+    (event.kind === 'changing' || event.kind === 'changed') && event.step === 'haproxy' ? [event] : [],
+  );
+  for (const [i, { kind }] of changes.entries()) expect(kind).toBe(i % 2 === 0 ? 'changing' : 'changed');
+  return changes.filter(({ kind }) => kind === 'changed').map(({ host }) => host);
+}
+
+beforeAll(async () => {
+  process.env['XDG_STATE_HOME'] = join(folder, 'state');
+  await lab.up(HOSTS);
+  await lab.reset(HOSTS);
+  await name(two);
+});
+afterAll(async () => {
+  await lab.down(HOSTS);
+});
+
+test('two control planes are each other’s balancers', async () => {
+  ok('2 control planes with keepalived', await up());
+  for (const host of two) expect(await backends(host)).toEqual(two);
+});
+
+test('growth: backends follow on one balancer after the other', async () => {
+  await name(three);
+  const { ran, gap } = await watched('2 → 3', up);
+  expect(oneByOne(ran)).toEqual(three);
+  for (const host of three) expect(await backends(host)).toEqual(three);
+  expect(gap).toBeLessThan(5);
+});
+
+test('removal: the same command takes the backend out, before its API server goes', async () => {
+  const { ran, gap } = await watched('3 → 2', () => kbuild('remove', 'hacp3', '-i', file, '--yes', '--json'));
+  expect(oneByOne(ran)).toEqual(two);
+  for (const host of two) {
+    expect(await backends(host)).toEqual(two);
+    expect((await lab.inside(host, 'cat /etc/keepalived/keepalived.conf')).stdout).not.toContain(lab.hostSettings('hacp3').address); // prettier-ignore
+  }
+  expect((await lab.inside('hacp3', 'systemctl is-active haproxy keepalived')).stdout).toBe('inactive\ninactive\n');
+  expect(gap).toBeLessThan(5);
+  await name(two);
+  expect(ok('second run', await up()).stdout).not.toContain('"changed"');
+});
+
+test('other balancers: the new ones serve, the former ones are left without any of it', async () => {
+  await name([...two, ...LB]);
+  await watched('to hosts of their own', up);
+  expect(await isReady(VIP, PORT)).toBe(true);
+  for (const host of LB) expect(await backends(host)).toEqual(two);
+  const left = 'systemctl is-active haproxy keepalived; grep -ls "Written by kbuild" /etc/haproxy/* /etc/keepalived/*';
+  for (const host of two) expect((await lab.inside(host, left)).stdout).toBe('inactive\ninactive\n');
+  expect(ok('second run', await up()).stdout).not.toContain('"changed"');
+});
