@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import Handlebars from 'handlebars';
 import type { Command } from './shell/command.ts';
+import { psCommand, withoutComments, type PsValue } from './shell/powershell.ts';
+import type { Secret } from './shell/secret.ts';
 import { quote } from './shell/sh.ts';
 
 const read = (name: string): string =>
@@ -25,6 +27,20 @@ export function script(name: `${string}.sh`, parameters: Readonly<Record<string,
 
 /** A static PowerShell script that runs in a pod of a Windows host; its parameters are environment variables. */
 export const podScript = (name: `${string}.ps1`): string => read(`windows-pods/${name}`);
+
+/**
+ * A static script of templates/windows with its parameters, bound to its param() block; it may use the functions of
+ * windows/common.ps1. Parameters that are secrets go to `secrets`. Throws `TypeError` on text that would not arrive whole.
+ */
+export const powershell = (
+  name: `windows/${string}.ps1`,
+  params: Readonly<Record<string, PsValue>> = {},
+  secrets: Readonly<Record<string, Secret>> = {},
+): Command<'powershell'> =>
+  psCommand({ common: read('windows/common.ps1'), script: read(name), name, params }, secrets);
+
+/** What powershell.exe runs on every Windows host, whatever is asked for. */
+export const windowsBootstrap = (): string => withoutComments(read('windows/bootstrap.ps1'));
 
 /** A configuration file of another program, from templates/etc. Throws on a value that is missing. */
 export function render(name: string, values: object): string {

@@ -22,9 +22,21 @@ export type Started =
   /** The connection ended after the command was sent: it may have run. */
   | { readonly kind: 'lost' };
 
+/** Files over a connection. Errors are `TransferError`s. */
+export interface FileLink {
+  put(from: string | Buffer, to: string): Promise<void>;
+  fetch(from: string): Promise<Buffer>;
+  fetchTo(from: string, localPath: string): Promise<void>;
+  end(): void;
+}
+
 /** One established connection. */
 export interface Link {
   start(commandLine: string): Promise<Started>;
+  /** Begins to transfer files. @throws Error with what the server says. */
+  files(): Promise<FileLink>;
+  /** What the server calls itself. */
+  readonly software: string;
   /** Settles when the connection has ended. */
   readonly lost: Promise<void>;
   isLost(): boolean;

@@ -3,12 +3,12 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { ConnectError } from '../errors.ts';
 import { boundedOutput } from './bounded-output.ts';
-import type { Link } from './link.ts';
+import type { FileLink, Link } from './link.ts';
 import type { Pause } from './pause.ts';
 import { channelOf, collect, endedChannel, endOf, LOST, MAX_BYTES, type Running } from './running.ts';
 import { slots } from './slots.ts';
 import { startMark } from './start-mark.ts';
-import type { Transport } from './transport.ts';
+import { TransferError, type Transport } from './transport.ts';
 
 /** sshd's default MaxSessions is 10, and it counts sessions that it has not yet cleaned up. */
 const CHANNELS = 5;
@@ -28,14 +28,18 @@ export async function overLinks(
   let connections = 0;
   let commands = 0;
   let closed = false;
+  let software = '';
 
   const dialed = async () => {
     const link = await dial();
     connections++;
+    software = link.software;
     return link;
   };
   let current = dialed();
   await current;
+  /** Connections that were renewed while something ran on them. */
+  const older = new Set<Link>();
 
   const connected = async (): Promise<Link> => {
     const asked = current;
@@ -97,8 +101,43 @@ export async function overLinks(
     }
   };
 
+  /** One transfer of files, on a channel of its own. */
+  const transfer = async <T>(act: (files: FileLink) => Promise<T>): Promise<T> => {
+    const giveBack = await places.take();
+    try {
+      const link = await connected();
+      const files = await link.files().catch((error: unknown) => {
+        throw noTransfer(name, error as Error, link);
+      });
+      try {
+        return await act(files);
+      } finally {
+        files.end();
+      }
+    } finally {
+      giveBack();
+    }
+  };
+
   return {
     peer,
+    get software() {
+      return software;
+    },
+    put: (from, to) => transfer((files) => files.put(from, to)),
+    fetch: (from) => transfer((files) => files.fetch(from)),
+    fetchTo: (from, localPath) => transfer((files) => files.fetchTo(from, localPath)),
+    renew() {
+      const asked = current;
+      current = asked
+        .catch(() => undefined)
+        .then((link) => {
+          if (closed) throw new ConnectError(name, 'the connection was closed', { retryable: false });
+          if (link !== undefined && !link.isLost()) older.add(link);
+          return dialed();
+        });
+      current.catch(() => undefined);
+    },
     get connections() {
       return connections;
     },
@@ -160,6 +199,7 @@ export async function overLinks(
     async close() {
       if (closed) return;
       closed = true;
+      for (const one of older) one.end();
       const link = await current.catch(() => undefined);
       if (link === undefined || link.isLost()) return;
       link.end();
@@ -167,6 +207,16 @@ export async function overLinks(
       await Promise.race([link.lost, pause(1000, ended.signal)]);
       ended.abort();
       link.destroy();
+      for (const one of older) one.destroy();
     },
   };
+}
+
+function noTransfer(name: string, error: Error, link: Link): Error {
+  if (link.isLost()) return new TransferError('the connection was lost before a file transfer', 'lost');
+  return new ConnectError(name, `the server transfers no files: ${error.message}`, {
+    retryable: false,
+    remedy: `sshd of ${name} must have its subsystem sftp: on Windows "Subsystem sftp sftp-server.exe" in C:\\ProgramData\\ssh\\sshd_config, then restart the service sshd`,
+    cause: error,
+  });
 }

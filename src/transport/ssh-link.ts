@@ -1,17 +1,19 @@
 import type { Duplex } from 'node:stream';
 import type { CommandStream, Link, Started } from './link.ts';
+import { fileLinkOf, type FileSession } from './ssh-files.ts';
 
 /** What a link needs of an SSH client that has logged in. */
 export interface Session {
   exec(commandLine: string, done: (error: Error | undefined, stream: CommandStream) => void): unknown;
+  sftp(done: (error: Error | undefined, sftp: FileSession) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   once(event: 'close', listener: () => void): unknown;
   end(): unknown;
   destroy(): unknown;
 }
 
-/** A connection with commands on it. */
-export function linkOf(client: Session, lost: Promise<void>): Link {
+/** A connection with commands on it, to a server that calls itself `software`. */
+export function linkOf(client: Session, lost: Promise<void>, software: string): Link {
   let isLost = false;
   client.once('close', () => (isLost = true));
   // A half-open connection is found by the keepalive, as an error without a close.
@@ -32,6 +34,14 @@ export function linkOf(client: Session, lost: Promise<void>): Link {
           resolve({ kind: 'unsent' });
         }
       }),
+    files: () =>
+      new Promise((resolve, reject) => {
+        client.sftp((error, sftp) => {
+          if (error === undefined) resolve(fileLinkOf(sftp));
+          else reject(error);
+        });
+      }),
+    software,
     end: () => void client.end(),
     destroy: () => void client.destroy(),
   };

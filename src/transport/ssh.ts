@@ -85,7 +85,7 @@ export function sshDialler(options: SshOptions): SshDialler {
         withRetries(
           async () => {
             const client = await connectHost(host);
-            return linkOf(client, closed(client));
+            return linkOf(client, closed(client), softwareOf(client));
           },
           { ...options, pause },
         );
@@ -115,6 +115,9 @@ export async function dialSsh(host: Host, options: SshOptions): Promise<Transpor
     throw error;
   }
 }
+
+/** The software version of the server's identification string (RFC 4253, 4.2); ssh2 keeps it to itself. */
+const softwareOf = (client: Client): string => (client as unknown as { _remoteVer?: string })._remoteVer ?? '';
 
 const closed = (client: Client): Promise<void> => new Promise((ended) => client.once('close', ended));
 

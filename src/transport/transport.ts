@@ -45,11 +45,36 @@ export interface Transport {
     localPath: string,
     options?: { readonly stdin?: string; readonly after?: string },
   ): Promise<ExecResult>;
+  /**
+   * A file to the host over the server's file transfer (SFTP), from a local path or from memory. It appears piece by piece.
+   * @throws TransferError, ConnectError
+   */
+  put(from: string | Buffer, to: string): Promise<void>;
+  /** A file of the host over SFTP: into memory. @throws TransferError, ConnectError */
+  fetch(from: string): Promise<Buffer>;
+  /** The same, to a local file that is created 0600. Rejects when it is already there. */
+  fetchTo(from: string, localPath: string): Promise<void>;
+  /** What starts from now on gets a new connection; what runs keeps its own. */
+  renew(): void;
+  /** What the server calls itself, e.g. `OpenSSH_for_Windows_9.5`. */
+  readonly software: string;
   /** How many connections were made; a converged run makes one. */
   readonly connections: number;
   /** How many commands were run. */
   readonly commands: number;
   close(): Promise<void>;
+}
+
+/** The other end would not take or give a file. */
+export class TransferError extends Error {
+  /** SFTP's status (2: no such file), or `lost` when the connection ended first. */
+  readonly code: number | 'lost';
+
+  constructor(message: string, code: number | 'lost') {
+    super(message);
+    this.name = 'TransferError';
+    this.code = code;
+  }
 }
 
 /** Makes a transport. Rejects with `ConnectError`. */

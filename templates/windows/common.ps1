@@ -1,0 +1,142 @@
+# Functions that every script of kbuild for Windows may use: the bootstrap defines them before the script runs.
+# What needs .NET instead of a cmdlet is a function of one purpose.
+
+# Ends a script: one line that carries the value as JSON. A script prints exactly one.
+function Write-Result {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][AllowNull()][AllowEmptyString()][AllowEmptyCollection()]$Value)
+    Write-ResultLine -Json (ConvertTo-JsonText -Value $Value)
+}
+
+# JSON of a value, one line. An empty list stays a list, nothing is cut off in silence.
+function ConvertTo-JsonText {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][AllowNull()][AllowEmptyString()][AllowEmptyCollection()]$Value)
+    if ($null -eq $Value) { return 'null' }
+    ConvertTo-Json -InputObject $Value -Compress -Depth 8 -WarningAction Stop
+}
+
+function Write-ResultLine {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Json)
+    $encoded = [Convert]::ToBase64String([Text.Encoding]::UTF8.GetBytes($Json))
+    [Console]::Out.Write("`nKBUILD-RESULT:$encoded`n")
+    [Console]::Out.Flush()
+}
+
+# Runs a program and returns the lines of its stdout. Any status but 0 and those of -AllowExit throws, with the end of
+# what the program said. No argument may be empty or hold a double quote: the versions of PowerShell disagree on both.
+function Invoke-Native {
+    [CmdletBinding()]
+    param(
+        [Parameter(Mandatory = $true)][string]$Exe,
+        [string[]]$Arguments = @(),
+        [int[]]$AllowExit = @()
+    )
+    foreach ($argument in $Arguments) {
+        if ($argument -eq '' -or $argument.Contains('"')) { throw "Invoke-Native: an argument of $Exe is empty or has a double quote" }
+    }
+    # Windows PowerShell makes an error of every line on stderr; only the status tells.
+    $ErrorActionPreference = 'Continue'
+    $said = @(& $Exe @Arguments 2>&1)
+    $status = $global:LASTEXITCODE
+    $ErrorActionPreference = 'Stop'
+    $output = @($said | Where-Object -FilterScript { $_ -isnot [Management.Automation.ErrorRecord] } | ForEach-Object -Process { "$_" })
+    if ($status -ne 0 -and $AllowExit -notcontains $status) {
+        $end = @($said | ForEach-Object -Process { "$_" } | Select-Object -Last 10) -join "`n"
+        throw "$Exe ended with status ${status}: $end"
+    }
+    $output
+}
+
+# The status of the last program that Invoke-Native ran.
+function Get-NativeStatus {
+    [CmdletBinding()]
+    param()
+    $global:LASTEXITCODE
+}
+
+# UTF-8 without a byte order mark, which containerd and kubeadm refuse.
+function Write-Utf8 {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path, [Parameter(Mandatory = $true)][AllowEmptyString()][string]$Text)
+    [IO.File]::WriteAllText($Path, $Text, (New-Object -TypeName 'Text.UTF8Encoding' -ArgumentList $false))
+}
+
+# The text of a file. Get-Content would return a string with properties, which Windows PowerShell's JSON turns into an object.
+function Read-Utf8 {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    [IO.File]::ReadAllText($Path)
+}
+
+# Text to a file, whole or not at all; its folder is made.
+function Write-TextFile {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path, [Parameter(Mandatory = $true)][AllowEmptyString()][string]$Text)
+    $folder = Split-Path -Path $Path -Parent
+    if (-not (Test-Path -LiteralPath $folder)) { New-Item -ItemType 'Directory' -Path $folder -Force | Out-Null }
+    Write-Utf8 -Path "$Path.kbuild-new" -Text $Text
+    Move-Item -LiteralPath "$Path.kbuild-new" -Destination $Path -Force
+}
+
+# A folder that only SYSTEM and the administrators can look into: SIDs, for names of groups are translated.
+function New-PrivateFolder {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    if (Test-Path -LiteralPath $Path) { return }
+    New-Item -ItemType 'Directory' -Path $Path -Force | Out-Null
+    Invoke-Native -Exe 'icacls.exe' -Arguments @($Path, '/inheritance:r', '/grant', '*S-1-5-18:(OI)(CI)F', '/grant', '*S-1-5-32-544:(OI)(CI)F') | Out-Null
+}
+
+# A variable of the machine as the registry has it, with its references to others; $null when there is none.
+function Get-MachineEnvironment {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name)
+    $key = Get-Item -LiteralPath 'HKLM:\SYSTEM\CurrentControlSet\Control\Session Manager\Environment'
+    $key.GetValue($Name, $null, 'DoNotExpandEnvironmentNames')
+}
+
+# Sets a variable of the machine; $null removes it. A login that exists already does not see it.
+function Set-MachineEnvironment {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name, [Parameter(Mandatory = $true)][AllowNull()][AllowEmptyString()]$Value)
+    $key = 'HKLM:\SYSTEM\CurrentControlSet\Control\Session Manager\Environment'
+    if ($null -eq $Value) { Remove-ItemProperty -LiteralPath $key -Name $Name -ErrorAction 'SilentlyContinue' }
+    else { Set-ItemProperty -LiteralPath $key -Name $Name -Value ([string]$Value) -Type 'ExpandString' }
+}
+
+# True when this login is a full administrator.
+function Test-Administrator {
+    [CmdletBinding()]
+    param()
+    $identity = [Security.Principal.WindowsIdentity]::GetCurrent()
+    (New-Object -TypeName 'Security.Principal.WindowsPrincipal' -ArgumentList $identity).IsInRole([Security.Principal.WindowsBuiltInRole]::Administrator)
+}
+
+# Milliseconds since 1970 by the clock of this host, in UTC.
+function Get-UnixMilliseconds {
+    [CmdletBinding()]
+    param([datetime]$Time = (Get-Date))
+    [long][Math]::Floor(($Time.ToUniversalTime() - (New-Object -TypeName 'DateTime' -ArgumentList 1970, 1, 1, 0, 0, 0, 'Utc')).TotalMilliseconds)
+}
+
+# A script as it was sent, ready to be called. Throws where it does not parse.
+function ConvertTo-ScriptBlock {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name, [Parameter(Mandatory = $true)][string]$Text)
+    $tokens = $null
+    $problems = $null
+    $tree = [Management.Automation.Language.Parser]::ParseInput($Text, $Name, [ref]$tokens, [ref]$problems)
+    if ($problems.Count -gt 0) { throw "parse ${Name}:$($problems[0].Extent.StartLineNumber): $($problems[0].Message)" }
+    $tree.GetScriptBlock()
+}
+
+# A table of parameters from the properties of an object.
+function ConvertTo-Table {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)]$Object)
+    $table = @{}
+    foreach ($property in $Object.PSObject.Properties) { $table[$property.Name] = $property.Value }
+    $table
+}
