@@ -58,6 +58,10 @@ export const windowsPaths = {
   state: 'C:\\ProgramData\\kbuild',
   jobs: 'C:\\ProgramData\\kbuild\\jobs',
   lock: 'C:\\ProgramData\\kbuild\\lock',
+  /** Held while a job is being started. */
+  jobStartLock: 'C:\\ProgramData\\kbuild\\job-start.lock',
+  /** Files that were transferred, until they are moved to their places. */
+  incoming: 'C:\\ProgramData\\kbuild\\incoming',
   marker: 'C:\\ProgramData\\kbuild\\marker.json',
   /** What was there before kbuild: entries of PATH, environment. */
   before: 'C:\\ProgramData\\kbuild\\before.json',

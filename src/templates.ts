@@ -39,6 +39,9 @@ export const powershell = (
 ): Command<'powershell'> =>
   psCommand({ common: read('windows/common.ps1'), script: read(name), name, params }, secrets);
 
+/** The text of a script that is put on a Windows host as a file. */
+export const windowsScript = (name: `windows/${string}.ps1`): string => read(name);
+
 /** What powershell.exe runs on every Windows host, whatever is asked for. */
 export const windowsBootstrap = (): string => withoutComments(read('windows/bootstrap.ps1'));
 

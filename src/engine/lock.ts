@@ -1,7 +1,7 @@
 import { ConnectError, Refused, SeveralErrors } from '../errors.ts';
-import { paths } from '../paths.ts';
+import { paths, windowsPaths } from '../paths.ts';
 import type { Held, Remote } from '../remote/remote.ts';
-import { script } from '../templates.ts';
+import { powershell, script } from '../templates.ts';
 import { pause as realPause, type Pause } from '../transport/pause.ts';
 import { eachLimit } from './each-limit.ts';
 
@@ -22,7 +22,10 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-type Lockable = Pick<Remote<'sh'>, 'host' | 'hold' | 'run'>;
+type LockableOf<S extends 'sh' | 'powershell'> = Pick<Remote<S>, 'host' | 'hold' | 'run'>;
+type Lockable = LockableOf<'sh'> | LockableOf<'powershell'>;
+
+const isWindows = (remote: Lockable): remote is LockableOf<'powershell'> => remote.host.os === 'windows';
 
 const AT_ONCE = 30;
 /** A host that cannot be reached is asked for the lock again for this long: its jobs are waited for as long. */
@@ -71,14 +74,22 @@ const rejections = (results: readonly PromiseSettledResult<void>[]): readonly Er
   results.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []));
 
 async function takeOne(remote: Lockable, line: string): Promise<Held> {
-  const command = script('linux/lock.sh', { LOCK: paths.lock, HOLDER: line });
-  const held = await remote.hold({ ...command, title: 'take the lock' });
+  const held = await holding(remote, line);
   if (held.first === 'locked') return held;
   throw new Refused(
     remote.host.name,
     `locked: ${held.first}`,
     'wait until it is done; if nobody works there any more: kbuild unlock --force',
   );
+}
+
+function holding(remote: Lockable, line: string): Promise<Held> {
+  const title = 'take the lock';
+  if (!isWindows(remote)) {
+    return remote.hold({ ...script('linux/lock.sh', { LOCK: paths.lock, HOLDER: line }), title });
+  }
+  const { state, lock } = windowsPaths;
+  return remote.hold({ ...powershell('windows/lock.ps1', { Root: state, Lock: lock, Holder: line }), title });
 }
 
 /** Takes the lock again whenever it was lost, until `over`; returns why it could not. */
@@ -122,12 +133,19 @@ export const describe = ({ who, pid, since, command }: LockHolder): string =>
   `by ${who} (pid ${String(pid)}) since ${since}: ${command}`.replaceAll(/\s+/g, ' ');
 
 /** Who holds a host's lock, in words; undefined when nobody does. */
-export async function whoHolds(remote: Lockable): Promise<string | undefined> {
-  const line = (await remote.run(script('linux/lock-holder.sh', { LOCK: paths.lock, FORCE: 'no' }))).trim();
-  return line === '' ? undefined : line.replace(/^by /, '');
-}
+export const whoHolds = (remote: Lockable): Promise<string | undefined> => lockHolder(remote, 'no');
 
 /** Ends the process that holds a host's lock, if there is one. Never a job. */
 export async function forceUnlock(remote: Lockable): Promise<void> {
-  await remote.run(script('linux/lock-holder.sh', { LOCK: paths.lock, FORCE: 'yes' }));
+  await lockHolder(remote, 'yes');
+}
+
+async function lockHolder(remote: Lockable, force: 'yes' | 'no'): Promise<string | undefined> {
+  const said = isWindows(remote)
+    ? (JSON.parse(
+        await remote.run(powershell('windows/lock-holder.ps1', { Lock: windowsPaths.lock, Force: force })),
+      ) as string | null)
+    : await remote.run(script('linux/lock-holder.sh', { LOCK: paths.lock, FORCE: force }));
+  const line = (said ?? '').trim();
+  return line === '' ? undefined : line.replace(/^by /, '');
 }

@@ -2,7 +2,7 @@ import type { Host, LinuxHost, WindowsHost } from '../inventory/inventory.ts';
 import type { Surveys } from '../surveys/surveys.ts';
 import type { ClusterView } from './cluster.ts';
 import type { LinuxFacts } from './linux.ts';
-import type { WindowsFacts } from './windows/facts.ts';
+import type { WindowsFacts } from './windows.ts';
 
 /** What a step can be about: a Linux host, a Windows host, or the cluster (once, on the acting control plane). */
 export interface Kinds {

@@ -62,6 +62,7 @@ export function linuxRemote(host: LinuxHost, transport: Transport, options: Linu
       runJob(on, { id: `${name}-${String(++jobs)}`, command, files: secrets }, context),
     hold: (command) => hold(on, command, pause),
     restart: () => restart(on, context),
+    renew: () => transport.renew(),
     close: () => transport.close(),
   };
 }

@@ -34,6 +34,8 @@ export interface Remote<S extends Shell = Shell> {
   job(name: string, command: Command<S>, files?: Readonly<Record<string, Secret>>): Promise<string>;
   /** A command on a channel that is kept open: the lock. */
   hold(command: Command<S>): Promise<Held>;
+  /** Logs in anew for what is run from now on: what became of the machine's environment is seen then. */
+  renew(): void;
   /** Restarts the host; returns when a new boot id answers. */
   restart(): Promise<void>;
 }

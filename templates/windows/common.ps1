@@ -140,3 +140,52 @@ function ConvertTo-Table {
     foreach ($property in $Object.PSObject.Properties) { $table[$property.Name] = $property.Value }
     $table
 }
+
+# Opens a lock: a file that only its holder can write. $null when somebody else holds it.
+function Open-LockFile {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    try { [IO.File]::Open($Path, 'OpenOrCreate', 'ReadWrite', 'Read') }
+    catch {
+        if ($_.Exception.GetBaseException() -isnot [IO.IOException]) { throw }
+        $null
+    }
+}
+
+# Notes in a lock who holds it.
+function Write-LockHolder {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)]$File, [Parameter(Mandatory = $true)][int]$Process, [Parameter(Mandatory = $true)][string]$Holder)
+    $bytes = [Text.Encoding]::UTF8.GetBytes("$Process`n$Holder`n")
+    $File.SetLength(0)
+    $File.Write($bytes, 0, $bytes.Length)
+    $File.Flush()
+}
+
+# Who holds a lock: process and words.
+function Get-LockHolder {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    $file = [IO.File]::Open($Path, 'Open', 'Read', 'ReadWrite')
+    try { $lines = @((New-Object -TypeName 'IO.StreamReader' -ArgumentList $file).ReadToEnd().Split("`n")) }
+    finally { $file.Close() }
+    if ($lines.Count -lt 2) { return @{ process = 0; holder = 'by somebody who takes it just now' } }
+    @{ process = [int]$lines[0]; holder = $lines[1] }
+}
+
+function Close-LockFile {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)]$File)
+    $File.SetLength(0)
+    $File.Close()
+}
+
+# True when something came in on standard input within so many seconds; false at its end too.
+function Wait-Heartbeat {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][int]$Seconds)
+    $buffer = New-Object -TypeName 'char[]' -ArgumentList 64
+    $reading = $kb_r.ReadAsync($buffer, 0, 64)
+    if (-not $reading.Wait($Seconds * 1000)) { return $false }
+    $reading.Result -gt 0
+}

@@ -73,6 +73,7 @@ export function recordingOn(answers: Answers = {}): { readonly on: On; readonly 
         run('hold', command);
         return Promise.resolve({ first: '', ended: Promise.resolve(0), release: () => Promise.resolve() });
       },
+      renew: () => undefined,
       restart: () => Promise.resolve(void sent.push({ host, kind: 'restart', path: '' })),
     };
   };

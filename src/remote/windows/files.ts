@@ -1,0 +1,90 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CommandError, ConnectError } from '../../errors.ts';
+import { windowsPaths } from '../../paths.ts';
+import { revealed, Secret } from '../../shell/secret.ts';
+import { powershell } from '../../templates.ts';
+import { TransferError } from '../../transport/transport.ts';
+import type { Remote } from '../remote.ts';
+import type { Exchange } from './exchange.ts';
+
+/** How a host's files are read and written. */
+export type Files = Pick<Remote<'powershell'>, 'read' | 'write' | 'upload' | 'download'>;
+
+/** A path as OpenSSH's SFTP server wants it: `/C:/k/kubeadm.exe`. */
+export const sftpPath = (path: string): string => `/${path.replaceAll('\\', '/')}`;
+
+/** The files of a Windows host. What is written arrives in a private folder, is verified by hash and moved to its place. */
+export function files(on: Exchange): Files {
+  const host = on.host.name;
+  /** Made once a connection: a file must never lie where others can read it. */
+  let incoming: Promise<string> | undefined;
+  const folder = async (): Promise<void> => {
+    incoming ??= on.ask(
+      titled(powershell('windows/private-folder.ps1', { Path: windowsPaths.incoming }), 'make a folder for files'),
+      'shown',
+    );
+    await incoming.catch((error: unknown) => {
+      incoming = undefined;
+      throw error;
+    });
+  };
+  const transferred = async <T>(title: string, act: () => Promise<T>): Promise<T> => {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof TransferError)) throw error;
+      if (error.code === 'lost')
+        throw new ConnectError(host, `the connection was lost: ${title}`, { retryable: true, cause: error });
+      throw new CommandError(host, title, { status: `SFTP ${String(error.code)}`, stdout: '', stderr: error.message });
+    }
+  };
+  const place = async (from: string | Buffer, to: string, sha256: string, access: 'private' | 'inherited') => {
+    const title = `write ${to}`;
+    await folder();
+    const temporary = `${windowsPaths.incoming}\\${randomBytes(8).toString('hex')}`;
+    await transferred(title, () => on.transport.put(from, sftpPath(temporary)));
+    const parameters = { Source: temporary, Target: to, Sha256: sha256, Access: access };
+    await on.ask(titled(powershell('windows/place-file.ps1', parameters), title), 'shown');
+  };
+  return {
+    async read(path) {
+      const content = await transferred(`read ${path}`, () => on.transport.fetch(sftpPath(path)));
+      return content.toString('utf8');
+    },
+    async write(path, content, mode = content instanceof Secret ? 0o600 : 0o644) {
+      const text = Buffer.from(content instanceof Secret ? revealed(content) : content);
+      const hash = createHash('sha256').update(text).digest('hex');
+      await place(text, path, hash, (mode & 0o077) === 0 ? 'private' : 'inherited');
+    },
+    async upload(from, to, mode = 0o644) {
+      await place(from, to, await sha256(from), (mode & 0o077) === 0 ? 'private' : 'inherited');
+    },
+    async download(from, to) {
+      const title = `read ${from}`;
+      await mkdir(dirname(to), { recursive: true });
+      const temporary = `${to}.${randomBytes(6).toString('hex')}`;
+      try {
+        await transferred(title, () => on.transport.fetchTo(sftpPath(from), temporary));
+        const said = JSON.parse(
+          await on.ask(titled(powershell('windows/file-hash.ps1', { Path: from }), title), 'shown'),
+        ) as { readonly sha256: string };
+        if (said.sha256.toLowerCase() !== (await sha256(temporary)))
+          throw new CommandError(host, title, { status: 'changed while it was read', stdout: '', stderr: '' });
+        await rename(temporary, to);
+      } finally {
+        await rm(temporary, { force: true });
+      }
+    },
+  };
+}
+
+const titled = <C extends object>(command: C, title: string): C => ({ ...command, title });
+
+async function sha256(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

@@ -1,0 +1,121 @@
+import { CommandError, ConnectError } from '../../errors.ts';
+import { windowsPaths } from '../../paths.ts';
+import type { Command } from '../../shell/command.ts';
+import { encodedCommand } from '../../shell/powershell.ts';
+import { revealed, Secret } from '../../shell/secret.ts';
+import { powershell, windowsBootstrap, windowsScript } from '../../templates.ts';
+import type { JobTools } from '../job.ts';
+import type { Exchange } from './exchange.ts';
+
+/** How long a host that lost the connection during a job is dialled again, in ms: the job goes on meanwhile. */
+const RECONNECT_MS = 5 * 60_000;
+const AGAIN_MS = 2000;
+/** Seconds that one look may wait for the end of a job. */
+const SECONDS_A_LOOK = 20;
+
+/** One job of one run on one host. */
+export interface Job {
+  /** Unique among the jobs of the run on this host; its task is `kbuild-job-<id>-<run>`. */
+  readonly id: string;
+  readonly command: Command<'powershell'>;
+  /** Written to the job's working folder, for SYSTEM and administrators only; gone when the job ends. */
+  readonly files: Readonly<Record<string, Secret>>;
+}
+
+type Begun = { readonly state: 'started' | 'gone' } | { readonly state: 'busy'; readonly task: string };
+type Look =
+  | { readonly state: 'running' }
+  | { readonly state: 'gone' }
+  | { readonly state: 'ended'; readonly status: string; readonly output: string; readonly errors: string };
+
+/**
+ * Runs a job as a scheduled task of SYSTEM and returns its result: it lives on when the connection ends. A lost
+ * connection is made again and the job waited for; a job of another run is waited for first.
+ * @throws CommandError when the job failed; ConnectError when the host does not come back in 5 min.
+ */
+export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<string> {
+  const host = on.host.name;
+  const title = job.command.title;
+  const folder = `${windowsPaths.jobs}\\${tools.runId}\\${job.id}`;
+  const task = `kbuild-job-${job.id}-${tools.runId}`;
+  const startedMs = tools.nowMs();
+  const asked = async <T>(command: Command<'powershell'>): Promise<T> =>
+    JSON.parse(await patiently(tools, () => on.ask({ ...command, title }, 'hidden'))) as T;
+
+  await begin(asked, folder, task, job, tools);
+  for (;;) {
+    const look = await asked<Look>(waiting(folder, task));
+    if (look.state === 'running') continue;
+    if (look.state === 'gone')
+      throw new CommandError(host, title, {
+        status: 'vanished',
+        stdout: '',
+        stderr: 'the job is not there any more: was the host restarted?',
+      });
+    const { output, errors } = look;
+    const status = /^-?\d+$/.test(look.status) ? Number(look.status) : look.status;
+    on.log({
+      host,
+      command: `job ${job.id}: ${title}`,
+      status,
+      durationMs: tools.nowMs() - startedMs,
+      stdout: output,
+      stderr: errors,
+    });
+    await asked(powershell('windows/job-forget.ps1', { Folder: folder, Task: task }));
+    return on.ended(job.command, { status, stdout: output, stderr: errors });
+  }
+}
+
+const waiting = (folder: string, task: string): Command<'powershell'> =>
+  powershell('windows/job-wait.ps1', { Folder: folder, Task: task, Seconds: SECONDS_A_LOOK });
+
+const filesOf = (job: Job): Secret =>
+  Secret.of(
+    JSON.stringify({ files: Object.entries(job.files).map(([name, secret]) => ({ name, text: revealed(secret) })) }),
+  );
+
+async function begin(
+  asked: <T>(command: Command<'powershell'>) => Promise<T>,
+  folder: string,
+  task: string,
+  job: Job,
+  tools: JobTools,
+): Promise<void> {
+  const start = powershell(
+    'windows/job-start.ps1',
+    {
+      Root: windowsPaths.state,
+      StartLock: windowsPaths.jobStartLock,
+      Jobs: windowsPaths.jobs,
+      Run: tools.runId,
+      Folder: folder,
+      Task: task,
+      Arguments: encodedCommand(windowsBootstrap()).replace(/^powershell\.exe /, ''),
+      Runner: windowsScript('windows/job-run.ps1'),
+    },
+    { Payload: Secret.of(job.command.script), Files: filesOf(job) },
+  );
+  for (;;) {
+    const begun = await asked<Begun>(start);
+    if (begun.state !== 'busy') return;
+    tools.onJobFollowed?.(`wait for ${begun.task}, which another run started`);
+    while ((await asked<Look>(waiting('', begun.task))).state === 'running');
+  }
+}
+
+async function patiently<T>({ pause, nowMs }: JobTools, act: () => Promise<T>): Promise<T> {
+  const untilMs = nowMs() + RECONNECT_MS;
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isLoss(error) || nowMs() > untilMs) throw error;
+      await pause(AGAIN_MS);
+    }
+  }
+}
+
+/** Whether a script ran is unknown then; asking for it again does no harm. */
+const isLoss = (error: unknown): boolean =>
+  (error instanceof ConnectError && error.retryable) || (error instanceof CommandError && error.status === 'lost');

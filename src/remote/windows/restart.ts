@@ -1,0 +1,39 @@
+import { ConnectError } from '../../errors.ts';
+import { powershell } from '../../templates.ts';
+import type { Pause } from '../../transport/pause.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Windows may finish the installation of a feature while it boots. */
+const BOOT_MS = 15 * 60_000;
+const AGAIN_MS = 2000;
+
+/**
+ * Restarts the host and waits for a boot time that is not the old one: a host that is going down still answers.
+ * @throws ConnectError when none answers within 15 min.
+ */
+export async function restart(
+  on: Exchange,
+  { pause, nowMs }: { readonly pause: Pause; readonly nowMs: () => number },
+): Promise<void> {
+  const bootTime = () =>
+    on.ask({ ...powershell('windows/boot-time.ps1'), title: 'ask for the time of the last boot' }, 'shown');
+  const before = await bootTime();
+  await on
+    .ask({ ...powershell('windows/restart.ps1', { Before: JSON.parse(before) as string }), title: 'restart' }, 'shown')
+    .catch((error: unknown) => {
+      // It may have gone down while it answered; a script that failed has not asked for a restart.
+      if (!(error instanceof Error) || !isLoss(error)) throw error;
+    });
+  const startedMs = nowMs();
+  while (nowMs() - startedMs < BOOT_MS) {
+    await pause(AGAIN_MS);
+    const now = await bootTime().catch(() => undefined);
+    if (now !== undefined && now !== before) return;
+  }
+  throw new ConnectError(on.host.name, `does not come back after a restart (${String(BOOT_MS / 60_000)} min)`, {
+    retryable: false,
+  });
+}
+
+const isLoss = (error: Error): boolean =>
+  error instanceof ConnectError || (error as { readonly status?: unknown }).status === 'lost';

@@ -1,0 +1,72 @@
+import type { WindowsHost } from '../../inventory/inventory.ts';
+import { ConnectError } from '../../errors.ts';
+import type { Command } from '../../shell/command.ts';
+import { Secret } from '../../shell/secret.ts';
+import { pause as realPause, type Pause } from '../../transport/pause.ts';
+import type { Transport } from '../../transport/transport.ts';
+import type { ExchangeTools } from '../exchange.ts';
+import type { Remote } from '../remote.ts';
+import { exchange } from './exchange.ts';
+import { files } from './files.ts';
+import { hold } from './hold.ts';
+import { runJob } from './job.ts';
+import { restart } from './restart.ts';
+
+/** What a Windows remote needs of its run. */
+export interface WindowsRemoteOptions extends Omit<ExchangeTools, 'sudoPassword'> {
+  /** Names the run in jobs: lower-case letters, digits and dashes. */
+  readonly runId: string;
+  /** Told when a job of another run is waited for. */
+  readonly onJobFollowed?: (summary: string) => void;
+  readonly pause?: Pause;
+  /** Told what `reveal` returned. */
+  readonly onSecret?: (secret: Secret) => void;
+}
+
+/** A Windows host over OpenSSH for Windows. What its commands return is the JSON text of their result. */
+export interface WindowsRemote extends Remote<'powershell'> {
+  readonly host: WindowsHost;
+  /** Connections and commands so far. */
+  readonly transport: Pick<Transport, 'connections' | 'commands'>;
+  /** Like `run`, but its output is not logged. @throws ConnectError when the connection was lost. */
+  ask(command: Command<'powershell'>): Promise<string>;
+  /** Ends the connection. */
+  close(): Promise<void>;
+}
+
+/** @throws TypeError when the run's id is not fit for the name of a task. */
+export function windowsRemote(host: WindowsHost, transport: Transport, options: WindowsRemoteOptions): WindowsRemote {
+  if (!/^[a-z0-9][a-z0-9-]*$/.test(options.runId)) throw new TypeError(`not a run id: ${options.runId}`);
+  const on = exchange(host, transport, options);
+  const context = { ...options, pause: options.pause ?? realPause, nowMs: options.nowMs ?? Date.now };
+  // The same work may be due twice in a run; a result must never be taken for another's.
+  let jobs = 0;
+  return {
+    host,
+    transport,
+    ...files(on),
+    run: (command) => on.ask(command, 'shown'),
+    async reveal(command) {
+      const secret = Secret.of(await on.ask(command, 'hidden'));
+      options.onSecret?.(secret);
+      return secret;
+    },
+    async ask(command) {
+      try {
+        return await on.ask(command, 'hidden');
+      } catch (error) {
+        if ((error as { readonly status?: unknown }).status !== 'lost') throw error;
+        throw new ConnectError(host.name, `the connection was lost during: ${command.title}`, {
+          retryable: true,
+          cause: error,
+        });
+      }
+    },
+    job: (name, command, secrets = {}) =>
+      runJob(on, { id: `${name}-${String(++jobs)}`, command, files: secrets }, context),
+    hold: (command) => hold(on, command, context.pause),
+    restart: () => restart(on, context),
+    renew: () => transport.renew(),
+    close: () => transport.close(),
+  };
+}

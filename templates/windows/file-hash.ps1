@@ -1,0 +1,6 @@
+# The SHA-256 of the file Path.
+[CmdletBinding()]
+param([Parameter(Mandatory = $true)][string]$Path)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+Write-Result -Value @{ sha256 = (Get-FileHash -LiteralPath $Path -Algorithm 'SHA256').Hash }

@@ -1,0 +1,8 @@
+# Removes a job that has ended: its task Task and its folder Folder.
+[CmdletBinding()]
+param([Parameter(Mandatory = $true)][string]$Folder, [Parameter(Mandatory = $true)][string]$Task)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+foreach ($one in @(Get-ScheduledTask -TaskName $Task -ErrorAction 'SilentlyContinue')) { Unregister-ScheduledTask -TaskName $one.TaskName -Confirm:$false }
+if (Test-Path -LiteralPath $Folder) { Remove-Item -LiteralPath $Folder -Recurse -Force }
+Write-Result -Value $true

@@ -1,0 +1,27 @@
+# What the scheduled task of a job runs, as SYSTEM: the job itself, with payload as its input; then its secrets go, then
+# its status appears, whole. Folder: the job's. No function of common.ps1 is known here.
+[CmdletBinding()]
+param([Parameter(Mandatory = $true)][string]$Folder)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+function Get-Status {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)]$Process)
+    # Without its handle Windows PowerShell forgets the status of a process that ends at once.
+    $null = $Process.Handle
+    $Process.WaitForExit()
+    $Process.ExitCode
+}
+$status = 'did not start'
+try {
+    $arguments = Get-Content -LiteralPath "$Folder\arguments" -Raw
+    $process = Start-Process -FilePath 'powershell.exe' -ArgumentList $arguments -WorkingDirectory "$Folder\work" -RedirectStandardInput "$Folder\payload" -RedirectStandardOutput "$Folder\output" -RedirectStandardError "$Folder\errors" -NoNewWindow -PassThru
+    $status = Get-Status -Process $process
+}
+catch { Set-Content -LiteralPath "$Folder\errors" -Value "$_" -Encoding 'ASCII' }
+finally {
+    Remove-Item -LiteralPath "$Folder\work" -Recurse -Force
+    Remove-Item -LiteralPath "$Folder\payload" -Force
+    Set-Content -LiteralPath "$Folder\status.new" -Value "$status" -Encoding 'ASCII'
+    Move-Item -LiteralPath "$Folder\status.new" -Destination "$Folder\status" -Force
+}

@@ -1,0 +1,29 @@
+# Runs every probe of Probes (fact, name, script, params) by itself, and returns what each said: {fact: {ok: JSON text}} or
+# {fact: {failed: why}}; and whether this login is an administrator's.
+[CmdletBinding()]
+param([Parameter(Mandatory = $true)]$Probes)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$said = @{}
+# A probe ends like any script: here its result is kept instead of printed.
+function Write-Result {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][AllowNull()][AllowEmptyString()][AllowEmptyCollection()]$Value)
+    $said['result'] = ConvertTo-JsonText -Value $Value
+}
+$answers = @{}
+$administrator = Test-Administrator
+if ($administrator) {
+    foreach ($probe in @($Probes)) {
+        $said['result'] = $null
+        try {
+            $arguments = ConvertTo-Table -Object $probe.params
+            $block = ConvertTo-ScriptBlock -Name $probe.name -Text $probe.script
+            & $block @arguments | Out-Null
+            if ($null -eq $said['result']) { throw 'it gave no result' }
+            $answers[$probe.fact] = @{ ok = $said['result'] }
+        }
+        catch { $answers[$probe.fact] = @{ failed = "$($_.Exception.Message)" } }
+    }
+}
+Write-ResultLine -Json (ConvertTo-JsonText -Value @{ administrator = $administrator; answers = $answers })

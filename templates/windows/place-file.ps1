@@ -1,0 +1,29 @@
+# Moves a file that was transferred to Source to its place Target when its SHA-256 is the wanted one; else it is removed
+# and what was at Target stays. Access: private (SYSTEM and administrators) or inherited (from Target's folder).
+[CmdletBinding()]
+param(
+    [Parameter(Mandatory = $true)][string]$Source,
+    [Parameter(Mandatory = $true)][string]$Target,
+    [Parameter(Mandatory = $true)][string]$Sha256,
+    [Parameter(Mandatory = $true)][ValidateSet('private', 'inherited')][string]$Access
+)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$found = (Get-FileHash -LiteralPath $Source -Algorithm 'SHA256').Hash
+if ($found -ne $Sha256) {
+    Remove-Item -LiteralPath $Source -Force
+    throw "what arrived for $Target has the SHA-256 $found instead of $Sha256; the old file stays"
+}
+if (Test-Path -LiteralPath $Target -PathType 'Container') {
+    Remove-Item -LiteralPath $Source -Force
+    throw "$Target is a folder"
+}
+$folder = Split-Path -Path $Target -Parent
+if (-not (Test-Path -LiteralPath $folder)) { New-Item -ItemType 'Directory' -Path $folder -Force | Out-Null }
+Move-Item -LiteralPath $Source -Destination $Target -Force
+# A file that is moved keeps what it had: of the private folder that it came from.
+if ($Access -eq 'inherited') { Invoke-Native -Exe 'icacls.exe' -Arguments @($Target, '/reset') | Out-Null }
+else {
+    Invoke-Native -Exe 'icacls.exe' -Arguments @($Target, '/inheritance:r', '/grant:r', '*S-1-5-18:F', '/grant:r', '*S-1-5-32-544:F') | Out-Null
+}
+Write-Result -Value $true

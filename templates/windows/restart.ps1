@@ -1,0 +1,16 @@
+# Restarts the host in five seconds, by a task of SYSTEM: this connection ends in peace. Asked a second time, after the
+# restart, it does nothing: Before is the time of the boot that is to end.
+[CmdletBinding()]
+param([Parameter(Mandatory = $true)][string]$Before)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$system = Get-CimInstance -ClassName 'Win32_OperatingSystem'
+$now = [string](Get-UnixMilliseconds -Time $system.LastBootUpTime)
+if ($now -eq $Before) {
+    $action = New-ScheduledTaskAction -Execute 'shutdown.exe' -Argument '/r /f /t 5'
+    $principal = New-ScheduledTaskPrincipal -UserId 'SYSTEM' -LogonType 'ServiceAccount' -RunLevel 'Highest'
+    $settings = New-ScheduledTaskSettingsSet -AllowStartIfOnBatteries -DontStopIfGoingOnBatteries
+    Register-ScheduledTask -TaskName 'kbuild-restart' -Action $action -Principal $principal -Settings $settings -Force | Out-Null
+    Start-ScheduledTask -TaskName 'kbuild-restart'
+}
+Write-Result -Value ($now -eq $Before)
