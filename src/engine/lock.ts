@@ -31,6 +31,8 @@ const AT_ONCE = 30;
 /** A host that cannot be reached is asked for the lock again for this long: its jobs are waited for as long. */
 const PATIENCE_MS = 5 * 60_000;
 const AGAIN_MS = 2000;
+/** What a process ends with that Windows' Stop-Process has ended. */
+const STOPPED = 0xffffffff;
 
 /**
  * Takes the lock of every host, or none. A lock is a process on the host that lives as long as its channel: the kernel
@@ -105,7 +107,7 @@ async function keep(
     for (;;) {
       const status = await held.get(name)!.ended;
       if (over.aborted) return undefined;
-      if (String(status).startsWith('SIG')) return new Refused(name, 'somebody freed the lock by force');
+      if (String(status).startsWith('SIG') || status === STOPPED) return new Refused(name, 'somebody freed the lock by force');
       held.set(name, await takeAgain(remote, line, pause, over));
     }
   } catch (error) {

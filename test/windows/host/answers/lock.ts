@@ -1,0 +1,17 @@
+import type { Answer } from '../script.ts';
+
+export const answer: Answer = async (machine, params, { pid, result, heartbeat, sleep }) => {
+  const { Lock, Holder } = params as Record<string, string>;
+  const path = Lock!.toLowerCase();
+  const other = machine.locks.get(path);
+  if (other !== undefined && other.holder === Holder) {
+    machine.processes.get(other.pid)?.end();
+    while (machine.locks.has(path)) await sleep(10);
+  }
+  const held = machine.locks.get(path);
+  if (held !== undefined) return `held ${held.holder}`;
+  machine.locks.set(path, { pid, holder: Holder! });
+  result('locked');
+  while (await heartbeat(45_000));
+  return undefined;
+};
