@@ -1,7 +1,10 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { eachLimit } from '../engine/each-limit.ts';
+import { isWindowsRemote } from '../remote/host-remote.ts';
 import { tarGz, type Entry } from '../report/tar.ts';
 import { script } from '../templates.ts';
+import { supportOfWindows } from '../windows/support-sections.ts';
+import { gathered } from './gathered.ts';
 import type { Run } from './run.ts';
 
 const AT_ONCE = 20;
@@ -18,8 +21,11 @@ export async function writeBundle(run: BundleRun, path: string): Promise<void> {
   const { connected, inventory, mask } = run;
   const remotes = connected.remotes;
   const results = await eachLimit(remotes, AT_ONCE, async (remote): Promise<Entry> => {
-    const { stdout, stderr } = await remote.ask({ ...script('linux/support.sh'), title: 'gather for the bundle' });
-    return { name: `hosts/${remote.host.name}.txt`, text: stdout + stderr };
+    const name = `hosts/${remote.host.name}.txt`;
+    const title = 'gather for the bundle';
+    if (isWindowsRemote(remote)) return { name, text: await gathered(remote, supportOfWindows, title) };
+    const { stdout, stderr } = await remote.ask({ ...script('linux/support.sh'), title });
+    return { name, text: stdout + stderr };
   });
   const unreachable = connected.watch.fleet().unreachable.map(({ host, error }) => `${host.name}: ${error.message}`);
   const failed = results.flatMap((result, i) =>

@@ -7,16 +7,17 @@ import { ConnectError, exitCodeOf } from '../errors.ts';
 import type { ClusterView } from '../facts/cluster.ts';
 import { clusterFacts, observeCluster } from '../facts/observe-cluster.ts';
 import type { Fleet, Observed } from '../facts/fleet.ts';
-import type { LinuxFacts } from '../facts/linux.ts';
 import { observeLinux, type Ask } from '../facts/observe-linux.ts';
+import { observeWindows } from '../facts/observe-windows.ts';
 import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { wantedObjects } from '../phases/wanted-objects.ts';
-import { linuxRemote, type LinuxRemote } from '../remote/linux.ts';
+import { isWindowsRemote, type HostRemote } from '../remote/host-remote.ts';
 import type { On } from '../remote/remote.ts';
 import type { Secret } from '../shell/secret.ts';
 import { sshConfig } from '../transport/ssh-config.ts';
 import { sshDialler } from '../transport/ssh.ts';
 import type { Context } from './context.ts';
+import { remoteOf } from './dial-host.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
 import { passwords } from './passwords.ts';
 
@@ -27,7 +28,7 @@ export interface Connected {
   readonly watch: Watch;
   readonly on: On;
   /** Remotes of the hosts that answered, sorted by name. */
-  readonly remotes: readonly LinuxRemote[];
+  readonly remotes: readonly HostRemote[];
   /** Observes everything anew: `watch` is another one afterwards. */
   readonly lookAgain: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -50,8 +51,8 @@ const nonce = (): string => randomBytes(12).toString('hex');
 export async function connect(context: Context, inventory: Inventory, flags: Flags, run: RunLog): Promise<Connected> {
   const { nowMs } = context;
   const limit = flags.concurrency ?? DEFAULT_CONCURRENCY;
-  const remotes = new Map<string, LinuxRemote>();
-  const hosts = inventory.hosts.filter((host): host is LinuxHost => host.os === 'linux');
+  const remotes = new Map<string, HostRemote>();
+  const { hosts } = inventory;
 
   const on: On = (host) => {
     const remote = remotes.get(host.name);
@@ -67,10 +68,10 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     askPassphrase: questions?.passphrase,
     signal: dialling.signal,
   });
-  const dial = async (host: LinuxHost): Promise<LinuxRemote> => {
+  const dial = async (host: Host): Promise<HostRemote> => {
     const effective = await config.applied(host);
     const transport = await dialler.dial(effective);
-    const remote = linuxRemote(effective, transport, {
+    const remote = await remoteOf(effective, transport, {
       runId: run.runId,
       log: run.log,
       sudoPassword: async () => effective.ssh.sudoPassword ?? (await questions?.sudo(effective.ssh.user)),
@@ -82,21 +83,37 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   };
   const asking =
     (host: LinuxHost): Ask =>
-    (command) =>
-      remotes.get(host.name)!.ask(command);
+    (command) => {
+      const remote = remotes.get(host.name)!;
+      if (isWindowsRemote(remote)) throw new TypeError(`${host.name} is a Windows host`);
+      return remote.ask(command);
+    };
   const wanted = wantedObjects(inventory);
-  const facts = (host: LinuxHost, names?: readonly string[]): Promise<LinuxFacts> =>
-    observeLinux(asking(host), inventory, host, { nowMs, nonce }, names);
+  const observed = async (host: Host, names?: readonly string[]): Promise<Observed> => {
+    const remote = remotes.get(host.name)!;
+    if (host.os === 'windows' && isWindowsRemote(remote))
+      return {
+        os: 'windows',
+        host,
+        facts: await observeWindows((command) => remote.ask(command), inventory, host, { nowMs }, names),
+      };
+    const linux = host as LinuxHost;
+    return {
+      os: 'linux',
+      host: linux,
+      facts: await observeLinux(asking(linux), inventory, linux, { nowMs, nonce }, names),
+    };
+  };
   const cluster = (seen: readonly Observed[]): Promise<ClusterView> =>
     observeCluster(inventory, seen, asking, wanted, { nowMs, nonce });
 
-  const look = async (reach: (host: LinuxHost) => Promise<unknown>): Promise<Fleet> => {
+  const look = async (reach: (host: Host) => Promise<unknown>): Promise<Fleet> => {
     const startedMs = nowMs();
     const seen: Observed[] = [];
     const unreachable: { host: Host; error: Error }[] = [];
     const results = await eachLimit(hosts, limit, async (host): Promise<Observed> => {
       await reach(host);
-      return { os: 'linux', host, facts: await facts(host) };
+      return observed(host);
     });
     results.forEach((result, index) => {
       if (result.status === 'fulfilled') seen.push(result.value);
@@ -113,7 +130,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   };
   const watching = (fleet: Fleet): Watch =>
     watch(fleet, {
-      facts: (host, names) => facts(host as LinuxHost, names),
+      facts: async (host, names) => (await observed(host, names)).facts,
       cluster,
       clusterFacts,
     });

@@ -1,7 +1,9 @@
 import { CommandError, NotConverged } from '../errors.ts';
-import type { LinuxRemote } from '../remote/linux.ts';
+import { isWindowsRemote, type HostRemote } from '../remote/host-remote.ts';
 import { failureText } from '../report/failure.ts';
 import { script } from '../templates.ts';
+import { gathered } from './gathered.ts';
+import { lastWordsOfWindows } from '../windows/support-sections.ts';
 import type { Run } from './run.ts';
 
 const LINES = 20;
@@ -30,15 +32,16 @@ const saysMore = (error: Error): boolean =>
   error instanceof NotConverged ||
   (error instanceof CommandError && /kube|etcd/i.test(`${error.command} ${error.stderr}`));
 
-async function lastWords(remotes: readonly LinuxRemote[], host: string): Promise<string> {
+async function lastWords(remotes: readonly HostRemote[], host: string): Promise<string> {
   const remote = remotes.find((one) => one.host.name === host);
   if (remote === undefined) return '';
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve(''), PATIENCE_MS);
   });
-  const asking = remote
-    .run({ ...script('linux/last-words.sh', { LINES }), title: 'fetch the last words' })
-    .catch(() => '');
-  return Promise.race([asking, patience]).finally(() => clearTimeout(timer));
+  const title = 'fetch the last words';
+  const asking = isWindowsRemote(remote)
+    ? gathered(remote, lastWordsOfWindows, title)
+    : remote.run({ ...script('linux/last-words.sh', { LINES }), title });
+  return Promise.race([asking.catch(() => ''), patience]).finally(() => clearTimeout(timer));
 }

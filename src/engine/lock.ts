@@ -107,7 +107,8 @@ async function keep(
     for (;;) {
       const status = await held.get(name)!.ended;
       if (over.aborted) return undefined;
-      if (String(status).startsWith('SIG') || status === STOPPED) return new Refused(name, 'somebody freed the lock by force');
+      if (String(status).startsWith('SIG') || status === STOPPED)
+        return new Refused(name, 'somebody freed the lock by force');
       held.set(name, await takeAgain(remote, line, pause, over));
     }
   } catch (error) {

@@ -1,0 +1,46 @@
+import { windowsPaths as paths } from '../paths.ts';
+
+/**
+ * One thing that support wants to know of a Windows host. `file`: the end of a file; `newest`: of the newest files in a
+ * folder; `events`: an event log; `list`: the files of a folder; `services`: those whose names are in `name`; `hns`:
+ * networks, endpoints and policies; `run`: what a program prints.
+ */
+export type Section = {
+  readonly title: string;
+  /** Lines, or events, at most. */
+  readonly lines: number;
+} & (
+  | { readonly kind: 'file' | 'newest' | 'events' | 'list' | 'services' | 'hns'; readonly name: string }
+  | { readonly kind: 'run'; readonly name: string; readonly arguments: readonly string[] }
+);
+
+const SERVICES = 'containerd,kubelet,kube-proxy,flanneld,hns,vmcompute,sshd,docker';
+
+/** What a failure report shows: the end of what the programs of a node say. */
+export const lastWordsOfWindows: readonly Section[] = [
+  { title: 'kubelet', kind: 'newest', name: paths.kubeletLog, lines: 20 },
+  { title: 'services', kind: 'services', name: SERVICES, lines: 20 },
+  { title: 'containerd', kind: 'events', name: 'Application:containerd', lines: 20 },
+];
+
+/** What the support bundle takes. */
+export const supportOfWindows: readonly Section[] = [
+  { title: 'services', kind: 'services', name: SERVICES, lines: 100 },
+  { title: 'kubelet and kube-proxy', kind: 'newest', name: paths.kubeletLog, lines: 5000 },
+  { title: 'containerd', kind: 'events', name: 'Application:containerd', lines: 1000 },
+  { title: paths.containerdConfig, kind: 'file', name: paths.containerdConfig, lines: 1000 },
+  { title: paths.kubeletConfig, kind: 'file', name: paths.kubeletConfig, lines: 1000 },
+  { title: paths.kubeletFlags, kind: 'file', name: paths.kubeletFlags, lines: 100 },
+  { title: paths.programs, kind: 'list', name: paths.programs, lines: 200 },
+  { title: paths.cniBin, kind: 'list', name: paths.cniBin, lines: 200 },
+  { title: paths.cniConfig, kind: 'newest', name: paths.cniConfig, lines: 500 },
+  { title: paths.flannelRun, kind: 'newest', name: paths.flannelRun, lines: 100 },
+  { title: paths.sourceVip, kind: 'newest', name: paths.sourceVip, lines: 100 },
+  { title: 'HNS', kind: 'hns', name: '', lines: 5000 },
+  { title: 'ipconfig', kind: 'run', name: 'ipconfig.exe', arguments: ['/all'], lines: 500 },
+  { title: 'route print', kind: 'run', name: 'route.exe', arguments: ['print'], lines: 500 },
+  { title: 'events: System', kind: 'events', name: 'System', lines: 500 },
+  { title: 'events: Application', kind: 'events', name: 'Application', lines: 500 },
+  { title: 'events: HNS', kind: 'events', name: 'Microsoft-Windows-Host-Network-Service-Admin', lines: 500 },
+  { title: 'events: Hyper-V', kind: 'events', name: 'Microsoft-Windows-Hyper-V-Compute-Operational', lines: 500 },
+];
