@@ -1,3 +1,4 @@
+import { landmarks } from '../inventory/landmarks.ts';
 import type { HostFinding } from './each-host.ts';
 import { eachHost } from './each-host.ts';
 
@@ -6,11 +7,11 @@ export const routesBetweenHosts = eachHost(
   {
     name: 'routes-between-hosts',
     title: 'the ways between hosts start at the internalAddress',
-    why: 'A host that sends from another address is unknown to the firewalls and to the overlay of the others. Check the routes of hosts with several interfaces.',
+    why: 'A host that sends from another address is unknown to the firewalls and to the overlay of the others. Check the routes of hosts with several interfaces. Of many hosts the control planes and two of every /24 stand for all.',
     severities: ['error', 'warning'],
   },
   ({ inventory, host, facts }): readonly HostFinding[] => {
-    const others = inventory.hosts.filter(({ name }) => name !== host.name);
+    const others = landmarks(inventory).filter(({ name }) => name !== host.name);
     const lost = others.filter(({ internalAddress }) => !facts.routes.to.has(internalAddress));
     const bySource = new Map<string, string[]>();
     for (const other of others) {

@@ -34,7 +34,8 @@ export function runChecks(
   { inventory, fleet }: { readonly inventory: Inventory; readonly fleet: Fleet },
   ignored: readonly string[] = [],
 ): readonly CheckedFinding[] {
-  const place = ({ host }: Finding) => inventory.hosts.findIndex(({ name }) => name === host);
+  const places = new Map(inventory.hosts.map(({ name }, index) => [name, index]));
+  const place = ({ host }: Finding) => places.get(host ?? '') ?? -1;
   const all = checks.flatMap((check) =>
     findingsOf(check, inventory, fleet)
       .toSorted((a, b) => place(a) - place(b))

@@ -9,9 +9,18 @@ export interface Shared {
   readonly hosts: readonly Kinds['linux'][];
 }
 
-/** Names of the others of a group, as a list. */
-export const othersOf = (hosts: readonly Kinds['linux'][], name: string): string =>
-  hosts.flatMap(({ host }) => (host.name === name ? [] : [host.name])).join(', ');
+const NAMED = 10;
+
+/** Names of the others of a group, as a list; of a large one the first. */
+export function othersOf(hosts: readonly Kinds['linux'][], name: string): string {
+  const first: string[] = [];
+  for (const { host } of hosts) {
+    if (first.length === NAMED) break;
+    if (host.name !== name) first.push(host.name);
+  }
+  const more = hosts.length - 1 - first.length;
+  return `${first.join(', ')}${more === 0 ? '' : ` and ${String(more)} more`}`;
+}
 
 /** Groups of two and more hosts that have one of the values that `read` gives in common. */
 export function sharedValues(
@@ -22,7 +31,11 @@ export function sharedValues(
   const unknowns: Finding[] = [];
   for (const one of observedLinux(fleet)) {
     try {
-      for (const value of read(one.facts)) groups.set(value, [...(groups.get(value) ?? []), one]);
+      for (const value of read(one.facts)) {
+        const group = groups.get(value);
+        if (group === undefined) groups.set(value, [one]);
+        else group.push(one);
+      }
     } catch (error) {
       if (!(error instanceof FactError)) throw error;
       unknowns.push(unknown(error));

@@ -1,5 +1,6 @@
 import { linuxNodes } from '../inventory/select.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
+import { onceForEach } from '../shell/once-for-each.ts';
 import { beyond, common } from './compare.ts';
 import { toYaml } from './secret-yaml.ts';
 
@@ -15,10 +16,10 @@ export const hostKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonOb
  * The cluster's KubeletConfiguration: kubeadm keeps one for all nodes (ConfigMap kubelet-config), so it holds what all
  * Linux nodes of the inventory have in common. The rest of a host is its patch.
  */
-export const sharedKubeletConfig = (inventory: Inventory): JsonObject => ({
+export const sharedKubeletConfig = onceForEach((inventory: Inventory): JsonObject => ({
   ...KUBELET_CONFIG,
   ...common(linuxNodes(inventory).map((host) => hostKubeletConfig(inventory, host))),
-});
+}));
 
 /** What a host's kubelet is told beyond the cluster's configuration; empty for most hosts. */
 export const ownKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonObject =>

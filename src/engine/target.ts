@@ -1,4 +1,4 @@
-import type { Fleet, Kind, Kinds } from '../facts/fleet.ts';
+import { observedHost, type Fleet, type Kind, type Kinds } from '../facts/fleet.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { selects } from '../inventory/select.ts';
 import type { Phase, Step, Target } from './step.ts';
@@ -33,10 +33,7 @@ export function places(phase: Phase, fleet: Fleet): readonly Host[] {
 /** A step of some kind, asked about one host: the pairing of kind and facts is made here, and only here. */
 export function ask(phase: Phase, step: Phase['steps'][number], host: Host, inventory: Inventory) {
   return (fleet: Fleet): ReturnType<Step['diff']> | 'not observed' => {
-    const facts =
-      phase.kind === 'cluster'
-        ? fleet.cluster
-        : fleet.hosts.find((observed) => observed.host.name === host.name)?.facts;
+    const facts = phase.kind === 'cluster' ? fleet.cluster : observedHost(fleet, host.name)?.facts;
     if (facts === undefined) return 'not observed';
     const target = { inventory, host, facts, fleet } as Target<Kind> as never;
     return (step as Step<keyof Kinds>).diff(target);

@@ -1,4 +1,5 @@
 import type { Host, LinuxHost, WindowsHost } from '../inventory/inventory.ts';
+import { onceForEach } from '../shell/once-for-each.ts';
 import type { Surveys } from '../surveys/surveys.ts';
 import type { ClusterView } from './cluster.ts';
 import type { LinuxFacts } from './linux.ts';
@@ -25,10 +26,18 @@ export interface Fleet {
   readonly surveys?: Surveys;
 }
 
+const byName = onceForEach(
+  (hosts: Fleet['hosts']) => new Map<string, Observed>(hosts.map((observed) => [observed.host.name, observed])),
+);
+
+/** A host with what was seen on it; undefined when it could not be reached. */
+export const observedHost = ({ hosts }: Fleet, name: string): Observed | undefined => byName(hosts).get(name);
+
 /** The facts of a Linux host of the fleet; undefined when it could not be reached. */
-export const linuxFacts = (fleet: Fleet, host: LinuxHost): LinuxFacts | undefined =>
-  fleet.hosts.find((observed) => observed.os === 'linux' && observed.host.name === host.name)?.facts as
-    LinuxFacts | undefined;
+export function linuxFacts(fleet: Fleet, host: LinuxHost): LinuxFacts | undefined {
+  const observed = observedHost(fleet, host.name);
+  return observed?.os === 'linux' ? observed.facts : undefined;
+}
 
 /** The Linux hosts that were observed. */
 export const observedLinux = (fleet: Fleet): readonly Kinds['linux'][] =>

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { landmarks } from '../inventory/landmarks.ts';
 import type { Probe } from './probe.ts';
 import type { FactsOf } from './probe.ts';
 import { endpoint } from './linux/endpoint.ts';
@@ -27,8 +28,8 @@ import { cloudInit, packageLocks, pendingReboot, timeServices } from './linux/up
 import { watchedKeyrings, watchedPackages, watchedPaths, watchedTrees, watchedUnits } from './watched.ts';
 import { dnsServiceAddress, firstServiceAddress } from '../inventory/subnets.ts';
 
-const internalAddresses = ({ hosts }: Inventory): readonly string[] =>
-  hosts.map(({ internalAddress }) => internalAddress);
+const wayMarks = (inventory: Inventory): readonly string[] =>
+  landmarks(inventory).map(({ internalAddress }) => internalAddress);
 
 /** The endpoint's host where it is a name. */
 const endpointNames = ({ endpoint }: Inventory): readonly string[] => {
@@ -87,7 +88,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     ownFiles,
     distributedFiles,
     storage,
-    routes: routes(internalAddresses(inventory)),
+    routes: routes(wayMarks(inventory)),
     resolver,
     lookups: lookups(endpointNames(inventory)),
     firewall,

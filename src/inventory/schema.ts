@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { certificates } from './schema/certificates.ts';
 import { freeObject, image, ipv4, label, localPath, port, text, url } from './schema/formats.ts';
 import { files, hosts, kubeletOfAll, roles, ssh } from './schema/node.ts';

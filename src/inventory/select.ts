@@ -1,9 +1,10 @@
+import { onceForEach } from '../shell/once-for-each.ts';
 import type { Host, Inventory, LinuxHost, Role, WindowsHost } from './inventory.ts';
 
 const isLinux = (host: Host): host is LinuxHost => host.os === 'linux';
 
 /** Linux hosts in the inventory's order. */
-export const linuxHosts = (inventory: Inventory): readonly LinuxHost[] => inventory.hosts.filter(isLinux);
+export const linuxHosts = onceForEach(({ hosts }: Inventory): readonly LinuxHost[] => hosts.filter(isLinux));
 
 /** Windows hosts in the inventory's order. */
 export const windowsHosts = (inventory: Inventory): readonly WindowsHost[] =>
@@ -13,17 +14,19 @@ export const windowsHosts = (inventory: Inventory): readonly WindowsHost[] =>
 export const withRole = (inventory: Inventory, role: Role): readonly LinuxHost[] =>
   linuxHosts(inventory).filter((host) => host.role === role);
 
-export const controlPlanes = (inventory: Inventory): readonly LinuxHost[] => withRole(inventory, 'control-plane');
+export const controlPlanes = onceForEach((inventory: Inventory) => withRole(inventory, 'control-plane'));
 
 export const linuxWorkers = (inventory: Inventory): readonly LinuxHost[] => withRole(inventory, 'worker');
 
 /** Linux hosts that become Kubernetes nodes. */
-export const linuxNodes = (inventory: Inventory): readonly LinuxHost[] =>
-  linuxHosts(inventory).filter((host) => host.role === 'control-plane' || host.role === 'worker');
+export const linuxNodes = onceForEach((inventory: Inventory) =>
+  linuxHosts(inventory).filter((host) => host.role === 'control-plane' || host.role === 'worker'),
+);
 
 /** Linux hosts that run anything of Kubernetes' own: all but pure load balancers. */
-export const kubernetesHosts = (inventory: Inventory): readonly LinuxHost[] =>
-  linuxHosts(inventory).filter(({ role }) => role !== 'load-balancer');
+export const kubernetesHosts = onceForEach((inventory: Inventory) =>
+  linuxHosts(inventory).filter(({ role }) => role !== 'load-balancer'),
+);
 
 /** Hosts on which kbuild builds haproxy and keepalived: those of role load-balancer, or else the control planes. */
 export function balancers(inventory: Inventory): readonly LinuxHost[] {

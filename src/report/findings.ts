@@ -4,10 +4,15 @@ const SIGNS = { error: '✖', unknown: '?', warning: '!', due: '~' } as const;
 
 /** Findings for people, grouped by host; those of the whole fleet first. */
 export function findingsText(findings: readonly CheckedFinding[]): string {
-  const hosts = [...new Set(findings.map(({ host }) => host ?? ''))].sort();
-  return hosts
-    .map((host) => {
-      const mine = findings.filter((finding) => (finding.host ?? '') === host);
+  const byHost = new Map<string, CheckedFinding[]>();
+  for (const finding of findings) {
+    const mine = byHost.get(finding.host ?? '');
+    if (mine === undefined) byHost.set(finding.host ?? '', [finding]);
+    else mine.push(finding);
+  }
+  return [...byHost]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([host, mine]) => {
       const rows = mine.map(
         ({ severity, check, message, remedy }) =>
           `  ${SIGNS[severity]} ${severity} ${check}: ${message}${remedy === undefined ? '' : `\n      ${remedy}`}\n`,

@@ -18,7 +18,9 @@ export function planText(phases: readonly Phase[], changes: readonly PlannedChan
     const bySummary = new Map<string, string[]>();
     for (const { summary, host, change } of mine) {
       const text = change.apply === undefined ? `then ${summary}` : summary;
-      bySummary.set(text, [...(bySummary.get(text) ?? []), host]);
+      const hosts = bySummary.get(text);
+      if (hosts === undefined) bySummary.set(text, [host]);
+      else hosts.push(host);
     }
     return [`${title}\n${[...bySummary].map(([summary, hosts]) => `  ${hostList(hosts)}: ${summary}\n`).join('')}`];
   });

@@ -19,8 +19,8 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
     try {
       return await attempt();
     } catch (error) {
-      // A host that does not answer at all has been given the whole time out once: once more is enough.
-      const retries = error instanceof ConnectError && error.retryable ? (timedOut(error) ? 1 : RETRIES) : 0;
+      // Within the time out the kernel has already asked a silent host several times: asking longer only delays the news.
+      const retries = error instanceof ConnectError && error.retryable && !timedOut(error) ? RETRIES : 0;
       if (tries >= retries || options.signal?.aborted === true) throw error;
       await options.pause(250 * 2 ** tries * (0.5 + random()), options.signal);
     }

@@ -50,7 +50,9 @@ const fleet = await benchFleet();
 try {
   const at = (name: string) => join(fleet.folder, name);
   const programs = await benchPrograms(fleet.folder, ['floor', 'held', 'push', 'delay-proxy', 'server']);
-  const [machineId, mac] = (await inside(SYSTEM, 'cat /etc/machine-id /sys/class/net/eth0/address')).stdout.split('\n');
+  const [machineId, mac] = (
+    await inside(SYSTEM, 'cat /etc/machine-id; ip -o link show eth0 | sed "s/.*ether //; s/ .*//"')
+  ).stdout.split('\n');
   const system: System = { hostname: SYSTEM, machineId: machineId!, mac: mac!, address: hostSettings(SYSTEM).address };
   const asProbes = { KBUILD_BENCH_SYSTEM: JSON.stringify(system) };
   const asChecks = { ...asProbes, KBUILD_BENCH_CHECKS: checks, KBUILD_BENCH_RECORDED: at('recorded') };

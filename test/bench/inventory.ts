@@ -15,6 +15,7 @@ export async function benchInventory(
       ...base,
       name: 'bench',
       kubernetes: { ...(base['kubernetes'] as object), endpoint: 'k8s.bench:6443' },
+      network: { plugin: 'flannel', podSubnet: '10.128.0.0/11' },
       // The addresses are this bench's invention.
       ignoreChecks: ['time-sync', 'disk-sync', 'address-on-host', 'routes-between-hosts'],
       ssh: { user: 'root', port, identityFile, knownHostsFile, configFile: 'none' },

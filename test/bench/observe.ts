@@ -33,15 +33,19 @@ interface Recorded extends ExecResult {
 
 const wordOf = (script: string): string => /'%s\\n' (\w+):begin/.exec(script)![1]!;
 
-function personal({ name, internalAddress }: LinuxHost, text: string): string {
+/** Also the ways to the others, which the one system was not asked for. */
+function personal({ name, internalAddress }: LinuxHost, text: string, script: string): string {
   if (system === null) return text;
+  const others = /for address in ([\d. ]+); do/.exec(script)?.[1]?.split(' ') ?? [];
+  const ways = others.map((one) => `${one} via 10.77.0.1 dev eth0 src ${internalAddress} uid 0 \\    cache`).join('\n');
   const hash = createHash('sha256').update(name).digest('hex');
   const mac = `02:${hash.slice(0, 10).replaceAll(/..(?!$)/g, '$&:')}`;
   return text
     .replaceAll(system.hostname, name)
     .replaceAll(system.machineId, hash.slice(0, 32))
     .replaceAll(system.mac, mac)
-    .replaceAll(system.address, internalAddress);
+    .replaceAll(system.address, internalAddress)
+    .replace(/^---\n(?:\d+\.\d+\.\d+\.\d+ (?:via|dev) .*\n)*/m, `---\n${ways}\n`);
 }
 
 /** As the real one. */
@@ -55,12 +59,16 @@ export const observeLinux: typeof real = (ask, inventory, host, tools, names) =>
         writeFileSync(file, JSON.stringify({ ...result, word }));
         writeFileSync(setting('SCRIPT')!, command.script);
       }
-      return { ...result, stdout: personal(host, result.stdout) };
+      return { ...result, stdout: personal(host, result.stdout, command.script) };
     }
     const { status, stdout } = await ask({ shell: 'sh', script: `set +e\n${checks}`, title: 'the 25 checks' });
     if (status !== 0 || !/^install ok installed /m.test(stdout)) throw new Error(`${host.name}: the checks failed`);
     const answer = recorded.stdout.replaceAll(recorded.word, word);
-    return { ...recorded, stdout: personal(host, answer), stderr: recorded.stderr.replaceAll(recorded.word, word) };
+    return {
+      ...recorded,
+      stdout: personal(host, answer, command.script),
+      stderr: recorded.stderr.replaceAll(recorded.word, word),
+    };
   };
   return real(asked, inventory, host, tools, names);
 };

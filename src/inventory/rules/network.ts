@@ -8,7 +8,11 @@ import { problem, type Rule, type Violation } from './rule.ts';
 const DEFAULT_NODE_BITS = 24;
 
 const bitsOf = (cidr: string): number => ipaddr.parseCIDR(cidr)[1];
-const holds = (cidr: string, ip: string): boolean => ipaddr.parse(ip).match(ipaddr.parseCIDR(cidr));
+/** Tells whether an IPv4 address lies in a network, which is read once: every host is asked about. */
+function holder(cidr: string): (ip: string) => boolean {
+  const network = ipaddr.parseCIDR(cidr);
+  return (ip) => ipaddr.IPv4.parse(ip).match(network as [ipaddr.IPv4, number]);
+}
 
 /** Pods, Services and machines have networks of their own. */
 export const disjointNetworks: Rule = ({ network: { podSubnet, serviceSubnet }, hosts, kubernetes }) => {
@@ -19,19 +23,20 @@ export const disjointNetworks: Rule = ({ network: { podSubnet, serviceSubnet }, 
       problem(['network', 'podSubnet'], `${podSubnet} overlaps serviceSubnet ${serviceSubnet}; they must be disjoint`),
     );
   for (const [name, cidr] of Object.entries(networks)) {
+    const holds = holder(cidr);
     hosts.forEach((host, i) => {
       const ip = internalAddressOf(host);
       for (const [setting, value] of [
         ['internalAddress', ip],
         ['address', host.address],
       ] as const) {
-        if (value === undefined || !isIPv4(value) || !holds(cidr, value)) continue;
+        if (value === undefined || !isIPv4(value) || !holds(value)) continue;
         if (setting === 'internalAddress' && host.internalAddress === undefined) continue;
         found.push(problem(['hosts', i, setting], `${value} lies in network.${name} ${cidr}; choose another ${name}`));
       }
     });
     const endpointHost = kubernetes.endpoint?.split(':')[0] ?? '';
-    if (isIPv4(endpointHost) && holds(cidr, endpointHost))
+    if (isIPv4(endpointHost) && holds(endpointHost))
       found.push(problem(['kubernetes', 'endpoint'], `lies in network.${name} ${cidr}; choose another ${name}`));
   }
   return found;

@@ -1,5 +1,5 @@
 import { isIP, isIPv4 } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 
 // Every string that reaches a host as a name is held by a list of what is allowed; free text stays in `config` values.
 

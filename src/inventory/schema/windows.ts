@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { image, text, url, version } from './formats.ts';
 
 const quantity = () => text(/^[1-9]\d{0,5}(?:Mi|Gi)$/, 'an amount of memory, e.g. "1Gi" or "1536Mi"');

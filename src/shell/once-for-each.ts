@@ -1,0 +1,9 @@
+/** A function of an immutable object, worked out once for each: what thousands of hosts ask of one inventory. */
+export function onceForEach<O extends object, R>(work: (object: O) => R): (object: O) => R {
+  const known = new WeakMap<O, { readonly result: R }>();
+  return (object) => {
+    const found = known.get(object) ?? { result: work(object) };
+    known.set(object, found);
+    return found.result;
+  };
+}
