@@ -39,6 +39,15 @@ export function linuxFacts(fleet: Fleet, host: LinuxHost): LinuxFacts | undefine
   return observed?.os === 'linux' ? observed.facts : undefined;
 }
 
+/** The facts of a Windows host of the fleet; undefined when it could not be reached. */
+export const windowsFacts = (fleet: Fleet, host: WindowsHost): WindowsFacts | undefined =>
+  fleet.hosts.find((observed) => observed.os === 'windows' && observed.host.name === host.name)?.facts as
+    WindowsFacts | undefined;
+
+/** The Windows hosts that were observed. */
+export const observedWindows = (fleet: Fleet): readonly Kinds['windows'][] =>
+  fleet.hosts.filter((observed) => observed.os === 'windows');
+
 /** The Linux hosts that were observed. */
 export const observedLinux = (fleet: Fleet): readonly Kinds['linux'][] =>
   fleet.hosts.filter((observed) => observed.os === 'linux');

@@ -1,14 +1,48 @@
 import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
-import { powershell } from '../templates.ts';
 import type { FactsOf, Probe } from './probe.ts';
+import {
+  reachTargets,
+  watchedAccess,
+  watchedFeatures,
+  watchedPrograms,
+  watchedRules,
+  watchedServices,
+  watchedVariables,
+  watchedWindowsPaths,
+  watchedWindowsTrees,
+} from './windows-watched.ts';
+import { access, files } from './windows/files.ts';
+import * as kubernetes from './windows/kubernetes.ts';
+import * as machine from './windows/machine.ts';
+import * as network from './windows/network.ts';
+import { programs, runningJob, services } from './windows/services.ts';
 
-/** Every fact of a Windows host. A new fact is one line. */
-export const windowsProbes = (_inventory: Inventory, _host: WindowsHost) =>
+/** Every fact of a Windows host. A new fact is one line. What Linux hosts have too has the same name and form. */
+export const windowsProbes = (inventory: Inventory, host: WindowsHost) =>
   ({
-    bootTime: {
-      command: powershell('windows/boot-time.ps1'),
-      parse: (json: string) => JSON.parse(json) as string,
-    },
+    machine: machine.machine,
+    clockOffsetMs: machine.clockOffsetMs,
+    pendingReboot: machine.pendingReboot,
+    features: machine.features(watchedFeatures),
+    volume: machine.volume,
+    services: services(watchedServices),
+    programs: programs(watchedPrograms),
+    files: files(watchedWindowsPaths, watchedWindowsTrees),
+    access: access(watchedAccess),
+    environment: network.environment(watchedVariables),
+    network: network.network,
+    firewall: network.firewall(watchedRules),
+    hns: network.hns,
+    reach: network.reach(reachTargets(inventory, host)),
+    defender: network.defender,
+    runtimeListens: kubernetes.runtimeListens,
+    caFingerprint: kubernetes.caFingerprint,
+    kubernetesTraces: kubernetes.kubernetesTraces,
+    kubeconfigCluster: kubernetes.kubeconfigCluster,
+    marker: kubernetes.marker,
+    kubeletFlags: kubernetes.kubeletFlags,
+    kubeletHealthy: kubernetes.kubeletHealthy,
+    runningJob,
   }) satisfies Readonly<Record<string, Probe<unknown, 'powershell'>>>;
 
 /** One immutable snapshot of a Windows host. */

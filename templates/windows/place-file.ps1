@@ -1,4 +1,4 @@
-# Moves a file that was transferred to Source to its place Target when its SHA-256 is the wanted one; else it is removed
+# Moves a file that was transferred to Source to its place Target when its SHA-256 is Sha256; else it is removed
 # and what was at Target stays. Access: private (SYSTEM and administrators) or inherited (from Target's folder).
 [CmdletBinding()]
 param(

@@ -1,6 +1,7 @@
 import { parse } from 'yaml';
 import type { JsonObject } from '../../inventory/inventory.ts';
 import { sh } from '../../shell/sh.ts';
+import { kubeletFlagsOf } from '../kubelet-flags.ts';
 import { probe } from '../probe.ts';
 
 /** The kubelet's configuration file as kubeadm wrote it; `absent` on a host that has not joined. */
@@ -12,10 +13,5 @@ export const kubeletConfig = probe(
 /** The kubelet's arguments that kubeadm wrote (`--name=value`); `absent` on a host that has not joined. */
 export const kubeletFlags = probe(
   sh`if [ -e /var/lib/kubelet/kubeadm-flags.env ]; then cat /var/lib/kubelet/kubeadm-flags.env; else echo absent; fi`,
-  (out): readonly string[] | 'absent' => {
-    if (out.trim() === 'absent') return 'absent';
-    const [, flags] = /^KUBELET_KUBEADM_ARGS="?(.*?)"?$/m.exec(out) ?? [];
-    if (flags === undefined) throw new Error('no KUBELET_KUBEADM_ARGS in kubeadm-flags.env');
-    return flags.split(/\s+/).filter((flag) => flag !== '');
-  },
+  kubeletFlagsOf,
 );

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { paths } from '../../paths.ts';
 import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { sh } from '../../shell/sh.ts';
+import { markerOf } from '../marker.ts';
 import { lines, probe } from '../probe.ts';
 
 /** Fingerprint of the cluster CA on the host (`sha256:` + hex of its public key, as kubeadm's discovery hash); `absent`. */
@@ -32,26 +33,10 @@ export const kubeconfigCluster = probe(
   },
 );
 
-/** What kbuild wrote before it let kubeadm change the host. It only explains; facts decide. */
-export interface Marker {
-  readonly cluster: string;
-  readonly action: 'init' | 'join' | 'reset';
-  readonly job: string;
-}
-
 /** The marker; `absent`, or `unreadable` when it is corrupt or from a newer kbuild. */
 export const marker = probe(
   sh`if [ -e /var/lib/kbuild/marker.json ]; then cat /var/lib/kbuild/marker.json; else echo absent; fi`,
-  (out): Marker | 'absent' | 'unreadable' => {
-    if (out.trim() === 'absent') return 'absent';
-    try {
-      const { cluster, action, job } = JSON.parse(out) as Partial<Marker>;
-      if (typeof cluster !== 'string' || typeof job !== 'string') return 'unreadable';
-      return action === 'init' || action === 'join' || action === 'reset' ? { cluster, action, job } : 'unreadable';
-    } catch {
-      return 'unreadable';
-    }
-  },
+  markerOf,
 );
 
 /** The unit of a job that runs; `none`. */

@@ -1,0 +1,82 @@
+import { endpointHost } from '../inventory/api-server.ts';
+import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
+import { windowsPaths } from '../paths.ts';
+import type { VersionedProgram } from './windows/services.ts';
+import type { ReachTarget } from './windows/network.ts';
+
+/** Windows features that some step owns. */
+export const watchedFeatures: readonly string[] = ['Containers', 'Hyper-V', 'Hyper-V-PowerShell'];
+
+/** Services that some step owns or some check asks about; flanneld and kube-proxy where they are no pods. */
+export const watchedServices: readonly string[] = [
+  'containerd',
+  'kubelet',
+  'flanneld',
+  'kube-proxy',
+  'docker',
+  'hns',
+  'vmcompute',
+  'sshd',
+];
+
+/** Firewall rules that some step owns, and that of the SSH server. */
+export const watchedRules: readonly string[] = [
+  'kbuild-kubelet',
+  'kbuild-kube-proxy',
+  'kbuild-vxlan',
+  'kbuild-node-ports',
+  'OpenSSH-Server-In-TCP',
+];
+
+/** Variables of the machine's environment that some step owns. */
+export const watchedVariables: readonly string[] = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'Path', 'CRI_CONFIG_FILE'];
+
+/** Files and folders that some step owns or takes away. */
+export const watchedWindowsPaths: readonly string[] = Object.values(windowsPaths).filter((path) =>
+  path.startsWith('C:\\'),
+);
+
+/** Folders that kbuild owns whole: every file in them is observed. */
+export const watchedWindowsTrees: readonly string[] = [windowsPaths.certsD, windowsPaths.kubeadmPatches];
+
+/** Folders with secrets in clear: who may look into them. */
+export const watchedAccess: readonly string[] = [windowsPaths.kubelet, windowsPaths.kubernetes];
+
+const program = (name: string, path: string, ...words: readonly string[]): VersionedProgram => ({
+  name,
+  path,
+  arguments: words,
+});
+
+/** Programs that some step owns, and how they tell their version. */
+export const watchedPrograms: readonly VersionedProgram[] = [
+  program('containerd', `${windowsPaths.containerd}\\containerd.exe`, '--version'),
+  program('crictl', `${windowsPaths.programs}\\crictl.exe`, '--version'),
+  program('kubelet', `${windowsPaths.programs}\\kubelet.exe`, '--version'),
+  program('kubeadm', `${windowsPaths.programs}\\kubeadm.exe`, 'version', '-o', 'short'),
+  program('kube-proxy', `${windowsPaths.programs}\\kube-proxy.exe`, '--version'),
+  program('kube-log-runner', `${windowsPaths.programs}\\kube-log-runner.exe`, '--help'),
+  program('nssm', `${windowsPaths.programs}\\nssm.exe`, 'version'),
+];
+
+const originOf = (url: string): ReachTarget => {
+  const { hostname, port, protocol } = new URL(url);
+  return { host: hostname, port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port) };
+};
+
+/** The registry of an image, where it is named in it. */
+const registryOf = (image: string): string => image.split('/')[0]!;
+
+/** What a Windows host must be able to reach: the endpoint always, sources and registries where no proxy stands between. */
+export function reachTargets({ endpoint, proxy, runtime }: Inventory, host: WindowsHost): readonly ReachTarget[] {
+  const { downloads, pauseImage } = host.windows;
+  const api = { host: endpointHost(endpoint), port: Number(endpoint.slice(endpoint.lastIndexOf(':') + 1)) };
+  if (proxy !== undefined) return [api, originOf(proxy.https ?? proxy.http ?? '')];
+  const sources =
+    downloads.via === 'host' ? [downloads.kubernetes, downloads.containerd, downloads.crictl].map(originOf) : [];
+  const registry = registryOf(pauseImage);
+  const mirrors = runtime.registries.find((one) => one.host === registry || one.host === '_default')?.mirrors ?? [];
+  const registries = mirrors.length > 0 ? mirrors.slice(0, 1).map(originOf) : [originOf(`https://${registry}`)];
+  const all = [api, ...sources, ...registries];
+  return all.filter(({ host: name, port }, i) => all.findIndex((one) => one.host === name && one.port === port) === i);
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { windowsPaths } from '../../paths.ts';
+import { spkiFingerprint } from '../../shell/fingerprint.ts';
+import { powershell } from '../../templates.ts';
+import { kubeletFlagsOf } from '../kubelet-flags.ts';
+import { markerOf } from '../marker.ts';
+import { existing } from './files.ts';
+import { windowsProbe } from './windows-probe.ts';
+
+const FILE = z.object({ present: z.boolean(), text: z.string() });
+
+/** A text file of the host. */
+const textOf = <T>(path: string, make: (text: string | 'absent') => T) =>
+  windowsProbe(powershell('windows/probe-text.ps1', { Path: path }), FILE, ({ present, text }) =>
+    make(present ? text : 'absent'),
+  );
+
+/** What kubeadm's join leaves, as kubeadm itself spells it. */
+const TRACES = [
+  '/etc/kubernetes/kubelet.conf',
+  '/etc/kubernetes/bootstrap-kubelet.conf',
+  '/etc/kubernetes/pki/ca.crt',
+  '/var/lib/kubelet/config.yaml',
+  '/var/lib/kubelet/pki/kubelet-client-current.pem',
+] as const;
+
+const onDrive = (path: string): string => `C:${path.replaceAll('/', '\\')}`;
+
+const traces = existing(TRACES.map(onDrive));
+
+/** What a kubeadm run left, by the names that it has on Linux too. */
+export const kubernetesTraces = {
+  ...traces,
+  parse: (...said: Parameters<typeof traces.parse>): ReadonlySet<string> => {
+    const found = traces.parse(...said);
+    return new Set(TRACES.filter((path) => found.has(onDrive(path))));
+  },
+};
+
+/** Fingerprint of the cluster's CA on the host; `absent`. */
+export const caFingerprint = textOf(onDrive('/etc/kubernetes/pki/ca.crt'), (pem) =>
+  pem === 'absent' ? 'absent' : spkiFingerprint(pem),
+);
+
+/** Name and server of the cluster in the kubelet's kubeconfig. */
+export const kubeconfigCluster = windowsProbe(
+  powershell('windows/probe-kubeconfig.ps1', { Path: windowsPaths.kubeletConf }),
+  z.object({ present: z.boolean(), lines: z.array(z.string()) }),
+  ({ present, lines }): { readonly name: string; readonly server: string } | 'absent' => {
+    if (!present) return 'absent';
+    const field = (name: string) =>
+      lines.map((line) => new RegExp(`^\\s*-?\\s*${name}:\\s*(.*?)\\s*$`).exec(line)?.[1]).find((value) => value) ?? '';
+    return { name: field('cluster'), server: field('server') };
+  },
+);
+
+/** The marker; `absent`, or `unreadable` when it is corrupt or from a newer kbuild. */
+export const marker = textOf(windowsPaths.marker, markerOf);
+
+/** The kubelet's arguments that kubeadm wrote (`--name=value`); `absent` on a host that has not joined. */
+export const kubeletFlags = textOf(windowsPaths.kubeletFlags, kubeletFlagsOf);
+
+/** True when the kubelet says that it is healthy. */
+export const kubeletHealthy = windowsProbe(
+  powershell('windows/probe-kubelet-health.ps1'),
+  z.object({ healthy: z.boolean() }),
+  ({ healthy }) => healthy,
+);
+
+const pipe = existing([windowsPaths.containerdPipe]);
+
+/** True when containerd listens. */
+export const runtimeListens = {
+  ...pipe,
+  parse: (...said: Parameters<typeof pipe.parse>): boolean => pipe.parse(...said).size > 0,
+};

@@ -1,0 +1,14 @@
+# Processes that Defender leaves alone; present is false where there is no Defender.
+[CmdletBinding()]
+param()
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$excluded = @()
+$present = $null -ne (Get-Command -Name 'Get-MpPreference' -ErrorAction 'SilentlyContinue')
+if ($present) {
+    $preference = Get-MpPreference
+    foreach ($process in @($preference.ExclusionProcess)) {
+        if ($null -ne $process) { $excluded += [string]$process }
+    }
+}
+Write-Result -Value @{ present = $present; excludedProcesses = @($excluded) }

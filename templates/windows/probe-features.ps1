@@ -1,0 +1,13 @@
+# Install states of Windows features; Windows that is no server knows none. Names: the features.
+[CmdletBinding()]
+param([string[]]$Names = @())
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$features = @()
+$available = $null -ne (Get-Command -Name 'Get-WindowsFeature' -ErrorAction 'SilentlyContinue')
+if ($available) {
+    foreach ($feature in @(Get-WindowsFeature -Name $Names)) {
+        $features += @{ name = [string]$feature.Name; state = [string]$feature.InstallState }
+    }
+}
+Write-Result -Value @{ available = $available; features = @($features) }

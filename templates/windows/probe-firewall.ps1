@@ -1,0 +1,25 @@
+# Profiles of the firewall that are on, and rules by name; rules that are not there are left out. Names: the rules.
+[CmdletBinding()]
+param([string[]]$Names = @())
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$profiles = @()
+foreach ($one in @(Get-NetFirewallProfile)) {
+    if ([string]$one.Enabled -eq 'True') { $profiles += [string]$one.Name }
+}
+$rules = @()
+foreach ($name in $Names) {
+    foreach ($rule in @(Get-NetFirewallRule -Name $name -ErrorAction 'SilentlyContinue')) {
+        $ports = Get-NetFirewallPortFilter -AssociatedNetFirewallRule $rule
+        $rules += @{
+            name = [string]$rule.Name
+            enabled = [string]$rule.Enabled -eq 'True'
+            direction = [string]$rule.Direction
+            action = [string]$rule.Action
+            profile = [string]$rule.Profile
+            protocol = [string]$ports.Protocol
+            port = [string]$ports.LocalPort
+        }
+    }
+}
+Write-Result -Value @{ profiles = @($profiles); rules = @($rules) }

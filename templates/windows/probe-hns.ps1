@@ -1,0 +1,30 @@
+# Networks and endpoints of the Host Networking Service; none where Windows has no containers yet.
+[CmdletBinding()]
+param()
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+function Get-Field($Object, [string]$Name) {
+    if ($null -eq $Object.PSObject.Properties[$Name]) { return '' }
+    return [string]$Object.PSObject.Properties[$Name].Value
+}
+$networks = @()
+$endpoints = @()
+if ($null -ne (Get-Command -Name 'Get-HnsNetwork' -ErrorAction 'SilentlyContinue')) {
+    foreach ($network in @(Get-HnsNetwork)) {
+        $networks += @{
+            id = Get-Field $network 'ID'
+            name = Get-Field $network 'Name'
+            type = Get-Field $network 'Type'
+            managementAddress = Get-Field $network 'ManagementIP'
+        }
+    }
+    foreach ($endpoint in @(Get-HnsEndpoint)) {
+        $endpoints += @{
+            id = Get-Field $endpoint 'ID'
+            name = Get-Field $endpoint 'Name'
+            network = Get-Field $endpoint 'VirtualNetworkName'
+            address = Get-Field $endpoint 'IPAddress'
+        }
+    }
+}
+Write-Result -Value @{ networks = @($networks); endpoints = @($endpoints) }

@@ -1,0 +1,13 @@
+# Whether the kubelet says that it is healthy.
+[CmdletBinding()]
+param()
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$healthy = $false
+try {
+    $answer = Invoke-WebRequest -Uri 'http://127.0.0.1:10248/healthz' -UseBasicParsing -TimeoutSec 3
+    $healthy = [int]$answer.StatusCode -eq 200
+} catch {
+    $healthy = $false
+}
+Write-Result -Value @{ healthy = $healthy }

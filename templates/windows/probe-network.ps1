@@ -1,0 +1,39 @@
+# Adapters with their IPv4 addresses, default routes, and what the firewall takes each network for.
+[CmdletBinding()]
+param()
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$adapters = @()
+foreach ($adapter in @(Get-NetAdapter)) {
+    $adapters += @{
+        index = [int]$adapter.InterfaceIndex
+        name = [string]$adapter.Name
+        description = [string]$adapter.InterfaceDescription
+        mac = [string]$adapter.MacAddress
+        status = [string]$adapter.Status
+    }
+}
+$addresses = @()
+foreach ($address in @(Get-NetIPAddress -AddressFamily 'IPv4')) {
+    $addresses += @{
+        index = [int]$address.InterfaceIndex
+        name = [string]$address.InterfaceAlias
+        address = [string]$address.IPAddress
+        bits = [int]$address.PrefixLength
+        origin = [string]$address.PrefixOrigin
+    }
+}
+$routes = @()
+foreach ($route in @(Get-NetRoute -DestinationPrefix '0.0.0.0/0' -ErrorAction 'SilentlyContinue')) {
+    $routes += @{ index = [int]$route.InterfaceIndex; gateway = [string]$route.NextHop }
+}
+$networks = @()
+foreach ($network in @(Get-NetConnectionProfile -ErrorAction 'SilentlyContinue')) {
+    $networks += @{ index = [int]$network.InterfaceIndex; category = [string]$network.NetworkCategory }
+}
+Write-Result -Value @{
+    adapters = @($adapters)
+    addresses = @($addresses)
+    defaultRoutes = @($routes)
+    networks = @($networks)
+}

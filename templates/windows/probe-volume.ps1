@@ -1,0 +1,19 @@
+# The system drive: free space, file system, BitLocker (absent, or its ProtectionStatus: 0 off, 1 on, 2 unknown).
+[CmdletBinding()]
+param()
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$drive = Get-CimInstance -ClassName 'Win32_LogicalDisk' -Filter "DeviceID = 'C:'"
+$bitLocker = 'absent'
+$query = @{
+    Namespace = 'root/cimv2/Security/MicrosoftVolumeEncryption'
+    ClassName = 'Win32_EncryptableVolume'
+    Filter = "DriveLetter = 'C:'"
+}
+$encrypted = @(Get-CimInstance @query -ErrorAction 'SilentlyContinue')
+if ($encrypted.Count -gt 0) { $bitLocker = [string]$encrypted[0].ProtectionStatus }
+Write-Result -Value @{
+    freeMiB = [int]([long]$drive.FreeSpace / 1048576)
+    fileSystem = [string]$drive.FileSystem
+    bitLocker = $bitLocker
+}
