@@ -1,7 +1,7 @@
 import type { Kinds } from '../facts/fleet.ts';
 import type { Inventory, PackageRepository } from '../inventory/inventory.ts';
 import { fullName, roleImages } from '../runtime/images.ts';
-import { loginOf } from '../runtime/registries.ts';
+import { loginOf } from '../resources/registry-files.ts';
 import { madeOf } from '../shell/secret.ts';
 import type { Wanted } from '../surveys/downloads.ts';
 

@@ -4,7 +4,8 @@ import { onceForEach } from '../shell/once-for-each.ts';
 import { beyond, common } from './compare.ts';
 import { toYaml } from './secret-yaml.ts';
 
-const KUBELET_CONFIG = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
+/** The head of every KubeletConfiguration. */
+export const KUBELET_CONFIG = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
 
 /** Everything that the kubelet's configuration of a host must say: kbuild's own and the host's merged settings. */
 export const hostKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonObject => ({

@@ -1,7 +1,6 @@
 import { UsageError } from '../errors.ts';
-import { linuxFacts, type Fleet } from '../facts/fleet.ts';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { linuxHosts } from '../inventory/select.ts';
+import type { Fleet } from '../facts/fleet.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
 import { nearest } from '../inventory/nearest.ts';
 import { liveCluster } from './acting.ts';
 
@@ -10,7 +9,7 @@ export interface Leaving {
   readonly name: string;
   readonly internalAddress: string;
   /** The host, where the inventory names it and it answers: then it is cleaned too. */
-  readonly host?: LinuxHost;
+  readonly host?: Host;
 }
 
 /**
@@ -20,9 +19,9 @@ export interface Leaving {
 export function leavingOf(inventory: Inventory, fleet: Fleet, names: readonly string[]): readonly Leaving[] {
   const { nodes } = liveCluster(fleet);
   const found = [...new Set(names)].map((name): Leaving => {
-    const host = linuxHosts(inventory).find((one) => one.name === name);
+    const host = inventory.hosts.find((one) => one.name === name);
     const node = nodes.find((one) => one.name === name);
-    if (host !== undefined && linuxFacts(fleet, host) !== undefined)
+    if (host !== undefined && fleet.hosts.some((observed) => observed.host.name === name))
       return { name, internalAddress: host.internalAddress, host };
     const internalAddress = host?.internalAddress ?? node?.internalAddress;
     if (internalAddress !== undefined) return { name, internalAddress };

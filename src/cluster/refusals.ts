@@ -1,8 +1,8 @@
 import { Refused } from '../errors.ts';
-import { linuxFacts, observedLinux, type Fleet, type Kinds } from '../facts/fleet.ts';
+import { linuxFacts, type Fleet, type Observed } from '../facts/fleet.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { controlPlanes, linuxNodes, selects } from '../inventory/select.ts';
+import { controlPlanes, linuxNodes, selects, windowsHosts } from '../inventory/select.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from './immutable.ts';
@@ -21,7 +21,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
   return [
     ...adoption(inventory, fleet),
     ...ownAuthority(inventory, fleet),
-    ...observedLinux(fleet).flatMap((seen) => foreignHost(inventory, fleet, seen)),
+    ...fleet.hosts.flatMap((seen) => foreignHost(inventory, fleet, seen)),
     ...liveSettings(inventory, fleet),
     ...windowsNetworkRefusals(inventory, fleet),
     ...growth(inventory, fleet, hosts),
@@ -31,7 +31,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
 
 function severalCas(inventory: Inventory, fleet: Fleet): Refused | undefined {
   const byCa = new Map<string, string[]>();
-  for (const { host, facts } of observedLinux(fleet)) {
+  for (const { host, facts } of fleet.hosts) {
     if (facts.caFingerprint === 'absent') continue;
     byCa.set(facts.caFingerprint, [...(byCa.get(facts.caFingerprint) ?? []), host.name]);
   }
@@ -71,7 +71,7 @@ function ownAuthority({ name, certificates }: Inventory, fleet: Fleet): readonly
   ];
 }
 
-function foreignHost(inventory: Inventory, fleet: Fleet, { host, facts }: Kinds['linux']): readonly Refused[] {
+function foreignHost(inventory: Inventory, fleet: Fleet, { host, facts }: Observed): readonly Refused[] {
   if (standing({ inventory, host, facts, fleet }) !== 'foreign') return [];
   const reset = `kbuild reset --hosts ${host.name}`;
   const told = toldClusterName(facts);
@@ -166,7 +166,7 @@ function isYetToJoin(inventory: Inventory, fleet: Fleet, host: LinuxHost): boole
 
 function founding(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | undefined): readonly Refused[] {
   if (fleet.cluster.state !== 'absent') return [];
-  const joining = linuxNodes(inventory).filter(({ name }) => selects(hosts, name));
+  const joining = [...linuxNodes(inventory), ...windowsHosts(inventory)].filter(({ name }) => selects(hosts, name));
   if (joining.length === 0) return [];
   const who = founder(inventory, fleet);
   if ('none' in who) return [new Refused(inventory.name, `there is no cluster, and none can be founded: ${who.none}`)];

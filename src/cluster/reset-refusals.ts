@@ -1,7 +1,7 @@
 import { Refused } from '../errors.ts';
-import { linuxFacts, type Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { linuxHosts, selects } from '../inventory/select.ts';
+import type { Fleet } from '../facts/fleet.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import { selects } from '../inventory/select.ts';
 import { membersOf } from './members.ts';
 import { standing, toldClusterName } from './standing.ts';
 
@@ -12,6 +12,8 @@ export interface ResetRequest {
   /** Names that were typed to confirm (`--yes-destroy HOST`): only these may lose what is not ours. */
   readonly confirmed: readonly string[];
 }
+
+const factsOf = (fleet: Fleet, host: Host) => fleet.hosts.find((observed) => observed.host.name === host.name)?.facts;
 
 /**
  * Hosts that `reset --hosts` would take out of a live cluster: for them it is the same as `remove`. Members, and the
@@ -24,10 +26,10 @@ export function leavingByReset(
 ): readonly string[] {
   const { cluster } = fleet;
   if (hosts === undefined || cluster.state !== 'up') return [];
-  return linuxHosts(inventory)
+  return inventory.hosts
     .filter(({ name }) => selects(hosts, name))
     .filter((host) => {
-      const facts = linuxFacts(fleet, host);
+      const facts = factsOf(fleet, host);
       if (facts !== undefined && standing({ inventory, host, facts, fleet }) === 'foreign') return false;
       return cluster.nodes.some(({ name }) => name === host.name) || membersOf(cluster, host).length > 0;
     })
@@ -40,10 +42,10 @@ export function leavingByReset(
  * foreign host is cleaned only after its own name was typed.
  */
 export function resetRefusals(inventory: Inventory, fleet: Fleet, request: ResetRequest): readonly Refused[] {
-  return linuxHosts(inventory)
+  return inventory.hosts
     .filter(({ name }) => selects(request.hosts, name))
     .flatMap((host): readonly Refused[] => {
-      const facts = linuxFacts(fleet, host);
+      const facts = factsOf(fleet, host);
       if (facts === undefined) return [];
       const its = standing({ inventory, host, facts, fleet });
       if (

@@ -1,7 +1,8 @@
 import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { WindowsFacts } from '../facts/windows.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
 
 /**
  * What a host is to the cluster of the inventory.
@@ -12,11 +13,15 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
  */
 export type Standing = 'bare' | 'prepared' | 'partial' | 'joined' | 'foreign';
 
+/** What tells where a host stands: the same on Linux and Windows, but for how programs come to be there. */
+export type StandingFacts = Pick<LinuxFacts, 'kubernetesTraces' | 'caFingerprint' | 'kubeconfigCluster' | 'marker'> &
+  (Pick<LinuxFacts, 'packages'> | Pick<WindowsFacts, 'programs'>);
+
 /** A host with what was seen on it and around it; a step's `Target` is one. */
 export interface Seen {
   readonly inventory: Inventory;
-  readonly host: LinuxHost;
-  readonly facts: LinuxFacts;
+  readonly host: Host;
+  readonly facts: StandingFacts;
   readonly fleet: Fleet;
 }
 
@@ -27,14 +32,14 @@ const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 const ADMIN_CONF = '/etc/kubernetes/admin.conf';
 
 /** The name of the cluster that a host's kubeconfig files tell; undefined where they tell none. */
-export function toldClusterName({ kubeconfigCluster }: LinuxFacts): string | undefined {
+export function toldClusterName({ kubeconfigCluster }: Pick<LinuxFacts, 'kubeconfigCluster'>): string | undefined {
   if (kubeconfigCluster === 'absent') return undefined;
   const { name } = kubeconfigCluster;
   return name === '' || name === KUBELETS_OWN_NAME ? undefined : name;
 }
 
 /** True for a marker of a run that worked on the cluster of this inventory. */
-export const hasOwnMarker = (inventory: Inventory, { marker }: LinuxFacts): boolean =>
+export const hasOwnMarker = (inventory: Inventory, { marker }: Pick<LinuxFacts, 'marker'>): boolean =>
   typeof marker === 'object' && marker.cluster === inventory.name;
 
 /**
@@ -52,7 +57,7 @@ export function clusterCas(fleet: Fleet): ReadonlySet<string> {
 }
 
 /** True when every phase of `kubeadm init` left what it leaves last: the node's role and kube-proxy or CoreDNS. */
-function initIsComplete(inventory: Inventory, cluster: ClusterUp, host: LinuxHost): boolean {
+function initIsComplete(inventory: Inventory, cluster: ClusterUp, host: Host): boolean {
   const { nodes, pods, configuration } = cluster;
   if (nodes.some(({ name }) => name !== host.name)) return true;
   if (!nodes.some(({ name, role }) => name === host.name && role === 'control-plane')) return false;
@@ -73,7 +78,8 @@ function initIsComplete(inventory: Inventory, cluster: ClusterUp, host: LinuxHos
  */
 export function standing({ inventory, host, facts, fleet }: Seen): Standing {
   const traces = facts.kubernetesTraces;
-  if (traces.size === 0) return facts.packages.has('kubeadm') ? 'prepared' : 'bare';
+  if (traces.size === 0)
+    return ('programs' in facts ? facts.programs : facts.packages).has('kubeadm') ? 'prepared' : 'bare';
 
   const { cluster } = fleet;
   const cas = clusterCas(fleet);

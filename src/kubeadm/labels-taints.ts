@@ -1,14 +1,18 @@
 import { acting } from '../cluster/acting.ts';
 import { kubectl } from '../cluster/kubectl.ts';
 import type { Step, Target } from '../engine/step.ts';
+import { WINDOWS_TAINT } from '../cluster/windows-kubeadm.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import { NODE_ANNOTATION } from '../facts/ownership.ts';
-import type { LinuxHost, Taint } from '../inventory/inventory.ts';
+import type { Host, Taint } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { script } from '../templates.ts';
 
 /** kubeadm's taint of a control plane (its constants.go), where the inventory says nothing else. */
 const CONTROL_PLANE_TAINT: Taint = { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' };
+
+/** A host of either system. */
+type Any = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'>;
 
 /** What kbuild set on a node and would take back: names of labels, and `key:effect` of taints. */
 interface Applied {
@@ -33,8 +37,8 @@ function appliedOf(node: NodeView | undefined): Applied {
 }
 
 /** The taints that a host's node should have from kbuild. */
-export const wantedTaints = ({ role, taints }: LinuxHost): readonly Taint[] =>
-  taints ?? (role === 'control-plane' ? [CONTROL_PLANE_TAINT] : []);
+export const wantedTaints = ({ os, role, taints }: Host): readonly Taint[] =>
+  taints ?? (role === 'control-plane' ? [CONTROL_PLANE_TAINT] : os === 'windows' ? [WINDOWS_TAINT] : []);
 
 interface Difference {
   readonly set: readonly string[];
@@ -45,7 +49,7 @@ interface Difference {
 }
 
 /** What differs between a node and the inventory; undefined when nothing does. A node that is not there yet lacks its labels. */
-function difference(host: LinuxHost, node: NodeView | undefined): Difference | undefined {
+function difference(host: Host, node: NodeView | undefined): Difference | undefined {
   const taints = wantedTaints(host);
   const before = appliedOf(node);
   const annotation = JSON.stringify({
@@ -54,7 +58,7 @@ function difference(host: LinuxHost, node: NodeView | undefined): Difference | u
   } satisfies Applied);
   // kubeadm sets the taints when the node joins: only on a live one can they differ.
   const live = node?.taints ?? taints;
-  const ours = new Set([...before.taints, id(CONTROL_PLANE_TAINT)]);
+  const ours = new Set([...before.taints, id(CONTROL_PLANE_TAINT), id(WINDOWS_TAINT)]);
   const found: Difference = {
     set: Object.entries(host.labels)
       .filter(([name, value]) => node?.labels[name] !== value)
@@ -72,7 +76,7 @@ function difference(host: LinuxHost, node: NodeView | undefined): Difference | u
   return same && noted === annotation ? undefined : found;
 }
 
-function summary(host: LinuxHost, { set, unset, taint, untaint }: Difference): string {
+function summary(host: Host, { set, unset, taint, untaint }: Difference): string {
   const parts = [
     ...(set.length === 0 ? [] : [`label ${host.name} ${set.join(', ')}`]),
     ...(unset.length === 0 ? [] : [`take label ${unset.join(', ')} from ${host.name}`]),
@@ -82,7 +86,7 @@ function summary(host: LinuxHost, { set, unset, taint, untaint }: Difference): s
   return parts.length === 0 ? `note on ${host.name} which labels and taints are kbuild's` : parts.join('; ');
 }
 
-async function apply({ inventory, host, fleet }: Target, on: On, due: Difference): Promise<void> {
+async function apply({ inventory, host, fleet }: Any, on: On, due: Difference): Promise<void> {
   const control = acting(fleet);
   await on(control).run(
     script('linux/label-node.sh', {
@@ -96,9 +100,9 @@ async function apply({ inventory, host, fleet }: Target, on: On, due: Difference
 }
 
 /** A node's labels and taints as the inventory has them; those that it no longer has are taken back. Others' are left alone. */
-export const labelsAndTaints: Step = {
+export const labelsAndTaints: Step & Step<'windows'> = {
   name: 'labels-taints',
-  diff: (target) => {
+  diff: (target: Any) => {
     const { host, fleet } = target;
     const { cluster } = fleet;
     const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;

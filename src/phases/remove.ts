@@ -8,6 +8,7 @@ import { kubeadmReset } from '../kubeadm/reset/kubeadm-reset.ts';
 import { drained, forgotten, memberRemoved, nodeDeleted, type Drain } from '../kubeadm/reset/leave-cluster.ts';
 import { haproxy } from '../lb/haproxy.ts';
 import { keepalived } from '../lb/keepalived.ts';
+import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
 import { clean } from './clean.ts';
 
 /** How hosts leave. */
@@ -25,6 +26,8 @@ export interface RemoveOptions {
 export function remove(inventory: Inventory, { leaving, drain, before }: RemoveOptions): readonly Phase[] {
   const gone = leaving.filter(({ host }) => host === undefined);
   const hosts = leaving.flatMap(({ host }) => (host === undefined ? [] : [host]));
+  const linux = hosts.filter((host) => host.os === 'linux');
+  const windows = hosts.filter((host) => host.os === 'windows');
   const names = new Set(leaving.map(({ name }) => name));
   // What it will be: the inventory still names those who leave.
   const after: Inventory = { ...inventory, hosts: inventory.hosts.filter(({ name }) => !names.has(name)) };
@@ -44,8 +47,16 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
       steps: gone.flatMap((one) => forgotten(one, before)),
       concurrency: 1,
     },
+    {
+      name: 'remove-windows',
+      title: 'Remove Windows hosts',
+      kind: 'windows',
+      hosts: windows,
+      steps: [jobEnded, drained(drain), windowsKubeadmReset, ...windowsClean, nodeDeleted],
+      concurrency: 1,
+    },
     { name: 'backends', title: 'Send nobody to hosts that leave', ...balancing, steps: haproxy.map(afterwards) },
-    { name: 'remove', title: 'Remove hosts', kind: 'linux', hosts, steps, concurrency: 1 },
+    { name: 'remove', title: 'Remove hosts', kind: 'linux', hosts: linux, steps, concurrency: 1 },
     { name: 'load-balancer', title: 'Configure load balancers', ...balancing, steps: keepalived.map(afterwards) },
   ];
   return phases.filter((phase) => phase.hosts.length > 0);

@@ -1,8 +1,9 @@
 import type { Phase } from '../engine/step.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { linuxHosts, selects } from '../inventory/select.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import { linuxHosts, selects, windowsHosts } from '../inventory/select.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { kubeadmReset } from '../kubeadm/reset/kubeadm-reset.ts';
+import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
 import { clean } from './clean.ts';
 
 /** What is torn down. */
@@ -19,11 +20,19 @@ export interface ResetOptions {
  */
 export function reset(inventory: Inventory, { hosts, except = new Set() }: ResetOptions): readonly Phase[] {
   const linux = { kind: 'linux' } as const;
-  const all = linuxHosts(inventory).filter(({ name }) => selects(hosts, name) && !except.has(name));
+  const isMeant = ({ name }: Host): boolean => selects(hosts, name) && !except.has(name);
+  const all = linuxHosts(inventory).filter(isMeant);
   const controls = all.filter(({ role }) => role === 'control-plane');
   const others = all.filter(({ role }) => role !== 'control-plane');
   const steps = [jobEnded, kubeadmReset, ...clean];
   const phases: readonly Phase[] = [
+    {
+      name: 'reset-windows',
+      title: 'Clean Windows workers',
+      kind: 'windows',
+      hosts: windowsHosts(inventory).filter(isMeant),
+      steps: [jobEnded, windowsKubeadmReset, ...windowsClean],
+    },
     { name: 'reset-workers', title: 'Clean workers', ...linux, hosts: others, steps },
     { name: 'reset-control-planes', title: 'Clean control planes', ...linux, hosts: controls, steps, concurrency: 1 },
   ];

@@ -29,6 +29,7 @@ import { images } from '../runtime/images.ts';
 import { runtimeClasses } from '../windows/runtime-classes.ts';
 import { loadBalancerPhases } from './load-balancer.ts';
 import { unwantedObjects } from './wanted-objects.ts';
+import { windowsPhases } from './windows.ts';
 
 /**
  * What `kbuild up` does, in order: the table of contents. A host goes through all phases up to `network` at its own pace,
@@ -40,6 +41,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
   const nodes = linuxNodes(inventory);
   const founders = controlPlanes(inventory);
   const workers = linuxWorkers(inventory);
+  const windows = windowsPhases(inventory);
   const linux = { kind: 'linux' } as const;
   const cluster = { kind: 'cluster', hosts: founders } as const;
   return [
@@ -63,6 +65,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       overlaps: true,
     },
     { name: 'images', title: 'Pull images', ...linux, hosts: nodes, steps: [images], overlaps: true },
+    ...windows.prepare,
     {
       name: 'init',
       title: 'Found the cluster',
@@ -103,6 +106,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       steps: [undoHalfFinished(before), kubeadmPatches, joinWorker, noMarker],
       overlaps: true,
     },
+    ...windows.join,
     {
       name: 'kubelets',
       title: 'Configure kubelets',
@@ -112,6 +116,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       concurrency: Math.max(1, Math.floor(nodes.length / 10)),
     },
     { name: 'nodes', title: 'Label nodes', ...linux, hosts: nodes, steps: [labelsAndTaints], overlaps: true },
+    ...windows.nodes,
     { name: 'objects', title: 'Apply manifests', ...cluster, steps: [userManifests, unwantedObjects] },
     {
       name: 'verify',
@@ -120,6 +125,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       hosts: nodes,
       steps: [nodeReady, controlPlaneServes, networkReady, cgroupProved, corednsSpread],
     },
+    ...windows.verify,
     { name: 'settled', title: 'Verify the control plane', ...cluster, steps: [endpointServes, settled] },
   ];
 }

@@ -22,18 +22,24 @@ interface Parting {
   readonly leaving: Leaving;
 }
 
-const ofHost = ({ inventory, fleet, host }: Target): Parting => ({ inventory, fleet, leaving: host });
+/** A target of either system. */
+type Any = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'>;
+
+const ofHost = ({ inventory, fleet, host }: Any): Parting => ({ inventory, fleet, leaving: host });
 
 const registered = ({ fleet, leaving }: Parting): NodeView | undefined =>
   fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === leaving.name) : undefined;
+
+/** A step that is the same for hosts of both systems. */
+type AnyStep = Step & Step<'windows'>;
 
 /** Whether a node's pods are moved away before it goes, and how long that may take. */
 export type Drain = { readonly timeoutMs: number } | 'no';
 
 /** The node's pods have moved to others, where the API answers. */
-export const drained = (drain: Drain): Step => ({
+export const drained = (drain: Drain): AnyStep => ({
   name: 'drained',
-  diff: (target) => {
+  diff: (target: Any) => {
     const node = registered(ofHost(target));
     if (drain === 'no' || node === undefined || (node.unschedulable && DRAINED in node.annotations)) return [];
     const { inventory, host, fleet } = target;
@@ -97,7 +103,7 @@ function nodeChanges(parting: Parting): readonly Change[] {
 }
 
 /** The cluster no longer knows the node, where the API answers. After its kubelet has gone: that would register it again. */
-export const nodeDeleted: Step = { name: 'node-deleted', diff: (target) => nodeChanges(ofHost(target)) };
+export const nodeDeleted: AnyStep = { name: 'node-deleted', diff: (target: Any) => nodeChanges(ofHost(target)) };
 
 /** Nothing in the cluster is left of somebody who is gone: neither an etcd member nor a node. */
 export const forgotten = (leaving: Leaving, before: BeforeMembership): readonly Step<'cluster'>[] => [

@@ -1,0 +1,57 @@
+import type { Phase } from '../engine/step.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { windowsHosts } from '../inventory/select.ts';
+import { jobEnded } from '../kubeadm/job-ended.ts';
+import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
+import { windowsContainerd } from '../windows/containerd.ts';
+import { environment } from '../windows/environment.ts';
+import { features, restarted } from '../windows/features.ts';
+import { firewall } from '../windows/firewall.ts';
+import {
+  joinWindows,
+  noStaleNetworkState,
+  noWindowsMarker,
+  undoHalfFinished,
+  windowsKubeadmPatches,
+} from '../windows/join.ts';
+import { kubeletRuns } from '../windows/kubelet.ts';
+import { windowsKubernetes } from '../windows/kubernetes.ts';
+import { windowsNodeReady, windowsPodsReady } from '../windows/verify.ts';
+
+/** What `up` does with Windows hosts; nothing where there are none. They go beside the Linux hosts, at their own pace. */
+export function windowsPhases(
+  inventory: Inventory,
+): Readonly<Record<'prepare' | 'join' | 'nodes' | 'verify', readonly Phase[]>> {
+  const hosts = windowsHosts(inventory);
+  if (hosts.length === 0) return { prepare: [], join: [], nodes: [], verify: [] };
+  const windows = { kind: 'windows', hosts, overlaps: true } as const;
+  return {
+    prepare: [
+      {
+        name: 'windows-prepare',
+        title: 'Prepare Windows hosts',
+        ...windows,
+        steps: [jobEnded, features, restarted, environment, firewall],
+      },
+      { name: 'windows-runtime', title: 'Install the runtime of Windows', ...windows, steps: windowsContainerd },
+      { name: 'windows-packages', title: 'Install Kubernetes on Windows', ...windows, steps: windowsKubernetes },
+    ],
+    join: [
+      {
+        name: 'windows-join',
+        title: 'Join Windows workers',
+        ...windows,
+        steps: [undoHalfFinished, noStaleNetworkState, windowsKubeadmPatches, joinWindows, noWindowsMarker],
+      },
+    ],
+    nodes: [{ name: 'windows-nodes', title: 'Label Windows nodes', ...windows, steps: [kubeletRuns, labelsAndTaints] }],
+    verify: [
+      {
+        name: 'windows-verify',
+        title: 'Verify Windows nodes',
+        ...windows,
+        steps: [windowsNodeReady, windowsPodsReady],
+      },
+    ],
+  };
+}

@@ -1,0 +1,51 @@
+import { stringify } from 'smol-toml';
+import { OWN_HEADER } from '../facts/linux/own-files.ts';
+import type { RegistrySettings } from '../inventory/inventory.ts';
+import { madeOf, type Secret } from '../shell/secret.ts';
+
+/** Docker Hub's API is at another name than its images'. */
+const serverOf = (host: string): string => (host === 'docker.io' ? 'https://registry-1.docker.io' : `https://${host}`);
+
+function hostsToml({ host, mirrors, ca }: RegistrySettings, caFile: string, authorization?: string): string {
+  const trust = ca === undefined ? {} : { ca: caFile };
+  const login = authorization === undefined ? {} : { header: { authorization: [authorization] } };
+  const server = host === '_default' ? {} : { server: serverOf(host) };
+  // Settings beside `server` are about the registry itself; without mirrors it gets the login too.
+  const itself = host === '_default' ? {} : { ...trust, ...(mirrors.length === 0 ? login : {}) };
+  const table = Object.fromEntries(
+    mirrors.map((url) => [url, { capabilities: ['pull', 'resolve'], ...trust, ...login }] as const),
+  );
+  return `${OWN_HEADER}.\n${stringify({ ...server, ...itself, ...(mirrors.length === 0 ? {} : { host: table }) })}`;
+}
+
+/** What the inventory's login to a registry says in the header `Authorization`; undefined where it has none. */
+export const loginOf = ({ username, password }: RegistrySettings): Secret | undefined =>
+  username === undefined || password === undefined
+    ? undefined
+    : madeOf(password, (value) => `Basic ${Buffer.from(`${username}:${value}`).toString('base64')}`);
+
+function content(registry: RegistrySettings, caFile: string): string | Secret {
+  const login = loginOf(registry);
+  return login === undefined
+    ? hostsToml(registry, caFile)
+    : madeOf(login, (value) => hostsToml(registry, caFile, value));
+}
+
+/**
+ * The files of containerd's certs.d, which it reads at every pull. `root` ends in the separator. Windows has no `:` in
+ * names of folders, and containerd looks for `host_port_` there (its core/remotes/docker/config/hosts.go).
+ */
+export function registryFiles(
+  registries: readonly RegistrySettings[],
+  root: string,
+  separator: '/' | '\\',
+): readonly { readonly path: string; readonly content: string | Secret }[] {
+  const folderOf = (host: string): string => root + (separator === '/' ? host : host.replace(/:(\d+)$/, '_$1_'));
+  return registries.flatMap((one) => {
+    const ca = `${folderOf(one.host)}${separator}ca.crt`;
+    return [
+      ...(one.ca === undefined ? [] : [{ path: ca, content: one.ca }]),
+      { path: `${folderOf(one.host)}${separator}hosts.toml`, content: content(one, ca.replaceAll('\\', '/')) },
+    ];
+  });
+}

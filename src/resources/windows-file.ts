@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { Change, Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import type { WindowsFile } from '../facts/windows/files.ts';
+import { Secret, revealed } from '../shell/secret.ts';
+import { powershell } from '../templates.ts';
+import { runsOnWindows } from './runs.ts';
+import { textDiff } from './text-diff.ts';
+
+/** A file of a Windows host as it should be. */
+export interface WantedWindowsFile {
+  readonly path: string;
+  /** undefined: there should be none; what is found is removed. */
+  readonly content: string | Secret | undefined;
+}
+
+const hash = (content: string | Secret): string =>
+  createHash('sha256')
+    .update(content instanceof Secret ? revealed(content) : content)
+    .digest('hex');
+
+function difference(state: WindowsFile | undefined, content: string | Secret): string | undefined {
+  if (state === undefined) return 'found none';
+  if (state.kind === 'folder') return 'found a folder';
+  return state.sha256 === hash(content) ? undefined : 'content differs';
+}
+
+/** What differs between one file of a Windows host and what it should be. A secret's content never shows. */
+export function windowsFileChanges({ host, facts }: Target<'windows'>, wanted: WantedWindowsFile): readonly Change[] {
+  const { path, content } = wanted;
+  const state = facts.files.at(path);
+  if (content === undefined) {
+    if (state === undefined) return [];
+    return [
+      {
+        summary: `remove ${path}`,
+        apply: runsOnWindows(host, powershell('windows/remove-paths.ps1', { Paths: [path] })),
+      },
+    ];
+  }
+  const found = difference(state, content);
+  if (found === undefined) return [];
+  const summary = `write ${path} (${found})`;
+  if (state?.kind === 'folder')
+    return [{ summary, apply: () => Promise.reject(new Refused(host.name, `${path} is there and is no file`)) }];
+  return [
+    {
+      summary,
+      apply: async (on) => {
+        await on(host).write(path, content);
+      },
+      preview: async (on) =>
+        content instanceof Secret
+          ? `${path}\n(secret differs)`
+          : `${path}\n${textDiff(state === undefined ? '' : await on(host).read(path), content)}`,
+    },
+  ];
+}
+
+/** One file of a Windows host. */
+export const windowsFile = (
+  name: string,
+  path: string,
+  content: (target: Target<'windows'>) => WantedWindowsFile['content'],
+): Step<'windows'> => ({ name, diff: (target) => windowsFileChanges(target, { path, content: content(target) }) });
+
+/** The files of a folder that kbuild owns whole: what is not wanted there is removed. `root` ends in a backslash. */
+export function windowsFolderChanges(
+  target: Target<'windows'>,
+  root: string,
+  wanted: readonly WantedWindowsFile[],
+): readonly Change[] {
+  const kept = new Set(wanted.map(({ path }) => path.toLowerCase()));
+  const strangers = target.facts.files.all.filter(
+    ({ kind, path }) =>
+      kind === 'file' && path.toLowerCase().startsWith(root.toLowerCase()) && !kept.has(path.toLowerCase()),
+  );
+  return [
+    ...wanted.flatMap((one) => windowsFileChanges(target, one)),
+    ...strangers.flatMap(({ path }) => windowsFileChanges(target, { path, content: undefined })),
+  ];
+}

@@ -1,0 +1,86 @@
+import type { Change, Step, Target } from '../engine/step.ts';
+import { hasKubelet } from '../facts/joined.ts';
+import type { WindowsService } from '../facts/windows/services.ts';
+import { powershell } from '../templates.ts';
+import { runsOnWindows } from './runs.ts';
+
+/** A value in a service's own registry key; a number becomes a DWORD. */
+export interface ServiceParameter {
+  readonly name: string;
+  readonly value: string | number;
+}
+
+/** A service of Windows as it should be. */
+export interface WantedWindowsService {
+  readonly name: string;
+  readonly displayName: string;
+  /** The command line. */
+  readonly path: string;
+  /** Names of services that run before it. */
+  readonly dependsOn: readonly string[];
+  /** `NAME=value` each. */
+  readonly environment: readonly string[];
+  readonly parameters: readonly ServiceParameter[];
+  /** `registered`: somebody else starts it. */
+  readonly wanted: 'running' | 'registered';
+  /** Files that it reads when it starts: a process that is older than one of them is restarted. */
+  readonly uses: readonly string[];
+}
+
+const same = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((one, i) => one === b[i]);
+
+/** What differs in how a service is registered. */
+function registration(found: WindowsService, wanted: WantedWindowsService): readonly string[] {
+  const parameters = new Map(found.parameters.map(({ name, value }) => [name, value]));
+  return [
+    ...(found.path === wanted.path ? [] : ['its command line']),
+    ...(found.startMode === 'Auto' ? [] : [`start mode ${found.startMode}`]),
+    ...(same(found.dependsOn, wanted.dependsOn) ? [] : ['what it depends on']),
+    ...(same(found.environment, wanted.environment) ? [] : ['its environment']),
+    ...(found.restarts ? [] : ['no restart after a failure']),
+    ...(wanted.parameters.every(({ name, value }) => parameters.get(name) === String(value)) ? [] : ['its parameters']),
+  ];
+}
+
+/** What differs between a service of a Windows host and what it should be, in the order in which it is mended. */
+export function windowsServiceChanges(target: Target<'windows'>, wanted: WantedWindowsService): readonly Change[] {
+  const { host, facts } = target;
+  const { name } = wanted;
+  const found = facts.services.get(name);
+  const disrupts = hasKubelet(facts);
+  const register = runsOnWindows(
+    host,
+    powershell('windows/register-service.ps1', {
+      Name: name,
+      DisplayName: wanted.displayName,
+      Path: wanted.path,
+      DependsOn: wanted.dependsOn,
+      Environment: wanted.environment,
+      Parameters: wanted.parameters.map((one) => ({ ...one })),
+    }),
+  );
+  const act = (Action: 'start' | 'restart') =>
+    runsOnWindows(host, powershell('windows/set-service-state.ps1', { Name: name, Action }));
+  const start: readonly Change[] =
+    wanted.wanted === 'running' ? [{ summary: `start ${name} (found ${found?.state ?? 'none'})`, apply: act('start') }] : []; // prettier-ignore
+  if (found === undefined) return [{ summary: `register service ${name} (found none)`, apply: register }, ...start];
+  const differs = registration(found, wanted);
+  const changed: readonly Change[] =
+    differs.length === 0 ? [] : [{ summary: `change service ${name} (found ${differs.join(', ')})`, apply: register }];
+  if (found.state === 'Stopped') return [...changed, ...start];
+  const newer = wanted.uses.find((path) => (facts.files.at(path)?.modifiedMs ?? 0) > found.startedMs);
+  const why = differs.length > 0 ? 'its registration changes' : newer === undefined ? undefined : `${newer} is newer`;
+  if (why === undefined) return [];
+  return [...changed, { summary: `restart ${name} (${why})`, disrupts, apply: act('restart') }];
+}
+
+/** A service of Windows that is registered, and runs with what it uses. */
+export const windowsService = (
+  name: string,
+  wanted: (target: Target<'windows'>) => WantedWindowsService,
+): Step<'windows'> => ({
+  name,
+  settleMs: 60_000,
+  diff: (target) => windowsServiceChanges(target, wanted(target)),
+});

@@ -1,0 +1,106 @@
+import { secretYaml } from '../cluster/secret-yaml.ts';
+import { windowsKubeadmJob, windowsResetConfiguration } from '../cluster/windows-kubeadm.ts';
+import type { Step } from '../engine/step.ts';
+import { windowsPaths } from '../paths.ts';
+import { runsOnWindows } from '../resources/runs.ts';
+import { powershell } from '../templates.ts';
+import { noEnvironment } from './environment.ts';
+import { noFirewallRules } from './firewall.ts';
+
+/** Nothing of kubeadm and the kubelet is left on the host. */
+export const windowsKubeadmReset: Step<'windows'> = {
+  name: 'kubeadm-reset',
+  diff: ({ inventory, host, facts }) => {
+    const found = [...facts.kubernetesTraces];
+    if (found.length === 0) return [];
+    const more = found.length > 2 ? `, ${String(found.length - 2)} more` : '';
+    return [
+      {
+        summary: `kubeadm reset on ${host.name} (found ${found.slice(0, 2).join(', ')}${more})`,
+        apply: (on) =>
+          windowsKubeadmJob(on(host), inventory, 'reset', secretYaml([windowsResetConfiguration(inventory)])),
+      },
+    ];
+  },
+};
+
+/** Services that kbuild registers, those that depend on others first. */
+const SERVICES = ['kube-proxy', 'flanneld', 'kubelet', 'containerd'];
+
+const noServices: Step<'windows'> = {
+  name: 'no-services',
+  settleMs: 60_000,
+  diff: ({ host, facts }) => {
+    const found = SERVICES.filter((name) => facts.services.has(name));
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `remove the services ${found.join(', ')}`,
+        apply: runsOnWindows(host, powershell('windows/remove-services.ps1', { Names: found })),
+      },
+    ];
+  },
+};
+
+/** Networks of the Host Networking Service that flannel makes; `External` keeps the vSwitch that the first one brings. */
+const NETWORKS = ['flannel.4096', 'cbr0', 'External'];
+
+const noHnsNetworks: Step<'windows'> = {
+  name: 'no-hns-networks',
+  settleMs: 2 * 60_000,
+  diff: ({ host, facts }) => {
+    const found = facts.hns.networks.map(({ name }) => name).filter((name) => NETWORKS.includes(name));
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `remove the HNS networks ${found.join(', ')}; the host's connection drops for seconds`,
+        apply: async (on) => {
+          await on(host).job('hns-networks', powershell('windows/remove-hns-networks.ps1', { Names: found }));
+        },
+      },
+    ];
+  },
+};
+
+/**
+ * Folders that are kbuild's or the network's; containerd's data stays, for only containerd can delete its layers. Of
+ * kbuild's own folder only the marker goes: the lock lies there while this runs.
+ */
+const FOLDERS: readonly string[] = [
+  windowsPaths.programs,
+  windowsPaths.containerd,
+  windowsPaths.kubernetes,
+  windowsPaths.kubelet,
+  windowsPaths.kubeletLog,
+  windowsPaths.cniBin,
+  windowsPaths.cniConfig,
+  windowsPaths.cniState,
+  windowsPaths.kubeProxyState,
+  windowsPaths.flannelRun,
+  windowsPaths.sourceVip,
+  windowsPaths.marker,
+];
+
+const noFolders: Step<'windows'> = {
+  name: 'no-folders',
+  diff: ({ host, facts }) => {
+    const found = FOLDERS.filter((path) => facts.files.at(path) !== undefined);
+    if (found.length === 0) return [];
+    const more = found.length > 3 ? `, ${String(found.length - 3)} more` : '';
+    return [
+      {
+        summary: `remove ${found.slice(0, 3).join(', ')}${more}`,
+        apply: runsOnWindows(host, powershell('windows/remove-paths.ps1', { Paths: found })),
+      },
+    ];
+  },
+};
+
+/** What makes a Windows host as it was before kbuild, after kubeadm has gone. Features stay. */
+export const windowsClean: readonly Step<'windows'>[] = [
+  noServices,
+  noHnsNetworks,
+  noFolders,
+  noFirewallRules,
+  noEnvironment,
+];

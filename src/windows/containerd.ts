@@ -1,0 +1,63 @@
+import type { Step } from '../engine/step.ts';
+import { OWN_HEADER } from '../facts/linux/own-files.ts';
+import { windowsPaths } from '../paths.ts';
+import { registryFiles } from '../resources/registry-files.ts';
+import { windowsFile, windowsFolderChanges } from '../resources/windows-file.ts';
+import { windowsService } from '../resources/windows-service.ts';
+import { windowsContainerdConfig } from './containerd-config.ts';
+import { proxyEnvironment } from './environment.ts';
+import { program } from './programs.ts';
+
+const containerdProgram = program('containerd', ({ host }) => {
+  const { downloads, containerd } = host.windows;
+  const url = `${downloads.containerd}/containerd-${containerd.version}-windows-amd64.tar.gz`;
+  return {
+    name: 'containerd',
+    version: containerd.version,
+    url,
+    sumUrl: `${url}.sha256sum`,
+    target: windowsPaths.containerd,
+    strip: 1,
+    services: ['containerd'],
+  };
+});
+
+const registries: Step<'windows'> = {
+  name: 'registries',
+  diff: (target) => {
+    const root = `${windowsPaths.certsD}\\`;
+    return windowsFolderChanges(target, root, registryFiles(target.inventory.runtime.registries, root, '\\'));
+  },
+};
+
+const service = windowsService('containerd-service', ({ inventory }) => ({
+  name: 'containerd',
+  displayName: 'containerd',
+  path: `"${windowsPaths.containerd}\\containerd.exe" --run-service --config "${windowsPaths.containerdConfig}" --log-file "${windowsPaths.containerdData}\\containerd.log"`,
+  dependsOn: [],
+  environment: proxyEnvironment(inventory),
+  parameters: [],
+  wanted: 'running',
+  uses: [windowsPaths.containerdConfig],
+}));
+
+/** containerd listens at its pipe. */
+const listens: Step<'windows'> = {
+  name: 'containerd-listens',
+  settleMs: 2 * 60_000,
+  diff: ({ facts }) =>
+    facts.runtimeListens ? [] : [{ summary: `wait until containerd listens at ${windowsPaths.containerdPipe}` }],
+};
+
+/** containerd with kbuild's configuration, as a service. */
+export const windowsContainerd: readonly Step<'windows'>[] = [
+  windowsFile(
+    'containerd-config',
+    windowsPaths.containerdConfig,
+    ({ host }) => `${OWN_HEADER}.\n${windowsContainerdConfig(host)}`,
+  ),
+  registries,
+  containerdProgram,
+  service,
+  listens,
+];

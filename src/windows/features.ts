@@ -1,0 +1,45 @@
+import type { Change, Step } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { hasKubelet } from '../facts/joined.ts';
+import type { WindowsHost } from '../inventory/inventory.ts';
+import { powershell } from '../templates.ts';
+
+/** Windows features that a host needs. */
+const wantedFeatures = ({ windows }: WindowsHost): readonly string[] =>
+  windows.hyperv === 'on' ? ['Containers', 'Hyper-V', 'Hyper-V-PowerShell'] : ['Containers'];
+
+/** The features that containers need are installed, at least as far as it goes without a restart. */
+export const features: Step<'windows'> = {
+  name: 'features',
+  diff: ({ host, facts }) => {
+    const found = facts.features;
+    if (found === 'none') throw new Refused(host.name, 'it is no Windows Server: it has no features to install');
+    return wantedFeatures(host)
+      .filter((name) => !['Installed', 'InstallPending'].includes(found.get(name) ?? 'absent'))
+      .map((name): Change => ({
+        summary: `install the Windows feature ${name} (found ${found.get(name) ?? 'none'})`,
+        apply: async (on) => {
+          await on(host).job(
+            `feature-${name.toLowerCase()}`,
+            powershell('windows/install-feature.ps1', { Name: name }),
+          );
+        },
+      }));
+  },
+};
+
+/** No feature waits for a restart; a host with a kubelet is never restarted. */
+export const restarted: Step<'windows'> = {
+  name: 'restarted',
+  settleMs: 60_000,
+  diff: ({ host, facts }) => {
+    const found = facts.features;
+    const waiting = found === 'none' ? [] : wantedFeatures(host).filter((name) => found.get(name) === 'InstallPending');
+    if (waiting.length === 0) return [];
+    const why = `found ${waiting.join(', ')} waiting for it`;
+    if (!host.windows.allowReboot)
+      return [{ summary: `restart ${host.name} yourself, windows.allowReboot is false (${why})` }];
+    if (hasKubelet(facts)) return [{ summary: `restart ${host.name} yourself, it has joined (${why})` }];
+    return [{ summary: `restart ${host.name} (${why})`, apply: (on) => on(host).restart() }];
+  },
+};

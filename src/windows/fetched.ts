@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+
+async function answer(url: string): Promise<Response> {
+  const said = await fetch(url).catch((error: unknown) => {
+    throw new Error(`${url} cannot be fetched from here: ${String((error as Error).cause ?? error)}`);
+  });
+  if (!said.ok) throw new Error(`${url} cannot be fetched from here: status ${String(said.status)}`);
+  return said;
+}
+
+/** The SHA-256 (lower-case hex) that a file of checksums begins with. Throws when it has none. */
+export async function sumAt(url: string): Promise<string> {
+  const sum = /[0-9a-f]{64}/i.exec(await (await answer(url)).text())?.[0];
+  if (sum === undefined) throw new Error(`no SHA-256 at ${url}`);
+  return sum.toLowerCase();
+}
+
+/** Fetches a file to this machine, verifies it, lends it to `use`, and removes it afterwards. */
+export async function fetched<T>(url: string, sha256: string, use: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'kbuild-'));
+  try {
+    const file = join(folder, 'file');
+    const hash = createHash('sha256');
+    const hashing = new Transform({
+      transform: (chunk: Buffer, _, done) => {
+        hash.update(chunk);
+        done(null, chunk);
+      },
+    });
+    const { body } = await answer(url);
+    await pipeline(Readable.fromWeb(body as ReadableStream), hashing, createWriteStream(file, { mode: 0o600 }));
+    const found = hash.digest('hex');
+    if (found !== sha256) throw new Error(`checksum mismatch: ${url} has SHA-256 ${found}, and ${sha256} was expected`);
+    return await use(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,74 @@
+import type { Change, Step } from '../engine/step.ts';
+import type { FirewallRule } from '../facts/windows/network.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { NODE_PORTS } from '../inventory/ports.ts';
+import { runsOnWindows } from '../resources/runs.ts';
+import { powershell } from '../templates.ts';
+
+interface Rule {
+  readonly name: string;
+  readonly title: string;
+  readonly protocol: 'TCP' | 'UDP';
+  readonly port: string;
+}
+
+/** What others must be able to reach on a Windows node. */
+const wantedRules = ({ network }: Inventory): readonly Rule[] => [
+  { name: 'kbuild-kubelet', title: 'kubelet', protocol: 'TCP', port: '10250' },
+  { name: 'kbuild-kube-proxy', title: 'health of kube-proxy', protocol: 'TCP', port: '10256' },
+  {
+    name: 'kbuild-node-ports',
+    title: 'Services of type NodePort',
+    protocol: 'TCP',
+    port: `${NODE_PORTS.first}-${NODE_PORTS.last}`,
+  },
+  ...(network.windows?.mode === 'overlay'
+    ? [{ name: 'kbuild-vxlan', title: 'VXLAN', protocol: 'UDP', port: String(network.flannel.port) } as const]
+    : []),
+];
+
+const isGood = (found: FirewallRule | undefined, { protocol, port }: Rule): boolean =>
+  found !== undefined &&
+  found.enabled &&
+  found.direction === 'Inbound' &&
+  found.action === 'Allow' &&
+  found.protocol === protocol &&
+  found.port === port;
+
+/** The firewall of Windows lets in what a node must be reached at. */
+export const firewall: Step<'windows'> = {
+  name: 'firewall',
+  diff: ({ inventory, host, facts }) =>
+    wantedRules(inventory)
+      .filter((rule) => !isGood(facts.firewall.rules.get(rule.name), rule))
+      .map((rule): Change => {
+        const found = facts.firewall.rules.has(rule.name) ? 'found another' : 'found none';
+        return {
+          summary: `let ${rule.protocol} ${rule.port} in for ${rule.title} (${found})`,
+          apply: runsOnWindows(
+            host,
+            powershell('windows/set-firewall-rule.ps1', {
+              Name: rule.name,
+              DisplayName: `Kubernetes: ${rule.title}`,
+              Protocol: rule.protocol,
+              Port: rule.port,
+            }),
+          ),
+        };
+      }),
+};
+
+/** The firewall has no rule of kbuild's. */
+export const noFirewallRules: Step<'windows'> = {
+  name: 'no-firewall-rules',
+  diff: ({ host, facts }) => {
+    const found = [...facts.firewall.rules.keys()].filter((name) => name.startsWith('kbuild-'));
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `remove firewall rules (found ${found.join(', ')})`,
+        apply: runsOnWindows(host, powershell('windows/remove-firewall-rules.ps1', { Names: found })),
+      },
+    ];
+  },
+};

@@ -1,0 +1,118 @@
+import { acting, liveCluster } from '../cluster/acting.ts';
+import { withJoinToken } from '../cluster/join-token.ts';
+import { kubectl } from '../cluster/kubectl.ts';
+import { secretYaml } from '../cluster/secret-yaml.ts';
+import { standing } from '../cluster/standing.ts';
+import {
+  windowsJoinConfiguration,
+  windowsKubeadmJob,
+  windowsPatches,
+  windowsResetConfiguration,
+} from '../cluster/windows-kubeadm.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { windowsPaths } from '../paths.ts';
+import type { On } from '../remote/remote.ts';
+import { runsOnWindows } from '../resources/runs.ts';
+import { windowsFolderChanges } from '../resources/windows-file.ts';
+import { sh } from '../shell/sh.ts';
+import { powershell } from '../templates.ts';
+
+/** Takes back a join or reset of ours that did not come to its end, so that it can be done again. */
+export const undoHalfFinished: Step<'windows'> = {
+  name: 'undo-half-finished',
+  diff: (target) => {
+    if (standing(target) !== 'partial') return [];
+    const { inventory, host, facts } = target;
+    const action = typeof facts.marker === 'object' ? facts.marker.action : 'join';
+    return [
+      {
+        summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} remnants)`,
+        apply: (on) =>
+          windowsKubeadmJob(on(host), inventory, 'reset', secretYaml([windowsResetConfiguration(inventory)])),
+      },
+    ];
+  },
+};
+
+/** Files that trouble a node that joins again, wherever they come from: the network's own of the last time. */
+const STALE = [`${windowsPaths.sourceVip}`, `${windowsPaths.flannelRun}`];
+
+/** Nothing of an earlier membership disturbs the join: source addresses and subnets of flannel. */
+export const noStaleNetworkState: Step<'windows'> = {
+  name: 'no-stale-network-state',
+  diff: (target) => {
+    const { host, facts } = target;
+    const found = STALE.filter((path) => facts.files.at(path) !== undefined);
+    if (found.length === 0 || standing(target) === 'joined') return [];
+    return [
+      {
+        summary: `remove what the network of an earlier membership left (found ${found.join(', ')})`,
+        apply: runsOnWindows(host, powershell('windows/remove-paths.ps1', { Paths: found })),
+      },
+    ];
+  },
+};
+
+/** The patch files that kubeadm applies to the kubelet's configuration. */
+export const windowsKubeadmPatches: Step<'windows'> = {
+  name: 'kubeadm-patches',
+  diff: (target) => {
+    const root = `${windowsPaths.kubeadmPatches}\\`;
+    const wanted = Object.entries(windowsPatches(target.inventory, target.host)).map(([name, content]) => ({
+      path: `${root}${name}`,
+      content,
+    }));
+    return windowsFolderChanges(target, root, wanted);
+  },
+};
+
+async function join({ inventory, host, fleet }: Target<'windows'>, on: On): Promise<void> {
+  const { caFingerprint, nodes } = liveCluster(fleet);
+  const control = acting(fleet);
+  // A host that came back empty: kubeadm refuses to join while a node of its name still counts as Ready.
+  if (nodes.some(({ name }) => name === host.name))
+    await on(control).run(sh`${kubectl(inventory, control)} delete node --ignore-not-found ${host.name}`);
+  await withJoinToken(on(control), inventory, host.name, (token) =>
+    windowsKubeadmJob(
+      on(host),
+      inventory,
+      'join',
+      secretYaml([windowsJoinConfiguration(inventory, host, { token, caHash: caFingerprint })]),
+    ),
+  );
+}
+
+/** Joins a Windows worker to the cluster with a token that is minted for it and deleted afterwards. */
+export const joinWindows: Step<'windows'> = {
+  name: 'kubeadm-join',
+  settleMs: 10 * 60_000,
+  diff: (target) => {
+    if (standing(target) === 'joined') return [];
+    const { inventory, host, fleet } = target;
+    const { cluster } = fleet;
+    const stale = cluster.state === 'up' && cluster.nodes.some(({ name }) => name === host.name);
+    return [
+      {
+        summary: `join ${host.name} to ${inventory.endpoint} as a worker${stale ? ' (found a stale node of that name)' : ''}`,
+        apply: (on) => join(target, on),
+      },
+    ];
+  },
+};
+
+/** A member of the cluster keeps neither a marker nor the credentials of its own join. */
+export const noWindowsMarker: Step<'windows'> = {
+  name: 'no-marker',
+  diff: (target) => {
+    const { host, facts } = target;
+    const bootstrap = facts.kubernetesTraces.has('/etc/kubernetes/bootstrap-kubelet.conf');
+    if ((facts.marker === 'absent' && !bootstrap) || standing(target) !== 'joined') return [];
+    const paths = [windowsPaths.marker, `${windowsPaths.kubernetes}\\bootstrap-kubelet.conf`];
+    return [
+      {
+        summary: `remove what a finished join left (found ${facts.marker === 'absent' ? paths[1]! : paths[0]!})`,
+        apply: runsOnWindows(host, powershell('windows/remove-paths.ps1', { Paths: paths })),
+      },
+    ];
+  },
+};

@@ -1,0 +1,88 @@
+import { windowsKubeletArguments } from '../cluster/windows-kubeadm.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { hasKubelet } from '../facts/joined.ts';
+import type { Argument } from '../inventory/inventory.ts';
+import { mergedArguments } from '../inventory/merge.ts';
+import { windowsPaths } from '../paths.ts';
+import {
+  windowsService,
+  windowsServiceChanges,
+  type ServiceParameter,
+  type WantedWindowsService,
+} from '../resources/windows-service.ts';
+import { proxyEnvironment } from './environment.ts';
+
+/** What every kubelet on Windows must be told by flags: kubeadm's configuration is one for all nodes, and made for Linux. */
+const FLAGS: readonly Argument[] = [
+  { name: 'cert-dir', value: '/var/lib/kubelet/pki' },
+  { name: 'config', value: '/var/lib/kubelet/config.yaml' },
+  { name: 'bootstrap-kubeconfig', value: '/etc/kubernetes/bootstrap-kubelet.conf' },
+  { name: 'kubeconfig', value: '/etc/kubernetes/kubelet.conf' },
+  { name: 'cgroups-per-qos', value: 'false' },
+  { name: 'enforce-node-allocatable', value: '' },
+  { name: 'resolv-conf', value: '' },
+  { name: 'enable-debugging-handlers', value: 'true' },
+  { name: 'windows-priorityclass', value: 'ABOVE_NORMAL_PRIORITY_CLASS' },
+];
+
+const argument = (flag: string): Argument => {
+  const at = flag.indexOf('=');
+  const name = (at === -1 ? flag : flag.slice(0, at)).replace(/^-+/, '');
+  return { name, value: at === -1 ? 'true' : flag.slice(at + 1) };
+};
+
+/** All flags of the kubelet: Windows' own, the host's, and those that kubeadm noted. */
+function flags({ host, facts }: Target<'windows'>): readonly string[] {
+  const noted = facts.kubeletFlags === 'absent' ? [] : facts.kubeletFlags.map(argument);
+  return mergedArguments(mergedArguments(FLAGS, windowsKubeletArguments(host)), noted).map(
+    ({ name, value }) => `--${name}=${value}`,
+  );
+}
+
+const LOG = `${windowsPaths.kubeletLog}\\kubelet.log`;
+const KUBELET = `${windowsPaths.programs}\\kubelet.exe`;
+
+/** kube-log-runner writes and rotates the log; Windows' service manager starts it. */
+const native = (all: readonly string[]): string =>
+  [
+    `${windowsPaths.programs}\\kube-log-runner.exe --log-file=${LOG} --log-file-size=10M --log-file-age=168h`,
+    `${KUBELET} --windows-service`,
+    ...all,
+  ].join(' ');
+
+/** nssm's settings of a service (its usage page): it writes and rotates the log itself. */
+const nssm = (all: readonly string[]): readonly ServiceParameter[] => [
+  { name: 'Application', value: KUBELET },
+  { name: 'AppDirectory', value: windowsPaths.programs },
+  { name: 'AppParameters', value: all.join(' ') },
+  { name: 'AppStdout', value: LOG },
+  { name: 'AppStderr', value: LOG },
+  { name: 'AppRotateFiles', value: 1 },
+  { name: 'AppRotateOnline', value: 1 },
+  { name: 'AppRotateBytes', value: 10_485_760 },
+  { name: 'AppRotateSeconds', value: 86_400 },
+];
+
+const wanted = (target: Target<'windows'>): WantedWindowsService => {
+  const all = flags(target);
+  const isNative = target.host.windows.serviceManager === 'native';
+  return {
+    name: 'kubelet',
+    displayName: 'kubelet',
+    path: isNative ? native(all) : `${windowsPaths.programs}\\nssm.exe`,
+    dependsOn: ['containerd'],
+    environment: proxyEnvironment(target.inventory),
+    parameters: isNative ? [] : nssm(all),
+    wanted: hasKubelet(target.facts) ? 'running' : 'registered',
+    uses: [],
+  };
+};
+
+/** The kubelet as a service of the name that kubeadm knows; kubeadm's join starts it. */
+export const kubeletService: Step<'windows'> = windowsService('kubelet-service', wanted);
+
+/** The kubelet of a host that has joined runs, with the flags that kubeadm noted there. */
+export const kubeletRuns: Step<'windows'> = {
+  ...windowsService('kubelet-runs', wanted),
+  diff: (target) => (hasKubelet(target.facts) ? windowsServiceChanges(target, wanted(target)) : []),
+};

@@ -1,0 +1,94 @@
+import { hasKubelet } from '../facts/joined.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { bypassesProxy } from '../inventory/proxy.ts';
+import { windowsPaths } from '../paths.ts';
+import type { On } from '../remote/remote.ts';
+import { powershell } from '../templates.ts';
+import { fetched, sumAt } from './fetched.ts';
+
+/** A program, where it comes from and where it goes. */
+export interface Program {
+  /** As in the fact `programs`. */
+  readonly name: string;
+  /** undefined: any will do. */
+  readonly version: string | undefined;
+  readonly url: string;
+  /** Where its SHA-256 lies when the inventory has none. */
+  readonly sumUrl: string;
+  /** The program itself, or the folder of an archive's content. */
+  readonly target: string;
+  /** How many leading folders of the archive are left out; undefined: it is no archive. */
+  readonly strip?: number;
+  /** Services that run it. */
+  readonly services: readonly string[];
+}
+
+const fileName = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
+
+async function install(on: On, { inventory, host }: Target<'windows'>, program: Program): Promise<void> {
+  const { downloads } = host.windows;
+  const { proxy } = inventory;
+  const remote = on(host);
+  const through = proxy === undefined || bypassesProxy(proxy.noProxy, new URL(program.url).hostname) ? '' : (proxy.https ?? proxy.http ?? ''); // prettier-ignore
+  const known = downloads.sha256[fileName(program.url)];
+  const common = {
+    Archive: program.strip !== undefined,
+    Strip: program.strip ?? 0,
+    Target: program.target,
+    Stop: program.services,
+  };
+  const script = (where: Readonly<Record<string, string>>) => ({
+    ...powershell('windows/install-program.ps1', { ...common, ...where }),
+    title: `install ${program.name}`,
+  });
+  const name = `install-${program.name}`;
+  if (downloads.via === 'host') {
+    await remote.job(name, script({ Url: program.url, Sha256: known ?? '', SumUrl: program.sumUrl, Proxy: through }));
+    return;
+  }
+  const sum = known ?? (await sumAt(program.sumUrl));
+  const uploaded = `${program.target}.upload`;
+  await fetched(program.url, sum, (local) => remote.upload(local, uploaded));
+  await remote.job(name, script({ Uploaded: uploaded, Sha256: sum }));
+}
+
+/** The version in what a program says of itself. */
+const versionIn = (said: string): string | undefined => /\bv?(\d+\.\d+\.\d+)\b/.exec(said)?.[1];
+
+/** A program of the wanted version that runs. */
+export const program = (name: string, wanted: (target: Target<'windows'>) => Program | undefined): Step<'windows'> => ({
+  name,
+  diff: (target) => {
+    const it = wanted(target);
+    if (it === undefined) return [];
+    const state = target.facts.programs.get(it.name);
+    const version = versionIn(state?.said ?? '');
+    if (state?.state === 'works' && (it.version === undefined || version === it.version)) return [];
+    const found = state === undefined ? 'none' : state.state === 'broken' ? 'one that does not run' : (version ?? 'another'); // prettier-ignore
+    return [
+      {
+        summary: `install ${it.name}${it.version === undefined ? '' : ` ${it.version}`} (found ${found})`,
+        disrupts: hasKubelet(target.facts) && it.services.length > 0,
+        apply: (on) => install(on, target, it),
+      },
+    ];
+  },
+});
+
+/** A program of Kubernetes' own release. */
+export const kubernetesProgram = (
+  name: string,
+  about: { readonly services?: readonly string[]; readonly version?: 'any'; readonly when?: (target: Target<'windows'>) => boolean } = {}, // prettier-ignore
+): Step<'windows'> =>
+  program(name, (target) => {
+    if (about.when?.(target) === false) return undefined;
+    const url = `${target.host.windows.downloads.kubernetes}/${name}.exe`;
+    return {
+      name,
+      version: about.version === 'any' ? undefined : target.inventory.kubernetes.version,
+      url,
+      sumUrl: `${url}.sha256`,
+      target: `${windowsPaths.programs}\\${name}.exe`,
+      services: about.services ?? [],
+    };
+  });

@@ -1,0 +1,31 @@
+import type { Step } from '../engine/step.ts';
+
+/** The node is registered, its kubelet healthy, and with a network of kbuild's it is Ready. Images of Windows are large. */
+export const windowsNodeReady: Step<'windows'> = {
+  name: 'node-ready',
+  settleMs: 20 * 60_000,
+  diff: ({ inventory, host, facts, fleet }) => {
+    const { cluster } = fleet;
+    if (cluster.state === 'down') return [{ summary: `wait for the API server to answer (${cluster.reason})` }];
+    const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
+    if (node === undefined) return [{ summary: `wait until ${host.name} is registered (found no node)` }];
+    if (!facts.kubeletHealthy) return [{ summary: `wait until the kubelet of ${host.name} is healthy` }];
+    if (inventory.network.plugin === 'none' || node.ready) return [];
+    return [{ summary: `wait until ${host.name} is Ready (found ${node.reason})` }];
+  },
+};
+
+/** Every pod of the system that was put on the node is ready: network and kube-proxy, where they are pods. */
+export const windowsPodsReady: Step<'windows'> = {
+  name: 'system-pods-ready',
+  settleMs: 20 * 60_000,
+  diff: ({ inventory, host, fleet }) => {
+    const { cluster } = fleet;
+    if (inventory.network.windows === undefined || cluster.state !== 'up') return [];
+    const pods = cluster.pods.filter(({ node }) => node === host.name);
+    const waiting = pods.filter(({ ready }) => !ready).map(({ name }) => name);
+    return waiting.length === 0
+      ? []
+      : [{ summary: `wait for ${waiting.join(', ')} on ${host.name} (found not ready)` }];
+  },
+};

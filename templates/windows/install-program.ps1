@@ -1,0 +1,57 @@
+# Brings a program to its place: fetched (or uploaded), verified, then moved, so that what was there stays until then.
+# Url: where the file is; empty: it was uploaded to Uploaded. Sha256: what it must be; empty: SumUrl has it. Archive: it is
+# a tar archive, of which Strip leading folders are left out. Target: the program, or the folder of the archive's content.
+# Proxy: a URL, or empty. Stop: services that use the program; they are stopped before it is replaced.
+[CmdletBinding()]
+param(
+    [string]$Url = '',
+    [string]$Uploaded = '',
+    [string]$Sha256 = '',
+    [string]$SumUrl = '',
+    [bool]$Archive = $false,
+    [int]$Strip = 0,
+    [Parameter(Mandatory = $true)][string]$Target,
+    [string]$Proxy = '',
+    [string[]]$Stop = @()
+)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$curl = @('-fsSL', '--retry', '3', '--connect-timeout', '30')
+if ($Proxy -ne '') { $curl += @('--proxy', $Proxy) }
+$file = $Uploaded
+if ($file -eq '') { $file = "$Target.download" }
+$unpacked = "$Target.unpacked"
+$parent = Split-Path -Path $Target -Parent
+if (-not (Test-Path -LiteralPath $parent)) { New-Item -Path $parent -ItemType 'Directory' -Force | Out-Null }
+try {
+    $wanted = $Sha256
+    if ($wanted -eq '') {
+        $sums = @(Invoke-Native -Exe 'curl.exe' -Arguments ($curl + @($SumUrl))) -join "`n"
+        if ($sums -notmatch '[0-9A-Fa-f]{64}') { throw "no SHA-256 at $SumUrl" }
+        $wanted = [string]$Matches[0]
+    }
+    if ($Url -ne '') { Invoke-Native -Exe 'curl.exe' -Arguments ($curl + @('-o', $file, $Url)) | Out-Null }
+    $found = (Get-FileHash -LiteralPath $file -Algorithm 'SHA256').Hash
+    if ($found -ne $wanted) { throw "checksum mismatch: $Url$Uploaded has SHA-256 $found, and $wanted was expected" }
+    if ($Archive) {
+        if (Test-Path -LiteralPath $unpacked) { Remove-Item -LiteralPath $unpacked -Recurse -Force }
+        New-Item -Path $unpacked -ItemType 'Directory' -Force | Out-Null
+        Invoke-Native -Exe 'tar.exe' -Arguments @('-xf', $file, '-C', $unpacked, "--strip-components=$Strip") | Out-Null
+    }
+    foreach ($service in $Stop) {
+        if ($null -ne (Get-Service -Name $service -ErrorAction 'SilentlyContinue')) { Stop-Service -Name $service -Force }
+    }
+    if ($Archive) {
+        if (-not (Test-Path -LiteralPath $Target)) { New-Item -Path $Target -ItemType 'Directory' -Force | Out-Null }
+        foreach ($item in @(Get-ChildItem -LiteralPath $unpacked -Force)) {
+            Move-Item -LiteralPath $item.FullName -Destination "$Target\$($item.Name)" -Force
+        }
+    } else {
+        Move-Item -LiteralPath $file -Destination $Target -Force
+    }
+} finally {
+    foreach ($left in @($file, $unpacked)) {
+        if (Test-Path -LiteralPath $left) { Remove-Item -LiteralPath $left -Recurse -Force }
+    }
+}
+Write-Result -Value @{ installed = $Target; sha256 = $wanted.ToLowerInvariant() }

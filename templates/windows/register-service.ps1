@@ -1,0 +1,36 @@
+# A service with its command line, environment and parameters; it is restarted when it fails. Not started here. Name,
+# DisplayName, Path (the command line), DependsOn, Environment (NAME=value each), Parameters: a list of objects with name
+# and value, for the service's own key (nssm keeps its settings there).
+[CmdletBinding()]
+param(
+    [Parameter(Mandatory = $true)][string]$Name,
+    [Parameter(Mandatory = $true)][string]$DisplayName,
+    [Parameter(Mandatory = $true)][string]$Path,
+    [string[]]$DependsOn = @(),
+    [string[]]$Environment = @(),
+    $Parameters = @()
+)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$key = "HKLM:\SYSTEM\CurrentControlSet\Services\$Name"
+$service = Get-CimInstance -ClassName 'Win32_Service' -Filter "Name = '$Name'"
+if ($null -eq $service) {
+    $wanted = @{ Name = $Name; DisplayName = $DisplayName; BinaryPathName = $Path; StartupType = 'Automatic' }
+    if ($DependsOn.Count -gt 0) { $wanted['DependsOn'] = $DependsOn }
+    New-Service @wanted | Out-Null
+} else {
+    $change = @{ PathName = $Path; StartMode = 'Automatic'; ServiceDependencies = $DependsOn }
+    $changed = Invoke-CimMethod -InputObject $service -MethodName 'Change' -Arguments $change
+    if ([int]$changed.ReturnValue -ne 0) { throw "the service $Name cannot be changed: $($changed.ReturnValue)" }
+}
+if ($Environment.Count -gt 0) {
+    Set-ItemProperty -Path $key -Name 'Environment' -Value $Environment -Type 'MultiString'
+} else {
+    Remove-ItemProperty -Path $key -Name 'Environment' -ErrorAction 'SilentlyContinue'
+}
+if (@($Parameters).Count -gt 0) {
+    if (-not (Test-Path -Path "$key\Parameters")) { New-Item -Path "$key\Parameters" -Force | Out-Null }
+    foreach ($one in @($Parameters)) { Set-ItemProperty -Path "$key\Parameters" -Name $one.name -Value $one.value }
+}
+Invoke-Native -Exe 'sc.exe' -Arguments @('failure', $Name, 'reset=', '86400', 'actions=', 'restart/5000/restart/5000/restart/30000') | Out-Null
+Write-Result -Value @{ registered = $Name }

@@ -1,0 +1,9 @@
+# Takes rules out of the firewall; those that are not there are left out. Names: the rules.
+[CmdletBinding()]
+param([string[]]$Names = @())
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+foreach ($name in $Names) {
+    if ($null -ne (Get-NetFirewallRule -Name $name -ErrorAction 'SilentlyContinue')) { Remove-NetFirewallRule -Name $name }
+}
+Write-Result -Value @{ removed = @($Names) }

@@ -1,0 +1,15 @@
+# Removes networks of the Host Networking Service with their endpoints; the host's own connection drops for seconds.
+# Names: the networks.
+[CmdletBinding()]
+param([string[]]$Names = @())
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+if ($null -ne (Get-Command -Name 'Get-HnsNetwork' -ErrorAction 'SilentlyContinue')) {
+    foreach ($endpoint in @(Get-HnsEndpoint)) {
+        if ($Names -contains $endpoint.VirtualNetworkName) { $endpoint | Remove-HnsEndpoint | Out-Null }
+    }
+    foreach ($network in @(Get-HnsNetwork)) {
+        if ($Names -contains $network.Name) { $network | Remove-HnsNetwork | Out-Null }
+    }
+}
+Write-Result -Value @{ removed = @($Names) }

@@ -1,0 +1,24 @@
+# A rule that lets connections in; one of the same name is replaced. Name, DisplayName, Protocol (TCP, UDP), Port.
+[CmdletBinding()]
+param(
+    [Parameter(Mandatory = $true)][string]$Name,
+    [Parameter(Mandatory = $true)][string]$DisplayName,
+    [Parameter(Mandatory = $true)][string]$Protocol,
+    [Parameter(Mandatory = $true)][string]$Port
+)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+if ($null -ne (Get-NetFirewallRule -Name $Name -ErrorAction 'SilentlyContinue')) { Remove-NetFirewallRule -Name $Name }
+$rule = @{
+    Name = $Name
+    DisplayName = $DisplayName
+    Group = 'kbuild'
+    Enabled = 'True'
+    Direction = 'Inbound'
+    Action = 'Allow'
+    Profile = 'Any'
+    Protocol = $Protocol
+    LocalPort = $Port
+}
+New-NetFirewallRule @rule | Out-Null
+Write-Result -Value @{ set = $Name }
