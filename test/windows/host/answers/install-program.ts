@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { releases, type Internet } from '../internet.ts';
+import { filesOf } from '../machine.ts';
+import { ScriptFailure, type Answer } from '../script.ts';
+
+const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+
+/** `world.internet` says what is at an address. */
+export const answer: Answer = async (machine, params, { host }) => {
+  const { Url = '', Uploaded = '', Sha256 = '', SumUrl = '', Target = '' } = params as Record<string, string>;
+  const { Archive, Strip, Stop } = params as unknown as { Archive: boolean; Strip: number; Stop: readonly string[] };
+  const internet = (host.world['internet'] ?? releases) as Internet;
+  const get = (url: string): Buffer => {
+    const content = internet(url);
+    if (content === undefined)
+      throw new ScriptFailure(`curl.exe ended with status 22: The requested URL returned error: 404 ${url}`);
+    return content;
+  };
+  const files = filesOf(machine);
+  const wanted = (Sha256 === '' ? get(SumUrl).toString() : Sha256).toLowerCase();
+  const download = Uploaded === '' ? `${Target}.download` : Uploaded;
+  try {
+    if (Url !== '') files.put(download, get(Url));
+    const { content } = files.get(download)!;
+    if (sha256(content) !== wanted)
+      throw new ScriptFailure(
+        `checksum mismatch: ${Url}${Uploaded} has SHA-256 ${sha256(content)}, and ${wanted} was expected`,
+      );
+    for (const service of Stop) await host.stopService(service);
+    if (Archive) {
+      const entries = Object.entries(JSON.parse(content.toString()) as Readonly<Record<string, string>>);
+      for (const [name, text] of entries) files.put([Target, ...name.split('/').slice(Strip)].join('\\'), text);
+    } else files.put(Target, content);
+  } finally {
+    files.remove(download);
+  }
+  return { installed: Target, sha256: wanted };
+};

@@ -1,0 +1,6 @@
+import type { Answer } from '../script.ts';
+
+export const answer: Answer = (machine) => ({
+  present: true,
+  excludedProcesses: machine.extra.get('excludedProcesses') ?? [],
+});

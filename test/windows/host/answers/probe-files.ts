@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import { filesOf, type Machine } from '../machine.ts';
+import type { Answer } from '../script.ts';
+
+/** When files were written: the model has no times of its own. */
+const times = new WeakMap<Buffer, number>();
+
+function stateOf(machine: Machine, path: string): object {
+  const file = filesOf(machine).get(path);
+  if (file === undefined) return { path, kind: 'folder', entries: filesOf(machine).under(path).length, modifiedMs: 0 };
+  const modifiedMs = times.get(file.content) ?? Date.now();
+  times.set(file.content, modifiedMs);
+  return { path: file.path, kind: 'file', sha256: createHash('sha256').update(file.content).digest('hex'), modifiedMs };
+}
+
+export const answer: Answer = (machine, { Paths, Trees }) => {
+  const files = filesOf(machine);
+  return {
+    files: [
+      ...(Paths as readonly string[]).filter((path) => files.exists(path)),
+      ...(Trees as readonly string[]).flatMap((tree) => files.under(tree)),
+    ].map((path) => stateOf(machine, path)),
+  };
+};

@@ -1,0 +1,21 @@
+import type { Answer } from '../script.ts';
+
+export const answer: Answer = (machine) => ({
+  hostname: machine.name.toUpperCase(),
+  caption: machine.caption,
+  build: machine.build,
+  revision: machine.revision,
+  productType: machine.caption.includes('Server') ? 3 : 1,
+  installation: machine.caption.includes('Server') ? 'Server Core' : 'Client',
+  edition: machine.caption.includes('Server') ? 'ServerDatacenter' : 'Professional',
+  architecture: '64-bit',
+  manufacturer: 'QEMU',
+  model: 'Standard PC (Q35 + ICH9, 2009)',
+  cpus: machine.cpus,
+  memoryMiB: machine.memoryMiB,
+  pageFileMiB: machine.pageFileMiB,
+  bootTime: String(machine.bootTimeMs),
+  administrator: machine.administrator,
+  languageMode: machine.languageMode,
+  powershell: '5.1.20348.2700',
+});

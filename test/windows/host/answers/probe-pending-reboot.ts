@@ -1,0 +1,5 @@
+import type { Answer } from '../script.ts';
+
+export const answer: Answer = (machine) => ({
+  reasons: machine.pendingReboot ? ['component servicing'] : [],
+});

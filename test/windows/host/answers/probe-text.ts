@@ -1,0 +1,7 @@
+import { filesOf } from '../machine.ts';
+import type { Answer } from '../script.ts';
+
+export const answer: Answer = (machine, { Path }) => {
+  const text = filesOf(machine).text(Path as string);
+  return { present: text !== undefined, text: text ?? '' };
+};
