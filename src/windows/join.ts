@@ -35,7 +35,7 @@ export const undoHalfFinished: Step<'windows'> = {
 };
 
 /** Files that trouble a node that joins again, wherever they come from: the network's own of the last time. */
-const STALE = [`${windowsPaths.sourceVip}`, `${windowsPaths.flannelRun}`];
+const STALE = [windowsPaths.sourceVip, windowsPaths.flannelRun];
 
 /** Nothing of an earlier membership disturbs the join: source addresses and subnets of flannel. */
 export const noStaleNetworkState: Step<'windows'> = {

@@ -23,7 +23,7 @@ export async function powershellParser(): Promise<(text: string) => Node> {
 /** All nodes of some types, in the order of the text. */
 export function nodesOf(from: Node, ...types: readonly string[]): readonly Node[] {
   const own = types.includes(from.type) ? [from] : [];
-  return [...own, ...from.children.flatMap((child) => (child === null ? [] : nodesOf(child, ...types)))];
+  return [...own, ...from.children.flatMap((child) => nodesOf(child, ...types))];
 }
 
 /** Where a tree has what the grammar does not know: `line: text`. */
@@ -31,14 +31,14 @@ export function problemsOf(from: Node): readonly string[] {
   const bad = from.type === 'ERROR' || from.isMissing;
   return [
     ...(bad ? [`${String(from.startPosition.row + 1)}: ${from.text.slice(0, 80)}`] : []),
-    ...from.children.flatMap((child) => (child === null ? [] : problemsOf(child))),
+    ...from.children.flatMap(problemsOf),
   ];
 }
 
 /** The text without comments and without what stands in strings. */
 export function codeOf(text: string, tree: Node): string {
   const hidden = nodesOf(tree, 'comment', 'string_literal', 'verbatim_string_characters');
-  const characters = [...text];
+  const characters = text.split('');
   // Positions are in code units, and scripts are ASCII.
   for (const { startIndex, endIndex } of hidden) characters.fill(' ', startIndex, endIndex);
   return characters.join('');

@@ -122,7 +122,7 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
       ...base.network,
       flannel: { ...base.network.flannel, port: 4789, vni: 4096 },
       windows: { mode: 'overlay', flannelImage: 'flannel', kubeProxyImage: 'kube-proxy', services: false },
-    } as Inventory['network'],
+    },
     ...over,
   };
   const { on: onLinux, sent } = recordingOn({

@@ -10,7 +10,7 @@ import { windowsProbe } from './windows-probe.ts';
 const FILE = z.object({ present: z.boolean(), text: z.string() });
 
 /** A text file of the host. */
-const textOf = <T>(path: string, make: (text: string | 'absent') => T) =>
+const textOf = <T>(path: string, make: (text: string) => T) =>
   windowsProbe(powershell('windows/probe-text.ps1', { Path: path }), FILE, ({ present, text }) =>
     make(present ? text : 'absent'),
   );
