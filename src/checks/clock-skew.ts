@@ -1,5 +1,5 @@
 import { FactError } from '../errors.ts';
-import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import type { Fleet } from '../facts/fleet.ts';
 import type { Check, Finding } from './check.ts';
 import { unknown } from './run-checks.ts';
 
@@ -16,7 +16,7 @@ const seconds = (ms: number): string => `${String(Math.round(Math.abs(ms) / 100)
 function clocks(fleet: Fleet): { readonly read: readonly Clock[]; readonly unread: readonly Finding[] } {
   const read: Clock[] = [];
   const unread: Finding[] = [];
-  for (const { host, facts } of observedLinux(fleet)) {
+  for (const { host, facts } of fleet.hosts) {
     try {
       read.push({ host: host.name, offsetMs: facts.clockOffsetMs });
     } catch (error) {

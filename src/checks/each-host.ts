@@ -1,6 +1,6 @@
 import { FactError } from '../errors.ts';
-import { observedLinux, type Fleet, type Kinds } from '../facts/fleet.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import { observedLinux, observedWindows, type Fleet, type Kinds, type Observed } from '../facts/fleet.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { Check, CheckPage, Finding } from './check.ts';
 import { unknown } from './run-checks.ts';
 
@@ -10,16 +10,34 @@ export type HostSeen = Kinds['linux'] & { readonly inventory: Inventory; readonl
 /** What is wrong with the host that was looked at. */
 export type HostFinding = Omit<Finding, 'host'>;
 
-/** A check of every Linux host for itself: a fact that is unknown on one does not hide what is wrong with the others. */
-export const eachHost = (page: CheckPage, test: (seen: HostSeen) => readonly HostFinding[]): Check => ({
-  ...page,
-  test: ({ inventory, fleet }) =>
-    observedLinux(fleet).flatMap(({ host, facts }): readonly Finding[] => {
-      try {
-        return test({ inventory, fleet, host, facts }).map((finding) => ({ ...finding, host: host.name }));
-      } catch (error) {
-        if (error instanceof FactError) return [unknown(error)];
-        throw error;
-      }
-    }),
-});
+/** One Windows host as a check sees it. */
+export type WindowsHostSeen = Kinds['windows'] & { readonly inventory: Inventory; readonly fleet: Fleet };
+
+/** Asks about hosts one by one: a fact that is unknown on one does not hide what is wrong with the others. */
+const oneByOne =
+  <H extends { readonly host: Host }>(hosts: (fleet: Fleet) => readonly H[]) =>
+  (
+    page: CheckPage,
+    test: (seen: H & { readonly inventory: Inventory; readonly fleet: Fleet }) => readonly HostFinding[],
+  ): Check => ({
+    ...page,
+    test: ({ inventory, fleet }) =>
+      hosts(fleet).flatMap((seen): readonly Finding[] => {
+        const { name } = seen.host;
+        try {
+          return test({ ...seen, inventory, fleet }).map((finding) => ({ ...finding, host: name }));
+        } catch (error) {
+          if (error instanceof FactError) return [unknown(error)];
+          throw error;
+        }
+      }),
+  });
+
+/** A check of every Linux host for itself. */
+export const eachHost = oneByOne<Kinds['linux']>(observedLinux);
+
+/** A check of every Windows host for itself. */
+export const eachWindowsHost = oneByOne<Kinds['windows']>(observedWindows);
+
+/** A check of every host for itself, about what Linux and Windows have in common. */
+export const eachHostOfAny = oneByOne<Observed>(({ hosts }) => hosts);

@@ -1,8 +1,8 @@
 import { standing } from '../cluster/standing.ts';
-import { eachHost } from './each-host.ts';
+import { eachHostOfAny } from './each-host.ts';
 
 /** No init or join of kbuild's was cut off here. */
-export const halfFinished = eachHost(
+export const halfFinished = eachHostOfAny(
   {
     name: 'half-finished',
     title: "no init, join or reset of kbuild's was cut off on the host",

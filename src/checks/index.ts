@@ -52,6 +52,18 @@ import { uniqueHostname } from './unique-hostname.ts';
 import { uniqueMac } from './unique-mac.ts';
 import { versionSkew } from './version-skew.ts';
 import { vxlan } from './vxlan.ts';
+import { windowsAddress } from './windows/address.ts';
+import { windowsBuild } from './windows/build.ts';
+import { windowsDisk } from './windows/disk.ts';
+import { windowsDocker } from './windows/docker.ts';
+import { windowsFeatures } from './windows/features.ts';
+import { windowsHardware } from './windows/hardware.ts';
+import { windowsHostname } from './windows/hostname.ts';
+import { windowsMacSpoofing } from './windows/mac-spoofing.ts';
+import { windowsPendingReboot } from './windows/pending-reboot.ts';
+import { windowsReach } from './windows/reach.ts';
+import { windowsSecrets } from './windows/secrets.ts';
+import { windowsSsh } from './windows/ssh.ts';
 import { writablePaths } from './writable-paths.ts';
 
 /** Checks of a host for itself. */
@@ -94,6 +106,22 @@ export const hostChecks: readonly Check[] = [
   routeOverlap,
 ];
 
+/** Checks of a Windows host for itself. */
+export const windowsChecks: readonly Check[] = [
+  windowsBuild,
+  windowsHardware,
+  windowsDisk,
+  windowsFeatures,
+  windowsPendingReboot,
+  windowsHostname,
+  windowsDocker,
+  windowsSsh,
+  windowsAddress,
+  windowsMacSpoofing,
+  windowsReach,
+  windowsSecrets,
+];
+
 /** Checks of hosts against each other, the inventory and the live cluster. */
 export const fleetChecks: readonly Check[] = [
   reachable,
@@ -119,6 +147,7 @@ export const surveyChecks: readonly Check[] = [portMatrix, pathMtu, diskSync, ov
 export const checks: readonly Check[] = [
   ...fleetChecks.slice(0, 1),
   ...hostChecks,
+  ...windowsChecks,
   ...fleetChecks.slice(1),
   ...surveyChecks,
 ];

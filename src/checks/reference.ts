@@ -1,5 +1,5 @@
 import type { Check } from './check.ts';
-import { fleetChecks, hostChecks, surveyChecks } from './index.ts';
+import { fleetChecks, hostChecks, surveyChecks, windowsChecks } from './index.ts';
 
 const INTRODUCTION = `# Preflight checks
 
@@ -36,11 +36,12 @@ const section = ({ name, title, why }: Check): string =>
 
 /** docs/checks.md. `provoked`: where the fault that a check finds was made for real, by check. */
 export function checksReference(provoked: Readonly<Record<string, string>>): string {
-  const all = [...hostChecks, ...fleetChecks, ...surveyChecks];
+  const all = [...hostChecks, ...windowsChecks, ...fleetChecks, ...surveyChecks];
   const rows = all.map(({ name }) => `| \`${name}\` | ${provoked[name] ?? 'unit test'} |`);
   return [
     INTRODUCTION,
-    table('Each host', hostChecks),
+    table('Each Linux host', hostChecks),
+    table('Each Windows host (simulated; never run on Windows hardware)', windowsChecks),
     table('All hosts together', fleetChecks),
     table('Surveys', surveyChecks),
     `## Every check\n`,

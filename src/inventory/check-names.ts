@@ -54,6 +54,18 @@ export const CHECK_NAMES = [
   'unique-mac',
   'version-skew',
   'vxlan',
+  'windows-address',
+  'windows-build',
+  'windows-disk',
+  'windows-docker',
+  'windows-features',
+  'windows-hardware',
+  'windows-hostname',
+  'windows-mac-spoofing',
+  'windows-pending-reboot',
+  'windows-reach',
+  'windows-secrets',
+  'windows-ssh',
   'writable-paths',
 ] as const;
 

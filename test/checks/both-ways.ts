@@ -3,8 +3,10 @@ import type { Inventory } from '../../src/inventory/inventory.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
 import { clusterOf, nodeOf } from '../fakes/cluster.ts';
 import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
-import type { LinuxHost } from '../../src/inventory/inventory.ts';
-import { inventory } from '../fakes/inventory.ts';
+import type { LinuxHost, WindowsHost } from '../../src/inventory/inventory.ts';
+import { inventory, windowsHost } from '../fakes/inventory.ts';
+import type { MachineChange } from '../fakes/windows.ts';
+import { addService, type Machine } from '../windows/host/machine.ts';
 
 /** A fleet in which something is as a check wants it, or is not. What is not said is as on fresh hosts. */
 export interface Situation {
@@ -15,6 +17,8 @@ export interface Situation {
   readonly unreachable?: readonly string[];
   readonly cluster?: ClusterUp;
   readonly surveys?: Surveys;
+  /** What is different on win1, which is there with it. */
+  readonly windows?: MachineChange;
 }
 
 /** One thing that a check must find, and where it must not. */
@@ -65,8 +69,147 @@ To                         Action      From
 
 `;
 
+const mixed = inventory();
+
+/** The fleet with a Windows worker, which pods reach by VXLAN. */
+const withWindows = (over: Partial<WindowsHost['windows']> = {}): Inventory => {
+  const host = windowsHost('win1');
+  return {
+    ...mixed,
+    hosts: [...mixed.hosts, { ...host, windows: { ...host.windows, ...over } }],
+    network: {
+      ...mixed.network,
+      windows: {
+        mode: 'overlay',
+        flannelImage: 'f',
+        kubeProxyImage: 'k',
+        services: false,
+      } as Inventory['network']['windows'],
+    },
+  };
+};
+
+const win1 = (windows: MachineChange, over: Partial<WindowsHost['windows']> = {}): Situation => ({
+  inventory: withWindows(over),
+  windows,
+});
+
+/** What no machine has when it comes from its installation: the feature, and hardware that nobody has to be told about. */
+const prepared = (change: (machine: Machine) => void = () => undefined): Situation =>
+  win1((machine) => {
+    machine.features.set('Containers', 'Installed');
+    machine.extra.set('model', 'PowerEdge R760');
+    machine.extra.set('manufacturer', 'Dell Inc.');
+    change(machine);
+  });
+
+const windowsCase = (finds: RegExp, change: MachineChange, over: Partial<WindowsHost['windows']> = {}): Case => ({
+  finds,
+  bad: win1(change, over),
+  good: prepared(),
+});
+
 /** What each check must find. The test of the house fails for a check that is missing here. */
 export const cases: Readonly<Record<string, readonly Case[]>> = {
+  'windows-build': [
+    windowsCase(/Server 2019 .*\(build 17763\)/, (machine) => {
+      machine.build = '17763';
+      machine.caption = 'Microsoft Windows Server 2019 Standard';
+    }),
+    windowsCase(
+      /Kubernetes supports Server 2022/,
+      (machine) => {
+        machine.build = '25398';
+      },
+      { allowUnsupportedOs: true },
+    ),
+    windowsCase(/is no server/, (machine) => {
+      machine.caption = 'Microsoft Windows 11 Pro';
+    }),
+  ],
+  'windows-hardware': [
+    windowsCase(/has 2 CPUs/, (machine) => {
+      machine.cpus = 2;
+    }),
+    windowsCase(/has 2048 MiB of memory, and 3500 are needed/, (machine) => {
+      machine.memoryMiB = 2048;
+    }),
+    windowsCase(/has 6000 MiB of memory, and 7500 are advised/, (machine) => {
+      machine.memoryMiB = 6000;
+    }),
+    windowsCase(/no page file/, (machine) => {
+      machine.pageFileMiB = 0;
+    }),
+  ],
+  'windows-disk': [
+    windowsCase(/has 10 GiB free on C:, and 15 are needed/, (machine) => {
+      machine.freeDiskBytes = 10 * 1024 ** 3;
+    }),
+    windowsCase(/ReFS on C:/, (machine) => {
+      machine.extra.set('fileSystem', 'ReFS');
+    }),
+  ],
+  'windows-features': [
+    windowsCase(/Containers is not installed/, () => undefined),
+    windowsCase(/waiting for a restart/, (machine) => {
+      machine.features.set('Containers', 'InstallPending');
+    }),
+    windowsCase(/it is no server/, (machine) => {
+      machine.caption = 'Microsoft Windows 11 Pro';
+    }),
+  ],
+  'windows-pending-reboot': [
+    windowsCase(/waits for a restart \(component servicing\)/, (machine) => {
+      machine.pendingReboot = true;
+    }),
+  ],
+  'windows-hostname': [
+    windowsCase(/calls itself WIN-8QK2J/, (machine) => {
+      machine.extra.set('hostname', 'WIN-8QK2J');
+    }),
+  ],
+  'windows-docker': [
+    windowsCase(/has the service docker/, (machine) => {
+      addService(machine, { name: 'docker', path: 'dockerd.exe' });
+    }),
+  ],
+  'windows-ssh': [
+    windowsCase(/sshd does not start by itself \(Manual\)/, (machine) => {
+      machine.services.get('sshd')!.startMode = 'Manual';
+    }),
+    windowsCase(/counts as Public/, (machine) => {
+      machine.extra.set('networkCategory', 'Public');
+      machine.firewall.set('openssh-server-in-tcp', {
+        name: 'OpenSSH-Server-In-TCP',
+        protocol: 'TCP',
+        ports: ['22'],
+        profile: 'Private',
+      });
+    }),
+  ],
+  'windows-address': [
+    windowsCase(/has no address 10\.0\.0\.31 \(found 10\.0\.0\.99\)/, (machine) => {
+      (machine.addresses as string[]).splice(0, 1, '10.0.0.99');
+    }),
+    windowsCase(/from DHCP/, (machine) => {
+      machine.extra.set('origin', 'Dhcp');
+    }),
+  ],
+  'windows-mac-spoofing': [windowsCase(/is a virtual machine \(QEMU/, () => undefined)],
+  'windows-reach': [
+    windowsCase(/does not reach dl\.k8s\.io:443: no answer/, (_, world) => {
+      world['unreachable'] = ['dl.k8s.io:443'];
+    }),
+  ],
+  'windows-secrets': [
+    windowsCase(/BitLocker is off/, (machine) => {
+      machine.extra.set('bitLocker', '0');
+    }),
+    windowsCase(/every user may read C:\\var\\lib\\kubelet/, (machine) => {
+      machine.folders.add('c:\\var\\lib\\kubelet');
+      machine.extra.set('sddl', 'O:BAD:(A;OICIID;FA;;;SY)(A;OICIID;FA;;;BA)(A;OICIID;0x1200a9;;;BU)');
+    }),
+  ],
   reachable: [{ finds: /no answer/, bad: { unreachable: ['w1'] } }],
   'os-supported': [{ finds: /Arch/, bad: w1({ osRelease: 'ID=arch\nPRETTY_NAME="Arch Linux"\n' }) }],
   architecture: [{ finds: /armv7l/, bad: w1({ arch: 'armv7l\n' }) }],

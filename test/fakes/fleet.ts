@@ -2,9 +2,10 @@ import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Fleet } from '../../src/facts/fleet.ts';
 import { ConnectError } from '../../src/errors.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
-import { linuxHosts } from '../../src/inventory/select.ts';
+import { linuxHosts, windowsHosts } from '../../src/inventory/select.ts';
 import { facts, type FactOverrides, type Fixture, type RawAnswers } from './facts.ts';
 import { inventory as anInventory } from './inventory.ts';
+import { windowsFacts, type MachineChange } from './windows.ts';
 
 /** What a test says about a fleet; the rest is fresh hosts without a cluster. */
 export interface FleetOverrides {
@@ -18,6 +19,8 @@ export interface FleetOverrides {
   readonly printed?: Readonly<Record<string, RawAnswers>>;
   /** What the hosts are otherwise; default: debian-12-fresh. */
   readonly fixture?: Fixture;
+  /** What the Windows hosts of the inventory are; default: fresh. */
+  readonly windows?: MachineChange | undefined;
 }
 
 /** All hosts of an inventory as seen: fresh unless a test says otherwise. */
@@ -28,16 +31,24 @@ export function fleet({
   cluster = { state: 'absent' },
   printed = {},
   fixture,
+  windows,
 }: FleetOverrides = {}): Fleet {
   const all = linuxHosts(inventory);
   return {
-    hosts: all
-      .filter(({ name }) => !unreachable.includes(name))
-      .map((host) => ({
-        os: 'linux',
+    hosts: [
+      ...all
+        .filter(({ name }) => !unreachable.includes(name))
+        .map((host) => ({
+          os: 'linux' as const,
+          host,
+          facts: facts(inventory, host, overrides[host.name], { fixture, printed: printed[host.name] }),
+        })),
+      ...windowsHosts(inventory).map((host) => ({
+        os: 'windows' as const,
         host,
-        facts: facts(inventory, host, overrides[host.name], { fixture, printed: printed[host.name] }),
+        facts: windowsFacts(inventory, host, windows),
       })),
+    ],
     unreachable: all
       .filter(({ name }) => unreachable.includes(name))
       .map((host) => ({ host, error: new ConnectError(host.name, 'no answer', { retryable: true }) })),

@@ -12,7 +12,7 @@ export const answer: Answer = (machine, { Names }) => ({
         enabled: true,
         direction: 'Inbound',
         action: 'Allow',
-        profile: 'Any',
+        profile: rule['profile'] ?? 'Any',
         protocol,
         port: ports.join(','),
       },

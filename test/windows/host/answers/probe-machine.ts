@@ -1,7 +1,7 @@
 import type { Answer } from '../script.ts';
 
 export const answer: Answer = (machine) => ({
-  hostname: machine.name.toUpperCase(),
+  hostname: machine.extra.get('hostname') ?? machine.name.toUpperCase(),
   caption: machine.caption,
   build: machine.build,
   revision: machine.revision,
@@ -9,8 +9,8 @@ export const answer: Answer = (machine) => ({
   installation: machine.caption.includes('Server') ? 'Server Core' : 'Client',
   edition: machine.caption.includes('Server') ? 'ServerDatacenter' : 'Professional',
   architecture: '64-bit',
-  manufacturer: 'QEMU',
-  model: 'Standard PC (Q35 + ICH9, 2009)',
+  manufacturer: machine.extra.get('manufacturer') ?? 'QEMU',
+  model: machine.extra.get('model') ?? 'Standard PC (Q35 + ICH9, 2009)',
   cpus: machine.cpus,
   memoryMiB: machine.memoryMiB,
   pageFileMiB: machine.pageFileMiB,

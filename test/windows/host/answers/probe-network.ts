@@ -27,7 +27,7 @@ export const answer: Answer = (machine) => ({
     name: machine.networks.length === 0 ? 'Ethernet' : 'vEthernet (Ethernet)',
     address,
     bits: 24,
-    origin: 'Manual',
+    origin: machine.extra.get('origin') ?? 'Manual',
   })),
   defaultRoutes: [{ index: machine.networks.length === 0 ? 4 : 9, gateway: '10.77.0.1' }],
   networks: [{ index: 4, category: (machine.extra.get('networkCategory') as string | undefined) ?? 'Private' }],

@@ -2,6 +2,6 @@ import type { Answer } from '../script.ts';
 
 export const answer: Answer = (machine) => ({
   freeMiB: Math.floor(machine.freeDiskBytes / 1024 ** 2),
-  fileSystem: 'NTFS',
+  fileSystem: machine.extra.get('fileSystem') ?? 'NTFS',
   bitLocker: machine.extra.get('bitLocker') ?? '1',
 });
