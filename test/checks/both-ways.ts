@@ -84,7 +84,7 @@ const withWindows = (over: Partial<WindowsHost['windows']> = {}): Inventory => {
         flannelImage: 'f',
         kubeProxyImage: 'k',
         services: false,
-      } as Inventory['network']['windows'],
+      },
     },
   };
 };

@@ -1,4 +1,4 @@
-import { factsFrom } from '../../src/facts/probe.ts';
+import { factsFrom, type Answer } from '../../src/facts/probe.ts';
 import { windowsProbes, type WindowsFacts } from '../../src/facts/windows.ts';
 import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';
 import { decodePayload } from '../../src/shell/powershell.ts';
@@ -25,13 +25,13 @@ export function windowsFacts(
   const world: Record<string, unknown> = {};
   change(machine, world);
   const probes = windowsProbes(inventory, host);
-  const said = Object.entries(probes).map(([fact, { command }]) => {
+  const said = Object.entries(probes).map(([fact, { command }]): readonly [string, Answer] => {
     const { name, params } = decodePayload(command.script);
     try {
-      return [fact, { stdout: JSON.stringify(answers.get(name)!(machine, params, context(world))) }] as const;
+      return [fact, { stdout: JSON.stringify(answers.get(name)!(machine, params, context(world))) }];
     } catch (error) {
       if (!(error instanceof ScriptFailure)) throw error;
-      return [fact, { failed: error.message }] as const;
+      return [fact, { failed: error.message }];
     }
   });
   return factsFrom(host.name, probes, Object.fromEntries(said), { middleMs: Date.now() });
