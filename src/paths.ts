@@ -45,7 +45,12 @@ export const paths = {
   kubeVipManifest: '/etc/kubernetes/manifests/kube-vip.yaml',
 
   kubeadmPatches: '/etc/kubernetes/patches',
+  etcdManifest: '/etc/kubernetes/manifests/etcd.yaml',
+  etcdData: '/var/lib/etcd',
+  etcdKubeletConfig: '/etc/kubernetes/etcd-kubelet.yaml',
+  etcdKubeletDropIn: '/etc/systemd/system/kubelet.service.d/90-kbuild-etcd.conf',
   etcdCa: '/etc/kubernetes/pki/etcd/ca.crt',
+  etcdCaKey: '/etc/kubernetes/pki/etcd/ca.key',
   etcdClientCertificate: '/etc/kubernetes/pki/apiserver-etcd-client.crt',
   etcdClientKey: '/etc/kubernetes/pki/apiserver-etcd-client.key',
   adminConf: '/etc/kubernetes/admin.conf',

@@ -50,6 +50,7 @@ import { uniqueAddress } from './unique-address.ts';
 import { uniqueHost } from './unique-host.ts';
 import { uniqueHostname } from './unique-hostname.ts';
 import { uniqueMac } from './unique-mac.ts';
+import { unnamed } from './unnamed.ts';
 import { versionSkew } from './version-skew.ts';
 import { vxlan } from './vxlan.ts';
 import { windowsAddress } from './windows/address.ts';
@@ -138,6 +139,7 @@ export const fleetChecks: readonly Check[] = [
   endpointName,
   endpoint,
   versionSkew,
+  unnamed,
 ];
 
 /** Checks of what surveys measured. */

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { acting } from '../cluster/acting.ts';
+import { memberHost } from '../cluster/member-host.ts';
 import { lockHosts } from '../engine/lock.ts';
 import { NotConverged, Refused, SeveralErrors, UsageError } from '../errors.ts';
 import { authoritiesIn } from '../etcd/foreign.ts';
-import { restoreControlPlane } from '../etcd/restore.ts';
+import { restoreControlPlane, type Restore } from '../etcd/restore.ts';
 import { linuxFacts } from '../facts/fleet.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
-import { controlPlanes } from '../inventory/select.ts';
+import { controlPlanes, etcdHosts } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Context } from './context.ts';
@@ -19,8 +19,8 @@ import { snapshotFolder, snapshotTo } from './snapshots.ts';
 import { confirmed } from './up.ts';
 
 /** @throws Refused where etcd is the user's own: kbuild has no etcdctl there, and no say. */
-function requireStacked({ inventory }: Run): void {
-  if (inventory.etcd.topology === 'stacked') return;
+function requireOurs({ inventory }: Run): void {
+  if (inventory.etcd.topology !== 'external') return;
   throw new Refused(
     inventory.name,
     'its etcd is your own, and so are its snapshots',
@@ -31,11 +31,11 @@ function requireStacked({ inventory }: Run): void {
 /** `kbuild etcd snapshot save [FILE]`: a verified snapshot of the live etcd, 0600. Prints its path. */
 export const runSave = (context: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
   withRun(context, flags, 'etcd-snapshot-save', 'never-json', async (run) => {
-    requireStacked(run);
-    const { connected } = run;
+    requireOurs(run);
+    const { connected, inventory } = run;
     const path = file === undefined ? join(snapshotFolder(run), `${run.runId}.db`) : resolve(context.cwd, file);
     if (existsSync(path)) throw new UsageError(`${path} is there already; nothing was written`);
-    const control = acting(connected.watch.fleet());
+    const control = memberHost(inventory, connected.watch.fleet());
     const lock = await lockHosts(connected.remotes, holder(context, 'etcd snapshot save'));
     try {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -48,29 +48,35 @@ export const runSave = (context: Context, flags: Flags, [file]: readonly string[
     }
   });
 
-/** The control planes that a restore is about, all of which answer and hold the cluster. */
-function restored(run: Run): readonly LinuxHost[] {
+/** What a restore is about, all of which answers and holds the cluster. */
+function restored(run: Run): Pick<Restore, 'controls' | 'members'> {
   const { connected, inventory } = run;
   const fleet = connected.watch.fleet();
-  const missing = fleet.unreachable.filter(({ host }) => host.role === 'control-plane');
+  const controls = controlPlanes(inventory);
+  const members = inventory.etcd.topology === 'built' ? etcdHosts(inventory) : controls;
+  const names = new Set([...controls, ...members].map(({ name }) => name));
+  const missing = fleet.unreachable.filter(({ host }) => names.has(host.name));
   if (missing.length > 0)
     throw new SeveralErrors(
       missing.map(({ error }) => error),
       {
-        remedy: 'all control planes are restored together: bring it back, or take it out of the inventory',
+        remedy:
+          'all control planes and members of etcd are restored together: bring it back, or take it out of the inventory',
       },
     );
-  const hosts = controlPlanes(inventory);
-  for (const host of hosts) {
-    const facts = linuxFacts(fleet, host);
-    if (facts === undefined || !facts.kubernetesTraces.has(paths.adminConf))
-      throw new Refused(
-        host.name,
-        'it is no control plane yet, so there is nothing to restore into',
-        'take it out of the inventory, and add it again afterwards',
-      );
-  }
-  return hosts;
+  const holds = (host: LinuxHost, path: string): boolean =>
+    linuxFacts(fleet, host)?.kubernetesTraces.has(path) === true;
+  const bare = [
+    ...controls.filter((host) => !holds(host, paths.adminConf)),
+    ...members.filter((host) => host.role === 'etcd' && !holds(host, paths.etcdManifest)),
+  ];
+  for (const { name, role } of bare)
+    throw new Refused(
+      name,
+      `it is no ${role === 'etcd' ? 'member of etcd' : 'control plane'} yet, so there is nothing to restore into`,
+      'take it out of the inventory, and add it again afterwards',
+    );
+  return { controls, members };
 }
 
 /** @throws Refused unless the snapshot holds the certificate authority of these hosts. */
@@ -93,7 +99,7 @@ const SERVES_WITHIN_MS = 5 * 60_000;
 const LOOK_MS = 2000;
 
 /** Waits until etcd is whole and every API server is ready. @throws NotConverged */
-async function untilItServes(run: Run, hosts: readonly LinuxHost[]): Promise<void> {
+async function untilItServes(run: Run, { controls, members }: ReturnType<typeof restored>): Promise<void> {
   const { connected, context } = run;
   const deadline = context.nowMs() + SERVES_WITHIN_MS;
   for (;;) {
@@ -101,10 +107,13 @@ async function untilItServes(run: Run, hosts: readonly LinuxHost[]): Promise<voi
     const needed = await connected.watch
       .evaluate(({ cluster }) => {
         if (cluster.state !== 'up') return ['the API server'];
-        return hosts.flatMap(({ name }) => [
-          ...(cluster.apiServers.get(name) === 'ok' ? [] : [`the API server of ${name}`]),
-          ...(cluster.members.some((member) => member.name === name && member.healthy) ? [] : [`etcd of ${name}`]),
-        ]);
+        const healthy = new Set(cluster.members.filter((member) => member.healthy).map(({ name }) => name));
+        return [
+          ...controls.flatMap(({ name }) =>
+            cluster.apiServers.get(name) === 'ok' ? [] : [`the API server of ${name}`],
+          ),
+          ...members.flatMap(({ name }) => (healthy.has(name) ? [] : [`etcd of ${name}`])),
+        ];
       })
       .then(({ value }) => value)
       .catch((error: unknown) => [error instanceof Error ? error.message : String(error)]);
@@ -117,12 +126,13 @@ async function untilItServes(run: Run, hosts: readonly LinuxHost[]): Promise<voi
 /** `kbuild etcd snapshot restore FILE`: the whole control plane goes back to what the snapshot holds. */
 export const runRestore = (context: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
   withRun(context, flags, 'etcd-snapshot-restore', 'never-json', async (run) => {
-    requireStacked(run);
+    requireOurs(run);
     const { connected, inventory } = run;
     const snapshot = resolve(context.cwd, file ?? '');
     if (file === undefined || !existsSync(snapshot)) throw new UsageError(`there is no snapshot ${snapshot}`);
-    const hosts = restored(run);
-    await refuseForeign(run, hosts, snapshot);
+    const about = restored(run);
+    const hosts = [...new Set([...about.controls, ...about.members])];
+    await refuseForeign(run, about.controls, snapshot);
     context.err(
       `This puts ${inventory.name} back to ${snapshot}: every change since then is lost, and the API is away meanwhile.\n`,
     );
@@ -130,13 +140,13 @@ export const runRestore = (context: Context, flags: Flags, [file]: readonly stri
     const lock = await lockHosts(connected.remotes, holder(context, 'etcd snapshot restore'));
     try {
       const say = (what: string): void => context.err(`${what}\n`);
-      await restoreControlPlane(connected.on, { inventory, hosts, snapshot, id: run.runId, say });
+      await restoreControlPlane(connected.on, { inventory, ...about, snapshot, id: run.runId, say });
       say('waiting until etcd and every API server serve');
-      await untilItServes(run, hosts);
+      await untilItServes(run, about);
       if (flags.json === true) context.out(jsonDocument({ restored: snapshot, hosts: hosts.map(({ name }) => name) }));
       else
         context.out(
-          `${inventory.name} is what ${snapshot} held; the data before it is in /var/lib/etcd-before-restore-${run.runId} of each host\n`,
+          `${inventory.name} is what ${snapshot} held; the data before it is in /var/lib/etcd-before-restore-${run.runId} of ${about.members.map(({ name }) => name).join(', ')}\n`,
         );
       return 0;
     } finally {

@@ -21,7 +21,7 @@ export const runStatus = (context: Context, flags: Flags): Promise<number> =>
     const status: Status = {
       cluster: inventory.name,
       endpoint: inventory.endpoint,
-      ...clusterStatus(fleet.cluster, inventory.etcd.topology),
+      ...clusterStatus(fleet.cluster, inventory.etcd.topology === 'stacked' ? 'stacked' : 'external'),
       certificates: fleet.hosts.flatMap(({ os, host, facts }) =>
         os === 'linux' ? facts.certificates.map(({ name, expires }) => ({ host: host.name, name, expires })) : [],
       ),

@@ -17,6 +17,9 @@ const at = (object: JsonObject, path: readonly string[]): string => {
   return typeof value === 'string' ? value : '';
 };
 
+const topology = ({ etcd }: JsonObject): string =>
+  typeof etcd === 'object' && etcd !== null && 'external' in etcd ? 'external' : 'stacked';
+
 /** Inventory setting → its place in kubeadm's ClusterConfiguration. */
 const FIXED: Readonly<Record<string, readonly string[]>> = {
   'network.podSubnet': ['networking', 'podSubnet'],
@@ -28,8 +31,12 @@ const FIXED: Readonly<Record<string, readonly string[]>> = {
 /** The settings of the inventory that differ from the live cluster's and cannot be changed there. */
 export function changedFixedSettings(inventory: Inventory, live: JsonObject): readonly FixedSetting[] {
   const wanted = clusterConfiguration(inventory);
-  return Object.entries(FIXED).flatMap(([setting, path]) => {
-    const is = { setting, wanted: at(wanted, path), live: at(live, path) };
-    return is.wanted === is.live ? [] : [is];
-  });
+  const pairs = Object.entries(FIXED).map(([setting, path]) => ({
+    setting,
+    wanted: at(wanted, path),
+    live: at(live, path),
+  }));
+  return [...pairs, { setting: 'etcd.topology', wanted: topology(wanted), live: topology(live) }].filter(
+    (is) => is.wanted !== is.live,
+  );
 }

@@ -61,6 +61,13 @@ export const initConfiguration = (
     inventory.kubeadm.init,
   );
 
+/** Where kbuild builds etcd on hosts of its own, the user's settings of etcd are theirs: see `etcd-config.ts`. */
+function withoutLocalEtcd({ etcd }: Inventory, cluster: JsonObject): JsonObject {
+  const own = cluster['etcd'];
+  if (etcd.topology !== 'built' || typeof own !== 'object' || own === null) return cluster;
+  return { ...cluster, etcd: Object.fromEntries(Object.entries(own).filter(([key]) => key !== 'local')) };
+}
+
 /** kubeadm's ClusterConfiguration: what the whole cluster shares. */
 export function clusterConfiguration(inventory: Inventory): JsonObject {
   const { kubernetes, network, endpoint, kubeadm } = inventory;
@@ -89,7 +96,7 @@ export function clusterConfiguration(inventory: Inventory): JsonObject {
           },
         }),
   };
-  const all = merged(base, kubeadm.cluster);
+  const all = merged(base, withoutLocalEtcd(inventory, kubeadm.cluster));
   const apiServer = (all['apiServer'] ?? {}) as { readonly certSANs?: readonly string[] };
   // Names of the user's are added to kbuild's, not put in their place: without the endpoint's no kubelet could join.
   const certSANs = [

@@ -1,10 +1,11 @@
 import { UsageError } from '../errors.ts';
+import type { MemberView } from '../facts/cluster.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { nearest } from '../inventory/nearest.ts';
 import { liveCluster } from './acting.ts';
 
-/** Somebody who leaves the cluster: a host of the inventory, or a node that it no longer names. */
+/** Somebody who leaves the cluster: a host of the inventory, or a node or etcd member that it no longer names. */
 export interface Leaving {
   readonly name: string;
   readonly internalAddress: string;
@@ -12,23 +13,34 @@ export interface Leaving {
   readonly host?: Host;
 }
 
+const addressOf = (member: MemberView | undefined): string | undefined =>
+  member === undefined ? undefined : new URL(member.peerUrl).hostname;
+
 /**
  * Whom these names mean, those that are gone first: without them there is more room for the others.
  * @throws UsageError for a name that is neither a host of the inventory nor a node; like `liveCluster`.
  */
 export function leavingOf(inventory: Inventory, fleet: Fleet, names: readonly string[]): readonly Leaving[] {
-  const { nodes } = liveCluster(fleet);
+  const { nodes, members } = liveCluster(fleet);
   const found = [...new Set(names)].map((name): Leaving => {
     const host = inventory.hosts.find((one) => one.name === name);
     const node = nodes.find((one) => one.name === name);
     if (host !== undefined && fleet.hosts.some((observed) => observed.host.name === name))
       return { name, internalAddress: host.internalAddress, host };
-    const internalAddress = host?.internalAddress ?? node?.internalAddress;
+    const member = members.find((one) => one.name === name);
+    const internalAddress = host?.internalAddress ?? node?.internalAddress ?? addressOf(member);
     if (internalAddress !== undefined) return { name, internalAddress };
-    const meant = nearest(name, [...nodes.map((one) => one.name), ...inventory.hosts.map((one) => one.name)]);
-    throw new UsageError(`"${name}" is neither a host of the inventory nor a node of ${inventory.name}`, {
-      remedy: meant === undefined ? undefined : `did you mean "${meant}"?`,
-    });
+    const meant = nearest(name, [
+      ...nodes.map((one) => one.name),
+      ...members.map((one) => one.name),
+      ...inventory.hosts.map((one) => one.name),
+    ]);
+    throw new UsageError(
+      `"${name}" is neither a host of the inventory nor a node or etcd member of ${inventory.name}`,
+      {
+        remedy: meant === undefined ? undefined : `did you mean "${meant}"?`,
+      },
+    );
   });
   return [...found.filter(({ host }) => host === undefined), ...found.filter(({ host }) => host !== undefined)];
 }

@@ -3,6 +3,7 @@ import type { ClusterUp, MemberView } from '../facts/cluster.ts';
 import { parseEtcd, etcdCommand, withEtcd, type EtcdView } from '../facts/etcd-view.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { On, Remote } from '../remote/remote.ts';
+import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { gate, type MembershipChange } from './quorum.ts';
 
@@ -46,6 +47,31 @@ export function passGate(subject: string, view: EtcdView, change: MembershipChan
 /** @throws Refused unless etcd, asked at this moment, may get another member. */
 export async function passAddGate(control: Remote<'sh'>, joining: string): Promise<void> {
   passGate(joining, await observeEtcd(control), { kind: 'add' });
+}
+
+/**
+ * Adds a host to etcd as a learner, which has no vote and costs no quorum; tells with whom its member is to start.
+ * @throws Refused unless etcd, asked at this moment, may get another member.
+ */
+export async function addLearner(control: Remote<'sh'>, host: MemberOf): Promise<string> {
+  await passAddGate(control, host.name);
+  const url = `https://${host.internalAddress}:${String(PEER_PORT)}`;
+  await control.run(withEtcd(sh`e add "$@" member add ${host.name} --learner --peer-urls ${url} >/dev/null`));
+  const { members } = await observeEtcd(control);
+  return members.map((member) => `${member.peerUrl === url ? host.name : member.name}=${member.peerUrl}`).join(',');
+}
+
+/**
+ * Gives a learner its vote, as soon as etcd's leader says that it has caught up. Nothing happens where the host votes.
+ * @throws Refused when the gate says no; CommandError when it has not caught up within 2 minutes.
+ */
+export async function promoteLearner(control: Remote<'sh'>, host: MemberOf): Promise<void> {
+  const view = await observeEtcd(control);
+  const member = view.members.find(isMemberOf(host));
+  if (member?.learner === false) return;
+  // That it is in sync is for the leader to say: it refuses the promotion until then.
+  passGate(host.name, view, { kind: 'promote', id: member?.id ?? '', inSync: true });
+  await control.run(withEtcd(script('linux/etcd-promote-member.sh', { ID: member?.id ?? '' })));
 }
 
 /**

@@ -52,12 +52,12 @@ export function resetRefusals(inventory: Inventory, fleet: Fleet, request: Reset
         request.hosts !== undefined &&
         its === 'joined' &&
         fleet.cluster.state !== 'up' &&
-        host.role === 'control-plane'
+        (host.role === 'control-plane' || host.role === 'etcd')
       )
         return [
           new Refused(
             host.name,
-            'it is a control plane of a cluster that does not answer, and its etcd member may be needed',
+            `it is ${host.role === 'etcd' ? 'an etcd member' : 'a control plane'} of a cluster that does not answer, and its etcd member may be needed`,
             'bring the cluster back first; `kbuild reset` without --hosts tears all of it down',
           ),
         ];

@@ -3,6 +3,7 @@ import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { WindowsFacts } from '../facts/windows.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
+import { etcdStanding } from './etcd-standing.ts';
 
 /**
  * What a host is to the cluster of the inventory.
@@ -15,7 +16,7 @@ export type Standing = 'bare' | 'prepared' | 'partial' | 'joined' | 'foreign';
 
 /** What tells where a host stands: the same on Linux and Windows, but for how programs come to be there. */
 export type StandingFacts = Pick<LinuxFacts, 'kubernetesTraces' | 'caFingerprint' | 'kubeconfigCluster' | 'marker'> &
-  (Pick<LinuxFacts, 'packages'> | Pick<WindowsFacts, 'programs'>);
+  (Pick<LinuxFacts, 'packages' | 'etcdToken'> | Pick<WindowsFacts, 'programs'>);
 
 /** A host with what was seen on it and around it; a step's `Target` is one. */
 export interface Seen {
@@ -81,6 +82,7 @@ export function standing({ inventory, host, facts, fleet }: Seen): Standing {
   if (traces.size === 0)
     return ('programs' in facts ? facts.programs : facts.packages).has('kubeadm') ? 'prepared' : 'bare';
 
+  if (host.role === 'etcd' && 'etcdToken' in facts) return etcdStanding({ inventory, host, facts, fleet });
   const { cluster } = fleet;
   const cas = clusterCas(fleet);
   const ours = hasOwnMarker(inventory, facts);

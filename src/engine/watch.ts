@@ -106,7 +106,7 @@ export function watch(first: Fleet, eyes: Eyes): Watch {
   const refreshCluster = async (): Promise<void> => {
     const at = moment;
     const needed = [...known.values()]
-      .filter(({ host }) => host.role === 'control-plane')
+      .filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd')
       .flatMap(({ host }) => eyes.clusterFacts.map((fact) => reading(host.name, fact)));
     await refresh(needed.filter(isStale));
     cluster = await eyes.cluster([...known.values()]);

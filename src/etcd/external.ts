@@ -11,12 +11,12 @@ const OLDEST = '3.5.24';
 
 /** curl, with which a control plane asks an etcd that it has no program of. */
 const curl = packages('etcd-curl', ({ inventory }): Readonly<Record<string, string>> =>
-  inventory.etcd.topology === 'external' ? { curl: 'any' } : {},
+  inventory.etcd.topology !== 'stacked' ? { curl: 'any' } : {},
 );
 
 /** The API server's way into the user's etcd: its CA, and the client certificate with its key. */
 const certificates = files('etcd-client-certificates', ({ inventory: { etcd } }): readonly WantedFile[] =>
-  etcd.topology === 'stacked'
+  etcd.topology !== 'external'
     ? []
     : [
         { path: paths.etcdCa, content: etcd.ca },

@@ -8,7 +8,9 @@ import { script } from '../templates.ts';
 export interface Restore {
   readonly inventory: Inventory;
   /** The control planes, all of them. */
-  readonly hosts: readonly LinuxHost[];
+  readonly controls: readonly LinuxHost[];
+  /** The hosts of etcd's members: the same, or those of role etcd. */
+  readonly members: readonly LinuxHost[];
   /** The local file. */
   readonly snapshot: string;
   /** Names this restore; a new one is another etcd cluster, which old members can never join. */
@@ -39,11 +41,13 @@ async function etcdImage(on: On, host: LinuxHost): Promise<string> {
  * the old data is put aside and the new one in its place; etcd starts everywhere, then the rest. Cut off anywhere, the same
  * again goes on: the hosts are left as they are.
  */
-export async function restoreControlPlane(on: On, { inventory, hosts, snapshot, id, say }: Restore): Promise<void> {
-  const cluster = hosts.map((host) => `${host.name}=${peerUrl(host)}`).join(',');
+export async function restoreControlPlane(on: On, restore: Restore): Promise<void> {
+  const { inventory, controls, members, snapshot, id, say } = restore;
+  const hosts = [...new Set([...controls, ...members])];
+  const cluster = members.map((host) => `${host.name}=${peerUrl(host)}`).join(',');
   const file = `/var/lib/kbuild/snapshot-${id}.db`;
-  say(`making etcd's data of it on ${hosts.map(({ name }) => name).join(', ')}`);
-  await all(hosts, async (host) => {
+  say(`making etcd's data of it on ${members.map(({ name }) => name).join(', ')}`);
+  await all(members, async (host) => {
     await on(host).upload(snapshot, file, 0o600);
     await on(host).job(
       'etcd-restore',
@@ -62,7 +66,7 @@ export async function restoreControlPlane(on: On, { inventory, hosts, snapshot, 
   say('stopping the control plane');
   await all(hosts, (host) => on(host).job('etcd-restore-stop', script('linux/etcd-restore-stop.sh', { ASIDE })));
   say('starting etcd with the restored data');
-  await all(hosts, (host) =>
+  await all(members, (host) =>
     on(host).job(
       'etcd-restore-swap',
       script('linux/etcd-restore-swap.sh', { ASIDE, DATA, KEPT: `/var/lib/etcd-before-restore-${id}` }),

@@ -41,6 +41,18 @@ export interface MemberView {
   readonly dbSize: number;
 }
 
+/** An etcd that kbuild built beside the control planes. `down`: there is one, but no member answers with quorum. */
+export type EtcdState =
+  | { readonly state: 'absent' }
+  | { readonly state: 'down'; readonly reason: string }
+  | {
+      readonly state: 'up';
+      /** Name of the host through which it was seen. */
+      readonly via: string;
+      readonly members: readonly MemberView[];
+      readonly alarms: readonly string[];
+    };
+
 /** The cluster that answers. */
 export interface ClusterUp {
   readonly state: 'up';
@@ -77,8 +89,12 @@ export interface ClusterUp {
 }
 
 /** The cluster as its API and etcd show it. `down`: there is one, but it does not answer. */
-export type ClusterView =
-  { readonly state: 'absent' } | { readonly state: 'down'; readonly reason: string } | ClusterUp;
+export type ClusterView = (
+  { readonly state: 'absent' } | { readonly state: 'down'; readonly reason: string } | ClusterUp
+) & {
+  /** Missing unless the inventory has hosts of role etcd: it is there before the API is. */
+  readonly etcd?: EtcdState | undefined;
+};
 
 /** `apiVersion/kind/namespace/name`, the identity of an object. Throws on an object without them. */
 export function objectKey(object: JsonObject): string {

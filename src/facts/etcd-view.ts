@@ -114,7 +114,9 @@ export function parseEtcd(out: string): EtcdView {
         name: member.name ?? '',
         peerUrl: member.peerURLs?.[0] ?? '',
         learner: member.isLearner === true,
-        healthy: (member.clientURLs ?? []).some((url) => healthy.has(url)),
+        // A learner answers no question of health, but it tells its status.
+        healthy:
+          (member.clientURLs ?? []).some((url) => healthy.has(url)) || (member.isLearner === true && its !== undefined),
         leader: its?.leader !== undefined && hex(its.leader) === id,
         dbSize: Number(its?.dbSize ?? 0),
       };

@@ -1,5 +1,9 @@
+import { paths } from '../paths.ts';
 import type { LinuxFacts } from './linux.ts';
 
-/** True once kubeadm has given the host a kubelet: from then on the kubelet decides what runs there. */
+/**
+ * True once the host has a kubelet that runs something, which kubeadm or, on a host of role etcd, kbuild gave it: from then
+ * on the kubelet decides what runs there.
+ */
 export const hasKubelet = ({ kubernetesTraces }: Pick<LinuxFacts, 'kubernetesTraces'>): boolean =>
-  kubernetesTraces.has('/etc/kubernetes/kubelet.conf');
+  kubernetesTraces.has('/etc/kubernetes/kubelet.conf') || kubernetesTraces.has(paths.etcdManifest);

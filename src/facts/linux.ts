@@ -4,6 +4,8 @@ import { landmarks } from '../inventory/landmarks.ts';
 import type { Probe } from './probe.ts';
 import type { FactsOf } from './probe.ts';
 import { endpoint } from './linux/endpoint.ts';
+import { etcdServers, etcdToken } from './linux/etcd-manifests.ts';
+import { etcdPki } from './linux/etcd-pki.ts';
 import { externalEtcd } from './linux/external-etcd.ts';
 import { files } from './linux/files.ts';
 import { firewall } from './linux/firewall.ts';
@@ -82,6 +84,9 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     kubeletHealthy: kubernetes.kubeletHealthy,
     endpoint: endpoint(inventory, host),
     externalEtcd: externalEtcd(inventory, host),
+    etcdPki: etcdPki(inventory, host),
+    etcdToken,
+    etcdServers,
     serviceNetwork: kubernetes.serviceNetwork(firstServiceAddress(inventory), dnsServiceAddress(inventory)),
     certificates: kubernetes.certificates,
     leftovers: kubernetes.leftovers,

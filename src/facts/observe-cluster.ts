@@ -3,12 +3,14 @@ import { FactError } from '../errors.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
-import type { ClusterUp, ClusterView } from './cluster.ts';
+import type { ClusterUp, ClusterView, EtcdState } from './cluster.ts';
 import { byWantedKey } from './cluster-objects.ts';
 import { clusterProbes, readyCommand, type ClusterFacts } from './cluster-probes.ts';
+import type { EtcdView } from './etcd-view.ts';
 import type { Observed } from './fleet.ts';
 import { parallelFramedScript, readFrames } from './framed-script.ts';
 import type { LinuxFacts } from './linux.ts';
+import { observeEtcd } from './observe-etcd.ts';
 import type { Ask, ObserveTools } from './observe-linux.ts';
 import { RECORD, SETTINGS } from './ownership.ts';
 import { factsFrom, lines } from './probe.ts';
@@ -28,14 +30,26 @@ function noted(text: string | undefined): JsonObject | undefined {
   }
 }
 
+/** What a built etcd says. @throws FactError when no member answers */
+function answered(host: LinuxHost, etcd: EtcdState): EtcdView {
+  if (etcd.state === 'down') throw new FactError(host.name, 'etcd', etcd.reason);
+  return etcd.state === 'up' ? etcd : { members: [], alarms: [] };
+}
+
 /** The view that the answers give. What did not answer throws `FactError` when it is read. Throws for a half-made cluster. */
-function viewOf(host: LinuxHost, facts: ClusterFacts, wanted: readonly JsonObject[]): ClusterUp {
+function viewOf(
+  host: LinuxHost,
+  facts: ClusterFacts,
+  wanted: readonly JsonObject[],
+  built: EtcdState | undefined,
+): ClusterUp {
   const { nodes, configMaps } = facts;
   const stored = configMaps.get('kubeadm-config')?.['ClusterConfiguration'];
   if (stored === undefined)
     throw new Error('the API answers, but kubeadm-config is missing: its init has not finished');
   const configuration = yamlOf(stored);
   const record = configMaps.get(RECORD.name)?.[RECORD.key];
+  const etcd = () => (built === undefined ? facts.etcd : answered(host, built));
   return {
     state: 'up',
     via: host.name,
@@ -60,10 +74,10 @@ function viewOf(host: LinuxHost, facts: ClusterFacts, wanted: readonly JsonObjec
       return facts.endpoint;
     },
     get members() {
-      return facts.etcd.members;
+      return etcd().members;
     },
     get alarms() {
-      return facts.etcd.alarms;
+      return etcd().alarms;
     },
     get apiServers() {
       // It has just answered.
@@ -111,6 +125,11 @@ export async function observeCluster(
   { nowMs, nonce }: ObserveTools,
 ): Promise<ClusterView> {
   const reasons: string[] = [];
+  const asking = observeEtcd(inventory, hosts, ask, { nonce });
+  const seen = async <V extends object>(view: V) => {
+    const etcd = await asking;
+    return etcd === undefined ? view : Object.defineProperty(view, 'etcd', { value: etcd, enumerable: true });
+  };
   for (const observed of hosts) {
     if (observed.os !== 'linux' || observed.host.role !== 'control-plane') continue;
     const { host } = observed;
@@ -133,10 +152,10 @@ export async function observeCluster(
       if (others && status === 3) throw new Error(`${host.name}: its API server is not ready: ${unready(stderr)}`);
       const answers = readFrames(stdout, stderr, word);
       const facts = factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 });
-      return viewOf(host, facts, wanted);
+      return await seen(viewOf(host, facts, wanted, await asking));
     } catch (error) {
       reasons.push(said(error));
     }
   }
-  return reasons.length === 0 ? { state: 'absent' } : { state: 'down', reason: reasons.join('; ') };
+  return seen<ClusterView>(reasons.length === 0 ? { state: 'absent' } : { state: 'down', reason: reasons.join('; ') });
 }

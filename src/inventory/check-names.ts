@@ -52,6 +52,7 @@ export const CHECK_NAMES = [
   'unique-host',
   'unique-hostname',
   'unique-mac',
+  'unnamed',
   'version-skew',
   'vxlan',
   'windows-address',

@@ -1,4 +1,5 @@
 import type { Secret } from '../shell/secret.ts';
+import type { BuiltEtcd } from './built-etcd.ts';
 import type { Certificates, LoadBalancer } from './control-plane.ts';
 import type { WindowsSettings } from './windows-settings.ts';
 
@@ -201,7 +202,7 @@ export interface Inventory {
     readonly config: JsonObject;
     readonly registries: readonly RegistrySettings[];
   };
-  readonly etcd: { readonly topology: 'stacked' } | ExternalEtcd;
+  readonly etcd: { readonly topology: 'stacked' } | ExternalEtcd | BuiltEtcd;
   readonly certificates: Certificates;
   readonly loadBalancer: LoadBalancer;
   /** Outbound proxy; `noProxy` is complete: hosts, endpoint, CIDRs, .svc, the cluster's domain. */

@@ -59,7 +59,7 @@ export function listeningPorts(inventory: Inventory, host: Host): readonly Liste
     case 'worker':
       return [...NODE, ...network];
     case 'etcd':
-      return ETCD;
+      return [...ETCD, tcp(10250, 'kubelet', 'itself'), tcp(10248, 'kubelet', 'itself')];
     case 'load-balancer':
       return balancer;
   }

@@ -127,6 +127,13 @@ function runtimeRepository(
   return { url, ...(suite === '/' ? {} : { suite, component }), key, fingerprint: upperHex(fingerprint) };
 }
 
+function etcdOf(file: InventoryFile, { etcd }: Gathered, hosts: readonly Host[]): Inventory['etcd'] {
+  if (etcd !== undefined) return { topology: 'external', ...etcd };
+  if (file.etcd.topology === 'stacked') return { topology: 'stacked' };
+  const members = hosts.filter(({ role }) => role === 'etcd');
+  return { topology: 'built', endpoints: members.map(({ internalAddress }) => `https://${internalAddress}:2379`) };
+}
+
 /**
  * The inventory with everything filled in. Pure. Of a file that broke a rule the result has no meaning.
  * `file` in the result is `path`.
@@ -166,7 +173,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
       config: runtime.config,
       registries: registriesOf(file, gathered),
     },
-    etcd: gathered.etcd === undefined ? { topology: 'stacked' } : { topology: 'external', ...gathered.etcd },
+    etcd: etcdOf(file, gathered, hosts),
     certificates: {
       distribution: typeof file.certificates === 'string' ? file.certificates : file.certificates.distribution,
       ...(gathered.authority === undefined ? {} : { ca: gathered.authority }),

@@ -2,6 +2,7 @@ import { signingAuthority } from './rules/certificates.ts';
 import { endpointCannotMove, endpointInHosts, endpointOfMany, endpointPort } from './rules/endpoint.ts';
 import {
   controlPlaneCount,
+  etcdCount,
   hostAddresses,
   hostNames,
   internalAddresses,
@@ -50,6 +51,7 @@ export const rules: readonly Rule[] = [
 export const wholeRules: readonly Rule[] = [
   someControlPlane,
   controlPlaneCount,
+  etcdCount,
   endpointOfMany,
   endpointCannotMove,
   endpointInHosts,

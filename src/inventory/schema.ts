@@ -23,12 +23,12 @@ export const inventorySchema = z
       .strictObject({
         topology: z.enum(['stacked', 'external']).default('stacked').meta({
           description:
-            'stacked: on the control planes. external: yours, at endpoints. An external etcd that kbuild builds comes with a later version.',
+            'stacked: on the control planes. external: on the hosts of role etcd, where kbuild builds it, or your own at endpoints.',
         }),
         endpoints: z
           .array(text(/^https:\/\/[a-z0-9.-]+:\d{1,5}$/, 'https://host:port, e.g. "https://10.0.0.41:2379"'))
           .default([])
-          .meta({ description: 'external: client URLs of every member.' }),
+          .meta({ description: 'external: client URLs of every member of your own etcd.' }),
         ca: localPath().exactOptional().meta({ description: 'external: PEM file of the CA of its servers.' }),
         cert: localPath()
           .exactOptional()

@@ -18,6 +18,9 @@ export const controlPlanes = onceForEach((inventory: Inventory) => withRole(inve
 
 export const linuxWorkers = (inventory: Inventory): readonly LinuxHost[] => withRole(inventory, 'worker');
 
+/** Hosts of an etcd that kbuild builds beside the control planes. */
+export const etcdHosts = (inventory: Inventory): readonly LinuxHost[] => withRole(inventory, 'etcd');
+
 /** Linux hosts that become Kubernetes nodes. */
 export const linuxNodes = onceForEach((inventory: Inventory) =>
   linuxHosts(inventory).filter((host) => host.role === 'control-plane' || host.role === 'worker'),

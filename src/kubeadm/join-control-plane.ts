@@ -118,7 +118,7 @@ export const controlPlaneServes: Step = {
     const said = cluster.apiServers.get(host.name) ?? 'no answer';
     const [member] = membersOf(cluster, host);
     const etcd =
-      inventory.etcd.topology === 'external'
+      inventory.etcd.topology !== 'stacked'
         ? ''
         : member === undefined
           ? 'no etcd member'

@@ -1,7 +1,9 @@
 import { acting } from '../cluster/acting.ts';
 import { kubeadmJob } from '../cluster/kubeadm-job.ts';
 import { resetConfiguration } from '../cluster/kubeadm-config.ts';
+import { memberHost } from '../cluster/member-host.ts';
 import { membersOf, removeMembers, type BeforeMembership } from '../cluster/members.ts';
+import { forgetKeys } from '../cluster/registry-keys.ts';
 import { gate } from '../cluster/quorum.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
@@ -10,6 +12,7 @@ import { Refused } from '../errors.ts';
 import type { MemberView } from '../facts/cluster.ts';
 import { linuxFacts } from '../facts/fleet.ts';
 import { controlPlanes } from '../inventory/select.ts';
+import { paths } from '../paths.ts';
 
 const ETCD_DATA = '/var/lib/etcd/member';
 
@@ -50,6 +53,21 @@ function memberToGo({ host, fleet: { cluster } }: Target): MemberView | undefine
 }
 
 /**
+ * True for a half-finished init whose data lies in the etcd that kbuild built beside it, where nobody else has joined: with
+ * stacked etcd the data goes with the host, here it would stand in the way of the next init.
+ */
+function holdsKeysOfItsOwn({ inventory, host, facts, fleet }: Target): boolean {
+  if (inventory.etcd.topology !== 'built' || host.role !== 'control-plane') return false;
+  if (typeof facts.marker !== 'object' || facts.marker.action !== 'init' || fleet.cluster.etcd?.state !== 'up')
+    return false;
+  const { cluster } = fleet;
+  if (cluster.state === 'up') return cluster.nodes.every(({ name }) => name === host.name);
+  return controlPlanes(inventory)
+    .filter(({ name }) => name !== host.name)
+    .every((other) => linuxFacts(fleet, other)?.kubernetesTraces.has(paths.adminConf) === false);
+}
+
+/**
  * Takes back an init, join or reset of ours that did not come to its end, so that it can be done again. A control plane's
  * etcd member is removed first, through the quorum gate.
  */
@@ -70,6 +88,11 @@ export const undoHalfFinished = (before: BeforeMembership): Step => ({
             const control = acting(fleet, host.name);
             await before(on, control, `before ${host.name} was undone`);
             await removeMembers(on(control), host);
+          }
+          if (holdsKeysOfItsOwn(target)) {
+            const through = memberHost(inventory, fleet);
+            await before(on, through, `before the init on ${host.name} was undone`);
+            await forgetKeys(on, host, through);
           }
           await kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory)]));
         },

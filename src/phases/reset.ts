@@ -16,14 +16,15 @@ export interface ResetOptions {
 
 /**
  * What `kbuild reset` does to hosts that are no members of a live cluster, or to all of them: workers first, control planes
- * after them, one by one. Nothing is moved away before. Who may be reset at all is `resetRefusals`' business.
+ * after them, one by one, and etcd beside them last. Nothing is moved away before. Who may be reset at all is `resetRefusals`' business.
  */
 export function reset(inventory: Inventory, { hosts, except = new Set() }: ResetOptions): readonly Phase[] {
   const linux = { kind: 'linux' } as const;
   const isMeant = ({ name }: Host): boolean => selects(hosts, name) && !except.has(name);
   const all = linuxHosts(inventory).filter(isMeant);
   const controls = all.filter(({ role }) => role === 'control-plane');
-  const others = all.filter(({ role }) => role !== 'control-plane');
+  const members = all.filter(({ role }) => role === 'etcd');
+  const others = all.filter(({ role }) => role !== 'control-plane' && role !== 'etcd');
   const steps = [jobEnded, kubeadmReset, ...clean];
   const phases: readonly Phase[] = [
     {
@@ -35,6 +36,7 @@ export function reset(inventory: Inventory, { hosts, except = new Set() }: Reset
     },
     { name: 'reset-workers', title: 'Clean workers', ...linux, hosts: others, steps },
     { name: 'reset-control-planes', title: 'Clean control planes', ...linux, hosts: controls, steps, concurrency: 1 },
+    { name: 'reset-etcd', title: 'Clean hosts of etcd', ...linux, hosts: members, steps },
   ];
   return phases.filter((phase) => phase.hosts.length > 0);
 }

@@ -3,6 +3,8 @@ import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
 import { corednsSpread } from '../kubeadm/coredns-spread.ts';
+import { etcdClientCertificate } from '../etcd/client-certificate.ts';
+import { etcdEndpoints } from '../etcd/endpoints.ts';
 import { externalEtcd } from '../etcd/external.ts';
 import { kubeadmInit } from '../kubeadm/init.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
@@ -27,6 +29,7 @@ import { prepare } from '../node/prepare.ts';
 import { containerd } from '../runtime/containerd.ts';
 import { images } from '../runtime/images.ts';
 import { runtimeClasses } from '../windows/runtime-classes.ts';
+import { etcdPhases } from './etcd.ts';
 import { loadBalancerPhases } from './load-balancer.ts';
 import { unwantedObjects } from './wanted-objects.ts';
 import { windowsPhases } from './windows.ts';
@@ -60,12 +63,13 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       name: 'packages',
       title: 'Install Kubernetes',
       ...linux,
-      hosts: nodes,
+      hosts,
       steps: kubernetesPackages,
       overlaps: true,
     },
-    { name: 'images', title: 'Pull images', ...linux, hosts: nodes, steps: [images], overlaps: true },
+    { name: 'images', title: 'Pull images', ...linux, hosts, steps: [images], overlaps: true },
     ...windows.prepare,
+    ...etcdPhases(inventory, before),
     {
       name: 'init',
       title: 'Found the cluster',
@@ -75,13 +79,15 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
         etcdAnswers,
         undoHalfFinished(before),
         kubeadmPatches,
+        etcdClientCertificate,
         ...externalEtcd,
         kubeVipOfFounder,
         kubeadmInit,
         noMarker,
       ],
       concurrency: 1,
-      overlaps: true,
+      // Where kbuild builds etcd beside the control planes, all of it serves before.
+      ...(inventory.etcd.topology === 'built' ? {} : { overlaps: true }),
     },
     {
       name: 'network',
@@ -107,6 +113,14 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       overlaps: true,
     },
     ...windows.join,
+    {
+      name: 'etcd-endpoints',
+      title: 'Lead API servers to etcd',
+      ...linux,
+      hosts: inventory.etcd.topology === 'stacked' ? [] : founders,
+      steps: [etcdEndpoints],
+      concurrency: 1,
+    },
     {
       name: 'kubelets',
       title: 'Configure kubelets',

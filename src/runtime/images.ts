@@ -19,12 +19,20 @@ export function fullName(image: string): string {
  */
 export function roleImages({ inventory, host }: Pick<Target, 'inventory' | 'host'>): readonly string[] {
   const { kubernetes, network } = inventory;
+  // A host of etcd alone is no node.
+  if (host.role === 'etcd') return [pauseImage(inventory)].map(fullName);
   const components = [...(host.role === 'control-plane' ? CONTROL_PLANE : []), 'kube-proxy'];
   return [
     ...components.map((name) => `${kubernetes.imageRepository}/${name}:v${kubernetes.version}`),
     pauseImage(inventory),
     ...(network.plugin === 'flannel' ? [network.flannel.image, network.flannel.cniPluginImage] : []),
   ].map(fullName);
+}
+
+/** Components of the host whose images kubeadm is asked for. */
+function askedOfKubeadm({ inventory, host }: Target): readonly string[] {
+  const holdsEtcd = host.role === (inventory.etcd.topology === 'stacked' ? 'control-plane' : 'etcd');
+  return [...(holdsEtcd ? ['etcd'] : []), ...(host.role === 'control-plane' ? ['coredns'] : [])];
 }
 
 /** Images pulled ahead of kubeadm. On a host that has joined, the kubelet pulls what it needs and cleans up. */
@@ -36,13 +44,15 @@ export const images: Step = {
     const all = roleImages(target);
     const missing = all.filter((image) => !facts.images.has(image));
     if (missing.length === 0) return [];
+    const asked = askedOfKubeadm(target);
     return [
       {
         summary: `pull ${missing.join(', ')} (found ${missing.length === all.length ? 'none' : 'the others'})`,
         apply: async (on) => {
           const pull = script('linux/pull-images.sh', {
             IMAGES: missing,
-            VERSION: host.role === 'control-plane' ? inventory.kubernetes.version : '',
+            VERSION: asked.length > 0 ? inventory.kubernetes.version : '',
+            ASKED: asked,
             REPOSITORY: inventory.kubernetes.imageRepository,
           });
           await on(host).job('images', pull);

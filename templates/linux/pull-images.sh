@@ -1,6 +1,6 @@
 # Pulls images into the runtime, all at once. IMAGES: full names, one a line; a failure of any is a failure.
-# VERSION: a Kubernetes version, then the images of etcd and CoreDNS that the installed kubeadm asks for are tried too,
-# from REPOSITORY; kubeadm pulls them itself when that fails.
+# VERSION: a Kubernetes version, then the images that the installed kubeadm asks for are tried too, of the components ASKED
+# (etcd, coredns; one a line), from REPOSITORY; kubeadm or the kubelet pulls them when that fails.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -16,10 +16,10 @@ also=
 if [ -n "$VERSION" ] && command -v kubeadm >/dev/null; then
   listed=$(kubeadm config images list --kubernetes-version "v$VERSION" --image-repository "$REPOSITORY" 2>/dev/null) || listed=
   for image in $listed; do
-    case ${image##*/} in
-      etcd:* | coredns:*) also="$also $image" ;;
-      *) ;;
-    esac
+    name=${image##*/}
+    for one in $ASKED; do
+      if [ "${name%%:*}" = "$one" ]; then also="$also $image"; fi
+    done
   done
 fi
 

@@ -1,4 +1,4 @@
-import type { ClusterUp } from '../../src/facts/cluster.ts';
+import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
 import { clusterOf, nodeOf } from '../fakes/cluster.ts';
@@ -15,7 +15,7 @@ export interface Situation {
   readonly printed?: Readonly<Record<string, RawAnswers>>;
   readonly facts?: Readonly<Record<string, FactOverrides>>;
   readonly unreachable?: readonly string[];
-  readonly cluster?: ClusterUp;
+  readonly cluster?: ClusterView;
   readonly surveys?: Surveys;
   /** What is different on win1, which is there with it. */
   readonly windows?: MachineChange;
@@ -484,6 +484,27 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       finds: /newer than/,
       bad: { cluster: clusterOf({ nodes: [nodeOf({ name: 'w1', kubeletVersion: '1.37.0' })] }) },
       good: { cluster: clusterOf() },
+    },
+  ],
+  unnamed: [
+    {
+      finds: /is a node of the cluster, and the inventory does not name it/,
+      bad: { cluster: clusterOf({ nodes: [nodeOf({ name: 'w9' })] }) },
+      good: { cluster: clusterOf() },
+    },
+    {
+      finds: /is a member of its etcd, and the inventory does not name it/,
+      bad: {
+        cluster: {
+          ...clusterOf(),
+          etcd: {
+            state: 'up',
+            via: 'etcd1',
+            alarms: [],
+            members: [{ id: '9', name: 'etcd9', peerUrl: '', learner: false, healthy: true, leader: true, dbSize: 1 }],
+          },
+        },
+      },
     },
   ],
   'port-matrix': [

@@ -53,7 +53,8 @@ test('a restore makes the data everywhere before anything stops, and stops every
   const said: string[] = [];
   await restoreControlPlane(on, {
     inventory: inventoryOf(),
-    hosts: [cp1, cp2],
+    controls: [cp1, cp2],
+    members: [cp1, cp2],
     snapshot: '/tmp/x.db',
     id: 'run1',
     say: (what) => said.push(what),

@@ -96,6 +96,9 @@ export const factsOf = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
     kubeletHealthy: false,
     serviceNetwork: 'absent',
     cgroupDriverInUse: 'none',
+    etcdPki: 'not asked',
+    etcdToken: 'absent',
+    etcdServers: 'absent',
     ...facts,
   }) as LinuxFacts;
 

@@ -269,12 +269,23 @@ const VALUES: readonly Bad[] = [
     '16:14 hosts[1].windows:',
     /needs windows\.downloads\.nssm/,
   ],
-  ['an etcd host', line(14, '    role: etcd'), '14:11 hosts[1].role:', /not supported yet/],
+  [
+    'a host of role etcd beside an etcd of the user’s',
+    `etcd: { topology: external, endpoints: ["https://10.0.0.41:2379"] }\n${line(14, '    role: etcd')}`,
+    '1:40 etcd.endpoints:',
+    /are those of your own etcd/,
+  ],
+  [
+    'an etcd host beside stacked etcd',
+    line(14, '    role: etcd'),
+    '14:11 hosts[1].role:',
+    /set etcd\.topology: external/,
+  ],
   [
     'external etcd',
     also('etcd: { topology: external }'),
     '1:19 etcd.topology:',
-    /does not build an external etcd yet in this version/,
+    /wants hosts of role etcd, on which kbuild builds it, or endpoints/,
   ],
   [
     'an etcd of the user’s without its certificates',

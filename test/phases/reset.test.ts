@@ -167,7 +167,9 @@ describe('leaving is refused', () => {
   });
 
   test('for a name that nobody has', () => {
-    expect(() => messages(well, 'cp9')).toThrow('"cp9" is neither a host of the inventory nor a node of demo');
+    expect(() => messages(well, 'cp9')).toThrow(
+      '"cp9" is neither a host of the inventory nor a node or etcd member of demo',
+    );
   });
 });
 

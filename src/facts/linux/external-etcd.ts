@@ -49,7 +49,7 @@ function parse(block: string): EtcdEndpoint {
  * `not asked` before that is there, and where etcd is stacked.
  */
 export function externalEtcd({ etcd }: Inventory, host: LinuxHost) {
-  const urls = etcd.topology === 'external' && host.role === 'control-plane' ? etcd.endpoints : [];
+  const urls = etcd.topology !== 'stacked' && host.role === 'control-plane' ? etcd.endpoints : [];
   const range = JSON.stringify({ key: REGISTRY.first, range_end: REGISTRY.beyond, count_only: true });
   return probe(
     sh`urls=${urls.join(' ')}; range=${range}

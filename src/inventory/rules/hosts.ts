@@ -74,13 +74,6 @@ export const supportedHosts: Rule = ({ hosts }) =>
     if (os === 'windows' && role !== 'worker')
       return [problem(['hosts', i, 'os'], 'a Windows host can only be a worker')];
     if (os === 'windows') return [problem(['hosts', i, 'os'], 'Windows workers are not supported yet by this version')];
-    if (role === 'etcd')
-      return [
-        problem(
-          ['hosts', i, 'role'],
-          'hosts of role etcd are not supported yet by this version; use control-plane, worker or load-balancer',
-        ),
-      ];
     return [];
   });
 
@@ -92,6 +85,19 @@ export const controlPlaneCount: Rule = ({ hosts }) => {
         warning(
           ['hosts'],
           `${count} control planes survive the loss of ${count / 2 - 1}, no more than ${count - 1} would; use an odd number`,
+        ),
+      ]
+    : [];
+};
+
+/** The same of etcd members. */
+export const etcdCount: Rule = ({ hosts }) => {
+  const count = hosts.filter(({ role }) => role === 'etcd').length;
+  return count > 0 && count % 2 === 0
+    ? [
+        warning(
+          ['hosts'],
+          `${count} etcd members survive the loss of ${count / 2 - 1}, no more than ${count - 1} would; use 1, 3 or 5`,
         ),
       ]
     : [];

@@ -5,22 +5,30 @@ import { nearest } from '../nearest.ts';
 import { asList, selected } from '../selector.ts';
 import { problem, repeated, type Rule } from './rule.ts';
 
-/** An external etcd is the user's own, and whole; kbuild builds none yet. */
-export const supportedSettings: Rule = ({ etcd }) => {
-  const files = (['ca', 'cert', 'key'] as const).filter((name) => etcd[name] === undefined);
-  if (etcd.topology === 'external') {
-    if (etcd.endpoints.length === 0)
-      return [
-        problem(
-          ['etcd', 'topology'],
-          'kbuild does not build an external etcd yet in this version; name endpoints, ca, cert and key of your own, or use stacked',
-        ),
-      ];
-    return files.map((name) => problem(['etcd', name], 'is required with endpoints: the file name of a PEM'));
-  }
-  return etcd.endpoints.length > 0 || files.length < 3
-    ? [problem(['etcd', 'topology'], 'must be external where endpoints or certificates of an etcd are named')]
-    : [];
+/** An external etcd is the user's own, and whole, or kbuild's on the hosts of role etcd; never both. */
+export const supportedSettings: Rule = ({ etcd, hosts }) => {
+  const given = (['ca', 'cert', 'key'] as const).filter((name) => etcd[name] !== undefined);
+  const member = hosts.findIndex(({ role }) => role === 'etcd');
+  if (etcd.topology === 'stacked')
+    return etcd.endpoints.length > 0 || given.length > 0
+      ? [problem(['etcd', 'topology'], 'must be external where endpoints or certificates of an etcd are named')]
+      : member === -1
+        ? []
+        : [problem(['hosts', member, 'role'], 'etcd runs on the control planes; set etcd.topology: external')];
+  if (member !== -1)
+    return etcd.endpoints.length > 0
+      ? [problem(['etcd', 'endpoints'], 'are those of your own etcd; remove them, or the hosts of role etcd')]
+      : given.map((name) => problem(['etcd', name], 'is made by kbuild on the hosts of role etcd; remove it'));
+  if (etcd.endpoints.length === 0)
+    return [
+      problem(
+        ['etcd', 'topology'],
+        'external wants hosts of role etcd, on which kbuild builds it, or endpoints, ca, cert and key of your own',
+      ),
+    ];
+  return (['ca', 'cert', 'key'] as const)
+    .filter((name) => !given.includes(name))
+    .map((name) => problem(['etcd', name], 'is required with endpoints: the file name of a PEM'));
 };
 
 const OWN_PATHS: ReadonlySet<string> = new Set(Object.values(paths));
@@ -45,7 +53,7 @@ export const files: Rule = ({ files, hosts }) => {
     asList(file.hosts).forEach((selector, j) => {
       if (selected(hosts, selector).length > 0) return;
       const at = typeof file.hosts === 'string' ? ['files', i, 'hosts'] : ['files', i, 'hosts', j];
-      const meant = nearest(selector, ['all', 'control-plane', 'worker', ...hosts.map(({ name }) => name)]);
+      const meant = nearest(selector, ['all', 'control-plane', 'worker', 'etcd', ...hosts.map(({ name }) => name)]);
       found.push(
         problem(
           at,

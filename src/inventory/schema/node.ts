@@ -148,7 +148,7 @@ const host = z.strictObject({
   }),
   role: z.enum(['control-plane', 'worker', 'etcd', 'load-balancer']).meta({
     description:
-      'What the host is for. load-balancer: haproxy and keepalived (loadBalancer.kind: keepalived). Hosts of role etcd come with a later version.',
+      'What the host is for. etcd: a member of an external etcd (etcd.topology: external). load-balancer: haproxy and keepalived (loadBalancer.kind: keepalived).',
   }),
   os: z
     .enum(['linux', 'windows'])

@@ -1,6 +1,7 @@
 import { acting } from '../../cluster/acting.ts';
 import { kubectl } from '../../cluster/kubectl.ts';
 import type { Leaving } from '../../cluster/leaving.ts';
+import { memberHost } from '../../cluster/member-host.ts';
 import { membersOf, removeMembers, type BeforeMembership } from '../../cluster/members.ts';
 import { gate } from '../../cluster/quorum.ts';
 import type { Change, Step, Target } from '../../engine/step.ts';
@@ -61,7 +62,7 @@ export const drained = (drain: Drain): AnyStep => ({
   },
 });
 
-function memberChanges({ fleet, leaving }: Parting, before: BeforeMembership): readonly Change[] {
+function memberChanges({ inventory, fleet, leaving }: Parting, before: BeforeMembership): readonly Change[] {
   const { cluster } = fleet;
   if (cluster.state !== 'up') return [];
   return membersOf(cluster, leaving)
@@ -72,9 +73,9 @@ function memberChanges({ fleet, leaving }: Parting, before: BeforeMembership): r
       return {
         summary: `remove etcd member ${member.id} of ${leaving.name} (${why})`,
         apply: async (on) => {
-          const control = acting(fleet, leaving.name);
-          await before(on, control, `before ${leaving.name} was removed`);
-          await removeMembers(on(control), leaving);
+          const through = memberHost(inventory, fleet, leaving.name);
+          await before(on, through, `before ${leaving.name} was removed`);
+          await removeMembers(on(through), leaving);
         },
       };
     });

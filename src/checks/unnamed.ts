@@ -1,0 +1,26 @@
+import type { Check } from './check.ts';
+
+/** Nobody belongs to the cluster whom the inventory does not name. */
+export const unnamed: Check = {
+  name: 'unnamed',
+  title: 'every node of the cluster, and every member of an etcd beside it, is a host of the inventory',
+  why: '`up` takes nobody out of a cluster whom the inventory no longer names: `kbuild remove NAME` does, or name the host again.',
+  severities: ['warning'],
+  test: ({ inventory, fleet: { cluster } }) => {
+    const named = new Set(inventory.hosts.map(({ name }) => name));
+    const nodes =
+      cluster.state === 'up' ? cluster.nodes.map(({ name }) => ({ name, what: 'a node of the cluster' })) : [];
+    const members =
+      cluster.etcd?.state === 'up'
+        ? cluster.etcd.members.map(({ name }) => ({ name, what: 'a member of its etcd' }))
+        : [];
+    return [...nodes, ...members]
+      .filter(({ name }) => name !== '' && !named.has(name))
+      .map(({ name, what }) => ({
+        severity: 'warning' as const,
+        host: name,
+        message: `is ${what}, and the inventory does not name it`,
+        remedy: `kbuild remove ${name}, or name it in the inventory again`,
+      }));
+  },
+};

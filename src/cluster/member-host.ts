@@ -1,0 +1,30 @@
+import { FactError, Refused } from '../errors.ts';
+import type { EtcdState } from '../facts/cluster.ts';
+import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { acting } from './acting.ts';
+import { isMemberOf } from './members.ts';
+
+/** The etcd that kbuild built, where it answers. @throws FactError when it does not; Refused when there is none. */
+export function liveEtcd({ cluster }: Fleet): Extract<EtcdState, { readonly state: 'up' }> {
+  const { etcd = { state: 'absent' } } = cluster;
+  if (etcd.state === 'down') throw new FactError('etcd', 'its members', etcd.reason);
+  if (etcd.state === 'absent') throw new Refused('etcd', 'no host of role etcd runs it yet');
+  return etcd;
+}
+
+/**
+ * The host through whose member etcd is asked, changed and saved: a healthy voter, never `except`. With stacked etcd the
+ * acting control plane. Throws like `acting` and `liveEtcd`, and Refused when there is no other.
+ */
+export function memberHost(inventory: Inventory, fleet: Fleet, except?: string): LinuxHost {
+  if (inventory.etcd.topology !== 'built') return acting(fleet, except);
+  const { members, via } = liveEtcd(fleet);
+  const healthy = observedLinux(fleet)
+    .map(({ host }) => host)
+    .filter((host) => host.role === 'etcd' && host.name !== except)
+    .filter((host) => members.some((one) => isMemberOf(host)(one) && one.healthy && !one.learner));
+  const found = healthy.find(({ name }) => name === via) ?? healthy[0];
+  if (found !== undefined) return found;
+  throw new Refused('etcd', `no member is healthy${except === undefined ? '' : ` beside that of ${except}`}`);
+}

@@ -1,0 +1,111 @@
+import { etcdDocuments } from '../cluster/etcd-config.ts';
+import { secretYaml } from '../cluster/secret-yaml.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
+import { ETCD_SIGNING } from '../facts/linux/etcd-pki.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { controlPlanes, etcdHosts } from '../inventory/select.ts';
+import { paths } from '../paths.ts';
+import { runs } from '../resources/runs.ts';
+import type { On } from '../remote/remote.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+
+const MODE = 0o600;
+
+/** Fingerprint of the authority that lies on a host; `absent`, also where the host was not observed. */
+export function authorityOn(fleet: Fleet, host: LinuxHost): string {
+  const pki = linuxFacts(fleet, host)?.etcdPki ?? 'not asked';
+  return pki === 'not asked' ? 'absent' : pki.authority;
+}
+
+/** The hosts of role etcd that can sign: they have the authority and its key. */
+export const signers = (fleet: Fleet): readonly LinuxHost[] =>
+  observedLinux(fleet)
+    .filter(({ host }) => host.role === 'etcd' && authorityOn(fleet, host) !== 'absent')
+    .filter(({ facts }) => facts.files.get(paths.etcdCaKey)?.kind === 'file')
+    .map(({ host }) => host);
+
+function refuseSeveral(fleet: Fleet, inventory: Inventory): void {
+  const found = new Set(
+    etcdHosts(inventory)
+      .map((host) => authorityOn(fleet, host))
+      .filter((authority) => authority !== 'absent'),
+  );
+  if (found.size > 1)
+    throw new Refused(
+      etcdHosts(inventory)
+        .map(({ name }) => name)
+        .join(', '),
+      `they have ${String(found.size)} different certificate authorities of etcd`,
+      'find out which one the API servers use (/etc/kubernetes/pki/etcd/ca.crt), and reset the hosts with the other',
+    );
+}
+
+/** @throws Refused where an authority that nobody here has may be in use. */
+function refuseSecond({ inventory, fleet, host }: Target): void {
+  const unseen = etcdHosts(inventory).find((one) => linuxFacts(fleet, one) === undefined);
+  if (unseen !== undefined)
+    throw new Refused(host.name, `${unseen.name} was not observed, and may hold etcd's certificate authority`);
+  const user = controlPlanes(inventory).find(
+    (one) =>
+      authorityOn(fleet, one) !== 'absent' && linuxFacts(fleet, one)?.kubernetesTraces.has(paths.adminConf) === true,
+  );
+  if (user !== undefined)
+    throw new Refused(
+      host.name,
+      `no host of role etcd holds the key of etcd's certificate authority any more, and ${user.name} uses it`,
+      'bring one of the hosts back, or /etc/kubernetes/pki/etcd/ca.crt and ca.key of one of them',
+    );
+}
+
+/** Puts the authority of another host to this one: both files beside their place first, so that they fit each other. */
+async function take(on: On, from: LinuxHost, host: LinuxHost): Promise<void> {
+  const certificate = await on(from).read(paths.etcdCa);
+  const key = await on(from).reveal(sh`cat ${paths.etcdCaKey}`);
+  await on(host).write(`${ETCD_SIGNING}/etcd/ca.key`, key, MODE);
+  await on(host).write(`${ETCD_SIGNING}/etcd/ca.crt`, certificate);
+  await on(host).run(script('linux/etcd-certificates.sh', { SIGN: '', STAGING: ETCD_SIGNING }));
+}
+
+/**
+ * etcd's certificate authority with its key is on every host of role etcd, so that each signs its own certificates and no
+ * host is special. The first that needs it makes it; the others take it over.
+ */
+export const etcdAuthority: Step = {
+  name: 'etcd-authority',
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    refuseSeveral(fleet, inventory);
+    const key = facts.files.get(paths.etcdCaKey);
+    const has = authorityOn(fleet, host) !== 'absent' && key?.kind === 'file';
+    if (has && key.mode === MODE) return [];
+    if (has)
+      return [
+        {
+          summary: `let root alone read ${paths.etcdCaKey} (found mode ${key.mode.toString(8)})`,
+          apply: runs(host, sh`chmod 600 ${paths.etcdCaKey}`),
+        },
+      ];
+    const [from] = signers(fleet);
+    if (from !== undefined)
+      return [
+        {
+          summary: `take etcd's certificate authority from ${from.name} (found none)`,
+          apply: (on) => take(on, from, host),
+        },
+      ];
+    refuseSecond(target);
+    return [
+      {
+        summary: "have etcd's certificate authority, made here or on another host of role etcd (found none)",
+        apply: async (on) => {
+          await on(host).job('etcd-authority', sh`kubeadm init phase certs etcd-ca --config config.yaml`, {
+            'config.yaml': secretYaml(etcdDocuments(inventory, host)),
+          });
+        },
+      },
+    ];
+  },
+};

@@ -1,0 +1,66 @@
+import { etcdDocuments } from '../cluster/etcd-config.ts';
+import { toYaml } from '../cluster/secret-yaml.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { ETCD_SIGNING } from '../facts/linux/etcd-pki.ts';
+import { etcdHosts } from '../inventory/select.ts';
+import { paths } from '../paths.ts';
+import type { On } from '../remote/remote.ts';
+import { madeOf } from '../shell/secret.ts';
+import { script } from '../templates.ts';
+import { authorityOn, signers } from './authority.ts';
+import { flaw } from './certificates.ts';
+
+/** On tmpfs: the key is on a host of role etcd only while it is being made. */
+const WORK = `${paths.run}/etcd-client`;
+const CERTIFICATE = '-----BEGIN CERTIFICATE-----';
+
+async function fetch({ inventory, host, fleet }: Target, on: On): Promise<void> {
+  const [from] = signers(fleet);
+  if (from === undefined)
+    throw new Refused(host.name, "no host of role etcd has etcd's certificate authority with its key");
+  const authority = await on(from).read(paths.etcdCa);
+  // The certificate and its key in one answer, which is never logged.
+  const pair = await on(from).reveal(
+    script('linux/etcd-client-certificate.sh', {
+      WORK,
+      CONFIG: toYaml(etcdDocuments(inventory, from, { certificatesDir: WORK })),
+    }),
+  );
+  const remote = on(host);
+  await remote.write(`${ETCD_SIGNING}/etcd/ca.crt`, authority);
+  await remote.write(
+    `${ETCD_SIGNING}/apiserver-etcd-client.key`,
+    madeOf(pair, (text) => text.slice(0, text.indexOf(CERTIFICATE))),
+  );
+  await remote.write(
+    `${ETCD_SIGNING}/apiserver-etcd-client.crt`,
+    madeOf(pair, (text) => text.slice(text.indexOf(CERTIFICATE))),
+    0o644,
+  );
+  await remote.run(script('linux/etcd-certificates.sh', { SIGN: '', STAGING: ETCD_SIGNING }));
+}
+
+/**
+ * A control plane has etcd's authority, never its key, and a client certificate of it for its API server with more than 30
+ * days left: made on a host of role etcd and fetched. The API server reads it anew with every connection.
+ */
+export const etcdClientCertificate: Step = {
+  name: 'etcd-client-certificate',
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    if (inventory.etcd.topology !== 'built') return [];
+    const theirs = etcdHosts(inventory)
+      .map((one) => authorityOn(fleet, one))
+      .find((authority) => authority !== 'absent');
+    const other = theirs !== undefined && authorityOn(fleet, host) !== theirs;
+    const found = flaw(facts.etcdPki, 'apiserver-etcd-client') ?? (other ? 'of another authority' : undefined);
+    if (found === undefined) return [];
+    return [
+      {
+        summary: `fetch a client certificate of etcd for the API server of ${host.name} (found ${found})`,
+        apply: (on) => fetch(target, on),
+      },
+    ];
+  },
+};

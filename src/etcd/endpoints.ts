@@ -1,0 +1,68 @@
+import { initDocuments } from '../cluster/kubeadm-config.ts';
+import { kubectl } from '../cluster/kubectl.ts';
+import { same } from '../cluster/compare.ts';
+import { secretYaml } from '../cluster/secret-yaml.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import type { ClusterUp } from '../facts/cluster.ts';
+import { FIELD_MANAGER } from '../facts/ownership.ts';
+import { script } from '../templates.ts';
+
+/** The endpoints that the cluster's stored configuration names. */
+function stored({ configuration }: ClusterUp): readonly string[] {
+  const etcd = configuration['etcd'] as { readonly external?: { readonly endpoints?: readonly string[] } } | undefined;
+  return etcd?.external?.endpoints ?? [];
+}
+
+const hostOf = (url: string): string => url.replace(/^https:\/\/|:\d+$/g, '');
+
+/** @throws Refused where none of the endpoints stays: that would be another etcd. */
+function refuseAnother({ inventory }: Target, wanted: readonly string[], found: readonly string[]): void {
+  if (found.length === 0 || found.some((url) => wanted.includes(url))) return;
+  throw new Refused(
+    inventory.name,
+    `its API servers use etcd at ${found.join(', ')}, and the inventory names other endpoints (${wanted.join(', ')})`,
+    'a cluster cannot be put onto another etcd; members are replaced one by one, so that one endpoint always stays',
+  );
+}
+
+/**
+ * A joined control plane's API server looks for etcd at the endpoints that the inventory means, also after members came
+ * and went; so does the next control plane that joins. One API server restarts at a time.
+ */
+export const etcdEndpoints: Step = {
+  name: 'etcd-endpoints',
+  settleMs: 60_000,
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    const { etcd } = inventory;
+    const { cluster } = fleet;
+    if (etcd.topology === 'stacked' || cluster.state !== 'up' || standing(target) !== 'joined') return [];
+    const found = facts.etcdServers === 'absent' ? etcd.endpoints : facts.etcdServers;
+    refuseAnother(target, etcd.endpoints, found);
+    const isOld = !same([...found].sort(), [...etcd.endpoints].sort());
+    const isNoted = same([...stored(cluster)].sort(), [...etcd.endpoints].sort());
+    if (!isOld && (isNoted || cluster.via !== host.name)) return [];
+    const parts = cluster.via === host.name && !isNoted ? ['cluster'] : ['manifests'];
+    return [
+      {
+        summary: `lead the API server of ${host.name} to etcd at ${etcd.endpoints.map(hostOf).join(', ')} (found ${(isOld ? found : stored(cluster)).map(hostOf).join(', ')})`,
+        disrupts: isOld,
+        apply: async (on) => {
+          await on(host).job(
+            'etcd-endpoints',
+            script('linux/kubeadm-settings.sh', {
+              PARTS: parts,
+              NODE: host.name,
+              KUBECTL: kubectl(inventory, host).join(' '),
+              MANAGER: FIELD_MANAGER,
+              SETTINGS: '',
+            }),
+            { 'config.yaml': secretYaml(initDocuments(inventory, host)) },
+          );
+        },
+      },
+    ];
+  },
+};

@@ -1,0 +1,51 @@
+import { dirname } from 'node:path/posix';
+import { CRI_SOCKET } from '../cluster/kubeadm-config.ts';
+import { toYaml } from '../cluster/secret-yaml.ts';
+import type { Step } from '../engine/step.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { merged } from '../inventory/merge.ts';
+import { paths } from '../paths.ts';
+import { file, OURS } from '../resources/file.ts';
+import { service } from '../resources/service.ts';
+
+/** The configuration of a kubelet that knows no cluster and only runs the static pods of its host. */
+const kubeletConfig = (inventory: Inventory, host: LinuxHost): string =>
+  toYaml([
+    merged(
+      {
+        apiVersion: 'kubelet.config.k8s.io/v1beta1',
+        kind: 'KubeletConfiguration',
+        address: '127.0.0.1',
+        authentication: { anonymous: { enabled: false }, webhook: { enabled: false } },
+        authorization: { mode: 'AlwaysAllow' },
+        staticPodPath: dirname(paths.etcdManifest),
+        containerRuntimeEndpoint: CRI_SOCKET,
+      },
+      { ...host.kubelet.config, cgroupDriver: inventory.runtime.cgroupDriver },
+    ),
+  ]);
+
+/** A unit file takes `%` for the start of a specifier. */
+const unitWord = (word: string): string => `"${word.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll('%', '%%')}"`;
+
+const config = file('etcd-kubelet-config', {
+  path: paths.etcdKubeletConfig,
+  content: ({ inventory, host }) => `${OURS}.\n${kubeletConfig(inventory, host)}`,
+});
+
+/** Comes after kubeadm's own drop-in, which would let the kubelet wait for a cluster. */
+const dropIn = file('etcd-kubelet-unit', {
+  path: paths.etcdKubeletDropIn,
+  content: ({ host }) => {
+    const own = host.kubelet.extraArgs.map(({ name, value }) => unitWord(`--${name}=${value}`));
+    const command = ['/usr/bin/kubelet', `--config=${paths.etcdKubeletConfig}`, ...own].join(' ');
+    return `${OURS}.\n[Service]\nExecStart=\nExecStart=${command}\nRestart=always\n`;
+  },
+});
+
+/** The kubelet of a host of role etcd: etcd's keeper, without an API server. */
+export const etcdKubelet: readonly Step[] = [
+  config,
+  dropIn,
+  service('kubelet', { uses: [paths.etcdKubeletConfig, dirname(paths.etcdKubeletDropIn)], after: [config, dropIn] }),
+];

@@ -1,0 +1,139 @@
+import { liveEtcd, memberHost } from '../cluster/member-host.ts';
+import {
+  addLearner,
+  isMemberOf,
+  membersOf,
+  promoteLearner,
+  removeMembers,
+  type BeforeMembership,
+} from '../cluster/members.ts';
+import { gate } from '../cluster/quorum.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import type { MemberView } from '../facts/cluster.ts';
+import { withEtcd } from '../facts/etcd-view.ts';
+import { paths } from '../paths.ts';
+import type { On } from '../remote/remote.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+import { isToBeFounded } from './founding.ts';
+import { startMember } from './found.ts';
+
+const MINUTES = 60_000;
+
+const isFounding = (target: Target): boolean =>
+  isToBeFounded(target) || (typeof target.facts.marker === 'object' && target.facts.marker.action === 'init');
+
+/** True for a host that is to become a further member of an etcd that is there. */
+const isYetToJoin = (target: Target): boolean => standing(target) !== 'joined' && !isFounding(target);
+
+/** What etcd knows of the host; undefined: nothing. Throws like `liveEtcd`. */
+const memberOf = ({ fleet, host }: Target): MemberView | undefined => liveEtcd(fleet).members.find(isMemberOf(host));
+
+const hasStarted = ({ name, healthy }: MemberView): boolean => name !== '' && healthy;
+
+/** etcd answers, and all of its members are well: only then another one joins. */
+const well: Step = {
+  name: 'etcd-well',
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    const { host, fleet, facts } = target;
+    if (!isYetToJoin(target)) return [];
+    const { etcd } = fleet.cluster;
+    if (etcd?.state !== 'up')
+      return [{ summary: `wait for etcd to answer${etcd?.state === 'down' ? ` (${etcd.reason})` : ''}` }];
+    if (facts.etcdToken !== 'absent') return [];
+    const own = new Set(membersOf(etcd, host).map(({ id }) => id));
+    const others = etcd.members.filter(({ id }) => !own.has(id));
+    const { allowed, why } = gate({ members: others, alarms: etcd.alarms }, { kind: 'add' });
+    return allowed ? [] : [{ summary: `wait until ${host.name} may become a member of etcd: ${why}` }];
+  },
+};
+
+/** What of the host's earlier life is still a member, in words. @throws Refused when it cannot be taken out. */
+function stale({ fleet, host }: Target): string {
+  if (fleet.cluster.etcd?.state !== 'up') return '';
+  const etcd = liveEtcd(fleet);
+  const [member] = membersOf(etcd, host);
+  if (member === undefined) return ` (found ${String(etcd.members.length)} members)`;
+  const { allowed, why } = gate(etcd, { kind: 'remove', id: member.id });
+  if (!allowed) throw new Refused(host.name, `its stale etcd member ${member.id} cannot be removed: ${why}`);
+  return ` (found its stale member ${member.id}, which goes first)`;
+}
+
+async function add(target: Target, on: On, before: BeforeMembership): Promise<void> {
+  const { inventory, host, fleet } = target;
+  const through = memberHost(inventory, fleet, host.name);
+  await before(on, through, `before ${host.name} became a member of etcd`);
+  await removeMembers(on(through), host);
+  const members = await addLearner(on(through), host);
+  await startMember(target, on, 'join', { state: 'existing', members });
+}
+
+/** A host that is to join has started as a learner, which has no vote yet. */
+const added = (before: BeforeMembership): Step => ({
+  name: 'etcd-member-added',
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    const { host, facts } = target;
+    if (!isYetToJoin(target)) return [];
+    if (facts.etcdToken === 'absent')
+      return [
+        {
+          summary: `add ${host.name} to etcd as a learner${stale(target)}`,
+          apply: (on) => add(target, on, before),
+        },
+      ];
+    const member = memberOf(target);
+    if (member !== undefined && (hasStarted(member) || !member.learner)) return [];
+    return [{ summary: `wait until etcd on ${host.name} has started as a learner` }];
+  },
+});
+
+/** A learner that has caught up gets its vote. */
+const promoted: Step = {
+  name: 'etcd-member-promoted',
+  settleMs: MINUTES,
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    if (!isYetToJoin(target)) return [];
+    if (facts.etcdToken !== 'absent' && memberOf(target)?.learner === false) return [];
+    return [
+      {
+        summary: `give ${host.name} its vote in etcd, once it has caught up`,
+        apply: (on) => promoteLearner(on(memberHost(inventory, fleet, host.name)), host),
+      },
+    ];
+  },
+};
+
+const health = withEtcd(sh`e health "$@" endpoint health >/dev/null`).script;
+const healthOfAll = withEtcd(sh`e health "$@" endpoint health --cluster >/dev/null`).script;
+
+/** The host's member votes and is healthy, and nothing tells of an unfinished start any more. */
+const serves: Step = {
+  name: 'etcd-serves',
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    const { host, fleet } = target;
+    if (standing(target) === 'joined') {
+      const { etcd } = fleet.cluster;
+      if (etcd?.state === 'up' && etcd.members.some((one) => isMemberOf(host)(one) && hasStarted(one))) return [];
+      const found = etcd?.state === 'down' ? etcd.reason : 'it is not healthy';
+      return [{ summary: `wait until etcd on ${host.name} serves (found: ${found})` }];
+    }
+    return [
+      {
+        summary: `see that etcd on ${host.name} serves`,
+        apply: async (on) => {
+          const CHECK = isFounding(target) ? healthOfAll : health;
+          await on(host).job('etcd-serves', script('linux/etcd-serves.sh', { CHECK, MARKER: paths.marker }));
+        },
+      },
+    ];
+  },
+};
+
+/** Every host of role etcd is a healthy member that votes; who is new joins an etcd that is there as a learner first. */
+export const etcdMembers = (before: BeforeMembership): readonly Step[] => [well, added(before), promoted, serves];

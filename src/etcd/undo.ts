@@ -1,0 +1,70 @@
+import { resetConfiguration } from '../cluster/kubeadm-config.ts';
+import { kubeadmJob } from '../cluster/kubeadm-job.ts';
+import { memberHost } from '../cluster/member-host.ts';
+import { isMemberOf, removeMembers, type BeforeMembership } from '../cluster/members.ts';
+import { gate } from '../cluster/quorum.ts';
+import { secretYaml } from '../cluster/secret-yaml.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import type { MemberView } from '../facts/cluster.ts';
+import { isToBeFounded } from './founding.ts';
+
+/** What etcd knows of the host, where it answers. */
+function memberOf({ fleet: { cluster }, host }: Target): MemberView | undefined {
+  return cluster.etcd?.state === 'up' ? cluster.etcd.members.find(isMemberOf(host)) : undefined;
+}
+
+/** True for what cannot be gone on with: a member that never started, or what a removal left. */
+function isToBeUndone(target: Target): boolean {
+  const { facts } = target;
+  if (standing(target) !== 'partial' || isToBeFounded(target)) return false;
+  if (typeof facts.marker === 'object' && facts.marker.action === 'init') return false;
+  const member = memberOf(target);
+  return member === undefined || member.name === '';
+}
+
+/** Nothing is undone while etcd cannot say whether it needs it: after a power cut the member may be the one for quorum. */
+const answers: Step = {
+  name: 'etcd-answers',
+  settleMs: 5 * 60_000,
+  diff: (target) => {
+    const { etcd } = target.fleet.cluster;
+    return etcd?.state === 'down' && isToBeUndone(target)
+      ? [{ summary: `wait for etcd to answer, before what is half-finished on ${target.host.name} is undone` }]
+      : [];
+  },
+};
+
+/** A half-finished join of a member, or removal, is taken back, its learner removed, so that it can be done again. */
+const undone = (before: BeforeMembership): Step => ({
+  name: 'undo-half-finished-etcd',
+  diff: (target) => {
+    if (!isToBeUndone(target)) return [];
+    const { inventory, host, fleet } = target;
+    const { etcd } = fleet.cluster;
+    const member = memberOf(target);
+    if (member !== undefined && etcd?.state === 'up') {
+      const { allowed, why } = gate(etcd, { kind: 'remove', id: member.id });
+      if (!allowed) throw new Refused(host.name, `its etcd member ${member.id} cannot be removed: ${why}`);
+    }
+    return [
+      {
+        summary: `undo a half-finished member of etcd on ${host.name}${member === undefined ? '' : ` (found ${member.learner ? 'learner' : 'member'} ${member.id})`}`,
+        apply: async (on) => {
+          if (etcd?.state === 'down')
+            throw new Refused(host.name, 'etcd does not answer, and may need what this host holds');
+          if (member !== undefined) {
+            const through = memberHost(inventory, fleet, host.name);
+            await before(on, through, `before ${host.name} was undone`);
+            await removeMembers(on(through), host);
+          }
+          await kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory)]));
+        },
+      },
+    ];
+  },
+});
+
+/** What an interrupted run left of a member is gone. */
+export const undoHalfFinishedEtcd = (before: BeforeMembership): readonly Step[] => [answers, undone(before)];

@@ -1,0 +1,46 @@
+import type { BeforeMembership } from '../cluster/members.ts';
+import type { Phase } from '../engine/step.ts';
+import { etcdAuthority } from '../etcd/authority.ts';
+import { etcdCertificates } from '../etcd/certificates.ts';
+import { etcdFounded } from '../etcd/found.ts';
+import { etcdKubelet } from '../etcd/kubelet.ts';
+import { etcdMembers } from '../etcd/members.ts';
+import { undoHalfFinishedEtcd } from '../etcd/undo.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { etcdHosts } from '../inventory/select.ts';
+
+/**
+ * The etcd that kbuild builds on the hosts of role etcd, before there is an API: founded by all of them together, or each
+ * new one joins. Certificates and members change on one host at a time.
+ */
+export function etcdPhases(inventory: Inventory, before: BeforeMembership): readonly Phase[] {
+  const hosts = etcdHosts(inventory);
+  if (hosts.length === 0) return [];
+  const each = { kind: 'linux', hosts, concurrency: 1 } as const;
+  return [
+    {
+      name: 'etcd-undo',
+      title: 'Undo half-finished members of etcd',
+      ...each,
+      steps: undoHalfFinishedEtcd(before),
+      overlaps: true,
+    },
+    {
+      name: 'etcd-kubelets',
+      title: 'Start the keepers of etcd',
+      kind: 'linux',
+      hosts,
+      steps: etcdKubelet,
+      overlaps: true,
+    },
+    {
+      name: 'etcd-certificates',
+      title: 'Make the certificates of etcd',
+      ...each,
+      steps: [etcdAuthority, etcdCertificates],
+      overlaps: true,
+    },
+    { name: 'etcd-start', title: 'Start etcd', kind: 'linux', hosts, steps: etcdFounded, overlaps: true },
+    { name: 'etcd-members', title: 'See etcd serve', ...each, steps: etcdMembers(before) },
+  ];
+}

@@ -1,0 +1,100 @@
+/**
+ * An etcd that kbuild builds on hosts of its own comes and goes: one member, three, five, three; and a founder that loses its
+ * power in the middle of init. The tests build on each other.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWriter } from '../api-writer.ts';
+import { eventsOf, type Ran } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { nodes } from '../pods.ts';
+import { membersOf, stacked, type Stacked } from '../stacked.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const [one, two, three, four, five] = ['eegetcd1', 'eegetcd2', 'eegetcd3', 'eegetcd4', 'eegetcd5'] as const;
+const CONTROLS = ['eegcp1', 'eegcp2'] as const;
+const HOSTS = [one, two, three, four, five, ...CONTROLS];
+let cluster: Stacked;
+let writer: ReturnType<typeof startWriter>;
+
+const ok = (what: string, ran: Ran): Ran => {
+  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
+  console.log(`${what}: ${ran.seconds.toFixed(1)} s`);
+  return ran;
+};
+
+/** Addresses at which the API server of each control plane looks for etcd. */
+const ledTo = (): Promise<readonly string[]> =>
+  Promise.all(
+    CONTROLS.map(
+      async (host) =>
+      (await lab.inside(host, 'sed -n "s/.*--etcd-servers=//p" /etc/kubernetes/manifests/kube-apiserver.yaml')).stdout.trim(), // prettier-ignore
+    ),
+  );
+const urls = (...names: readonly string[]): string =>
+  names.map((name) => `https://${lab.hostSettings(name).address}:2379`).join(',');
+
+beforeAll(async () => {
+  cluster = await stacked('eegrow', 7463, HOSTS, { etcd: { topology: 'external' } });
+});
+afterAll(async () => {
+  cluster.balancer.close();
+  await lab.down(HOSTS);
+});
+
+test('one member', async () => {
+  await cluster.name([one, ...CONTROLS]);
+  ok('1 + 2 built', await cluster.up());
+  expect(await membersOf(cluster)).toEqual([one]);
+  const { code, stderr } = await cluster.run('remove', one, '--yes');
+  expect(code, stderr).toBe(7);
+  expect(stderr).toContain(`${one} is the last voter`);
+  writer = startWriter(cluster.kubeconfig);
+});
+
+test.each([
+  ['1 → 3', [one, two, three]],
+  ['3 → 5', [one, two, three, four, five]],
+])('%s: API servers follow, one after another', async (what, members) => {
+  await cluster.name([...members, ...CONTROLS]);
+  const ran = ok(what, await cluster.up('--json'));
+  expect(eventsOf(ran).filter(({ kind }) => kind === 'unplanned')).toEqual([]);
+  expect(await membersOf(cluster)).toEqual(members);
+  expect(new Set(await ledTo())).toEqual(new Set([urls(...members)]));
+  expect((await cluster.up()).stdout).toBe('nothing to do\n');
+});
+
+test('5 → 3, the first one among those that go', async () => {
+  const left = [two, three, four];
+  ok('5 → 3', await cluster.run('remove', one, five, '--yes'));
+  await cluster.name([...left, ...CONTROLS]);
+  ok('API servers led to three', await cluster.up());
+  expect(new Set(await ledTo())).toEqual(new Set([urls(...left)]));
+  expect(await membersOf(cluster)).toEqual(left);
+  expect((await cluster.up()).stdout).toBe('nothing to do\n');
+});
+
+test('nothing that was acknowledged is lost', async () => {
+  const { acknowledged, lost, longestGapMs } = await writer.stop();
+  console.log(`${String(acknowledged)} writes acknowledged, longest gap ${String(longestGapMs)} ms`);
+  expect(lost).toEqual([]);
+});
+
+test('reset leaves nothing of etcd', async () => {
+  ok('reset', await cluster.run('reset', '--yes-destroy', 'eegrow'));
+  const left = 'ls -A /etc/kubernetes/manifests /etc/kubernetes/pki/etcd /var/lib/etcd /etc/systemd/system/kubelet.service.d 2>/dev/null | grep -v :'; // prettier-ignore
+  for (const host of [two, three, four]) expect((await lab.inside(host, left)).stdout.trim(), host).toBe('');
+});
+
+test('an init that was cut off, with keys in etcd, is undone and done again', async () => {
+  const running = cluster.startUp();
+  await waitUntil('an API server', 600_000, async () =>
+    (await lab.inside('eegcp1', 'ss -ltn sport = :6443')).stdout.includes(':6443'),
+  );
+  running.kill('SIGKILL');
+  await lab.kill(['eegcp1']);
+  await lab.start(['eegcp1']);
+  await running.ended;
+  ok('built again after the founder lost its power in the middle of init', await cluster.up());
+  expect(await nodes('eegcp1')).toEqual({ eegcp1: true, eegcp2: true });
+  expect((await cluster.up()).stdout).toBe('nothing to do\n');
+});
