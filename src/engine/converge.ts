@@ -4,7 +4,7 @@ import type { On } from '../remote/remote.ts';
 import { turns, type Turn } from './disruption.ts';
 import { eachLimit, limiter } from './each-limit.ts';
 import type { Emit } from './event.ts';
-import { stepOnHost } from './step-on-host.ts';
+import { nothingIsDue, stepOnHost } from './step-on-host.ts';
 import type { Phase } from './step.ts';
 import { places } from './target.ts';
 import type { Watch } from './watch.ts';
@@ -94,6 +94,7 @@ function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
   const { run } = limiter(phase.concurrency ?? Number.MAX_SAFE_INTEGER);
   let hosts: readonly Host[] | undefined;
   let startedMs: number | undefined;
+  let turnTaken = false;
   let changes = 0;
   const left = new Set<string>();
   return {
@@ -109,6 +110,11 @@ function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
         title: phase.title,
         hosts: (hosts ?? []).map(({ name }) => name),
       });
+    },
+    /** Before the first host of a phase that goes host by host and has something to do: others were at work meanwhile. */
+    takeTurn: (watch: Watch): void => {
+      if (!turnTaken) watch.expireAll();
+      turnTaken = true;
     },
     count: (more: number): void => {
       changes += more;
@@ -134,7 +140,10 @@ async function hostInPhase(
   row.begin();
   emit({ kind: 'host-started', phase: phase.name, host: host.name });
   let changes = 0;
-  for (const step of phase.steps) {
+  const inTurn = phase.concurrency === 1;
+  const steps = inTurn && (await nothingIsDue(run, phase, host)) ? [] : phase.steps;
+  if (inTurn && steps.length > 0) row.takeTurn(run.watch);
+  for (const step of steps) {
     if (signal.aborted) throw new Interrupted('interrupted before the next step');
     try {
       changes += await stepOnHost(run, turn, phase, host, step);
@@ -147,6 +156,8 @@ async function hostInPhase(
       throw error;
     }
   }
+  // It changed what the hosts have in common: what was seen before is old to the next one.
+  if (inTurn && steps.length > 0) run.watch.expireAll();
   row.count(changes);
   emit({ kind: 'host-done', phase: phase.name, host: host.name, changes, durationMs: nowMs() - startedMs });
   return changes;

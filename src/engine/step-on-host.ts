@@ -17,6 +17,19 @@ interface Look {
   readonly sawCluster: boolean;
 }
 
+/** True when none of these steps has anything to do on the host, as far as is known. What cannot be told is something to do. */
+export async function nothingIsDue({ inventory, watch }: Convergence, phase: Phase, host: Host): Promise<boolean> {
+  try {
+    for (const step of phase.steps) {
+      const { value } = await watch.evaluate(ask(phase, step, host, inventory));
+      if (value !== 'not observed' && value.length > 0) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * One step on one host: diff, apply, observe, and the diff must be empty within the step's settle time. Returns how many
  * changes were applied. @throws NotConverged, Refused, Interrupted, and what a change throws
@@ -34,8 +47,6 @@ export async function stepOnHost(
     const { value, sawCluster } = await watch.evaluate(question);
     return { due: value === 'not observed' ? [] : value, sawCluster };
   };
-  // A phase that goes host by host changes what the hosts have in common: what was seen before the last one is old.
-  if (phase.concurrency === 1) watch.expireAll();
   const found = await look();
   if (found.due.length === 0) return 0;
   const place: Place = { phase: phase.name, host: host.name, step: step.name };

@@ -35,9 +35,9 @@ import { unwantedObjects } from './wanted-objects.ts';
 import { windowsPhases } from './windows.ts';
 
 /**
- * What `kbuild up` does, in order: the table of contents. A host goes through all phases up to `network` at its own pace,
+ * What `kbuild up` does, in order: the table of contents. A host goes through all phases up to `settings` at its own pace,
  * so the founder's init runs while workers still install and pull. Then control planes join one after another, and workers
- * beside them. `before` is called before every change of etcd's members.
+ * and the network plugin beside them. `before` is called before every change of etcd's members.
  */
 export function up(inventory: Inventory, before: BeforeMembership = () => Promise.resolve()): readonly Phase[] {
   const hosts = kubernetesHosts(inventory);
@@ -89,13 +89,15 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       // Where kbuild builds etcd beside the control planes, all of it serves before.
       ...(inventory.etcd.topology === 'built' ? {} : { overlaps: true }),
     },
+    // Before anybody joins: it deletes tokens, and tells kubeadm what joins shall find.
     {
-      name: 'network',
-      title: 'Connect pods',
+      name: 'settings',
+      title: 'Configure kubeadm',
       ...cluster,
-      steps: [noLeftoverTokens, kubeadmSettings, flannel, windowsNetwork, runtimeClasses],
+      steps: [noLeftoverTokens, kubeadmSettings],
       overlaps: true,
     },
+    { name: 'network', title: 'Connect pods', ...cluster, steps: [flannel, windowsNetwork, runtimeClasses] },
     {
       name: 'control-planes',
       title: 'Join control planes',
@@ -103,6 +105,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       hosts: founders,
       steps: [controlPlanesWell, joinControlPlane(before), noMarker, kubeVip],
       concurrency: 1,
+      overlaps: true,
     },
     {
       name: 'join',

@@ -108,6 +108,17 @@ test('an overlapping phase does not wait for other hosts, the one after it does'
   expect(order).toEqual(['w2 two', 'w1 two', 'w2 three']);
 });
 
+test('a phase with concurrency 1 does not look again for hosts that need nothing', async () => {
+  const here = world([w1, w2]);
+  here.words.get('w1')!.add('one');
+  await here.run([linuxPhase('a', [w1, w2], [wants('one'), wants('two')], { concurrency: 1 })]);
+  expect([...here.words.get('w2')!]).toEqual(['one', 'two']);
+  const again = world([w1, w2]);
+  for (const name of ['w1', 'w2']) again.words.get(name)!.add('one');
+  await again.run([linuxPhase('a', [w1, w2], [wants('one')], { concurrency: 1 })]);
+  expect(again.looks).toEqual([]);
+});
+
 test('a phase with concurrency 1 goes host by host and looks again before each', async () => {
   const here = world([w1, w2]);
   await here.run([linuxPhase('a', [w1, w2], [wants('one')], { concurrency: 1 })]);

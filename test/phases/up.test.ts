@@ -10,7 +10,7 @@ test('names of phases and steps are unique, since a change is known by them', ()
   for (const { steps } of phases) expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
 });
 
-test('the founder goes through to its network at its own pace; workers join when all that is done', () => {
+test('the founder goes through to the settings at its own pace; then everybody joins while pods are connected', () => {
   expect(groups(phases)[0]!.map(({ name }) => name)).toEqual([
     'prepare',
     'former-balancers',
@@ -18,9 +18,9 @@ test('the founder goes through to its network at its own pace; workers join when
     'packages',
     'images',
     'init',
-    'network',
+    'settings',
   ]);
-  expect(groups(phases)[0]!.map(({ name }) => name)).not.toContain('join');
+  expect(groups(phases)[1]!.map(({ name }) => name)).toEqual(['network', 'control-planes', 'join']);
 });
 
 test('one control plane at a time is founded, and few kubelets are restarted at once', () => {
