@@ -1,5 +1,6 @@
 import type { Kinds } from '../facts/fleet.ts';
 import type { Inventory, PackageRepository } from '../inventory/inventory.ts';
+import { isVersion } from '../resources/packages.ts';
 import { fullName, roleImages } from '../runtime/images.ts';
 import { loginOf } from '../resources/registry-files.ts';
 import { madeOf } from '../shell/secret.ts';
@@ -71,25 +72,38 @@ export function imageWanted(inventory: Inventory, what: string): Wanted {
 }
 
 /** Images of which only the installed kubeadm knows the tag: it changes with patch releases. */
-function kubeadmsOwn(inventory: Inventory): readonly Wanted[] {
+function kubeadmsOwn(inventory: Inventory, { facts }: Seen): readonly Wanted[] {
   const { imageRepository } = inventory.kubernetes;
   // kubeadm's own rule: only below the default repository CoreDNS has a folder.
   const coredns = imageRepository === 'registry.k8s.io' ? 'coredns/coredns' : 'coredns';
   const names = inventory.etcd.topology === 'stacked' ? ['etcd', coredns] : [coredns];
-  return names.map((name) => {
-    const image = fullName(`${imageRepository}/${name}`).replace(/:latest$/, '');
-    return { kind: 'tags', what: image, ...registryWanted(inventory, image, 'tags/list') };
-  });
+  return names
+    .map((name) => fullName(`${imageRepository}/${name}`).replace(/:latest$/, ''))
+    .filter((image) => ![...facts.images].some((one) => one.startsWith(`${image}:`)))
+    .map((image) => ({ kind: 'tags', what: image, ...registryWanted(inventory, image, 'tags/list') }));
 }
 
-/** What a host of its role will download. */
+/** Packages that are there at their version are not downloaded again. */
+const hasAll = ({ facts }: Seen, names: readonly string[], version: string): boolean =>
+  names.every((name) => {
+    const state = facts.packages.get(name);
+    return state?.state === 'installed' && isVersion(state.version, version);
+  });
+
+/** What a host of its role will download: what it lacks. */
 export function wantedDownloads(inventory: Inventory, seen: Seen): readonly Wanted[] {
   if (seen.host.role === 'load-balancer') return [];
   const { kubernetes, runtime } = inventory;
   return [
-    ...repositoryWanted('Kubernetes', kubernetes.repository, kubernetes.version, seen),
-    ...repositoryWanted('containerd', runtime.repository, runtime.version, seen),
-    ...roleImages({ inventory, host: seen.host }).map((image) => imageWanted(inventory, image)),
-    ...(seen.host.role === 'control-plane' ? kubeadmsOwn(inventory) : []),
+    ...(hasAll(seen, ['kubelet', 'kubeadm', 'kubectl'], kubernetes.version)
+      ? []
+      : repositoryWanted('Kubernetes', kubernetes.repository, kubernetes.version, seen)),
+    ...(hasAll(seen, [runtime.package], runtime.version)
+      ? []
+      : repositoryWanted('containerd', runtime.repository, runtime.version, seen)),
+    ...roleImages({ inventory, host: seen.host })
+      .filter((image) => !seen.facts.images.has(image))
+      .map((image) => imageWanted(inventory, image)),
+    ...(seen.host.role === 'control-plane' ? kubeadmsOwn(inventory, seen) : []),
   ];
 }

@@ -104,6 +104,7 @@ export const downloads = (
     hosts.map(({ host }) => host),
     async (host) => {
       const wanted = hosts.find((one) => one.host.name === host.name)?.wanted ?? [];
+      if (wanted.length === 0) return [];
       const { folder, names } = await placeAccess(on(host), wanted);
       const URLS = wanted.flatMap(({ kind, urls, word, registry }) =>
         urls.map((url) => `${kind} ${url} ${word ?? names.get(registry?.host ?? '') ?? ''}`.trimEnd()),

@@ -1,0 +1,94 @@
+/**
+ * What kbuild adds to kubeadm's own time: 3 control planes and 2 workers with packages and images already there, then one more
+ * worker. Both bounds are measured against the same run.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventsOf, type Ran } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { kubectl } from '../pods.ts';
+import { stacked, type Stacked } from '../stacked.ts';
+
+const FIVE = ['hacp1', 'hacp2', 'hacp3', 'haw1', 'haw2'];
+const SIX = [...FIVE, 'haw3'];
+const BUILT_WITHIN = 1.15;
+const REGISTERED_WITHIN_S = 5;
+let cluster: Stacked;
+
+const ok = (ran: Ran): Ran => {
+  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
+  return ran;
+};
+
+interface NodeTimes {
+  readonly metadata: { readonly name: string; readonly creationTimestamp: string };
+  readonly status: { readonly conditions: readonly { readonly type: string; readonly lastTransitionTime: string }[] };
+}
+
+/** Seconds from a moment until nodes were registered, and Ready; the API tells whole seconds, of which the end counts. */
+async function nodesAfter(
+  fromMs: number,
+): Promise<readonly { readonly name: string; readonly registered: number; readonly ready: number }[]> {
+  const { items } = JSON.parse(await kubectl('hacp1', 'get nodes -o json')) as { readonly items: readonly NodeTimes[] };
+  const seconds = (time: string): number => (Date.parse(time) + 1000 - fromMs) / 1000;
+  return items.map(({ metadata, status }) => ({
+    name: metadata.name,
+    registered: seconds(metadata.creationTimestamp),
+    ready: seconds(status.conditions.find(({ type }) => type === 'Ready')!.lastTransitionTime),
+  }));
+}
+
+/** Seconds that jobs of this name ran, by the run's log. */
+const jobSeconds = (log: string, host: string, name: string): number =>
+  readFileSync(log, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(
+      (line) => JSON.parse(line) as { readonly host?: string; readonly command?: string; readonly durationMs?: number },
+    )
+    .filter((entry) => entry.host === host && entry.command?.startsWith(`job ${name}-`))
+    .reduce((sum, { durationMs = 0 }) => sum + durationMs / 1000, 0);
+
+beforeAll(async () => {
+  cluster = await stacked('hatime', 7493, SIX);
+  ok(await cluster.up('--phase', 'prepare,runtime,packages,images'));
+});
+afterAll(async () => {
+  cluster.balancer.close();
+  await lab.down(SIX);
+});
+
+test(`3 + 2 are registered within ${String(BUILT_WITHIN)} times init and the joins that must follow one another`, async () => {
+  await cluster.name(FIVE);
+  const fromMs = Date.now();
+  const ran = ok(await cluster.up('--json'));
+  const serial = eventsOf(ran)
+    .flatMap((event) =>
+      event.kind === 'changed' &&
+      (event.step === 'kubeadm-init' || (event.step === 'kubeadm-join' && event.phase === 'control-planes'))
+        ? [event.durationMs]
+        : [],
+    )
+    .reduce((sum, ms) => sum + ms / 1000, 0);
+  const times = await nodesAfter(fromMs);
+  const last = Math.max(...times.map(({ registered }) => registered));
+  const ready = Math.max(...times.map((one) => one.ready));
+  console.log(
+    `3 + 2: init and serial joins ${serial.toFixed(1)} s; the last node registered after ${last.toFixed(1)} s (${(last / serial).toFixed(2)} times), Ready after ${ready.toFixed(1)} s; kbuild ended after ${ran.seconds.toFixed(1)} s`,
+  );
+  expect(last).toBeLessThanOrEqual(BUILT_WITHIN * serial);
+});
+
+test(`a worker more is registered within ${String(REGISTERED_WITHIN_S)} s beyond its own kubeadm join`, async () => {
+  await cluster.name(SIX);
+  const log = join(cluster.file, '..', 'worker.log');
+  const fromMs = Date.now();
+  ok(await cluster.up('--json', '--log-file', log));
+  const joining = jobSeconds(log, 'haw3', 'kubeadm-join');
+  const { registered, ready } = (await nodesAfter(fromMs)).find(({ name }) => name === 'haw3')!;
+  console.log(
+    `a worker more: registered after ${registered.toFixed(1)} s, of which kubeadm join ${joining.toFixed(1)} s; Ready after ${ready.toFixed(1)} s`,
+  );
+  expect(registered - joining).toBeLessThanOrEqual(REGISTERED_WITHIN_S);
+});
