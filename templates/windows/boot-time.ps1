@@ -1,4 +1,4 @@
-# When the host was last booted: a text that is another one after every restart.
+# When the host was last booted, in milliseconds since 1970, as a text. It moves by a little when the clock is set.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

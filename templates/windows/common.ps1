@@ -80,13 +80,30 @@ function Write-TextFile {
     Move-Item -LiteralPath "$Path.kbuild-new" -Destination $Path -Force
 }
 
-# A folder that only SYSTEM and the administrators can look into: SIDs, for names of groups are translated.
+# A folder that only SYSTEM and the administrators can look into: SIDs, for names of groups are translated. What lies
+# there is run by SYSTEM: a folder that somebody else has made before is refused.
 function New-PrivateFolder {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
-    if (Test-Path -LiteralPath $Path) { return }
+    if (Test-Path -LiteralPath $Path) {
+        $owner = Get-OwnerSid -Path $Path
+        if (@('S-1-5-18', 'S-1-5-32-544', (Get-OwnSid)) -notcontains $owner) { throw "$Path belongs to $owner, not to an administrator: find out why, and remove it" }
+        return
+    }
     New-Item -ItemType 'Directory' -Path $Path -Force | Out-Null
     Invoke-Native -Exe 'icacls.exe' -Arguments @($Path, '/inheritance:r', '/grant', '*S-1-5-18:(OI)(CI)F', '/grant', '*S-1-5-32-544:(OI)(CI)F') | Out-Null
+}
+
+function Get-OwnerSid {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    (Get-Acl -LiteralPath $Path).GetOwner([Security.Principal.SecurityIdentifier]).Value
+}
+
+function Get-OwnSid {
+    [CmdletBinding()]
+    param()
+    [Security.Principal.WindowsIdentity]::GetCurrent().User.Value
 }
 
 # A variable of the machine as the registry has it, with its references to others; $null when there is none.

@@ -5,12 +5,14 @@ param([Parameter(Mandatory = $true)][string]$Before)
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 $system = Get-CimInstance -ClassName 'Win32_OperatingSystem'
-$now = [string](Get-UnixMilliseconds -Time $system.LastBootUpTime)
-if ($now -eq $Before) {
+$now = Get-UnixMilliseconds -Time $system.LastBootUpTime
+# It moves by a little when the clock is set.
+$same = [Math]::Abs($now - [long]$Before) -lt 5000
+if ($same) {
     $action = New-ScheduledTaskAction -Execute 'shutdown.exe' -Argument '/r /f /t 5'
     $principal = New-ScheduledTaskPrincipal -UserId 'SYSTEM' -LogonType 'ServiceAccount' -RunLevel 'Highest'
     $settings = New-ScheduledTaskSettingsSet -AllowStartIfOnBatteries -DontStopIfGoingOnBatteries
     Register-ScheduledTask -TaskName 'kbuild-restart' -Action $action -Principal $principal -Settings $settings -Force | Out-Null
     Start-ScheduledTask -TaskName 'kbuild-restart'
 }
-Write-Result -Value ($now -eq $Before)
+Write-Result -Value $same

@@ -6,6 +6,8 @@ import type { Exchange } from './exchange.ts';
 /** Windows may finish the installation of a feature while it boots. */
 const BOOT_MS = 15 * 60_000;
 const AGAIN_MS = 2000;
+/** Windows moves the time of its last boot by as much as its clock is set. */
+const DRIFT_MS = 5000;
 
 /**
  * Restarts the host and waits for a boot time that is not the old one: a host that is going down still answers.
@@ -28,12 +30,14 @@ export async function restart(
   while (nowMs() - startedMs < BOOT_MS) {
     await pause(AGAIN_MS);
     const now = await bootTime().catch(() => undefined);
-    if (now !== undefined && now !== before) return;
+    if (now !== undefined && Math.abs(timeOf(now) - timeOf(before)) >= DRIFT_MS) return;
   }
   throw new ConnectError(on.host.name, `does not come back after a restart (${String(BOOT_MS / 60_000)} min)`, {
     retryable: false,
   });
 }
+
+const timeOf = (json: string): number => Number(JSON.parse(json));
 
 const isLoss = (error: Error): boolean =>
   error instanceof ConnectError || (error as { readonly status?: unknown }).status === 'lost';

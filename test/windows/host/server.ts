@@ -126,7 +126,7 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
     dropAll();
     await closed;
     await delay(down);
-    machine.bootTimeMs = Math.max(Date.now(), machine.bootTimeMs + 1000);
+    machine.bootTimeMs = Math.max(Date.now(), machine.bootTimeMs + 60_000);
     machine.pendingReboot = false;
     for (const [feature, state] of machine.features) {
       if (state === 'InstallPending') machine.features.set(feature, 'Installed');
