@@ -53,6 +53,8 @@ export async function stepOnHost(
   const make = async (): Promise<number> => {
     const applied = await apply(run, phase, place, host, found);
     await settle(run, place, step.settleMs ?? 0, look);
+    // What was waited for is somebody else's work: a job of another run may just have joined the host.
+    if (found.due.some(({ apply: own }) => own === undefined)) watch.expireCluster();
     return applied;
   };
   return found.due.some(({ disrupts }) => disrupts === true) ? turn(host, make) : make();

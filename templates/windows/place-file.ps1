@@ -9,18 +9,17 @@ param(
 )
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
-$found = (Get-FileHash -LiteralPath $Source -Algorithm 'SHA256').Hash
-if ($found -ne $Sha256) {
-    Remove-Item -LiteralPath $Source -Force
-    throw "what arrived for $Target has the SHA-256 $found instead of $Sha256; the old file stays"
+try {
+    $found = (Get-FileHash -LiteralPath $Source -Algorithm 'SHA256').Hash
+    if ($found -ne $Sha256) { throw "what arrived for $Target has the SHA-256 $found instead of $Sha256; the old file stays" }
+    if (Test-Path -LiteralPath $Target -PathType 'Container') { throw "$Target is a folder" }
+    $folder = Split-Path -Path $Target -Parent
+    if (-not (Test-Path -LiteralPath $folder)) { New-Item -ItemType 'Directory' -Path $folder -Force | Out-Null }
+    Move-Item -LiteralPath $Source -Destination $Target -Force
 }
-if (Test-Path -LiteralPath $Target -PathType 'Container') {
-    Remove-Item -LiteralPath $Source -Force
-    throw "$Target is a folder"
+finally {
+    if (Test-Path -LiteralPath $Source) { Remove-Item -LiteralPath $Source -Force }
 }
-$folder = Split-Path -Path $Target -Parent
-if (-not (Test-Path -LiteralPath $folder)) { New-Item -ItemType 'Directory' -Path $folder -Force | Out-Null }
-Move-Item -LiteralPath $Source -Destination $Target -Force
 # A file that is moved keeps what it had: of the private folder that it came from.
 if ($Access -eq 'inherited') { Invoke-Native -Exe 'icacls.exe' -Arguments @($Target, '/reset') | Out-Null }
 else {

@@ -19,11 +19,14 @@ export const sftpPath = (path: string): string => `/${path.replaceAll('\\', '/')
 /** The files of a Windows host. What is written arrives in a private folder, is verified by hash and moved to its place. */
 export function files(on: Exchange): Files {
   const host = on.host.name;
-  /** Made once a connection: a file must never lie where others can read it. */
+  /** Made and emptied before the first file: none must lie where others can read it, or after a run that was killed. */
   let incoming: Promise<string> | undefined;
   const folder = async (): Promise<void> => {
     incoming ??= on.ask(
-      titled(powershell('windows/private-folder.ps1', { Path: windowsPaths.incoming }), 'make a folder for files'),
+      titled(
+        powershell('windows/incoming-folder.ps1', { Root: windowsPaths.state, Path: windowsPaths.incoming }),
+        'make a folder for files',
+      ),
       'shown',
     );
     await incoming.catch((error: unknown) => {

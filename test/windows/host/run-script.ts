@@ -15,6 +15,8 @@ export interface Runtime {
   readonly violations: string[];
   readonly faultOf: (kind: 'script' | 'job', name: string) => ReturnType<Faults>;
   readonly newPid: () => number;
+  /** What each script saw of the environment when it last began. */
+  readonly environments: Map<string, ReadonlyMap<string, string>>;
   /** The names of scripts that began, in order. */
   readonly began: string[];
 }
@@ -56,6 +58,7 @@ export async function runScript(runtime: Runtime, run: Run, line: string): Promi
     return 1;
   }
   runtime.began.push(payload.name);
+  runtime.environments.set(payload.name, run.environment);
   const pid = runtime.newPid();
   machine.processes.set(pid, { name: payload.name, end: (status = 0xffffffff) => ending.abort(status) });
   const fault = runtime.faultOf(run.kind, payload.name);

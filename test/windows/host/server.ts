@@ -46,6 +46,8 @@ export interface SimulatedWindowsHost {
   /** How to reach it: any key is let in. */
   readonly host: WindowsHost;
   readonly began: readonly string[];
+  /** What each script saw of the environment when it last began. */
+  readonly environments: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly connections: () => number;
   /** Ends all connections without a word. */
   readonly dropAll: () => void;
@@ -79,6 +81,7 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
   const open = new Set<Connection>();
   const violations: string[] = [];
   const began: string[] = [];
+  const environments = new Map<string, ReadonlyMap<string, string>>();
   const counts = new Map<string, number>();
   const running = new Map<string, { readonly stop: () => Promise<void> }>();
   let connections = 0;
@@ -175,6 +178,7 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
     answers: await loadAnswers(),
     control,
     violations,
+    environments,
     began,
     faultOf,
     newPid: () => (pids += 4),
@@ -267,6 +271,7 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
     machine,
     control,
     began,
+    environments,
     connections: () => connections,
     dropAll,
     host: windowsHost(name, {

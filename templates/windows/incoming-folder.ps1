@@ -1,0 +1,10 @@
+# Makes the folders Root and, in it, Path, for SYSTEM and the administrators only; what a run that was killed left in Path
+# goes.
+[CmdletBinding()]
+param([Parameter(Mandatory = $true)][string]$Root, [Parameter(Mandatory = $true)][string]$Path)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+New-PrivateFolder -Path $Root
+New-PrivateFolder -Path $Path
+foreach ($old in @(Get-ChildItem -LiteralPath $Path)) { Remove-Item -LiteralPath $old.FullName -Recurse -Force }
+Write-Result -Value $true

@@ -1,7 +1,0 @@
-# Makes the folder Path, for SYSTEM and the administrators only.
-[CmdletBinding()]
-param([Parameter(Mandatory = $true)][string]$Path)
-Set-StrictMode -Version Latest
-$ErrorActionPreference = 'Stop'
-New-PrivateFolder -Path $Path
-Write-Result -Value $true
