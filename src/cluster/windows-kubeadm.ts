@@ -15,6 +15,9 @@ export const WINDOWS_CRI_SOCKET = 'npipe:////./pipe/containerd-containerd';
 /** Keeps pods that do not ask for Windows away from it; set when the node registers. */
 export const WINDOWS_TAINT: Taint = { key: 'os', value: 'windows', effect: 'NoSchedule' };
 
+/** The taints with which a Windows host registers. */
+export const windowsTaints = ({ taints }: WindowsHost): readonly Taint[] => taints ?? [WINDOWS_TAINT];
+
 /** The kubelet's arguments of a Windows host that kubeadm notes in its flags file, the inventory's own last. */
 export function windowsKubeletArguments({ name, internalAddress, kubelet, windows }: WindowsHost): readonly Argument[] {
   return mergedArguments(
@@ -50,7 +53,7 @@ export const windowsJoinConfiguration = (
       nodeRegistration: {
         name: host.name,
         criSocket: WINDOWS_CRI_SOCKET,
-        taints: host.taints ?? [WINDOWS_TAINT],
+        taints: windowsTaints(host),
         kubeletExtraArgs: windowsKubeletArguments(host),
       },
       discovery: {

@@ -1,4 +1,4 @@
-import { windowsKubeletArguments } from '../cluster/windows-kubeadm.ts';
+import { windowsKubeletArguments, windowsTaints } from '../cluster/windows-kubeadm.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { Argument } from '../inventory/inventory.ts';
@@ -31,12 +31,22 @@ const argument = (flag: string): Argument => {
   return { name, value: at === -1 ? 'true' : flag.slice(at + 1) };
 };
 
+/**
+ * The taints, as kubeadm writes them for the kubelet: a native service never reads kubeadm's flags file, and once the node
+ * is registered without them it is too late.
+ */
+const taints = (host: Target<'windows'>['host']): readonly Argument[] => {
+  const value = windowsTaints(host)
+    .map((one) => `${one.key}=${one.value ?? ''}:${one.effect}`)
+    .join(',');
+  return value === '' ? [] : [{ name: 'register-with-taints', value }];
+};
+
 /** All flags of the kubelet: Windows' own, the host's, and those that kubeadm noted. */
 function flags({ host, facts }: Target<'windows'>): readonly string[] {
   const noted = facts.kubeletFlags === 'absent' ? [] : facts.kubeletFlags.map(argument);
-  return mergedArguments(mergedArguments(FLAGS, windowsKubeletArguments(host)), noted).map(
-    ({ name, value }) => `--${name}=${value}`,
-  );
+  const own = mergedArguments([...FLAGS, ...taints(host)], windowsKubeletArguments(host));
+  return mergedArguments(own, noted).map(({ name, value }) => `--${name}=${value}`);
 }
 
 const LOG = `${windowsPaths.kubeletLog}\\kubelet.log`;
@@ -78,8 +88,11 @@ const wanted = (target: Target<'windows'>): WantedWindowsService => {
   };
 };
 
-/** The kubelet as a service of the name that kubeadm knows; kubeadm's join starts it. */
-export const kubeletService: Step<'windows'> = windowsService('kubelet-service', wanted);
+/** The kubelet as a service of the name that kubeadm knows, before the host has joined; kubeadm's join starts it. */
+export const kubeletService: Step<'windows'> = {
+  ...windowsService('kubelet-service', wanted),
+  diff: (target) => (hasKubelet(target.facts) ? [] : windowsServiceChanges(target, wanted(target))),
+};
 
 /** The kubelet of a host that has joined runs, with the flags that kubeadm noted there. */
 export const kubeletRuns: Step<'windows'> = {

@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { factsFrom, type Answer } from '../../src/facts/probe.ts';
 import { windowsProbes, type WindowsFacts } from '../../src/facts/windows.ts';
 import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';
-import { decodePayload } from '../../src/shell/powershell.ts';
+import type { Remote } from '../../src/remote/remote.ts';
+import type { Command } from '../../src/shell/command.ts';
+import { decodePayload, type Payload } from '../../src/shell/powershell.ts';
+import { Secret, revealed } from '../../src/shell/secret.ts';
 import { loadAnswers } from '../windows/host/answers.ts';
-import { freshMachine, type Machine } from '../windows/host/machine.ts';
+import { filesOf, freshMachine, type Machine } from '../windows/host/machine.ts';
 import { ScriptFailure, type ScriptContext } from '../windows/host/script.ts';
 
 const answers = await loadAnswers();
@@ -16,14 +20,12 @@ const context = (world: Readonly<Record<string, unknown>>): ScriptContext =>
 export type MachineChange = (machine: Machine, world: Record<string, unknown>) => void;
 
 /** The facts that the real probes have of a simulated machine. */
-export function windowsFacts(
+export function factsOfMachine(
   inventory: Inventory,
   host: WindowsHost,
-  change: MachineChange = () => undefined,
+  machine: Machine,
+  world: Readonly<Record<string, unknown>> = {},
 ): WindowsFacts {
-  const machine = freshMachine(host.name, '20348', host.internalAddress);
-  const world: Record<string, unknown> = {};
-  change(machine, world);
   const probes = windowsProbes(inventory, host);
   const said = Object.entries(probes).map(([fact, { command }]): readonly [string, Answer] => {
     const { name, params } = decodePayload(command.script);
@@ -35,4 +37,63 @@ export function windowsFacts(
     }
   });
   return factsFrom(host.name, probes, Object.fromEntries(said), { middleMs: Date.now() });
+}
+
+/** The facts of a fresh machine, or of what `change` makes of it. */
+export function windowsFacts(
+  inventory: Inventory,
+  host: WindowsHost,
+  change: MachineChange = () => undefined,
+): WindowsFacts {
+  const machine = freshMachine(host.name, '20348', host.internalAddress);
+  const world: Record<string, unknown> = {};
+  change(machine, world);
+  return factsOfMachine(inventory, host, machine, world);
+}
+
+/** Carries commands out on the machine at once, without a connection; notes the scripts. */
+export function remoteOf(
+  host: WindowsHost,
+  machine: Machine,
+  world: Readonly<Record<string, unknown>> = {},
+): { readonly remote: Remote<'powershell'>; readonly scripts: readonly Payload[] } {
+  const scripts: Payload[] = [];
+  const files = filesOf(machine);
+  const service = (state: 'Running' | 'Stopped') => (name: string) => {
+    const found = machine.services.get(name.toLowerCase());
+    if (found !== undefined) Object.assign(found, { state, startedMs: state === 'Running' ? Date.now() + 1 : 0 });
+    return Promise.resolve();
+  };
+  const run = async (command: Command<'powershell'>, workingFolder?: string): Promise<string> => {
+    const payload = decodePayload(command.script);
+    scripts.push(payload);
+    const around = {
+      account: 'SYSTEM',
+      workingFolder,
+      signal: new AbortController().signal,
+      host: { world, startService: service('Running'), stopService: service('Stopped') },
+    } as unknown as ScriptContext;
+    return JSON.stringify((await answers.get(payload.name)!(machine, payload.params, around)) ?? null);
+  };
+  const text = (content: string | Secret): string => (content instanceof Secret ? revealed(content) : content);
+  const remote: Partial<Remote<'powershell'>> = {
+    host,
+    run: (command) => run(command),
+    read: (path) => Promise.resolve(files.text(path) ?? ''),
+    write: (path, content) => Promise.resolve(files.put(path, text(content))),
+    upload: (from, to) => Promise.resolve(files.put(to, readFileSync(from))),
+    job: (_, command, secrets = {}) => {
+      const folder = 'C:\\ProgramData\\kbuild\\jobs\\one';
+      for (const [name, secret] of Object.entries(secrets)) files.put(`${folder}\\${name}`, revealed(secret));
+      return run(command, folder).finally(() => files.removeTree(folder));
+    },
+    restart: () => {
+      for (const [name, state] of machine.features)
+        if (state === 'InstallPending') machine.features.set(name, 'Installed');
+      machine.pendingReboot = false;
+      return Promise.resolve();
+    },
+    renew: () => undefined,
+  };
+  return { remote: remote as Remote<'powershell'>, scripts };
 }

@@ -1,7 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { converge, type Outcome } from '../../src/engine/converge.ts';
@@ -15,36 +11,14 @@ import { observeWindows } from '../../src/facts/observe-windows.ts';
 import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';
 import type { On } from '../../src/remote/remote.ts';
 import { windowsRemote, type WindowsRemote } from '../../src/remote/windows/windows-remote.ts';
-import { spkiFingerprint } from '../../src/shell/fingerprint.ts';
 import { dialSsh } from '../../src/transport/ssh.ts';
 import { clusterOf, cp1, inventoryOf, joinedControlPlane, nodeOf } from '../fakes/cluster.ts';
 import { recordingOn, type Sent } from '../fakes/on.ts';
+import { testCa } from './ca.ts';
 import type { JoinWorld } from './host/answers/kubeadm.ts';
 import { startWindowsHost, type SimulatedWindowsHost, type WindowsHostOptions } from './host/server.ts';
 
-/** A certificate authority of its own: what a join leaves must be a certificate. */
-function certificateAuthority(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'kbuild-ca-'));
-  const file = join(folder, 'ca.crt');
-  const request = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-subj',
-    '/CN=kubernetes',
-  ];
-  execFileSync('openssl', [...request, '-keyout', join(folder, 'ca.key'), '-out', file], { stdio: 'pipe' });
-  const pem = readFileSync(file, 'utf8');
-  rmSync(folder, { recursive: true });
-  return pem;
-}
-
-const CA_PEM = certificateAuthority();
-const CA = spkiFingerprint(CA_PEM);
+const { pem: CA_PEM, fingerprint: CA } = testCa();
 
 interface Registration {
   readonly name: string;

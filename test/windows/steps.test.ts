@@ -1,0 +1,262 @@
+import { describe, expect, test } from 'vitest';
+import type { Step, Target } from '../../src/engine/step.ts';
+import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';
+import type { ClusterView } from '../../src/facts/cluster.ts';
+import { remove } from '../../src/phases/remove.ts';
+import { reset } from '../../src/phases/reset.ts';
+import { windowsPhases } from '../../src/phases/windows.ts';
+import type { On } from '../../src/remote/remote.ts';
+import { toYaml } from '../../src/cluster/secret-yaml.ts';
+import {
+  windowsJoinConfiguration,
+  windowsPatches,
+  windowsResetConfiguration,
+} from '../../src/cluster/windows-kubeadm.ts';
+import { Secret } from '../../src/shell/secret.ts';
+import { windowsContainerdConfig } from '../../src/windows/containerd-config.ts';
+import { clusterOf, cp1, inventoryOf, joinedControlPlane, nodeOf } from '../fakes/cluster.ts';
+import { windowsHost } from '../fakes/inventory.ts';
+import { recordingOn } from '../fakes/on.ts';
+import { factsOfMachine, remoteOf } from '../fakes/windows.ts';
+import { testCa } from './ca.ts';
+import { filesOf, freshMachine, remnants, type Machine } from './host/machine.ts';
+
+interface World {
+  readonly inventory: Inventory;
+  readonly host: WindowsHost;
+  readonly machine: Machine;
+  cluster: ClusterView;
+}
+
+const CA = testCa();
+
+function world(over: Partial<WindowsHost> = {}, more: Partial<Inventory> = {}): World {
+  const host = windowsHost('win1', over);
+  const base = inventoryOf();
+  const inventory: Inventory = {
+    ...base,
+    hosts: [cp1, host],
+    network: {
+      ...base.network,
+      flannel: { ...base.network.flannel, port: 4789, vni: 4096 },
+      windows: {
+        mode: 'overlay',
+        flannelImage: 'f',
+        kubeProxyImage: 'k',
+        services: false,
+      } as Inventory['network']['windows'],
+    },
+    ...more,
+  };
+  const machine = freshMachine('win1', '20348', host.internalAddress);
+  return { inventory, host, machine, cluster: clusterOf({ caFingerprint: CA.fingerprint }) };
+}
+
+function target({ inventory, host, machine, cluster }: World): Target<'windows'> {
+  const facts = factsOfMachine(inventory, host, machine);
+  const fleet = {
+    hosts: [
+      { os: 'linux' as const, host: cp1, facts: joinedControlPlane({ caFingerprint: CA.fingerprint }) },
+      { os: 'windows' as const, host, facts },
+    ],
+    unreachable: [],
+    cluster,
+  };
+  return { inventory, host, facts, fleet };
+}
+
+/** Carries the steps out one after another; each must hold afterwards. */
+async function carryOut(it: World, steps: readonly Step<'windows'>[], joins = ''): Promise<readonly string[]> {
+  const done: string[] = [];
+  const kubeadm = (): Promise<Readonly<Record<string, string>>> => {
+    it.cluster = clusterOf({
+      caFingerprint: CA.fingerprint,
+      nodes: [nodeOf({ name: 'cp1', role: 'control-plane' }), nodeOf({ name: 'win1', taints: [{ key: 'os', value: 'windows', effect: 'NoSchedule' }] })], // prettier-ignore
+    });
+    return Promise.resolve({
+      'C:\\etc\\kubernetes\\pki\\ca.crt': CA.pem,
+      'C:\\etc\\kubernetes\\kubelet.conf': 'contexts:\n- context:\n    cluster: default-cluster\n',
+      'C:\\var\\lib\\kubelet\\config.yaml': 'kind: KubeletConfiguration\n',
+      'C:\\var\\lib\\kubelet\\kubeadm-flags.env': `KUBELET_KUBEADM_ARGS="${joins}"\n`,
+    });
+  };
+  const { remote } = remoteOf(it.host, it.machine, { kubeadm });
+  const { on: onLinux, sent } = recordingOn({
+    run: ({ script }) => (script.includes('token create') ? 'abcdef.0123456789abcdef\n' : ''),
+  });
+  const on: On = (one) => (one.os === 'windows' ? remote : onLinux(one)) as never;
+  for (const step of steps) {
+    for (const change of step.diff(target(it))) {
+      done.push(change.summary);
+      await change.preview?.(on);
+      await change.apply?.(on);
+    }
+    if (sent.some((one) => 'script' in one && one.script.includes('delete node')))
+      it.cluster = clusterOf({ caFingerprint: CA.fingerprint });
+    const left = step.diff(target(it)).map(({ summary }) => summary);
+    if (!['drained', 'labels-taints'].includes(step.name)) expect(left, step.name).toEqual([]);
+  }
+  return done;
+}
+
+const up = ({ inventory }: World): readonly Step<'windows'>[] =>
+  Object.values(windowsPhases(inventory)).flatMap((phases) =>
+    phases.flatMap(({ steps }) => steps as Step<'windows'>[]),
+  );
+
+const due = (it: World, steps = up(it)): readonly string[] =>
+  steps.flatMap((step) => step.diff(target(it))).map(({ summary }) => summary);
+
+test('a fresh host becomes a node, and then nothing is due', async () => {
+  const it = world();
+  const done = await carryOut(it, up(it));
+  expect(done).toContain('restart win1 (found Containers waiting for it)');
+  expect(done).toContain('join win1 to k8s.example:6443 as a worker');
+  expect(due(it)).toEqual([]);
+});
+
+test('the kubelet is registered with every flag that it needs before it starts', async () => {
+  const it = world({ kubelet: { config: {}, extraArgs: [{ name: 'v', value: '4' }] } });
+  await carryOut(it, up(it));
+  expect(it.machine.services.get('kubelet')!.path.split(' --')).toMatchInlineSnapshot(`
+    [
+      "C:\\k\\kube-log-runner.exe",
+      "log-file=C:\\var\\log\\kubelet\\kubelet.log",
+      "log-file-size=10M",
+      "log-file-age=168h C:\\k\\kubelet.exe",
+      "windows-service",
+      "cert-dir=/var/lib/kubelet/pki",
+      "config=/var/lib/kubelet/config.yaml",
+      "bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf",
+      "kubeconfig=/etc/kubernetes/kubelet.conf",
+      "cgroups-per-qos=false",
+      "enforce-node-allocatable=",
+      "resolv-conf=",
+      "enable-debugging-handlers=true",
+      "windows-priorityclass=ABOVE_NORMAL_PRIORITY_CLASS",
+      "register-with-taints=os=windows:NoSchedule",
+      "node-ip=10.0.0.31",
+      "hostname-override=win1",
+      "system-reserved=memory=1Gi",
+      "kube-reserved=memory=1Gi",
+      "v=4",
+    ]
+  `);
+});
+
+test('flags that kubeadm notes are taken over, and the kubelet restarts', async () => {
+  const it = world();
+  const done = await carryOut(it, up(it), '--new-flag=1');
+  expect(done.filter((summary) => /(?:service|restart) kubelet /.test(summary))).toEqual([
+    'register service kubelet (found none)',
+    'change service kubelet (found its command line)',
+    'restart kubelet (its registration changes)',
+  ]);
+  expect(it.machine.services.get('kubelet')!.path).toContain('--new-flag=1');
+});
+
+describe('what is on the host already', () => {
+  test('is mended where it differs', async () => {
+    const it = world();
+    await carryOut(it, up(it));
+    const { machine } = it;
+    const files = filesOf(machine);
+    files.put('C:\\k\\kubelet.exe', 'MZ Kubernetes v1.36.2\nEND');
+    files.put('C:\\Program Files\\containerd\\config.toml', 'edited');
+    machine.firewall.delete('kbuild-kubelet');
+    machine.environment.set('Path', 'C:\\Windows');
+    machine.services.get('kubelet')!.state = 'Stopped';
+    machine.services.get('containerd')!.environment = ['HTTP_PROXY=http://old'];
+    expect(due(it)).toMatchInlineSnapshot(`
+      [
+        "set Path in the machine's environment",
+        "let TCP 10250 in for kubelet (found none)",
+        "write C:\\Program Files\\containerd\\config.toml (content differs)",
+        "change service containerd (found its environment)",
+        "restart containerd (its registration changes)",
+        "install kubelet 1.36.3 (found 1.36.2)",
+        "start kubelet (found Stopped)",
+        "wait until the kubelet of win1 is healthy",
+      ]
+    `);
+    await carryOut(it, up(it));
+    expect(due(it)).toEqual([]);
+  });
+
+  test('files of registries: the inventory’s are there, others are not', async () => {
+    const registries = [
+      { host: 'registry.example:5000', mirrors: ['https://mirror.example'], ca: 'PEM', username: 'u', password: Secret.of('p') },
+    ]; // prettier-ignore
+    const it = world({}, { runtime: { ...inventoryOf().runtime, registries } });
+    filesOf(it.machine).put('C:\\Program Files\\containerd\\certs.d\\old.example\\hosts.toml', 'x');
+    await carryOut(it, up(it));
+    expect(filesOf(it.machine).under('C:\\Program Files\\containerd\\certs.d')).toEqual([
+      'C:\\Program Files\\containerd\\certs.d\\registry.example_5000_\\ca.crt',
+      'C:\\Program Files\\containerd\\certs.d\\registry.example_5000_\\hosts.toml',
+    ]);
+    expect(
+      filesOf(it.machine).text('C:\\Program Files\\containerd\\certs.d\\registry.example_5000_\\hosts.toml'),
+    ).toContain('C:/Program Files/containerd/certs.d/registry.example_5000_/ca.crt');
+  });
+});
+
+test('a half-finished join is undone and done again', async () => {
+  const it = world();
+  const steps = up(it);
+  filesOf(it.machine).put('C:\\etc\\kubernetes\\bootstrap-kubelet.conf', 'half');
+  filesOf(it.machine).put('C:\\ProgramData\\kbuild\\marker.json', '{"cluster":"demo","action":"join","job":"kubeadm"}');
+  expect(await carryOut(it, steps)).toContain('undo a half-finished join of demo (found 1 remnants)');
+  expect(due(it)).toEqual([]);
+});
+
+test('a stale node of that name goes before the join', () => {
+  const it = world();
+  it.cluster = clusterOf({ caFingerprint: CA.fingerprint, nodes: [nodeOf({ name: 'cp1' }), nodeOf({ name: 'win1' })] });
+  expect(due(it)).toContain('join win1 to k8s.example:6443 as a worker (found a stale node of that name)');
+});
+
+describe('a host that leaves', () => {
+  const windowsOf = (phases: ReturnType<typeof reset>): readonly Step<'windows'>[] =>
+    phases.filter(({ kind }) => kind === 'windows').flatMap(({ steps }) => steps as Step<'windows'>[]);
+
+  test.each(['reset', 'remove'] as const)('is as it was but for its features: %s', async (how) => {
+    const it = world({}, { proxy: { http: 'http://proxy.example:3128', noProxy: ['.svc'] } });
+    const before = remnants(it.machine);
+    await carryOut(it, up(it));
+    it.machine.networks.push({ id: '1', name: 'flannel.4096', type: 'Overlay' });
+    const leaving = [{ name: 'win1', internalAddress: it.host.internalAddress, host: it.host }];
+    const phases =
+      how === 'reset'
+        ? reset(it.inventory, {})
+        : remove(it.inventory, { leaving, drain: { timeoutMs: 1000 }, before: () => Promise.resolve() });
+    const done = await carryOut(it, windowsOf(phases));
+    expect(done.filter((summary) => /HNS|services|reset on/.test(summary))).toEqual([
+      'kubeadm reset on win1 (found /etc/kubernetes/kubelet.conf, /etc/kubernetes/pki/ca.crt, 1 more)',
+      'remove the services kubelet, containerd',
+      "remove the HNS networks flannel.4096; the host's connection drops for seconds",
+    ]);
+    expect({ ...remnants(it.machine), features: [] }).toEqual({ ...before, features: [] });
+  });
+});
+
+describe('what kubeadm and containerd are told', () => {
+  const { inventory, host } = world({ kubelet: { config: { maxPods: 40 }, extraArgs: [] } });
+
+  test('to join', async () => {
+    const documents = [windowsJoinConfiguration(inventory, host, { token: Secret.of('t'), caHash: 'sha256:00' })];
+    await expect(toYaml(documents)).toMatchFileSnapshot('../golden/windows-join.yaml');
+    expect(windowsPatches(inventory, host)).toEqual({
+      'kubeletconfigurationzz-kbuild+merge.yaml': expect.stringContaining('maxPods: 40') as string,
+    });
+  });
+
+  test('to reset', async () => {
+    await expect(toYaml([windowsResetConfiguration(inventory)])).toMatchFileSnapshot('../golden/windows-reset.yaml');
+  });
+
+  test('containerd 2.3, and an older one that knows one folder of plugins', async () => {
+    await expect(windowsContainerdConfig(host)).toMatchFileSnapshot('../golden/windows-containerd.toml');
+    const old = { ...host, windows: { ...host.windows, containerd: { version: '2.0.10' } } };
+    expect(windowsContainerdConfig(old)).toContain('bin_dir = ');
+  });
+});
