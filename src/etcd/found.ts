@@ -39,10 +39,11 @@ const founded: Step = {
   name: 'etcd-founded',
   diff: (target) => {
     const { inventory, host, facts, fleet } = target;
-    if (facts.etcdToken !== 'absent' || !isToBeFounded(target)) return [];
+    if (facts.etcdToken !== 'absent') return [];
     const unseen = etcdHosts(inventory).find((one) => linuxFacts(fleet, one) === undefined);
-    if (unseen !== undefined)
-      throw new Refused(host.name, `etcd is founded by all its hosts, and ${unseen.name} is missing`);
+    if (unseen !== undefined && (fleet.cluster.etcd ?? { state: 'absent' }).state === 'absent')
+      throw new Refused(host.name, `etcd is founded by all its hosts together, and ${unseen.name} was not observed`);
+    if (!isToBeFounded(target)) return [];
     if (fleet.cluster.state !== 'absent')
       throw new Refused(
         host.name,

@@ -214,6 +214,10 @@ describe('founding', () => {
     expect(summaries(etcdFounded, at(etcd3, emptied, up(state(view(etcd1), view(etcd2)))))).toEqual([]);
   });
 
+  test('is refused while one of its hosts is not seen: it may hold the data', () => {
+    expect(() => summaries(etcdFounded, at(etcd1, bare.slice(0, 2)))).toThrow(/etcd3 was not observed/);
+  });
+
   test('is refused where the cluster is there and its data is nowhere', () => {
     const lost = [...bare.slice(0, 3), whole[3]] as const;
     const down: ClusterView = { state: 'down', reason: 'no answer', etcd: { state: 'absent' } };
