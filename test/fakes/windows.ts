@@ -80,8 +80,14 @@ export function remoteOf(
     host,
     run: (command) => run(command),
     read: (path) => Promise.resolve(files.text(path) ?? ''),
-    write: (path, content) => Promise.resolve(files.put(path, text(content))),
-    upload: (from, to) => Promise.resolve(files.put(to, readFileSync(from))),
+    write: (path, content) => {
+      files.put(path, text(content));
+      return Promise.resolve();
+    },
+    upload: (from, to) => {
+      files.put(to, readFileSync(from));
+      return Promise.resolve();
+    },
     job: (_, command, secrets = {}) => {
       const folder = 'C:\\ProgramData\\kbuild\\jobs\\one';
       for (const [name, secret] of Object.entries(secrets)) files.put(`${folder}\\${name}`, revealed(secret));

@@ -44,7 +44,7 @@ function world(over: Partial<WindowsHost> = {}, more: Partial<Inventory> = {}): 
         flannelImage: 'f',
         kubeProxyImage: 'k',
         services: false,
-      } as Inventory['network']['windows'],
+      },
     },
     ...more,
   };
