@@ -22,7 +22,8 @@ export interface Running {
   readonly ended: Promise<Ran>;
 }
 
-const PROGRAM = new URL('../../dist/cli/main.js', import.meta.url).pathname;
+/** The built program. */
+export const PROGRAM = new URL('../../dist/cli/main.js', import.meta.url).pathname;
 
 /** Starts kbuild; its standard input is empty, so that it asks nobody. `killAfterMs`: SIGKILL at that moment. */
 export function start(args: readonly string[], options: { readonly killAfterMs?: number } = {}): Running {

@@ -45,6 +45,7 @@ test.each([
   ['swap-on', 'running with swap on is not supported, please disable swap'],
   ['leftovers', '[ERROR DirAvailable--var-lib-etcd]: /var/lib/etcd is not empty'],
   ['key-expired', 'The following signatures were invalid: EXPKEYSIG 234654DA9A296436 isv:kubernetes OBS Project'],
+  ['lists-expired', 'E: Release file for http://x/dists/bookworm/InRelease is expired (invalid since 2149d 12h).'],
   ['key-missing', "The following signatures couldn't be verified because the public key is not available: NO_PUBKEY 1"],
   ['not-signed', "E: The repository 'http://x/ Release' does not have a Release file."],
   ['hash-mismatch', 'E: Failed to fetch http://x/kubelet.deb  Hash Sum mismatch'],

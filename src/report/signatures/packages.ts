@@ -15,6 +15,12 @@ export const packageSignatures: readonly Signature[] = [
     remedy: 'set repository.key and repository.fingerprint to the current key',
   },
   {
+    name: 'lists-expired',
+    seen: /Release file for \S+ is expired/,
+    cause: "the repository's lists have expired: a mirror that is no longer updated, or a clock that is ahead",
+    remedy: 'choose another mirror (repository.url), or set the clock of the host',
+  },
+  {
     name: 'key-missing',
     seen: /NO_PUBKEY|The following signatures couldn't be verified/,
     cause: 'the repository is signed with another key than the one of the inventory',

@@ -1,0 +1,57 @@
+/** A package repository between hosts and the lab's own, which does to what passes what a test says. */
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
+
+/** What a test makes of a file: other bytes, nothing there, or the file as it is. */
+export type Tamper = (path: string, content: Buffer) => Buffer | 'missing' | Promise<Buffer | 'missing'>;
+
+/** A repository that lies. */
+export interface BadRepository {
+  readonly url: string;
+  tamper: Tamper;
+  /** Nobody listens any more, until `open`. */
+  close(): Promise<void>;
+  open(): Promise<void>;
+}
+
+const fetched = (path: string): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    request(`${PACKAGES_URL}${path}`, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () => {
+        if (answer.statusCode === 200) resolve(Buffer.concat(chunks));
+        else reject(new Error(`${path}: ${String(answer.statusCode)}`));
+      });
+    })
+      .on('error', reject)
+      .end();
+  });
+
+/** Starts it at the lab's gateway; at first it changes nothing. */
+export async function badRepository(): Promise<BadRepository> {
+  const repository: BadRepository = { url: '', tamper: (_, content) => content, close, open };
+  const server = createServer((from, to) => {
+    const path = from.url ?? '/';
+    fetched(path)
+      .then((content) => repository.tamper(path, content))
+      .catch((): 'missing' => 'missing')
+      .then((content) => {
+        if (content === 'missing') to.writeHead(404).end();
+        else to.writeHead(200, { 'content-length': content.length }).end(content);
+      })
+      .catch(() => to.destroy());
+  });
+  const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, GATEWAY, resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  async function close(): Promise<void> {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+  function open(): Promise<void> {
+    return listen(port);
+  }
+  return Object.assign(repository, { url: `http://${GATEWAY}:${String(port)}` });
+}

@@ -1,0 +1,42 @@
+/** Programs on a terminal, as a person has them: what they write, what is typed, Ctrl-C. */
+import { spawn } from 'node:child_process';
+import { waitUntil } from './wait-until.ts';
+
+/** A program on a terminal of its own. */
+export interface OnTerminal {
+  /** All that it has shown so far. */
+  readonly shown: () => string;
+  /** Returns when this has been shown. */
+  readonly shows: (what: string | RegExp, deadlineMs: number) => Promise<void>;
+  readonly type: (keys: string) => void;
+  /** Exit code. */
+  readonly ended: Promise<number | null>;
+}
+
+/** What the key says to a terminal. */
+export const CTRL_C = '\u0003';
+
+const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Starts a program on a terminal (script(1)); `env` is all of its environment. */
+export function onTerminal(program: readonly string[], env: Readonly<Record<string, string>>): OnTerminal {
+  const child = spawn('script', ['-qfec', program.map(quoted).join(' '), '/dev/null'], {
+    env: { PATH: process.env['PATH'], TERM: 'xterm', ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return {
+    shown: () => text,
+    shows: async (what, deadlineMs) => {
+      await waitUntil(`${String(what)} on the terminal, which shows ${text.slice(-400)}`, deadlineMs, () =>
+        typeof what === 'string' ? text.includes(what) : what.test(text),
+      );
+    },
+    type: (keys) => child.stdin.write(keys),
+    ended: new Promise((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', resolve);
+    }),
+  };
+}
