@@ -2,7 +2,7 @@
 # Installs Debian's packages that the tests beside the lab need: a real sshd and ssh, every shell that quoting is tried in, shellcheck.
 set -euo pipefail
 missing=()
-for package in openssh-server openssh-client dash busybox-static shellcheck; do
+for package in openssh-server openssh-client dash busybox-static shellcheck fish zsh tcsh; do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0

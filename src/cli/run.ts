@@ -13,6 +13,7 @@ import { writeBundle } from './bundle.ts';
 import { connect, type Connected, type RunLog } from './connect.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
+import { checkOpenFiles } from './open-files.ts';
 import { readInventory } from './read-inventory.ts';
 
 /** A command that talks to hosts: connected, observed, logged, interruptible. */
@@ -59,7 +60,8 @@ export async function withRun(
   const context: Context = { ...process, err: (text) => process.err(mask.text(text)) };
   const runId = `${stamp(context.nowMs())}-${randomBytes(4).toString('hex')}`;
   const path = flags.logFile ?? join(logFolder(context, inventory.name), `${runId}-${command}.log`);
-  const file = logFile(path);
+  checkOpenFiles(inventory.hosts.length);
+  const file = logFile(path, (error) => context.err(`the log ${path} ends here: ${error.message}\n`));
   const lines: Reporter =
     flags.quiet === true ? { report: () => undefined, close: () => Promise.resolve() } : lineReporter(context.err);
   let shown: Reporter = flags.json === true && events === 'as-json' ? jsonReporter(context.out) : lines;

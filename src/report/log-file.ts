@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Reporter } from '../engine/event.ts';
+import { UsageError } from '../errors.ts';
 
 /** The run's full log: what was run where, and every event. NDJSON, 0600 from its first byte. */
 export interface LogFile extends Reporter {
@@ -8,12 +9,21 @@ export interface LogFile extends Reporter {
   readonly write: (entry: object) => void;
 }
 
-/** Opens a log file; its folders are made 0700. Throws what the file system says. */
-export function logFile(path: string): LogFile {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const file = openSync(path, 'a', 0o600);
+/**
+ * Opens a log file; its folders are made 0700. A log that cannot be written any more (a full disk) is told to `onFailure`
+ * once, and ends nothing. @throws UsageError when it cannot be opened.
+ */
+export function logFile(path: string, onFailure: (error: Error) => void): LogFile {
+  const file = opened(path);
+  let failed = false;
   const write = (entry: object): void => {
-    writeSync(file, `${JSON.stringify(entry)}\n`);
+    if (failed) return;
+    try {
+      writeSync(file, `${JSON.stringify(entry)}\n`);
+    } catch (error) {
+      failed = true;
+      onFailure(error as Error);
+    }
   };
   return {
     path,
@@ -24,4 +34,16 @@ export function logFile(path: string): LogFile {
       return Promise.resolve();
     },
   };
+}
+
+function opened(path: string): number {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return openSync(path, 'a', 0o600);
+  } catch (error) {
+    throw new UsageError(`the run's log cannot be written: ${(error as Error).message}`, {
+      remedy: 'name another place with --log-file PATH',
+      cause: error,
+    });
+  }
 }

@@ -28,6 +28,8 @@ export function connectError(endpoint: Endpoint, failure: Failure): ConnectError
       'name the right one in ssh.identityFile: only that one is offered then',
     );
   if (code === 'ECONNREFUSED') return error('connection refused', true, 'is sshd running, and is this its port?');
+  if (/closed during the login/.test(message))
+    return error(message, true, 'a host that starts or stops lets nobody but root in (/run/nologin); else see its log');
   return error(message, true);
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, chmodSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { keyTypeOf, knownName, parseKnownHosts, type KnownHost } from './known-hosts.ts';
 
@@ -16,20 +16,49 @@ function textOf(file: string): string {
   }
 }
 
+/** A writer that died left its lock: whoever is alive is done in far less, in ms. */
+const STALE_MS = 5000;
+
+/** Calls `write` while no other kbuild does, for this file; where no lock can be made, all the same. */
+function alone(file: string, write: () => void): void {
+  const lock = `${file}.kbuild-lock`;
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        write();
+        return;
+      }
+      const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+      if (Date.now() - since > STALE_MS) rmSync(lock, { recursive: true, force: true });
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+  try {
+    write();
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
 /**
  * Records a host's key with one append, so that writers at the same time cannot tear each other's lines. The file is
  * made 0600. A line that is already there is not added again.
  */
 export function recordHostKey(file: string, address: string, port: number, key: Buffer): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const before = textOf(file);
-  const line = `${knownName(address, port)} ${keyTypeOf(key)} ${key.toString('base64')}`;
-  if (before.split(/\r?\n/).includes(line)) return;
-  if (before === '') {
-    closeSync(openSync(file, 'a', 0o600));
-    chmodSync(file, 0o600);
-  }
-  appendFileSync(file, `${before === '' || before.endsWith('\n') ? '' : '\n'}${line}\n`);
+  alone(file, () => {
+    const before = textOf(file);
+    const line = `${knownName(address, port)} ${keyTypeOf(key)} ${key.toString('base64')}`;
+    if (before.split(/\r?\n/).includes(line)) return;
+    if (before === '') {
+      closeSync(openSync(file, 'a', 0o600));
+      chmodSync(file, 0o600);
+    }
+    appendFileSync(file, `${before === '' || before.endsWith('\n') ? '' : '\n'}${line}\n`);
+  });
 }
 
 /** As OpenSSH prints it: `SHA256:` and unpadded base64. */

@@ -160,7 +160,11 @@ async function connect(
     // ssh2 leaves Nagle's algorithm on: 40 ms and more for every small packet.
     client.on('connect', () => client.setNoDelay(true));
     client.on('error', fail);
-    client.once('close', () => fail(new Error('the connection was closed')));
+    let shaken = false;
+    client.once('handshake', () => (shaken = true));
+    client.once('close', () =>
+      fail(new Error(`the connection was closed ${shaken ? 'during the login' : 'before the login'}`)),
+    );
     client.once('ready', () => {
       options.signal?.removeEventListener('abort', abort);
       resolve(client);

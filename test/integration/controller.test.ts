@@ -1,0 +1,95 @@
+/** The machine that kbuild runs on, as it should not be: no home, a full disk, few files, pipes that nobody reads. */
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+
+const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+const program = join(dist, 'cli/main.js');
+const folder = mkdtempSync(join(tmpdir(), 'kbuild-controller-'));
+const at = (name: string): string => join(folder, name);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Hosts at a port of this machine where nobody listens. */
+function inventoryOf(hosts: number): string {
+  const lines = Array.from(
+    { length: hosts },
+    (_, i) =>
+      `  - { name: h${String(i)}, address: 127.1.${String(i >> 8)}.${String((i & 255) + 1)}, role: ${i === 0 ? 'control-plane' : 'worker'}, ssh: { port: 1 } }`,
+  );
+  const file = at(`${String(hosts)}.yaml`);
+  const head =
+    'name: c\nkubernetes: { version: "1.36.3" }\nssh: { user: root, identityFile: id, knownHostsFile: known }\n';
+  writeFileSync(file, `${head}hosts:\n${lines.join('\n')}\n`);
+  spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at('id')]);
+  return file;
+}
+/** A shell's command line with kbuild in `$K` and an inventory in `$I`. */
+const shell = (line: string, inventory: string, env: Readonly<Record<string, string>> = {}) =>
+  spawnSync('bash', ['-o', 'pipefail', '-c', line], {
+    encoding: 'utf8',
+    cwd: folder,
+    env: { PATH: process.env['PATH'], K: `${process.execPath} ${program}`, I: inventory, ...env },
+  });
+
+test('no HOME, TERM=dumb: a host that refuses is said so, on plain lines', () => {
+  const ran = shell('$K plan $I --log-file log', inventoryOf(1), { TERM: 'dumb' });
+  expect(ran.stderr).toContain('h0: 127.1.0.1:1: connection refused');
+  expect(ran.stderr).not.toContain('\u001b');
+  expect(ran.stderr).not.toContain('bug');
+  expect(ran.status).toBe(3);
+  expect(statSync(at('log')).mode & 0o777).toBe(0o600);
+});
+
+test('a log that cannot be opened: said before any host is contacted', () => {
+  const ran = shell('$K plan $I --log-file /proc/nowhere/log', inventoryOf(1));
+  expect(ran.stderr).toMatch(
+    /kbuild: the run's log cannot be written: .*\n {2}→ name another place with --log-file PATH/,
+  );
+  expect(ran.stderr).not.toContain('connecting');
+  expect(ran.status).toBe(2);
+});
+
+test('a full disk under the log ends the log, once, and not the run', () => {
+  const ran = shell('$K plan $I --log-file /dev/full', inventoryOf(2));
+  expect(ran.stderr.match(/the log \/dev\/full ends here: ENOSPC/g)).toHaveLength(1);
+  expect(ran.stderr).toContain('h1: 127.1.0.2:1: connection refused');
+  expect(ran.status).toBe(3);
+});
+
+test('fewer files than 500 hosts need: said before any host is contacted', () => {
+  const ran = shell('ulimit -n 256; $K plan $I --log-file log', inventoryOf(500));
+  expect(ran.stderr).toContain('this process may have 256 files open, and 500 hosts need 560; no host was contacted');
+  expect(ran.stderr).toContain('→ ulimit -n 560');
+  expect(ran.status).toBe(2);
+});
+
+test('a reader that leaves ends nothing: the exit code is that of the run', () => {
+  const one = inventoryOf(1);
+  expect(shell('$K schema | head -c 1 >/dev/null', one).status).toBe(0);
+  expect(shell('$K plan $I --log-file log 2>&1 | head -c 1 >/dev/null', one).status).toBe(3);
+  expect(shell('$K plan $I --log-file log --json | true', one).status).toBe(3);
+});
+
+test('twenty kbuilds record host keys at once: no line is lost, none doubled, none torn', async () => {
+  const file = at('shared_known_hosts');
+  writeFileSync(file, 'other ssh-ed25519 AAAA');
+  const record = `
+    const { recordHostKey } = await import(${JSON.stringify(join(dist, 'transport/known-hosts-files.js'))});
+    const type = Buffer.from('ssh-ed25519');
+    for (let i = 0; i < 10; i++) {
+      const key = Buffer.concat([Buffer.from([0, 0, 0, type.length]), type, Buffer.from([0, 0, 0, 32]), Buffer.alloc(32, i)]);
+      recordHostKey(${JSON.stringify(file)}, 'h' + i, 22, key);
+    }`;
+  const run = promisify(execFile);
+  await Promise.all(Array.from({ length: 20 }, () => run(process.execPath, ['--input-type=module', '-e', record])));
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  expect(lines).toHaveLength(11);
+  expect(lines.map((line) => line.split(' ')[0]).toSorted()).toEqual([
+    ...Array.from({ length: 10 }, (_, i) => `h${String(i)}`),
+    'other',
+  ]);
+});
