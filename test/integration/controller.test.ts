@@ -15,11 +15,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Hosts at a port of this machine where nobody listens. */
 function inventoryOf(hosts: number): string {
-  const lines = Array.from(
-    { length: hosts },
-    (_, i) =>
-      `  - { name: h${String(i)}, address: 127.1.${String(i >> 8)}.${String((i & 255) + 1)}, role: ${i === 0 ? 'control-plane' : 'worker'}, ssh: { port: 1 } }`,
-  );
+  const lines = Array.from({ length: hosts }, (_, i) => {
+    const own = `${String(Math.floor(i / 200))}.${String((i % 200) + 1)}`;
+    const role = i === 0 ? 'control-plane' : 'worker';
+    return `  - { name: h${String(i)}, address: 127.1.${own}, internalAddress: 10.9.${own}, role: ${role}, ssh: { port: 1 } }`;
+  });
   const file = at(`${String(hosts)}.yaml`);
   const head =
     'name: c\nkubernetes: { version: "1.36.3" }\nssh: { user: root, identityFile: id, knownHostsFile: known }\n';

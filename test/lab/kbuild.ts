@@ -57,7 +57,7 @@ export function inventoryFile(inventory: object): { readonly folder: string; rea
 }
 
 /** The events of a `--json` run. */
-export const eventsOf = ({ stdout }: Ran): readonly TimedEvent[] =>
+export const eventsOf = ({ stdout }: Pick<Ran, 'stdout'>): readonly TimedEvent[] =>
   stdout
     .split('\n')
     .filter((line) => line !== '')
