@@ -166,7 +166,7 @@ test('each fault of a repository is told apart, and nothing is installed', async
 });
 
 /** Holds dpkg's lock as dpkg does: by fcntl, which flock(1) cannot see. */
-const HOLD = `use Fcntl; open(my $f, ">>", "/var/lib/dpkg/lock-frontend"); fcntl($f, F_SETLK, pack("s s x4 q q i x4", F_WRLCK, 0, 0, 0, 0)) or die; sleep 600`;
+const HOLD = `use Fcntl; open(my $f, ">>", "/var/lib/dpkg/lock-frontend"); my $l = pack("s s x4 q q i x4", F_WRLCK, 0, 0, 0, 0); fcntl($f, F_SETLK, $l) or die $!; sleep 600`;
 
 test('a cloud that is still at work, a lock and an interrupted installation: waited for and mended, by the same command', async () => {
   await lab.inside(HOST, 'cat >/root/hold.pl', HOLD);
