@@ -22,21 +22,21 @@ function inventoryOf(hosts: number): string {
   });
   const file = at(`${String(hosts)}.yaml`);
   const head =
-    'name: c\nkubernetes: { version: "1.36.3" }\nssh: { user: root, identityFile: id, knownHostsFile: known }\n';
+    'name: c\nnetwork: { podSubnet: 10.128.0.0/12 }\nkubernetes: { version: "1.36.3" }\nssh: { user: root, identityFile: id, knownHostsFile: known }\n';
   writeFileSync(file, `${head}hosts:\n${lines.join('\n')}\n`);
   spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at('id')]);
   return file;
 }
 /** A shell's command line with kbuild in `$K` and an inventory in `$I`. */
 const shell = (line: string, inventory: string, env: Readonly<Record<string, string>> = {}) =>
-  spawnSync('bash', ['-o', 'pipefail', '-c', line], {
+  spawnSync('bash', ['--norc', '-o', 'pipefail', '-c', line], {
     encoding: 'utf8',
     cwd: folder,
     env: { PATH: process.env['PATH'], K: `${process.execPath} ${program}`, I: inventory, ...env },
   });
 
 test('no HOME, TERM=dumb: a host that refuses is said so, on plain lines', () => {
-  const ran = shell('$K plan $I --log-file log', inventoryOf(1), { TERM: 'dumb' });
+  const ran = shell('$K facts $I --log-file log', inventoryOf(1), { TERM: 'dumb' });
   expect(ran.stderr).toContain('h0: 127.1.0.1:1: connection refused');
   expect(ran.stderr).not.toContain('\u001b');
   expect(ran.stderr).not.toContain('bug');
@@ -45,7 +45,7 @@ test('no HOME, TERM=dumb: a host that refuses is said so, on plain lines', () =>
 });
 
 test('a log that cannot be opened: said before any host is contacted', () => {
-  const ran = shell('$K plan $I --log-file /proc/nowhere/log', inventoryOf(1));
+  const ran = shell('$K facts $I --log-file /dev/null/folder/log', inventoryOf(1));
   expect(ran.stderr).toMatch(
     /kbuild: the run's log cannot be written: .*\n {2}→ name another place with --log-file PATH/,
   );
@@ -54,14 +54,14 @@ test('a log that cannot be opened: said before any host is contacted', () => {
 });
 
 test('a full disk under the log ends the log, once, and not the run', () => {
-  const ran = shell('$K plan $I --log-file /dev/full', inventoryOf(2));
+  const ran = shell('$K facts $I --log-file /dev/full', inventoryOf(2));
   expect(ran.stderr.match(/the log \/dev\/full ends here: ENOSPC/g)).toHaveLength(1);
   expect(ran.stderr).toContain('h1: 127.1.0.2:1: connection refused');
   expect(ran.status).toBe(3);
 });
 
 test('fewer files than 500 hosts need: said before any host is contacted', () => {
-  const ran = shell('ulimit -n 256; $K plan $I --log-file log', inventoryOf(500));
+  const ran = shell('ulimit -n 256; $K facts $I --log-file log', inventoryOf(500));
   expect(ran.stderr).toContain('this process may have 256 files open, and 500 hosts need 560; no host was contacted');
   expect(ran.stderr).toContain('→ ulimit -n 560');
   expect(ran.status).toBe(2);
@@ -70,8 +70,8 @@ test('fewer files than 500 hosts need: said before any host is contacted', () =>
 test('a reader that leaves ends nothing: the exit code is that of the run', () => {
   const one = inventoryOf(1);
   expect(shell('$K schema | head -c 1 >/dev/null', one).status).toBe(0);
-  expect(shell('$K plan $I --log-file log 2>&1 | head -c 1 >/dev/null', one).status).toBe(3);
-  expect(shell('$K plan $I --log-file log --json | true', one).status).toBe(3);
+  expect(shell('$K facts $I --log-file log 2>&1 | head -c 1 >/dev/null', one).status).toBe(3);
+  expect(shell('$K facts $I --log-file log --json | true', one).status).toBe(3);
 });
 
 test('twenty kbuilds record host keys at once: no line is lost, none doubled, none torn', async () => {
