@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { buildSync } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
 
-const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
-const program = join(dist, 'cli/main.js');
+const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-controller-'));
 const at = (name: string): string => join(folder, name);
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -77,8 +77,10 @@ test('a reader that leaves ends nothing: the exit code is that of the run', () =
 test('twenty kbuilds record host keys at once: no line is lost, none doubled, none torn', async () => {
   const file = at('shared_known_hosts');
   writeFileSync(file, 'other ssh-ed25519 AAAA');
+  const source = fileURLToPath(new URL('../../src/transport/known-hosts-files.ts', import.meta.url));
+  buildSync({ entryPoints: [source], outfile: at('record.mjs'), bundle: true, platform: 'node', format: 'esm' });
   const record = `
-    const { recordHostKey } = await import(${JSON.stringify(join(dist, 'transport/known-hosts-files.js'))});
+    const { recordHostKey } = await import(${JSON.stringify(at('record.mjs'))});
     const type = Buffer.from('ssh-ed25519');
     for (let i = 0; i < 10; i++) {
       const key = Buffer.concat([Buffer.from([0, 0, 0, type.length]), type, Buffer.from([0, 0, 0, 32]), Buffer.alloc(32, i)]);

@@ -65,8 +65,8 @@ test('one host of 50 that never answers delays no other, and is named after the 
     expect(await Promise.all(others)).toEqual(Array(49).fill('in\n'));
     const named = await verdict;
     expect(named).toMatchObject({ message: expect.stringMatching(/^hole: .*no answer in time$/) as string });
-    // Asked twice; between them a second at the most, and what a busy machine adds.
-    expect((named as { ms: number }).ms).toBeLessThan(2 * TIMEOUT_MS + 5000);
+    // And what a busy machine adds.
+    expect((named as { ms: number }).ms).toBeLessThan(TIMEOUT_MS + 5000);
     console.log(
       `49 hosts in ${lastOther.toFixed(0)} ms, the silent one named after ${(named as { ms: number }).ms.toFixed(0)} ms`,
     );
