@@ -79,13 +79,23 @@ test('JSON: one event a line, each with its schema version', () => {
 
 test('the log file is private from its first byte and holds every event', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-log-'));
-  const log = logFile(join(folder, 'deep/run.log'));
+  const log = logFile(join(folder, 'deep/run.log'), () => undefined);
   log.report(timed[0]!);
   log.write({ kind: 'command', host: 'cp1' });
   await log.close();
   expect(statSync(log.path).mode & 0o777).toBe(0o600);
   expect(readFileSync(log.path, 'utf8').trim().split('\n')).toHaveLength(2);
   rmSync(folder, { recursive: true });
+});
+
+test('a log on a full disk ends, which is told once; one that cannot be opened is refused', async () => {
+  const told: string[] = [];
+  const log = logFile('/dev/full', ({ message }) => told.push(message));
+  log.write({ kind: 'one' });
+  log.write({ kind: 'two' });
+  await log.close();
+  expect(told).toEqual([expect.stringContaining('ENOSPC')]);
+  expect(() => logFile('/dev/null/folder/log', () => undefined)).toThrow(/the run's log cannot be written: /);
 });
 
 describe('a plan for people', () => {

@@ -194,6 +194,6 @@ test('a cloud that is still at work, a lock and an interrupted installation: wai
   expect(ran.code, ran.stderr).toBe(0);
   expect(ran.stderr).toContain('finish an interrupted installation');
   expect(await inside('dpkg --audit')).toBe('');
-  expect(await inside("dpkg-query -W -f '${Status}' containerd.io")).toBe('install ok installed');
+  expect(await inside("dpkg-query -W -f '${Status}' containerd.io")).toBe('hold ok installed');
   expect((await up()).stdout).toContain('nothing to do');
 });
