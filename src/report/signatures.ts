@@ -9,9 +9,12 @@ import { surroundingsSignatures } from './signatures/surroundings.ts';
  */
 export const signatures: readonly Signature[] = [...kubeadmSignatures, ...packageSignatures, ...surroundingsSignatures];
 
+/** kubeadm warns of much that is not why it failed. */
+const withoutWarnings = (text: string): string => text.replaceAll(/^\s*\[WARNING .*$/gm, '');
+
 /** The known cause of a failure: the first signature that the texts, taken in their order, show. */
 export function diagnosis(texts: readonly string[]): Signature | undefined {
-  for (const text of texts) {
+  for (const text of texts.map(withoutWarnings)) {
     const found = signatures.find(({ seen }) => seen.test(text));
     if (found !== undefined) return found;
   }

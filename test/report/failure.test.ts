@@ -21,7 +21,7 @@ test.each([
   ],
   [
     'cgroup-v1',
-    '[WARNING SystemVerification]: cgroups v1 support is deprecated and will be removed in a future release.',
+    '[ERROR SystemVerification]: cgroups v1 support is deprecated and will be removed in a future release.',
   ],
   ['etcd-members-missing', 'etcdserver: re-configuration failed due to not enough started members'],
   [
@@ -44,6 +44,10 @@ test.each([
   ['clock', 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time 2026'],
   ['swap-on', 'running with swap on is not supported, please disable swap'],
   ['leftovers', '[ERROR DirAvailable--var-lib-etcd]: /var/lib/etcd is not empty'],
+  [
+    'control-plane-slow',
+    'error: error execution phase wait-control-plane: cannot obtain client without bootstrap: could not bootstrap the admin user in file admin.conf: unable to create ClusterRoleBinding: Post "https://10.77.0.40:6443/apis/rbac.authorization.k8s.io/v1/clusterrolebindings?timeout=10s": context deadline exceeded',
+  ],
   ['key-expired', 'The following signatures were invalid: EXPKEYSIG 234654DA9A296436 isv:kubernetes OBS Project'],
   ['lists-expired', 'E: Release file for http://x/dists/bookworm/InRelease is expired (invalid since 2149d 12h).'],
   ['key-missing', "The following signatures couldn't be verified because the public key is not available: NO_PUBKEY 1"],
@@ -61,6 +65,13 @@ test.each([
   // A more telling signature stands before a general one; both name the same fault where a text shows two.
   expect(found?.name).toBe(name);
   expect(found?.remedy).not.toBe('');
+});
+
+test('what kubeadm only warns of is not the cause', () => {
+  const warned =
+    '\t[WARNING SystemVerification]: cgroups v1 support is deprecated and will be removed in a future release.';
+  expect(diagnosis([warned])).toBeUndefined();
+  expect(diagnosis([`${warned}\n[ERROR Port-6443]: Port 6443 is in use`])?.name).toBe('port-in-use');
 });
 
 test('names are unique', () => {

@@ -3,6 +3,12 @@ import { RERUN, type Signature } from './signature.ts';
 /** What kubeadm, etcd, the kubelet and containerd say. */
 export const kubeadmSignatures: readonly Signature[] = [
   {
+    name: 'control-plane-slow',
+    seen: /could not bootstrap the admin user in file admin\.conf: [^\n]*(?:context deadline exceeded|Timeout|timed out)/,
+    cause: 'the new API server runs, and answers too slowly: etcd waits for the disk, or the host for a processor',
+    remedy: `${RERUN}; if it stays: kbuild check --active measures the disk of /var/lib/etcd`,
+  },
+  {
     name: 'certificates-expired',
     seen: /Secret "kubeadm-certs" was not found in the "kube-system" Namespace/,
     cause: 'the certificates that kubeadm keeps for joining control planes live for two hours, and are gone',
