@@ -4,6 +4,10 @@ import { onceForEach } from '../shell/once-for-each.ts';
 import { beyond, common } from './compare.ts';
 import { toYaml } from './secret-yaml.ts';
 
+/** Arguments that kubeadm adds to its flags file by itself; all others there came from the inventory, once. */
+export const KUBEADMS_OWN_FLAGS =
+  /^--(register-with-taints|hostname-override|container-runtime-endpoint|pod-infra-container-image)=/;
+
 /** The head of every KubeletConfiguration. */
 export const KUBELET_CONFIG = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
 

@@ -33,9 +33,13 @@ export function windowsKubeletArguments({ name, internalAddress, kubelet, window
 
 const OWN_PATCH = 'kubeletconfigurationzz-kbuild+merge.yaml';
 
+/** What the kubelet of a Windows host is told beyond the cluster's configuration. */
+export const windowsOwnKubeletConfig = (inventory: Inventory, host: WindowsHost): JsonObject =>
+  beyond(host.kubelet.config, sharedKubeletConfig(inventory));
+
 /** Patch files for kubeadm on a Windows host (name → content): what its kubelet is told beyond the cluster's configuration. */
 export function windowsPatches(inventory: Inventory, host: WindowsHost): Readonly<Record<string, string>> {
-  const own = beyond(host.kubelet.config, sharedKubeletConfig(inventory));
+  const own = windowsOwnKubeletConfig(inventory, host);
   if (Object.keys(own).length === 0) return inventory.kubeadm.patches;
   return { ...inventory.kubeadm.patches, [OWN_PATCH]: toYaml([{ ...KUBELET_CONFIG, ...own }]) };
 }

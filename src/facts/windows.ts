@@ -41,6 +41,7 @@ export const windowsProbes = (inventory: Inventory, host: WindowsHost) =>
     kubeconfigCluster: kubernetes.kubeconfigCluster,
     marker: kubernetes.marker,
     kubeletFlags: kubernetes.kubeletFlags,
+    kubeletConfig: kubernetes.kubeletConfig,
     kubeletHealthy: kubernetes.kubeletHealthy,
     runningJob,
   }) satisfies Readonly<Record<string, Probe<unknown, 'powershell'>>>;

@@ -1,4 +1,4 @@
-import { ownKubeletConfig } from '../cluster/kubelet-config.ts';
+import { KUBEADMS_OWN_FLAGS, ownKubeletConfig } from '../cluster/kubelet-config.ts';
 import { kubeletArguments } from '../cluster/kubeadm-config.ts';
 import { holds } from '../cluster/compare.ts';
 import { editedParts } from '../cluster/settings.ts';
@@ -12,10 +12,6 @@ import { script } from '../templates.ts';
 
 /** What kubeadm writes differently on each host by itself (its instance-config.yaml, systemd-resolved). */
 const INSTANCE_KEYS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'containerRuntimeEndpoint', 'resolvConf']);
-
-/** Arguments that kubeadm adds by itself. */
-const KUBEADMS_OWN =
-  /^--(register-with-taints|hostname-override|container-runtime-endpoint|pod-infra-container-image)=/;
 
 /** Settings whose value differs in either direction. */
 function differing(expected: JsonObject, live: JsonObject): readonly string[] {
@@ -39,7 +35,7 @@ function configDifference({ inventory, host, facts }: Target, cluster: ClusterUp
 function wantedFlags({ host }: Target, live: readonly string[]): readonly string[] {
   const wanted = kubeletArguments(host).map(({ name, value }) => `--${name}=${value}`);
   const kept = live.filter(
-    (flag) => KUBEADMS_OWN.test(flag) && !wanted.some((one) => one.startsWith(flag.replace(/=.*$/, '='))),
+    (flag) => KUBEADMS_OWN_FLAGS.test(flag) && !wanted.some((one) => one.startsWith(flag.replace(/=.*$/, '='))),
   );
   return [...kept, ...wanted];
 }

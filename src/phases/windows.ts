@@ -15,6 +15,7 @@ import {
   windowsKubeadmPatches,
 } from '../windows/join.ts';
 import { kubeletRuns } from '../windows/kubelet.ts';
+import { windowsKubeletSettings } from '../windows/kubelet-settings.ts';
 import { windowsKubernetes } from '../windows/kubernetes.ts';
 import { windowsNodeReady, windowsPodsReady } from '../windows/verify.ts';
 
@@ -44,7 +45,14 @@ export function windowsPhases(
         steps: [undoHalfFinished, noStaleNetworkState, windowsKubeadmPatches, joinWindows, noWindowsMarker],
       },
     ],
-    nodes: [{ name: 'windows-nodes', title: 'Label Windows nodes', ...windows, steps: [kubeletRuns, labelsAndTaints] }],
+    nodes: [
+      {
+        name: 'windows-nodes',
+        title: 'Label Windows nodes',
+        ...windows,
+        steps: [windowsKubeletSettings, kubeletRuns, labelsAndTaints],
+      },
+    ],
     verify: [
       {
         name: 'windows-verify',

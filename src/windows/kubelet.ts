@@ -1,3 +1,4 @@
+import { KUBEADMS_OWN_FLAGS } from '../cluster/kubelet-config.ts';
 import { windowsKubeletArguments, windowsTaints } from '../cluster/windows-kubeadm.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
@@ -42,11 +43,14 @@ const taints = (host: Target<'windows'>['host']): readonly Argument[] => {
   return value === '' ? [] : [{ name: 'register-with-taints', value }];
 };
 
-/** All flags of the kubelet: Windows' own, the host's, and those that kubeadm noted. */
+/** All flags of the kubelet: Windows' own, those that kubeadm noted by itself, and the host's. */
 function flags({ host, facts }: Target<'windows'>): readonly string[] {
-  const noted = facts.kubeletFlags === 'absent' ? [] : facts.kubeletFlags.map(argument);
-  const own = mergedArguments([...FLAGS, ...taints(host)], windowsKubeletArguments(host));
-  return mergedArguments(own, noted).map(({ name, value }) => `--${name}=${value}`);
+  const noted =
+    facts.kubeletFlags === 'absent'
+      ? []
+      : facts.kubeletFlags.filter((flag) => KUBEADMS_OWN_FLAGS.test(flag)).map(argument);
+  const kubeadms = mergedArguments([...FLAGS, ...taints(host)], noted);
+  return mergedArguments(kubeadms, windowsKubeletArguments(host)).map(({ name, value }) => `--${name}=${value}`);
 }
 
 const LOG = `${windowsPaths.kubeletLog}\\kubelet.log`;

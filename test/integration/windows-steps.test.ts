@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Phase } from '../../src/engine/step.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
@@ -130,6 +132,52 @@ describe('a fresh Windows host', () => {
       parameters: { Application: 'C:\\k\\kubelet.exe', AppRotateBytes: '10485760' },
     });
     expect(filesOf(fleet.simulated.machine).text('C:\\k\\kube-log-runner.exe')).toBeUndefined();
+  });
+});
+
+describe('programs that this machine fetches', () => {
+  const served: Server[] = [];
+  afterEach(() => {
+    for (const server of served.splice(0)) server.close();
+  });
+
+  /** Serves the releases here; the host itself reaches nothing. */
+  async function serving(change: (url: string, content: Buffer) => Buffer = (_, content) => content) {
+    const server = createServer(({ url = '' }, answer) => {
+      const content = releases(url);
+      if (content === undefined) answer.writeHead(404).end();
+      else answer.end(change(url, content));
+    });
+    served.push(server);
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const at = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    return started({
+      world: { internet: () => undefined },
+      windows: {
+        downloads: {
+          via: 'operator',
+          kubernetes: `${at}/v1.36.3`,
+          containerd: `${at}/v2.3.5`,
+          crictl: `${at}/v1.36.0`,
+          nssm: '',
+          sha256: {},
+        },
+      },
+    });
+  }
+
+  test('are sent to the host, verified, and moved to their place', async () => {
+    const fleet = await serving();
+    await done(fleet);
+    const { machine } = fleet.simulated;
+    expect(filesOf(machine).text('C:\\k\\kubelet.exe')).toContain('Kubernetes v1.36.3');
+    expect([...machine.files.keys()].filter((path) => path.endsWith('.upload'))).toEqual([]);
+  });
+
+  test('are not sent when their checksum does not fit', async () => {
+    const fleet = await serving((url, content) => (url.endsWith('kubelet.exe') ? content.subarray(0, 9) : content));
+    expect(await failureOf(fleet)).toMatch(/checksum mismatch: .*kubelet\.exe has SHA-256/);
+    expect(filesOf(fleet.simulated.machine).exists('C:\\k\\kubelet.exe')).toBe(false);
   });
 });
 

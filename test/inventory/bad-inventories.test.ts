@@ -264,6 +264,12 @@ const VALUES: readonly Bad[] = [
     /only for hosts with "os: windows"/,
   ],
   [
+    'a containerd for Windows whose configuration has another form',
+    line(14, '    role: worker\n    os: windows\n    windows: { containerd: { version: "1.7.28" } }'),
+    '16:14 hosts[1].windows:',
+    /containerd 1\.7\.28 is not supported/,
+  ],
+  [
     'nssm without its checksum',
     line(14, '    role: worker\n    os: windows\n    windows: { serviceManager: nssm }'),
     '16:14 hosts[1].windows:',

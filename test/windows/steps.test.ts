@@ -146,13 +146,29 @@ test('the kubelet is registered with every flag that it needs before it starts',
 
 test('flags that kubeadm notes are taken over, and the kubelet restarts', async () => {
   const it = world();
-  const done = await carryOut(it, up(it), '--new-flag=1');
+  const done = await carryOut(it, up(it), '--container-runtime-endpoint=npipe:////./pipe/other --v=9');
   expect(done.filter((summary) => /(?:service|restart) kubelet /.test(summary))).toEqual([
     'register service kubelet (found none)',
     'change service kubelet (found its command line)',
     'restart kubelet (its registration changes)',
   ]);
-  expect(it.machine.services.get('kubelet')!.path).toContain('--new-flag=1');
+  expect(it.machine.services.get('kubelet')!.path).toMatch(
+    /--container-runtime-endpoint=npipe:\/\/\/\/.\/pipe\/other(?!.*--v=9)/,
+  );
+});
+
+test('settings of the kubelet that were edited after the join are taken over', async () => {
+  const it = world();
+  await carryOut(it, up(it));
+  const host = { ...it.host, kubelet: { config: { maxPods: 40 }, extraArgs: [{ name: 'v', value: '4' }] } };
+  const edited = { ...it, host, inventory: { ...it.inventory, hosts: [cp1, host] } };
+  expect(await carryOut(edited, up(edited))).toEqual([
+    'write C:\\etc\\kubernetes\\patches\\kubeletconfigurationzz-kbuild+merge.yaml (found none)',
+    'configure and restart the kubelet of win1 (found another maxPods)',
+    'change service kubelet (found its command line)',
+    'restart kubelet (its registration changes)',
+  ]);
+  expect(due(edited)).toEqual([]);
 });
 
 describe('what is on the host already', () => {

@@ -1,4 +1,6 @@
+import { parse } from 'yaml';
 import { z } from 'zod';
+import type { JsonObject } from '../../inventory/inventory.ts';
 import { windowsPaths } from '../../paths.ts';
 import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { powershell } from '../../templates.ts';
@@ -59,6 +61,11 @@ export const marker = textOf(windowsPaths.marker, markerOf);
 
 /** The kubelet's arguments that kubeadm wrote (`--name=value`); `absent` on a host that has not joined. */
 export const kubeletFlags = textOf(windowsPaths.kubeletFlags, kubeletFlagsOf);
+
+/** The kubelet's configuration file as kubeadm wrote it; `absent` on a host that has not joined. */
+export const kubeletConfig = textOf(windowsPaths.kubeletConfig, (text): JsonObject | 'absent' =>
+  text === 'absent' ? 'absent' : ((parse(text) ?? {}) as JsonObject),
+);
 
 /** True when the kubelet says that it is healthy. */
 export const kubeletHealthy = windowsProbe(

@@ -17,7 +17,7 @@ export const windowsHosts: Rule = (file) => [
       return Object.keys(host.windows).length === 0
         ? []
         : [problem(at('windows'), 'is only for hosts with "os: windows"')];
-    const { serviceManager, downloads, reserved } = windowsOf(file, host.windows);
+    const { serviceManager, downloads, reserved, containerd } = windowsOf(file, host.windows);
     const kept = mebibytes(reserved.system) + mebibytes(reserved.kube);
     return [
       ...(host.name.length > NAME || host.name.includes('.')
@@ -32,6 +32,14 @@ export const windowsHosts: Rule = (file) => [
             ),
           ]
         : []),
+      ...(containerd.version.startsWith('2.')
+        ? []
+        : [
+            problem(
+              at('windows'),
+              `containerd ${containerd.version} is not supported on Windows hosts; kbuild writes the configuration of 2.x`,
+            ),
+          ]),
       ...(kept < RESERVED_MIB
         ? [
             warning(

@@ -1,0 +1,44 @@
+import { holds } from '../cluster/compare.ts';
+import { editedParts } from '../cluster/settings.ts';
+import { standing } from '../cluster/standing.ts';
+import { windowsOwnKubeletConfig } from '../cluster/windows-kubeadm.ts';
+import type { Step } from '../engine/step.ts';
+import { windowsPaths } from '../paths.ts';
+import { powershell } from '../templates.ts';
+
+/**
+ * A joined host's kubelet runs with the cluster's configuration and its own, also after they were edited. What kubeadm
+ * itself changes for Windows (paths with a drive, resolvConf) is not compared.
+ */
+export const windowsKubeletSettings: Step<'windows'> = {
+  name: 'kubelet-settings',
+  settleMs: 60_000,
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    const { cluster } = fleet;
+    const live = facts.kubeletConfig;
+    if (cluster.state !== 'up' || live === 'absent' || standing(target) !== 'joined') return [];
+    const edited = editedParts(inventory, cluster);
+    const own = windowsOwnKubeletConfig(inventory, host);
+    const found = [
+      ...(edited !== 'unknown' && edited.includes('kubelet') ? ['settings that were edited'] : []),
+      ...Object.keys(own)
+        .filter((key) => !holds(own[key], live[key]))
+        .map((key) => `another ${key}`),
+    ];
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `configure and restart the kubelet of ${host.name} (found ${found.slice(0, 4).join(', ')})`,
+        disrupts: true,
+        apply: async (on) => {
+          const command = powershell('windows/kubelet-settings.ps1', {
+            Program: `${windowsPaths.programs}\\kubeadm.exe`,
+            Patches: windowsPaths.kubeadmPatches,
+          });
+          await on(host).job('kubelet-settings', { ...command, title: 'configure the kubelet' });
+        },
+      },
+    ];
+  },
+};

@@ -1,0 +1,14 @@
+# Makes the kubelet's configuration anew from the cluster's and the host's patches, and restarts it. Program: kubeadm.exe.
+# Patches: a folder, which need not be there.
+[CmdletBinding()]
+param(
+    [Parameter(Mandatory = $true)][string]$Program,
+    [Parameter(Mandatory = $true)][string]$Patches
+)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$arguments = @('upgrade', 'node', 'phase', 'kubelet-config')
+if (Test-Path -LiteralPath $Patches) { $arguments += @('--patches', $Patches) }
+$output = @(Invoke-Native -Exe $Program -Arguments $arguments)
+Restart-Service -Name 'kubelet' -Force -WarningAction 'SilentlyContinue'
+Write-Result -Value @{ output = @($output) }
