@@ -46,6 +46,6 @@ export function checksReference(provoked: Readonly<Record<string, string>>): str
     table('Surveys', surveyChecks),
     `## Every check\n`,
     ...all.map(section),
-    `## Where each was provoked\n\nEvery check is tested both ways, on what Debian 12 and 13 and Ubuntu 22.04 and 24.04 print. Those that the lab can provoke were provoked\non real hosts too (\`test/lab/scenarios/preflight.test.ts\`).\n\n| check | provoked in |\n| --- | --- |\n${rows.join('\n')}\n`,
+    `## Where each was provoked\n\nEvery check is tested both ways, on what Debian 12 and 13 and Ubuntu 22.04 and 24.04 print. Those that the lab can provoke were provoked\non real hosts too (\`preflight\`, \`faults\` and \`firewall\` in \`test/lab/scenarios\`); firewalld by hand.\n\n| check | provoked in |\n| --- | --- |\n${rows.join('\n')}\n`,
   ].join('\n');
 }

@@ -9,7 +9,8 @@ connect() {
 }
 send() {
   device=$(ip -o route get "$1" 2>/dev/null | sed -n 's/.* dev \([^ ]*\).*/\1/p')
-  mtu=$(cat "/sys/class/net/$device/mtu" 2>/dev/null) || return 0
+  mtu=$(ip -o link show dev "$device" 2>/dev/null | sed -n 's/.* mtu \([0-9]*\).*/\1/p')
+  if [ -z "$mtu" ]; then return 0; fi
   # Three times: a datagram may get lost. Headers of IP and UDP take 28 bytes; the line ends with a newline.
   bash -c 'for i in 1 2 3; do
       echo "small $2" >"/dev/udp/$0/$1"

@@ -2,36 +2,15 @@
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checked, notable, type LabFinding } from '../findings.ts';
 import { inventoryFile, kbuild, start } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { waitUntil } from '../wait-until.ts';
 
-const HOSTS = ['pcp1', 'pw1', 'pw2'] as const;
+const HOSTS = ['pcp1', 'pw1', 'pw2', 'pw3', 'pw4'] as const;
 const [cp, w1, w2] = HOSTS;
 
-interface Finding {
-  readonly check: string;
-  readonly severity: string;
-  readonly host?: string;
-  readonly message: string;
-}
-
 let inventory: lab.LabInventory;
-
-async function check(changed: object, ...flags: readonly string[]) {
-  const { file, folder } = inventoryFile(changed);
-  const ran = await kbuild('check', file, '--json', ...flags);
-  if (ran.stdout === '') throw new Error(ran.stderr);
-  const { findings } = JSON.parse(ran.stdout) as { findings: readonly Finding[] };
-  return { ...ran, findings, folder };
-}
-
-/** What stands out: not what `up` mends, not what the lab has by nature. */
-const notable = (findings: readonly Finding[]): readonly string[] =>
-  findings
-    .filter(({ severity, check }) => severity !== 'due' && !(inventory['ignoreChecks'] as string[]).includes(check))
-    .map(({ check, host, severity }) => `${severity} ${check} ${host ?? ''}`)
-    .toSorted();
 
 const on = (host: string, script: string) => lab.inside(host, script);
 
@@ -46,16 +25,16 @@ beforeAll(async () => {
 afterAll(() => lab.down(HOSTS));
 
 test('a healthy fleet has no error, nothing unknown, and no warning but those of the lab', async () => {
-  const { findings, code, seconds, stderr } = await check(inventory);
+  const { findings, code, seconds, stderr } = await checked(inventory);
   console.log(`check of ${String(HOSTS.length)} hosts: ${seconds.toFixed(2)} s`);
   expect(code, stderr).toBe(0);
-  expect(notable(findings)).toEqual([]);
+  expect(notable(inventory, findings)).toEqual([]);
 });
 
 test('surveys of a healthy fleet find nothing and leave nothing behind', async () => {
-  const { findings, code, seconds, stderr } = await check(inventory, '--active');
+  const { findings, code, seconds, stderr } = await checked(inventory, '--active');
   console.log(`check --active of ${String(HOSTS.length)} hosts: ${seconds.toFixed(2)} s`);
-  expect(notable(findings), JSON.stringify(findings)).toEqual([]);
+  expect(notable(inventory, findings), JSON.stringify(findings)).toEqual([]);
   expect(code, stderr).toBe(0);
   for (const host of HOSTS) expect((await on(host, leftBySurveys)).stdout, host).toBe('');
 });
@@ -71,7 +50,7 @@ test('a firewall between two hosts, a repository and a version that are not ther
   const xml = join(folder, 'check.xml');
   const ran = await kbuild('check', file, '--json', '--active', '--junit', xml);
   await on(w1, rule('D'));
-  const { findings } = JSON.parse(ran.stdout) as { findings: readonly Finding[] };
+  const { findings } = JSON.parse(ran.stdout) as { findings: readonly LabFinding[] };
   expect(ran.code).toBe(6);
   const ways = findings.filter((one) => one.check === 'port-matrix').map(({ host, message }) => `${host!} ${message}`);
   expect(ways.toSorted()).toEqual([
@@ -115,9 +94,9 @@ test('ten faults at once are found, and nothing else', async () => {
      nft add table inet mine; nft add chain inet mine input '{ type filter hook input priority 0; policy drop; }'
      nft add rule inet mine input ct state established,related accept; nft add rule inet mine input tcp dport 22 accept`,
   );
-  const { findings, code } = await check(inventory);
+  const { findings, code } = await checked(inventory);
   expect(code).toBe(6);
-  expect(notable(findings)).toEqual(
+  expect(notable(inventory, findings)).toEqual(
     [
       `error ports ${cp}`,
       `error disk-space ${w1}`,
@@ -142,8 +121,8 @@ test('a join that was cut off is due, another cluster is refused', async () => {
     `mkdir -p /etc/kubernetes /var/lib/kbuild; echo x > /etc/kubernetes/bootstrap-kubelet.conf
      echo '{"cluster":"pre","action":"join","job":"kubeadm-join-1"}' > /var/lib/kbuild/marker.json`,
   );
-  const { findings } = await check(inventory);
+  const { findings } = await checked(inventory);
   expect(findings.find((one) => one.check === 'half-finished')).toMatchObject({ severity: 'due', host: w1 });
   await on(w2, 'mkdir -p /etc/kubernetes; echo x > /etc/kubernetes/kubelet.conf');
-  expect((await check(inventory)).code).toBe(7);
+  expect((await checked(inventory)).code).toBe(7);
 });
