@@ -38,6 +38,8 @@ export interface PortMatrix {
   readonly tried: number;
   readonly blocked: readonly Blocked[];
   readonly narrow: readonly Narrow[];
+  /** Ways by UDP to a port that somebody listens at, who would not tell what came. */
+  readonly untold: readonly Way[];
   /** Hosts that could not listen or connect, and why. */
   readonly failed: readonly { readonly host: LinuxHost; readonly reason: string }[];
 }
@@ -60,8 +62,12 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
   try {
     const listening = await onEach(hosts, async (host) => {
       const lists = { TCP: mine(host, 'tcp').map(at).join('\n'), UDP: mine(host, 'udp').map(at).join('\n') };
-      held.push(await on(host).hold(script('linux/survey-listen.sh', lists)));
+      const listener = await on(host).hold(script('linux/survey-listen.sh', lists));
+      held.push(listener);
+      return listener.first;
     });
+    // What a survey before this one heard may still lie there: a sender's name holds where its own host listens.
+    const nameOf = (host: LinuxHost): string => `${host.name}${foundOn(listening, host)?.split('.').at(-1) ?? ''}`;
     const deaf = new Set(listening.flatMap((one) => ('failed' in one ? [one.host.name] : [])));
     const tried = ways
       .filter(({ to, free }) => !free || !deaf.has(to.name))
@@ -69,13 +75,15 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
     const asked = await onEach(hosts, async (host) => {
       const targets = tried.filter(({ from }) => from.some(({ name }) => name === host.name));
       const lines = targets.map(({ to, port, protocol }) => `${protocol} ${to.internalAddress} ${String(port)}`);
-      const out = await on(host).run(script('linux/survey-connect.sh', { TARGETS: lines.join('\n'), NAME: host.name }));
+      const out = await on(host).run(
+        script('linux/survey-connect.sh', { TARGETS: lines.join('\n'), NAME: nameOf(host) }),
+      );
       return { connects: readConnects(out), mtus: readMtus(out) };
     });
     const heard = await onEach(hosts, async (host) => {
       if (mine(host, 'udp').length === 0 || deaf.has(host.name)) return new Set<string>();
       const senders = tried.filter(({ to, protocol }) => to.name === host.name && protocol === 'udp');
-      const names = [...new Set(senders.flatMap(({ from }) => from.map(({ name }) => name)))];
+      const names = [...new Set(senders.flatMap(({ from }) => from.map(nameOf)))];
       return new Set((await on(host).run(script('linux/survey-heard.sh', { NAMES: names }))).split('\n'));
     });
     const blocked = tried.flatMap((way) =>
@@ -85,7 +93,7 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
         if (way.protocol === 'udp') {
           const names = foundOn(heard, way.to);
           // What listens there already tells nobody what it heard.
-          return !way.free || names === undefined || names.has(`small ${from.name}`)
+          return !way.free || names === undefined || names.has(`small ${nameOf(from)}`)
             ? []
             : [{ way, from, how: 'nothing came through' }];
         }
@@ -98,16 +106,17 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
       way.from.flatMap((from): readonly Narrow[] => {
         const size = foundOn(asked, from)?.mtus.get(way.to.internalAddress);
         const lines = foundOn(heard, way.to);
-        if (way.protocol === 'tcp' || !way.free || size === undefined || lines?.has(`small ${from.name}`) !== true)
+        if (way.protocol === 'tcp' || !way.free || size === undefined || lines?.has(`small ${nameOf(from)}`) !== true)
           return [];
-        const whole = lines.has(`large ${from.name}`) && size.told === undefined;
+        const whole = lines.has(`large ${nameOf(from)}`) && size.told === undefined;
         return whole ? [] : [{ from, to: way.to, ...size }];
       }),
     );
+    const untold = tried.filter(({ protocol, free }) => protocol === 'udp' && !free);
     const failed = [...listening, ...asked, ...heard].flatMap((one) =>
       'failed' in one ? [{ host: one.host as LinuxHost, reason: one.failed }] : [],
     );
-    return { tried: tried.reduce((sum, { from }) => sum + from.length, 0), blocked, narrow, failed };
+    return { tried: tried.reduce((sum, { from }) => sum + from.length, 0), blocked, narrow, untold, failed };
   } finally {
     await Promise.all(held.map((one) => one.release()));
   }
