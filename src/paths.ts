@@ -30,6 +30,10 @@ export const paths = {
   sysctl: '/etc/sysctl.d/99-zz-kbuild.conf',
   zramGenerator: '/etc/systemd/zram-generator.conf',
 
+  firewallRules: '/etc/kbuild-firewall.rules',
+  firewallScript: '/etc/kbuild-firewall.sh',
+  firewallUnit: '/etc/systemd/system/kbuild-firewall.service',
+
   containerdConfig: '/etc/containerd/config.toml',
   containerdConfigBackup: '/etc/containerd/config.toml.kbuild-backup',
   certsD: '/etc/containerd/certs.d',

@@ -30,7 +30,7 @@ export const watchedTrees: readonly string[] = [paths.certsD, paths.kubeadmPatch
 export const watchedKeyrings: readonly string[] = [paths.kubernetesKeyring, paths.containerdKeyring];
 
 /** Units that some step owns. */
-export const watchedUnits: readonly string[] = ['containerd', 'kubelet', 'haproxy', 'keepalived'];
+export const watchedUnits: readonly string[] = ['containerd', 'kubelet', 'haproxy', 'keepalived', 'kbuild-firewall'];
 
 /** Packages that some step owns. */
 export const watchedPackages = (inventory: Inventory): readonly string[] => [

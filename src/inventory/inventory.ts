@@ -220,5 +220,7 @@ export interface Inventory {
     readonly patches: Readonly<Record<string, string>>;
   };
   readonly hosts: readonly Host[];
+  /** Whether `up` opens what a host's firewall keeps closed. */
+  readonly firewall: 'report' | 'open';
   readonly ignoreChecks: readonly string[];
 }

@@ -207,6 +207,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
       patches: gathered.patches,
     },
     hosts,
+    firewall: file.firewall,
     ignoreChecks: file.ignoreChecks,
   };
 }

@@ -77,6 +77,10 @@ export const inventorySchema = z
       })
       .exactOptional()
       .meta({ description: 'Outbound proxy for apt, runtime and kubeadm.' }),
+    firewall: z.enum(['report', 'open']).default('report').meta({
+      description:
+        'open: `up` opens in ufw, firewalld or nftables what hosts and pods of this inventory need, and `reset` takes it back. report: `check` lists what is missing.',
+    }),
     files,
     manifests: z
       .array(localPath())

@@ -2,6 +2,7 @@ import type { Step } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { packages } from '../resources/packages.ts';
 import { distributedFiles } from './files.ts';
+import { firewallOpen } from './firewall.ts';
 import { hostname } from './hostname.ts';
 import { hostsFile } from './hosts-file.ts';
 import { kernelModules } from './kernel-modules.ts';
@@ -24,6 +25,7 @@ const certificateAuthorities = packages('certificate-authorities', ({ inventory 
 export const prepareBalancer: readonly Step[] = [
   hostname,
   hostsFile,
+  firewallOpen,
   aptProxy,
   packagesWhole,
   certificateAuthorities,
@@ -34,6 +36,7 @@ export const prepareBalancer: readonly Step[] = [
 export const prepare: readonly Step[] = [
   hostname,
   hostsFile,
+  firewallOpen,
   swapOff,
   kernelModules,
   sysctls,

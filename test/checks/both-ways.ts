@@ -35,7 +35,7 @@ const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
 const [cpHost, workerHost] = inventory().hosts as [LinuxHost, LinuxHost];
 
 const noSurveys: Surveys = {
-  ports: { tried: 0, blocked: [], narrow: [], failed: [] },
+  ports: { tried: 0, blocked: [], narrow: [], untold: [], failed: [] },
   disks: [],
   overlays: [],
   downloads: [],
@@ -307,6 +307,15 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   firewall: [
     { finds: /ufw does not let in .*8472\/udp/, bad: w1({ firewall: UFW }) },
     { finds: /nftables \(inet filter input\) does not let in 8472\/udp/, bad: w1({ firewall: NFT }) },
+    {
+      finds: /does not let through packets of pods/,
+      bad: w1({ firewall: NFT.replaceAll('input', 'forward') }),
+    },
+    {
+      finds: /ufw does not let in/,
+      bad: { inventory: inventory({ firewall: 'open' }), printed: { w1: { firewall: UFW } } },
+      good: { inventory: inventory({ firewall: 'open' }) },
+    },
   ],
   ports: [
     {
@@ -333,6 +342,21 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     {
       finds: /http_proxy=http:\/\/…@proxy:3128/,
       bad: w1({ proxyVariables: 'http_proxy="http://me:secret@proxy:3128"\n' }),
+    },
+    {
+      finds: /no_proxy leaves out 10\.0\.0\.21, 10\.0\.0\.22$/,
+      bad: {
+        inventory: inventory({ proxy: { http: 'http://proxy:3128', noProxy: [] } }),
+        printed: {
+          w1: { proxyVariables: 'http_proxy="http://proxy:3128"\nno_proxy=localhost,.example.com,10.0.0.11\n' },
+        },
+      },
+      good: {
+        inventory: inventory({ proxy: { http: 'http://proxy:3128', noProxy: [] } }),
+        printed: {
+          w1: { proxyVariables: 'http_proxy="http://proxy:3128"\nno_proxy=localhost,.example.com,10.0.0.0/24\n' },
+        },
+      },
     },
   ],
   'package-manager': [{ finds: /tzdata/, bad: w1({ brokenPackages: 'half-configured ok tzdata\n' }) }],
@@ -517,6 +541,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
             tried: 1,
             failed: [],
             narrow: [],
+            untold: [],
             blocked: [
               {
                 way: {
@@ -535,6 +560,39 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
         },
       },
       good: { surveys: noSurveys },
+    },
+    {
+      finds: /udp port 8472 \(flannel\) was not tried: it is in use/,
+      bad: {
+        surveys: {
+          ...noSurveys,
+          ports: {
+            ...noSurveys.ports,
+            untold: [{ to: workerHost, port: 8472, protocol: 'udp', program: 'flannel', from: [cpHost], free: false }],
+          },
+        },
+      },
+    },
+    {
+      finds: /tcp port 10250 \(kubelet\) is closed by the host's firewall, which up opens/,
+      bad: {
+        inventory: inventory({ firewall: 'open' }),
+        printed: { w1: { firewall: UFW.replace('10250', '10255') } },
+        surveys: {
+          ...noSurveys,
+          ports: {
+            ...noSurveys.ports,
+            blocked: [
+              {
+                way: { to: workerHost, port: 10250, protocol: 'tcp', program: 'kubelet', from: [cpHost], free: true },
+                from: cpHost,
+                how: 'no answer within 10 s',
+              },
+            ],
+          },
+        },
+      },
+      good: { inventory: inventory({ firewall: 'open' }), surveys: noSurveys },
     },
   ],
   'path-mtu': [

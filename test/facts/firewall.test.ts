@@ -8,20 +8,17 @@ const parse = (out: string) => firewall.parse(out, { middleMs: 0 });
 const inv = inventory();
 
 test('nothing that drops is no firewall', () => {
-  expect(parse('nftables\n')).toBe('none');
-  expect(parse('none\n')).toBe('none');
-  expect(parse('ufw\nStatus: inactive\n')).toBe('none');
+  expect(parse('nftables\n')).toEqual([]);
+  expect(parse('none\n')).toEqual([]);
+  expect(parse('ufw\nStatus: inactive\n')).toEqual([]);
   expect(() => parse('what')).toThrow('unexpected output');
 });
 
 test('firewalld of a fresh Rocky lets nothing of ours in; a zone of sources lets in those', () => {
   const host = linuxHosts(inv)[0]!;
-  expect(factsOf(inv, host, 'rocky-9-fresh').firewall).toEqual({
-    kind: 'firewalld',
-    place: 'public',
-    allowed: [],
-    obscure: false,
-  });
+  expect(factsOf(inv, host, 'rocky-9-fresh').firewall).toEqual([
+    { kind: 'firewalld', hook: 'input', place: 'public', allowed: [], obscure: false },
+  ]);
   const zone = `firewalld
 internal (active)
   target: ACCEPT
@@ -29,8 +26,11 @@ internal (active)
   services: ssh
   ports: 6443/tcp 30000-32767/udp
 `;
-  expect(parse(zone)).toMatchObject({ allowed: [{ protocol: 'any', from: '10.0.0.0/24' }] });
-  expect(parse(zone.replace('ACCEPT', 'default'))).toMatchObject({
+  expect(parse(zone)).toMatchObject([
+    { hook: 'input', allowed: [{ protocol: 'any', from: '10.0.0.0/24' }] },
+    { hook: 'forward', allowed: [{ from: '10.0.0.0/24' }, { to: '10.0.0.0/24' }] },
+  ]);
+  expect(parse(zone.replace('ACCEPT', 'default'))[0]).toMatchObject({
     allowed: [
       { protocol: 'tcp', ports: [6443, 6443], from: '10.0.0.0/24' },
       { protocol: 'udp', ports: [30_000, 32_767], from: '10.0.0.0/24' },
@@ -51,7 +51,7 @@ Anywhere                   ALLOW       10.1.0.0/16
 8472/udp                   DENY        Anywhere
 6443/tcp (v6)              ALLOW       Anywhere (v6)
 `;
-  expect(parse(out)).toMatchObject({
+  expect(parse(out)[0]).toMatchObject({
     obscure: false,
     allowed: [
       { ports: [22, 22], from: 'any' },
@@ -61,7 +61,7 @@ Anywhere                   ALLOW       10.1.0.0/16
       { protocol: 'any', ports: [0, 65_535], from: '10.1.0.0/16' },
     ],
   });
-  expect(parse(out.replace('22/tcp  ', 'OpenSSH '))).toMatchObject({ obscure: true });
+  expect(parse(out.replace('22/tcp  ', 'OpenSSH '))[0]).toMatchObject({ obscure: true });
 });
 
 test('nftables: a chain that jumps may let in more than kbuild can read', () => {
@@ -75,14 +75,108 @@ ${rules}\t\tcounter packets 3 bytes 180 drop
 `;
   expect(
     parse(chain('\t\tip saddr 10.0.0.0/24 tcp dport { 6443, 10250 } counter packets 1 bytes 60 accept\n')),
-  ).toEqual({
-    kind: 'nftables',
-    place: 'inet filter input',
-    obscure: false,
-    allowed: [
-      { protocol: 'tcp', ports: [6443, 6443], from: '10.0.0.0/24' },
-      { protocol: 'tcp', ports: [10_250, 10_250], from: '10.0.0.0/24' },
-    ],
-  });
-  expect(parse(chain('\t\tjump services\n'))).toMatchObject({ obscure: true, allowed: [] });
+  ).toEqual([
+    {
+      kind: 'nftables',
+      hook: 'input',
+      place: 'inet filter input',
+      obscure: false,
+      allowed: [6443, 10_250].map((port) => ({
+        hook: 'input',
+        protocol: 'tcp',
+        ports: [port, port],
+        from: '10.0.0.0/24',
+        to: 'any',
+        ours: false,
+      })),
+    },
+  ]);
+  expect(parse(chain('\t\tjump services\n'))[0]).toMatchObject({ obscure: true, allowed: [] });
+});
+
+// Captured in the lab: ufw 0.36.2, firewalld 1.3.3, nft 1.0.6 and iptables 1.8.9 of Debian 12.
+test('what kbuild opened itself is known by its name, in each of them', () => {
+  const ufw = `ufw
+Status: active
+
+To                         Action      From
+--                         ------      ----
+22/tcp                     ALLOW       Anywhere                  
+6443,10250/tcp             ALLOW       10.77.0.1                  # kbuild
+`;
+  expect(parse(ufw)[0]!.allowed).toMatchObject([
+    { ours: false },
+    { ours: true },
+    { ports: [10_250, 10_250], ours: true },
+  ]);
+  const policy = `firewalld
+default public
+public
+  target: default
+  services: dhcpv6-client ssh
+  forward: yes
+  rich rules: 
+
+policies
+allow-host-ipv6 (active)
+  priority: -15000
+  target: CONTINUE
+  ingress-zones: ANY
+  egress-zones: HOST
+  rich rules: 
+\trule family="ipv6" icmp-type name="neighbour-advertisement" accept
+
+kbuild (active)
+  priority: -1
+  target: CONTINUE
+  ingress-zones: ANY
+  egress-zones: HOST
+  rich rules: 
+\trule family="ipv4" source address="10.77.0.11" port port="6443" protocol="tcp" accept
+
+kbuild-pods (active)
+  priority: -1
+  target: CONTINUE
+  ingress-zones: ANY
+  egress-zones: ANY
+  rich rules: 
+\trule family="ipv4" source address="10.244.0.0/16" accept
+\trule family="ipv4" destination address="10.244.0.0/16" accept
+`;
+  expect(parse(policy)).toMatchObject([
+    { hook: 'input', obscure: false, allowed: [{ from: '10.77.0.11', ports: [6443, 6443], ours: true }] },
+    { hook: 'forward', allowed: [{ from: '10.244.0.0/16' }, { to: '10.244.0.0/16', from: 'any', ours: true }] },
+  ]);
+  const chains = `nftables
+chain inet filter forward
+table inet filter {
+\tchain forward {
+\t\ttype filter hook forward priority filter; policy drop;
+\t\tip daddr 10.244.0.0/16 accept comment "kbuild"
+\t}
+}
+chain ip filter INPUT
+table ip filter {
+\tchain INPUT {
+\t\ttype filter hook input priority filter; policy drop;
+\t\tip saddr 10.77.0.12 tcp dport 6443  counter packets 0 bytes 0 accept
+\t\tiifname "lo" counter packets 0 bytes 0 accept
+\t\ttcp dport 22 counter packets 0 bytes 0 accept
+\t\tct state related,established counter packets 0 bytes 0 accept
+\t}
+}
+ours -A INPUT -s 10.77.0.12/32 -p tcp -m tcp --dport 6443 -m comment --comment kbuild -j ACCEPT
+`;
+  expect(parse(chains)).toMatchObject([
+    { hook: 'forward', obscure: false, allowed: [{ to: '10.244.0.0/16', ours: true }] },
+    {
+      hook: 'input',
+      place: 'ip filter INPUT',
+      obscure: false,
+      allowed: [
+        { ports: [22, 22], ours: false },
+        { from: '10.77.0.12', ports: [6443, 6443], ours: true },
+      ],
+    },
+  ]);
 });

@@ -75,6 +75,7 @@ export const inventoryOf = (over: Partial<Inventory> = {}): Inventory => ({
   manifests: [],
   kubeadm: { init: {}, cluster: {}, join: {}, kubeProxy: {}, reset: {}, patches: {} },
   hosts: [cp1, w1],
+  firewall: 'report',
   ignoreChecks: [],
   ...over,
 });
@@ -91,6 +92,7 @@ export const factsOf = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
     services: new Map(),
     files: new Map(),
     interfaces: [],
+    firewall: [],
     kubeChains: [],
     leftovers: [],
     kubeletHealthy: false,

@@ -108,6 +108,7 @@ const defaults: Inventory = {
   manifests: [],
   kubeadm: { init: {}, cluster: {}, join: {}, kubeProxy: {}, reset: {}, patches: {} },
   hosts,
+  firewall: 'report',
   ignoreChecks: [],
 };
 

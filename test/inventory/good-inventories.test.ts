@@ -48,7 +48,8 @@ test('a short inventory gets a value for everything', async () => {
     proxy: undefined,
     files: [],
     manifests: [],
-    ignoreChecks: [],
+    firewall: 'report',
+  ignoreChecks: [],
   });
   expect(inventory.hosts[0]).toEqual({
     name: 'cp1',

@@ -1,0 +1,124 @@
+import { ALL_PORTS, type Opening } from '../../inventory/openings.ts';
+import { OUR_NAME, portRange, type Allowed, type Firewall } from './firewall-rules.ts';
+
+/** Ports of firewalld's own services that a node may have open by name. */
+const SERVICES: Readonly<Record<string, readonly string[]>> = {
+  'kube-apiserver': ['6443/tcp'],
+  'kube-control-plane': ['6443/tcp', '2379-2380/tcp', '10250/tcp', '10257/tcp', '10259/tcp'],
+  'kube-api': ['6443/tcp'],
+  'kube-worker': ['10250/tcp', '30000-32767/tcp'],
+  kubelet: ['10250/tcp'],
+  'etcd-server': ['2380/tcp'],
+  'etcd-client': ['2379/tcp'],
+};
+
+/** A zone or a policy, as `--list-all-zones` and `--list-all-policies` show it. */
+interface Section {
+  readonly name: string;
+  readonly active: boolean;
+  readonly text: string;
+}
+
+const sections = (text: string): readonly Section[] =>
+  text.split(/^(?=\S)/m).flatMap((block) => {
+    const [, name, state = ''] = /^(\S+)(?: \((.*)\))?\s*$/m.exec(block) ?? [];
+    return name === undefined ? [] : [{ name, active: /active/.test(state), text: block }];
+  });
+
+const field = ({ text }: Section, name: string): readonly string[] =>
+  (new RegExp(`^\\s+${name}: *(.*)$`, 'm').exec(text)?.[1] ?? '').split(/\s+/).filter((word) => word !== '');
+
+/** `rule family="ipv4" source address="10.0.0.21" port port="6443" protocol="tcp" accept`, and those without a port. */
+function richRule(line: string, common: Pick<Allowed, 'hook' | 'ours'>): Allowed | undefined {
+  const [, source, destination, port, protocol] =
+    /^rule(?: priority="-?\d+")? family="ipv4"(?: source address="([\d./]+)")?(?: destination address="([\d./]+)")?(?: port port="([\d-]+)" protocol="(tcp|udp)")? accept$/.exec(
+      line,
+    ) ?? [];
+  if (source === undefined && destination === undefined && port === undefined) return undefined;
+  const ports: Opening['ports'] = port === undefined ? ALL_PORTS : portRange(port);
+  const known = (protocol as 'tcp' | 'udp' | undefined) ?? 'any';
+  return { ...common, protocol: known, ports, from: source ?? 'any', to: destination ?? 'any' };
+}
+
+function richRules(section: Section, common: Pick<Allowed, 'hook' | 'ours'>) {
+  const accepting = [...section.text.matchAll(/^\s+(rule .*accept)\s*$/gm)]
+    .map(([, line]) => line!)
+    .filter((line) => !line.includes('family="ipv6"'));
+  const read = accepting.map((line) => richRule(line, common));
+  return { allowed: read.filter((one) => one !== undefined), obscure: read.includes(undefined) };
+}
+
+/** What a zone lets in. A zone of sources lets in those alone. */
+function zoneAllows(zone: Section): readonly Allowed[] {
+  const sources = field(zone, 'sources');
+  const common = { hook: 'input', to: 'any', ours: false } as const;
+  const froms = sources.length === 0 ? ['any'] : sources;
+  if (field(zone, 'target')[0] === 'ACCEPT')
+    return froms.map((from) => ({ ...common, protocol: 'any', ports: ALL_PORTS, from }) as const);
+  const ports = [...field(zone, 'ports'), ...field(zone, 'services').flatMap((name) => SERVICES[name] ?? [])];
+  return ports.flatMap((one) => {
+    const [range = '', protocol = ''] = one.split('/');
+    return froms.map((from) => ({ ...common, protocol: protocol as 'tcp' | 'udp', ports: portRange(range), from }));
+  });
+}
+
+/** Of a zone that accepts all: what comes from its sources, or goes to them. */
+const zonePasses = (zone: Section): readonly Allowed[] =>
+  field(zone, 'target')[0] !== 'ACCEPT'
+    ? []
+    : field(zone, 'sources').flatMap((source) =>
+        [
+          { from: source, to: 'any' },
+          { from: 'any', to: source },
+        ].map((way) => ({ ...way, hook: 'forward' as const, protocol: 'any' as const, ports: ALL_PORTS, ours: false })),
+      );
+
+/**
+ * `default ZONE`, then `firewall-cmd --list-all-zones`, `policies` and `--list-all-policies`. Only active zones count, and
+ * the default one, where interfaces are that nobody assigned: those of pods too.
+ */
+export function firewalld(out: string): readonly Firewall[] {
+  const [head = '', rest = ''] = out.split(/^policies\n/m);
+  const usual = /^default (\S+)$/m.exec(head)?.[1];
+  const zones = sections(head.replace(/^default .*\n/m, '')).filter(({ name, active }) => active || name === usual);
+  const policies = sections(rest).filter(({ active }) => active);
+  const place = zones.map(({ name }) => name).join(', ');
+  const ours = ({ name }: Section): boolean => name.startsWith(OUR_NAME);
+  const to = (policy: Section, egress: string): boolean =>
+    field(policy, 'ingress-zones').includes('ANY') && field(policy, 'egress-zones').includes(egress);
+  const read = (hook: Opening['hook'], of: readonly Section[]) =>
+    of.map((policy) => richRules(policy, { hook, ours: ours(policy) }));
+  const input = [
+    ...zones.map((zone) => richRules(zone, { hook: 'input', ours: false })),
+    ...read(
+      'input',
+      policies.filter((policy) => to(policy, 'HOST')),
+    ),
+  ];
+  const forward = read(
+    'forward',
+    policies.filter((policy) => to(policy, 'ANY')),
+  );
+  const isOneZone = zones.length === 1 && field(zones[0]!, 'forward')[0] === 'yes';
+  const common = { kind: 'firewalld', place } as const;
+  const passing = forward.flatMap(({ allowed }) => allowed);
+  return [
+    {
+      ...common,
+      hook: 'input',
+      allowed: [...zones.flatMap(zoneAllows), ...input.flatMap(({ allowed }) => allowed)],
+      obscure: input.some(({ obscure }) => obscure),
+    },
+    // Between interfaces of one zone packets pass; once kbuild has a policy it stays until nobody wants it.
+    ...(isOneZone && passing.every((one) => !one.ours)
+      ? []
+      : [
+          {
+            ...common,
+            hook: 'forward' as const,
+            allowed: [...zones.flatMap(zonePasses), ...passing],
+            obscure: forward.some(({ obscure }) => obscure),
+          },
+        ]),
+  ];
+}

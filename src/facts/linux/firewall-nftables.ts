@@ -1,0 +1,72 @@
+import { ALL_PORTS, type Opening } from '../../inventory/openings.ts';
+import { lines } from '../probe.ts';
+import { OUR_NAME, portRange, type Allowed, type Firewall } from './firewall-rules.ts';
+
+/** Rules that concern no connection from outside, or only its later packets. */
+const NEUTRAL =
+  /^(?:ct state|iif(?:name)? "?lo"?|meta iif|ip6? protocol icmp|icmp|meta l4proto (?:ipv6-)?icmp|meta nfproto ipv6|ip6 )/;
+
+/** One rule of a chain as `nft list chain` shows it. */
+function rule(text: string, hook: Opening['hook']): readonly Allowed[] | 'obscure' {
+  if (/\b(?:jump|goto|vmap)\b/.test(text)) return 'obscure';
+  if (!/\baccept\b/.test(text)) return [];
+  const ours = text.includes(`comment "${OUR_NAME}"`);
+  const match = text
+    .replace(/counter packets \d+ bytes \d+ ?/, '')
+    .replace(/comment ".*"/, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  if (NEUTRAL.test(match)) return [];
+  const [, saddr, daddr, protocol, list, single] =
+    /^(?:ip saddr (\S+|\{[^}]*\}) )?(?:ip daddr (\S+|\{[^}]*\}) )?(?:(tcp|udp) dport (?:\{([^}]*)\}|(\S+)) )?accept$/.exec(
+      match,
+    ) ?? [];
+  if (match !== 'accept' && saddr === undefined && daddr === undefined && protocol === undefined) return 'obscure';
+  if (hook === 'input' && daddr !== undefined) return 'obscure';
+  const addresses = (one: string | undefined): readonly string[] =>
+    one === undefined
+      ? ['any']
+      : one
+          .replace(/[{}]/g, '')
+          .split(',')
+          .map((word) => word.trim());
+  const ports = protocol === undefined ? [ALL_PORTS] : (list ?? single!).split(',').map((one) => portRange(one.trim()));
+  if (ports.some((range) => range.some(Number.isNaN))) return 'obscure';
+  const known = (protocol as 'tcp' | 'udp' | undefined) ?? 'any';
+  return addresses(saddr).flatMap((from) =>
+    addresses(daddr).flatMap((to) => ports.map((range) => ({ hook, protocol: known, ports: range, from, to, ours }))),
+  );
+}
+
+const same = (one: Opening, other: Opening): boolean =>
+  one.protocol === other.protocol && one.ports[0] === other.ports[0] && one.from === other.from;
+
+/** `-A INPUT -s 10.0.0.21/32 -p tcp -m tcp --dport 6443 -m comment --comment kbuild -j ACCEPT`: nft hides the comment. */
+function byIptables(line: string): readonly Allowed[] {
+  const [, from, protocol, port] = /-s (\S+?)(?:\/32)? -p (tcp|udp) .*--dport (\d+) /.exec(line) ?? [];
+  if (from === undefined) return [];
+  return [{ hook: 'input', protocol: protocol as 'tcp' | 'udp', ports: portRange(port!), from, to: 'any', ours: true }];
+}
+
+/** Chains that end in a drop, each as nft lists it below `chain FAMILY TABLE NAME`, with kbuild's rules of iptables. */
+export function nftables(out: string): readonly Firewall[] {
+  return out.split(/^(?=chain )/m).flatMap((block): readonly Firewall[] => {
+    const [head = '', ...body] = lines(block).map((line) => line.trim());
+    const hook = /hook (input|forward) /.exec(block)?.[1] as Opening['hook'] | undefined;
+    const rules = body.filter((line) => line !== '}' && !/^(?:table|chain|type|ours) /.test(line));
+    const last = (rules.at(-1) ?? '').replace(/counter packets \d+ bytes \d+ ?/, '');
+    if (hook === undefined || (!/policy drop/.test(block) && !/^(?:drop|reject\b.*)$/.test(last))) return [];
+    const parsed = rules.map((one) => rule(one, hook));
+    const own = body.filter((line) => line.startsWith('ours ')).flatMap(byIptables);
+    const shown = parsed.flatMap((one) => (one === 'obscure' ? [] : one));
+    return [
+      {
+        kind: 'nftables',
+        hook,
+        place: head.replace('chain ', ''),
+        allowed: [...shown.filter((one) => !own.some((mine) => same(mine, one))), ...own],
+        obscure: parsed.includes('obscure'),
+      },
+    ];
+  });
+}

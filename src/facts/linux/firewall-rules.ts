@@ -1,0 +1,28 @@
+import type { Opening } from '../../inventory/openings.ts';
+
+/** An opening that a firewall has. */
+export interface Allowed extends Opening {
+  /** True when kbuild made it. */
+  readonly ours: boolean;
+}
+
+/** A firewall, or a chain of one, that drops what it does not know. */
+export interface Firewall {
+  readonly kind: 'ufw' | 'firewalld' | 'nftables';
+  /** What comes to the host, or what goes through it. */
+  readonly hook: Opening['hook'];
+  /** Where the rules are: the zones, or a chain as `family table chain`. */
+  readonly place: string;
+  readonly allowed: readonly Allowed[];
+  /** True when there are rules that kbuild does not understand: it may let in more than `allowed` says. */
+  readonly obscure: boolean;
+}
+
+/** What kbuild's own rules are called: their comment, or how the name of their policy begins. */
+export const OUR_NAME = 'kbuild';
+
+/** `6443`, `2379-2380` or `2379:2380`. */
+export function portRange(text: string): Opening['ports'] {
+  const [first, last] = text.split(/[:-]/).map(Number);
+  return [first!, last ?? first!];
+}

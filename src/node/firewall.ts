@@ -1,0 +1,77 @@
+import { openingsText, wantedOpenings } from '../cluster/openings.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
+import type { Firewall } from '../facts/linux/firewall-rules.ts';
+import type { Opening } from '../inventory/openings.ts';
+import { runs } from '../resources/runs.ts';
+import { script } from '../templates.ts';
+import { packetFilterChanges } from './firewall-nftables.ts';
+import { grouped, onlyIn, type Difference } from './openings.ts';
+
+/** What a host's firewall should have of kbuild's, and has. */
+type Wanted = (target: Target, firewall: Firewall) => readonly Opening[];
+
+const lines = (all: readonly Opening[]): readonly string[] =>
+  grouped(all).map(({ from, protocol, ports }) => `${from} ${protocol} ${ports.join(',')}`);
+
+const ufwApply = ({ host }: Target, { wanted, found }: Difference): NonNullable<Change['apply']> => {
+  const [open, close] = [lines(wanted), lines(found)];
+  return runs(
+    host,
+    script('linux/open-ufw.sh', {
+      OPEN: open.filter((line) => !close.includes(line)),
+      CLOSE: close.filter((line) => !open.includes(line)),
+    }),
+  );
+};
+
+function richRule({ from, to, protocol, ports }: Opening): string {
+  const source = from === 'any' ? '' : ` source address="${from}"`;
+  const destination = to === 'any' ? '' : ` destination address="${to}"`;
+  const port = protocol === 'any' ? '' : ` port port="${String(ports[0])}" protocol="${protocol}"`;
+  return `rule family="ipv4"${source}${destination}${port} accept`;
+}
+
+const firewalldApply = ({ host }: Target, all: readonly Difference[]): NonNullable<Change['apply']> => {
+  const rules = (hook: Opening['hook']) =>
+    all.flatMap(({ wanted }) => wanted.filter((one) => one.hook === hook).map(richRule));
+  return runs(host, script('linux/open-firewalld.sh', { INPUT: rules('input'), FORWARD: rules('forward') }));
+};
+
+function changes(target: Target, wantedOf: Wanted): readonly Change[] {
+  const all = target.facts.firewall.map((firewall): Difference => ({
+    firewall,
+    wanted: wantedOf(target, firewall),
+    found: firewall.allowed.filter(({ ours }) => ours),
+  }));
+  const of = (kind: Firewall['kind']) => all.filter(({ firewall }) => firewall.kind === kind);
+  const programs = (['ufw', 'firewalld'] as const).flatMap((kind): readonly Change[] => {
+    const mine = of(kind);
+    const missing = mine.flatMap(({ wanted, found }) => onlyIn(wanted, found));
+    const extra = mine.flatMap(({ wanted, found }) => onlyIn(found, wanted));
+    if (missing.length === 0 && extra.length === 0) return [];
+    const verb = missing.length > 0 ? 'open' : 'close';
+    const why = missing.length > 0 ? 'found closed' : 'found open, nobody needs it now';
+    return [
+      {
+        summary: `${verb} ${openingsText(missing.length > 0 ? missing : extra)} in ${kind} (${why})`,
+        apply: kind === 'ufw' ? ufwApply(target, mine[0]!) : firewalldApply(target, mine),
+      },
+    ];
+  });
+  return [...programs, ...packetFilterChanges(target, of('nftables'))];
+}
+
+/** Where the inventory says `firewall: open`: what hosts and pods need of this host is open, now and after a reboot. */
+export const firewallOpen: Step = {
+  name: 'firewall-open',
+  diff: (target) =>
+    target.inventory.firewall === 'report'
+      ? []
+      : changes(target, ({ inventory, host }, firewall) => wantedOpenings(inventory, host, firewall)),
+};
+
+/** Nothing that kbuild opened is open any more. */
+export const firewallClosed: Step = {
+  name: 'firewall-closed',
+  diff: (target) => changes(target, () => []),
+};
