@@ -53,7 +53,7 @@ function foundOn<T>(all: readonly Surveyed<T>[], host: LinuxHost): T | undefined
 
 /**
  * Listens on every free needed port of every host, and connects to it from every host that needs it: three commands a
- * host. What listens goes with its channel, and after ten minutes whatever happens.
+ * host, and two more where UDP did not come through at once. What listens goes with its channel, and after ten minutes whatever happens.
  */
 export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways: readonly Way[]): Promise<PortMatrix> {
   const mine = (host: LinuxHost, protocol: Way['protocol']) =>
@@ -72,28 +72,43 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
     const tried = ways
       .filter(({ to, free }) => !free || !deaf.has(to.name))
       .map((way) => ({ ...way, from: way.from.filter((host) => hosts.some(({ name }) => name === host.name)) }));
-    const asked = await onEach(hosts, async (host) => {
-      const targets = tried.filter(({ from }) => from.some(({ name }) => name === host.name));
-      const lines = targets.map(({ to, port, protocol }) => `${protocol} ${to.internalAddress} ${String(port)}`);
-      const out = await on(host).run(
-        script('linux/survey-connect.sh', { TARGETS: lines.join('\n'), NAME: nameOf(host) }),
-      );
-      return { connects: readConnects(out), mtus: readMtus(out) };
+    const ask = (some: readonly Way[]) =>
+      onEach(hosts, async (host) => {
+        const targets = some.filter(({ from }) => from.some(({ name }) => name === host.name));
+        if (targets.length === 0) return { connects: readConnects(''), mtus: readMtus('') };
+        const lines = targets.map(({ to, port, protocol }) => `${protocol} ${to.internalAddress} ${String(port)}`);
+        const out = await on(host).run(
+          script('linux/survey-connect.sh', { TARGETS: lines.join('\n'), NAME: nameOf(host) }),
+        );
+        return { connects: readConnects(out), mtus: readMtus(out) };
+      });
+    const hear = (some: readonly Way[]) =>
+      onEach(hosts, async (host) => {
+        const senders = some.filter(({ to, protocol, free }) => to.name === host.name && protocol === 'udp' && free);
+        const names = [...new Set(senders.flatMap(({ from }) => from.map(nameOf)))];
+        if (names.length === 0) return new Set<string>();
+        return new Set((await on(host).run(script('linux/survey-heard.sh', { NAMES: names }))).split('\n'));
+      });
+    const asked = await ask(tried);
+    const heard = await hear(tried);
+    const has = (all: typeof heard, size: 'small' | 'large', from: LinuxHost, to: LinuxHost): boolean =>
+      foundOn(all, to)?.has(`${size} ${nameOf(from)}`) === true;
+    // A datagram may get lost, or somebody else's survey of the same port may have taken it: once more before it is said.
+    const again = tried.flatMap((way) => {
+      const from = way.from.filter((one) => !has(heard, 'large', one, way.to));
+      return way.protocol === 'udp' && way.free && from.length > 0 ? [{ ...way, from }] : [];
     });
-    const heard = await onEach(hosts, async (host) => {
-      if (mine(host, 'udp').length === 0 || deaf.has(host.name)) return new Set<string>();
-      const senders = tried.filter(({ to, protocol }) => to.name === host.name && protocol === 'udp');
-      const names = [...new Set(senders.flatMap(({ from }) => from.map(nameOf)))];
-      return new Set((await on(host).run(script('linux/survey-heard.sh', { NAMES: names }))).split('\n'));
-    });
+    const askedAgain = await ask(again);
+    const heardAgain = await hear(again);
+    const arrived = (size: 'small' | 'large', from: LinuxHost, to: LinuxHost): boolean =>
+      has(heard, size, from, to) || has(heardAgain, size, from, to);
     const blocked = tried.flatMap((way) =>
       way.from.flatMap((from): readonly Blocked[] => {
         const connects = foundOn(asked, from)?.connects;
         if (connects === undefined) return [];
         if (way.protocol === 'udp') {
-          const names = foundOn(heard, way.to);
           // What listens there already tells nobody what it heard.
-          return !way.free || names === undefined || names.has(`small ${nameOf(from)}`)
+          return !way.free || foundOn(heard, way.to) === undefined || arrived('small', from, way.to)
             ? []
             : [{ way, from, how: 'nothing came through' }];
         }
@@ -104,16 +119,15 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
     );
     const narrow = tried.flatMap((way) =>
       way.from.flatMap((from): readonly Narrow[] => {
-        const size = foundOn(asked, from)?.mtus.get(way.to.internalAddress);
-        const lines = foundOn(heard, way.to);
-        if (way.protocol === 'tcp' || !way.free || size === undefined || lines?.has(`small ${nameOf(from)}`) !== true)
-          return [];
-        const whole = lines.has(`large ${nameOf(from)}`) && size.told === undefined;
+        const address = way.to.internalAddress;
+        const size = foundOn(askedAgain, from)?.mtus.get(address) ?? foundOn(asked, from)?.mtus.get(address);
+        if (way.protocol === 'tcp' || !way.free || size === undefined || !arrived('small', from, way.to)) return [];
+        const whole = arrived('large', from, way.to) && size.told === undefined;
         return whole ? [] : [{ from, to: way.to, ...size }];
       }),
     );
     const untold = tried.filter(({ protocol, free }) => protocol === 'udp' && !free);
-    const failed = [...listening, ...asked, ...heard].flatMap((one) =>
+    const failed = [...listening, ...asked, ...heard, ...askedAgain, ...heardAgain].flatMap((one) =>
       'failed' in one ? [{ host: one.host as LinuxHost, reason: one.failed }] : [],
     );
     return { tried: tried.reduce((sum, { from }) => sum + from.length, 0), blocked, narrow, untold, failed };
