@@ -49,7 +49,7 @@ test('a short inventory gets a value for everything', async () => {
     files: [],
     manifests: [],
     firewall: 'report',
-  ignoreChecks: [],
+    ignoreChecks: [],
   });
   expect(inventory.hosts[0]).toEqual({
     name: 'cp1',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checked } from '../findings.ts';
 import { inventoryFile, kbuild } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['fcp1', 'fw1', 'fw2'] as const;
 const [, ufw, nft] = HOSTS;
@@ -74,6 +75,24 @@ test('is opened, so that every way of the port matrix is free; nothing else is, 
   expect(plan.code, plan.stdout).toBe(0);
   expect(await nftRules()).toContain('comment "kbuild"');
   expect(await found(open, '--active')).toEqual([]);
+});
+
+test('packets go through a host to its pods, and would not without', async () => {
+  await on(
+    nft,
+    `ip netns add pod; ip link add pod0 type veth peer name eth0 netns pod
+     ip addr add 10.244.9.1/24 dev pod0; ip link set pod0 up
+     ip netns exec pod ip addr add 10.244.9.2/24 dev eth0; ip netns exec pod ip link set eth0 up
+     ip netns exec pod ip route add default via 10.244.9.1
+     systemd-run -q --unit=pod ip netns exec pod nc -lk 8080`,
+  );
+  await on(ufw, `ip route add 10.244.9.0/24 via ${lab.hostSettings(nft).address}`);
+  const reached = async (): Promise<boolean> => (await lab.inside(ufw, 'nc -zw3 10.244.9.2 8080')).code === 0;
+  await waitUntil('the pod answers', 60_000, reached);
+  await on(nft, 'systemctl stop kbuild-firewall');
+  expect(await reached()).toBe(false);
+  await on(nft, 'systemctl start kbuild-firewall');
+  expect(await reached()).toBe(true);
 });
 
 test('is taken back by reset, and the rules of others stay', async () => {
