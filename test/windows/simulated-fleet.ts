@@ -53,6 +53,8 @@ export interface SimulatedFleet {
     readonly outcome: Outcome;
   }>;
   readonly observed: () => Promise<Watch>;
+  /** Ends every connection of kbuild's, as when it is killed. */
+  readonly kill: () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -179,6 +181,9 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
       } finally {
         await remote.close();
       }
+    },
+    kill: async () => {
+      await Promise.all(remotes.map((remote) => remote.close()));
     },
     close: async () => {
       await Promise.all(remotes.map((remote) => remote.close()));

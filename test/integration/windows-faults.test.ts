@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Phase } from '../../src/engine/step.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { windowsPhases } from '../../src/phases/windows.ts';
+import { seeded, type Fault, type Faults } from '../windows/host/faults.ts';
+import { simulatedFleet, type SimulatedFleet, type SimulatedOptions } from '../windows/simulated-fleet.ts';
+
+const fleets: SimulatedFleet[] = [];
+
+afterEach(async () => {
+  // Broken rules of Windows or of the protocol fail the test here.
+  await Promise.all(fleets.splice(0).map((fleet) => fleet.close()));
+});
+
+async function started(options: SimulatedOptions = {}): Promise<SimulatedFleet> {
+  const fleet = await simulatedFleet(options);
+  fleets.push(fleet);
+  return fleet;
+}
+
+const up = (inventory: Inventory): readonly Phase[] => Object.values(windowsPhases(inventory)).flat();
+
+/** What stopped a run of the command; undefined when nothing did. */
+async function stopped(fleet: SimulatedFleet): Promise<string | undefined> {
+  try {
+    const { outcome } = await fleet.run(up);
+    return outcome.failures.get('win1')?.message;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('a kbuild that is killed while its host joins', () => {
+  test('leaves a task that goes on; the next run follows it and starts no other', async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let joining = (): void => undefined;
+    const began = new Promise<void>((resolve) => {
+      joining = resolve;
+    });
+    const fleet = await started({
+      joining: () => {
+        joining();
+        return held;
+      },
+    });
+    const first = fleet.run(up).catch(() => undefined);
+    await began;
+    const task = [...fleet.simulated.machine.tasks.values()].find(({ state }) => state === 'Running')!.name;
+    await fleet.kill();
+    await first;
+    const events = fleet.events.length;
+    const second = stopped(fleet);
+    await expect
+      .poll(
+        () => fleet.events.slice(events).some((event) => event.kind === 'settling' && event.summary.includes(task)),
+        {
+          timeout: 20_000,
+        },
+      )
+      .toBe(true);
+    expect(fleet.joins).toHaveLength(1);
+    release();
+    expect(await second).toBeUndefined();
+    expect(fleet.joins).toHaveLength(1);
+    expect((await fleet.run(up)).planned).toEqual([]);
+  }, 120_000);
+});
+
+test('a PATH that was set is seen by what comes after it in the same run', async () => {
+  const fleet = await started();
+  expect(await stopped(fleet)).toBeUndefined();
+  const { environments } = fleet.simulated;
+  expect(environments.get('windows/set-environment.ps1')?.get('Path')).not.toContain('C:\\k');
+  expect(environments.get('windows/observe.ps1')?.get('Path')).toContain('C:\\k');
+});
+
+describe('20 random faults: each is ended by the same command', () => {
+  const FAULTS: readonly Fault[] = ['lost', 'lost-after', 'fails', 'killed', 'restart', 'truncated', 'disk-full'];
+
+  /** Two or three faults at random moments of the first runs. */
+  function random(seed: number): { readonly faults: Faults; readonly told: string[] } {
+    const next = seeded(seed);
+    const told: string[] = [];
+    let asked = 0;
+    let left = 2 + Math.floor(next() * 2);
+    let at = 2 + Math.floor(next() * 25);
+    const faults: Faults = ({ kind, name }) => {
+      if (left === 0 || ++asked < at) return undefined;
+      left -= 1;
+      at = asked + 1 + Math.floor(next() * 25);
+      const fault = FAULTS[Math.floor(next() * FAULTS.length)]!;
+      told.push(`${fault} at ${kind} ${name}`);
+      return fault;
+    };
+    return { faults, told };
+  }
+
+  test.each(Array.from({ length: 20 }, (_, index) => index + 1))(
+    'seed %i',
+    async (seed) => {
+      const { faults, told } = random(seed);
+      const fleet = await started({ faults, restartMs: { goingDown: 50, down: 50 } });
+      const stops: string[] = [];
+      for (let runs = 0; runs < 6; runs++) {
+        const stop = await stopped(fleet);
+        if (stop === undefined) break;
+        stops.push(stop);
+      }
+      const seen = `seed ${String(seed)}: ${told.join('; ')}\n${stops.join('\n')}`;
+      expect(stops.length, seen).toBeLessThan(6);
+      expect(fleet.nodes, seen).toEqual(new Set(['win1']));
+      // A fault that is left would disturb the proof.
+      const again = await fleet.run(up);
+      expect({ planned: again.planned, failures: [...again.outcome.failures] }, seen).toEqual({
+        planned: [],
+        failures: [],
+      });
+      const { machine } = fleet.simulated;
+      expect(
+        [...machine.files.values()].map(({ path }) => path).filter((path) => /incoming|\\work\\|marker/.test(path)),
+        seen,
+      ).toEqual([]);
+      console.info(seen);
+    },
+    180_000,
+  );
+});
