@@ -30,6 +30,8 @@ const isWindows = (remote: Lockable): remote is LockableOf<'powershell'> => remo
 const AT_ONCE = 30;
 /** A host that cannot be reached is asked for the lock again for this long: its jobs are waited for as long. */
 const PATIENCE_MS = 5 * 60_000;
+/** Windows may install features while it boots. */
+const WINDOWS_PATIENCE_MS = 15 * 60_000;
 const AGAIN_MS = 2000;
 /** What a process ends with that Windows' Stop-Process has ended. */
 const STOPPED = 0xffffffff;
@@ -117,6 +119,7 @@ async function keep(
 }
 
 async function takeAgain(remote: Lockable, line: string, pause: Pause, over: AbortSignal): Promise<Held> {
+  const patienceMs = isWindows(remote) ? WINDOWS_PATIENCE_MS : PATIENCE_MS;
   for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
     over.throwIfAborted();
     try {
@@ -125,7 +128,7 @@ async function takeAgain(remote: Lockable, line: string, pause: Pause, over: Abo
       if (over.aborted) await again.release();
       return again;
     } catch (error) {
-      if (!(error instanceof ConnectError) || !error.retryable || waitedMs >= PATIENCE_MS) throw error;
+      if (!(error instanceof ConnectError) || !error.retryable || waitedMs >= patienceMs) throw error;
       await pause(AGAIN_MS, over);
     }
   }
