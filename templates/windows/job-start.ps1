@@ -66,4 +66,7 @@ try {
     }
     Write-Result -Value $answer
 }
-finally { Close-LockFile -File $lock }
+finally {
+    Close-LockFile -File $lock
+    Remove-Item -LiteralPath $StartLock -Force -ErrorAction 'SilentlyContinue'
+}

@@ -98,32 +98,35 @@ describe('20 random faults: each is ended by the same command', () => {
     return { faults, told };
   }
 
-  test.each(Array.from({ length: 20 }, (_, index) => index + 1))(
+  // Most of the time they wait: five at once.
+  test.concurrent.each(Array.from({ length: 20 }, (_, index) => index + 1))(
     'seed %i',
     async (seed) => {
       const { faults, told } = random(seed);
-      const fleet = await started({ faults, restartMs: { goingDown: 50, down: 50 } });
+      const fleet = await simulatedFleet({ faults, restartMs: { goingDown: 50, down: 50 } });
       const stops: string[] = [];
-      for (let runs = 0; runs < 6; runs++) {
-        const stop = await stopped(fleet);
-        if (stop === undefined) break;
-        stops.push(stop);
+      const seen = (): string => [`seed ${String(seed)}: ${told.join('; ')}`, ...stops].join('\n');
+      try {
+        for (let runs = 0; runs < 6; runs++) {
+          const stop = await stopped(fleet);
+          if (stop === undefined) break;
+          stops.push(stop);
+        }
+        expect(stops.length, seen()).toBeLessThan(6);
+        expect([...fleet.nodes], seen()).toEqual(['win1']);
+        // The first run without a failure may have met the last fault; the one after it has nothing to do.
+        const { planned, outcome } = await fleet.run(up);
+        expect({ planned, failures: [...outcome.failures] }, seen()).toEqual({ planned: [], failures: [] });
+        const left = [...fleet.simulated.machine.files.values()].map(({ path }) => path);
+        expect(
+          left.filter((path) => /incoming|\\work\\|marker/.test(path)),
+          seen(),
+        ).toEqual([]);
+      } finally {
+        console.info(seen());
+        // Broken rules of Windows or of the protocol fail the test here.
+        await fleet.close();
       }
-      const seen = `seed ${String(seed)}: ${told.join('; ')}\n${stops.join('\n')}`;
-      expect(stops.length, seen).toBeLessThan(6);
-      expect(fleet.nodes, seen).toEqual(new Set(['win1']));
-      // A fault that is left would disturb the proof.
-      const again = await fleet.run(up);
-      expect({ planned: again.planned, failures: [...again.outcome.failures] }, seen).toEqual({
-        planned: [],
-        failures: [],
-      });
-      const { machine } = fleet.simulated;
-      expect(
-        [...machine.files.values()].map(({ path }) => path).filter((path) => /incoming|\\work\\|marker/.test(path)),
-        seen,
-      ).toEqual([]);
-      console.info(seen);
     },
     180_000,
   );

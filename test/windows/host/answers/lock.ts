@@ -1,8 +1,10 @@
+import { filesOf } from '../machine.ts';
 import type { Answer } from '../script.ts';
 
 export const answer: Answer = async (machine, params, { pid, result, heartbeat, sleep }) => {
-  const { Lock, Holder } = params as Record<string, string>;
+  const { Root, Lock, Holder } = params as Record<string, string>;
   const path = Lock!.toLowerCase();
+  filesOf(machine).makeFolder(Root!);
   const other = machine.locks.get(path);
   if (other !== undefined && other.holder === Holder) {
     machine.processes.get(other.pid)?.end();
@@ -13,5 +15,7 @@ export const answer: Answer = async (machine, params, { pid, result, heartbeat, 
   machine.locks.set(path, { pid, holder: Holder! });
   result('locked');
   while (await heartbeat(45_000));
+  const files = filesOf(machine);
+  if (files.under(Root!).length === 0) files.removeTree(Root!);
   return undefined;
 };
