@@ -211,6 +211,8 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
     });
   });
   const listener = (server as unknown as { _srv: Server })._srv;
+  // ssh2 leaves Nagle's algorithm on: every exchange would wait for delayed acknowledgements.
+  listener.prependListener('connection', (socket) => socket.setNoDelay(true));
 
   const exec = (
     channel: ServerChannel,
