@@ -46,6 +46,7 @@ const program = (name: string, path: string, ...words: readonly string[]): Versi
   name,
   path,
   arguments: words,
+  exits: [],
 });
 
 /** Programs that some step owns, and how they tell their version. */
@@ -55,7 +56,8 @@ export const watchedPrograms: readonly VersionedProgram[] = [
   program('kubelet', `${windowsPaths.programs}\\kubelet.exe`, '--version'),
   program('kubeadm', `${windowsPaths.programs}\\kubeadm.exe`, 'version', '-o', 'short'),
   program('kube-proxy', `${windowsPaths.programs}\\kube-proxy.exe`, '--version'),
-  program('kube-log-runner', `${windowsPaths.programs}\\kube-log-runner.exe`, '--help'),
+  // It has no version; usage is all that it says.
+  { ...program('kube-log-runner', `${windowsPaths.programs}\\kube-log-runner.exe`, '--help'), exits: [1, 2] },
   program('nssm', `${windowsPaths.programs}\\nssm.exe`, 'version'),
 ];
 

@@ -27,8 +27,11 @@ try {
     $wanted = $Sha256
     if ($wanted -eq '') {
         $sums = @(Invoke-Native -Exe 'curl.exe' -Arguments ($curl + @($SumUrl))) -join "`n"
-        if ($sums -notmatch '[0-9A-Fa-f]{64}') { throw "no SHA-256 at $SumUrl" }
-        $wanted = [string]$Matches[0]
+        if ($sums -match '[0-9A-Fa-f]{64}') {
+            $wanted = [string]$Matches[0]
+        } else {
+            throw "no SHA-256 at $SumUrl"
+        }
     }
     if ($Url -ne '') { Invoke-Native -Exe 'curl.exe' -Arguments ($curl + @('-o', $file, $Url)) | Out-Null }
     $found = (Get-FileHash -LiteralPath $file -Algorithm 'SHA256').Hash

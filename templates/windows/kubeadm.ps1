@@ -26,7 +26,7 @@ if ($Action -eq 'join') {
         }
     }
     if (Test-Path -LiteralPath $Program -PathType 'Leaf') {
-        $output = @(Invoke-Native -Exe $Program -Arguments @('reset', '--force', '--config', 'config.yaml'))
+        $output = @(Invoke-Native -Exe $Program -Arguments @('reset', '--config', 'config.yaml'))
     }
     foreach ($path in $Paths) {
         if (Test-Path -LiteralPath $path) { Remove-Item -LiteralPath $path -Recurse -Force }

@@ -1,4 +1,5 @@
-# What programs say of their version. Programs: a list of objects with name, path and arguments.
+# What programs say of their version. Programs: a list of objects with name, path,
+# arguments, and the exits beside 0 that are fine.
 [CmdletBinding()]
 param($Programs = @())
 Set-StrictMode -Version Latest
@@ -9,7 +10,7 @@ foreach ($program in @($Programs)) {
         $state = 'works'
         $said = ''
         try {
-            $said = @(Invoke-Native -Exe $program.path -Arguments @($program.arguments)) -join "`n"
+            $said = @(Invoke-Native -Exe $program.path -Arguments @($program.arguments) -AllowExit @($program.exits)) -join "`n"
         } catch {
             $state = 'broken'
             $said = [string]$_.Exception.Message

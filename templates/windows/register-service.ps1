@@ -30,7 +30,12 @@ if ($Environment.Count -gt 0) {
 }
 if (@($Parameters).Count -gt 0) {
     if (-not (Test-Path -Path "$key\Parameters")) { New-Item -Path "$key\Parameters" -Force | Out-Null }
-    foreach ($one in @($Parameters)) { Set-ItemProperty -Path "$key\Parameters" -Name $one.name -Value $one.value }
+    foreach ($one in @($Parameters)) {
+        # Without its type a number would become what the version of PowerShell makes of it.
+        $type = 'DWord'
+        if ($one.value -is [string]) { $type = 'ExpandString' }
+        Set-ItemProperty -Path "$key\Parameters" -Name $one.name -Value $one.value -Type $type
+    }
 }
 Invoke-Native -Exe 'sc.exe' -Arguments @('failure', $Name, 'reset=', '86400', 'actions=', 'restart/5000/restart/5000/restart/30000') | Out-Null
 Write-Result -Value @{ registered = $Name }

@@ -4,12 +4,16 @@
 param([string[]]$Names = @())
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
+function Get-Field($Object, [string]$Name) {
+    if ($null -eq $Object.PSObject.Properties[$Name]) { return '' }
+    return [string]$Object.PSObject.Properties[$Name].Value
+}
 if ($null -ne (Get-Command -Name 'Get-HnsNetwork' -ErrorAction 'SilentlyContinue')) {
     foreach ($endpoint in @(Get-HnsEndpoint)) {
-        if ($Names -contains $endpoint.VirtualNetworkName) { $endpoint | Remove-HnsEndpoint | Out-Null }
+        if ($Names -contains (Get-Field $endpoint 'VirtualNetworkName')) { $endpoint | Remove-HnsEndpoint | Out-Null }
     }
     foreach ($network in @(Get-HnsNetwork)) {
-        if ($Names -contains $network.Name) { $network | Remove-HnsNetwork | Out-Null }
+        if ($Names -contains (Get-Field $network 'Name')) { $network | Remove-HnsNetwork | Out-Null }
     }
 }
 Write-Result -Value @{ removed = @($Names) }

@@ -42,13 +42,15 @@ export interface VersionedProgram {
   readonly name: string;
   readonly path: string;
   readonly arguments: readonly string[];
+  /** Statuses beside 0 with which it may end. */
+  readonly exits: readonly number[];
 }
 
 /** What those of the programs that are there say when they are asked for their version. */
 export const programs = (all: readonly VersionedProgram[]) =>
   windowsProbe(
     powershell('windows/probe-programs.ps1', {
-      Programs: all.map(({ name, path, arguments: words }) => ({ name, path, arguments: words })),
+      Programs: all.map(({ name, path, arguments: words, exits }) => ({ name, path, arguments: words, exits })),
     }),
     z.object({ programs: z.array(z.object({ name: text, state: z.enum(['works', 'broken']), said: text })) }),
     (said): ReadonlyMap<string, ProgramState> =>
