@@ -135,7 +135,7 @@ function Test-Administrator {
 function Get-UnixMilliseconds {
     [CmdletBinding()]
     param([datetime]$Time = (Get-Date))
-    [long][Math]::Floor(($Time.ToUniversalTime() - (New-Object -TypeName 'DateTime' -ArgumentList 1970, 1, 1, 0, 0, 0, 'Utc')).TotalMilliseconds)
+    ([DateTimeOffset]$Time).ToUnixTimeMilliseconds()
 }
 
 # A script as it was sent, ready to be called. Throws where it does not parse.

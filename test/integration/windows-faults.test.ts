@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Phase } from '../../src/engine/step.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import { windowsPhases } from '../../src/phases/windows.ts';
-import { seeded, type Fault, type Faults } from '../windows/host/faults.ts';
+import { seeded, type Asked, type Fault, type Faults } from '../windows/host/faults.ts';
 import { simulatedFleet, type SimulatedFleet, type SimulatedOptions } from '../windows/simulated-fleet.ts';
 
 const fleets: SimulatedFleet[] = [];
@@ -78,7 +78,12 @@ test('a PATH that was set is seen by what comes after it in the same run', async
 });
 
 describe('20 random faults: each is ended by the same command', () => {
-  const FAULTS: readonly Fault[] = ['lost', 'lost-after', 'fails', 'killed', 'restart', 'truncated', 'disk-full'];
+  const FAULTS: Readonly<Record<Asked['kind'], readonly Fault[]>> = {
+    script: ['lost', 'lost-after', 'fails', 'killed', 'restart', 'disk-full'],
+    job: ['fails', 'killed', 'restart', 'disk-full'],
+    put: ['lost', 'fails', 'truncated', 'disk-full', 'restart'],
+    get: ['lost', 'fails', 'restart'],
+  };
 
   /** Two or three faults at random moments of the first runs. */
   function random(seed: number): { readonly faults: Faults; readonly told: string[] } {
@@ -91,7 +96,7 @@ describe('20 random faults: each is ended by the same command', () => {
       if (left === 0 || ++asked < at) return undefined;
       left -= 1;
       at = asked + 1 + Math.floor(next() * 25);
-      const fault = FAULTS[Math.floor(next() * FAULTS.length)]!;
+      const fault = FAULTS[kind][Math.floor(next() * FAULTS[kind].length)]!;
       told.push(`${fault} at ${kind} ${name}`);
       return fault;
     };

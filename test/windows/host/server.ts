@@ -93,7 +93,9 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
     const key = kind === 'put' || kind === 'get' ? kind : `${kind} ${what}`;
     const count = counts.get(key) ?? 0;
     counts.set(key, count + 1);
-    return options.faults?.({ kind, name: what, count });
+    const fault = options.faults?.({ kind, name: what, count });
+    if (fault === 'restart' && (kind === 'put' || kind === 'get')) control.restart();
+    return fault;
   };
   const drop = (connection: Connection): void =>
     (connection as unknown as { _sock: { destroy(): void } })._sock.destroy();
