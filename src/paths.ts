@@ -94,6 +94,7 @@ export const windowsPaths = {
 
   cniBin: 'C:\\opt\\cni\\bin',
   cniConfig: 'C:\\etc\\cni\\net.d',
+  cniConfigFile: 'C:\\etc\\cni\\net.d\\10-flannel.conf',
   cniState: 'C:\\var\\lib\\cni',
   kubeProxyState: 'C:\\var\\lib\\kube-proxy',
   flannelRun: 'C:\\run\\flannel',

@@ -149,8 +149,6 @@ export interface WindowsNetwork {
   readonly mode: 'overlay' | 'host-gw';
   readonly flannelImage: string;
   readonly kubeProxyImage: string;
-  /** True: flanneld and kube-proxy run as services of the host, not as HostProcess pods. */
-  readonly services: boolean;
 }
 
 /** The file and its parsed, immutable form: what should be. After loading, nothing has a default any more. */

@@ -99,7 +99,6 @@ function networkOf({ network, hosts, kubernetes }: InventoryFile): Inventory['ne
           flannelImage: windows.flannelImage,
           kubeProxyImage:
             windows.kubeProxyImage ?? `docker.io/sigwindowstools/kube-proxy:v${kubernetes.version}-calico-hostprocess`,
-          services: windows.services,
         }
       : undefined,
   };

@@ -23,7 +23,7 @@ import { kubeVip, kubeVipOfFounder } from '../lb/kube-vip.ts';
 import { flannel } from '../network/flannel.ts';
 import { networkReady } from '../network/network-ready.ts';
 import { userManifests } from '../network/user-manifests.ts';
-import { windowsNetwork } from '../network/windows/manifest.ts';
+import { windowsNetwork } from '../windows/network/manifest.ts';
 import { kubernetesPackages } from '../node/kubernetes-packages.ts';
 import { prepare } from '../node/prepare.ts';
 import { containerd } from '../runtime/containerd.ts';

@@ -8,7 +8,7 @@ import { record } from '../resources/manifest.ts';
 import { script } from '../templates.ts';
 import { flannelManifest } from '../network/flannel.ts';
 import { userManifest } from '../network/user-manifests.ts';
-import { windowsNetworkManifest } from '../network/windows/manifest.ts';
+import { windowsNetworkManifest } from '../windows/network/manifest.ts';
 import { runtimeClassManifest } from '../windows/runtime-classes.ts';
 
 /** Every object that the inventory wants in the cluster: those whose live form the cluster's view shows. */

@@ -17,6 +17,7 @@ import {
 import { kubeletRuns } from '../windows/kubelet.ts';
 import { windowsKubeletSettings } from '../windows/kubelet-settings.ts';
 import { windowsKubernetes } from '../windows/kubernetes.ts';
+import { windowsCniFile } from '../windows/network/cni-file.ts';
 import { windowsNodeReady, windowsPodsReady } from '../windows/verify.ts';
 
 /** What `up` does with Windows hosts; nothing where there are none. They go beside the Linux hosts, at their own pace. */
@@ -42,7 +43,7 @@ export function windowsPhases(
         name: 'windows-join',
         title: 'Join Windows workers',
         ...windows,
-        steps: [undoHalfFinished, noStaleNetworkState, windowsKubeadmPatches, joinWindows, noWindowsMarker],
+        steps: [undoHalfFinished, noStaleNetworkState, windowsKubeadmPatches, joinWindows, noWindowsMarker, windowsCniFile],
       },
     ],
     nodes: [

@@ -6,7 +6,7 @@ import { objectKey } from '../../src/facts/cluster.ts';
 import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane } from '../fakes/cluster.ts';
 
 const { network } = inventoryOf();
-const windows = { mode: 'overlay', flannelImage: 'f', kubeProxyImage: 'k', services: false } as const;
+const windows = { mode: 'overlay', flannelImage: 'f', kubeProxyImage: 'k' } as const;
 const mixed = inventoryOf({
   network: { ...network, flannel: { ...network.flannel, port: 4789, vni: 4096 }, windows },
 });

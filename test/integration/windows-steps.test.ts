@@ -62,6 +62,7 @@ describe('a fresh Windows host', () => {
         "install kube-log-runner (found none)",
         "register service kubelet (found none)",
         "join win1 to k8s.example:6443 as a worker",
+        "write C:\\etc\\cni\\net.d\\10-flannel.conf (found none)",
         "wait until win1 is registered (found no node)",
       ]
     `);

@@ -64,9 +64,6 @@ const windows = z
       description:
         'HostProcess image with kube-proxy.exe in C:\\kube-proxy. Default: docker.io/sigwindowstools/kube-proxy:v<version>-calico-hostprocess, the one that is still published.',
     }),
-    services: z.boolean().default(false).meta({
-      description: 'True: flanneld and kube-proxy run as services of the host, not as HostProcess pods.',
-    }),
   })
   .prefault({})
   .meta({

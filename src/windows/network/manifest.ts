@@ -3,10 +3,10 @@ import { manifest, type Manifest } from '../../resources/manifest.ts';
 import { windowsFlannelObjects } from './flannel.ts';
 import { windowsKubeProxyObjects } from './kube-proxy.ts';
 
-/** Network of pods and Services for Windows hosts; undefined where there are none, or their services carry it. */
+/** Network of pods and Services for Windows hosts; undefined where there are none. */
 export function windowsNetworkManifest(inventory: Inventory): Manifest | undefined {
   const { windows } = inventory.network;
-  if (windows === undefined || windows.services) return undefined;
+  if (windows === undefined) return undefined;
   return {
     title: `the network of Windows hosts (${windows.mode})`,
     objects: [...windowsFlannelObjects(inventory, windows), ...windowsKubeProxyObjects(inventory, windows)],

@@ -1,9 +1,5 @@
 import type { Inventory, JsonObject } from '../../inventory/inventory.ts';
-import { windowsPaths } from '../../paths.ts';
 import { hnsNetwork } from './flannel.ts';
-
-/** The file that tells containerd how pods of a Windows host are connected. */
-export const WINDOWS_CNI_CONFIG = `${windowsPaths.cniConfig}\\10-flannel.conf`;
 
 /** What only the host knows about its network. */
 export interface ManagementNetwork {

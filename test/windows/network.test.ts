@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toYaml } from '../../src/cluster/secret-yaml.ts';
-import { windowsCniConfig } from '../../src/network/windows/cni-config.ts';
-import { windowsNetworkManifest } from '../../src/network/windows/manifest.ts';
+import { windowsCniConfig } from '../../src/windows/network/cni-config.ts';
+import { windowsNetworkManifest } from '../../src/windows/network/manifest.ts';
 import { wantedObjects } from '../../src/phases/wanted-objects.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 
@@ -9,7 +9,6 @@ const { network } = inventoryOf();
 const windows = {
   flannelImage: 'docker.io/sigwindowstools/flannel:v0.21.5-hostprocess',
   kubeProxyImage: 'docker.io/sigwindowstools/kube-proxy:v1.36.3-calico-hostprocess',
-  services: false,
 } as const;
 const overlay = inventoryOf({
   network: {
@@ -110,11 +109,7 @@ describe('what must not be missing', () => {
   });
 });
 
-test('as services of the hosts there are no pods; without Windows hosts there is nothing', () => {
-  const services = inventoryOf({
-    network: { ...overlay.network, windows: { ...windows, mode: 'overlay', services: true } },
-  });
-  expect(windowsNetworkManifest(services)).toBeUndefined();
+test('without Windows hosts there is nothing', () => {
   expect(windowsNetworkManifest(inventoryOf())).toBeUndefined();
   expect(wantedObjects(overlay).length - wantedObjects(inventoryOf()).length).toBe(4);
 });

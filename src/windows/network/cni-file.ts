@@ -1,0 +1,34 @@
+import ipaddr from 'ipaddr.js';
+import type { Step } from '../../engine/step.ts';
+import { Refused } from '../../errors.ts';
+import type { WindowsFacts } from '../../facts/windows.ts';
+import type { WindowsHost } from '../../inventory/inventory.ts';
+import { windowsFileChanges } from '../../resources/windows-file.ts';
+import { windowsPaths } from '../../paths.ts';
+import { windowsCniConfig, type ManagementNetwork } from './cni-config.ts';
+
+/** The network in which a host is a node; undefined when no adapter has its address. */
+function managementNetwork({ internalAddress }: WindowsHost, { network }: WindowsFacts): ManagementNetwork | undefined {
+  const found = network.addresses.find(({ address }) => address === internalAddress);
+  if (found === undefined) return undefined;
+  const first = ipaddr.IPv4.networkAddressFromCIDR(`${internalAddress}/${String(found.bits)}`).toString();
+  return { address: internalAddress, subnet: `${first}/${String(found.bits)}` };
+}
+
+/** The CNI configuration of the host is the inventory's, with what only the host knows: its own network. */
+export const windowsCniFile: Step<'windows'> = {
+  name: 'cni-config',
+  diff: (target) => {
+    const { inventory, host, facts } = target;
+    if (inventory.network.windows === undefined) return [];
+    const management = managementNetwork(host, facts);
+    const path = windowsPaths.cniConfigFile;
+    if (management === undefined) {
+      const why = `no adapter has ${host.internalAddress}`;
+      const remedy = 'set internalAddress to an address of the host (`Get-NetIPAddress`)';
+      return [{ summary: `write ${path} (${why})`, apply: () => Promise.reject(new Refused(host.name, why, remedy)) }];
+    }
+    const content = `${JSON.stringify(windowsCniConfig(inventory, management), undefined, 2)}\n`;
+    return windowsFileChanges(target, { path, content });
+  },
+};
