@@ -3,6 +3,7 @@ import { ConnectError, worstExitCode } from '../errors.ts';
 import { up } from '../phases/up.ts';
 import { jsonDocument } from '../report/json.ts';
 import { clusterStatus, statusText, type Status } from '../report/status.ts';
+import { troubleOf } from '../windows/signatures.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
 import { withRun } from './run.ts';
@@ -30,6 +31,13 @@ export const runStatus = (context: Context, flags: Flags): Promise<number> =>
         ...errors.map(({ error }) => error.message),
         ...fleet.unreachable.map(({ error }) => error.message),
       ],
+      trouble: troubleOf(inventory, fleet).map(({ host, found, signature: { name, cause, remedy } }) => ({
+        host,
+        name,
+        found,
+        cause,
+        remedy,
+      })),
     };
     context.out(flags.json === true ? jsonDocument(status) : statusText(status, context.nowMs()));
     return Promise.resolve(worstExitCode(fleet.unreachable.map(({ error }) => error)));

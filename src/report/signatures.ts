@@ -2,12 +2,18 @@ import { kubeadmSignatures } from './signatures/kubeadm.ts';
 import { packageSignatures } from './signatures/packages.ts';
 import type { Signature } from './signatures/signature.ts';
 import { surroundingsSignatures } from './signatures/surroundings.ts';
+import { windowsSaid } from './signatures/windows.ts';
 
 /**
  * Known failures, the most telling first. Sources: kubeadm, kubelet, containerd, etcd, apt and dpkg as they print in
  * English (LC_ALL=C).
  */
-export const signatures: readonly Signature[] = [...kubeadmSignatures, ...packageSignatures, ...surroundingsSignatures];
+export const signatures: readonly Signature[] = [
+  ...kubeadmSignatures,
+  ...packageSignatures,
+  ...windowsSaid,
+  ...surroundingsSignatures,
+];
 
 /** kubeadm warns of much that is not why it failed. */
 const withoutWarnings = (text: string): string => text.replaceAll(/^\s*\[WARNING .*$/gm, '');

@@ -32,6 +32,14 @@ export interface Status {
   readonly certificates: readonly { readonly host: string; readonly name: string; readonly expires: string }[];
   /** Summaries of what `up` would change. */
   readonly drift: readonly string[];
+  /** What the facts of Windows hosts are known to mean: docs/windows-troubleshooting.md. */
+  readonly trouble: readonly {
+    readonly host: string;
+    readonly name: string;
+    readonly found: string;
+    readonly cause: string;
+    readonly remedy: string;
+  }[];
 }
 
 /** The cluster's part of a status. */
@@ -125,6 +133,11 @@ export function statusText(status: Status, nowMs: number): string {
     drift.length === 0
       ? 'no drift: the inventory and the hosts agree'
       : `drift\n${drift.map((one) => `  ${one}`).join('\n')}`,
+    ...(status.trouble.length === 0 ? [] : ['', 'trouble']),
+    ...status.trouble.flatMap(({ host, name, found, cause, remedy }) => [
+      `  ${host}: ${found} (${name}): ${cause}`,
+      `    → ${remedy}`,
+    ]),
     '',
   ].join('\n');
 }

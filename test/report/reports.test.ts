@@ -157,9 +157,19 @@ test('a status for people names nodes, members, what expires first, and drift', 
       { host: 'cp1', name: 'apiserver', expires: '2026-12-01T00:00:00.000Z' },
     ],
     drift: ['w1: turn swap off'],
+    trouble: [
+      {
+        host: 'win1',
+        name: 'services-not-running',
+        found: 'kubelet not running',
+        cause: 'it ended',
+        remedy: 'start it',
+      },
+    ],
   };
   const text = statusText(status, Date.parse('2026-11-21T00:00:00Z'));
   expect(text).toMatch(/prod: Kubernetes \S+ at k8s\.example\.com:6443/);
   expect(text).toMatch(/cp1 +apiserver +\S+ +10\n[\s\S]*cp1 +ca/);
   expect(text).toContain('drift\n  w1: turn swap off');
+  expect(text).toContain('win1: kubelet not running (services-not-running): it ended\n    → start it');
 });

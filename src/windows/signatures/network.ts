@@ -1,0 +1,85 @@
+import type { WindowsFacts } from '../../facts/windows.ts';
+import { windowsPaths } from '../../paths.ts';
+import { hnsNetwork } from '../network/flannel.ts';
+import type { WindowsSignature } from './signature.ts';
+
+const hasJoined = ({ kubernetesTraces }: WindowsFacts): boolean => kubernetesTraces.has('/etc/kubernetes/kubelet.conf');
+
+/** Troubles of the network of pods. */
+export const network: readonly WindowsSignature[] = [
+  {
+    name: 'mac-spoofing',
+    symptom: 'Pods of one host reach each other, and nobody else; the host is a virtual machine',
+    see: '`kbuild windows selftest`: pod to pod on one host passes, across hosts fails',
+    cause: 'the hypervisor drops frames whose MAC address is not the machine’s own; every pod has one of its own',
+    remedy:
+      'allow MAC address spoofing (Hyper-V: Set-VMNetworkAdapter -MacAddressSpoofing On; VMware: accept forged transmits and promiscuous mode)',
+    mends: 'nothing',
+  },
+  {
+    name: 'flanneld-waits',
+    symptom: 'flanneld says that it waits for the network, and goes on waiting',
+    see: 'the log of the pod kube-flannel-windows of the host; `Get-HnsNetwork` does not show its network',
+    said: /Waiting (?:for|to get) (?:the )?(?:network|ManagementIP|net interface)|failed to get management IP from HNSNetwork/i,
+    inFacts: ({ inventory, facts }) => {
+      const wanted = hnsNetwork(inventory);
+      if (inventory.network.windows === undefined || !hasJoined(facts)) return undefined;
+      return facts.hns.networks.some(({ name }) => name === wanted) ? undefined : `no HNS network ${wanted}`;
+    },
+    cause: 'the Host Networking Service has not made its network, or not given it an address yet',
+    remedy: 'wait for its next start; if it stays, restart the service hns, or the host',
+    mends: 'flanneld is started again when it has no network after three minutes',
+  },
+  {
+    name: 'subnet-env-missing',
+    symptom: 'Pods cannot be created: `subnet.env` is missing',
+    see: '`kubectl describe pod`; `C:\\run\\flannel\\subnet.env` on the host',
+    said: /run[\\/]+flannel[\\/]+subnet\.env.*(?:cannot find|no such file)/i,
+    cause: 'flanneld has not got the node’s network of pods: it does not run, or waits',
+    remedy: 'see flanneld’s log; the node must have a podCIDR (`kubectl get node -o yaml`)',
+    mends: 'the file of an earlier cluster is removed, and flanneld writes it again',
+  },
+  {
+    name: 'stale-source-vip',
+    symptom: 'After a host was removed and joined again, its pods reach no Service',
+    see: '`C:\\sourcevip` on the host: its address is not of the node’s podCIDR',
+    inFacts: ({ facts }) =>
+      !hasJoined(facts) && facts.files.at(windowsPaths.sourceVip) !== undefined
+        ? `${windowsPaths.sourceVip} of an earlier cluster`
+        : undefined,
+    cause: 'kube-proxy goes on with the source address that it had reserved in its former network',
+    remedy: 'kbuild up before the join, or delete C:\\sourcevip and restart kube-proxy',
+    mends: '`up` removes it before a join, and kube-proxy reserves another one when its network changed',
+  },
+  {
+    name: 'endpoints-deleted',
+    symptom: 'Virtual adapters and HNS endpoints of running pods vanish',
+    see: '`Get-HnsEndpoint` before and after a restart of kube-proxy',
+    cause:
+      'kube-proxy does not know that it runs on the node that it is on, and deletes endpoints that it takes for remote ones',
+    remedy: 'start it with --hostname-override and the node’s name',
+    mends: 'kbuild always sets it, for flanneld and the kubelet too',
+  },
+  {
+    name: 'no-adapter',
+    symptom: 'flanneld or kube-proxy finds no network adapter',
+    see: '`Get-NetAdapter`, `Get-HnsNetwork`: no vEthernet adapter, or the address on another one',
+    said: /no network adapter found|failed to find interface|failed to find any valid interface|could not find valid interface/i,
+    inFacts: ({ host, facts }) =>
+      facts.network.addresses.some(({ address }) => address === host.internalAddress)
+        ? undefined
+        : `no adapter has ${host.internalAddress}`,
+    cause:
+      'the address at which the host is a node is on no adapter: a wrong internalAddress, or HNS lost its virtual switch',
+    remedy: 'compare internalAddress with `Get-NetIPAddress`; restart the host when a vEthernet adapter is missing',
+    mends: 'nothing',
+  },
+  {
+    name: 'exception-list',
+    symptom: 'Pods reach other pods, but not the hosts; or the other way round, and answers come from a wrong address',
+    see: '`C:\\etc\\cni\\net.d\\10-flannel.conf`: Exceptions holds pods, Services and the network of the hosts',
+    cause: 'what is not excepted from outbound NAT leaves with the address of the host',
+    remedy: 'kbuild up writes the list; pods must be made again to follow it',
+    mends: '`up` writes it from podSubnet, serviceSubnet and the network of the host’s address',
+  },
+];

@@ -1,0 +1,78 @@
+import type { WindowsFacts } from '../../facts/windows.ts';
+import type { WindowsSignature } from './signature.ts';
+
+const NEEDED = ['containerd', 'kubelet'];
+
+const hasJoined = ({ kubernetesTraces }: WindowsFacts): boolean => kubernetesTraces.has('/etc/kubernetes/kubelet.conf');
+
+/** Troubles of the machine, its services and its containers. */
+export const node: readonly WindowsSignature[] = [
+  {
+    name: 'services-not-registered',
+    symptom: 'The node never appears, or `Get-Service kubelet` finds nothing',
+    see: '`kbuild plan` wants to register a service; `Get-Service containerd, kubelet` on the host',
+    inFacts: ({ facts }) => {
+      const missing = NEEDED.filter((name) => !facts.services.has(name));
+      return hasJoined(facts) && missing.length > 0 ? `no service ${missing.join(', ')}` : undefined;
+    },
+    cause: 'a service was removed from a host that has joined',
+    remedy: 'kbuild up',
+    mends: '`up` registers it again',
+  },
+  {
+    name: 'services-not-running',
+    symptom: 'The node is NotReady, its processes do not run',
+    see: '`kbuild status`; on the host `Get-Service`, and the end of `C:\\var\\log\\kubelet\\kubelet.log`',
+    inFacts: ({ facts }) => {
+      const stopped = NEEDED.filter((name) => (facts.services.get(name)?.state ?? 'Running') !== 'Running');
+      return hasJoined(facts) && stopped.length > 0 ? `${stopped.join(', ')} not running` : undefined;
+    },
+    cause: 'kubelet or containerd ended, or the host was restarted and one of them does not come up',
+    remedy: 'kbuild up starts them; what ends them stands in their logs (`kbuild status --bundle FILE` collects them)',
+    mends: '`up` starts them; after a failure Windows itself does',
+  },
+  {
+    name: 'wrong-build',
+    symptom: 'Pods stay in ContainerCreating or fail to start, and others on another host run',
+    see: '`kubectl describe pod`; the node’s label `node.kubernetes.io/windows-build`',
+    said: /The container operating system does not match the host operating system|no matching manifest for windows/,
+    cause: 'the image, or the pause image, was made for another build of Windows than the host’s',
+    remedy:
+      'use an image with a variant for the build, and the RuntimeClass windows-2022 or windows-2025 to choose hosts; for the pause image set windows.pauseImage',
+    mends: 'the pause image is written with its version, one that has every supported build',
+  },
+  {
+    name: 'sandbox-image',
+    symptom: 'All pods of a host stay in ContainerCreating',
+    see: '`kubectl describe pod` says FailedCreatePodSandBox',
+    said: /failed to (?:get|pull|start) sandbox (?:image|container)/,
+    cause: 'the pause image cannot be pulled or started',
+    remedy: 'check windows.pauseImage, runtime.registries and the proxy',
+    mends: 'nothing',
+  },
+  {
+    name: 'proxy',
+    symptom: 'Images or programs cannot be fetched, but a browser on the host can',
+    see: '`Get-ItemProperty HKLM:\\SYSTEM\\CurrentControlSet\\Services\\containerd -Name Environment`',
+    cause: 'services do not see the proxy of a user, and running ones no new variables of the machine',
+    remedy: 'set proxy of the inventory, and run kbuild up',
+    mends: '`up` writes it for the machine and each service, with a whole NO_PROXY, and restarts the services',
+  },
+  {
+    name: 'pause-container',
+    symptom: 'A container named pause runs for every pod',
+    see: '`crictl pods`',
+    cause: 'it holds the network of the pod while its containers come and go',
+    remedy: 'leave it alone; its image must be of the host’s build',
+    mends: 'nothing',
+  },
+  {
+    name: 'port-forward',
+    symptom: '`kubectl port-forward` to a Windows pod fails',
+    see: '`kbuild windows selftest`, flow port-forward',
+    said: /wincat/,
+    cause: 'it needs the program wincat, which lies in the pause image; another image was taken for it',
+    remedy: 'set windows.pauseImage to an image that has it, e.g. registry.k8s.io/pause:3.10.2',
+    mends: 'the default image has it',
+  },
+];

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { FactError } from '../../src/errors.ts';
+import type { WindowsFacts } from '../../src/facts/windows.ts';
+import { windowsFiles } from '../../src/facts/windows/files.ts';
+import { diagnosis, signatures } from '../../src/report/signatures.ts';
+import { windowsTroubleshooting } from '../../src/windows/reference.ts';
+import { recognised, windowsSignatures } from '../../src/windows/signatures.ts';
+import { inventoryOf } from '../fakes/cluster.ts';
+import { windowsHost } from '../fakes/inventory.ts';
+
+// `npm run docs:windows` runs this test with -u, which writes the file.
+test('docs/windows-troubleshooting.md follows the signatures (else: npm run docs:windows)', async () => {
+  await expect(windowsTroubleshooting()).toMatchFileSnapshot('../../docs/windows-troubleshooting.md');
+});
+
+test('names are unique, and every signature says what to do', () => {
+  const names = [...windowsSignatures.map(({ name }) => name)];
+  expect(new Set(names).size).toBe(names.length);
+  expect(new Set(signatures.map(({ name }) => name)).size).toBe(signatures.length);
+  for (const { symptom, see, cause, remedy, mends } of windowsSignatures)
+    for (const text of [symptom, see, cause, remedy, mends]) expect(text.trim()).not.toBe('');
+});
+
+describe('what programs say is taken for', () => {
+  test.each([
+    [
+      'windows-wrong-build',
+      'Failed to pull image "example.com/app:1": no matching manifest for windows/amd64 10.0.26100 in the manifest list entries',
+    ],
+    [
+      'windows-sandbox-image',
+      'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox image "registry.k8s.io/pause:3.6"',
+    ],
+    [
+      'windows-subnet-env-missing',
+      'plugin type="flannel" failed (add): loadFlannelSubnetEnv failed: open C:\\run\\flannel\\subnet.env: The system cannot find the file specified.',
+    ],
+    ['windows-flanneld-waits', 'Waiting to get ManagementIP from HNSNetwork flannel.4096'],
+    ['windows-port-forward', 'error forwarding port 8080 to pod: exec: "wincat": executable file not found in %PATH%'],
+    ['windows-no-adapter', 'Failed to find any valid interface to use: failed to find interface 10.0.0.31'],
+  ])('%s', (name, text) => {
+    expect(diagnosis([text])?.name).toBe(name);
+  });
+});
+
+describe('facts show', () => {
+  const host = windowsHost('win1');
+  const inventory = inventoryOf({
+    network: {
+      ...inventoryOf().network,
+      flannel: { ...inventoryOf().network.flannel, port: 4789, vni: 4096 },
+      windows: { mode: 'overlay', flannelImage: 'f', kubeProxyImage: 'k' },
+    },
+    hosts: [host],
+  });
+  /** A host that has joined and is well. */
+  const well = {
+    kubernetesTraces: new Set(['/etc/kubernetes/kubelet.conf']),
+    services: new Map(['containerd', 'kubelet'].map((name) => [name, { name, state: 'Running' }])),
+    hns: { networks: [{ name: 'flannel.4096' }], endpoints: [] },
+    network: { addresses: [{ address: host.internalAddress }] },
+    files: windowsFiles([]),
+  };
+  const seen = (facts: object): readonly string[] => {
+    const fleet = { hosts: [], unreachable: [], cluster: { state: 'absent' } } as const;
+    const all = { ...well, ...facts } as unknown as WindowsFacts;
+    return recognised({ inventory, host, facts: all, fleet }).map(
+      ({ signature, found }) => `${signature.name}: ${found}`,
+    );
+  };
+
+  test('nothing on a host that is well, or bare', () => {
+    expect(seen({})).toEqual([]);
+    expect(seen({ kubernetesTraces: new Set(), services: new Map(), hns: { networks: [], endpoints: [] } })).toEqual(
+      [],
+    );
+  });
+
+  test('services that are gone, or stand still', () => {
+    expect(seen({ services: new Map([['containerd', { state: 'Stopped' }]]) })).toEqual([
+      'services-not-registered: no service kubelet',
+      'services-not-running: containerd not running',
+    ]);
+  });
+
+  test('a network that flanneld has not made', () => {
+    expect(seen({ hns: { networks: [{ name: 'nat' }], endpoints: [] } })).toEqual([
+      'flanneld-waits: no HNS network flannel.4096',
+    ]);
+  });
+
+  test('an address that no adapter has', () => {
+    expect(seen({ network: { addresses: [] } })).toEqual([`no-adapter: no adapter has ${host.internalAddress}`]);
+  });
+
+  test('a source address of an earlier cluster, before the join', () => {
+    const files = windowsFiles([{ kind: 'folder', path: 'C:\\sourcevip', entries: 1, modifiedMs: 0 }]);
+    expect(seen({ files, kubernetesTraces: new Set() })).toEqual([
+      'stale-source-vip: C:\\sourcevip of an earlier cluster',
+    ]);
+    expect(seen({ files })).toEqual([]);
+  });
+
+  test('what could not be read is not guessed', () => {
+    const unknown = {
+      get services(): never {
+        throw new FactError('win1', 'services', 'it timed out');
+      },
+    };
+    expect(
+      recognised({
+        inventory,
+        host,
+        facts: Object.defineProperty(
+          { ...well },
+          'services',
+          Object.getOwnPropertyDescriptor(unknown, 'services')!,
+        ) as unknown as WindowsFacts,
+        fleet: { hosts: [], unreachable: [], cluster: { state: 'absent' } },
+      }),
+    ).toEqual([]);
+  });
+});
