@@ -83,7 +83,6 @@ const withWindows = (over: Partial<WindowsHost['windows']> = {}): Inventory => {
         mode: 'overlay',
         flannelImage: 'f',
         kubeProxyImage: 'k',
-        services: false,
       },
     },
   };

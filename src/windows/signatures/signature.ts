@@ -15,6 +15,6 @@ export interface WindowsSignature {
   readonly cause: string;
   /** What to do, in the imperative. */
   readonly remedy: string;
-  /** What kbuild does about it by itself; `limit`: nobody can, it is how Windows is. */
-  readonly mends: string | 'limit' | 'nothing';
+  /** What kbuild does about it by itself; `nothing`; `limit`: nobody can, it is how Windows is. */
+  readonly mends: string;
 }
