@@ -43,7 +43,14 @@ export function windowsPhases(
         name: 'windows-join',
         title: 'Join Windows workers',
         ...windows,
-        steps: [undoHalfFinished, noStaleNetworkState, windowsKubeadmPatches, joinWindows, noWindowsMarker, windowsCniFile],
+        steps: [
+          undoHalfFinished,
+          noStaleNetworkState,
+          windowsKubeadmPatches,
+          joinWindows,
+          noWindowsMarker,
+          windowsCniFile,
+        ],
       },
     ],
     nodes: [
