@@ -43,7 +43,6 @@ function world(over: Partial<WindowsHost> = {}, more: Partial<Inventory> = {}): 
         mode: 'overlay',
         flannelImage: 'f',
         kubeProxyImage: 'k',
-        services: false,
       },
     },
     ...more,
