@@ -62,6 +62,7 @@ import { windowsHardware } from './windows/hardware.ts';
 import { windowsHostname } from './windows/hostname.ts';
 import { windowsMacSpoofing } from './windows/mac-spoofing.ts';
 import { windowsPendingReboot } from './windows/pending-reboot.ts';
+import { windowsPorts } from './windows/ports.ts';
 import { windowsReach } from './windows/reach.ts';
 import { windowsSecrets } from './windows/secrets.ts';
 import { windowsSsh } from './windows/ssh.ts';
@@ -119,6 +120,7 @@ export const windowsChecks: readonly Check[] = [
   windowsSsh,
   windowsAddress,
   windowsMacSpoofing,
+  windowsPorts,
   windowsReach,
   windowsSecrets,
 ];

@@ -32,6 +32,7 @@ export const windowsProbes = (inventory: Inventory, host: WindowsHost) =>
     environment: network.environment(watchedVariables),
     network: network.network,
     firewall: network.firewall(watchedRules),
+    listeners: network.listeners([10250, 10256], inventory.network.windows?.mode === 'overlay' ? [4789] : []),
     hns: network.hns,
     reach: network.reach(reachTargets(inventory, host)),
     defender: network.defender,

@@ -64,6 +64,7 @@ export const CHECK_NAMES = [
   'windows-hostname',
   'windows-mac-spoofing',
   'windows-pending-reboot',
+  'windows-ports',
   'windows-reach',
   'windows-secrets',
   'windows-ssh',

@@ -195,6 +195,11 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     }),
   ],
   'windows-mac-spoofing': [windowsCase(/is a virtual machine \(QEMU/, () => undefined)],
+  'windows-ports': [
+    windowsCase(/UDP port 4789 is taken by nsx-proxy/, (machine) => {
+      machine.extra.set('listeners', [{ protocol: 'udp', port: 4789, program: 'nsx-proxy' }]);
+    }),
+  ],
   'windows-reach': [
     windowsCase(/does not reach dl\.k8s\.io:443: no answer/, (_, world) => {
       world['unreachable'] = ['dl.k8s.io:443'];

@@ -67,6 +67,7 @@ export const provoked: Readonly<Record<string, string>> = {
   'windows-ssh': 'unit test: a model of the machine, no Windows',
   'windows-address': 'unit test: a model of the machine, no Windows',
   'windows-mac-spoofing': 'unit test: a model of the machine, no Windows',
+  'windows-ports': 'unit test: a model of the machine, no Windows',
   'windows-reach': 'unit test: a model of the machine, no Windows',
   'windows-secrets': 'unit test: a model of the machine, no Windows',
 };

@@ -17,7 +17,7 @@ const CMDLETS: ReadonlySet<string> = new Set([
   ...['Get-ScheduledTask', 'Get-ScheduledTaskInfo', 'Register-ScheduledTask', 'Unregister-ScheduledTask', 'Start-ScheduledTask', 'Stop-ScheduledTask'],
   ...['New-ScheduledTaskAction', 'New-ScheduledTaskPrincipal', 'New-ScheduledTaskSettingsSet', 'New-ScheduledTaskTrigger'],
   ...['Get-WindowsFeature', 'Install-WindowsFeature', 'Get-MpPreference', 'Restart-Computer'],
-  ...['Get-NetAdapter', 'Get-NetIPAddress', 'Get-NetRoute', 'New-NetRoute', 'Get-NetConnectionProfile', 'Get-NetFirewallProfile'],
+  ...['Get-NetAdapter', 'Get-NetIPAddress', 'Get-NetRoute', 'New-NetRoute', 'Get-NetConnectionProfile', 'Get-NetTCPConnection', 'Get-NetUDPEndpoint', 'Get-NetFirewallProfile'],
   ...['Get-NetFirewallRule', 'New-NetFirewallRule', 'Remove-NetFirewallRule', 'Get-NetFirewallPortFilter'],
   ...['Get-HnsNetwork', 'Get-HnsEndpoint', 'Remove-HnsNetwork', 'Remove-HnsEndpoint', 'Get-HnsPolicyList', 'New-HnsNetwork', 'New-HnsEndpoint'],
 ]); // prettier-ignore

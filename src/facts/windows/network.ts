@@ -77,6 +77,16 @@ export const reach = (targets: readonly ReachTarget[]) =>
       new Map(said.answers.map(({ host, port, problem }) => [`${host}:${String(port)}`, problem])),
   );
 
+const LISTENER = z.object({ protocol: z.enum(['tcp', 'udp']), port: index, program: text });
+
+/** Who listens at these ports. */
+export const listeners = (tcp: readonly number[], udp: readonly number[]) =>
+  windowsProbe(
+    powershell('windows/probe-listeners.ps1', { Tcp: tcp, Udp: udp }),
+    z.object({ listeners: z.array(LISTENER) }),
+    (said): readonly Readonly<z.output<typeof LISTENER>>[] => said.listeners,
+  );
+
 /** The named variables of the machine's environment that are set. */
 export const environment = (names: readonly string[]) =>
   windowsProbe(
