@@ -66,6 +66,17 @@ describe('a command', () => {
     expect(JSON.parse(await remote.run(question))).toBe(String(host.machine.bootTimeMs));
   });
 
+  test('that never answers is given up, with what to look at', async () => {
+    const host = await started();
+    const blocked = powershell('windows/job-wait.ps1', { Folder: '', Task: 'x', Seconds: 60 });
+    host.machine.tasks.set('x', { name: 'x', state: 'Running', lastResult: 0 });
+    const remote = await connected(host, { pause: () => new Promise((done) => setTimeout(done, 200)) });
+    await expect(remote.ask(blocked)).rejects.toMatchObject({
+      message: 'win1: no answer within 180 s: windows/job-wait.ps1',
+      remedy: expect.stringContaining('Winmgmt') as string,
+    });
+  });
+
   test('sees a new PATH on a new connection only', async () => {
     const host = await started();
     const remote = await connected(host);

@@ -28,11 +28,20 @@ export interface WindowsRemote extends Remote<'powershell'> {
   readonly host: WindowsHost;
   /** Connections and commands so far. */
   readonly transport: Pick<Transport, 'connections' | 'commands'>;
-  /** Like `run`, but its output is not logged. @throws ConnectError when the connection was lost. */
+  /** Like `run`, but its output is not logged. @throws ConnectError when the connection was lost, or after 3 min. */
   ask(command: Command<'powershell'>): Promise<string>;
   /** Ends the connection. */
   close(): Promise<void>;
 }
+
+/** How long a question may take: one that asks Windows Management Instrumentation hangs with it. */
+const ASK_MS = 3 * 60_000;
+
+const silent = ({ name }: WindowsHost, { title }: Command<'powershell'>): ConnectError =>
+  new ConnectError(name, `no answer within ${String(ASK_MS / 1000)} s: ${title}`, {
+    retryable: false,
+    remedy: 'does "Get-CimInstance Win32_OperatingSystem" answer there? If not, restart its service Winmgmt, or the host',
+  });
 
 /** @throws TypeError when the run's id is not fit for the name of a task. */
 export function windowsRemote(host: WindowsHost, transport: Transport, options: WindowsRemoteOptions): WindowsRemote {
@@ -52,14 +61,22 @@ export function windowsRemote(host: WindowsHost, transport: Transport, options: 
       return secret;
     },
     async ask(command) {
+      const answered = new AbortController();
       try {
-        return await on.ask(command, 'hidden');
+        return await Promise.race([
+          on.ask(command, 'hidden'),
+          context.pause(ASK_MS, answered.signal).then(() => {
+            throw silent(host, command);
+          }),
+        ]);
       } catch (error) {
         if ((error as { readonly status?: unknown }).status !== 'lost') throw error;
         throw new ConnectError(host.name, `the connection was lost during: ${command.title}`, {
           retryable: true,
           cause: error,
         });
+      } finally {
+        answered.abort();
       }
     },
     job: (name, command, secrets = {}) =>
