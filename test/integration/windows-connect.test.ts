@@ -6,8 +6,11 @@ import { afterEach, expect, test } from 'vitest';
 import { writeBundle } from '../../src/cli/bundle.ts';
 import { connect, type Connected } from '../../src/cli/connect.ts';
 import { processContext, type Context } from '../../src/cli/context.ts';
+import { tellFailures } from '../../src/cli/failures.ts';
+import type { Run } from '../../src/cli/run.ts';
 import type { Event } from '../../src/engine/event.ts';
 import { lockHosts, whoHolds } from '../../src/engine/lock.ts';
+import { NotConverged } from '../../src/errors.ts';
 import type { Host, Inventory } from '../../src/inventory/inventory.ts';
 import { masker } from '../../src/report/mask.ts';
 import { inventory as inventoryOf } from '../fakes/inventory.ts';
@@ -78,6 +81,18 @@ test('it is in the support bundle', async () => {
   const text = gunzipSync(readFileSync(bundle)).toString('utf8');
   expect(text).toContain('hosts/win1.txt');
   expect(text).toContain('== kubelet and kube-proxy\n-- C:\\var\\log\\kubelet\\kubelet.log\nfirst\nlast\n');
+});
+
+test('what its programs said last stands in the report of a failure', async () => {
+  const host = await started();
+  filesOf(host.machine).put(String.raw`C:\var\log\kubelet\kubelet.log`, 'E1121 failed to run Kubelet: no pipe\r\n');
+  const { connected } = await connectedTo(host.host);
+  const said: string[] = [];
+  const run = { connected, context: { ...context, err: (text: string) => void said.push(text) }, log: () => undefined };
+  const failure = new NotConverged('win1', 'node-ready', ['wait until win1 is Ready']);
+  await tellFailures(run as unknown as Run, new Map([['win1', failure]]));
+  expect(said.join('')).toContain('last words of kubelet:');
+  expect(said.join('')).toContain('failed to run Kubelet: no pipe');
 });
 
 /** Why the only host of an inventory could not be used. */
