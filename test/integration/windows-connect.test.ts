@@ -14,6 +14,7 @@ import { NotConverged } from '../../src/errors.ts';
 import type { Host, Inventory } from '../../src/inventory/inventory.ts';
 import { masker } from '../../src/report/mask.ts';
 import { inventory as inventoryOf } from '../fakes/inventory.ts';
+import { startSshd } from './sshd.ts';
 import { fakeSshServer } from '../fakes/ssh-server.ts';
 import { filesOf } from '../windows/host/machine.ts';
 import { startWindowsHost, type SimulatedWindowsHost, type WindowsHostOptions } from '../windows/host/server.ts';
@@ -69,6 +70,20 @@ test('it is locked with the others, and the lock tells who has it', async () => 
   const lock = await lockHosts(connected.remotes, { who: 'ann@desk', pid: 1, since: 'now', command: 'kbuild up' });
   expect(await whoHolds(connected.remotes[0]!)).toBe('ann@desk (pid 1) since now: kbuild up');
   await lock.release();
+});
+
+test('behind a bastion it is reached through it, files too; a host key that changed is refused', async () => {
+  const bastion = await startSshd();
+  closing.push(() => bastion.stop());
+  const { address, ssh } = bastion.host;
+  const host = await started();
+  const behind = { ...host.host, ssh: { ...host.host.ssh, bastions: [{ ...ssh, address }] } };
+  const { connected } = await connectedTo(behind);
+  await connected.on(behind).write(String.raw`C:\k\x`, 'text');
+  expect(await connected.on(behind).read(String.raw`C:\k\x`)).toBe('text');
+  expect(bastion.connectionProcesses()).toHaveLength(1);
+  const { hostKey } = await started();
+  expect((await refusal({ ...behind, ssh: { ...behind.ssh, hostKeys: [hostKey] } })).message).toMatch(/host key/);
 });
 
 test('it is in the support bundle', async () => {
