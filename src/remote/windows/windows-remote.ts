@@ -40,7 +40,8 @@ const ASK_MS = 3 * 60_000;
 const silent = ({ name }: WindowsHost, { title }: Command<'powershell'>): ConnectError =>
   new ConnectError(name, `no answer within ${String(ASK_MS / 1000)} s: ${title}`, {
     retryable: false,
-    remedy: 'does "Get-CimInstance Win32_OperatingSystem" answer there? If not, restart its service Winmgmt, or the host',
+    remedy:
+      'does "Get-CimInstance Win32_OperatingSystem" answer there? If not, restart its service Winmgmt, or the host',
   });
 
 /** @throws TypeError when the run's id is not fit for the name of a task. */
