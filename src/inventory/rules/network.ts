@@ -11,7 +11,7 @@ const bitsOf = (cidr: string): number => ipaddr.parseCIDR(cidr)[1];
 /** Tells whether an IPv4 address lies in a network, which is read once: every host is asked about. */
 function holder(cidr: string): (ip: string) => boolean {
   const network = ipaddr.parseCIDR(cidr);
-  return (ip) => ipaddr.IPv4.parse(ip).match(network as [ipaddr.IPv4, number]);
+  return (ip) => ipaddr.IPv4.parse(ip).match(network);
 }
 
 /** Pods, Services and machines have networks of their own. */

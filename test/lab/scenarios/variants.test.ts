@@ -141,7 +141,7 @@ describe('one node for everything, with everything', () => {
   test("the host has its name, and the endpoint's name is known on it, beside what was in /etc/hosts", async () => {
     expect(await on('hostname; cat /etc/hostname')).toBe(`${HOST}\n${HOST}\n`);
     const address = base.hosts[0]!['internalAddress'] ?? base.hosts[0]!['address'];
-    expect(await on('getent hosts api.variants.test')).toMatch(new RegExp(`^${String(address)}\\s`));
+    expect(await on('getent hosts api.variants.test')).toMatch(new RegExp(`^${address}\\s`));
     expect(await on('cat /etc/hosts')).toContain('192.0.2.1 mine\n');
     expect(await on('grep server: /etc/kubernetes/kubelet.conf')).toContain('https://api.variants.test:6443');
   });
