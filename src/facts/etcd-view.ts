@@ -49,7 +49,7 @@ for answer in members health status alarms; do echo "$answer $(cat "$t/$answer")
  */
 export const etcdAloneCommand = withEtcd(sh`t=$(mktemp -d -p /run); trap 'rm -rf "$t"' EXIT
 e m "$@" -w json member list --consistency=s >"$t/members"
-all=$(grep -o '"clientURLs":\["[^"]*' "$t/members" | sed 's/.*"//' | paste -sd, -)
+all=$(grep -o '"clientURLs":[[]"[^"]*' "$t/members" | sed 's/.*"//' | paste -sd, -)
 shift 3
 e s etcdctl --endpoints "$all" "$@" -w json endpoint status >"$t/status" || true
 echo "members $(cat "$t/members")"; echo "status $(cat "$t/status")"; echo 'alarms {}'`);

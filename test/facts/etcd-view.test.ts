@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { parseEtcd } from '../../src/facts/etcd-view.ts';
+import { etcdAloneCommand, parseEtcd } from '../../src/facts/etcd-view.ts';
 
 // Answers of etcdctl 3.6.8 of three members, of which one does not answer and one is a learner that has not started.
 const out = `members {"header":{"cluster_id":14841639068965178418,"member_id":10276657743932975437,"raft_term":4},"members":[{"ID":10276657743932975437,"name":"cp1","peerURLs":["https://10.0.0.11:2380"],"clientURLs":["https://10.0.0.11:2379"]},{"ID":18249187646912138824,"name":"cp2","peerURLs":["https://10.0.0.12:2380"],"clientURLs":["https://10.0.0.12:2379"]},{"ID":1,"peerURLs":["https://10.0.0.13:2380"],"isLearner":true}]}
@@ -47,4 +48,17 @@ test('without quorum, where nobody is asked for health, who answers is told by t
     ['cp2', false],
     ['', false],
   ]);
+});
+
+test('the command that works without quorum asks every member for its status, by the addresses that the local one knows', () => {
+  const members = out.split('\n')[0]!.slice('members '.length);
+  const tools = `command() { false; }; timeout() { while [ "$1" != ctr ]; do shift; done; "$@"; }; ctr() { case "$*" in 'containers ls'*|*'containers ls'*) echo id ;; *'tasks ls') echo 'id 1 RUNNING' ;; *'member list'*) echo '${members}' ;; *) echo "asked $*" ;; esac; }`;
+  const said = execFileSync('/bin/sh', ['-c', `set -eu\n${tools}\n${etcdAloneCommand.script.replace('-p /run', '')}`], {
+    encoding: 'utf8',
+    env: { PATH: '/usr/bin:/bin' },
+  });
+  expect(said).toContain(`members ${members}\n`);
+  expect(said).toMatch(
+    /^status asked .* etcdctl --endpoints https:\/\/10\.0\.0\.11:2379,https:\/\/10\.0\.0\.12:2379 --cacert .* endpoint status$/m,
+  );
 });
