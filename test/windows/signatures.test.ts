@@ -5,7 +5,7 @@ import { windowsFiles } from '../../src/facts/windows/files.ts';
 import { diagnosis, signatures } from '../../src/report/signatures.ts';
 import { windowsTroubleshooting } from '../../src/windows/reference.ts';
 import { recognised, windowsSignatures } from '../../src/windows/signatures.ts';
-import { inventoryOf } from '../fakes/cluster.ts';
+import { clusterOf, inventoryOf, podOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 
 // `npm run docs:windows` runs this test with -u, which writes the file.
@@ -99,6 +99,14 @@ describe('facts show', () => {
       'stale-source-vip: C:\\sourcevip of an earlier cluster',
     ]);
     expect(seen({ files })).toEqual([]);
+  });
+
+  test('programs of Linux that were put on it', () => {
+    const pod = (name: string, app: string) => podOf({ name, node: 'win1', labels: { 'k8s-app': app } });
+    const pods = [pod('kube-proxy-abc', 'kube-proxy'), pod('kube-proxy-windows-x', 'kube-proxy-windows')];
+    const fleet = { hosts: [], unreachable: [], cluster: clusterOf({ pods }) };
+    const found = recognised({ inventory, host, facts: well as unknown as WindowsFacts, fleet });
+    expect(found.map((one) => `${one.signature.name}: ${one.found}`)).toEqual(['linux-pods: kube-proxy-abc on it']);
   });
 
   test('what could not be read is not guessed', () => {

@@ -5,6 +5,10 @@ const NEEDED = ['containerd', 'kubelet'];
 
 const hasJoined = ({ kubernetesTraces }: WindowsFacts): boolean => kubernetesTraces.has('/etc/kubernetes/kubelet.conf');
 
+/** kubeadm's kube-proxy and CoreDNS, and flannel for Linux. */
+const isOfLinux = (labels: Readonly<Record<string, string>>): boolean =>
+  ['kube-proxy', 'kube-dns'].includes(labels['k8s-app'] ?? '') || labels['app'] === 'flannel';
+
 /** Troubles of the machine, its services and its containers. */
 export const node: readonly WindowsSignature[] = [
   {
@@ -48,6 +52,21 @@ export const node: readonly WindowsSignature[] = [
     said: /failed to (?:get|pull|start) sandbox (?:image|container)/,
     cause: 'the pause image cannot be pulled or started',
     remedy: 'check windows.pauseImage, runtime.registries and the proxy',
+    mends: 'nothing',
+  },
+  {
+    name: 'linux-pods',
+    symptom: 'kube-proxy, CoreDNS or another program of Linux was put on a Windows node, and never starts',
+    see: '`kubectl -n kube-system get pods -o wide`; the DaemonSet has no nodeSelector `kubernetes.io/os: linux`',
+    inFacts: ({ host, fleet: { cluster } }) => {
+      if (cluster.state !== 'up') return undefined;
+      const strays = cluster.pods.filter(({ node, labels }) => node === host.name && isOfLinux(labels));
+      return strays.length === 0 ? undefined : `${strays.map(({ name }) => name).join(', ')} on it`;
+    },
+    cause:
+      'its DaemonSet or Deployment does not say that it is for Linux, as those of kubeadm have since 1.14, and tolerates every taint',
+    remedy:
+      'kubectl -n kube-system patch daemonset kube-proxy --type merge -p \'{"spec":{"template":{"spec":{"nodeSelector":{"kubernetes.io/os":"linux"}}}}}\', and the like for others',
     mends: 'nothing',
   },
   {
