@@ -238,7 +238,6 @@ const VALUES: readonly Bad[] = [
     '4:13 kubernetes.endpoint:',
     /address of "cp1"/,
   ],
-  ['a Windows worker', line(14, '    role: worker\n    os: windows'), '15:9 hosts[1].os:', /not supported yet/],
   [
     'a Windows control plane',
     line(11, '    role: control-plane\n    os: windows'),

@@ -73,7 +73,6 @@ export const supportedHosts: Rule = ({ hosts }) =>
   hosts.flatMap(({ os, role }, i) => {
     if (os === 'windows' && role !== 'worker')
       return [problem(['hosts', i, 'os'], 'a Windows host can only be a worker')];
-    if (os === 'windows') return [problem(['hosts', i, 'os'], 'Windows workers are not supported yet by this version')];
     return [];
   });
 

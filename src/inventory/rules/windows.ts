@@ -9,8 +9,16 @@ const RESERVED_MIB = 2048;
 
 const mebibytes = (quantity: string): number => Number.parseInt(quantity, 10) * (quantity.endsWith('Gi') ? 1024 : 1);
 
+/** Said once, of the first Windows host. */
+const unproved: Rule = ({ hosts }) =>
+  hosts
+    .flatMap(({ os }, i) => (os === 'windows' ? [i] : []))
+    .slice(0, 1)
+    .map((i) => warning(['hosts', i, 'os'], 'Windows workers were tried on simulated hosts only, never on hardware'));
+
 /** What a Windows host cannot be or do, and what only it can. */
 export const windowsHosts: Rule = (file) => [
+  ...unproved(file),
   ...file.hosts.flatMap((host, i): readonly Violation[] => {
     const at = (...setting: readonly string[]) => ['hosts', i, ...setting];
     if (host.os !== 'windows')

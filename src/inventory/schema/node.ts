@@ -153,7 +153,7 @@ const host = z.strictObject({
   os: z
     .enum(['linux', 'windows'])
     .default('linux')
-    .meta({ description: 'Operating system. This version builds linux.' }),
+    .meta({ description: 'Operating system. windows: a worker (simulated; never run on Windows hardware).' }),
   ...nodeFields,
   ssh,
   windows,

@@ -1,31 +1,29 @@
 /**
- * A cluster that Windows workers can join: what its Linux hosts speak on the wire, and simulated Windows nodes in it.
- * The tests build on each other, in this order.
+ * Linux and Windows workers in one cluster: one control plane, two Linux workers, two simulated Windows hosts of two builds,
+ * and a third one later. Everything on Linux is real: what its hosts send on the wire, and the cluster that the simulated
+ * kubelets join by TLS bootstrap. The tests build on each other, in this order.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spkiFingerprint } from '../../../src/shell/fingerprint.ts';
-import { kubeadmJoin, kubeletAccess, type JoinFiles } from '../../windows/kubelet/join.ts';
-import { startKubelet, type SimulatedKubelet } from '../../windows/kubelet/kubelet.ts';
-import { captured, type Captured } from '../capture.ts';
+import { remnants } from '../../windows/host/machine.ts';
+import type { SimulatedWindowsHost } from '../../windows/host/server.ts';
+import { kubeadmJoin } from '../../windows/kubelet/join.ts';
 import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { dial, kubectl, startEcho, stopEcho } from '../pods.ts';
-import { waitUntil } from '../wait-until.ts';
+import { kubectl, nodes } from '../pods.ts';
+import { packetBetween, windowsEntry, windowsLabHost } from '../windows.ts';
 
 const [cp, w1, w2] = ['w3cp1', 'w3w1', 'w3w2'] as const;
 const HOSTS = [cp, w1, w2];
-const SIMULATED = [
-  { name: 'w3win1', address: '10.77.0.201', build: '10.0.20348', osImage: 'Windows Server 2022 Datacenter' },
-  { name: 'w3win2', address: '10.77.0.202', build: '10.0.26100', osImage: 'Windows Server 2025 Datacenter' },
-] as const;
 
 let folder: string;
 let file: string;
 let inventory: lab.LabInventory;
-const kubelets: SimulatedKubelet[] = [];
+let windows: readonly [SimulatedWindowsHost, SimulatedWindowsHost, SimulatedWindowsHost];
+let before: object;
 
 const up = (): Promise<Ran> => kbuild('up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf'));
 const write = (changed: object): void => writeFileSync(file, stringify(changed, { aliasDuplicateObjects: false }));
@@ -34,68 +32,117 @@ const ok = (ran: Ran): Ran => {
   return ran;
 };
 const addressOf = (name: string): string => lab.hostSettings(name).address;
-
-/** One packet between pods of the two workers, caught while they talk. */
-async function packet(): Promise<Captured> {
-  const pods = await startEcho(cp, 'wire');
-  const [one, other] = [w1, w2].map((node) => pods.find((pod) => pod.node === node)!) as [EchoPod, EchoPod];
-  const caught = captured(w1, one.ip, other.ip);
-  let done = false;
-  const talk = async (): Promise<void> => {
-    while (!done) expect(await dial(cp, 'wire', one, other.ip)).toBe(other.name);
-  };
-  const [found] = await Promise.all([caught.finally(() => (done = true)), talk()]);
-  await stopEcho(cp, 'wire');
-  return found;
-}
-type EchoPod = Awaited<ReturnType<typeof startEcho>>[number];
-
-const joinText = async (name: string): Promise<string> =>
-  stringify({
-    apiVersion: 'kubeadm.k8s.io/v1beta4',
-    kind: 'JoinConfiguration',
-    nodeRegistration: {
-      name,
-      criSocket: 'npipe:////./pipe/containerd-containerd',
-      taints: [{ key: 'os', value: 'windows', effect: 'NoSchedule' }],
-      kubeletExtraArgs: [{ name: 'system-reserved', value: 'memory=2Gi' }],
-    },
-    discovery: {
-      bootstrapToken: {
-        token: (await lab.inside(cp, 'kubeadm token create --ttl 10m 2>/dev/null')).stdout.trim(),
-        apiServerEndpoint: `${addressOf(cp)}:6443`,
-        caCertHashes: [spkiFingerprint((await lab.inside(cp, 'cat /etc/kubernetes/pki/ca.crt')).stdout)],
-      },
-    },
-  });
+/** The lab's inventory with so many of the Windows hosts. */
+const withWindows = (count: number): lab.LabInventory => ({
+  ...inventory,
+  hosts: [...inventory.hosts, ...windows.slice(0, count).map(windowsEntry)],
+});
 
 beforeAll(async () => {
+  const network = 'flannel.4096';
+  windows = [
+    await windowsLabHost('w3win1', { build: '20348', internalAddress: '10.77.0.201', network }),
+    await windowsLabHost('w3win2', { build: '26100', internalAddress: '10.77.0.202', network }),
+    await windowsLabHost('w3win3', { build: '26100', internalAddress: '10.77.0.203', network }),
+  ];
+  before = remnants(windows[2].machine);
   await lab.up(HOSTS);
   await lab.reset(HOSTS);
-  inventory = {
-    ...(await lab.inventory(HOSTS)),
-    name: 'mixed',
-    network: { plugin: 'flannel', flannel: { port: 4789, vni: 4096 } },
-  };
-  ({ folder, file } = inventoryFile(inventory));
+  inventory = { ...(await lab.inventory(HOSTS)), name: 'mixed' };
+  ({ folder, file } = inventoryFile(withWindows(2)));
 });
 
 afterAll(async () => {
-  await Promise.all(kubelets.map((kubelet) => kubelet.stop()));
+  await Promise.all(windows.map((host) => host.close()));
   await lab.down(HOSTS);
 });
 
-describe('tunnels that Windows understands', () => {
-  test('up builds the cluster', async () => {
+describe('a mixed cluster', () => {
+  test('up builds it, with the restarts that Windows wants', async () => {
     const { seconds } = ok(await up());
-    console.log(`1 control plane, 2 workers, VNI 4096 at port 4789: ${seconds.toFixed(1)} s`);
+    console.log(`1 control plane, 2 Linux and 2 Windows workers: ${seconds.toFixed(1)} s`);
+    console.log(await kubectl(cp, 'get nodes -o wide'));
+    expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true, w3win1: true, w3win2: true });
   });
 
-  test('pods of different hosts talk by VXLAN, VNI 4096, port 4789', async () => {
-    const found = await packet();
+  test('Windows nodes have their labels, taint, reservation and RuntimeClass', async () => {
+    const node = JSON.parse(await kubectl(cp, 'get node w3win1 -o json')) as {
+      metadata: { labels: Record<string, string> };
+      spec: { taints: object[] };
+      status: { capacity: { memory: string }; allocatable: { memory: string } };
+    };
+    expect(node.metadata.labels).toMatchObject({
+      'kubernetes.io/os': 'windows',
+      'node.kubernetes.io/windows-build': '10.0.20348',
+    });
+    expect(node.spec.taints).toEqual([{ key: 'os', value: 'windows', effect: 'NoSchedule' }]);
+    const { capacity, allocatable } = node.status;
+    expect(Number.parseInt(capacity.memory, 10) - Number.parseInt(allocatable.memory, 10)).toBe(2 * 1024 ** 2);
+    expect(await kubectl(cp, 'get runtimeclasses -o name')).toBe(
+      'runtimeclass.node.k8s.io/windows-2022\nruntimeclass.node.k8s.io/windows-2025\n',
+    );
+  });
+
+  test('pods of Linux hosts talk by VXLAN as Windows understands it: VNI 4096, port 4789', async () => {
+    const found = await packetBetween(cp, [w1, w2]);
     console.log(`caught on ${w1}: ${JSON.stringify(found)}`);
     expect(found).toMatchObject({ by: 'vxlan', port: 4789, vni: 4096 });
     expect([found.from, found.to].sort()).toEqual([w1, w2].map(addressOf).sort());
+  });
+
+  test('a second run changes nothing', async () => {
+    expect(ok(await up()).stdout).toContain('nothing to do');
+  });
+
+  test('status knows no trouble, and names it where a service stands still', async () => {
+    const { machine, control } = windows[0];
+    expect(ok(await kbuild('status', file)).stdout).not.toContain('trouble');
+    await control.stopService('containerd');
+    expect((await kbuild('status', file)).stdout).toMatch(/trouble\n {2}w3win1: containerd not running/);
+    await control.startService('containerd');
+    expect(machine.services.get('containerd')?.state).toBe('Running');
+  });
+});
+
+describe('life', () => {
+  test('a third Windows host joins', async () => {
+    write(withWindows(3));
+    const { seconds } = ok(await up());
+    console.log(`a third Windows host: ${seconds.toFixed(1)} s`);
+    expect((await nodes(cp))['w3win3']).toBe(true);
+    expect(ok(await up()).stdout).toContain('nothing to do');
+  });
+
+  test('another network under Windows hosts is refused, with the way to go', async () => {
+    write({ ...withWindows(3), network: { plugin: 'flannel', flannel: { backend: 'host-gw' } } });
+    const { code, stderr } = await up();
+    expect(code, stderr).toBe(7);
+    expect(stderr).toContain('set network.flannel: { backend: host-gw }');
+    write(withWindows(3));
+  });
+
+  test('a removed host is as it was, but for its features', async () => {
+    ok(await kbuild('remove', 'w3win3', '-i', file, '--yes'));
+    expect({ ...remnants(windows[2].machine), features: [] }).toEqual({ ...before, features: [] });
+    expect(Object.keys(await nodes(cp))).not.toContain('w3win3');
+  });
+
+  test('a join with the hash of another authority is refused', async () => {
+    const token = (await lab.inside(cp, 'kubeadm token create --ttl 10m 2>/dev/null')).stdout.trim();
+    const hash = spkiFingerprint((await lab.inside(cp, 'cat /etc/kubernetes/pki/ca.crt')).stdout);
+    const text = stringify({
+      apiVersion: 'kubeadm.k8s.io/v1beta4',
+      kind: 'JoinConfiguration',
+      nodeRegistration: { name: 'w3win9', criSocket: 'npipe:////./pipe/containerd-containerd' },
+      discovery: {
+        bootstrapToken: {
+          token,
+          apiServerEndpoint: `${addressOf(cp)}:6443`,
+          caCertHashes: [hash.replace(/.{4}$/, '0000')],
+        },
+      },
+    });
+    await expect(kubeadmJoin(text)).rejects.toThrow('cluster CA found in cluster-info ConfigMap is invalid');
   });
 });
 
@@ -110,96 +157,5 @@ describe('kbuild windows selftest', () => {
     expect(by('fail')).toEqual([]);
     expect(by('pass')).toHaveLength(20);
     expect(await kubectl(cp, 'get namespaces')).not.toContain('selftest');
-  });
-
-  test('without a Windows node it says so', async () => {
-    const { code, stderr } = await kbuild('windows', 'selftest', file);
-    expect(code, stderr).toBe(7);
-    expect(stderr).toContain('no Windows node');
-  });
-});
-
-describe('simulated Windows nodes', () => {
-  test('kubeadm’s join is refused by a cluster that is not the one of the hash', async () => {
-    const text = (await joinText('w3win9')).replace(/sha256:[0-9a-f]{4}/, 'sha256:0000');
-    await expect(kubeadmJoin(text)).rejects.toThrow('cluster CA found in cluster-info ConfigMap is invalid');
-  });
-
-  test('they bootstrap by TLS, register and are Ready once their network is', async () => {
-    for (const one of SIMULATED) {
-      const files: JoinFiles = await kubeadmJoin(await joinText(one.name));
-      expect(Object.keys(files)).toContain('C:\\etc\\kubernetes\\kubelet.conf');
-      let network = false;
-      const kubelet = startKubelet({
-        access: kubeletAccess((path) => files[path]),
-        facts: {
-          ...one,
-          kubeletVersion: '1.36.3',
-          containerdVersion: '2.3.5',
-          cpus: 4,
-          memoryBytes: 16 * 1024 ** 3,
-          bootId: 'first',
-          flags: ['--register-with-taints=os=windows:NoSchedule', '--system-reserved=memory=2Gi'],
-        },
-        world: {
-          networkProblem: () => (network ? undefined : 'cni plugin not initialized'),
-          podRuns: ({ metadata }) => {
-            network ||= metadata.labels?.['app'] === 'stands-for-flannel';
-          },
-        },
-      });
-      kubelets.push(kubelet);
-      await kubelet.registered;
-    }
-    expect(await kubectl(cp, 'get nodes -l kubernetes.io/os=windows --no-headers')).toMatch(/NotReady/);
-    const labels = { app: 'stands-for-flannel' };
-    const daemon = {
-      apiVersion: 'apps/v1',
-      kind: 'DaemonSet',
-      metadata: { name: 'stands-for-flannel', namespace: 'default' },
-      spec: {
-        selector: { matchLabels: labels },
-        template: {
-          metadata: { labels },
-          spec: {
-            nodeSelector: { 'kubernetes.io/os': 'windows' },
-            hostNetwork: true,
-            tolerations: [{ operator: 'Exists' }],
-            securityContext: { windowsOptions: { hostProcess: true, runAsUserName: 'NT AUTHORITY\\SYSTEM' } },
-            containers: [{ name: 'main', image: 'example.com/windows:1' }],
-          },
-        },
-      },
-    };
-    await kubectl(cp, 'apply -f -', JSON.stringify(daemon));
-    await kubectl(cp, 'rollout status daemonset/stands-for-flannel --timeout=90s');
-    await waitUntil('the simulated nodes are Ready', 60_000, async () =>
-      /(?:True ?){2}/.test(
-        await kubectl(
-          cp,
-          `get nodes -l kubernetes.io/os=windows -o jsonpath='{range .items[*]}{.status.conditions[?(@.type=="Ready")].status} {end}'`,
-        ),
-      ),
-    );
-    const wide = await kubectl(cp, 'get nodes -o wide');
-    console.log(wide);
-    expect(wide).toContain('Windows Server 2022');
-    expect(await kubectl(cp, `get node w3win1 -o jsonpath='{.spec.taints[0].key} {.metadata.labels}'`)).toMatch(
-      /^os .*"node.kubernetes.io\/windows-build":"10.0.20348"/,
-    );
-    await kubectl(cp, 'delete daemonset stands-for-flannel --timeout=60s');
-    expect(kubelets.flatMap(({ log }) => log)).toEqual([]);
-  });
-});
-
-describe('routes instead of tunnels', () => {
-  test('up changes the live network, and pods of different hosts talk without a tunnel', async () => {
-    write({ ...inventory, network: { plugin: 'flannel', flannel: { backend: 'host-gw' } } });
-    const { seconds } = ok(await up());
-    console.log(`from VXLAN to host-gw: ${seconds.toFixed(1)} s`);
-    const found = await packet();
-    console.log(`caught on ${w1}: ${JSON.stringify(found)}`);
-    expect(found.by).toBe('route');
-    expect(ok(await up()).stdout).toContain('nothing to do');
   });
 });

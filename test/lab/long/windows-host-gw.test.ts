@@ -1,0 +1,74 @@
+/** A mixed cluster without tunnels, from bare hosts to bare hosts. The tests build on each other, in this order. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { remnants } from '../../windows/host/machine.ts';
+import type { SimulatedWindowsHost } from '../../windows/host/server.ts';
+import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { nodes } from '../pods.ts';
+import { packetBetween, windowsEntry, windowsLabHost } from '../windows.ts';
+
+const [cp, w1, w2] = ['w3cp1', 'w3w1', 'w3w2'] as const;
+const HOSTS = [cp, w1, w2];
+const network = { plugin: 'flannel', flannel: { backend: 'host-gw' } };
+
+let folder: string;
+let file: string;
+let inventory: lab.LabInventory;
+let windows: readonly SimulatedWindowsHost[];
+let before: readonly object[];
+
+const up = (): Promise<Ran> => kbuild('up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf'));
+const ok = (ran: Ran): Ran => {
+  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
+  return ran;
+};
+const withoutFeatures = (left: object): object => ({ ...left, features: undefined });
+
+beforeAll(async () => {
+  windows = [
+    await windowsLabHost('w3win1', { build: '20348', internalAddress: '10.77.0.201', network: 'cbr0' }),
+    await windowsLabHost('w3win2', { build: '26100', internalAddress: '10.77.0.202', network: 'cbr0' }),
+  ];
+  before = windows.map(({ machine }) => remnants(machine));
+  await lab.up(HOSTS);
+  await lab.reset(HOSTS);
+  inventory = { ...(await lab.inventory(HOSTS)), name: 'routed', network };
+  ({ folder, file } = inventoryFile(inventory));
+});
+
+afterAll(async () => {
+  await Promise.all(windows.map((host) => host.close()));
+  await lab.down(HOSTS);
+});
+
+test('up builds it', async () => {
+  writeFileSync(
+    file,
+    stringify(
+      { ...inventory, hosts: [...inventory.hosts, ...windows.map(windowsEntry)] },
+      { aliasDuplicateObjects: false },
+    ),
+  );
+  const { seconds } = ok(await up());
+  console.log(`host-gw: 1 control plane, 2 Linux and 2 Windows workers: ${seconds.toFixed(1)} s`);
+  expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true, w3win1: true, w3win2: true });
+  expect(windows.map(({ machine }) => machine.networks.map(({ name }) => name))).toEqual([['cbr0'], ['cbr0']]);
+});
+
+test('pods of different hosts talk without a tunnel', async () => {
+  const found = await packetBetween(cp, [w1, w2]);
+  console.log(`caught on ${w1}: ${JSON.stringify(found)}`);
+  expect(found.by).toBe('route');
+});
+
+test('a second run changes nothing', async () => {
+  expect(ok(await up()).stdout).toContain('nothing to do');
+});
+
+test('reset leaves the Windows hosts as they were, but for their features', async () => {
+  ok(await kbuild('reset', file, '--yes-destroy', 'routed'));
+  expect(windows.map(({ machine }) => withoutFeatures(remnants(machine)))).toEqual(before.map(withoutFeatures));
+});
