@@ -60,6 +60,7 @@ describe('a fresh Windows host', () => {
         "install kubeadm 1.36.3 (found none)",
         "install kubelet 1.36.3 (found none)",
         "install kube-log-runner (found none)",
+        "make C:\\var\\log\\kubelet, C:\\opt\\cni\\bin",
         "register service kubelet (found none)",
         "join win1 to k8s.example:6443 as a worker",
         "write C:\\etc\\cni\\net.d\\10-flannel.conf (found none)",
