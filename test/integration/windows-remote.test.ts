@@ -70,9 +70,9 @@ describe('a command', () => {
     const host = await started();
     const blocked = powershell('windows/job-wait.ps1', { Folder: '', Task: 'x', Seconds: 60 });
     host.machine.tasks.set('x', { name: 'x', state: 'Running', lastResult: 0 });
-    const remote = await connected(host, { pause: () => new Promise((done) => setTimeout(done, 200)) });
+    const remote = await connected(host, { askMs: 500 });
     await expect(remote.ask(blocked)).rejects.toMatchObject({
-      message: 'win1: no answer within 180 s: windows/job-wait.ps1',
+      message: 'win1: no answer within 0.5 s: windows/job-wait.ps1',
       remedy: expect.stringContaining('Winmgmt') as string,
     });
   });
@@ -195,9 +195,14 @@ describe('a job', () => {
     await expect((await connected(host)).job('look', question)).rejects.toThrow('an injected failure');
   });
 
-  test('that was ended by somebody is an error, not a wait for ever', async () => {
+  test('that was ended by somebody is an error, not a wait for ever, and its secrets are gone', async () => {
     const host = await started({ faults: ({ kind }) => (kind === 'job' ? 'killed' : undefined) });
-    await expect((await connected(host)).job('look', question)).rejects.toMatchObject({ status: 'vanished' });
+    const remote = await connected(host);
+    await expect(remote.job('look', question, { token: Secret.of('canary') })).rejects.toMatchObject({
+      status: 'vanished',
+    });
+    expect([...host.machine.files.keys()]).toEqual([]);
+    expect(host.machine.tasks.size).toBe(0);
   });
 
   test('of another run is waited for first', async () => {

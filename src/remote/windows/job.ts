@@ -42,16 +42,21 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
   const asked = async <T>(command: Command<'powershell'>): Promise<T> =>
     JSON.parse(await patiently(tools, () => on.ask({ ...command, title }, 'hidden'))) as T;
 
+  const forget = () => asked(powershell('windows/job-forget.ps1', { Folder: folder, Task: task }));
+
   await begin(asked, folder, task, job, tools);
   for (;;) {
     const look = await asked<Look>(waiting(folder, task));
     if (look.state === 'running') continue;
-    if (look.state === 'gone')
+    if (look.state === 'gone') {
+      // Whatever ended it has left its secrets where they were.
+      await forget();
       throw new CommandError(host, title, {
         status: 'vanished',
         stdout: '',
         stderr: 'the job is not there any more: was the host restarted?',
       });
+    }
     const { output, errors } = look;
     const status = /^-?\d+$/.test(look.status) ? Number(look.status) : look.status;
     on.log({
@@ -62,7 +67,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
       stdout: output,
       stderr: errors,
     });
-    await asked(powershell('windows/job-forget.ps1', { Folder: folder, Task: task }));
+    await forget();
     return on.ended(job.command, { status, stdout: output, stderr: errors });
   }
 }

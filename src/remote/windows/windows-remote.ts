@@ -19,6 +19,8 @@ export interface WindowsRemoteOptions extends Omit<ExchangeTools, 'sudoPassword'
   /** Told when a job of another run is waited for. */
   readonly onJobFollowed?: (summary: string) => void;
   readonly pause?: Pause;
+  /** How long `ask` waits, in ms; default 3 min. */
+  readonly askMs?: number;
   /** Told what `reveal` returned. */
   readonly onSecret?: (secret: Secret) => void;
 }
@@ -37,8 +39,8 @@ export interface WindowsRemote extends Remote<'powershell'> {
 /** How long a question may take: one that asks Windows Management Instrumentation hangs with it. */
 const ASK_MS = 3 * 60_000;
 
-const silent = ({ name }: WindowsHost, { title }: Command<'powershell'>): ConnectError =>
-  new ConnectError(name, `no answer within ${String(ASK_MS / 1000)} s: ${title}`, {
+const silent = ({ name }: WindowsHost, { title }: Command<'powershell'>, askMs: number): ConnectError =>
+  new ConnectError(name, `no answer within ${String(askMs / 1000)} s: ${title}`, {
     retryable: false,
     remedy:
       'does "Get-CimInstance Win32_OperatingSystem" answer there? If not, restart its service Winmgmt, or the host',
@@ -49,6 +51,7 @@ export function windowsRemote(host: WindowsHost, transport: Transport, options: 
   if (!/^[a-z0-9][a-z0-9-]*$/.test(options.runId)) throw new TypeError(`not a run id: ${options.runId}`);
   const on = exchange(host, transport, options);
   const context = { ...options, pause: options.pause ?? realPause, nowMs: options.nowMs ?? Date.now };
+  const askMs = options.askMs ?? ASK_MS;
   // The same work may be due twice in a run; a result must never be taken for another's.
   let jobs = 0;
   return {
@@ -66,8 +69,8 @@ export function windowsRemote(host: WindowsHost, transport: Transport, options: 
       try {
         return await Promise.race([
           on.ask(command, 'hidden'),
-          context.pause(ASK_MS, answered.signal).then(() => {
-            throw silent(host, command);
+          realPause(askMs, answered.signal).then(() => {
+            throw silent(host, command, askMs);
           }),
         ]);
       } catch (error) {
