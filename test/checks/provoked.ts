@@ -54,7 +54,7 @@ export const provoked: Readonly<Record<string, string>> = {
   'version-skew': 'unit test',
   'port-matrix': `${LAB}a packet filter that drops TCP from one host and the overlay's UDP from another`,
   'path-mtu': `${LAB}a packet filter that drops what is larger than 1400 bytes`,
-  'disk-sync': "unit test: the lab's hosts share the machine's disk",
+  'disk-sync': `${LAB}the machine's disk, which all hosts share (ignored in the lab's inventory)`,
   'overlay-mount': `${LAB}/var/lib/containerd on an overlay`,
   downloads: `${LAB}a repository that is not there, a registry with the wrong password`,
   'windows-build': 'unit test: a model of the machine, no Windows',

@@ -13,7 +13,7 @@ export const firewall = probe(
   sh`if grep -qs '^ENABLED=yes' /etc/ufw/ufw.conf && command -v ufw >/dev/null; then
        echo ufw; ufw status
      elif systemctl -q is-active firewalld 2>/dev/null; then
-       echo firewalld; echo "default $(firewall-cmd --get-default-zone)"; firewall-cmd --list-all-zones
+       echo firewalld; sed -n 's/^DefaultZone=/default /p' /etc/firewalld/firewalld.conf; firewall-cmd --list-all-zones
        echo policies; firewall-cmd --list-all-policies 2>/dev/null || true
      elif command -v nft >/dev/null; then
        echo nftables
