@@ -15,6 +15,7 @@ import { isWindowsRemote, type HostRemote } from '../remote/host-remote.ts';
 import type { On } from '../remote/remote.ts';
 import type { Secret } from '../shell/secret.ts';
 import { sshConfig } from '../transport/ssh-config.ts';
+import { opensshDialler } from '../transport/openssh/dialler.ts';
 import { sshDialler } from '../transport/ssh.ts';
 import type { Context } from './context.ts';
 import { remoteOf } from './dial-host.ts';
@@ -61,16 +62,19 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   };
   const questions = passwords(context, run.onSecret);
   const dialling = new AbortController();
-  const config = sshConfig({ home: userInfo().homedir });
+  const home = userInfo().homedir;
+  const config = sshConfig({ home });
+  const policy = flags.acceptNewHostKeys === true ? 'accept-new' : 'strict';
+  const openssh = opensshDialler({ policy, home, signal: dialling.signal });
   const dialler = sshDialler({
-    policy: flags.acceptNewHostKeys === true ? 'accept-new' : 'strict',
+    policy,
     agentSocket: context.env['SSH_AUTH_SOCK'],
     askPassphrase: questions?.passphrase,
     signal: dialling.signal,
   });
   const dial = async (host: Host): Promise<HostRemote> => {
     const effective = await config.applied(host);
-    const transport = await dialler.dial(effective);
+    const transport = await (effective.ssh.client === 'openssh' ? openssh : dialler).dial(effective);
     const remote = await remoteOf(effective, transport, {
       runId: run.runId,
       log: run.log,
@@ -138,6 +142,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   const close = async (): Promise<void> => {
     await Promise.all([...remotes.values()].map((remote) => remote.close()));
     dialler.close();
+    openssh.close();
     config.close();
   };
 

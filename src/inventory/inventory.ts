@@ -55,6 +55,8 @@ export interface SshSettings extends Login {
   readonly open?: readonly OpenSetting[];
   /** Absolute path of the SSH configuration, or `none`; default: the user's. */
   readonly configFile?: string;
+  /** The system's OpenSSH connects, instead of the built-in client. */
+  readonly client?: 'openssh';
 }
 
 interface HostCommon {

@@ -16,6 +16,7 @@ import {
   virtualAddress,
   virtualPort,
 } from './rules/load-balancer.ts';
+import { opensshClient } from './rules/ssh-client.ts';
 import { disjointNetworks, podSubnetSize, serviceSubnetSize, windowsTunnels } from './rules/network.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
@@ -33,6 +34,7 @@ export const rules: readonly Rule[] = [
   supportedHosts,
   windowsHosts,
   disjointNetworks,
+  opensshClient,
   podSubnetSize,
   serviceSubnetSize,
   windowsTunnels,

@@ -81,6 +81,7 @@ export function sshOf(
       ? {}
       : { bastions: several(ssh.bastion).map((entry) => bastionOf(entry, ssh, secrets, locate)) }),
     ...(open.length === 0 ? {} : { open }),
+    ...(ssh.client === 'openssh' ? { client: ssh.client } : {}),
     ...(ssh.configFile === undefined
       ? {}
       : { configFile: ssh.configFile === 'none' ? 'none' : locate(ssh.configFile) }),

@@ -66,7 +66,7 @@ function loginRefused(endpoint: Endpoint, failure: Failure): ConnectError {
     false,
     certificate === undefined
       ? `is ${identityFiles.map((file) => `${file.replace(/\.pub$/, '')}.pub`).join(' or ')} in ${authorized}?`
-      : `kbuild cannot use the certificate ${certificate}: put the key itself into ${authorized}`,
+      : `the built-in client cannot use the certificate ${certificate}: set ssh.client: openssh, or put the key itself into ${authorized}`,
   );
 }
 
@@ -87,7 +87,7 @@ export function noCommonAlgorithm(
   const offered = (offers.get('KEX method') ?? '').split(',').filter((name) => name !== '' && !name.startsWith('kex-'));
   const real = offered.filter((name) => name !== 'ext-info-s');
   const error = (message: string, remedy: string) => errorAt(endpoint, failure, message, false, remedy);
-  const add = 'let sshd allow curve25519-sha256 too (KexAlgorithms)';
+  const add = 'let sshd allow curve25519-sha256 too (KexAlgorithms), or set ssh.client: openssh';
   if (/key exchange/.test(failure.message) && real.length > 0) {
     if (real.every((name) => /group-exchange/.test(name)))
       return error(
@@ -106,6 +106,6 @@ export function noCommonAlgorithm(
   );
   return error(
     lists.length === 0 ? failure.message : `${failure.message}; the server offers ${lists.join('; ')}`,
-    'sshd must allow curve25519-sha256 (or another of kbuild’s algorithms); post-quantum only cannot work',
+    'sshd must allow curve25519-sha256 (or another of kbuild’s algorithms), or set ssh.client: openssh',
   );
 }

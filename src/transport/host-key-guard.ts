@@ -74,8 +74,8 @@ export function hostKeyGuard(endpoint: Endpoint, policy: HostKeyPolicy): HostKey
         const authority = authorityFor(onFile);
         if (authority !== undefined && policy === 'strict')
           return refuse(
-            `${authority} trusts a certificate authority for it, and kbuild cannot check host certificates; its plain key ${shown} is not known`,
-            `put "hostKey: ${fingerprint(key)}" under ssh of this host, after comparing it (or run with --accept-new-host-keys)`,
+            `${authority} trusts a certificate authority for it, and the built-in client cannot check host certificates; its plain key ${shown} is not known`,
+            `set ssh.client: openssh, or put "hostKey: ${fingerprint(key)}" under ssh of this host, after comparing it (or run with --accept-new-host-keys)`,
           );
         if (policy === 'strict' || file === undefined)
           return refuse(

@@ -8,6 +8,8 @@ export interface RetryOptions {
   readonly pause: Pause;
   /** 0 ≤ x < 1, for the jitter. */
   readonly random?: () => number;
+  /** Default 3. */
+  readonly retries?: number;
 }
 
 const RETRIES = 3;
@@ -20,7 +22,8 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
       return await attempt();
     } catch (error) {
       // Within the time out the kernel has already asked a silent host several times: asking longer only delays the news.
-      const retries = error instanceof ConnectError && error.retryable && !timedOut(error) ? RETRIES : 0;
+      const retries =
+        error instanceof ConnectError && error.retryable && !timedOut(error) ? (options.retries ?? RETRIES) : 0;
       if (tries >= retries || options.signal?.aborted === true) throw error;
       await options.pause(250 * 2 ** tries * (0.5 + random()), options.signal);
     }

@@ -117,11 +117,14 @@ export function sshConfig({ home }: { readonly home: string }): SshConfig {
       };
       const answer = await asking(host.address);
       if (answer === undefined) return host;
+      // OpenSSH reads its configuration itself; only who logs in must be known here, for who needs sudo.
+      if (host.ssh.client === 'openssh')
+        return { ...host, ssh: { ...host.ssh, user: said(host.ssh, answer, home).user } };
       const refused = unusable(answer, host.ssh);
       if (refused !== undefined)
         throw failure(
           `${file} says ${refused} for ${host.address}, which kbuild does not do`,
-          'use ProxyJump, set ssh.bastion, or ssh.configFile: none',
+          'set ssh.client: openssh, use ProxyJump, set ssh.bastion, or ssh.configFile: none',
         );
       const bastions = open.includes('bastions') ? await jumps(answer, host.ssh, home, asking) : undefined;
       const name =

@@ -160,8 +160,8 @@ async function privateKey(
 const unusable = (file: string, error: Error): KeyProblem =>
   /\bsk-/.test(error.message)
     ? new KeyProblem(
-        `the SSH key ${file} is of a security key (FIDO), which kbuild cannot use`,
-        'log in with a key of another kind',
+        `the SSH key ${file} is of a security key (FIDO), which the built-in client cannot use`,
+        'set ssh.client: openssh, or log in with a key of another kind',
         error,
       )
     : new KeyProblem(`${file} is no SSH private key: ${error.message}`, 'check ssh.identityFile', error);

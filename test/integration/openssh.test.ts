@@ -131,7 +131,7 @@ test('a certificate authority is named as the reason', async () => {
   const file = at('authority');
   writeFileSync(file, `@cert-authority * ${keys.other}\n`);
   expect(await outcome(withSsh(sshd.host, { knownHostsFiles: [file] }))).toContain(
-    `${file}:1 trusts a certificate authority for it, and kbuild cannot check host certificates`,
+    `${file}:1 trusts a certificate authority for it, and the built-in client cannot check host certificates`,
   );
 });
 

@@ -98,6 +98,10 @@ const bastionEntry = z.union([
 
 const sshFields = {
   ...loginFields,
+  client: z.enum(['built-in', 'openssh']).exactOptional().meta({
+    description:
+      "built-in: kbuild's own SSH, quickest. openssh: the system's ssh, for what only that can do: host and user certificates, `@cert-authority`, security keys, post-quantum key exchange, ProxyCommand. Default: built-in.",
+  }),
   passphrase: secretReference().exactOptional().meta({
     description: 'Passphrase of encrypted keys: env:NAME, file:PATH or command:COMMAND. Default: you are asked once.',
   }),

@@ -1,0 +1,21 @@
+import { problem, type Rule } from './rule.ts';
+
+const several = <T>(value: T | readonly T[] | undefined): readonly T[] =>
+  value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
+
+/** What the system's OpenSSH cannot be told: it asks nobody, and knows a host key by the key. */
+export const opensshClient: Rule = ({ ssh, hosts }) =>
+  [
+    { path: ['ssh'], own: ssh, effective: ssh },
+    ...hosts.map((host, i) => ({ path: ['hosts', i, 'ssh'], own: host.ssh, effective: { ...ssh, ...host.ssh } })),
+  ].flatMap(({ path, own, effective }) => {
+    if (effective.client !== 'openssh') return [];
+    return [
+      ...(own.passphrase === undefined
+        ? []
+        : [problem([...path, 'passphrase'], 'has no use with ssh.client openssh; add the key to an agent (ssh-add)')]),
+      ...(several(own.hostKey).some((key) => key.startsWith('SHA256:'))
+        ? [problem([...path, 'hostKey'], 'must be the whole key with ssh.client openssh, not its fingerprint')]
+        : []),
+    ];
+  });

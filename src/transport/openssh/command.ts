@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { Duplex } from 'node:stream';
+import type { CommandStream, Started } from '../link.ts';
+import type { Pause } from '../pause.ts';
+
+/** What a command needs of the connection that it runs on. */
+export interface Master {
+  readonly socket: string;
+  readonly lost: Promise<void>;
+  readonly isLost: () => boolean;
+}
+
+const POLL_MS = 5;
+/** The connection's own process may end a little after the commands on it. */
+const LOST_MS = 1000;
+
+const textOf = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/**
+ * Runs a command line through the connection's control socket: a process of ssh that only passes bytes. What it thinks goes
+ * to `log`, apart from the command's stderr. It never connects by itself.
+ */
+export async function muxCommand(commandLine: string, master: Master, log: string, pause: Pause): Promise<Started> {
+  const options = ['BatchMode=yes', 'ControlMaster=no', 'ProxyCommand=false', 'LogLevel=DEBUG2'].flatMap((one) => [
+    '-o',
+    one,
+  ]);
+  const args = ['-F', 'none', '-S', master.socket, ...options, '-E', log, '-T', '--', 'kbuild', commandLine];
+  // A session of its own: Ctrl-C is for kbuild, which finishes the step that is under way.
+  const child = spawn('ssh', args, { detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.on('error', () => undefined);
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const isOver = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+  while (!isOver() && !textOf(log).includes('master session id')) await Promise.race([exited, pause(POLL_MS)]);
+  const said = textOf(log);
+  if (!said.includes('master session id')) {
+    rmSync(log, { force: true });
+    const reason = /session request failed: (.*)/.exec(said)?.[1];
+    return reason === undefined ? { kind: 'unsent' } : { kind: 'refused', reason: reason.trim() };
+  }
+
+  let status: number | string = 'lost';
+  const out = new Duplex({
+    // Closed when the status is known, not when both ways have ended.
+    autoDestroy: false,
+    read: () => void child.stdout.resume(),
+    write: (chunk, _encoding, done) => void child.stdin.write(chunk, () => done()),
+    final: (done) => {
+      child.stdin.end();
+      done();
+    },
+    destroy: (error, done) => {
+      child.kill();
+      done(error);
+    },
+  });
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (!out.push(chunk)) child.stdout.pause();
+  });
+  child.stdout.once('end', () => out.push(null));
+  child.once('close', (code) => {
+    void (async () => {
+      const last = textOf(log);
+      rmSync(log, { force: true });
+      const told = /Received exit status from master (\d+)/.exec(last)?.[1];
+      if (told === undefined) await Promise.race([master.lost, pause(LOST_MS)]);
+      // No status and the connection is there: a signal, whose name ssh does not pass on.
+      status =
+        told !== undefined ? Number(told) : master.isLost() ? 'lost' : (code ?? 'signal') === 255 ? 'signal' : code!;
+      if (!out.readableEnded && !out.destroyed) await Promise.race([once(out, 'end'), once(out, 'close'), master.lost]);
+      out.destroy();
+    })();
+  });
+  const stream: CommandStream = Object.assign(out, { stderr: child.stderr });
+  return { kind: 'started', stream, status: () => status };
+}

@@ -1,0 +1,82 @@
+import type { Host, Login, SshSettings } from '../../inventory/inventory.ts';
+import type { HostKeyPolicy } from '../host-key-guard.ts';
+
+/** How the configuration of one connection is made. */
+export interface ConfigOptions {
+  readonly policy: HostKeyPolicy;
+  /** The user's home folder. */
+  readonly home: string;
+  readonly connectTimeoutMs: number;
+  /** Writes a file beside the configuration; returns its path. */
+  readonly put: (name: string, text: string) => string;
+}
+
+/** A path as ssh_config(5) reads it: quoted, its percent signs no tokens. */
+const quoted = (path: string): string => `"${path.replaceAll('%', '%%')}"`;
+
+/** What the inventory says of a login; what it leaves open is the configuration's to say. */
+function login(name: string, ssh: Login & Pick<SshSettings, 'open'>, put: ConfigOptions['put']): readonly string[] {
+  const open = new Set(ssh.open);
+  const { user, port, identityFiles, knownHostsFiles, hostKeys } = ssh;
+  const pins = hostKeys?.map((key) => `kbuild-pinned ${key}\n`).join('');
+  return [
+    ...(open.has('user') ? [] : [`User ${user}`]),
+    ...(open.has('port') ? [] : [`Port ${String(port)}`]),
+    ...(identityFiles === undefined
+      ? []
+      : ['IdentitiesOnly yes', ...identityFiles.map((file) => `IdentityFile ${quoted(file)}`)]),
+    ...(pins === undefined
+      ? open.has('knownHostsFiles')
+        ? []
+        : [`UserKnownHostsFile ${knownHostsFiles.map(quoted).join(' ')}`, 'GlobalKnownHostsFile none']
+      : [
+          'HostKeyAlias kbuild-pinned',
+          `UserKnownHostsFile ${quoted(put(`pins-${name}`, pins))}`,
+          'GlobalKnownHostsFile none',
+          'StrictHostKeyChecking yes',
+        ]),
+  ];
+}
+
+/**
+ * The configuration of one host's connection for OpenSSH: first what kbuild and the inventory say, which then wins, then
+ * the user's own files, then kbuild's default user.
+ */
+export function configFile(
+  { name, address, ssh }: Host,
+  { policy, home, connectTimeoutMs, put }: ConfigOptions,
+): string {
+  const bastions = ssh.bastions ?? [];
+  const jumps = bastions.map(
+    (hop) => `${hop.user}@${hop.address.includes(':') ? `[${hop.address}]` : hop.address}:${String(hop.port)}`,
+  );
+  const files =
+    ssh.configFile === undefined
+      ? [`${home}/.ssh/config`, '/etc/ssh/ssh_config']
+      : ssh.configFile === 'none'
+        ? []
+        : [ssh.configFile];
+  return [
+    'BatchMode yes',
+    'ForwardAgent no',
+    'ForwardX11 no',
+    'ClearAllForwardings yes',
+    'ControlPersist no',
+    'UpdateHostKeys no',
+    'RequestTTY no',
+    'ConnectionAttempts 1',
+    `ConnectTimeout ${String(Math.ceil(connectTimeoutMs / 1000))}`,
+    'ServerAliveInterval 15',
+    'ServerAliveCountMax 3',
+    ...bastions.flatMap((hop, i) => [`Host ${hop.address}`, ...login(`${name}-${String(i)}`, hop, put)]),
+    `Host ${address}`,
+    ...login(name, ssh, put),
+    ...(ssh.bastions === undefined ? [] : [`ProxyJump ${jumps.length === 0 ? 'none' : jumps.join(',')}`]),
+    'Match all',
+    `StrictHostKeyChecking ${policy === 'strict' ? 'yes' : 'accept-new'}`,
+    ...files.map((file) => `Include ${quoted(file)}`),
+    'Match all',
+    'User root',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Host } from '../../inventory/inventory.ts';
+import { whereOf } from '../endpoint.ts';
+import type { HostKeyPolicy } from '../host-key-guard.ts';
+import { overLinks } from '../over-link.ts';
+import { pause as realPause, type Pause } from '../pause.ts';
+import { withRetries } from '../retries.ts';
+import { slots } from '../slots.ts';
+import type { SshDialler } from '../ssh.ts';
+import { configFile } from './config-file.ts';
+import { opensshFailure } from './failure.ts';
+import { connectMaster } from './master.ts';
+
+/** How to dial with the system's OpenSSH. */
+export interface OpensshOptions {
+  readonly policy: HostKeyPolicy;
+  /** The user's home folder. */
+  readonly home: string;
+  /** Until the host answers, in ms; default 10 s. */
+  readonly connectTimeoutMs?: number;
+  /** Gives up dialling. */
+  readonly signal?: AbortSignal;
+  readonly pause?: Pause;
+  /** 0 ≤ x < 1, for the jitter of retries. */
+  readonly random?: () => number;
+}
+
+const CONNECT_MS = 10_000;
+/** Beyond the time to answer: somebody may have to touch a security key. */
+const LOGIN_MS = 30_000;
+/** Its handshakes take longer than the built-in client's: a server that takes few at once refuses more of them. */
+const RETRIES = 6;
+/** sshd's default MaxStartups is 10, and a bastion is connected to once for each host. */
+const HANDSHAKES = 8;
+
+/**
+ * Dials with the system's OpenSSH instead of the built-in client: whatever it can do (host and user certificates,
+ * `@cert-authority`, security keys, post-quantum key exchange, ProxyCommand), kbuild can. One process a connection, one more
+ * for each command under way.
+ */
+export function opensshDialler(options: OpensshOptions): SshDialler {
+  const pause = options.pause ?? realPause;
+  const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_MS;
+  const handshakes = slots(HANDSHAKES);
+  let folder: string | undefined;
+  let made = 0;
+
+  const connect = async (host: Host) => {
+    // Nobody else may enter it: whoever reaches a control socket is logged in.
+    const place = (folder ??= mkdtempSync(join(tmpdir(), 'kbuild-openssh-')));
+    const name = String(++made);
+    const put = (file: string, text: string): string => {
+      const path = join(place, file);
+      writeFileSync(path, text, { mode: 0o600 });
+      return path;
+    };
+    const config = put(`config-${name}`, configFile(host, { ...options, connectTimeoutMs, put }));
+    const giveBack = (host.ssh.bastions ?? []).length === 0 ? () => undefined : await handshakes.take();
+    try {
+      return await connectMaster({
+        ...options,
+        config,
+        address: host.address,
+        socket: join(place, name),
+        pause,
+        deadlineMs: connectTimeoutMs + LOGIN_MS,
+      });
+    } catch (error) {
+      throw opensshFailure(host, (error as Error).message);
+    } finally {
+      giveBack();
+    }
+  };
+
+  return {
+    dial: (host) =>
+      overLinks(
+        host.name,
+        whereOf(host),
+        () => withRetries(() => connect(host), { ...options, pause, retries: RETRIES }),
+        pause,
+      ),
+    close: () => {
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+      folder = undefined;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { ConnectError } from '../../errors.ts';
+import type { Host } from '../../inventory/inventory.ts';
+import { whereOf } from '../endpoint.ts';
+
+interface Kind {
+  readonly said: RegExp;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly remedy?: string;
+}
+
+/** What OpenSSH says, the more exact first. */
+const KINDS: readonly Kind[] = [
+  {
+    said: /REVOKED HOST KEY|host key .* is revoked|marked as revoked/i,
+    message: 'the host key is revoked',
+    retryable: false,
+    remedy: 'give the host a new key',
+  },
+  {
+    said: /REMOTE HOST IDENTIFICATION HAS CHANGED/,
+    message: 'the host key has CHANGED',
+    retryable: false,
+    remedy: 'find out why: somebody may be listening. If the host was set up anew, remove its line from known_hosts',
+  },
+  {
+    said: /host key is known for|Host key verification failed|Host certificate/i,
+    message: 'the host key is not known',
+    retryable: false,
+    remedy:
+      'put the key, or "@cert-authority" and the key of its authority, into known_hosts (or run with --accept-new-host-keys)',
+  },
+  {
+    said: /too many authentication failures/i,
+    message: 'the login was cut off after too many keys',
+    retryable: false,
+    remedy: 'name the right one in ssh.identityFile: only that one is offered then',
+  },
+  {
+    said: /permission denied/i,
+    message: 'the login was refused',
+    retryable: false,
+    remedy: 'does "ssh -o BatchMode=yes" to it work? Keys with a passphrase must be in the agent (ssh-add)',
+  },
+  { said: /unable to negotiate|no matching/i, message: 'no algorithm in common', retryable: false },
+  {
+    said: /could not resolve/i,
+    message: 'the name does not resolve',
+    retryable: false,
+    remedy: 'check the address in the inventory',
+  },
+  {
+    said: /bad configuration option|configuration options|bad owner/i,
+    message: 'ssh does not accept its configuration',
+    retryable: false,
+  },
+  { said: /timed out/i, message: 'no answer in time', retryable: true, remedy: 'is the host up, and its port open?' },
+  {
+    said: /connection refused/i,
+    message: 'connection refused',
+    retryable: true,
+    remedy: 'is sshd running, and is this its port?',
+  },
+];
+
+/** Says why OpenSSH did not connect, by what it wrote on stderr. */
+export function opensshFailure(host: Host, stderr: string): ConnectError {
+  const kind = KINDS.find(({ said }) => said.test(stderr));
+  const lines = stderr
+    .trim()
+    .split(/\r?\n/)
+    .filter((line) => !/^[@\s]*$/.test(line));
+  const last = lines.at(-1) ?? 'ssh ended without a word';
+  const detail = kind === undefined ? last : `${kind.message} (ssh: ${last})`;
+  // Silence is told apart as the built-in client does: it is not worth asking again.
+  const cause = Object.assign(
+    new Error(stderr),
+    kind?.message === 'no answer in time' ? { level: 'client-timeout' } : {},
+  );
+  return new ConnectError(host.name, `${whereOf(host)}: ${detail}`, {
+    retryable: kind?.retryable ?? true,
+    ...(kind?.remedy === undefined ? {} : { remedy: kind.remedy }),
+    cause,
+  });
+}

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import type { Link } from '../link.ts';
+import type { Pause } from '../pause.ts';
+import { muxCommand } from './command.ts';
+
+/** How OpenSSH is started for one connection. */
+export interface MasterOptions {
+  readonly config: string;
+  readonly address: string;
+  /** In a folder of this run that nobody else can enter. */
+  readonly socket: string;
+  readonly pause: Pause;
+  readonly signal?: AbortSignal;
+  /** Milliseconds until the login must have succeeded, whatever it waits for. */
+  readonly deadlineMs: number;
+}
+
+const READY = 'kbuild-connected';
+
+/**
+ * Ends ssh when stdin does, which is when kbuild does, however it dies: the host's lock must not outlive its holder.
+ * POSIX sh gives a background command /dev/null as stdin.
+ */
+const GUARD = [
+  'exec 3<&0',
+  '"$@" 3<&- & p=$!',
+  '{ cat <&3 >/dev/null 2>&1; kill "$p" 2>/dev/null; } & w=$!',
+  'exec 3<&-',
+  'wait "$p"; s=$?; kill "$w" 2>/dev/null; exit "$s"',
+].join('\n');
+
+/** Connects and logs in; rejects with what ssh said on stderr as the message. */
+export async function connectMaster({
+  config,
+  address,
+  socket,
+  pause,
+  signal,
+  deadlineMs,
+}: MasterOptions): Promise<Link> {
+  // Runs once the login has succeeded and the socket is there.
+  const options = [
+    `ControlPath=${socket}`,
+    'ControlMaster=yes',
+    'PermitLocalCommand=yes',
+    `LocalCommand=echo ${READY}`,
+  ];
+  const args = ['ssh', '-F', config, '-N', ...options.flatMap((one) => ['-o', one]), '--', address];
+  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', ...args], { detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  let stderr = '';
+  child.stdin.on('error', () => undefined);
+  child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-16_384)));
+  let isLost = false;
+  const lost = new Promise<void>((resolve) => {
+    const end = () => {
+      isLost = true;
+      resolve();
+    };
+    child.once('exit', () => {
+      child.stdin.destroy();
+      isLost = true;
+    });
+    child.once('close', end);
+    child.once('error', end);
+  });
+  const ready = new Promise<void>((resolve) => {
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-1024);
+      if (said.includes(READY)) resolve();
+    });
+  });
+  const late = new AbortController();
+  const tooLate = pause(deadlineMs, late.signal);
+  const abort = () => void child.stdin.destroy();
+  signal?.addEventListener('abort', abort, { once: true });
+  const outcome = await Promise.race([
+    ready.then(() => 'ready' as const),
+    lost.then(() => 'ended' as const),
+    tooLate.then(() => 'late' as const),
+  ]);
+  late.abort();
+  signal?.removeEventListener('abort', abort);
+  if (outcome !== 'ready') {
+    child.stdin.destroy();
+    throw new Error(outcome === 'late' ? `${stderr}the login timed out` : stderr);
+  }
+  let commands = 0;
+  return {
+    lost,
+    isLost: () => isLost,
+    start: (commandLine) =>
+      muxCommand(commandLine, { socket, lost, isLost: () => isLost }, `${socket}-${String(++commands)}`, pause),
+    end: () => void child.stdin.end(),
+    destroy: () => void child.stdin.destroy(),
+  };
+}

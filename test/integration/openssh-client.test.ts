@@ -1,0 +1,188 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Host, SshSettings } from '../../src/inventory/inventory.ts';
+import { opensshDialler, type OpensshOptions } from '../../src/transport/openssh/dialler.ts';
+import { pause, type Pause } from '../../src/transport/pause.ts';
+import { dialSsh } from '../../src/transport/ssh.ts';
+import { startSshd, type Sshd } from './sshd.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'kbuild-client-'));
+const at = (name: string) => join(folder, name);
+const keygen = (...args: string[]) => execFileSync('ssh-keygen', ['-q', ...args], { stdio: 'ignore' });
+const publicKey = (file: string) => readFileSync(`${file}.pub`, 'utf8').split(' ').slice(0, 2).join(' ');
+
+let sshd: Sshd;
+/** Its host key and its users' keys are signed: it has no authorized_keys, and nobody knows its plain key. */
+let certified: Sshd;
+
+beforeAll(async () => {
+  for (const name of ['authority', 'host', 'user', 'stranger']) keygen('-t', 'ed25519', '-N', '', '-f', at(name));
+  keygen('-s', at('authority'), '-h', '-I', 'host', '-n', '127.0.0.1', at('host.pub'));
+  keygen('-s', at('authority'), '-I', 'user', '-n', 'root', at('user.pub'));
+  sshd = await startSshd();
+  certified = await startSshd([
+    `HostKey ${at('host')}`,
+    `HostCertificate ${at('host-cert.pub')}`,
+    `TrustedUserCAKeys ${at('authority.pub')}`,
+  ]);
+  writeFileSync(join(certified.folder, 'authorized_keys'), '');
+  writeFileSync(at('known_hosts'), `@cert-authority 127.0.0.1,[127.0.0.1]:* ${publicKey(at('authority'))}\n`);
+});
+afterAll(async () => {
+  await sshd.stop();
+  await certified.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const withSsh = (host: Host, ssh: Partial<SshSettings>): Host => ({ ...host, ssh: { ...host.ssh, ...ssh } });
+
+/** Time outs as they are; waiting before another attempt is not what is tested. */
+const quick: Pause = (ms, signal) => pause(ms > 20_000 ? ms : ms / 20, signal);
+
+/** Why it was refused, or what the host answered. */
+async function outcome(host: Host, options: Partial<OpensshOptions> = {}): Promise<string> {
+  const dialler = opensshDialler({ policy: 'strict', home: folder, pause: quick, ...options });
+  try {
+    const transport = await dialler.dial(host);
+    const { stdout } = await transport.exec('echo in');
+    await transport.close();
+    return stdout.trim();
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    dialler.close();
+  }
+}
+
+test('host and user certificates: nothing but the authority is known on either side', async () => {
+  const login = { identityFiles: [at('user')], knownHostsFiles: [at('known_hosts')] };
+  expect(await outcome(withSsh(certified.host, login))).toBe('in');
+  const builtIn = await dialSsh(withSsh(certified.host, login), { policy: 'strict' }).catch(
+    (error: unknown) => error as Error & { remedy?: string },
+  );
+  expect(builtIn).toMatchObject({ remedy: expect.stringContaining('ssh.client: openssh') as unknown });
+});
+
+test('an authority that did not sign, and a user whom nobody signed, are refused', async () => {
+  writeFileSync(at('others'), `@cert-authority * ${publicKey(at('stranger'))}\n`);
+  expect(
+    await outcome(withSsh(certified.host, { identityFiles: [at('user')], knownHostsFiles: [at('others')] })),
+  ).toMatch(/the host key is not known/);
+  const stranger = { identityFiles: [at('stranger')], knownHostsFiles: [at('known_hosts')] };
+  expect(await outcome(withSsh(certified.host, stranger))).toMatch(/the login was refused/);
+});
+
+test('unknown, changed and pinned host keys', async () => {
+  const key = publicKey(join(sshd.folder, 'host'));
+  const where = `[127.0.0.1]:${String(sshd.port)}`;
+  const knowing = (text: string, policy: 'strict' | 'accept-new' = 'strict') => {
+    writeFileSync(at('kh'), text);
+    return outcome(withSsh(sshd.host, { knownHostsFiles: [at('kh')] }), { policy });
+  };
+  expect(await knowing(`${where} ${key}\n`)).toBe('in');
+  expect(await knowing('')).toMatch(/the host key is not known/);
+  expect(await knowing('', 'accept-new')).toBe('in');
+  expect(readFileSync(at('kh'), 'utf8')).toContain(key.split(' ')[1]);
+  expect(await knowing(`${where} ${publicKey(at('stranger'))}\n`, 'accept-new')).toMatch(/the host key has CHANGED/);
+  expect(await knowing(`${where} ${key}\n@revoked * ${key}\n`)).toMatch(/the host key is revoked/);
+  const pinned = (...hostKeys: string[]) => outcome(withSsh(sshd.host, { hostKeys, knownHostsFiles: [] }));
+  expect(await pinned(key)).toBe('in');
+  expect(await pinned(publicKey(at('stranger')))).toMatch(/the host key/);
+});
+
+test('a post-quantum-only server', async () => {
+  const server = await startSshd(['KexAlgorithms sntrup761x25519-sha512@openssh.com']);
+  try {
+    expect(await outcome(server.host)).toBe('in');
+  } finally {
+    await server.stop();
+  }
+});
+
+test('what the user’s configuration says counts where the inventory says nothing', async () => {
+  const { port } = sshd;
+  writeFileSync(
+    at('proxy.mjs'),
+    `import { connect } from 'node:net';
+     const far = connect(Number(process.argv[3]), process.argv[2]);
+     process.stdin.pipe(far).pipe(process.stdout);`,
+  );
+  const command = `${process.execPath} ${at('proxy.mjs')} %h %p`;
+  writeFileSync(at('config'), `Host web1\n  HostName 127.0.0.1\n  Port ${String(port)}\n  ProxyCommand ${command}\n`);
+  const host = withSsh(sshd.host, { open: ['port', 'bastions'], configFile: at('config'), port: 22 });
+  writeFileSync(
+    at('kh'),
+    `web1,127.0.0.1,[127.0.0.1]:${String(port)},[web1]:${String(port)} ${publicKey(join(sshd.folder, 'host'))}\n`,
+  );
+  expect(await outcome({ ...withSsh(host, { knownHostsFiles: [at('kh')] }), address: 'web1' })).toBe('in');
+});
+
+test('a host behind a bastion, every hop verified', async () => {
+  const bastion = await startSshd();
+  try {
+    const hop = { ...bastion.host.ssh, address: 'localhost' };
+    const key = publicKey(join(bastion.folder, 'host'));
+    writeFileSync(at('hop'), `[localhost]:${String(bastion.port)} ${key}\n`);
+    const through = (knownHosts: string) =>
+      outcome(withSsh(sshd.host, { bastions: [{ ...hop, knownHostsFiles: [knownHosts] }] }));
+    expect(await through(at('hop'))).toBe('in');
+    writeFileSync(at('nobody'), '');
+    expect(await through(at('nobody'))).toMatch(/the host key is not known/);
+  } finally {
+    await bastion.stop();
+  }
+});
+
+test('a closed port, a silent host and a name that does not resolve', async () => {
+  expect(await outcome(withSsh(sshd.host, { port: 1 }))).toMatch(/connection refused/);
+  expect(await outcome({ ...sshd.host, address: 'no-such-host.invalid' })).toMatch(/the name does not resolve/);
+});
+
+test('nobody else can enter the folder of the control sockets, and it is gone afterwards', async () => {
+  const config = () =>
+    execFileSync('sh', ['-c', `ls -d ${tmpdir()}/kbuild-openssh-*/ 2>/dev/null || :`], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line !== '');
+  const before = new Set(config());
+  const dialler = opensshDialler({ policy: 'strict', home: folder });
+  const transport = await dialler.dial(sshd.host);
+  const [mine] = config().filter((path) => !before.has(path));
+  expect((statSync(mine!).mode & 0o777).toString(8)).toBe('700');
+  await transport.close();
+  dialler.close();
+  expect(config()).not.toContain(mine);
+});
+
+test('its processes end with the one that started them, however that dies', async () => {
+  const own = await startSshd();
+  const program = `
+    import { opensshDialler } from ${JSON.stringify(new URL('../../src/transport/openssh/dialler.ts', import.meta.url).href)};
+    const host = JSON.parse(process.argv[2]);
+    const transport = await opensshDialler({ policy: 'strict', home: '/nonexistent' }).dial(host);
+    await transport.open('cat', '');
+    console.log('connected');
+    setInterval(() => undefined, 1000);
+  `;
+  writeFileSync(at('holder.mts'), program);
+  const holder = spawn(
+    process.execPath,
+    [
+      '--import',
+      new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href,
+      at('holder.mts'),
+      JSON.stringify(own.host),
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  await once(holder.stdout, 'data');
+  expect(own.connectionProcesses()).toHaveLength(1);
+  holder.kill('SIGKILL');
+  await expect.poll(() => own.connectionProcesses(), { timeout: 10_000 }).toEqual([]);
+  await own.stop();
+}, 60_000);
