@@ -36,6 +36,18 @@ const HOST = 'address: 10.0.0.99, role: worker';
 type Bad = readonly [string, string | Uint8Array, string, RegExp];
 
 const FORM: readonly Bad[] = [
+  [
+    'a passphrase for a client that asks nobody',
+    also('ssh: { client: openssh, passphrase: "env:HOME" }'),
+    '1:37 ssh.passphrase:',
+    /ssh-add/,
+  ],
+  [
+    'a fingerprint for a client that knows keys',
+    also(`ssh: { client: openssh, hostKey: "SHA256:${'a'.repeat(43)}" }`),
+    '1:34 ssh.hostKey:',
+    /whole key/,
+  ],
   ['an unknown setting', also('kubelets: {}'), '1:1 kubelets:', /did you mean "kubelet"\?/],
   ['an unknown setting far from any', also('qqqqq: 1'), '1:1 qqqqq:', /allowed here: name, kubernetes, network/],
   ['an unknown setting of a host', host(`{ name: w9, ${HOST}, lable: {} }`), '15:51 hosts[2].lable:', /"labels"/],

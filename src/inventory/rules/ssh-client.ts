@@ -3,14 +3,27 @@ import { problem, type Rule } from './rule.ts';
 const several = <T>(value: T | readonly T[] | undefined): readonly T[] =>
   value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
 
-/** What the system's OpenSSH cannot be told: it asks nobody, and knows a host key by the key. */
+/** What the system's OpenSSH cannot be told: it asks nobody, and knows a host key by the key. It is for Linux hosts. */
 export const opensshClient: Rule = ({ ssh, hosts }) =>
   [
-    { path: ['ssh'], own: ssh, effective: ssh },
-    ...hosts.map((host, i) => ({ path: ['hosts', i, 'ssh'], own: host.ssh, effective: { ...ssh, ...host.ssh } })),
-  ].flatMap(({ path, own, effective }) => {
+    { path: ['ssh'], own: ssh, effective: ssh, os: 'linux' },
+    ...hosts.map((host, i) => ({
+      path: ['hosts', i, 'ssh'],
+      own: host.ssh,
+      effective: { ...ssh, ...host.ssh },
+      os: host.os,
+    })),
+  ].flatMap(({ path, own, effective, os }) => {
     if (effective.client !== 'openssh') return [];
     return [
+      ...(os === 'windows'
+        ? [
+            problem(
+              [...path, 'client'],
+              'Windows hosts are reached by the built-in client only; set client: built-in here',
+            ),
+          ]
+        : []),
       ...(own.passphrase === undefined
         ? []
         : [problem([...path, 'passphrase'], 'has no use with ssh.client openssh; add the key to an agent (ssh-add)')]),
