@@ -28,15 +28,18 @@ export const features: Step<'windows'> = {
   },
 };
 
-/** No feature waits for a restart; a host with a kubelet is never restarted. */
+/**
+ * No feature waits for a restart; a host with a kubelet is never restarted. Those that are still to be installed count, so
+ * that a plan tells of the restart: Windows wants one after each of them.
+ */
 export const restarted: Step<'windows'> = {
   name: 'restarted',
   settleMs: 60_000,
   diff: ({ host, facts }) => {
     const found = facts.features;
-    const waiting = found === 'none' ? [] : wantedFeatures(host).filter((name) => found.get(name) === 'InstallPending');
+    const waiting = found === 'none' ? [] : wantedFeatures(host).filter((name) => found.get(name) !== 'Installed');
     if (waiting.length === 0) return [];
-    const why = `found ${waiting.join(', ')} waiting for it`;
+    const why = `${waiting.join(', ')} wants it`;
     if (!host.windows.allowReboot)
       return [{ summary: `restart ${host.name} yourself, windows.allowReboot is false (${why})` }];
     if (hasKubelet(facts)) return [{ summary: `restart ${host.name} yourself, it has joined (${why})` }];

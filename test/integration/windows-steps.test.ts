@@ -45,6 +45,7 @@ describe('a fresh Windows host', () => {
     expect(planned).toMatchInlineSnapshot(`
       [
         "install the Windows feature Containers (found Available)",
+        "restart win1 (Containers wants it)",
         "set Path, CRI_CONFIG_FILE in the machine's environment",
         "let TCP 10250 in for kubelet (found none)",
         "let TCP 10256 in for health of kube-proxy (found none)",

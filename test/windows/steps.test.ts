@@ -109,9 +109,18 @@ const due = (it: World, steps = up(it)): readonly string[] =>
 test('a fresh host becomes a node, and then nothing is due', async () => {
   const it = world();
   const done = await carryOut(it, up(it));
-  expect(done).toContain('restart win1 (found Containers waiting for it)');
+  expect(done).toContain('restart win1 (Containers wants it)');
   expect(done).toContain('join win1 to k8s.example:6443 as a worker');
   expect(due(it)).toEqual([]);
+});
+
+test('a plan tells of the restart before the feature is installed', () => {
+  expect(due(world()).slice(0, 2)).toEqual([
+    'install the Windows feature Containers (found Available)',
+    'restart win1 (Containers wants it)',
+  ]);
+  const it = world({ windows: { ...windowsHost('win1').windows, allowReboot: false } });
+  expect(due(it)[1]).toBe('restart win1 yourself, windows.allowReboot is false (Containers wants it)');
 });
 
 test('the kubelet is registered with every flag that it needs before it starts', async () => {
