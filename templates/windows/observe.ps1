@@ -4,24 +4,25 @@
 param([Parameter(Mandatory = $true)]$Probes)
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
-$said = @{}
+# A function sees the variables of whoever calls it: this one's name is no probe's.
+$kb_said = @{}
 # A probe ends like any script: here its result is kept instead of printed.
 function Write-Result {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][AllowNull()][AllowEmptyString()][AllowEmptyCollection()]$Value)
-    $said['result'] = ConvertTo-JsonText -Value $Value
+    $kb_said['result'] = ConvertTo-JsonText -Value $Value
 }
 $answers = @{}
 $administrator = Test-Administrator
 if ($administrator) {
     foreach ($probe in @($Probes)) {
-        $said['result'] = $null
+        $kb_said['result'] = $null
         try {
             $arguments = ConvertTo-Table -Object $probe.params
             $block = ConvertTo-ScriptBlock -Name $probe.name -Text $probe.script
             & $block @arguments | Out-Null
-            if ($null -eq $said['result']) { throw 'it gave no result' }
-            $answers[$probe.fact] = @{ ok = $said['result'] }
+            if ($null -eq $kb_said['result']) { throw 'it gave no result' }
+            $answers[$probe.fact] = @{ ok = $kb_said['result'] }
         }
         catch { $answers[$probe.fact] = @{ failed = "$($_.Exception.Message)" } }
     }

@@ -85,6 +85,23 @@ describe.each(scriptNames)('%s', (name) => {
   });
 });
 
+/** Variables that a function reads and has not set itself: whoever calls it may have one of that name. */
+const strangersIn = (one: Node): readonly string[] => {
+  const { text } = one;
+  const own = new Set(
+    [...text.matchAll(/\$(\w+)\s*(?:=|\+=|,\s*\[|,\s*\$|\)|\sin\b)/g)].map(([, name]) => name!.toLowerCase()),
+  );
+  const known = new Set(['_', 'null', 'true', 'false', 'global', 'erroractionpreference', 'matches']);
+  return nodesOf(one, 'variable')
+    .map((node) => /^[$@](\w+)/.exec(node.text)?.[1]?.toLowerCase() ?? '')
+    .filter((name) => name !== '' && !name.startsWith('kb_') && !own.has(name) && !known.has(name));
+};
+
+test.each(scriptNames)('%s: functions read nothing that a caller may have set', (name) => {
+  const functions = nodesOf(parse(scriptText(name)), 'function_statement');
+  expect(functions.flatMap(strangersIn)).toEqual([]);
+});
+
 describe.each(scriptNames.filter((name) => !FRAME.includes(name)))('%s', (name) => {
   const text = scriptText(name);
 
