@@ -53,14 +53,30 @@ interface KubeConfig {
 }
 
 /** kubeadm's `kubeconfig` of the cluster-info ConfigMap, believed when the token signed it. */
-async function discovered(access: ApiAccess, token: string): Promise<string> {
+async function discovered(access: ApiAccess, token: string, patienceMs: number): Promise<string> {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await signedInfo(access, token);
+    } catch (error) {
+      // The controller that signs takes a moment for a new token; kubeadm asks again until its timeout.
+      if (!(error instanceof Unsigned) || Date.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
+
+/** The token has not signed the ConfigMap, or not yet. */
+class Unsigned extends KubeadmError {}
+
+async function signedInfo(access: ApiAccess, token: string): Promise<string> {
   const { data } = (await apiOf(access).get('/api/v1/namespaces/kube-public/configmaps/cluster-info')) as {
     data: Record<string, string>;
   };
   const [id = '', secret = ''] = token.split('.');
   const jws = data[`jws-kubeconfig-${id}`];
   if (jws === undefined)
-    throw new KubeadmError(
+    throw new Unsigned(
       `error execution phase preflight: couldn't validate the identity of the API Server: could not find a JWS signature in the cluster-info ConfigMap for token ID "${id}"`,
     );
   const [header = '', , signature = ''] = jws.split('.');
@@ -76,18 +92,23 @@ async function discovered(access: ApiAccess, token: string): Promise<string> {
 }
 
 /** The CA of the cluster. @throws KubeadmError where it is not one of those that were named. */
-async function authority(endpoint: string, token: string, hashes: readonly string[]): Promise<string> {
+async function authority(
+  endpoint: string,
+  token: string,
+  hashes: readonly string[],
+  patienceMs: number,
+): Promise<string> {
   const server = `https://${endpoint}`;
   const caOf = (text: string): string => {
     const { clusters } = parse(text) as KubeConfig;
     return Buffer.from(clusters[0]!.cluster['certificate-authority-data'], 'base64').toString('utf8');
   };
-  const ca = caOf(await discovered({ server }, token));
+  const ca = caOf(await discovered({ server }, token, patienceMs));
   if (!hashes.includes(spkiFingerprint(ca)))
     throw new KubeadmError(
       `error execution phase preflight: couldn't validate the identity of the API Server: cluster CA found in cluster-info ConfigMap is invalid: none of the public keys "${spkiFingerprint(ca)}" are pinned`,
     );
-  if (caOf(await discovered({ server, ca }, token)) !== ca)
+  if (caOf(await discovered({ server, ca }, token, patienceMs)) !== ca)
     throw new KubeadmError('error execution phase preflight: the second cluster-info differs from the first');
   return ca;
 }
@@ -186,7 +207,7 @@ export async function kubeadmJoin(text: string, options: JoinOptions = {}): Prom
     throw new KubeadmError('discovery.bootstrapToken.token: Invalid value: the bootstrap token is invalid');
 
   await options.onPhase?.('discovery');
-  const ca = await authority(apiServerEndpoint, token, caCertHashes);
+  const ca = await authority(apiServerEndpoint, token, caCertHashes, options.patienceMs ?? 60_000);
   const server = `https://${apiServerEndpoint}`;
   const api = apiOf({ server, ca, token });
   const configMap = async (which: string): Promise<Record<string, string>> =>
