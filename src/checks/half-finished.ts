@@ -12,6 +12,6 @@ export const halfFinished = eachHostOfAny(
   ({ inventory, host, facts, fleet }) => {
     if (standing({ inventory, host, facts, fleet }) !== 'partial') return [];
     const action = typeof facts.marker === 'object' ? facts.marker.action : 'change';
-    return [{ severity: 'due', message: `a ${action} of kbuild's is half finished; up undoes it and does it again` }];
+    return [{ severity: 'due', message: `kbuild's ${action} is half finished; up undoes it and does it again` }];
   },
 );

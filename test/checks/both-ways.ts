@@ -391,7 +391,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   leftovers: [{ finds: /KUBE-SERVICES/, bad: w1({ kubeChains: ':KUBE-SERVICES - [0:0]\n' }) }],
   'half-finished': [
     {
-      finds: /init of kbuild's is half finished/,
+      finds: /kbuild's init is half finished/,
       bad: cp1({
         kubernetesTraces: '/etc/kubernetes/pki/ca.crt\n',
         marker: '{"cluster":"prod","action":"init","job":"kubeadm-init-1"}\n',

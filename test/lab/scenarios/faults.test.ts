@@ -198,6 +198,14 @@ test('addresses and names: one that is not on the host, an endpoint nobody knows
   );
 });
 
+test('cgroup v1, where the machine has it, is an error unless the inventory accepts it', async () => {
+  const hosts = inventory.hosts.slice(0, 3);
+  const { stdout } = await lab.inside(cp, 'stat -fc %T /sys/fs/cgroup');
+  const { findings } = await checked({ ...inventory, hosts, kubelet: {} });
+  const found = findings.filter(({ check }) => check === 'cgroup-version').map(({ host }) => host);
+  expect(found).toEqual(stdout.trim() === 'cgroup2fs' ? [] : hosts.map(({ name }) => name));
+});
+
 test('a worker that is cut off is told, and a clock of this machine that is wrong', async () => {
   const clock = `printf '#!/bin/sh\\nexec /usr/bin/date -d "+10 minutes" "$@"\\n' > /usr/local/bin/date; chmod +x /usr/local/bin/date`;
   for (const host of [cp, w1]) await on(host, clock);
