@@ -20,6 +20,9 @@ export interface ServiceOptions {
 
 const ENABLED: ReadonlySet<string> = new Set(['enabled', 'static', 'indirect', 'alias', 'generated']);
 
+/** A service of type notify says that it reloads after its reload was asked for: it runs all the while. */
+const RUNNING: ReadonlySet<string> = new Set(['active', 'reloading']);
+
 /**
  * The hash that apply-service.sh notes of the files that a service loaded; undefined when a file is missing. A reload
  * does not move the time of its start, so this tells what it took over since.
@@ -55,7 +58,7 @@ function dueChange(target: Target, unit: string, options: ServiceOptions): Chang
   if (state === undefined) throw new Error(`service ${unit} is not watched: add it to watchedUnits`);
   const wanted = options.wanted ?? 'running';
   const enable = !ENABLED.has(state.enabled);
-  const runs = state.active === 'active' || (wanted === 'enabled' && state.active !== 'inactive');
+  const runs = RUNNING.has(state.active) || (wanted === 'enabled' && state.active !== 'inactive');
   const changedUnit = state.needsDaemonReload ? 'its unit changed' : undefined;
   const why = runs && state.startedMs > 0 ? (changedUnit ?? outdated(target, unit, state, options)) : undefined;
   const takeOver = changedUnit === undefined ? (options.on ?? 'restart') : 'restart';

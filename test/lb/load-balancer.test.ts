@@ -112,6 +112,12 @@ test('a host whose interfaces do not have its internal address cannot hold the v
   );
 });
 
+test('a haproxy that still reloads runs: it is not started once more', () => {
+  const reloading = { ...serving(WRITTEN_MS + 1), active: 'reloading' };
+  const seen = onSecond({ services: new Map([...services(), ['haproxy', reloading]]) });
+  expect(summaries(seen).filter((one) => one.startsWith('start haproxy'))).toEqual([]);
+});
+
 test('reset stops the address first, and leaves a balancer alone that is not of kbuild', () => {
   const ours = { services: services(), ownFiles: [paths.haproxyConfig, paths.keepalivedConfig] };
   const due = (more: Parameters<typeof target>[0]) => noLoadBalancer.diff(onSecond(more)).map(({ summary }) => summary);
