@@ -1,15 +1,17 @@
 import type { Command } from '../shell/command.ts';
-import { sh } from '../shell/sh.ts';
+import { onceForEach } from '../shell/once-for-each.ts';
+import { quote, sh } from '../shell/sh.ts';
 import type { Answer } from './probe.ts';
 
 /** Seconds that one probe may take: a hung mount must not cost the other facts. */
 const PROBE_SECONDS = 20;
 
+/** A command as one quoted word; most commands are the same for every host. */
+const argumentOf = onceForEach(({ script }: Command<'sh'>) => quote(`set -eu; export LC_ALL=C\n${script}`));
+
 /** One script that runs every command under its own deadline and frames each output with a nonce that no output can guess. */
 export function framedScript(commands: Readonly<Record<string, Command<'sh'>>>, nonce: string): Command<'sh'> {
-  const calls = Object.entries(commands).map(
-    ([name, { script }]) => sh`p ${name} ${`set -eu; export LC_ALL=C\n${script}`}`.script,
-  );
+  const calls = Object.entries(commands).map(([name, command]) => `${sh`p ${name}`.script} ${argumentOf(command)}`);
   const script = [
     `p() { printf '%s\\n' ${nonce}:begin:"$1"; printf '%s\\n' ${nonce}:begin:"$1" >&2; s=0`,
     `timeout -k 1 ${String(PROBE_SECONDS)} sh -c "$2" </dev/null || s=$?`,

@@ -57,11 +57,10 @@ export function hostKeyGuard(endpoint: Endpoint, policy: HostKeyPolicy): HostKey
   let refused: ConnectError | undefined;
 
   const accepted = (key: Buffer): ConnectError | undefined => {
-    const shown = `${keyTypeOf(key)} ${fingerprint(key)}`;
     const found = verdict(onFile, key);
+    if (found.kind === 'known') return undefined;
+    const shown = `${keyTypeOf(key)} ${fingerprint(key)}`;
     switch (found.kind) {
-      case 'known':
-        return undefined;
       case 'revoked':
         return refuse(`the host key ${shown} is revoked at ${found.at}`, 'give the host a new key');
       case 'changed':

@@ -39,11 +39,10 @@ const say = (row: Row): void => {
 
 /** What stands between the marks of a page is the bench's. */
 function intoPage(path: string, text: string): void {
-  const [before, rest] = readFileSync(path, 'utf8').split('<!-- bench -->\n');
-  writeFileSync(
-    path,
-    `${before!}<!-- bench -->\n\n${text}\n\n<!-- bench -->\n${rest === undefined ? '' : readFileSync(path, 'utf8').split('<!-- bench -->\n').at(-1)!}`,
-  );
+  const MARK = '<!-- bench -->\n';
+  const [before, , after] = readFileSync(path, 'utf8').split(MARK);
+  if (before === undefined || after === undefined) throw new Error(`${path} has no two lines ${MARK}`);
+  writeFileSync(path, `${before}${MARK}\n${text}\n\n${MARK}${after}`);
 }
 
 const fleet = await benchFleet();
