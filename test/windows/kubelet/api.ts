@@ -9,6 +9,8 @@ export interface ApiAccess {
   readonly token?: string;
   readonly cert?: string;
   readonly key?: string;
+  /** How long a server that does not answer is asked again, ms. Default 0. */
+  readonly patienceMs?: number;
 }
 
 /** What the API server said when it did not do what was asked. */
@@ -32,9 +34,9 @@ export interface Api {
 
 const PATIENCE_MS = 10_000;
 
-/** Requests of their own, no connection is kept: a server that is restarted costs one of them. @throws ApiError */
+/** Requests of their own, no connection is kept: a server that is restarted costs one of them. @throws ApiError, and whatever the network says */
 export function apiOf(access: ApiAccess): Api {
-  const ask = (
+  const once = (
     method: string,
     path: string,
     body?: object,
@@ -76,6 +78,17 @@ export function apiOf(access: ApiAccess): Api {
       asked.on('error', reject);
       asked.end(text);
     });
+  const ask = async (...asked: Parameters<typeof once>): Promise<Record<string, unknown>> => {
+    const until = Date.now() + (access.patienceMs ?? 0);
+    for (;;) {
+      try {
+        return await once(...asked);
+      } catch (error) {
+        if ((error instanceof ApiError && error.status < 500) || Date.now() > until) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    }
+  };
   return {
     get: (path) => ask('GET', path),
     create: (path, body) => ask('POST', path, body),

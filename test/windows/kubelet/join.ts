@@ -44,6 +44,9 @@ export interface JoinOptions {
   readonly signal?: AbortSignal;
 }
 
+/** kubeadm's own default for calls of the API. */
+const API_MS = 60_000;
+
 const SOCKET = 'npipe:////./pipe/containerd-containerd';
 
 interface KubeConfig {
@@ -103,12 +106,12 @@ async function authority(
     const { clusters } = parse(text) as KubeConfig;
     return Buffer.from(clusters[0]!.cluster['certificate-authority-data'], 'base64').toString('utf8');
   };
-  const ca = caOf(await discovered({ server }, token, patienceMs));
+  const ca = caOf(await discovered({ server, patienceMs: API_MS }, token, patienceMs));
   if (!hashes.includes(spkiFingerprint(ca)))
     throw new KubeadmError(
       `error execution phase preflight: couldn't validate the identity of the API Server: cluster CA found in cluster-info ConfigMap is invalid: none of the public keys "${spkiFingerprint(ca)}" are pinned`,
     );
-  if (caOf(await discovered({ server, ca }, token, patienceMs)) !== ca)
+  if (caOf(await discovered({ server, ca, patienceMs: API_MS }, token, patienceMs)) !== ca)
     throw new KubeadmError('error execution phase preflight: the second cluster-info differs from the first');
   return ca;
 }
@@ -209,7 +212,7 @@ export async function kubeadmJoin(text: string, options: JoinOptions = {}): Prom
   await options.onPhase?.('discovery');
   const ca = await authority(apiServerEndpoint, token, caCertHashes, options.patienceMs ?? 60_000);
   const server = `https://${apiServerEndpoint}`;
-  const api = apiOf({ server, ca, token });
+  const api = apiOf({ server, ca, token, patienceMs: API_MS });
   const configMap = async (which: string): Promise<Record<string, string>> =>
     ((await api.get(`/api/v1/namespaces/kube-system/configmaps/${which}`)) as { data: Record<string, string> }).data;
   await configMap('kubeadm-config');
@@ -251,7 +254,9 @@ export async function kubeadmJoin(text: string, options: JoinOptions = {}): Prom
 }
 
 /** What the kubelet reads back from its files to log in. */
-export function kubeletAccess(read: (path: string) => string | undefined): Required<Omit<ApiAccess, 'token'>> {
+export function kubeletAccess(
+  read: (path: string) => string | undefined,
+): Required<Omit<ApiAccess, 'token' | 'patienceMs'>> {
   const text = read(KUBELET_CONF);
   const pem = read(CLIENT_CERTIFICATE);
   if (text === undefined || pem === undefined) throw new Error('failed to load kubelet.conf');
