@@ -67,7 +67,8 @@ const web = (image: string, name: string, port: number): JsonObject => ({
   image,
   args: ['netexec', `--http-port=${String(port)}`, '--udp-port=-1'],
   ports: [{ containerPort: port }],
-  readinessProbe: { httpGet: { path: '/healthz', port }, periodSeconds: 2 },
+  // Its /healthz waits for a UDP server, of which two in one pod would collide.
+  readinessProbe: { httpGet: { path: '/hostname', port }, periodSeconds: 2 },
 });
 
 const tolerations = [{ key: 'os', operator: 'Equal', value: 'windows', effect: 'NoSchedule' }];
