@@ -335,3 +335,43 @@ test('an inventory that is not there says how to get one', async () => {
     'gone.yaml: there is no such file; "kbuild init > inventory.yaml" writes one',
   );
 });
+
+test('a Windows worker gets a value for everything; its own settings win over those of all', async () => {
+  const inventory = await inventoryOf(`name: mixed
+kubernetes: { version: "1.36.3" }
+windows: { reserved: { system: 2Gi }, downloads: { kubernetes: "https://mirror.example/{version}", sha256: { kubelet.exe: ${'a'.repeat(64)} } } }
+files: [{ hosts: all, path: /etc/motd, content: hello }]
+hosts:
+  - { name: cp1, address: 10.0.0.11, role: control-plane }
+  - name: win1
+    address: 10.0.0.31
+    role: worker
+    os: windows
+    windows: { hyperv: on, containerd: { version: "2.3.1" }, downloads: { via: operator } }
+`);
+  expect(inventory.hosts[1]).toMatchObject({
+    os: 'windows',
+    role: 'worker',
+    ssh: { user: 'Administrator', port: 22 },
+    setHostname: false,
+    windows: {
+      containerd: { version: '2.3.1' },
+      crictl: { version: '1.36.0' },
+      pauseImage: 'registry.k8s.io/pause:3.10.2',
+      serviceManager: 'native',
+      hyperv: 'on',
+      allowReboot: true,
+      allowUnsupportedOs: false,
+      reserved: { system: '2Gi', kube: '1Gi' },
+      downloads: {
+        via: 'operator',
+        kubernetes: 'https://mirror.example/1.36.3',
+        containerd: 'https://github.com/containerd/containerd/releases/download/v2.3.1',
+        crictl: 'https://github.com/kubernetes-sigs/cri-tools/releases/download/v1.36.0',
+        sha256: { 'kubelet.exe': 'a'.repeat(64) },
+      },
+    },
+  });
+  expect(inventory.network.flannel).toMatchObject({ port: 4789, vni: 4096 });
+  expect(inventory.files[0]!.hosts).toEqual(['cp1']);
+});
