@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { userInfo } from 'node:os';
 import { eachLimit } from '../engine/each-limit.ts';
 import type { Emit } from '../engine/event.ts';
@@ -62,6 +63,8 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   };
   const questions = passwords(context, run.onSecret);
   const dialling = new AbortController();
+  // Every host that is being dialled listens: no leak, which Node would warn of from the eleventh on.
+  setMaxListeners(0, dialling.signal);
   const home = userInfo().homedir;
   const config = sshConfig({ home });
   const policy = flags.acceptNewHostKeys === true ? 'accept-new' : 'strict';

@@ -40,8 +40,6 @@ export interface Link {
   /** Settles when the connection has ended. */
   readonly lost: Promise<void>;
   isLost(): boolean;
-  /** Says goodbye and ends the connection. */
-  end(): void;
   /** Ends it at once. */
   destroy(): void;
 }

@@ -199,14 +199,10 @@ export async function overLinks(
     async close() {
       if (closed) return;
       closed = true;
-      for (const one of older) one.end();
-      const link = await current.catch(() => undefined);
-      if (link === undefined || link.isLost()) return;
-      link.end();
-      // The goodbye is on its way after one turn; waiting for the answer would cost every run a round trip.
-      await new Promise((sent) => setImmediate(sent));
-      link.destroy();
+      // Nothing runs on them any more: a goodbye would only be waited for, a round trip a run.
       for (const one of older) one.destroy();
+      const link = await current.catch(() => undefined);
+      if (link !== undefined && !link.isLost()) link.destroy();
     },
   };
 }

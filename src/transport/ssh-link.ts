@@ -8,7 +8,6 @@ export interface Session {
   sftp(done: (error: Error | undefined, sftp: FileSession) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   once(event: 'close', listener: () => void): unknown;
-  end(): unknown;
   destroy(): unknown;
 }
 
@@ -42,7 +41,6 @@ export function linkOf(client: Session, lost: Promise<void>, software: string): 
         });
       }),
     software,
-    end: () => void client.end(),
     destroy: () => void client.destroy(),
   };
 

@@ -94,7 +94,6 @@ export async function connectMaster({
     // Only Windows hosts take files this way, and the inventory allows them the built-in client alone.
     files: () => Promise.reject(new Error('the openssh client transfers no files by SFTP')),
     software: '',
-    end: () => void child.stdin.end(),
     destroy: () => void child.stdin.destroy(),
   };
 }
