@@ -21,13 +21,19 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
     try {
       return await attempt();
     } catch (error) {
-      // Within the time out the kernel has already asked a silent host several times: asking longer only delays the news.
-      const retries =
-        error instanceof ConnectError && error.retryable && !timedOut(error) ? (options.retries ?? RETRIES) : 0;
+      const retries = error instanceof ConnectError && error.retryable ? retriesAfter(error, options) : 0;
       if (tries >= retries || options.signal?.aborted === true) throw error;
       await options.pause(250 * 2 ** tries * (0.5 + random()), options.signal);
     }
   }
 }
 
-const timedOut = ({ cause }: ConnectError) => (cause as { level?: string } | undefined)?.level === 'client-timeout';
+/**
+ * Within the time out the kernel has already asked a silent host several times: asking longer only delays the news. One that
+ * took the connection and was slow then has a second chance.
+ */
+function retriesAfter({ cause }: ConnectError, { retries = RETRIES }: RetryOptions): number {
+  const { level, answered } = (cause ?? {}) as { readonly level?: string; readonly answered?: boolean };
+  if (level !== 'client-timeout') return retries;
+  return answered === true ? 1 : 0;
+}

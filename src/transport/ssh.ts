@@ -136,6 +136,7 @@ async function connect(
   const client = new ssh2.Client();
   return new Promise((resolve, reject) => {
     let failed = false;
+    let answered = false;
     const fail = (error: Error) => {
       // Destroying the client closes it, which is told as a failure too.
       if (failed) return;
@@ -149,7 +150,7 @@ async function connect(
         void offersOf(endpoint, guard.algorithms).then((found) =>
           reject(noCommonAlgorithm(endpoint, error, found, KEX)),
         );
-      else reject(connectError(endpoint, error));
+      else reject(connectError(endpoint, Object.assign(error, { answered })));
     };
     const abort = () => fail(new Error('given up'));
     if (options.signal?.aborted === true) {
@@ -158,7 +159,10 @@ async function connect(
     }
     options.signal?.addEventListener('abort', abort, { once: true });
     // ssh2 leaves Nagle's algorithm on: 40 ms and more for every small packet.
-    client.on('connect', () => client.setNoDelay(true));
+    client.on('connect', () => {
+      answered = true;
+      client.setNoDelay(true);
+    });
     client.on('error', fail);
     let shaken = false;
     client.once('handshake', () => (shaken = true));
