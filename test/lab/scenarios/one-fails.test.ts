@@ -1,0 +1,58 @@
+/** A worker that fails: the others are finished, and the next run touches it alone. */
+import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventsOf, inventoryFile, kbuild, PROGRAM, type Ran } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { nodes } from '../pods.ts';
+import { attempt } from '../run.ts';
+
+const HOSTS = ['ofcp1', 'ofw1', 'ofw2'];
+const [cp, w1, w2] = HOSTS as [string, string, string];
+let args: readonly string[];
+let state: string;
+
+const inside = async (host: string, command: string): Promise<string> =>
+  (await lab.inside(host, command)).stdout.trim();
+const up = (...flags: readonly string[]): Promise<Ran> => kbuild(...args, ...flags);
+
+beforeAll(async () => {
+  await lab.up(HOSTS);
+  await lab.reset(HOSTS);
+  const inventory = await lab.inventory(HOSTS);
+  const { folder, file } = inventoryFile({});
+  state = join(folder, 'state');
+  process.env['XDG_STATE_HOME'] = state;
+  const kubeadm = inventory['kubeadm'] as { readonly join: object };
+  const quick = { ...kubeadm, join: { ...kubeadm.join, timeouts: { kubeletHealthCheck: '20s' } } };
+  writeFileSync(file, stringify({ ...inventory, name: 'one-fails', kubeadm: quick }, { aliasDuplicateObjects: false }));
+  args = ['up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf')];
+});
+
+afterAll(() => lab.down(HOSTS));
+
+test('a worker that fails leaves the run, the others are finished by the same command', async () => {
+  const broken = '/run/systemd/system/kubelet.service.d/99-broken.conf';
+  await inside(
+    w2,
+    `mkdir -p $(dirname ${broken}); printf '[Service]\\nExecStartPre=/bin/false\\n' >${broken}; systemctl daemon-reload`,
+  );
+  const ran = await up('--json');
+  expect(ran.code, ran.stderr).toBe(4);
+  expect(ran.stderr).toMatch(/last words of kubelet/);
+  expect(await nodes(cp)).toMatchObject({ [cp]: true, [w1]: true });
+  await inside(w2, `rm ${broken}; systemctl daemon-reload`);
+});
+
+test('mended, the same command touches that worker alone, though nobody reads what it says', async () => {
+  const log = join(state, 'last.log');
+  const line = '"$@" --json | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}';
+  const { code } = await attempt('bash', ['-c', line, 'bash', process.execPath, PROGRAM, ...args, '--log-file', log]);
+  const said = readFileSync(log, 'utf8');
+  expect(code, said.slice(-2000)).toBe(0);
+  const touched = eventsOf({ stdout: said }).flatMap((event) => (event.kind === 'changed' ? [event.host] : []));
+  expect(new Set(touched)).toEqual(new Set([w2]));
+  expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true });
+  expect((await up()).stdout).toContain('nothing to do');
+});
