@@ -99,7 +99,6 @@ export function firewalld(out: string): readonly Firewall[] {
     'forward',
     policies.filter((policy) => to(policy, 'ANY')),
   );
-  const isOneZone = zones.length === 1 && field(zones[0]!, 'forward')[0] === 'yes';
   const common = { kind: 'firewalld', place } as const;
   const passing = forward.flatMap(({ allowed }) => allowed);
   return [
@@ -109,16 +108,12 @@ export function firewalld(out: string): readonly Firewall[] {
       allowed: [...zones.flatMap(zoneAllows), ...input.flatMap(({ allowed }) => allowed)],
       obscure: input.some(({ obscure }) => obscure),
     },
-    // Between interfaces of one zone packets pass; once kbuild has a policy it stays until nobody wants it.
-    ...(isOneZone && passing.every((one) => !one.ours)
-      ? []
-      : [
-          {
-            ...common,
-            hook: 'forward' as const,
-            allowed: [...zones.flatMap(zonePasses), ...passing],
-            obscure: forward.some(({ obscure }) => obscure),
-          },
-        ]),
+    // `forward: yes` is about interfaces that somebody assigned to the zone: those of pods never are.
+    {
+      ...common,
+      hook: 'forward',
+      allowed: [...zones.flatMap(zonePasses), ...passing],
+      obscure: forward.some(({ obscure }) => obscure),
+    },
   ];
 }
