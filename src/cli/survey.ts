@@ -1,3 +1,4 @@
+import { refuseLocked } from '../engine/lock.ts';
 import type { Fleet, Kinds } from '../facts/fleet.ts';
 import { linuxFacts, observedLinux } from '../facts/fleet.ts';
 import { clientsOf } from '../inventory/clients.ts';
@@ -48,11 +49,13 @@ const EMPTY = { http: '', https: '', noProxy: '' };
 /**
  * The surveys about some hosts: the ways between them and all others, and on those that are fresh the disks for etcd and
  * what they will download. Nothing that runs is disturbed: a port that is held is only connected to, a disk that holds
- * etcd is left alone.
+ * etcd is left alone. @throws Refused when somebody works on one of the hosts, and may want a port of it at any moment.
  */
 export async function survey({ connected, inventory }: Run, about: readonly Seen[]): Promise<Surveys> {
   const fleet = connected.watch.fleet();
   const { on } = connected;
+  const names = new Set(about.map(({ host }) => host.name));
+  await refuseLocked(connected.remotes.filter(({ host }) => names.has(host.name)));
   const reached = observedLinux(fleet).map(({ host }) => host);
   const etcd = about.filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd');
   const fresh = about.filter(isFresh).map((seen) => ({ ...seen, wanted: wantedDownloads(inventory, seen) }));

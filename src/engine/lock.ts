@@ -80,11 +80,7 @@ const rejections = (results: readonly PromiseSettledResult<void>[]): readonly Er
 async function takeOne(remote: Lockable, line: string): Promise<Held> {
   const held = await holding(remote, line);
   if (held.first === 'locked') return held;
-  throw new Refused(
-    remote.host.name,
-    `locked: ${held.first}`,
-    'wait until it is done; if nobody works there any more: kbuild unlock --force',
-  );
+  throw isLocked(remote, held.first);
 }
 
 function holding(remote: Lockable, line: string): Promise<Held> {
@@ -140,6 +136,23 @@ export const describe = ({ who, pid, since, command }: LockHolder): string =>
 
 /** Who holds a host's lock, in words; undefined when nobody does. */
 export const whoHolds = (remote: Lockable): Promise<string | undefined> => lockHolder(remote, 'no');
+
+const isLocked = ({ host }: Lockable, words: string): Refused =>
+  new Refused(
+    host.name,
+    `locked: ${words}`,
+    'wait until it is done; if nobody works there any more: kbuild unlock --force',
+  );
+
+/** Makes sure that nobody works on these hosts now, without a lock of our own. @throws Refused */
+export async function refuseLocked(remotes: readonly Lockable[]): Promise<void> {
+  const held = await eachLimit(remotes, AT_ONCE, async (remote) => {
+    const holder = await whoHolds(remote);
+    if (holder !== undefined) throw isLocked(remote, `held by ${holder}`);
+  });
+  const failed = rejections(held);
+  if (failed.length > 0) throw failed.length === 1 ? failed[0]! : new SeveralErrors(failed);
+}
 
 /** Ends the process that holds a host's lock, if there is one. Never a job. */
 export async function forceUnlock(remote: Lockable): Promise<void> {

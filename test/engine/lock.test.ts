@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lockHosts, type LockHolder } from '../../src/engine/lock.ts';
+import { lockHosts, refuseLocked, type LockHolder } from '../../src/engine/lock.ts';
 import { ConnectError, Refused } from '../../src/errors.ts';
 import type { Held } from '../../src/remote/remote.ts';
 import { linuxHost } from '../fakes/inventory.ts';
@@ -112,4 +112,12 @@ test('a release is not taken for a loss', async () => {
   await lock.release();
   await Promise.resolve();
   expect(log).toEqual(['a locked', 'a released']);
+});
+
+test('a host that somebody works on is refused, without taking a lock', async () => {
+  const answering = (name: string, said: string) => ({ ...host(name, []), run: () => Promise.resolve(said) });
+  await refuseLocked([answering('a', ''), answering('b', '')]);
+  await expect(refuseLocked([answering('a', ''), answering('b', 'by bob@desk (pid 1)\n')])).rejects.toThrow(
+    'b: refused: locked: held by bob@desk (pid 1)',
+  );
 });
