@@ -28,12 +28,17 @@ section containerd-journal journalctl -u containerd -n 200 --no-pager
 section kernel-messages journalctl -k -n 100 --no-pager
 if command -v crictl >/dev/null; then
   section containers crictl --runtime-endpoint unix:///run/containerd/containerd.sock ps -a
-  for id in $(timeout 20 crictl --runtime-endpoint unix:///run/containerd/containerd.sock ps -a -q --state Exited 2>/dev/null | head -n 12); do
-    section "container $(printf %.12s "$id")" crictl --runtime-endpoint unix:///run/containerd/containerd.sock logs --tail 60 "$id"
-  done
 fi
+# As the kubelet keeps them: neither crictl nor a runtime that answers is needed. The youngest 24.
+# shellcheck disable=SC2012 # the kubelet names these files
+ls -t /var/log/pods/*/*/*.log 2>/dev/null | head -n 24 | while read -r file; do
+  section "log ${file#/var/log/pods/}" tail -n 60 -- "$file"
+done
 if [ -e /etc/kubernetes/admin.conf ] && command -v kubectl >/dev/null; then
-  for kind in nodes pods events; do
-    section "$kind" kubectl --kubeconfig /etc/kubernetes/admin.conf get "$kind" -A -o wide --request-timeout=10s
-  done
+  set -- kubectl --kubeconfig /etc/kubernetes/admin.conf
+  section readyz "$@" get --raw '/readyz?verbose' --request-timeout=5s
+  # An API that does not answer would be waited for three times.
+  if "$@" get --raw /livez --request-timeout=3s >/dev/null 2>&1; then
+    for kind in nodes pods events; do section "$kind" "$@" get "$kind" -A -o wide --request-timeout=10s; done
+  fi
 fi
