@@ -19,9 +19,12 @@ export interface ServiceState {
 /** The state of the given units. */
 export const services = (units: readonly string[]) =>
   probe(
-    sh`for unit in ${units}; do
-         echo "Unit=$unit"
-         systemctl show "$unit.service" --timestamp=us+utc -p LoadState,ActiveState,UnitFileState,ExecMainStartTimestamp,NeedDaemonReload
+    // An empty line between one unit and the next.
+    sh`set -- ${units}
+       states=$(systemctl show ${units.map((unit) => `${unit}.service`)} --timestamp=us+utc -p LoadState,ActiveState,UnitFileState,ExecMainStartTimestamp,NeedDaemonReload)
+       echo "Unit=$1"
+       printf '%s\\n' "$states" | while IFS= read -r line; do
+         if [ -n "$line" ]; then echo "$line"; else shift; echo "Unit=$1"; fi
        done`,
     (out): ReadonlyMap<string, ServiceState> => {
       const states = new Map<string, ServiceState>();
