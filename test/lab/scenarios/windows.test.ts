@@ -57,6 +57,10 @@ afterAll(async () => {
   await lab.down(HOSTS);
 });
 
+/** A quantity as the API server writes it: with the largest unit that leaves no fraction. */
+const gibibytes = (quantity: string): number =>
+  Number.parseInt(quantity, 10) / { Gi: 1, Mi: 1024, Ki: 1024 ** 2 }[quantity.slice(-2) as 'Gi' | 'Mi' | 'Ki'];
+
 describe('a mixed cluster', () => {
   test('up builds it, with the restarts that Windows wants', async () => {
     const { seconds } = ok(await up());
@@ -77,7 +81,7 @@ describe('a mixed cluster', () => {
     });
     expect(node.spec.taints).toEqual([{ key: 'os', value: 'windows', effect: 'NoSchedule' }]);
     const { capacity, allocatable } = node.status;
-    expect(Number.parseInt(capacity.memory, 10) - Number.parseInt(allocatable.memory, 10)).toBe(2 * 1024 ** 2);
+    expect(gibibytes(capacity.memory) - gibibytes(allocatable.memory)).toBe(2);
     expect(await kubectl(cp, 'get runtimeclasses -o name')).toBe(
       'runtimeclass.node.k8s.io/windows-2022\nruntimeclass.node.k8s.io/windows-2025\n',
     );
