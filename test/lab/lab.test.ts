@@ -18,6 +18,7 @@ import {
   tls,
   up,
 } from './lab.ts';
+import { BRIDGES } from './network-plan.ts';
 import { attempt } from './run.ts';
 import { supervisorOf, initOf } from './host-processes.ts';
 import { signal } from './process-id.ts';
@@ -110,6 +111,13 @@ test('a power cut ends everything at once, and the host stays off until it is sw
   expect((await ssh(A, 'true')).code).toBe(255);
   await start([A]);
   expect(await answer(A, 'cat /root/file; systemctl is-active forever || true')).toBe('kept\ninactive');
+});
+
+test('who boots changes nothing for the others: this machine keeps the MAC address that they know', async () => {
+  const known = `cat /proc/net/arp | awk '$1 == "10.77.0.1" { print $4 }'`;
+  await reset([A]);
+  expect(await answer(B, known)).toBe(BRIDGES[0].mac);
+  expect(readFileSync('/sys/class/net/kblab0/address', 'utf8').trim()).toBe(BRIDGES[0].mac);
 });
 
 test('a partition cuts hosts off, with or without this machine, until it is healed', async () => {

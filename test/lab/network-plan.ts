@@ -26,8 +26,8 @@ export const REGISTRY_URL = `http://${GATEWAY}:${REGISTRY_PORT}`;
 
 /** Bridges and the networks behind them: SSH and the way out; the cluster's own where a host has two interfaces. */
 export const BRIDGES = [
-  { name: 'kblab0', address: `${GATEWAY}/24` },
-  { name: 'kblab1', address: '10.77.1.1/24' },
+  { name: 'kblab0', address: `${GATEWAY}/24`, mac: '02:4b:4c:42:00:01' },
+  { name: 'kblab1', address: '10.77.1.1/24', mac: '02:4b:4c:42:01:01' },
 ] as const;
 
 /** Last octets that hosts get. 200–250 are free for virtual addresses in tests, the lab never gives them out. */

@@ -19,9 +19,11 @@ const iptables = (args: readonly string[]): Promise<{ readonly code: number }> =
 /** Makes the bridges and the rules around them, where they are missing. */
 export async function networkUp(): Promise<void> {
   await withLock('network', async () => {
-    for (const { name, address } of BRIDGES) {
+    for (const { name, address, mac } of BRIDGES) {
       if ((await attempt('ip', ['link', 'show', name])).code !== 0)
         await run('ip', ['link', 'add', name, 'type', 'bridge']);
+      // Without an address of its own a bridge takes the lowest of its ports', and changes it with each host that boots: what others know by ARP is then wrong.
+      await run('ip', ['link', 'set', name, 'address', mac]);
       await run('ip', ['address', 'replace', address, 'dev', name]);
       await run('ip', ['link', 'set', name, 'up']);
     }
