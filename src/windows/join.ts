@@ -1,6 +1,3 @@
-import { acting, liveCluster } from '../cluster/acting.ts';
-import { withJoinToken } from '../cluster/join-token.ts';
-import { kubectl } from '../cluster/kubectl.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
 import {
@@ -9,12 +6,11 @@ import {
   windowsPatches,
   windowsResetConfiguration,
 } from '../cluster/windows-kubeadm.ts';
-import type { Step, Target } from '../engine/step.ts';
+import { withWorkerJoin, workerJoinText } from '../cluster/worker-join.ts';
+import type { Step } from '../engine/step.ts';
 import { windowsPaths } from '../paths.ts';
-import type { On } from '../remote/remote.ts';
 import { runsOnWindows } from '../resources/runs.ts';
 import { windowsFolderChanges } from '../resources/windows-file.ts';
-import { sh } from '../shell/sh.ts';
 import { powershell } from '../templates.ts';
 
 /** Takes back a join or reset of ours that did not come to its end, so that it can be done again. */
@@ -66,35 +62,25 @@ export const windowsKubeadmPatches: Step<'windows'> = {
   },
 };
 
-async function join({ inventory, host, fleet }: Target<'windows'>, on: On): Promise<void> {
-  const { caFingerprint, nodes } = liveCluster(fleet);
-  const control = acting(fleet);
-  // A host that came back empty: kubeadm refuses to join while a node of its name still counts as Ready.
-  if (nodes.some(({ name }) => name === host.name))
-    await on(control).run(sh`${kubectl(inventory, control)} delete node --ignore-not-found ${host.name}`);
-  await withJoinToken(on(control), inventory, host.name, (token) =>
-    windowsKubeadmJob(
-      on(host),
-      inventory,
-      'join',
-      secretYaml([windowsJoinConfiguration(inventory, host, { token, caHash: caFingerprint })]),
-    ),
-  );
-}
-
 /** Joins a Windows worker to the cluster with a token that is minted for it and deleted afterwards. */
 export const joinWindows: Step<'windows'> = {
   name: 'kubeadm-join',
   settleMs: 10 * 60_000,
   diff: (target) => {
     if (standing(target) === 'joined') return [];
-    const { inventory, host, fleet } = target;
-    const { cluster } = fleet;
-    const stale = cluster.state === 'up' && cluster.nodes.some(({ name }) => name === host.name);
+    const { inventory, host } = target;
     return [
       {
-        summary: `join ${host.name} to ${inventory.endpoint} as a worker${stale ? ' (found a stale node of that name)' : ''}`,
-        apply: (on) => join(target, on),
+        summary: workerJoinText(target),
+        apply: (on) =>
+          withWorkerJoin(target, on, (discovery) =>
+            windowsKubeadmJob(
+              on(host),
+              inventory,
+              'join',
+              secretYaml([windowsJoinConfiguration(inventory, host, discovery)]),
+            ),
+          ),
       },
     ];
   },

@@ -1,24 +1,7 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import type { Phase } from '../../src/engine/step.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
-import { windowsPhases } from '../../src/phases/windows.ts';
+import { describe, expect, test } from 'vitest';
 import { seeded, type Asked, type Fault, type Faults } from '../windows/host/faults.ts';
-import { simulatedFleet, type SimulatedFleet, type SimulatedOptions } from '../windows/simulated-fleet.ts';
-
-const fleets: SimulatedFleet[] = [];
-
-afterEach(async () => {
-  // Broken rules of Windows or of the protocol fail the test here.
-  await Promise.all(fleets.splice(0).map((fleet) => fleet.close()));
-});
-
-async function started(options: SimulatedOptions = {}): Promise<SimulatedFleet> {
-  const fleet = await simulatedFleet(options);
-  fleets.push(fleet);
-  return fleet;
-}
-
-const up = (inventory: Inventory): readonly Phase[] => Object.values(windowsPhases(inventory)).flat();
+import { started, up } from '../windows/fleets.ts';
+import { simulatedFleet, type SimulatedFleet } from '../windows/simulated-fleet.ts';
 
 /** What stopped a run of the command; undefined when nothing did. */
 async function stopped(fleet: SimulatedFleet): Promise<string | undefined> {

@@ -5,25 +5,11 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Phase } from '../../src/engine/step.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import { reset } from '../../src/phases/reset.ts';
-import { windowsPhases } from '../../src/phases/windows.ts';
 import { releases } from '../windows/host/internet.ts';
 import { filesOf, remnants } from '../windows/host/machine.ts';
-import { simulatedFleet, type SimulatedFleet, type SimulatedOptions } from '../windows/simulated-fleet.ts';
+import { started, up } from '../windows/fleets.ts';
+import type { SimulatedFleet } from '../windows/simulated-fleet.ts';
 
-const fleets: SimulatedFleet[] = [];
-
-afterEach(async () => {
-  // Broken rules of Windows or of the protocol fail the test here.
-  await Promise.all(fleets.splice(0).map((fleet) => fleet.close()));
-});
-
-async function started(options: SimulatedOptions = {}): Promise<SimulatedFleet> {
-  const fleet = await simulatedFleet(options);
-  fleets.push(fleet);
-  return fleet;
-}
-
-const up = (inventory: Inventory): readonly Phase[] => Object.values(windowsPhases(inventory)).flat();
 const down = (inventory: Inventory): readonly Phase[] =>
   reset(inventory, { hosts: ['win1'] }).filter(({ kind }) => kind === 'windows');
 

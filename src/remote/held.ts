@@ -1,0 +1,50 @@
+import type { Pause } from '../transport/pause.ts';
+import type { Channel, ExecResult } from '../transport/transport.ts';
+import type { Held } from './remote.ts';
+
+/** A held command that reads stdin gets one byte this often: silence means that nobody is there any more. */
+const HEARTBEAT_MS = 10_000;
+
+/** How a held command's channel is read. */
+export interface Reading {
+  /** What a line says as the command's first word; undefined: not yet. */
+  readonly first: (line: string) => string | undefined;
+  /** Why it ended before that; may throw instead. */
+  readonly failure: (result: ExecResult) => Error;
+}
+
+/** Returns with the first word of a command, and sends it a dot every ten seconds until it ends or is released. */
+export async function keepHeld(channel: Channel, pause: Pause, { first, failure }: Reading): Promise<Held> {
+  const over = new AbortController();
+  const ended = channel.ended.then((result) => {
+    over.abort();
+    return result;
+  });
+  const word = await new Promise<string>((resolve, reject) => {
+    channel.onLine((line) => {
+      const said = first(line);
+      if (said !== undefined) resolve(said);
+    });
+    ended
+      .then((result) => {
+        reject(failure(result));
+      })
+      .catch(reject);
+  });
+  const beat = async () => {
+    while (!over.signal.aborted) {
+      channel.write('.');
+      await pause(HEARTBEAT_MS, over.signal);
+    }
+  };
+  void beat();
+  return {
+    first: word,
+    ended: ended.then(({ status }) => status),
+    async release() {
+      over.abort();
+      channel.close();
+      await ended;
+    },
+  };
+}
