@@ -2,13 +2,13 @@ import { withEtcd } from '../facts/etcd-view.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
-import { script } from '../templates.ts';
+import { stopControlPlane } from './stop-control-plane.ts';
 
 /**
  * Takes what a half-finished init wrote into an etcd beside the control planes out again, through the host of a member.
  * The control plane that wrote it is stopped before, so that nothing writes it anew.
  */
 export async function forgetKeys(on: On, founder: LinuxHost, through: LinuxHost): Promise<void> {
-  await on(founder).job('stop-control-plane', script('linux/stop-control-plane.sh'));
+  await on(founder).job('stop-control-plane', stopControlPlane());
   await on(through).run(withEtcd(sh`e forget "$@" --command-timeout 2m del /registry/ --prefix >/dev/null`));
 }

@@ -1,3 +1,4 @@
+import { putControlPlaneAside } from '../cluster/stop-control-plane.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
@@ -64,7 +65,7 @@ export async function restoreControlPlane(on: On, restore: Restore): Promise<voi
     await on(host).run(sh`rm -f -- ${file}`);
   });
   say('stopping the control plane');
-  await all(hosts, (host) => on(host).job('etcd-restore-stop', script('linux/etcd-restore-stop.sh', { ASIDE })));
+  await all(hosts, (host) => on(host).job('etcd-restore-stop', putControlPlaneAside(ASIDE)));
   say('starting etcd with the restored data');
   await all(members, (host) =>
     on(host).job(

@@ -1,4 +1,4 @@
-import { CommandError, ConnectError } from '../errors.ts';
+import { CommandError } from '../errors.ts';
 import { paths } from '../paths.ts';
 import type { Command } from '../shell/command.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
@@ -8,9 +8,7 @@ import type { Pause } from '../transport/pause.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import type { Exchange } from './exchange.ts';
 import { jobReport, type JobReport } from './job-report.ts';
-
-/** How long a host that lost the connection during a job is dialled again, in ms: the job goes on meanwhile. */
-const RECONNECT_MS = 5 * 60_000;
+import { patiently } from './patiently.ts';
 
 /** What jobs need of their run. */
 export interface JobTools {
@@ -86,18 +84,6 @@ async function attempt(
     return { report: { kind: 'open', started: false }, result: sent };
   const result = on.began(job.command, sent, nonce);
   return { report: jobReport(result.stdout, mark), result };
-}
-
-async function patiently<T>({ pause, nowMs }: JobTools, act: () => Promise<T>): Promise<T> {
-  const untilMs = nowMs() + RECONNECT_MS;
-  for (;;) {
-    try {
-      return await act();
-    } catch (error) {
-      if (!(error instanceof ConnectError) || !error.retryable || nowMs() > untilMs) throw error;
-      await pause(2000);
-    }
-  }
 }
 
 function jobScript(job: Job, runId: string, mark: string, started: boolean): Command<'sh'> {

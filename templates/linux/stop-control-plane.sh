@@ -1,7 +1,17 @@
-# Stops the control plane of a host that has half an init: its manifests go, and its containers are waited for.
-rm -f /etc/kubernetes/manifests/kube-apiserver.yaml /etc/kubernetes/manifests/kube-controller-manager.yaml /etc/kubernetes/manifests/kube-scheduler.yaml
+# shellcheck shell=sh disable=SC2154  # parameters come from outside
+# Stops the static pods in NAMES (one a line) on this host: their manifests are put aside in ASIDE, or removed where that is
+# empty, and their containers are waited for.
+if [ -n "$ASIDE" ]; then mkdir -p -m 700 "$ASIDE"; fi
+for name in $NAMES; do
+  manifest=/etc/kubernetes/manifests/$name.yaml
+  if [ -z "$ASIDE" ]; then
+    rm -f "$manifest"
+  elif [ -e "$manifest" ]; then
+    mv "$manifest" "$ASIDE/$name.yaml"
+  fi
+done
 running() {
-  for name in kube-apiserver kube-controller-manager kube-scheduler; do
+  for name in $NAMES; do
     for id in $(ctr -n k8s.io containers ls -q "labels.\"io.kubernetes.container.name\"==$name"); do
       ctr -n k8s.io tasks ls | awk -v id="$id" '$1 == id && $3 == "RUNNING" { print id }'
     done

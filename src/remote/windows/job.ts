@@ -1,15 +1,13 @@
-import { CommandError, ConnectError } from '../../errors.ts';
+import { CommandError } from '../../errors.ts';
 import { windowsPaths } from '../../paths.ts';
 import type { Command } from '../../shell/command.ts';
 import { encodedCommand } from '../../shell/powershell.ts';
 import { revealed, Secret } from '../../shell/secret.ts';
 import { powershell, windowsBootstrap, windowsScript } from '../../templates.ts';
 import type { JobTools } from '../job.ts';
+import { isRetryable, patiently } from '../patiently.ts';
 import type { Exchange } from './exchange.ts';
 
-/** How long a host that lost the connection during a job is dialled again, in ms: the job goes on meanwhile. */
-const RECONNECT_MS = 5 * 60_000;
-const AGAIN_MS = 2000;
 /** Seconds that one look may wait for the end of a job. */
 const SECONDS_A_LOOK = 20;
 
@@ -40,7 +38,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
   const task = `kbuild-job-${job.id}-${tools.runId}`;
   const startedMs = tools.nowMs();
   const asked = async <T>(command: Command<'powershell'>): Promise<T> =>
-    JSON.parse(await patiently(tools, () => on.ask({ ...command, title }, 'hidden'))) as T;
+    JSON.parse(await patiently(tools, () => on.ask({ ...command, title }, 'hidden'), isLoss)) as T;
 
   const forget = () => asked(powershell('windows/job-forget.ps1', { Folder: folder, Task: task }));
 
@@ -109,18 +107,6 @@ async function begin(
   }
 }
 
-async function patiently<T>({ pause, nowMs }: JobTools, act: () => Promise<T>): Promise<T> {
-  const untilMs = nowMs() + RECONNECT_MS;
-  for (;;) {
-    try {
-      return await act();
-    } catch (error) {
-      if (!isLoss(error) || nowMs() > untilMs) throw error;
-      await pause(AGAIN_MS);
-    }
-  }
-}
-
 /** Whether a script ran is unknown then; asking for it again does no harm. */
 const isLoss = (error: unknown): boolean =>
-  (error instanceof ConnectError && error.retryable) || (error instanceof CommandError && error.status === 'lost');
+  isRetryable(error) || (error instanceof CommandError && error.status === 'lost');

@@ -2,9 +2,9 @@ import type { WindowsHost } from '../../inventory/inventory.ts';
 import { ConnectError } from '../../errors.ts';
 import type { Command } from '../../shell/command.ts';
 import { Secret } from '../../shell/secret.ts';
-import { pause as realPause, type Pause } from '../../transport/pause.ts';
+import { pause as realPause } from '../../transport/pause.ts';
 import type { Transport } from '../../transport/transport.ts';
-import type { ExchangeTools } from '../exchange.ts';
+import type { LinuxRemoteOptions } from '../linux.ts';
 import type { Remote } from '../remote.ts';
 import { exchange } from './exchange.ts';
 import { files } from './files.ts';
@@ -13,16 +13,9 @@ import { runJob } from './job.ts';
 import { restart } from './restart.ts';
 
 /** What a Windows remote needs of its run. */
-export interface WindowsRemoteOptions extends Omit<ExchangeTools, 'sudoPassword'> {
-  /** Names the run in jobs: lower-case letters, digits and dashes. */
-  readonly runId: string;
-  /** Told when a job of another run is waited for. */
-  readonly onJobFollowed?: (summary: string) => void;
-  readonly pause?: Pause;
+export interface WindowsRemoteOptions extends Omit<LinuxRemoteOptions, 'sudoPassword'> {
   /** How long `ask` waits, in ms; default 3 min. */
   readonly askMs?: number;
-  /** Told what `reveal` returned. */
-  readonly onSecret?: (secret: Secret) => void;
 }
 
 /** A Windows host over OpenSSH for Windows. What its commands return is the JSON text of their result. */

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isReady, watchApi } from '../api-gap.ts';
 import { eventsOf, inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { timed } from '../ok.ts';
 
 const [two, three] = [
   ['hacp1', 'hacp2'],
@@ -22,11 +23,6 @@ const { folder, file } = inventoryFile({});
 
 const up = (...flags: readonly string[]): Promise<Ran> =>
   kbuild('up', file, '--yes', '--json', '--kubeconfig', join(folder, 'vip.kubeconfig'), ...flags);
-const ok = (what: string, ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  console.log(`${what}: ${ran.seconds.toFixed(1)} s`);
-  return ran;
-};
 async function name(names: readonly string[]): Promise<void> {
   const inventory = await lab.inventory(names, { loadBalancer: { kind: 'keepalived', address: VIP, port: PORT } });
   writeFileSync(file, stringify({ ...inventory, name: 'habal' }, { aliasDuplicateObjects: false }));
@@ -34,7 +30,7 @@ async function name(names: readonly string[]): Promise<void> {
 /** A run; prints the longest time in seconds without an answer at the virtual address meanwhile. */
 async function watched(what: string, run: () => Promise<Ran>): Promise<Ran> {
   const watch = watchApi(VIP, PORT);
-  const ran = ok(what, await run());
+  const ran = timed(what, await run());
   const gap = (await watch.stop()) / 1000;
   console.log(`${what}: longest time without an answer ${gap.toFixed(1)} s`);
   return ran;
@@ -61,7 +57,7 @@ afterAll(async () => {
 });
 
 test('two control planes are each other’s balancers', async () => {
-  ok('2 control planes with keepalived', await up());
+  timed('2 control planes with keepalived', await up());
   for (const host of two) expect(await backends(host)).toEqual(two);
 });
 
@@ -81,7 +77,7 @@ test('removal: the same command takes the backend out, before its API server goe
   }
   expect((await lab.inside('hacp3', 'systemctl is-active haproxy keepalived')).stdout).toBe('inactive\ninactive\n');
   await name(two);
-  expect(ok('second run', await up()).stdout).not.toContain('"changed"');
+  expect(timed('second run', await up()).stdout).not.toContain('"changed"');
 });
 
 test('other balancers: the new ones serve, the former ones are left without any of it', async () => {
@@ -91,5 +87,5 @@ test('other balancers: the new ones serve, the former ones are left without any 
   for (const host of LB) expect(await backends(host)).toEqual(two);
   const left = 'systemctl is-active haproxy keepalived; grep -ls "Written by kbuild" /etc/haproxy/* /etc/keepalived/*';
   for (const host of two) expect((await lab.inside(host, left)).stdout).toBe('inactive\ninactive\n');
-  expect(ok('second run', await up()).stdout).not.toContain('"changed"');
+  expect(timed('second run', await up()).stdout).not.toContain('"changed"');
 });

@@ -4,8 +4,9 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter } from '../api-writer.ts';
-import { eventsOf, type Ran } from '../kbuild.ts';
+import { eventsOf } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { timed } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -15,12 +16,6 @@ const CONTROLS = ['eegcp1', 'eegcp2'] as const;
 const HOSTS = [one, two, three, four, five, ...CONTROLS];
 let cluster: Stacked;
 let writer: ReturnType<typeof startWriter>;
-
-const ok = (what: string, ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  console.log(`${what}: ${ran.seconds.toFixed(1)} s`);
-  return ran;
-};
 
 /** Addresses at which the API server of each control plane looks for etcd. */
 const ledTo = (): Promise<readonly string[]> =>
@@ -53,7 +48,7 @@ test('one member, and a founder that loses its power in the middle of init: undo
   await lab.kill([CONTROLS[0]]);
   await lab.start([CONTROLS[0]]);
   await running.ended;
-  ok('1 + 2 built by the second run', await cluster.up());
+  timed('1 + 2 built by the second run', await cluster.up());
   expect(await membersOf(cluster)).toEqual([one]);
   expect(await nodes(CONTROLS[0])).toEqual({ eegcp1: true, eegcp2: true });
 });
@@ -70,7 +65,7 @@ test.each([
   ['3 → 5', [one, two, three, four, five]],
 ])('%s: API servers follow, one after another', async (what, members) => {
   await cluster.name([...members, ...CONTROLS]);
-  const ran = ok(what, await cluster.up('--json'));
+  const ran = timed(what, await cluster.up('--json'));
   expect(eventsOf(ran).filter(({ kind }) => kind === 'unplanned')).toEqual([]);
   expect(await membersOf(cluster)).toEqual(members);
   expect(new Set(await ledTo())).toEqual(new Set([urls(...members)]));
@@ -79,9 +74,9 @@ test.each([
 
 test('5 → 3, the first one among those that go', async () => {
   const left = [two, three, four];
-  ok('5 → 3', await cluster.run('remove', one, five, '--yes'));
+  timed('5 → 3', await cluster.run('remove', one, five, '--yes'));
   await cluster.name([...left, ...CONTROLS]);
-  ok('API servers led to three', await cluster.up());
+  timed('API servers led to three', await cluster.up());
   expect(new Set(await ledTo())).toEqual(new Set([urls(...left)]));
   expect(await membersOf(cluster)).toEqual(left);
   expect((await cluster.up()).stdout).toBe('nothing to do\n');
@@ -94,7 +89,7 @@ test('nothing that was acknowledged is lost', async () => {
 });
 
 test('reset leaves nothing of etcd', async () => {
-  ok('reset', await cluster.run('reset', '--yes-destroy', 'eegrow'));
+  timed('reset', await cluster.run('reset', '--yes-destroy', 'eegrow'));
   const left = 'ls -A /etc/kubernetes/manifests /etc/kubernetes/pki/etcd /var/lib/etcd /etc/systemd/system/kubelet.service.d 2>/dev/null | grep -v :'; // prettier-ignore
   for (const host of [two, three, four]) expect((await lab.inside(host, left)).stdout.trim(), host).toBe('');
 });

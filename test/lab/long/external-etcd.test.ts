@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter } from '../api-writer.ts';
 import { daysLeft, daysServed, shorten } from '../etcd-leaf.ts';
-import { eventsOf, type Ran } from '../kbuild.ts';
+import { eventsOf } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 
@@ -17,12 +18,6 @@ const [one, two, three] = MEMBERS;
 const HOSTS = [...MEMBERS, 'eecp1', 'eecp2', 'eew1'];
 let cluster: Stacked;
 let writer: ReturnType<typeof startWriter>;
-
-const ok = (what: string, ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  console.log(`${what}: ${ran.seconds.toFixed(1)} s`);
-  return ran;
-};
 
 beforeAll(async () => {
   cluster = await stacked('eelong', 7461, HOSTS, { etcd: { topology: 'external' } });
@@ -33,14 +28,14 @@ afterAll(async () => {
 });
 
 test('3 etcd + 2 control planes + 1 worker are built by one run, as planned', async () => {
-  const ran = ok('3 + 2 + 1 built', await cluster.up('--json'));
+  const ran = timed('3 + 2 + 1 built', await cluster.up('--json'));
   expect(eventsOf(ran).filter(({ kind }) => kind === 'unplanned')).toEqual([]);
   expect(await membersOf(cluster)).toEqual(MEMBERS);
   expect(await nodes('eecp1')).toEqual({ eecp1: true, eecp2: true, eew1: true });
 });
 
 test('a second run has nothing to do', async () => {
-  expect(ok('second run', await cluster.up()).stdout).toBe('nothing to do\n');
+  expect(timed('second run', await cluster.up()).stdout).toBe('nothing to do\n');
 });
 
 test("the key of etcd's authority is on every host of etcd, for root alone, and nowhere else", async () => {
@@ -57,7 +52,7 @@ test('certificates that run out in 10 days are renewed by up, and really used', 
   await shorten(three, 'etcd/peer', 10, one);
   await shorten('eecp2', 'apiserver-etcd-client', 10, one);
   expect([await daysServed(two), await daysLeft('eecp2', 'apiserver-etcd-client')]).toEqual([9, 9]);
-  const ran = ok('three certificates renewed', await cluster.up('--json'));
+  const ran = timed('three certificates renewed', await cluster.up('--json'));
   const changed = eventsOf(ran).flatMap((event) => (event.kind === 'changed' ? [`${event.host} ${event.step}`] : []));
   expect(changed).toEqual([`${two} etcd-certificates`, `${three} etcd-certificates`, 'eecp2 etcd-client-certificate']);
   expect(await daysServed(two)).toBeGreaterThan(300);
@@ -68,10 +63,10 @@ test('certificates that run out in 10 days are renewed by up, and really used', 
 
 test('a snapshot is restored into all members, and what was written since is gone', async () => {
   const path = join(cluster.file, '..', 'restored.db');
-  ok('snapshot', await cluster.run('etcd', 'snapshot', 'save', path));
+  timed('snapshot', await cluster.run('etcd', 'snapshot', 'save', path));
   expect(statSync(path).mode & 0o777).toBe(0o600);
   await kubectl('eecp1', 'create namespace since');
-  ok('restore', await cluster.run('etcd', 'snapshot', 'restore', path, '--yes'));
+  timed('restore', await cluster.run('etcd', 'snapshot', 'restore', path, '--yes'));
   expect(await membersOf(cluster)).toEqual(MEMBERS);
   expect(await kubectl('eecp2', 'get namespaces -o name')).not.toContain('since');
   expect((await cluster.up()).stdout).toBe('nothing to do\n');
@@ -84,16 +79,16 @@ test('a member is destroyed: no other can be removed, the dead one can, and its 
   expect(code, stderr).toBe(7);
   expect(stderr).toContain(`2 of 3 voters healthy, quorum 2; without ${two} 1 of 2 would be healthy, quorum 2`);
   expect((await cluster.run('remove', one, '--yes')).code).toBe(3);
-  ok('the dead member removed', await cluster.run('remove', one, '--yes', '--dead', one));
+  timed('the dead member removed', await cluster.run('remove', one, '--yes', '--dead', one));
   await lab.reset([one]);
-  ok('replaced', await cluster.up());
+  timed('replaced', await cluster.up());
   expect(await membersOf(cluster)).toEqual(MEMBERS);
   expect((await cluster.up()).stdout).toBe('nothing to do\n');
 });
 
 test('a host that came back empty has its old member removed, and joins anew', async () => {
   await lab.reset([two]);
-  ok('an emptied member', await cluster.up());
+  timed('an emptied member', await cluster.up());
   expect(await membersOf(cluster)).toEqual(MEMBERS);
 });
 

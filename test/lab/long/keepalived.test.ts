@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isReady, watchApi } from '../api-gap.ts';
 import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -17,10 +18,6 @@ let file: string;
 
 const up = (...flags: readonly string[]): Promise<Ran> =>
   kbuild('up', file, '--yes', '--kubeconfig', join(folder, 'vip.kubeconfig'), ...flags);
-const ok = (ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  return ran;
-};
 const holder = async (): Promise<readonly string[]> => {
   const found = await Promise.all(
     [lb1, lb2].map(async (name) => {

@@ -9,6 +9,7 @@ import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { timed } from '../ok.ts';
 import { makeAuthority, makeLeaf } from '../openssl.ts';
 import { ownEtcd, type OwnEtcd } from '../own-etcd.ts';
 import { nodes } from '../pods.ts';
@@ -20,11 +21,6 @@ const folder = mkdtempSync(join(tmpdir(), 'kbuild-own-etcd-'));
 const file = join(folder, 'inventory.yaml');
 let etcd: OwnEtcd;
 
-const ok = (what: string, ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  console.log(`${what}: ${ran.seconds.toFixed(1)} s`);
-  return ran;
-};
 const up = (...flags: readonly string[]): Promise<Ran> =>
   kbuild('up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf'), ...flags);
 /** Writes the inventory; `other` are settings of `etcd` that differ from what is right. */
@@ -83,13 +79,13 @@ test('a member that is down is told, and kubeadm does not run', async () => {
 
 test('two control planes and a worker on three members are built', async () => {
   await lab.inside('haetcd3', 'systemctl kill -s CONT own-etcd');
-  ok('3 own etcd members, 2 + 1 built', await up());
+  timed('3 own etcd members, 2 + 1 built', await up());
   expect(await nodes('hacp1')).toEqual({ hacp1: true, hacp2: true, haw1: true });
   expect(Number((await etcd.ctl('get --prefix /registry/ --count-only -w fields | sed -n "s/.Count. : //p"')).trim())).toBeGreaterThan(100); // prettier-ignore
 });
 
 test('a second run has nothing to do', async () => {
-  expect(ok('second run', await up()).stdout).toBe('nothing to do\n');
+  expect(timed('second run', await up()).stdout).toBe('nothing to do\n');
 });
 
 test('a snapshot of it is not taken: it is the user’s', async () => {
@@ -99,7 +95,7 @@ test('a snapshot of it is not taken: it is the user’s', async () => {
 });
 
 test('reset leaves its members and its data, and the next up refuses what lies there', async () => {
-  ok('reset', await kbuild('reset', file, '--yes-destroy', 'haown'));
+  timed('reset', await kbuild('reset', file, '--yes-destroy', 'haown'));
   expect(await etcd.ctl('get --prefix /registry/namespaces/ --keys-only')).toContain('/registry/namespaces/default');
   const { code, stderr } = await up();
   expect(code, stderr).toBe(7);

@@ -4,8 +4,9 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter } from '../api-writer.ts';
-import { eventsOf, type Ran } from '../kbuild.ts';
+import { eventsOf } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { timed } from '../ok.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -13,12 +14,6 @@ const [one, three, five] = [['hcp1'], ['hcp3', 'hcp1', 'hcp2'], ['hcp4', 'hcp3',
 const HOSTS = [...five].sort();
 let cluster: Stacked;
 let writer: ReturnType<typeof startWriter>;
-
-const ok = (what: string, ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  console.log(`${what}: ${ran.seconds.toFixed(1)} s`);
-  return ran;
-};
 
 /** True once etcd, asked on a host, has a learner. */
 const hasLearner = async (host: string): Promise<boolean> => {
@@ -41,7 +36,7 @@ afterAll(async () => {
 
 test('one control plane', async () => {
   await cluster.name(one);
-  ok('1', await cluster.up());
+  timed('1', await cluster.up());
   writer = startWriter(cluster.kubeconfig);
 });
 
@@ -51,7 +46,7 @@ test.each([
 ])('%s: only what is new is touched', async (what, names) => {
   const before = await membersOf(cluster);
   await cluster.name(names);
-  const ran = ok(what, await cluster.up('--json'));
+  const ran = timed(what, await cluster.up('--json'));
   const joined = eventsOf(ran).flatMap((event) =>
     event.kind === 'changed' && event.step === 'kubeadm-join' ? [event.host] : [],
   );
@@ -60,7 +55,7 @@ test.each([
 });
 
 test('5 → 3', async () => {
-  ok('5 → 3', await cluster.run('remove', 'hcp4', 'hcp5', '--yes'));
+  timed('5 → 3', await cluster.run('remove', 'hcp4', 'hcp5', '--yes'));
   await cluster.name(three);
   expect(await membersOf(cluster)).toEqual([...three].sort());
 });
@@ -71,9 +66,9 @@ test('the founder is destroyed: another cannot be removed, the dead one can, and
   expect(code, stderr).toBe(7);
   expect(stderr).toContain('2 of 3 voters healthy, quorum 2; without hcp2 1 of 2 would be healthy, quorum 2');
   expect((await cluster.run('remove', 'hcp1', '--yes')).code).toBe(3);
-  ok('the dead one removed', await cluster.run('remove', 'hcp1', '--yes', '--dead', 'hcp1'));
+  timed('the dead one removed', await cluster.run('remove', 'hcp1', '--yes', '--dead', 'hcp1'));
   await lab.reset(['hcp1']);
-  ok('replaced', await cluster.up());
+  timed('replaced', await cluster.up());
   expect(await membersOf(cluster)).toEqual([...three].sort());
 });
 
@@ -86,7 +81,7 @@ test('nothing that was acknowledged is lost', async () => {
 test.each(['kbuild alone', 'kbuild and the power of the host'])(
   'a join cut between MemberAdd and promote: %s',
   async (what) => {
-    ok('hcp1 removed', await cluster.run('remove', 'hcp1', '--yes'));
+    timed('hcp1 removed', await cluster.run('remove', 'hcp1', '--yes'));
     const running = cluster.startUp();
     await waitUntil('a learner', 300_000, () => hasLearner('hcp2'));
     running.kill('SIGKILL');
@@ -95,7 +90,7 @@ test.each(['kbuild alone', 'kbuild and the power of the host'])(
       await lab.start(['hcp1']);
     }
     await running.ended;
-    ok(`after ${what} was cut`, await cluster.up());
+    timed(`after ${what} was cut`, await cluster.up());
     expect(await membersOf(cluster)).toEqual([...three].sort());
     expect((await cluster.up()).stdout).toBe('nothing to do\n');
   },

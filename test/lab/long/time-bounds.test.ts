@@ -5,8 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventsOf, type Ran } from '../kbuild.ts';
+import { eventsOf } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
 import { kubectl } from '../pods.ts';
 import { stacked, type Stacked } from '../stacked.ts';
 
@@ -15,11 +16,6 @@ const SIX = [...FIVE, 'haw3'];
 const BUILT_WITHIN = 1.15;
 const REGISTERED_WITHIN_S = 5;
 let cluster: Stacked;
-
-const ok = (ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  return ran;
-};
 
 interface NodeTimes {
   readonly metadata: { readonly name: string; readonly creationTimestamp: string };

@@ -7,6 +7,7 @@ import { remnants } from '../../windows/host/machine.ts';
 import type { SimulatedWindowsHost } from '../../windows/host/server.ts';
 import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { packetBetween, windowsEntry, windowsLabHost } from '../windows.ts';
 
@@ -21,10 +22,6 @@ let windows: readonly SimulatedWindowsHost[];
 let before: readonly object[];
 
 const up = (): Promise<Ran> => kbuild('up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf'));
-const ok = (ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  return ran;
-};
 const withoutFeatures = (left: object): object => ({ ...left, features: undefined });
 
 beforeAll(async () => {

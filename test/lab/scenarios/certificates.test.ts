@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
 import { makeAuthority, type KeyPair } from '../openssl.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
@@ -14,10 +14,6 @@ let cluster: Stacked;
 let mine: KeyPair;
 let other: KeyPair;
 
-const ok = (ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  return ran;
-};
 const using = ({ cert, key }: KeyPair) => ({ distribution: 'copy', ca: { cert, key: `file:${key}` } });
 
 beforeAll(async () => {

@@ -8,6 +8,7 @@ import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventsOf, inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
 import { dial, kubectl, nodes, startEcho, stopEcho, type EchoPod } from '../pods.ts';
 
 const [cp, w1, w2] = ['acp1', 'aw1', 'aw2'] as const;
@@ -37,10 +38,6 @@ const plan = async (...flags: readonly string[]): Promise<PlanDocument> => {
   const { stdout, stderr } = await kbuild('plan', file, '--json', ...flags);
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout) as PlanDocument;
-};
-const ok = (ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  return ran;
 };
 
 beforeAll(async () => {

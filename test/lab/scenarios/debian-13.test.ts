@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 
 const HOST = 'tcp1';
@@ -14,10 +15,6 @@ let folder: string;
 let file: string;
 
 const up = (): Promise<Ran> => kbuild('up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf'));
-const ok = (ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  return ran;
-};
 const on = async (command: string): Promise<string> => (await lab.inside(HOST, command)).stdout.trim();
 
 /** Another package tool, as dpkg sees one: it holds the lock until a job of kbuild says that it waits, and then says so. */

@@ -1,19 +1,14 @@
 /** An etcd that kbuild builds on a host of its own, the smallest: built, left alone, its certificates renewed, torn down. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { daysLeft, daysServed, shorten } from '../etcd-leaf.ts';
-import { eventsOf, type Ran } from '../kbuild.ts';
+import { eventsOf } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { timed } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 
 const [ETCD, CONTROL] = ['eesetcd1', 'eescp1'] as const;
 let cluster: Stacked;
-
-const ok = (what: string, ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  console.log(`${what}: ${ran.seconds.toFixed(1)} s`);
-  return ran;
-};
 
 beforeAll(async () => {
   cluster = await stacked('eesmall', 7462, [ETCD, CONTROL], { etcd: { topology: 'external' } });
@@ -24,11 +19,11 @@ afterAll(async () => {
 });
 
 test('a member and a control plane are built by one run, as planned', async () => {
-  const ran = ok('1 etcd + 1 control plane', await cluster.up('--json'));
+  const ran = timed('1 etcd + 1 control plane', await cluster.up('--json'));
   expect(eventsOf(ran).filter(({ kind }) => kind === 'unplanned')).toEqual([]);
   expect(await membersOf(cluster)).toEqual([ETCD]);
   expect(await nodes(CONTROL)).toEqual({ [CONTROL]: true });
-  expect(ok('second run', await cluster.up()).stdout).toBe('nothing to do\n');
+  expect(timed('second run', await cluster.up()).stdout).toBe('nothing to do\n');
 });
 
 test("the key of etcd's authority is where etcd is, and nowhere else", async () => {
@@ -41,14 +36,14 @@ test('certificates that run out in 10 days are renewed, and used without a resta
   await shorten(ETCD, 'etcd/server', 10, ETCD);
   await shorten(CONTROL, 'apiserver-etcd-client', 10, ETCD);
   expect(await daysServed(ETCD)).toBe(9);
-  ok('two certificates renewed', await cluster.up());
+  timed('two certificates renewed', await cluster.up());
   expect(await daysServed(ETCD)).toBeGreaterThan(300);
   expect(await daysLeft(CONTROL, 'apiserver-etcd-client')).toBeGreaterThan(300);
   expect((await cluster.up()).stdout).toBe('nothing to do\n');
 });
 
 test('reset takes etcd with its data', async () => {
-  ok('reset', await cluster.run('reset', '--yes-destroy', 'eesmall'));
+  timed('reset', await cluster.run('reset', '--yes-destroy', 'eesmall'));
   const { stdout } = await lab.inside(ETCD, 'find /var/lib/etcd /etc/kubernetes /etc/systemd/system/kubelet.service.d -type f 2>/dev/null'); // prettier-ignore
   expect(stdout).toBe('');
 });

@@ -2,19 +2,15 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventsOf, type Ran } from '../kbuild.ts';
+import { eventsOf } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { waitUntil } from '../wait-until.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 
 const HOSTS = ['hcp1', 'hcp2', 'hcp3', 'hw1'];
 let cluster: Stacked;
-
-const ok = (ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  return ran;
-};
 
 beforeAll(async () => {
   cluster = await stacked('hstack', 7443, HOSTS);

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { httpProxy, type Proxy } from '../http-proxy.ts';
 import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { VERSIONS } from '../versions.ts';
 
@@ -21,10 +22,6 @@ let base: lab.LabInventory;
 
 const write = (inventory: object): void => writeFileSync(file, stringify(inventory, { aliasDuplicateObjects: false }));
 const up = (): Promise<Ran> => kbuild('up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf'));
-const ok = (ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  return ran;
-};
 const on = async (command: string): Promise<string> => (await lab.inside(HOST, command)).stdout;
 
 beforeAll(async () => {

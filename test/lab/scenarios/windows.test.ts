@@ -13,6 +13,7 @@ import type { SimulatedWindowsHost } from '../../windows/host/server.ts';
 import { kubeadmJoin } from '../../windows/kubelet/join.ts';
 import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { packetBetween, windowsEntry, windowsLabHost } from '../windows.ts';
 
@@ -27,10 +28,6 @@ let before: object;
 
 const up = (): Promise<Ran> => kbuild('up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf'));
 const write = (changed: object): void => writeFileSync(file, stringify(changed, { aliasDuplicateObjects: false }));
-const ok = (ran: Ran): Ran => {
-  expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBe(0);
-  return ran;
-};
 const addressOf = (name: string): string => lab.hostSettings(name).address;
 /** The lab's inventory with so many of the Windows hosts. */
 const withWindows = (count: number): lab.LabInventory => ({
