@@ -11,7 +11,7 @@ import { ok } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { packetBetween, windowsEntry, windowsLabHost } from '../windows.ts';
 
-const [cp, w1, w2] = ['w3cp1', 'w3w1', 'w3w2'] as const;
+const [cp, w1, w2] = ['wicp1', 'wiw1', 'wiw2'] as const;
 const HOSTS = [cp, w1, w2];
 const network = { plugin: 'flannel', flannel: { backend: 'host-gw' } };
 
@@ -26,8 +26,8 @@ const withoutFeatures = (left: object): object => ({ ...left, features: undefine
 
 beforeAll(async () => {
   windows = [
-    await windowsLabHost('w3win1', { build: '20348', internalAddress: '10.77.0.201', network: 'cbr0' }),
-    await windowsLabHost('w3win2', { build: '26100', internalAddress: '10.77.0.202', network: 'cbr0' }),
+    await windowsLabHost('wiwin1', { build: '20348', internalAddress: '10.77.0.210', network: 'cbr0' }),
+    await windowsLabHost('wiwin2', { build: '26100', internalAddress: '10.77.0.211', network: 'cbr0' }),
   ];
   before = windows.map(({ machine }) => remnants(machine));
   await lab.up(HOSTS);
@@ -51,7 +51,7 @@ test('up builds it', async () => {
   );
   const { seconds } = ok(await up());
   console.log(`host-gw: 1 control plane, 2 Linux and 2 Windows workers: ${seconds.toFixed(1)} s`);
-  expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true, w3win1: true, w3win2: true });
+  expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true, wiwin1: true, wiwin2: true });
   expect(windows.map(({ machine }) => machine.networks.map(({ name }) => name))).toEqual([['cbr0'], ['cbr0']]);
 });
 
