@@ -65,13 +65,14 @@ export async function withRun(
   const lines: Reporter =
     flags.quiet === true ? { report: () => undefined, close: () => Promise.resolve() } : lineReporter(context.err);
   let shown: Reporter = flags.json === true && events === 'as-json' ? jsonReporter(context.out) : lines;
+  const now = (): string => new Date(context.nowMs()).toISOString();
   const log = (entry: object): void => {
-    file.write(mask.value(entry));
+    file.write(mask.value({ time: now(), ...entry }));
   };
   const stands = standing();
   const emit = (event: Event): void => {
     stands.note(event);
-    const timed: TimedEvent = mask.value({ time: new Date(context.nowMs()).toISOString(), ...event });
+    const timed: TimedEvent = mask.value({ time: now(), ...event });
     file.report(timed);
     shown.report(timed);
   };
