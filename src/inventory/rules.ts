@@ -6,6 +6,7 @@ import {
   hostAddresses,
   hostNames,
   internalAddresses,
+  nodeSettings,
   someControlPlane,
   supportedHosts,
 } from './rules/hosts.ts';
@@ -31,6 +32,7 @@ export const rules: readonly Rule[] = [
   hostNames,
   hostAddresses,
   internalAddresses,
+  nodeSettings,
   supportedHosts,
   windowsHosts,
   disjointNetworks,

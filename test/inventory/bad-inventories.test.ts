@@ -540,6 +540,18 @@ const VALUES: readonly Bad[] = [
     /at most 63 letters/,
   ],
   [
+    'labels of a host that is no node',
+    also('etcd: { topology: external }') + '  - { name: e1, address: 10.0.0.41, role: etcd, labels: { disk: nvme } }\n',
+    '16:57 hosts[2].labels:',
+    /a host of role etcd is none: remove them/,
+  ],
+  [
+    'taints of a host that is no node',
+    host('{ name: lb1, address: 10.0.0.41, role: load-balancer, taints: [] }'),
+    '15:67 hosts[2].taints:',
+    /a host of role load-balancer is none: remove them/,
+  ],
+  [
     'a label of Kubernetes’s own',
     host(`{ name: w9, ${HOST}, labels: { kubernetes.io/os: linux } }`),
     '15:79 hosts[2].labels["kubernetes.io/os"]:',

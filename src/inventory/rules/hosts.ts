@@ -107,3 +107,13 @@ export const someControlPlane: Rule = ({ hosts }) =>
   hosts.some(({ role }) => role === 'control-plane')
     ? []
     : [problem(['hosts'], 'there is no control plane; give one host "role: control-plane"')];
+
+/** Labels and taints are of nodes; what runs only etcd or a balancer is none. */
+export const nodeSettings: Rule = ({ hosts }) =>
+  hosts.flatMap(({ role, labels, taints }, i) =>
+    role === 'etcd' || role === 'load-balancer'
+      ? [...(Object.keys(labels).length > 0 ? ['labels'] : []), ...(taints === undefined ? [] : ['taints'])].map(
+          (key) => problem(['hosts', i, key], `are of nodes, and a host of role ${role} is none: remove them`),
+        )
+      : [],
+  );
