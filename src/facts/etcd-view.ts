@@ -34,11 +34,19 @@ export const withEtcd = (command: Command<'sh'>): Command<'sh'> => ({
 
 /** Members, health and status of a stacked etcd. An etcdctl that fails says what it knows all the same. */
 export const etcdCommand = withEtcd(sh`t=$(mktemp -d -p /run); trap 'rm -rf "$t"' EXIT
-e m "$@" -w json member list >"$t/members" &
+# A runtime under load loses what a short process said: a success without a word is asked again.
+q() {
+  answer=$1; shift
+  for try in 1 2 3; do
+    e "$answer$try" "$@" >"$t/$answer" || return
+    if [ -s "$t/$answer" ]; then return; fi
+  done
+}
+q members "$@" -w json member list &
 members=$!
-e h "$@" -w json endpoint health --cluster >"$t/health" &
-e s "$@" -w json endpoint status --cluster >"$t/status" &
-e a "$@" -w json alarm list >"$t/alarms" &
+q health "$@" -w json endpoint health --cluster &
+q status "$@" -w json endpoint status --cluster &
+q alarms "$@" -w json alarm list &
 wait "$members"
 wait
 for answer in members health status alarms; do echo "$answer $(cat "$t/$answer")"; done`);
@@ -93,7 +101,8 @@ export function parseEtcd(out: string): EtcdView {
     const text = answers.get(name)?.trim() ?? '';
     return text === '' ? undefined : withLongNumbers(text);
   };
-  const { members } = answer('members') as { readonly members: readonly RawMember[] };
+  const { members } = (answer('members') ?? {}) as { readonly members?: readonly RawMember[] };
+  if (members === undefined) throw new Error('etcd did not tell its members');
   const health = (answer('health') ?? []) as readonly { readonly endpoint: string; readonly health: boolean }[];
   const status = (answer('status') ?? []) as readonly RawStatus[];
   const healthy = new Set(

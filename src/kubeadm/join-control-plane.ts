@@ -12,6 +12,7 @@ import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
+import { observedLinux } from '../facts/fleet.ts';
 import type { On } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 
@@ -25,14 +26,22 @@ function isYetToJoin(target: Target): boolean {
 }
 
 /** What stands in the way of another member; undefined when nothing does. Members that the host itself left do not count. */
-function obstacle({ inventory, host }: Target, cluster: ClusterUp): string | undefined {
+function obstacle({ inventory, host, fleet }: Target, cluster: ClusterUp): string | undefined {
   const own = new Set(membersOf(cluster, host).map(({ id }) => id));
   const others = cluster.members.filter(({ id }) => !own.has(id));
   if (inventory.etcd.topology === 'stacked') {
     const { allowed, why } = gate({ members: others, alarms: cluster.alarms }, { kind: 'add' });
     if (!allowed) return why;
   }
-  const joined = cluster.nodes.filter(({ role, name }) => role === 'control-plane' && name !== host.name);
+  // A host that came back empty has no API server, whatever the node of its name says; that node goes when it joins.
+  const empty = new Set(
+    observedLinux(fleet)
+      .filter(({ facts }) => facts.kubernetesTraces.size === 0)
+      .map((one) => one.host.name),
+  );
+  const joined = cluster.nodes.filter(
+    ({ role, name }) => role === 'control-plane' && name !== host.name && !empty.has(name),
+  );
   const silent = joined.find(({ name }) => (cluster.apiServers.get(name) ?? 'ok') !== 'ok');
   return silent === undefined ? undefined : `the API server of ${silent.name}: ${cluster.apiServers.get(silent.name)!}`;
 }

@@ -37,7 +37,8 @@ test('ids keep all their digits, and who does not answer is not healthy', () => 
 });
 
 test('an etcd that says nothing is an error, not an empty one', () => {
-  expect(() => parseEtcd('members \nhealth \nstatus \nalarms \n')).toThrow();
+  expect(() => parseEtcd('members \nhealth \nstatus \nalarms \n')).toThrow('etcd did not tell its alarms');
+  expect(() => parseEtcd('members \nhealth \nstatus \nalarms {}\n')).toThrow('etcd did not tell its members');
 });
 
 test('without quorum, where nobody is asked for health, who answers is told by the status', () => {

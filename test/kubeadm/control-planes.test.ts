@@ -73,6 +73,12 @@ describe('a further control plane', () => {
     expect(controlPlanesWell.diff(waiting)[0]!.apply).toBeUndefined();
   });
 
+  test('does not wait for an API server that cannot be: of a host that came back empty and left only its node', () => {
+    const silent = { nodes: controls('cp1', 'cp3'), apiServers: new Map([['cp1', 'ok'], ['cp3', 'refused']]) }; // prettier-ignore
+    const fleet = fleetOf([CONTROL, [cp2, factsOf()], [cp3, factsOf()]], { ...cluster, ...silent });
+    expect(summaries(controlPlanesWell, targetOf(inventory, cp2, fleet))).toEqual([]);
+  });
+
   test('that came back empty has its old member removed, unless that costs quorum', () => {
     const old = (...members: readonly MemberView[]) =>
       targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, factsOf()]], { ...cluster, members }));
