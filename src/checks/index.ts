@@ -33,6 +33,7 @@ import { packageLocks } from './package-locks.ts';
 import { packageManager } from './package-manager.ts';
 import { pathMtu } from './path-mtu.ts';
 import { pendingReboot } from './pending-reboot.ts';
+import { podNetwork } from './pod-network.ts';
 import { portMatrix } from './port-matrix.ts';
 import { ports } from './ports.ts';
 import { productUuid } from './product-uuid.ts';
@@ -145,7 +146,7 @@ export const fleetChecks: readonly Check[] = [
 ];
 
 /** Checks of what surveys measured. */
-export const surveyChecks: readonly Check[] = [portMatrix, pathMtu, diskSync, overlayMount, downloads];
+export const surveyChecks: readonly Check[] = [portMatrix, pathMtu, diskSync, overlayMount, downloads, podNetwork];
 
 /** Every preflight check. */
 export const checks: readonly Check[] = [

@@ -12,6 +12,7 @@ import type { Flags } from './flags.ts';
 import { findings, obstacles } from './preflight.ts';
 import { withRun } from './run.ts';
 import { survey } from './survey.ts';
+import { surveyPods } from './survey-pods.ts';
 
 /** `kbuild check`: every preflight check, all findings at once. Reads only. */
 export const runCheck = (context: Context, flags: Flags): Promise<number> =>
@@ -20,7 +21,7 @@ export const runCheck = (context: Context, flags: Flags): Promise<number> =>
     const meant = fleet.hosts.filter(({ host }) => selects(flags.hosts, host.name));
     const hosts = meant.map(({ host }) => host.name);
     const about = observedLinux(fleet).filter(({ host }) => hosts.includes(host.name));
-    const surveys = flags.active === true ? await survey(run, about) : undefined;
+    const surveys = flags.active === true ? { ...(await survey(run, about)), pods: await surveyPods(run) } : undefined;
     const all = findings(run, surveys);
     const found = all.filter(({ host }) => host === undefined || selects(flags.hosts, host));
     if (flags.junit !== undefined) {

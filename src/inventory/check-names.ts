@@ -35,6 +35,7 @@ export const CHECK_NAMES = [
   'package-manager',
   'path-mtu',
   'pending-reboot',
+  'pod-network',
   'port-matrix',
   'ports',
   'product-uuid',

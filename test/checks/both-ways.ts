@@ -1,5 +1,6 @@
 import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { PodNetwork } from '../../src/surveys/pod-network.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
 import { clusterOf, nodeOf } from '../fakes/cluster.ts';
 import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
@@ -40,6 +41,10 @@ const noSurveys: Surveys = {
   overlays: [],
   downloads: [],
 };
+
+const podsOf = (found: Partial<PodNetwork>): Situation => ({
+  surveys: { ...noSurveys, pods: { found: { tried: 12, blocked: [], failed: [], untried: [], ...found } } },
+});
 
 const paths8 = '/var/lib\n/var/lib\n/var/lib\n/var/log\n/etc\n/usr\n/opt\n/tmp\n';
 const disks = (free: string, mounts: string): string => `${paths8}${`${free}\n`.repeat(8)}${mounts}`;
@@ -597,6 +602,34 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
         },
       },
       good: { inventory: inventory({ firewall: 'open' }), surveys: noSurveys },
+    },
+  ],
+  'pod-network': [
+    {
+      finds:
+        /^pods on cp1 do not reach those on w1, w2: no answer within 5 s\npods on w1 do not reach the API at its Service address: refused\npods on w1 do not reach cluster DNS for kubernetes.default: i\/o timeout$/,
+      bad: podsOf({
+        blocked: [
+          { from: 'cp1', to: { about: 'pod', node: 'w1' }, how: 'no answer within 5 s' },
+          { from: 'cp1', to: { about: 'pod', node: 'w2' }, how: 'no answer within 5 s' },
+          { from: 'w1', to: { about: 'api' }, how: 'refused' },
+          { from: 'w1', to: { about: 'dns' }, how: 'i/o timeout' },
+        ],
+      }),
+      good: podsOf({}),
+    },
+    {
+      finds: /^could not try the network from a pod on w1: Failed to pull image$/,
+      bad: podsOf({ failed: [{ node: 'w1', reason: 'Failed to pull image' }] }),
+      good: { surveys: noSurveys },
+    },
+    {
+      finds: /^the network of pods was not tried on win1: its pods are tried by/,
+      bad: podsOf({ untried: [{ node: 'win1', reason: 'its pods are tried by `kbuild windows selftest`' }] }),
+    },
+    {
+      finds: /^could not try the network from pods: the cluster does not answer/,
+      bad: { surveys: { ...noSurveys, pods: { failed: 'the cluster does not answer: cp1' } } },
     },
   ],
   'path-mtu': [

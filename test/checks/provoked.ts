@@ -53,6 +53,7 @@ export const provoked: Readonly<Record<string, string>> = {
   endpoint: `${LAB}a virtual address that another machine has`,
   'version-skew': 'unit test',
   'port-matrix': `${LAB}a packet filter that drops TCP from one host and the overlay's UDP from another`,
+  'pod-network': `${LAB}the overlay's UDP dropped between two nodes of a cluster`,
   'path-mtu': `${LAB}a packet filter that drops what is larger than 1400 bytes`,
   'disk-sync': `${LAB}the machine's disk, which all hosts share (ignored in the lab's inventory)`,
   'overlay-mount': `${LAB}/var/lib/containerd on an overlay`,

@@ -1,4 +1,5 @@
-import type { Bench, PodSeen } from './bench.ts';
+import type { PodSeen } from '../../surveys/pods-seen.ts';
+import type { Bench } from './bench.ts';
 import {
   CONTENT,
   HOST_POD,

@@ -1,4 +1,5 @@
 import type { NodeView } from '../../facts/cluster.ts';
+import { podsStarted, type Patience } from '../../surveys/pods-seen.ts';
 import type { Bench } from './bench.ts';
 import { flows, trialOf, type Flow, type Trial } from './flows.ts';
 import { podsOf, selftestObjects } from './objects.ts';
@@ -6,19 +7,13 @@ import { fail, type Outcome, type Row } from './outcome.ts';
 import type { SelftestPlan } from './plan.ts';
 
 /** What a selftest is told. */
-export interface SelftestOptions {
+export interface SelftestOptions extends Patience {
   readonly image: string;
   readonly dnsDomain: string;
   /** `host:port` outside the network of pods, for the flow `outbound by TCP`. */
   readonly outside: string;
-  /** How long all pods may take to run, milliseconds: images of Windows are large. */
-  readonly startMs: number;
   /** How long one flow may take until it passes, milliseconds: kube-proxy writes its rules a moment later. */
   readonly flowMs: number;
-  readonly nowMs: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
-  readonly say: (text: string) => void;
-  readonly signal: AbortSignal;
 }
 
 const LOOK_MS = 1000;
@@ -32,22 +27,6 @@ async function tried(flow: Flow, trial: Trial, { nowMs, sleep, flowMs, signal }:
       .catch((error: unknown) => fail((error instanceof Error ? error.message : String(error)).split('\n')[0]!));
     signal.throwIfAborted();
     if (outcome.result !== 'fail' || nowMs() >= deadline) return outcome;
-    await sleep(LOOK_MS);
-  }
-}
-
-/** Waits until every pod is ready, or the time is over: those that are not make flows fail, with their reasons. */
-async function started(bench: Bench, { nowMs, sleep, startMs, say, signal }: SelftestOptions) {
-  const deadline = nowMs() + startMs;
-  let waiting = '';
-  for (;;) {
-    const pods = await bench.pods();
-    signal.throwIfAborted();
-    const late = pods.filter(({ ready }) => !ready);
-    if (late.length === 0 || nowMs() >= deadline) return pods;
-    const text = late.map(({ name, reason }) => `${name} (${reason})`).join(', ');
-    if (text !== waiting) say(`waiting for ${text}`);
-    waiting = text;
     await sleep(LOOK_MS);
   }
 }
@@ -66,7 +45,7 @@ export async function selftest(
   await bench.begin();
   try {
     await bench.apply(selftestObjects(plan, options.image));
-    const pods = new Map((await started(bench, options)).map((pod) => [pod.name, pod]));
+    const pods = new Map((await podsStarted(() => bench.pods(), options)).map((pod) => [pod.name, pod]));
     const rows: Row[] = [];
     for (const group of plan.groups) {
       const trial = trialOf({

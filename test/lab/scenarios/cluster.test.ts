@@ -6,10 +6,12 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventsOf, inventoryFile, kbuild, type Ran } from '../kbuild.ts';
+import { checked } from '../findings.ts';
+import { eventsOf, inventoryFile, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
 import { dial, kubectl, nodes, startEcho, stopEcho, type EchoPod } from '../pods.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const [cp, w1, w2] = ['acp1', 'aw1', 'aw2'] as const;
 const HOSTS = [cp, w1, w2];
@@ -111,6 +113,39 @@ describe('from bare hosts', () => {
     for (const { name, internalAddress } of hosts) expect(shown).toContain(`${name}=${internalAddress!}`);
     const { stdout } = await lab.inside(w1, 'bridge fdb show dev flannel.1');
     expect(stdout).toContain(hosts[0]!.internalAddress);
+  });
+});
+
+describe('check --active tries the network from a pod on every node', () => {
+  const active = async () => {
+    const { findings, seconds } = await checked(inventory, '--active');
+    const pods = findings.filter(({ check }) => check === 'pod-network');
+    console.log(`check --active of a cluster of ${String(HOSTS.length)}: ${seconds.toFixed(1)} s`);
+    return pods.map(({ severity, host, message }) => `${severity} ${host ?? ''}: ${message}`);
+  };
+  const namespaces = (): Promise<string> => kubectl(cp, 'get namespaces -l kbuild.dev/tries -o name');
+
+  test('finds nothing in a healthy cluster, and leaves no namespace: not of its own, not of a run that was killed', async () => {
+    const killed = start(['check', file, '--active']);
+    await waitUntil('a namespace is there', 120_000, async () => (await namespaces()) !== '');
+    killed.kill('SIGKILL');
+    await killed.ended;
+    const metadata = { name: 'left', labels: { 'kbuild.dev/tries': 'pods' }, annotations: { 'kbuild.dev/until': '1' } };
+    await kubectl(cp, 'create -f -', JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata }));
+    expect(await active()).toEqual([]);
+    await waitUntil('no namespace is left', 60_000, async () => (await namespaces()) === '');
+  });
+
+  test("names the two nodes between which the overlay's packets are dropped", async () => {
+    const rule = `INPUT -s ${lab.hostSettings(w2).internalAddress} -p udp --dport 8472 -j DROP`;
+    await lab.inside(w1, `iptables -w -I ${rule}`);
+    const found = await active();
+    await lab.inside(w1, `iptables -w -D ${rule}`);
+    expect(found).toEqual([
+      `error ${w1}: pods on ${w1} do not reach those on ${w2}: no answer within 5 s`,
+      `error ${w2}: pods on ${w2} do not reach those on ${w1}: no answer within 5 s`,
+    ]);
+    expect(await namespaces()).toBe('');
   });
 });
 

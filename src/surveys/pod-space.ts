@@ -1,0 +1,100 @@
+import type { JsonObject } from '../inventory/inventory.ts';
+import type { Held, Remote } from '../remote/remote.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+import { complaints, podsSeen, type PodSeen } from './pods-seen.ts';
+
+/** A namespace of its own for pods that try something; asked by kubectl on one control plane. */
+export interface PodSpace {
+  readonly namespace: string;
+  /** Makes the namespace, which goes when this program does; and removes those whose time is over. */
+  begin(): Promise<void>;
+  /** Deletes the namespace and waits until all of it is gone. */
+  end(): Promise<void>;
+  apply(objects: readonly JsonObject[]): Promise<void>;
+  pods(): Promise<readonly PodSeen[]>;
+  /** What was last complained of, by pod. */
+  complaints(): Promise<ReadonlyMap<string, string>>;
+  /** What a command in a pod's container `web` printed. @throws CommandError on any status but 0, and after two minutes */
+  exec(pod: string, command: readonly string[]): Promise<string>;
+}
+
+/** The container of every pod that something is run in. */
+export const CONTAINER = 'web';
+
+/** Label of such namespaces. */
+export const SPACE_LABEL = 'kbuild.dev/tries';
+/** Annotation of such a namespace: seconds since the epoch by the control plane's clock, after which nobody uses it. */
+export const SPACE_UNTIL = 'kbuild.dev/until';
+
+/** Names of the namespaces whose time is over, from seconds since the epoch and a JSON list, as one command printed them. */
+export function expired(out: string): readonly string[] {
+  const end = out.indexOf('\n');
+  const now = Number(out.slice(0, end));
+  const { items } = JSON.parse(out.slice(end)) as {
+    readonly items: readonly {
+      readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+      readonly status?: { readonly phase?: string };
+    }[];
+  };
+  return items.flatMap(({ metadata: { name, annotations }, status }) =>
+    Number(annotations?.[SPACE_UNTIL] ?? '0') < now && status?.phase !== 'Terminating' ? [name] : [],
+  );
+}
+
+interface Parts {
+  readonly kubectl: readonly string[];
+  readonly remote: Pick<Remote<'sh'>, 'run' | 'hold'>;
+  readonly namespace: string;
+  /** What the namespace lets pods do, also where a cluster's default lets them do less (Pod Security Standards). */
+  readonly security: 'restricted' | 'privileged';
+  /** How long it may be there at most, seconds. */
+  readonly lifeSeconds: number;
+}
+
+/** A namespace that is not there yet. */
+export function podSpace({ kubectl, remote, namespace, security, lifeSeconds }: Parts): PodSpace {
+  const tool = [...kubectl, '--request-timeout=30s'];
+  const inside = ['-n', namespace];
+  let held: Held | undefined;
+  return {
+    namespace,
+    begin: async () => {
+      const out = await remote.run(sh`date +%s; ${tool} get namespaces -l ${SPACE_LABEL} -o json`);
+      const old = expired(out);
+      if (old.length > 0) await remote.run(sh`${tool} delete namespace ${old} --ignore-not-found --wait=false`);
+      const until = Number(out.split('\n')[0]) + lifeSeconds;
+      const object = {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: {
+          name: namespace,
+          labels: { [SPACE_LABEL]: 'pods', 'pod-security.kubernetes.io/enforce': security },
+          annotations: { [SPACE_UNTIL]: String(until) },
+        },
+      };
+      held = await remote.hold(
+        script('linux/pod-namespace.sh', {
+          KUBECTL: tool.join(' '),
+          NAMESPACE: namespace,
+          OBJECT: JSON.stringify(object),
+          LIFE: lifeSeconds,
+        }),
+      );
+    },
+    end: async () => {
+      try {
+        await remote.run(sh`${kubectl} delete namespace ${namespace} --ignore-not-found --timeout=5m`);
+      } finally {
+        await held?.release();
+      }
+    },
+    apply: async (objects) => {
+      const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
+      await remote.run(sh`printf %s ${list} | ${tool} ${inside} apply -f -`);
+    },
+    pods: async () => podsSeen(await remote.run(sh`${tool} ${inside} get pods -o json`)),
+    complaints: async () => complaints(await remote.run(sh`${tool} ${inside} get events -o json`)),
+    exec: (pod, command) => remote.run(sh`timeout 120 ${kubectl} ${inside} exec ${pod} -c ${CONTAINER} -- ${command}`),
+  };
+}
