@@ -140,6 +140,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
       facts: async (host, names) => (await observed(host, names)).facts,
       cluster,
       clusterFacts,
+      nowMs,
     });
 
   const close = async (): Promise<void> => {

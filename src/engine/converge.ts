@@ -113,7 +113,7 @@ function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
     },
     /** Before the first host of a phase that goes host by host and has something to do: others were at work meanwhile. */
     takeTurn: (watch: Watch): void => {
-      if (!turnTaken) watch.expireAll();
+      if (!turnTaken) watch.expireOld();
       turnTaken = true;
     },
     count: (more: number): void => {
@@ -157,7 +157,7 @@ async function hostInPhase(
     }
   }
   // It changed what the hosts have in common: what was seen before is old to the next one.
-  if (inTurn && steps.length > 0) run.watch.expireAll();
+  if (inTurn && steps.length > 0) run.watch.expireOld();
   row.count(changes);
   emit({ kind: 'host-done', phase: phase.name, host: host.name, changes, durationMs: nowMs() - startedMs });
   return changes;

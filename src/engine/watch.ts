@@ -10,7 +10,11 @@ export interface Eyes {
   readonly cluster: (hosts: readonly Observed[]) => Promise<ClusterView>;
   /** The facts that tell on which control planes a cluster can be asked for. */
   readonly clusterFacts: readonly string[];
+  readonly nowMs: () => number;
 }
+
+/** What was seen within these ms counts as seen immediately before. */
+const FRESH_MS = 3000;
 
 /**
  * The fleet as it is known now. It notes which facts a `diff` reads, so that after a change only those are observed
@@ -30,6 +34,8 @@ export interface Watch {
   readonly expireCluster: () => void;
   /** Nothing known counts any more. */
   readonly expireAll: () => void;
+  /** Only what was looked at within the last three seconds, and has not expired since, still counts. */
+  readonly expireOld: () => void;
 }
 
 type Reading = `${string}/${string}`;
@@ -49,13 +55,14 @@ export function watch(first: Fleet, eyes: Eyes): Watch {
   let allExpired = 0;
   let clusterExpired = 0;
   const expired = new Map<string, number>();
-  const taken = new Map<Reading, number>();
+  const taken = new Map<Reading, { readonly moment: number; readonly atMs: number }>();
   /** What the running `diff` has read; diffs are synchronous, so there is only one. */
   let noted: Set<Reading> | undefined;
   const inFlight = new Map<string, { readonly since: number; readonly done: Promise<void> }>();
 
   const isStale = (one: Reading): boolean =>
-    (taken.get(one) ?? 0) < Math.max(allExpired, one === CLUSTER ? clusterExpired : (expired.get(parts(one)[0]) ?? 0));
+    (taken.get(one)?.moment ?? 0) <
+    Math.max(allExpired, one === CLUSTER ? clusterExpired : (expired.get(parts(one)[0]) ?? 0));
 
   const noting = (observed: Observed): Observed => ({
     ...observed,
@@ -90,7 +97,7 @@ export function watch(first: Fleet, eyes: Eyes): Watch {
   };
 
   const refreshHost = async (name: string, facts: readonly string[]): Promise<void> => {
-    const at = moment;
+    const at = { moment, atMs: eyes.nowMs() };
     const fresh = await eyes.facts(known.get(name)!.host, facts);
     const before = known.get(name)!;
     const mixed = Object.defineProperties(
@@ -104,7 +111,7 @@ export function watch(first: Fleet, eyes: Eyes): Watch {
   };
 
   const refreshCluster = async (): Promise<void> => {
-    const at = moment;
+    const at = { moment, atMs: eyes.nowMs() };
     const needed = [...known.values()]
       .filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd')
       .flatMap(({ host }) => eyes.clusterFacts.map((fact) => reading(host.name, fact)));
@@ -155,6 +162,11 @@ export function watch(first: Fleet, eyes: Eyes): Watch {
     },
     expireAll: () => {
       allExpired = ++moment;
+    },
+    expireOld: () => {
+      const fresh = [...taken].filter(([one, { atMs }]) => !isStale(one) && eyes.nowMs() - atMs <= FRESH_MS);
+      allExpired = ++moment;
+      for (const [one, { atMs }] of fresh) taken.set(one, { moment, atMs });
     },
   };
 }

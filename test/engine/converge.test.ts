@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { plan } from '../../src/engine/plan.ts';
+import type { Step } from '../../src/engine/step.ts';
 import { Interrupted, NotConverged, Refused } from '../../src/errors.ts';
+import { observedLinux } from '../../src/facts/fleet.ts';
+import type { On } from '../../src/remote/remote.ts';
 import { host, linuxPhase, wants, world } from './world.ts';
 
 const w1 = host('w1');
@@ -119,10 +122,35 @@ test('a phase with concurrency 1 does not look again for hosts that need nothing
   expect(again.looks).toEqual([]);
 });
 
-test('a phase with concurrency 1 goes host by host and looks again before each', async () => {
+test('a phase with concurrency 1 goes host by host and looks again before each, unless it has just looked', async () => {
   const here = world([w1, w2]);
-  await here.run([linuxPhase('a', [w1, w2], [wants('one')], { concurrency: 1 })]);
-  expect(here.looks).toEqual(['w1: images', 'w1: images', 'w2: images', 'w2: images']);
+  const all: Step = {
+    name: 'all',
+    diff: ({ host: mine, fleet }) => {
+      const said = observedLinux(fleet).filter(({ facts }) => facts.images.has('one'));
+      if (said.some((one) => one.host.name === mine.name)) return [];
+      const apply = (on: On) =>
+        (on(mine) as unknown as { say: (word: string) => Promise<void> }).say('one');
+      return [{ summary: `the ${String(said.length + 1)}. says one`, apply }];
+    },
+  };
+  const settled = (ms: number): Step => ({
+    name: 'settled',
+    diff: () => {
+      here.pass(ms);
+      return [];
+    },
+  });
+  const changing = () => here.events.flatMap((event) => (event.kind === 'changing' ? [event.summary] : []));
+  await here.run([linuxPhase('a', [w1, w2], [all, settled(1000)], { concurrency: 1 })]);
+  expect(changing()).toEqual(['the 1. says one', 'the 2. says one']);
+  const twice = here.looks.filter((look) => look === 'w1: images').length;
+  for (const said of here.words.values()) said.clear();
+  here.looks.length = 0;
+  here.events.length = 0;
+  await here.run([linuxPhase('a', [w1, w2], [all, settled(4000)], { concurrency: 1 })]);
+  expect(changing()).toEqual(['the 1. says one', 'the 2. says one']);
+  expect(here.looks.filter((look) => look === 'w1: images')).toHaveLength(twice + 1);
 });
 
 test('an interrupted run finishes the change under way and starts no other', async () => {

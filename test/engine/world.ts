@@ -19,6 +19,8 @@ export interface World {
     options?: { readonly signal?: AbortSignal; readonly planned?: 'all' | 'nothing' },
   ) => Promise<Outcome>;
   readonly fleet: () => Fleet;
+  /** Time goes on by so many ms. */
+  readonly pass: (ms: number) => void;
 }
 
 export const host = (name: string, role: Role = 'worker'): LinuxHost => ({ name, role, os: 'linux' }) as LinuxHost;
@@ -69,6 +71,9 @@ export function world(hosts: readonly LinuxHost[]): World {
     looks,
     events,
     fleet,
+    pass: (ms) => {
+      nowMs += ms;
+    },
     run: (phases, { signal = new AbortController().signal, planned = 'all' } = {}) =>
       converge({
         inventory,
@@ -84,6 +89,7 @@ export function world(hosts: readonly LinuxHost[]): World {
             return Promise.resolve({ state: 'absent' as const });
           },
           clusterFacts: ['hostname'],
+          nowMs: () => nowMs,
         }),
         on: ((one: LinuxHost) => ({
           say: (word: string) => Promise.resolve(void words.get(one.name)!.add(word)),

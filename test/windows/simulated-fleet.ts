@@ -139,6 +139,7 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
         facts: (one, names) => (one.name === host.name ? facts(names) : Promise.resolve({})),
         cluster: () => Promise.resolve(cluster()),
         clusterFacts: [],
+        nowMs: Date.now,
       },
     );
   };
