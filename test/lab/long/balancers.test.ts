@@ -27,12 +27,13 @@ async function name(names: readonly string[]): Promise<void> {
   const inventory = await lab.inventory(names, { loadBalancer: { kind: 'keepalived', address: VIP, port: PORT } });
   writeFileSync(file, stringify({ ...inventory, name: 'habal' }, { aliasDuplicateObjects: false }));
 }
-/** A run; prints the longest time in seconds without an answer at the virtual address meanwhile. */
-async function watched(what: string, run: () => Promise<Ran>): Promise<Ran> {
+/** A run; prints the longest time without an answer at the virtual address meanwhile, which `withinS` may limit, in seconds. */
+async function watched(what: string, run: () => Promise<Ran>, withinS = Infinity): Promise<Ran> {
   const watch = watchApi(VIP, PORT);
   const ran = timed(what, await run());
   const gap = (await watch.stop()) / 1000;
   console.log(`${what}: longest time without an answer ${gap.toFixed(1)} s`);
+  expect(gap).toBeLessThan(withinS);
   return ran;
 }
 const backends = async (host: string): Promise<readonly string[]> =>
@@ -40,7 +41,7 @@ const backends = async (host: string): Promise<readonly string[]> =>
 /** Where and in which order the backends were changed; that a change ended before the next began. */
 function oneByOne(ran: Ran): readonly string[] {
   const changes = eventsOf(ran).flatMap((event) =>
-    (event.kind === 'changing' || event.kind === 'changed') && event.step === 'haproxy' ? [event] : [],
+    (event.kind === 'changing' || event.kind === 'changed') && event.step === 'haproxy-service' ? [event] : [],
   );
   for (const [i, { kind }] of changes.entries()) expect(kind).toBe(i % 2 === 0 ? 'changing' : 'changed');
   return changes.filter(({ kind }) => kind === 'changed').map(({ host }) => host);
@@ -82,7 +83,7 @@ test('removal: the same command takes the backend out, before its API server goe
 
 test('other balancers: the new ones serve, the former ones are left without any of it', async () => {
   await name([...two, ...LB]);
-  await watched('to hosts of their own', up);
+  await watched('to hosts of their own', up, 8);
   expect(await isReady(VIP, PORT)).toBe(true);
   for (const host of LB) expect(await backends(host)).toEqual(two);
   const left = 'systemctl is-active haproxy keepalived; grep -ls "Written by kbuild" /etc/haproxy/* /etc/keepalived/*';
