@@ -83,7 +83,6 @@ export const windowsPaths = {
   kubeletConfig: 'C:\\var\\lib\\kubelet\\config.yaml',
   kubeletFlags: 'C:\\var\\lib\\kubelet\\kubeadm-flags.env',
   kubeletLog: 'C:\\var\\log\\kubelet',
-  startKubelet: 'C:\\k\\StartKubelet.ps1',
 
   containerd: 'C:\\Program Files\\containerd',
   containerdConfig: 'C:\\Program Files\\containerd\\config.toml',
@@ -97,6 +96,12 @@ export const windowsPaths = {
   cniConfigFile: 'C:\\etc\\cni\\net.d\\10-flannel.conf',
   cniState: 'C:\\var\\lib\\cni',
   kubeProxyState: 'C:\\var\\lib\\kube-proxy',
+  kubeProxyLog: 'C:\\var\\log\\kube-proxy',
+  flannelConfig: 'C:\\etc\\kube-flannel',
+  netConf: 'C:\\etc\\kube-flannel\\net-conf.json',
+  flanneldLog: 'C:\\var\\log\\flanneld',
   flannelRun: 'C:\\run\\flannel',
+  subnetEnv: 'C:\\run\\flannel\\subnet.env',
   sourceVip: 'C:\\sourcevip',
+  sourceVipFile: 'C:\\sourcevip\\sourceVip.json',
 } as const;

@@ -20,16 +20,36 @@ function liveBackend(objects: ReadonlyMap<string, JsonObject>): string | undefin
 const backendText = (type: string, vni: number, port: number): string =>
   type === 'vxlan' ? `vxlan with VNI ${String(vni)} at port ${String(port)}` : type;
 
+/** Of the network of Windows hosts, what only one of its two forms has. */
+const PODS = 'apps/v1/DaemonSet/kube-flannel/kube-flannel-windows';
+const SERVICES = 'rbac.authorization.k8s.io/v1/ClusterRoleBinding//kbuild-windows-flannel';
+
+/** flanneld and kube-proxy change from pods to services, or back: two of each would fight over one host. */
+function formRefusals({ name, network }: Inventory, owned: readonly string[]): readonly Refused[] {
+  const wanted = network.windows?.services === true;
+  if (network.windows === undefined || !owned.includes(wanted ? PODS : SERVICES)) return [];
+  const [found, other] = wanted ? ['pods', 'services'] : ['services', 'pods'];
+  return [
+    new Refused(
+      name,
+      `flanneld and kube-proxy of its Windows hosts are ${found}, and network.windows.services makes them ${other}; a host would have both`,
+      'take the Windows hosts out: `kbuild remove`, delete them from the inventory, `kbuild up`; then put them back with the other setting',
+    ),
+  ];
+}
+
 /**
  * Windows hosts in a cluster whose flannel cannot reach them: it would have to change under the pods of every Linux host,
  * which `up` does not do as a side effect of a new worker.
  */
-export function windowsNetworkRefusals({ name, network }: Inventory, { cluster }: Fleet): readonly Refused[] {
+export function windowsNetworkRefusals(inventory: Inventory, { cluster }: Fleet): readonly Refused[] {
+  const { name, network } = inventory;
   if (network.windows === undefined || cluster.state !== 'up') return [];
   const { backend, port, vni } = network.flannel;
   const wanted = backendText(backend, vni, port);
   const live = liveBackend(cluster.objects);
-  if (live === undefined || live === wanted) return [];
+  const form = formRefusals(inventory, cluster.owned);
+  if (live === undefined || live === wanted) return form;
   const settings = backend === 'vxlan' ? `{ port: ${String(port)}, vni: ${String(vni)} }` : `{ backend: ${backend} }`;
   return [
     new Refused(

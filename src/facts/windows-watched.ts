@@ -1,5 +1,6 @@
 import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
+import { networkPrograms } from '../inventory/network-programs.ts';
 import { windowsPaths } from '../paths.ts';
 import type { VersionedProgram } from './windows/services.ts';
 import type { ReachTarget } from './windows/network.ts';
@@ -36,6 +37,10 @@ export const watchedWindowsPaths: readonly string[] = Object.values(windowsPaths
   path.startsWith('C:\\'),
 );
 
+/** Programs of the network where it is no pods: files, because some of them tell no version. */
+export const watchedNetworkPrograms = ({ network }: Inventory): readonly string[] =>
+  network.windows?.services === true ? networkPrograms(network.flannel.backend).map(({ path }) => path) : [];
+
 /** Folders that kbuild owns whole: every file in them is observed. */
 export const watchedWindowsTrees: readonly string[] = [windowsPaths.certsD, windowsPaths.kubeadmPatches];
 
@@ -70,12 +75,18 @@ const originOf = (url: string): ReachTarget => {
 const registryOf = (image: string): string => image.split('/')[0]!;
 
 /** What a Windows host must be able to reach: the endpoint always, sources and registries where no proxy stands between. */
-export function reachTargets({ endpoint, proxy, runtime }: Inventory, host: WindowsHost): readonly ReachTarget[] {
+export function reachTargets(
+  { endpoint, network, proxy, runtime }: Inventory,
+  host: WindowsHost,
+): readonly ReachTarget[] {
   const { downloads, pauseImage } = host.windows;
   const api = { host: endpointHost(endpoint), port: Number(endpoint.slice(endpoint.lastIndexOf(':') + 1)) };
   if (proxy !== undefined) return [api, originOf(proxy.https ?? proxy.http ?? '')];
+  const site = network.windows?.services === true ? [downloads.network] : [];
   const sources =
-    downloads.via === 'host' ? [downloads.kubernetes, downloads.containerd, downloads.crictl].map(originOf) : [];
+    downloads.via === 'host'
+      ? [downloads.kubernetes, downloads.containerd, downloads.crictl, ...site].map(originOf)
+      : [];
   const registry = registryOf(pauseImage);
   const mirrors = runtime.registries.find((one) => one.host === registry || one.host === '_default')?.mirrors ?? [];
   const registries = mirrors.length > 0 ? mirrors.slice(0, 1).map(originOf) : [originOf(`https://${registry}`)];

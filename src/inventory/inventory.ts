@@ -149,6 +149,8 @@ export interface ExternalEtcd {
 export interface WindowsNetwork {
   /** HNS network of type overlay (`flannel.<vni>`), or l2bridge (`cbr0`). */
   readonly mode: 'overlay' | 'host-gw';
+  /** True: flanneld and kube-proxy are services of the hosts, not pods. */
+  readonly services: boolean;
   readonly flannelImage: string;
   readonly kubeProxyImage: string;
 }

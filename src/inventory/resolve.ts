@@ -96,6 +96,7 @@ function networkOf({ network, hosts, kubernetes }: InventoryFile): Inventory['ne
     windows: mixed
       ? {
           mode: flannel.backend === 'vxlan' ? 'overlay' : 'host-gw',
+          services: windows.services,
           flannelImage: windows.flannelImage,
           kubeProxyImage:
             windows.kubeProxyImage ?? `docker.io/sigwindowstools/kube-proxy:v${kubernetes.version}-calico-hostprocess`,

@@ -26,6 +26,8 @@ export interface WindowsDownloads {
   readonly containerd: string;
   readonly crictl: string;
   readonly nssm: string;
+  /** flanneld.exe and the CNI plugins. */
+  readonly network: string;
   /** SHA-256 (hex) by file name, for files whose publisher offers none or is not trusted with it. */
   readonly sha256: Readonly<Record<string, string>>;
 }

@@ -43,6 +43,7 @@ export function windowsOf(file: InventoryFile, host: Entry): WindowsSettings {
       containerd: filled(downloads.containerd ?? ON_GITHUB.containerd, containerd),
       crictl: filled(downloads.crictl ?? ON_GITHUB.crictl, crictl),
       nssm: filled(downloads.nssm ?? '', ''),
+      network: filled(downloads.network ?? '', ''),
       sha256: { ...all.downloads?.sha256, ...host.downloads?.sha256 },
     } satisfies WindowsDownloads,
   };

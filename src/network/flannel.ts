@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { flannelNetConf } from '../cluster/flannel-net-conf.ts';
 import type { Inventory, JsonObject } from '../inventory/inventory.ts';
 import { manifest, type Manifest } from '../resources/manifest.ts';
 
@@ -36,16 +37,6 @@ const CNI_CONFIG = {
   ],
 };
 
-/** What stands in net-conf.json; `flannelBackend` of src/cluster reads it back. */
-const backendOf = ({ flannel: { backend, vni, port } }: Inventory['network']): JsonObject =>
-  backend === 'vxlan' ? { Type: 'vxlan', VNI: vni, Port: port } : { Type: 'host-gw' };
-
-const netConfig = ({ network }: Inventory) => ({
-  Network: network.podSubnet,
-  EnableNFTables: false,
-  Backend: backendOf(network),
-});
-
 const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
 
 const copies = (name: string, image: string, from: string, to: string, mounts: readonly object[]) => ({
@@ -58,7 +49,7 @@ const copies = (name: string, image: string, from: string, to: string, mounts: r
 
 const configData = (inventory: Inventory) => ({
   'cni-conf.json': JSON.stringify(CNI_CONFIG, undefined, 2),
-  'net-conf.json': JSON.stringify(netConfig(inventory), undefined, 2),
+  'net-conf.json': flannelNetConf(inventory),
 });
 
 const configHash = (inventory: Inventory): string =>

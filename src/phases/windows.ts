@@ -18,6 +18,8 @@ import { kubeletRuns } from '../windows/kubelet.ts';
 import { windowsKubeletSettings } from '../windows/kubelet-settings.ts';
 import { windowsKubernetes } from '../windows/kubernetes.ts';
 import { windowsCniFile } from '../windows/network/cni-file.ts';
+import { flannelConfig, flannelNetwork, flanneldService } from '../windows/network/flanneld-service.ts';
+import { kubeProxyService, sourceVip } from '../windows/network/kube-proxy-service.ts';
 import { windowsNodeReady, windowsPodsReady } from '../windows/verify.ts';
 
 /** What `up` does with Windows hosts; nothing where there are none. They go beside the Linux hosts, at their own pace. */
@@ -50,6 +52,11 @@ export function windowsPhases(
           joinWindows,
           noWindowsMarker,
           windowsCniFile,
+          flannelConfig,
+          flanneldService,
+          flannelNetwork,
+          sourceVip,
+          kubeProxyService,
         ],
       },
     ],

@@ -5,13 +5,9 @@ import { hasKubelet } from '../facts/joined.ts';
 import type { Argument } from '../inventory/inventory.ts';
 import { mergedArguments } from '../inventory/merge.ts';
 import { windowsPaths } from '../paths.ts';
-import {
-  windowsService,
-  windowsServiceChanges,
-  type ServiceParameter,
-  type WantedWindowsService,
-} from '../resources/windows-service.ts';
+import { windowsService, windowsServiceChanges, type WantedWindowsService } from '../resources/windows-service.ts';
 import { proxyEnvironment } from './environment.ts';
+import { NSSM, nssmParameters } from './nssm.ts';
 
 /** What every kubelet on Windows must be told by flags: kubeadm's configuration is one for all nodes, and made for Linux. */
 const FLAGS: readonly Argument[] = [
@@ -64,29 +60,16 @@ const native = (all: readonly string[]): string =>
     ...all,
   ].join(' ');
 
-/** nssm's settings of a service (its usage page): it writes and rotates the log itself. */
-const nssm = (all: readonly string[]): readonly ServiceParameter[] => [
-  { name: 'Application', value: KUBELET },
-  { name: 'AppDirectory', value: windowsPaths.programs },
-  { name: 'AppParameters', value: all.join(' ') },
-  { name: 'AppStdout', value: LOG },
-  { name: 'AppStderr', value: LOG },
-  { name: 'AppRotateFiles', value: 1 },
-  { name: 'AppRotateOnline', value: 1 },
-  { name: 'AppRotateBytes', value: 10_485_760 },
-  { name: 'AppRotateSeconds', value: 86_400 },
-];
-
 const wanted = (target: Target<'windows'>): WantedWindowsService => {
   const all = flags(target);
   const isNative = target.host.windows.serviceManager === 'native';
   return {
     name: 'kubelet',
     displayName: 'kubelet',
-    path: isNative ? native(all) : `${windowsPaths.programs}\\nssm.exe`,
+    path: isNative ? native(all) : NSSM,
     dependsOn: ['containerd'],
     environment: proxyEnvironment(target.inventory),
-    parameters: isNative ? [] : nssm(all),
+    parameters: isNative ? [] : nssmParameters(KUBELET, all, LOG),
     wanted: hasKubelet(target.facts) ? 'running' : 'registered',
     uses: [],
   };

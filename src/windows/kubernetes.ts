@@ -1,11 +1,13 @@
 import { stringify } from 'yaml';
 import { WINDOWS_CRI_SOCKET } from '../cluster/windows-kubeadm.ts';
 import type { Step } from '../engine/step.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import { windowsPaths } from '../paths.ts';
 import { runsOnWindows } from '../resources/runs.ts';
 import { windowsFile } from '../resources/windows-file.ts';
 import { powershell } from '../templates.ts';
 import { kubeletService } from './kubelet.ts';
+import { windowsNetworkPrograms } from './network/programs.ts';
 import { kubernetesProgram, program } from './programs.ts';
 
 const crictl = program('crictl', ({ host }) => {
@@ -30,7 +32,7 @@ const nssm = program('nssm', ({ host: { windows } }) =>
         url: `${windows.downloads.nssm}/nssm.exe`,
         sumUrl: '',
         target: `${windowsPaths.programs}\\nssm.exe`,
-        services: ['kubelet'],
+        services: ['kube-proxy', 'flanneld', 'kubelet'],
       }
     : undefined,
 );
@@ -39,13 +41,17 @@ const crictlConfig = windowsFile('crictl-config', windowsPaths.crictlConfig, () 
   stringify({ 'runtime-endpoint': WINDOWS_CRI_SOCKET, 'image-endpoint': WINDOWS_CRI_SOCKET, timeout: 30 }),
 );
 
-/** Folders that nobody makes by himself: kube-log-runner writes into one, HostProcess pods copy into the other. */
-const FOLDERS = [windowsPaths.kubeletLog, windowsPaths.cniBin];
+/** Folders that nobody makes by himself: programs log into some, HostProcess pods copy into the other. */
+const wantedFolders = ({ network }: Inventory): readonly string[] => [
+  windowsPaths.kubeletLog,
+  windowsPaths.cniBin,
+  ...(network.windows?.services === true ? [windowsPaths.flanneldLog, windowsPaths.kubeProxyLog] : []),
+];
 
 const folders: Step<'windows'> = {
   name: 'folders',
-  diff: ({ host, facts }) => {
-    const missing = FOLDERS.filter((path) => facts.files.at(path) === undefined);
+  diff: ({ inventory, host, facts }) => {
+    const missing = wantedFolders(inventory).filter((path) => facts.files.at(path) === undefined);
     if (missing.length === 0) return [];
     return [
       {
@@ -69,5 +75,10 @@ export const windowsKubernetes: readonly Step<'windows'>[] = [
   }),
   nssm,
   folders,
+  kubernetesProgram('kube-proxy', {
+    services: ['kube-proxy'],
+    when: ({ inventory }) => inventory.network.windows?.services === true,
+  }),
+  windowsNetworkPrograms,
   kubeletService,
 ];

@@ -25,7 +25,8 @@ export interface Program {
 
 const fileName = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
-async function install(on: On, { inventory, host }: Target<'windows'>, program: Program): Promise<void> {
+/** Brings a program to its place: the host fetches it, or this machine does and sends it. */
+export async function install(on: On, { inventory, host }: Target<'windows'>, program: Program): Promise<void> {
   const { downloads } = host.windows;
   const { proxy } = inventory;
   const remote = on(host);

@@ -19,6 +19,8 @@ const SERVICES = 'containerd,kubelet,kube-proxy,flanneld,hns,vmcompute,sshd,dock
 /** What a failure report shows: the end of what the programs of a node say. */
 export const lastWordsOfWindows: readonly Section[] = [
   { title: 'kubelet', kind: 'newest', name: paths.kubeletLog, lines: 20 },
+  { title: 'flanneld', kind: 'newest', name: paths.flanneldLog, lines: 20 },
+  { title: 'kube-proxy', kind: 'newest', name: paths.kubeProxyLog, lines: 20 },
   { title: 'services', kind: 'services', name: SERVICES, lines: 20 },
   { title: 'containerd', kind: 'events', name: 'Application:containerd', lines: 20 },
 ];
@@ -26,7 +28,9 @@ export const lastWordsOfWindows: readonly Section[] = [
 /** What the support bundle takes. */
 export const supportOfWindows: readonly Section[] = [
   { title: 'services', kind: 'services', name: SERVICES, lines: 100 },
-  { title: 'kubelet and kube-proxy', kind: 'newest', name: paths.kubeletLog, lines: 5000 },
+  { title: 'kubelet', kind: 'newest', name: paths.kubeletLog, lines: 5000 },
+  { title: 'flanneld', kind: 'newest', name: paths.flanneldLog, lines: 5000 },
+  { title: 'kube-proxy', kind: 'newest', name: paths.kubeProxyLog, lines: 5000 },
   { title: 'containerd', kind: 'events', name: 'Application:containerd', lines: 1000 },
   { title: paths.containerdConfig, kind: 'file', name: paths.containerdConfig, lines: 1000 },
   { title: paths.kubeletConfig, kind: 'file', name: paths.kubeletConfig, lines: 1000 },

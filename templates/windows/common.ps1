@@ -25,20 +25,22 @@ function Write-ResultLine {
 }
 
 # Runs a program and returns the lines of its stdout. Any status but 0 and those of -AllowExit throws, with the end of
-# what the program said. No argument may be empty or hold a double quote: the versions of PowerShell disagree on both.
+# what the program said. -InputText is what it reads. No argument may be empty or hold a double quote: the versions of PowerShell disagree on both.
 function Invoke-Native {
     [CmdletBinding()]
     param(
         [Parameter(Mandatory = $true)][string]$Exe,
         [string[]]$Arguments = @(),
-        [int[]]$AllowExit = @()
+        [int[]]$AllowExit = @(),
+        [string]$InputText = ''
     )
     foreach ($argument in $Arguments) {
         if ($argument -eq '' -or $argument.Contains('"')) { throw "Invoke-Native: an argument of $Exe is empty or has a double quote" }
     }
     # Windows PowerShell makes an error of every line on stderr; only the status tells.
     $ErrorActionPreference = 'Continue'
-    $said = @(& $Exe @Arguments 2>&1)
+    if ($InputText -eq '') { $said = @(& $Exe @Arguments 2>&1) }
+    else { $said = @($InputText | & $Exe @Arguments 2>&1) }
     $status = $global:LASTEXITCODE
     $ErrorActionPreference = 'Stop'
     $output = @($said | Where-Object -FilterScript { $_ -isnot [Management.Automation.ErrorRecord] } | ForEach-Object -Process { "$_" })

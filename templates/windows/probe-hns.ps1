@@ -11,11 +11,18 @@ $networks = @()
 $endpoints = @()
 if ($null -ne (Get-Command -Name 'Get-HnsNetwork' -ErrorAction 'SilentlyContinue')) {
     foreach ($network in @(Get-HnsNetwork)) {
+        $subnet = ''
+        if ($null -ne $network.PSObject.Properties['Subnets']) {
+            foreach ($one in @($network.Subnets)) {
+                if ($subnet -eq '') { $subnet = Get-Field $one 'AddressPrefix' }
+            }
+        }
         $networks += @{
             id = Get-Field $network 'ID'
             name = Get-Field $network 'Name'
             type = Get-Field $network 'Type'
             managementAddress = Get-Field $network 'ManagementIP'
+            subnet = $subnet
         }
     }
     foreach ($endpoint in @(Get-HnsEndpoint)) {

@@ -86,6 +86,7 @@ const withWindows = (over: Partial<WindowsHost['windows']> = {}): Inventory => {
       ...mixed.network,
       windows: {
         mode: 'overlay',
+        services: false,
         flannelImage: 'f',
         kubeProxyImage: 'k',
       },

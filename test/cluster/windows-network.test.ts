@@ -3,10 +3,11 @@ import { windowsNetworkRefusals } from '../../src/cluster/windows-network.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import { flannelObjects } from '../../src/network/flannel.ts';
 import { objectKey } from '../../src/facts/cluster.ts';
+import { windowsNetworkManifest } from '../../src/windows/network/manifest.ts';
 import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane } from '../fakes/cluster.ts';
 
 const { network } = inventoryOf();
-const windows = { mode: 'overlay', flannelImage: 'f', kubeProxyImage: 'k' } as const;
+const windows = { mode: 'overlay', services: false, flannelImage: 'f', kubeProxyImage: 'k' } as const;
 const mixed = inventoryOf({
   network: { ...network, flannel: { ...network.flannel, port: 4789, vni: 4096 }, windows },
 });
@@ -37,4 +38,16 @@ test('one that was built otherwise refuses them, and the way to go is named', ()
 test('without Windows hosts flannel may change', () => {
   const other = inventoryOf({ network: { ...network, flannel: { ...network.flannel, vni: 2 } } });
   expect(windowsNetworkRefusals(other, builtBy(inventoryOf()))).toEqual([]);
+});
+
+test('pods do not become services under Windows hosts, nor the other way round', () => {
+  const services = inventoryOf({ network: { ...mixed.network, windows: { ...windows, services: true } } });
+  const live = (of: Inventory) =>
+    fleetOf([[cp1, joinedControlPlane()]], clusterOf({ owned: windowsNetworkManifest(of)!.objects.map(objectKey) }));
+  expect(windowsNetworkRefusals(services, live(services))).toEqual([]);
+  expect(windowsNetworkRefusals(services, live(mixed))[0]!.message).toContain('are pods, and network.windows.services');
+  expect(windowsNetworkRefusals(mixed, live(services))[0]).toMatchObject({
+    exitCode: 7,
+    remedy: expect.stringContaining('kbuild remove') as string,
+  });
 });

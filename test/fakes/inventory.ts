@@ -42,6 +42,7 @@ export const windowsHost = (name: string, overrides: Partial<Omit<WindowsHost, '
       containerd: 'https://github.com/containerd/containerd/releases/download/v2.3.5',
       crictl: 'https://github.com/kubernetes-sigs/cri-tools/releases/download/v1.36.0',
       nssm: '',
+      network: '',
       sha256: {},
     },
   },

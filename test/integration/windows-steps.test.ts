@@ -149,6 +149,7 @@ describe('programs that this machine fetches', () => {
           containerd: `${at}/v2.3.5`,
           crictl: `${at}/v1.36.0`,
           nssm: '',
+          network: '',
           sha256: {},
         },
       },

@@ -287,6 +287,24 @@ const VALUES: readonly Bad[] = [
     /needs windows\.downloads\.nssm/,
   ],
   [
+    'services of flannel that nothing can run',
+    line(5, 'network:\n  windows: { services: true }').replace('role: worker', 'role: worker\n    os: windows'),
+    '13:5 hosts[1].windows:',
+    /needs serviceManager nssm: flanneld\.exe knows nothing of the service manager/,
+  ],
+  [
+    'services of flannel without their programs',
+    `${line(5, 'network:\n  windows: { services: true }').replace('role: worker', 'role: worker\n    os: windows')}windows: { serviceManager: nssm, downloads: { nssm: "https://files.example", sha256: { nssm.exe: ${'a'.repeat(64)}, flannel.exe: ${'b'.repeat(64)} } } }\n`,
+    '13:5 hosts[1].windows:',
+    /windows\.downloads\.network, the folder that holds flanneld\.exe.*missing: flanneld\.exe, host-local\.exe, sdnoverlay\.exe/,
+  ],
+  [
+    'services of a network that kbuild does not install',
+    line(5, 'network:\n  plugin: none\n  windows: { services: true }'),
+    '7:24 network.windows.services:',
+    /is for network\.plugin flannel/,
+  ],
+  [
     'a host of role etcd beside an etcd of the user’s',
     `etcd: { topology: external, endpoints: ["https://10.0.0.41:2379"] }\n${line(14, '    role: etcd')}`,
     '1:40 etcd.endpoints:',

@@ -28,6 +28,11 @@ test('the kind of the Windows network follows the backend', () => {
   expect(networkOf(file({ flannel: { backend: 'host-gw' } })).windows?.mode).toBe('host-gw');
 });
 
+test('flanneld and kube-proxy are pods unless services are asked for', () => {
+  expect(networkOf(file({})).windows?.services).toBe(false);
+  expect(networkOf(file({ windows: { services: true } })).windows?.services).toBe(true);
+});
+
 test('the image of kube-proxy follows the version', () => {
   expect(networkOf(file({})).windows?.kubeProxyImage).toBe(
     'docker.io/sigwindowstools/kube-proxy:v1.36.3-calico-hostprocess',

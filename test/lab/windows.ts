@@ -1,5 +1,6 @@
 /** Simulated Windows hosts in the lab: kbuild reaches them over SSH on this machine, and they join the lab's clusters for real. */
 import { joinWorld, kubeletProgram } from '../windows/kubelet/program.ts';
+import type { Program } from '../windows/host/script.ts';
 import { startWindowsHost, type SimulatedWindowsHost } from '../windows/host/server.ts';
 import { captured, type Captured } from './capture.ts';
 import type { InventoryHost } from './inventory.ts';
@@ -8,13 +9,20 @@ import { dial, startEcho, stopEcho, type EchoPod } from './pods.ts';
 /** A simulated Windows host with the address that its node has; nothing of the lab listens there. */
 export async function windowsLabHost(
   name: string,
-  about: { readonly build: '20348' | '26100'; readonly internalAddress: string; readonly network: string },
+  about: {
+    readonly build: '20348' | '26100';
+    readonly internalAddress: string;
+    /** The HNS network that flanneld's pod makes. */
+    readonly network: string;
+    /** What other services run than the kubelet. */
+    readonly programs?: Readonly<Record<string, Program>>;
+  },
 ): Promise<SimulatedWindowsHost> {
   const host = await startWindowsHost({
     name,
     build: about.build,
     world: { kubeadm: joinWorld },
-    programs: { kubelet: kubeletProgram({ network: about.network }) },
+    programs: { kubelet: kubeletProgram({ network: about.network }), ...about.programs },
   });
   Object.assign(host.machine, { addresses: [about.internalAddress] });
   return host;

@@ -3,10 +3,13 @@ import { toYaml } from '../../src/cluster/secret-yaml.ts';
 import { windowsCniConfig } from '../../src/windows/network/cni-config.ts';
 import { windowsNetworkManifest } from '../../src/windows/network/manifest.ts';
 import { wantedObjects } from '../../src/phases/wanted-objects.ts';
+import { networkPrograms } from '../../src/inventory/network-programs.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
+import { windowsHost } from '../fakes/inventory.ts';
 
 const { network } = inventoryOf();
 const windows = {
+  services: false,
   flannelImage: 'docker.io/sigwindowstools/flannel:v0.21.5-hostprocess',
   kubeProxyImage: 'docker.io/sigwindowstools/kube-proxy:v1.36.3-calico-hostprocess',
 } as const;
@@ -106,6 +109,28 @@ describe('what must not be missing', () => {
       network: { ...overlay.network, flannel: { ...overlay.network.flannel, vni: 5000 } },
     });
     expect(hash(other)).not.toEqual(hash(overlay));
+  });
+});
+
+describe('as services', () => {
+  const services = inventoryOf({
+    hosts: [windowsHost('win1'), windowsHost('win2')],
+    network: { ...overlay.network, windows: { ...overlay.network.windows!, services: true } },
+  });
+
+  test('nothing runs in pods; each Windows node may do what flanneld and kube-proxy must, and nobody else', async () => {
+    const { objects } = windowsNetworkManifest(services)!;
+    await expect(toYaml(objects)).toMatchFileSnapshot(golden('network-services.yaml'));
+    expect(objects.map(({ kind }) => kind)).toEqual(['ClusterRoleBinding', 'ClusterRoleBinding']);
+  });
+
+  test('an overlay needs another CNI plugin than routes', () => {
+    const names = (backend: 'vxlan' | 'host-gw') => networkPrograms(backend).map(({ path }) => path);
+    expect(names('vxlan')).toEqual([
+      'C:\\k\\flanneld.exe',
+      ...['flannel.exe', 'host-local.exe', 'sdnoverlay.exe'].map((file) => `C:\\opt\\cni\\bin\\${file}`),
+    ]);
+    expect(names('host-gw').at(-1)).toBe('C:\\opt\\cni\\bin\\win-bridge.exe');
   });
 });
 

@@ -49,7 +49,7 @@ describe('facts show', () => {
     network: {
       ...inventoryOf().network,
       flannel: { ...inventoryOf().network.flannel, port: 4789, vni: 4096 },
-      windows: { mode: 'overlay', flannelImage: 'f', kubeProxyImage: 'k' },
+      windows: { mode: 'overlay', services: false, flannelImage: 'f', kubeProxyImage: 'k' },
     },
     hosts: [host],
   });

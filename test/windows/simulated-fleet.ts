@@ -97,7 +97,7 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
     network: {
       ...base.network,
       flannel: { ...base.network.flannel, port: 4789, vni: 4096 },
-      windows: { mode: 'overlay', flannelImage: 'flannel', kubeProxyImage: 'kube-proxy' },
+      windows: { mode: 'overlay', services: false, flannelImage: 'flannel', kubeProxyImage: 'kube-proxy' },
     },
     ...over,
   };

@@ -41,6 +41,7 @@ function world(over: Partial<WindowsHost> = {}, more: Partial<Inventory> = {}): 
       flannel: { ...base.network.flannel, port: 4789, vni: 4096 },
       windows: {
         mode: 'overlay',
+        services: false,
         flannelImage: 'f',
         kubeProxyImage: 'k',
       },

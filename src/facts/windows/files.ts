@@ -47,3 +47,11 @@ export const access = (paths: readonly string[]) =>
     z.object({ rules: z.array(z.object({ path: text, sddl: text })) }),
     (said): ReadonlyMap<string, string> => new Map(said.rules.map(({ path, sddl }) => [path, sddl])),
   );
+
+const CONTENT = z.object({ present: z.boolean(), text });
+
+/** What `make` makes of a text file of the host; of the text `absent` where there is none. */
+export const textOf = <T>(path: string, make: (text: string) => T) =>
+  windowsProbe(powershell('windows/probe-text.ps1', { Path: path }), CONTENT, (said) =>
+    make(said.present ? said.text : 'absent'),
+  );

@@ -6,16 +6,8 @@ import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { powershell } from '../../templates.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';
 import { markerOf } from '../marker.ts';
-import { existing } from './files.ts';
+import { existing, textOf } from './files.ts';
 import { windowsProbe } from './windows-probe.ts';
-
-const FILE = z.object({ present: z.boolean(), text: z.string() });
-
-/** A text file of the host. */
-const textOf = <T>(path: string, make: (text: string) => T) =>
-  windowsProbe(powershell('windows/probe-text.ps1', { Path: path }), FILE, ({ present, text }) =>
-    make(present ? text : 'absent'),
-  );
 
 /** What kubeadm's join leaves, as kubeadm itself spells it. */
 const TRACES = [

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { windowsPaths } from '../../paths.ts';
 import { powershell } from '../../templates.ts';
+import { textOf } from './files.ts';
 import { windowsProbe } from './windows-probe.ts';
 
 const text = z.string();
@@ -47,7 +49,8 @@ export const firewall = (names: readonly string[]) =>
   );
 
 const HNS = z.object({
-  networks: z.array(z.object({ id: text, name: text, type: text, managementAddress: text })),
+  /** `subnet`: the addresses of its pods; empty where it has none. */
+  networks: z.array(z.object({ id: text, name: text, type: text, managementAddress: text, subnet: text })),
   endpoints: z.array(z.object({ id: text, name: text, network: text, address: text })),
 });
 
@@ -55,6 +58,24 @@ const HNS = z.object({
 export type HnsView = Readonly<z.output<typeof HNS>>;
 
 export const hns = windowsProbe(powershell('windows/probe-hns.ps1'), HNS, (said): HnsView => said);
+
+/** An address of the node's own network of pods that was reserved for kube-proxy. */
+export interface SourceVip {
+  readonly subnet: string;
+  readonly address: string;
+}
+
+const SOURCE_VIP = z.object({ subnet: text, address: text });
+
+/** What was reserved for kube-proxy; `absent`, also where a file of another form lies there. */
+export const sourceVip = textOf(windowsPaths.sourceVipFile, (content): SourceVip | 'absent' => {
+  if (content === 'absent') return 'absent';
+  try {
+    return SOURCE_VIP.safeParse(JSON.parse(content)).data ?? 'absent';
+  } catch {
+    return 'absent';
+  }
+});
 
 /** An address to be reached by TCP. */
 export interface ReachTarget {

@@ -1,4 +1,7 @@
+import { networkPrograms } from '../network-programs.ts';
+import type { InventoryFile } from '../schema.ts';
 import { windowsOf } from '../windows.ts';
+import type { WindowsSettings } from '../windows-settings.ts';
 import { problem, warning, type Rule, type Violation } from './rule.ts';
 
 /** NetBIOS cuts longer names of Windows machines off. */
@@ -16,16 +19,42 @@ const unproved: Rule = ({ hosts }) =>
     .slice(0, 1)
     .map((i) => warning(['hosts', i, 'os'], 'Windows workers were tried on simulated hosts only, never on hardware'));
 
+/** What runs flanneld and kube-proxy as services, and where their programs come from. */
+const networkServices = (file: InventoryFile, { serviceManager, downloads }: WindowsSettings): readonly string[] => {
+  const { plugin, flannel, windows } = file.network;
+  if (plugin !== 'flannel' || !windows.services) return [];
+  if (serviceManager !== 'nssm')
+    return [
+      'network.windows.services needs serviceManager nssm: flanneld.exe knows nothing of the service manager of Windows, which would end it',
+    ];
+  const files = networkPrograms(flannel.backend).map(({ file: name }) => name);
+  const unknown = files.filter((name) => downloads.sha256[name] === undefined);
+  return downloads.network !== '' && unknown.length === 0
+    ? []
+    : [
+        `network.windows.services needs windows.downloads.network, the folder that holds ${files.join(', ')}, and windows.downloads.sha256 with their checksums (missing: ${unknown.join(', ') || 'none'})`,
+      ];
+};
+
 /** What a Windows host cannot be or do, and what only it can. */
 export const windowsHosts: Rule = (file) => [
   ...unproved(file),
+  ...(file.network.windows.services && file.network.plugin !== 'flannel'
+    ? [
+        problem(
+          ['network', 'windows', 'services'],
+          'is for network.plugin flannel; services of another network are yours',
+        ),
+      ]
+    : []),
   ...file.hosts.flatMap((host, i): readonly Violation[] => {
     const at = (...setting: readonly string[]) => ['hosts', i, ...setting];
     if (host.os !== 'windows')
       return Object.keys(host.windows).length === 0
         ? []
         : [problem(at('windows'), 'is only for hosts with "os: windows"')];
-    const { serviceManager, downloads, reserved, containerd } = windowsOf(file, host.windows);
+    const settings = windowsOf(file, host.windows);
+    const { serviceManager, downloads, reserved, containerd } = settings;
     const kept = mebibytes(reserved.system) + mebibytes(reserved.kube);
     return [
       ...(host.name.length > NAME || host.name.includes('.')
@@ -40,6 +69,7 @@ export const windowsHosts: Rule = (file) => [
             ),
           ]
         : []),
+      ...networkServices(file, settings).map((message) => problem(at('windows'), message)),
       ...(containerd.version.startsWith('2.')
         ? []
         : [

@@ -57,6 +57,10 @@ export const kubernetes = z
 
 const windows = z
   .strictObject({
+    services: z.boolean().default(false).meta({
+      description:
+        'True: flanneld and kube-proxy are services of each Windows host, run by nssm, instead of HostProcess pods; windows.downloads.network has their programs.',
+    }),
     flannelImage: image().default('docker.io/sigwindowstools/flannel:v0.21.5-hostprocess').meta({
       description: 'HostProcess image with flanneld.exe in C:\\flannel and the CNI plugins in C:\\cni.',
     }),

@@ -26,12 +26,16 @@ const downloads = z
       'https://github.com/kubernetes-sigs/cri-tools/releases/download/v{version}',
     ),
     nssm: folder('nssm.exe', 'none, nssm is published as an archive; put nssm.exe on a server of yours'),
+    network: folder(
+      'flanneld.exe and the CNI plugins, for network.windows.services',
+      'none, they are published as archives; put them on a server of yours',
+    ),
     sha256: z
       .record(z.string(), text(/^[0-9a-f]{64}$/, '64 lower-case hexadecimal digits'))
       .exactOptional()
       .meta({
         description:
-          "SHA-256 by file name, e.g. kubelet.exe. Default: what lies beside the file at its source. nssm.exe's must be here.",
+          'SHA-256 by file name, e.g. kubelet.exe. Default: what lies beside the file at its source. Those of nssm.exe and of downloads.network must be here.',
       }),
   })
   .exactOptional()

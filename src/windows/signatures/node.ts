@@ -1,7 +1,12 @@
 import type { WindowsFacts } from '../../facts/windows.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
 import type { WindowsSignature } from './signature.ts';
 
-const NEEDED = ['containerd', 'kubelet'];
+const needed = ({ network }: Inventory): readonly string[] => [
+  'containerd',
+  'kubelet',
+  ...(network.windows?.services === true ? ['flanneld', 'kube-proxy'] : []),
+];
 
 const hasJoined = ({ kubernetesTraces }: WindowsFacts): boolean => kubernetesTraces.has('/etc/kubernetes/kubelet.conf');
 
@@ -15,8 +20,8 @@ export const node: readonly WindowsSignature[] = [
     name: 'services-not-registered',
     symptom: 'The node never appears, or `Get-Service kubelet` finds nothing',
     see: '`kbuild plan` wants to register a service; `Get-Service containerd, kubelet` on the host',
-    inFacts: ({ facts }) => {
-      const missing = NEEDED.filter((name) => !facts.services.has(name));
+    inFacts: ({ inventory, facts }) => {
+      const missing = needed(inventory).filter((name) => !facts.services.has(name));
       return hasJoined(facts) && missing.length > 0 ? `no service ${missing.join(', ')}` : undefined;
     },
     cause: 'a service was removed from a host that has joined',
@@ -27,8 +32,8 @@ export const node: readonly WindowsSignature[] = [
     name: 'services-not-running',
     symptom: 'The node is NotReady, its processes do not run',
     see: '`kbuild status`; on the host `Get-Service`, and the end of `C:\\var\\log\\kubelet\\kubelet.log`',
-    inFacts: ({ facts }) => {
-      const stopped = NEEDED.filter((name) => (facts.services.get(name)?.state ?? 'Running') !== 'Running');
+    inFacts: ({ inventory, facts }) => {
+      const stopped = needed(inventory).filter((name) => (facts.services.get(name)?.state ?? 'Running') !== 'Running');
       return hasJoined(facts) && stopped.length > 0 ? `${stopped.join(', ')} not running` : undefined;
     },
     cause: 'kubelet or containerd ended, or the host was restarted and one of them does not come up',

@@ -1,10 +1,11 @@
 import type { Answer } from '../script.ts';
 
 export const answer: Answer = (machine) => ({
-  networks: machine.networks.map(({ id, name, type }) => ({
+  networks: machine.networks.map(({ id, name, type, subnet }) => ({
     id,
     name,
     type,
+    subnet: typeof subnet === 'string' ? subnet : '',
     managementAddress: machine.addresses[0] ?? '',
   })),
   endpoints: machine.endpoints.map((endpoint) => ({

@@ -1,0 +1,79 @@
+import type { Step, Target } from '../../engine/step.ts';
+import { windowsPaths } from '../../paths.ts';
+import { runsOnWindows } from '../../resources/runs.ts';
+import { windowsServiceChanges } from '../../resources/windows-service.ts';
+import { powershell } from '../../templates.ts';
+import { proxyEnvironment } from '../environment.ts';
+import { NSSM, nssmParameters } from '../nssm.ts';
+import { hnsNetwork } from './flannel.ts';
+
+const isService = ({ inventory }: Target<'windows'>): boolean => inventory.network.windows?.services === true;
+
+/** The address that was reserved in the node's own network of pods; undefined when there is none, or of another network. */
+function reserved({ inventory, facts }: Target<'windows'>): string | undefined {
+  const network = facts.hns.networks.find(({ name }) => name === hnsNetwork(inventory));
+  if (facts.sourceVip === 'absent' || facts.sourceVip.subnet !== network?.subnet) return undefined;
+  return facts.sourceVip.address;
+}
+
+/** kube-proxy has an address of the node's own network to send from, which no pod gets: only overlay networks want it. */
+export const sourceVip: Step<'windows'> = {
+  name: 'source-vip',
+  diff: (target) => {
+    const { inventory, host, facts } = target;
+    if (!isService(target) || inventory.network.windows?.mode !== 'overlay' || reserved(target) !== undefined)
+      return [];
+    const found = facts.sourceVip === 'absent' ? 'none' : `one of ${facts.sourceVip.subnet}`;
+    return [
+      {
+        summary: `reserve an address for kube-proxy in ${hnsNetwork(inventory)} (found ${found})`,
+        apply: runsOnWindows(
+          host,
+          powershell('windows/reserve-source-vip.ps1', {
+            Name: hnsNetwork(inventory),
+            Plugins: windowsPaths.cniBin,
+            Path: windowsPaths.sourceVipFile,
+          }),
+        ),
+      },
+    ];
+  },
+};
+
+/**
+ * kube-proxy runs as a service. Its node's name is always said: without it kube-proxy takes the endpoints of its own host
+ * for somebody else's, and deletes them. Rules of an earlier start it removes itself.
+ */
+export const kubeProxyService: Step<'windows'> = {
+  name: 'kube-proxy-service',
+  settleMs: 60_000,
+  diff: (target) => {
+    if (!isService(target)) return [];
+    const { inventory, host } = target;
+    const vip = reserved(target);
+    const flags = [
+      '--proxy-mode=kernelspace',
+      `--kubeconfig=${windowsPaths.kubeletConf}`,
+      `--hostname-override=${host.name}`,
+      `--cluster-cidr=${inventory.network.podSubnet}`,
+      `--network-name=${hnsNetwork(inventory)}`,
+      '--enable-dsr=true',
+      ...(vip === undefined ? [] : [`--source-vip=${vip}`]),
+      '--v=2',
+    ];
+    return windowsServiceChanges(target, {
+      name: 'kube-proxy',
+      displayName: 'kube-proxy',
+      path: NSSM,
+      dependsOn: ['flanneld'],
+      environment: proxyEnvironment(inventory),
+      parameters: nssmParameters(
+        `${windowsPaths.programs}\\kube-proxy.exe`,
+        flags,
+        `${windowsPaths.kubeProxyLog}\\kube-proxy.log`,
+      ),
+      wanted: 'running',
+      uses: [],
+    });
+  },
+};

@@ -1,0 +1,28 @@
+# Reserves an address of the HNS network Name, like a pod's, by host-local.exe in the folder Plugins, and notes it with its
+# subnet in the file Path.
+[CmdletBinding()]
+param(
+    [Parameter(Mandatory = $true)][string]$Name,
+    [Parameter(Mandatory = $true)][string]$Plugins,
+    [Parameter(Mandatory = $true)][string]$Path
+)
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$networks = @(Get-HnsNetwork | Where-Object -FilterScript { $_.Name -eq $Name })
+if ($networks.Count -eq 0) { throw "there is no HNS network $Name" }
+$subnet = [string]$networks[0].Subnets[0].AddressPrefix
+$ipam = @{ type = 'host-local'; ranges = @(, @(@{ subnet = $subnet })); dataDir = '/var/lib/cni/networks' }
+$request = ConvertTo-Json -InputObject @{ cniVersion = '0.2.0'; name = $Name; ipam = $ipam } -Compress -Depth 8
+Set-Item -Path 'Env:CNI_CONTAINERID' -Value 'kbuild-source-vip'
+Set-Item -Path 'Env:CNI_NETNS' -Value 'none'
+Set-Item -Path 'Env:CNI_IFNAME' -Value 'none'
+Set-Item -Path 'Env:CNI_PATH' -Value $Plugins
+# What is reserved under this name goes first: nobody else has it.
+foreach ($command in @('DEL', 'ADD')) {
+    Set-Item -Path 'Env:CNI_COMMAND' -Value $command
+    $answer = @(Invoke-Native -Exe "$Plugins\host-local.exe" -InputText $request) -join "`n"
+}
+$address = [string](ConvertFrom-Json -InputObject $answer).ip4.ip
+$record = @{ subnet = $subnet; address = $address.Split('/')[0] }
+Write-TextFile -Path $Path -Text (ConvertTo-Json -InputObject $record -Compress)
+Write-Result -Value $record
