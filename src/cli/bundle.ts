@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { eachLimit } from '../engine/each-limit.ts';
+import { eachLimit } from '../each-limit.ts';
 import { isWindowsRemote } from '../remote/host-remote.ts';
 import { tarGz, type Entry } from '../report/tar.ts';
 import { script } from '../templates.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { userInfo } from 'node:os';
-import { eachLimit } from '../engine/each-limit.ts';
+import { eachLimit } from '../each-limit.ts';
 import type { Emit } from '../engine/event.ts';
 import { watch, type Watch } from '../engine/watch.ts';
 import { ConnectError, exitCodeOf } from '../errors.ts';

@@ -2,7 +2,7 @@ import { Interrupted } from '../errors.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { turns, type Turn } from './disruption.ts';
-import { eachLimit, limiter } from './each-limit.ts';
+import { eachLimit, limiter } from '../each-limit.ts';
 import type { Emit } from './event.ts';
 import { nothingIsDue, stepOnHost } from './step-on-host.ts';
 import type { Phase } from './step.ts';

@@ -1,5 +1,5 @@
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import { limiter } from './each-limit.ts';
+import { limiter } from '../each-limit.ts';
 
 /** The part of the workers that may be without their runtime or kubelet at once. */
 const WORKERS_AT_ONCE = 0.1;

@@ -3,7 +3,7 @@ import { paths, windowsPaths } from '../paths.ts';
 import type { Held, Remote } from '../remote/remote.ts';
 import { powershell, script } from '../templates.ts';
 import { pause as realPause, type Pause } from '../transport/pause.ts';
-import { eachLimit } from './each-limit.ts';
+import { eachLimit } from '../each-limit.ts';
 
 /** Who takes a lock: what others are told. */
 export interface LockHolder {

@@ -1,3 +1,4 @@
+import { limiter } from '../each-limit.ts';
 import type { JsonObject } from '../inventory/inventory.ts';
 import { script } from '../templates.ts';
 import { CONTAINER, type PodSpace } from './pod-space.ts';
@@ -32,6 +33,9 @@ export interface NotTried {
 }
 
 const PORT = 8080;
+
+/** Pods that are asked at once: each is a kubectl on one control plane. */
+const AT_ONCE = 10;
 
 const podOn = (node: string): string => `on-${node}`;
 
@@ -129,20 +133,21 @@ export async function podNetwork(
       return readPodConnects(await space.exec(podOn(from), ['sh', '-c', text]), targets);
     };
     say(`trying the network from pods on ${String(ready.length)} nodes`);
+    const { run } = limiter(AT_ONCE);
+    const askAll = async (node: string): Promise<readonly PodBlocked[]> => {
+      const targets = targetsOf(node);
+      const first = await ask(node, targets);
+      signal.throwIfAborted();
+      const again = targets.filter((_, index) => first[index]![1] !== undefined);
+      const last = again.length === 0 ? [] : await ask(node, again);
+      return last.flatMap(([to, why]) => (why === undefined ? [] : [{ from: node, to, how: why }]));
+    };
     const results = await Promise.all(
-      ready.map(
-        async ({ node }): Promise<{ readonly blocked: readonly PodBlocked[] } | { readonly failed: string }> => {
-          try {
-            const targets = targetsOf(node);
-            const first = await ask(node, targets);
-            signal.throwIfAborted();
-            const again = targets.filter((_, index) => first[index]![1] !== undefined);
-            const last = again.length === 0 ? [] : await ask(node, again);
-            return { blocked: last.flatMap(([to, why]) => (why === undefined ? [] : [{ from: node, to, how: why }])) };
-          } catch (error) {
-            return { failed: (error instanceof Error ? error.message : String(error)).split('\n')[0]! };
-          }
-        },
+      ready.map(({ node }) =>
+        run(() => askAll(node)).then(
+          (blocked) => ({ blocked }),
+          (error: unknown) => ({ failed: (error instanceof Error ? error.message : String(error)).split('\n')[0]! }),
+        ),
       ),
     );
     signal.throwIfAborted();
