@@ -1,33 +1,19 @@
-/**
- * `npm run build`: the program as a few files in dist/, libraries included: Node spends more time on finding and linking
- * hundreds of modules than on running them. ssh2 stays outside, so that its native parts are used where they were built.
- */
+/** `npm run build`: the program as a few files in dist/, and the licenses of what is in them. */
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { bundleOptions } from './bundle.config.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const at = (...path: string[]) => join(root, ...path);
 
 const { metafile } = await build({
+  ...bundleOptions,
   absWorkingDir: root,
-  entryPoints: ['src/cli/main.ts'],
-  outbase: 'src',
   // Chunks lie in dist itself, from where ../templates is the same folder as from src.
   outdir: 'dist',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  external: ['ssh2'],
-  // CommonJS libraries ask for Node's own modules by `require`.
-  banner: {
-    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
-  },
   metafile: true,
-  logLevel: 'warning',
 });
 chmodSync(at('dist/cli/main.js'), 0o755);
 for (const old of readdirSync(at('dist'), { recursive: true, encoding: 'utf8' }))

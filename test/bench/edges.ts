@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { inside } from '../lab/lab.ts';
 import type { Bound } from './bounds.ts';
 import { SYSTEM } from './fleet.ts';
-import { measure, middle, type Row } from './measure.ts';
+import { measure, quickest, type Row } from './measure.ts';
 import { addresses, plan, type Bench } from './sweep.ts';
 
 /** Starts a program of the bench in the fleet's network; returns when it is ready. */
@@ -35,8 +35,8 @@ export async function roundTrips(bench: Bench): Promise<readonly Bound[]> {
     for (let i = 0; i < 3; i++)
       rows.push(await plan(bench, `plan, ${String(2 * oneWayMs)} ms`, addresses(bench.fleet, 1), bench.asChecks, port));
     proxy.kill();
-    walls.push(middle(rows).wall);
-    bench.say(middle(rows));
+    walls.push(quickest(rows).wall);
+    bench.say(quickest(rows));
   }
   const measured = (walls[1]! - walls[0]!) / 0.5 + 1;
   return [{ name: 'round trips of plan', measured, unit: '', limit: 10, fine: 'at most' }];

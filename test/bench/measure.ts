@@ -40,7 +40,8 @@ export async function measure(
   const [enter, ...words] = fleet.enter;
   const child = spawn(enter!, [...words, 'python3', '-c', PROGRAM, times, ...command], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, XDG_STATE_HOME: join(fleet.folder, 'state'), ...env },
+    // Node reads such a file at every start, whatever it runs: this machine's business.
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: undefined, XDG_STATE_HOME: join(fleet.folder, 'state'), ...env },
   });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
@@ -50,6 +51,9 @@ export async function measure(
   if (!statuses.includes(status)) throw new Error(`${who} ended with ${String(status)}: ${stderr}`);
   return { who, hosts, wall, cpu, memory, load: loadavg()[0]!, stdout };
 }
+
+/** The quickest of a few measurements: the others had to wait for somebody. */
+export const quickest = (rows: readonly Row[]): Row => rows.toSorted((a, b) => a.wall - b.wall)[0]!;
 
 /** The middle one of a few measurements by wall time. */
 export const middle = <R extends Row>(rows: readonly R[]): R =>

@@ -1,7 +1,8 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build as bundle, type BuildOptions } from 'esbuild';
+import { build as bundle } from 'esbuild';
+import { bundleOptions } from '../../bundle.config.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -16,25 +17,11 @@ export interface Programs {
 
 /** Builds them into a folder. */
 export async function benchPrograms(folder: string, names: readonly string[]): Promise<Programs> {
-  const options: BuildOptions = {
-    absWorkingDir: root,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    external: ['ssh2', 'esbuild'],
-    banner: {
-      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
-    },
-    logLevel: 'warning',
-  };
   const out = join(folder, 'dist');
   await bundle({
-    ...options,
-    entryPoints: ['src/cli/main.ts'],
-    outbase: 'src',
+    ...bundleOptions,
+    absWorkingDir: root,
     outdir: out,
-    splitting: true,
     plugins: [
       {
         name: 'bench-observe',
@@ -43,11 +30,18 @@ export async function benchPrograms(folder: string, names: readonly string[]): P
             importer.startsWith(here) ? undefined : { path: join(here, 'observe.ts') },
           ),
       },
+      ...bundleOptions.plugins!,
     ],
   });
   await bundle({
-    ...options,
+    absWorkingDir: root,
     entryPoints: names.map((name) => join(here, `${name}.ts`)),
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: ['ssh2'],
+    banner: bundleOptions.banner!,
     outdir: join(folder, 'own'),
     outExtension: { '.js': '.mjs' },
   });

@@ -1,0 +1,60 @@
+import type { BuildOptions, Plugin } from 'esbuild';
+
+/** A module of the bundle that is not what its library has. */
+const instead = (name: string, filter: RegExp, importer: RegExp, contents: string): Plugin => ({
+  name,
+  setup: (build) => {
+    build.onResolve({ filter }, (found) =>
+      importer.test(found.importer) ? { path: found.path, namespace: name } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: name }, () => ({ contents }));
+  },
+});
+
+/** ssh2's native parts are used where they were built. */
+const native: Plugin = {
+  name: 'native',
+  setup: (build) => {
+    build.onResolve({ filter: /^\.\/crypto\/build\/Release\/sshcrypto\.node$/ }, () => ({
+      path: 'ssh2/lib/protocol/crypto/build/Release/sshcrypto.node',
+      external: true,
+    }));
+    build.onResolve({ filter: /^cpu-features$/ }, () => ({ path: 'cpu-features', external: true }));
+  },
+};
+
+/**
+ * How the program becomes a few files, libraries included: Node spends more time on finding, reading and linking hundreds of
+ * modules than on running them. What kbuild does not use of its libraries is left out, what it seldom uses is loaded late.
+ */
+export const bundleOptions: BuildOptions = {
+  entryPoints: ['src/cli/main.ts'],
+  outbase: 'src',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  // CommonJS libraries ask for Node's own modules by `require`.
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+  },
+  // Where ssh2 finds a program for Windows' Pageant, which kbuild does not use.
+  define: { __dirname: 'import.meta.dirname' },
+  plugins: [
+    native,
+    instead('no-locales', /\/locales\/index\.js$/, /\/zod\//, 'export {}'),
+    // ssh2's servers, its keys' generator and its tunnels for HTTP load Node's HTTP and TLS.
+    instead('no-servers', /^\.\/(?:http-agents|server|keygen)\.js$/, /\/ssh2\/lib\/index\.js$/, 'module.exports = {}'),
+    // Only load balancers have files that are made of a template.
+    instead(
+      'late-handlebars',
+      /^handlebars$/,
+      /\/src\//,
+      "export default { compile: (...args) => requireFrom(import.meta.url)('handlebars').compile(...args) }",
+    ),
+  ],
+  logLevel: 'warning',
+};
