@@ -5,6 +5,7 @@ import { controlPlanes } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
 import type { Secret } from '../shell/secret.ts';
 import { hostPatches, sharedKubeletConfig } from './kubelet-config.ts';
+import { signingAuthority } from './signing.ts';
 
 const KUBEADM = 'kubeadm.k8s.io/v1beta4';
 
@@ -141,6 +142,13 @@ export interface JoinCredentials {
   readonly certificateKey?: Secret;
 }
 
+/**
+ * The kubelet has its certificate before it starts, so kubeadm no longer waits for one (5 min) while a control plane's
+ * API server starts, and must be as patient afterwards.
+ */
+const patience = (inventory: Inventory): JsonObject =>
+  signingAuthority(inventory) === undefined ? {} : { timeouts: { kubernetesAPICall: '5m0s' } };
+
 /** kubeadm's JoinConfiguration, of a worker or a control plane as the host's role says. */
 export const joinConfiguration = (
   inventory: Inventory,
@@ -163,6 +171,7 @@ export const joinConfiguration = (
             },
           }
         : {}),
+      ...patience(inventory),
       ...patches(inventory, host),
     },
     inventory.kubeadm.join,

@@ -6,11 +6,16 @@ import type { Remote } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import type { Secret } from '../shell/secret.ts';
 import { script } from '../templates.ts';
-import type { PkiFiles } from './shared-certificates.ts';
 import { settingsNote } from './settings.ts';
+import type { PkiFiles } from './shared-certificates.ts';
+import { placeCertificates } from './signed-certificates.ts';
+import { signingAuthority } from './signing.ts';
 
 /** What kubeadm is asked for. */
 export type KubeadmAction = 'init' | 'join' | 'reset';
+
+/** kubeadm's name of the preflight check that wants no kubelet.conf on a joining host. */
+const KUBELET_CONF_THERE = 'FileAvailable--etc-kubernetes-kubelet.conf';
 
 /** Seconds that one `kubeadm reset` may take; then the runtime counts as stuck. It took 2 s to 30 s when it worked. */
 const SECONDS_TO_RESET = 180;
@@ -23,6 +28,10 @@ function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): 
     ...common,
     ACTION: action,
     SERVER: apiServerUrl(inventory, host),
+    ...(signingAuthority(inventory) === undefined
+      ? { PLACE: '', IGNORED: '' }
+      : // Its certificate is there already: the kubelet finds its kubeconfig and asks nobody for one.
+        { PLACE: placeCertificates(inventory, host).script, IGNORED: KUBELET_CONF_THERE }),
     HTTP_PROXY_URL: proxy?.http ?? '',
     HTTPS_PROXY_URL: proxy?.https ?? '',
     NO_PROXY_LIST: proxy?.noProxy.join(',') ?? '',

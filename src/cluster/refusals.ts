@@ -3,7 +3,7 @@ import { linuxFacts, type Fleet, type Observed } from '../facts/fleet.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../inventory/select.ts';
-import { spkiFingerprint } from '../shell/fingerprint.ts';
+import { authorityRefusals } from './authority-refusals.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from './immutable.ts';
 import { windowsNetworkRefusals } from './windows-network.ts';
@@ -20,7 +20,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
   if (cas !== undefined) return [cas];
   return [
     ...adoption(inventory, fleet),
-    ...ownAuthority(inventory, fleet),
+    ...authorityRefusals(inventory, fleet),
     ...fleet.hosts.flatMap((seen) => foreignHost(inventory, fleet, seen)),
     ...liveSettings(inventory, fleet),
     ...windowsNetworkRefusals(inventory, fleet),
@@ -53,20 +53,6 @@ function adoption(inventory: Inventory, fleet: Fleet): readonly Refused[] {
       inventory.name,
       `kubernetes.adopt names CA ${adopt}, the cluster has ${ca}`,
       'set kubernetes.adopt to the fingerprint of the cluster that you mean, or remove it',
-    ),
-  ];
-}
-
-function ownAuthority({ name, certificates }: Inventory, fleet: Fleet): readonly Refused[] {
-  const [live] = clusterCas(fleet);
-  if (certificates.ca === undefined || live === undefined) return [];
-  const wanted = spkiFingerprint(certificates.ca.cert);
-  if (wanted === live) return [];
-  return [
-    new Refused(
-      name,
-      `certificates.ca is ${short(wanted)}…, the cluster was made with ${short(live)}…, and Kubernetes cannot change it`,
-      "name the cluster's own CA there, or take certificates.ca out; another CA needs a new cluster",
     ),
   ];
 }

@@ -3,6 +3,7 @@ import type { Remote } from '../remote/remote.ts';
 import { revealed, Secret } from '../shell/secret.ts';
 import { script } from '../templates.ts';
 import { withUploadedCertificates } from './certificate-key.ts';
+import { signingAuthority } from './signing.ts';
 
 /** Private files of kubeadm's job that its script puts to /etc/kubernetes/pki; `_` in a name stands for `/`. */
 export type PkiFiles = Readonly<Record<string, Secret>>;
@@ -13,11 +14,14 @@ export interface SharedCertificates {
   readonly files: PkiFiles;
 }
 
-const COMMON = ['ca.crt', 'ca.key', 'sa.key', 'sa.pub', 'front-proxy-ca.crt', 'front-proxy-ca.key'];
+const COMMON = ['ca.crt', 'sa.key', 'sa.pub', 'front-proxy-ca.crt', 'front-proxy-ca.key'];
 
 /** What kubeadm's guide tells to copy, and no more: with another host's leaves a join fails (their names do not fit). */
-const sharedFiles = ({ etcd }: Inventory): readonly string[] =>
-  etcd.topology === 'stacked' ? [...COMMON, 'etcd/ca.crt', 'etcd/ca.key'] : COMMON;
+const sharedFiles = (inventory: Inventory): readonly string[] => [
+  ...COMMON,
+  ...(signingAuthority(inventory) === undefined ? ['ca.key'] : []),
+  ...(inventory.etcd.topology === 'stacked' ? ['etcd/ca.crt', 'etcd/ca.key'] : []),
+];
 
 /** Name of the job's file for a file below /etc/kubernetes/pki. */
 export const pkiFile = (name: string): string => `pki_${name.replaceAll('/', '_')}`;
@@ -48,6 +52,8 @@ export async function withSharedCertificates<T>(
   return withUploadedCertificates(control, inventory, (certificateKey) => use({ certificateKey, files: {} }));
 }
 
-/** The user's own CA as the founder's kubeadm finds it; nothing where kubeadm makes one. */
+/** The user's own CA as the founder's kubeadm finds it, with its key if that was given; nothing where kubeadm makes one. */
 export const ownAuthorityFiles = ({ certificates: { ca } }: Inventory): PkiFiles =>
-  ca === undefined ? {} : { [pkiFile('ca.crt')]: Secret.of(ca.cert), [pkiFile('ca.key')]: ca.key };
+  ca === undefined
+    ? {}
+    : { [pkiFile('ca.crt')]: Secret.of(ca.cert), ...('key' in ca ? { [pkiFile('ca.key')]: ca.key } : {}) };

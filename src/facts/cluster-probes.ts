@@ -6,6 +6,7 @@ import { spkiFingerprint } from '../shell/fingerprint.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
 import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets, parseTokens } from './cluster-objects.ts';
+import { parseKubeletRequests } from './kubelet-requests.ts';
 import { etcdCommand, parseEtcd, type EtcdView } from './etcd-view.ts';
 import { identity } from './ownership.ts';
 import { lines, probe, type FactsOf } from './probe.ts';
@@ -50,6 +51,9 @@ const parseReadyz = (out: string): ReadonlyMap<string, string> =>
 export const readyCommand = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
   sh`${kubectl(inventory, host)} --request-timeout=3s get --raw /readyz`;
 
+/** Where an authority signs elsewhere, nobody in the cluster signs for kubelets. */
+const signsElsewhere = ({ certificates: { ca } }: Inventory): boolean => ca !== undefined && 'sign' in ca;
+
 const isSecret = (object: JsonObject): boolean => object['kind'] === 'Secret' && object['apiVersion'] === 'v1';
 
 function chunks<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
@@ -74,6 +78,12 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
     tokens: probe(
       sh`${tool} -n kube-system get secrets --field-selector type=bootstrap.kubernetes.io/token -o ${'jsonpath={range .items[*]}{.data.token-id}{" "}{.data.description}{"\\n"}{end}'}`,
       (out) => parseTokens(out, TOKEN_DESCRIPTION),
+    ),
+    kubeletRequests: probe(
+      signsElsewhere(inventory)
+        ? raw('/apis/certificates.k8s.io/v1/certificatesigningrequests')
+        : sh`echo '{"items":[]}'`,
+      parseKubeletRequests,
     ),
     endpoint: probe(
       sh`if said=$(${adminKubectl(`https://${inventory.endpoint}`)} get --raw /readyz 2>&1); then echo ok; else echo "$said" | tail -n 1; fi`,

@@ -1,4 +1,5 @@
 import type { JsonObject, Taint } from '../inventory/inventory.ts';
+import type { KubeletRequest } from './kubelet-requests.ts';
 
 /** A Kubernetes Node as its API shows it. */
 export interface NodeView {
@@ -86,6 +87,8 @@ export interface ClusterUp {
   readonly settings?: JsonObject | undefined;
   /** Ids of bootstrap tokens that kbuild minted and did not delete. */
   readonly leftoverTokens: readonly string[];
+  /** Kubelets that wait for a certificate; looked for only where an authority signs elsewhere. */
+  readonly kubeletRequests: readonly KubeletRequest[];
 }
 
 /** The cluster as its API and etcd show it. `down`: there is one, but it does not answer. */

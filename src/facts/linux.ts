@@ -52,6 +52,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     machineId: machine.machineId,
     productUuid: machine.productUuid,
     clockOffsetMs: machine.clockOffsetMs,
+    nowMs: machine.nowMs,
     cpus: machine.cpus,
     memoryMiB: machine.memoryMiB,
     initSystem: machine.initSystem,

@@ -86,6 +86,9 @@ function viewOf(
     get leftoverTokens() {
       return facts.tokens;
     },
+    get kubeletRequests() {
+      return facts.kubeletRequests;
+    },
     get objects() {
       const live = Object.keys(facts)
         .filter((name) => name.startsWith('objects'))

@@ -1,23 +1,49 @@
 import { authorityProblem, keyProblem } from '../shell/key-pair.ts';
-import type { Certificates } from './control-plane.ts';
+import type { Authority, Sign } from './control-plane.ts';
 import type { Reader, Report } from './reader.ts';
 import type { InventoryFile } from './schema.ts';
+import type { Sources } from './sources.ts';
 
-/** The user's own CA with its key; what kubeadm could not use is reported. undefined where kubeadm makes one. */
+/** Runs the user's signing command, once for each certificate and never twice at a time: it may keep a serial number. */
+export function signingCommand(command: string, filter: NonNullable<Sources['filter']>): Sign {
+  let last: Promise<unknown> = Promise.resolve();
+  return ({ host, certificate, profile, request }) => {
+    const run = () =>
+      filter(command, request, { KBUILD_HOST: host, KBUILD_CERTIFICATE: certificate, KBUILD_PROFILE: profile });
+    const signed = last.then(run, run);
+    last = signed;
+    return signed;
+  };
+}
+
+/**
+ * The user's own CA, with its key or with the command that signs; what kubeadm could not use is reported. undefined where
+ * kubeadm makes one.
+ */
 export async function ownAuthority(
   reader: Reader,
-  { certificates }: InventoryFile,
+  { name, certificates }: InventoryFile,
+  { filter }: Sources,
   report: Report,
-): Promise<Certificates['ca']> {
-  if (typeof certificates === 'string' || certificates.ca?.key === undefined) return undefined;
-  const { cert: file, key: reference } = certificates.ca;
+): Promise<Authority | undefined> {
+  if (typeof certificates === 'string' || certificates.ca === undefined) return undefined;
+  const { cert: file, key: reference, sign: command } = certificates.ca;
   const path = ['certificates', 'ca'];
   const cert = await reader.text([...path, 'cert'], file);
-  const key = await reader.secret([...path, 'key'], reference);
-  if (cert === '') return { cert, key };
-  const wrong = authorityProblem(cert);
-  const unfit = wrong === undefined ? keyProblem(cert, key) : undefined;
+  const wrong = cert === '' ? undefined : authorityProblem(cert);
   if (wrong !== undefined) report([...path, 'cert'], `${file}: ${wrong}`);
+  if (command !== undefined) {
+    const nobody: NonNullable<Sources['filter']> = () => Promise.reject(new Error('no command may be run'));
+    return {
+      cert,
+      sign: signingCommand(command, (text, input, variables) =>
+        (filter ?? nobody)(text, input, { KBUILD_CLUSTER: name, ...variables }),
+      ),
+    };
+  }
+  if (reference === undefined) return undefined;
+  const key = await reader.secret([...path, 'key'], reference);
+  const unfit = cert === '' || wrong !== undefined ? undefined : keyProblem(cert, key);
   if (unfit !== undefined) report([...path, 'key'], unfit);
   return { cert, key };
 }

@@ -1,11 +1,31 @@
 import type { Secret } from '../shell/secret.ts';
 
-/** How control planes get the certificates that they share, and the user's own CA with its key, if there is one. */
+/** A certificate that the user's signing command is asked for. */
+export interface SigningRequest {
+  readonly host: string;
+  /** As kubeadm calls the file: `apiserver`, `admin.conf`; `kubelet` for one that a kubelet asks for itself. */
+  readonly certificate: string;
+  /** What it is used for (extended key usage). */
+  readonly profile: 'client' | 'server';
+  /** PKCS#10, PEM. */
+  readonly request: string;
+}
+
+/** Runs the user's signing command and returns what it printed, unchecked. Rejects with what the command said. */
+export type Sign = (request: SigningRequest) => Promise<string>;
+
+/** The user's own CA: with its key, or with a command that signs elsewhere. `cert` is PEM; a pair was checked. */
+export type Authority =
+  { readonly cert: string; readonly key: Secret } | { readonly cert: string; readonly sign: Sign };
+
+/** How control planes get the certificates that they share, and the user's own CA, if there is one. */
 export interface Certificates {
-  /** `copy`: from one host to the other, through memory. `upload`: through an encrypted Secret of the cluster. */
+  /**
+   * `copy`: from one host to the other, through memory. `upload`: through an encrypted Secret of the cluster; never with an
+   * authority that signs elsewhere, which kubeadm refuses to upload.
+   */
   readonly distribution: 'upload' | 'copy';
-  /** PEM texts; their pair was checked. */
-  readonly ca?: { readonly cert: string; readonly key: Secret };
+  readonly ca?: Authority;
 }
 
 /** haproxy and keepalived with a virtual address, built by kbuild. */

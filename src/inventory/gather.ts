@@ -1,6 +1,6 @@
 import { Secret } from '../shell/secret.ts';
 import { minorOf } from '../versions.ts';
-import type { Certificates } from './control-plane.ts';
+import type { Authority } from './control-plane.ts';
 import type { ExternalEtcd, JsonObject, PackageRepository, UserManifest } from './inventory.ts';
 import { ownAuthority } from './authority.ts';
 import { manifestObjects } from './manifests.ts';
@@ -24,7 +24,7 @@ export interface Gathered {
   /** The user's own etcd; undefined where it is stacked. */
   readonly etcd: Omit<ExternalEtcd, 'topology'> | undefined;
   /** The user's own CA. */
-  readonly authority: Certificates['ca'];
+  readonly authority: Authority | undefined;
   /** Secrets of `ssh:`, in the order of the hosts. */
   readonly ssh: readonly SshSecrets[];
 }
@@ -149,7 +149,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
       runtime.repository.key ?? `${runtime.repository.url}/gpg`,
     ),
     etcd: await externalEtcd(reader, file, report),
-    authority: await ownAuthority(reader, file, report),
+    authority: await ownAuthority(reader, file, sources, report),
     patches:
       patchFolder === undefined
         ? {}

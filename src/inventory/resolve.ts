@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
 import type { Gathered } from './gather.ts';
-import type { LoadBalancer } from './control-plane.ts';
+import type { Certificates, LoadBalancer } from './control-plane.ts';
 import type { Host, Inventory, PackageRepository, RegistrySettings } from './inventory.ts';
 import { merged, mergedArguments } from './merge.ts';
 import { bindPort } from './rules/bind-port.ts';
@@ -134,6 +134,12 @@ function etcdOf(file: InventoryFile, { etcd }: Gathered, hosts: readonly Host[])
   return { topology: 'built', endpoints: members.map(({ internalAddress }) => `https://${internalAddress}:2379`) };
 }
 
+function certificatesOf({ certificates }: InventoryFile, { authority }: Gathered): Certificates {
+  if (typeof certificates === 'string') return { distribution: certificates };
+  if (authority === undefined) return { distribution: certificates.distribution ?? 'upload' };
+  return { distribution: 'sign' in authority ? 'copy' : (certificates.distribution ?? 'upload'), ca: authority };
+}
+
 /**
  * The inventory with everything filled in. Pure. Of a file that broke a rule the result has no meaning.
  * `file` in the result is `path`.
@@ -174,10 +180,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
       registries: registriesOf(file, gathered),
     },
     etcd: etcdOf(file, gathered, hosts),
-    certificates: {
-      distribution: typeof file.certificates === 'string' ? file.certificates : file.certificates.distribution,
-      ...(gathered.authority === undefined ? {} : { ca: gathered.authority }),
-    },
+    certificates: certificatesOf(file, gathered),
     loadBalancer: loadBalancerOf(file),
     proxy:
       proxy === undefined

@@ -1,4 +1,4 @@
-import { signingAuthority } from './rules/certificates.ts';
+import { signingAuthority, signingElsewhere } from './rules/certificates.ts';
 import { endpointCannotMove, endpointInHosts, endpointOfMany, endpointPort } from './rules/endpoint.ts';
 import {
   controlPlaneCount,
@@ -66,4 +66,5 @@ export const wholeRules: readonly Rule[] = [
   balancersOfUse,
   files,
   signingAuthority,
+  signingElsewhere,
 ];

@@ -16,9 +16,13 @@ export interface Sources {
   readonly fetch?: (url: string) => Promise<string>;
   /** What a command prints; missing where no command may be run. */
   readonly command?: (command: string) => Promise<string>;
+  /** What a command prints that is given `input`, and `variables` beside its environment. It may take a person's time. */
+  readonly filter?: (command: string, input: string, variables: Readonly<Record<string, string>>) => Promise<string>;
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
+/** Somebody may have to touch a token, or to say yes. */
+const FILTER_TIMEOUT_MS = 10 * 60_000;
 const FETCH_TIMEOUT_MS = 30_000;
 const CHUNK = 64 * 1024;
 
@@ -54,6 +58,29 @@ const runCommand = (command: string): Promise<string> =>
     });
   });
 
+/** Lines of a failed command's stderr that its error shows. */
+const SHOWN_LINES = 5;
+
+const runFilter =
+  (env: Sources['env']): NonNullable<Sources['filter']> =>
+  (command, input, variables) =>
+    new Promise((done, fail) => {
+      const options = { timeout: FILTER_TIMEOUT_MS, env: { ...env, ...variables } };
+      const child = execFile('/bin/sh', ['-c', command], options, (error, stdout, stderr) => {
+        if (error === null) {
+          done(stdout);
+          return;
+        }
+        const why = error.killed === true ? 'no answer within 10 minutes' : `exit status ${String(error.code)}`;
+        fail(
+          new Error([why, ...stderr.trim().split('\n').slice(-SHOWN_LINES)].filter((line) => line !== '').join('\n')),
+        );
+      });
+      // A command that does not read its input to the end says why by its status.
+      child.stdin?.on('error', () => undefined);
+      child.stdin?.end(input);
+    });
+
 /** This machine's files and environment. `reach: 'local'` contacts nothing and runs no command. */
 export function localSources(options: {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -68,6 +95,6 @@ export function localSources(options: {
       resolve(cwd, folder, path === '~' || path.startsWith('~/') ? `${home}${path.slice(1)}` : path),
     read: (path, limit) => readAtMost(path === '-' ? 0 : path, limit),
     list: async (path) => (await readdir(path)).sort(),
-    ...(reach === 'all' ? { fetch: fetchText, command: runCommand } : {}),
+    ...(reach === 'all' ? { fetch: fetchText, command: runCommand, filter: runFilter(env) } : {}),
   };
 }

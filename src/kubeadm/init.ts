@@ -3,6 +3,7 @@ import { initDocuments } from '../cluster/kubeadm-config.ts';
 import { kubeadmJob } from '../cluster/kubeadm-job.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
 import { ownAuthorityFiles } from '../cluster/shared-certificates.ts';
+import { leavesOf, signedCertificates } from '../cluster/signed-certificates.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
@@ -23,14 +24,13 @@ export const kubeadmInit: Step = {
     return [
       {
         summary: `found the cluster ${inventory.name}, Kubernetes ${inventory.kubernetes.version}, at ${inventory.endpoint} (found none)`,
-        apply: (on) =>
-          kubeadmJob(
-            on(host),
-            inventory,
-            'init',
-            secretYaml(initDocuments(inventory, host)),
-            ownAuthorityFiles(inventory),
-          ),
+        apply: async (on) => {
+          const signed = await signedCertificates(on(host), inventory, leavesOf(host, 'init'), 'with-accounts');
+          await kubeadmJob(on(host), inventory, 'init', secretYaml(initDocuments(inventory, host)), {
+            ...ownAuthorityFiles(inventory),
+            ...signed,
+          });
+        },
       },
     ];
   },

@@ -8,6 +8,7 @@ import { membersOf, passAddGate, removeMembers, type BeforeMembership } from '..
 import { gate } from '../cluster/quorum.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
 import { withSharedCertificates } from '../cluster/shared-certificates.ts';
+import { leavesOf, signedCertificates } from '../cluster/signed-certificates.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
@@ -65,6 +66,7 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
   const control = acting(fleet, host.name);
   const remote = on(control);
   const stacked = inventory.etcd.topology === 'stacked';
+  const signed = await signedCertificates(on(host), inventory, leavesOf(host, 'join'));
   if (stacked) {
     await before(on, control, `before ${host.name} joined`);
     // What the host itself left, when it was emptied without being removed.
@@ -80,7 +82,7 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
         inventory,
         'join',
         secretYaml([joinConfiguration(inventory, host, { token, caHash: caFingerprint, ...key })]),
-        files,
+        { ...files, ...signed },
       ),
     ),
   );

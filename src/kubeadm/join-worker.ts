@@ -1,6 +1,7 @@
 import { joinConfiguration } from '../cluster/kubeadm-config.ts';
 import { kubeadmJob } from '../cluster/kubeadm-job.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
+import { leavesOf, signedCertificates } from '../cluster/signed-certificates.ts';
 import { standing } from '../cluster/standing.ts';
 import { withWorkerJoin, workerJoinText } from '../cluster/worker-join.ts';
 import type { Step } from '../engine/step.ts';
@@ -15,10 +16,18 @@ export const joinWorker: Step = {
     return [
       {
         summary: workerJoinText(target),
-        apply: (on) =>
-          withWorkerJoin(target, on, (discovery) =>
-            kubeadmJob(on(host), inventory, 'join', secretYaml([joinConfiguration(inventory, host, discovery)])),
-          ),
+        apply: async (on) => {
+          const signed = await signedCertificates(on(host), inventory, leavesOf(host, 'join'));
+          await withWorkerJoin(target, on, (discovery) =>
+            kubeadmJob(
+              on(host),
+              inventory,
+              'join',
+              secretYaml([joinConfiguration(inventory, host, discovery)]),
+              signed,
+            ),
+          );
+        },
       },
     ];
   },

@@ -2,6 +2,7 @@ import type { BeforeMembership } from '../cluster/members.ts';
 import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
+import { controlPlaneCertificates } from '../kubeadm/control-plane-certificates.ts';
 import { corednsSpread } from '../kubeadm/coredns-spread.ts';
 import { etcdClientCertificate } from '../etcd/client-certificate.ts';
 import { etcdEndpoints } from '../etcd/endpoints.ts';
@@ -10,6 +11,7 @@ import { kubeadmInit } from '../kubeadm/init.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { controlPlanesWell, controlPlaneServes, joinControlPlane } from '../kubeadm/join-control-plane.ts';
 import { joinWorker } from '../kubeadm/join-worker.ts';
+import { kubeletRequests } from '../kubeadm/kubelet-requests.ts';
 import { kubeletSettings } from '../kubeadm/kubelet-settings.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
 import { noLeftoverTokens } from '../kubeadm/leftover-tokens.ts';
@@ -84,6 +86,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
         kubeVipOfFounder,
         kubeadmInit,
         noMarker,
+        controlPlaneCertificates,
       ],
       concurrency: 1,
       // Where kbuild builds etcd beside the control planes, all of it serves before.
@@ -94,7 +97,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       name: 'settings',
       title: 'Configure kubeadm',
       ...cluster,
-      steps: [noLeftoverTokens, kubeadmSettings],
+      steps: [noLeftoverTokens, kubeadmSettings, kubeletRequests],
       overlaps: true,
     },
     { name: 'network', title: 'Connect pods', ...cluster, steps: [flannel, windowsNetwork, runtimeClasses] },

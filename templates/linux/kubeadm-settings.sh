@@ -3,6 +3,17 @@
 # kubelet, kubeProxy, or manifests: what cluster does beyond the first control plane; one a line), NODE, KUBECTL (words), MANAGER, SETTINGS (a ConfigMap; empty: none). config.yaml lies beside the script.
 server_pod() { $KUBECTL -n kube-system get pod "kube-apiserver-$NODE" -o "jsonpath={.metadata.annotations.kubernetes\.io/config\.hash} {.status.containerStatuses[0].ready}" 2>/dev/null; }
 
+# Where an authority signs elsewhere, kubeadm's phases want all the kubeconfigs of a founder. The one that joined control
+# planes never had, and that users put away, is stood for by one without credentials.
+super=/etc/kubernetes/super-admin.conf
+if [ ! -e /etc/kubernetes/pki/ca.key ] && [ ! -e $super ]; then
+  trap 'rm -f -- $super' EXIT
+  trap 'exit 1' HUP INT TERM
+  kubectl config --kubeconfig $super set-cluster none --server https://localhost --certificate-authority /etc/kubernetes/pki/ca.crt --embed-certs >&2
+  kubectl config --kubeconfig $super set-context none --cluster none >&2
+  kubectl config --kubeconfig $super use-context none >&2
+fi
+
 for part in $PARTS; do
   case $part in
     cluster | manifests)

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside
 # kubeadm's init or join, as a job. Parameters: ACTION (init, join), CLUSTER, MARKER (a path), SERVER (the host's own API
-# server), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none), SETTINGS (a ConfigMap for init), MANAGER. config.yaml lies in the working directory,
+# server), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none), SETTINGS (a ConfigMap for init), MANAGER, PLACE (a script that puts signed certificates
+# in their places; empty: kubeadm signs), IGNORED (preflight checks of join; empty: none). config.yaml lies in the working directory,
 # and files pki_NAME for /etc/kubernetes/pki beside it (_ stands for /): what control planes share, or the user's own CA.
 # The marker is on disk before kubeadm changes anything, and goes when it has succeeded.
 if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
@@ -19,6 +20,8 @@ for file in pki_*; do
   install -D -m "$mode" -o root -g root "$file" "/etc/kubernetes/$(printf %s "$file" | tr _ /)"
 done
 
+if [ -n "$PLACE" ]; then sh -euc "$PLACE"; fi
+
 case $ACTION in
   init)
     kubeadm init --config config.yaml --skip-token-print --skip-certificate-key-print
@@ -28,7 +31,7 @@ case $ACTION in
     printf '%s' "$SETTINGS" | $admin apply --server-side --force-conflicts --field-manager "$MANAGER" -f -
     ;;
   join)
-    kubeadm join --config config.yaml
+    kubeadm join --config config.yaml ${IGNORED:+--ignore-preflight-errors="$IGNORED"}
     ;;
   *)
     echo "no such action: $ACTION" >&2

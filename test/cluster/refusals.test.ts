@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { refusals } from '../../src/cluster/refusals.ts';
 import type { ClusterUp } from '../../src/facts/cluster.ts';
+import { spkiFingerprint } from '../../src/shell/fingerprint.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import {
   CA,
@@ -108,6 +109,32 @@ describe('refused', () => {
       ),
     ]);
     expect(messages(mine, empty)).toEqual([]);
+  });
+
+  describe('another one that signs than the cluster was made with', () => {
+    const cert = readFileSync(new URL('../fixtures/authority/ca.crt', import.meta.url), 'utf8');
+    const caFingerprint = spkiFingerprint(cert);
+    const sign = () => Promise.resolve('');
+    const elsewhere = inventoryOf({ certificates: { distribution: 'copy', ca: { cert, sign } } });
+    const withKey = inventoryOf({ certificates: { distribution: 'upload', ca: { cert, key: Secret.of('') } } });
+    const traces = [...joinedControlPlane().kubernetesTraces];
+    const has = joinedControlPlane({ caFingerprint });
+    const lacks = joinedControlPlane({ caFingerprint, kubernetesTraces: new Set(traces.filter((path) => !path.endsWith('ca.key'))) }); // prettier-ignore
+    const fleet = (facts: typeof has, worker = joinedWorker({ caFingerprint })) =>
+      fleetOf([[cp1, facts], [w1, worker]], { ...live, caFingerprint }); // prettier-ignore
+
+    test('the key is on a host though somebody else should sign', () => {
+      expect(messages(elsewhere, fleet(lacks))).toEqual([]);
+      expect(messages(elsewhere, fleet(has))).toEqual([expect.stringMatching(/^cp1: refused: it has the key of the cluster's CA/)]); // prettier-ignore
+    });
+
+    test('the key is nowhere though kubeadm should sign, or will have to', () => {
+      const text = expect.stringMatching(/^cp1: refused: it does not have the key of the cluster's CA/) as string;
+      expect(messages(withKey, fleet(has))).toEqual([]);
+      expect(messages(withKey, fleet(lacks))).toEqual([text]);
+      expect(messages(inventory, fleet(lacks))).toEqual([]);
+      expect(messages(inventory, fleet(lacks, factsOf()))).toEqual([text]);
+    });
   });
 
   test('a worker alone in an empty fleet', () => {

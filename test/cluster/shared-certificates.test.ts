@@ -42,7 +42,7 @@ test('with an external etcd its CA is not among them: every control plane has th
 test('a control plane that lacks one of them is named', async () => {
   const { on } = recordingOn({ run: () => 'ca.crt UEVN\n' });
   await expect(withSharedCertificates(on(cp1), copying, () => Promise.resolve())).rejects.toThrow(
-    'cp1 did not give /etc/kubernetes/pki/ca.key',
+    'cp1 did not give /etc/kubernetes/pki/sa.key',
   );
 });
 

@@ -116,6 +116,7 @@ export const joinedControlPlane = (facts: Partial<LinuxFacts> = {}): LinuxFacts 
       '/etc/kubernetes/admin.conf',
       '/etc/kubernetes/kubelet.conf',
       '/etc/kubernetes/pki/ca.crt',
+      '/etc/kubernetes/pki/ca.key',
     ]),
     caFingerprint: CA,
     kubeconfigCluster: { name: 'demo', server: 'https://k8s.example:6443' },
@@ -186,6 +187,7 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   objects: new Map(),
   owned: [],
   leftoverTokens: [],
+  kubeletRequests: [],
   ...cluster,
 });
 

@@ -26,8 +26,43 @@ test('control planes get what they share by upload, unless copying is asked for'
 test('a CA of the user’s is read with its key, which stays secret', async () => {
   const { certificates } = await inventoryOf(authority('ca.crt', 'ca.key'), FILES);
   expect(certificates.ca?.cert).toBe(FILES['ca.crt']);
-  expect(revealed(certificates.ca!.key)).toBe(FILES['ca.key']);
+  expect(certificates.ca).toHaveProperty('key');
+  if ('key' in certificates.ca!) expect(revealed(certificates.ca.key)).toBe(FILES['ca.key']);
   expect(JSON.stringify(certificates)).not.toContain('PRIVATE KEY');
+});
+
+test('a CA that signs elsewhere is a command: requests on its input, one at a time, and what they are for in its environment', async () => {
+  const calls: string[] = [];
+  let running = 0;
+  const filter = async (command: string, input: string, variables: Readonly<Record<string, string>>) => {
+    running += 1;
+    calls.push(`${command} ${input} ${Object.entries(variables).map((pair) => pair.join('=')).join(' ')} (${String(running)})`); // prettier-ignore
+    await Promise.resolve();
+    running -= 1;
+    if (input === 'BAD') throw new Error('exit status 1');
+    return `signed ${input}`;
+  };
+  const { certificates } = await inventoryOf(written('{ ca: { cert: ca.crt, sign: ./sign } }'), FILES, { filter });
+  expect(certificates.distribution).toBe('copy');
+  if (certificates.ca === undefined || !('sign' in certificates.ca)) throw new Error('no signing command');
+  const { sign } = certificates.ca;
+  const ask = (request: string, profile: 'client' | 'server') => sign({ host: 'cp1', certificate: 'apiserver', profile, request }); // prettier-ignore
+  const [one, bad, two] = await Promise.allSettled([ask('A', 'server'), ask('BAD', 'client'), ask('B', 'client')]);
+  expect(one).toEqual({ status: 'fulfilled', value: 'signed A' });
+  expect(bad.status).toBe('rejected');
+  expect(two).toEqual({ status: 'fulfilled', value: 'signed B' });
+  const said = 'KBUILD_CLUSTER=prod KBUILD_HOST=cp1 KBUILD_CERTIFICATE=apiserver KBUILD_PROFILE';
+  expect(calls).toEqual([
+    `./sign A ${said}=server (1)`,
+    `./sign BAD ${said}=client (1)`,
+    `./sign B ${said}=client (1)`,
+  ]);
+});
+
+test('while an inventory is validated no signing command is run', async () => {
+  const { certificates } = await inventoryOf(written('{ ca: { cert: ca.crt, sign: ./sign } }'), FILES);
+  if (certificates.ca === undefined || !('sign' in certificates.ca)) throw new Error('no signing command');
+  await expect(certificates.ca.sign({ host: 'cp1', certificate: 'apiserver', profile: 'server', request: '' })).rejects.toThrow('no command may be run'); // prettier-ignore
 });
 
 describe('is refused', () => {
@@ -45,9 +80,18 @@ describe('is refused', () => {
     expect(await problemsOf(text, FILES)).toEqual([problem]);
   }); // prettier-ignore
 
-  test('a CA without its key, with all that kubeadm would need then', async () => {
-    const [problem, ...more] = await problemsOf(written('{ ca: { cert: ca.crt } }'), FILES);
-    expect(more).toEqual([]);
-    expect(problem).toMatch(/^2:21 certificates\.ca\.key: is required.*external CA mode.*admin\.conf.*kubelet\.conf/);
+  test.each([
+    ['a CA that nobody signs with', '{ ca: { cert: ca.crt } }', '2:21 certificates.ca.key: is required: env:NAME, file:PATH or command:COMMAND; or sign: COMMAND, where the key must stay with you (an HSM, Vault, step-ca)'],
+    ['a CA that two sign with', '{ ca: { cert: ca.crt, key: "file:ca.key", sign: ./sign } }', '2:63 certificates.ca.sign: stands instead of key: name one of them'],
+    ['an upload without the key', '{ distribution: upload, ca: { cert: ca.crt, sign: ./sign } }', '2:31 certificates.distribution: must be copy (or left out) beside ca.sign: kubeadm does not upload certificates without the key of their CA'],
+  ])('%s', async (_, certificates, problem) => {
+    expect(await problemsOf(written(certificates), FILES)).toEqual([problem]);
+  }); // prettier-ignore
+
+  test('a Windows host, where nobody in the cluster signs for kubelets', async () => {
+    const text = `${written('{ ca: { cert: ca.crt, sign: ./sign } }').trimEnd().replace(/\]$/, '')}, { name: win1, address: 203.0.113.31, role: worker, os: windows }]\n`;
+    expect(await problemsOf(text, FILES)).toEqual([
+      expect.stringMatching(/hosts\[1\]\.os: win1: Windows hosts cannot join where certificates\.ca\.sign signs/),
+    ]);
   });
 });

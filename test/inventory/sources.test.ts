@@ -41,6 +41,15 @@ test('a command’s output is what it prints; its error shows nothing of it', as
   await expect(command('echo hunter2; echo hunter2 >&2; exit 3')).rejects.toThrow(/^exit status 3$/);
 });
 
+test('a signing command gets a request and what it is for, and its error says what it said', async () => {
+  const filter = sources().filter!;
+  expect(await filter('read line; echo "$line $KBUILD_HOST"', 'PEM\n', { KBUILD_HOST: 'cp1' })).toBe('PEM cp1\n');
+  expect(await filter('echo deaf', 'x'.repeat(1_000_000), {})).toBe('deaf\n');
+  await expect(filter('echo out; echo "no such slot" >&2; exit 3', '', {})).rejects.toThrow(
+    /^exit status 3\nno such slot$/,
+  );
+});
+
 test('a URL is fetched, and an answer that is none is an error', async () => {
   const server = createServer((request, response) => {
     response.statusCode = request.url === '/a' ? 200 : 404;
@@ -59,4 +68,5 @@ test('a URL is fetched, and an answer that is none is an error', async () => {
 test('what stays local can neither run nor fetch', () => {
   expect(sources('local')).not.toHaveProperty('fetch');
   expect(sources('local')).not.toHaveProperty('command');
+  expect(sources('local')).not.toHaveProperty('filter');
 });

@@ -79,7 +79,7 @@ export const certificates = probe(
      done
      if [ -e /var/lib/kubelet/pki/kubelet-client-current.pem ]; then show kubelet-client /var/lib/kubelet/pki/kubelet-client-current.pem; fi
      for name in admin super-admin controller-manager scheduler; do
-       if [ -e "/etc/kubernetes/$name.conf" ]; then echo "certificate $name.conf"; sed -n 's/^ *client-certificate-data: *//p' "/etc/kubernetes/$name.conf" | base64 -d; fi
+       if grep -qs client-certificate-data "/etc/kubernetes/$name.conf"; then echo "certificate $name.conf"; sed -n 's/^ *client-certificate-data: *//p' "/etc/kubernetes/$name.conf" | base64 -d; fi
      done`,
   (out): readonly Certificate[] =>
     out

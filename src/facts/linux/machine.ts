@@ -50,6 +50,9 @@ export const productUuid = probe(
   },
 );
 
+/** The host's clock, ms since the epoch. */
+export const nowMs = probe(sh`date +%s%3N`, Number);
+
 /** The host's time minus the middle of the request, in milliseconds. */
 export const clockOffsetMs = probe(sh`date +%s.%N`, (out, { middleMs }) => {
   const seconds = Number(out.trim());

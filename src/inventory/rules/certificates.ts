@@ -1,12 +1,44 @@
 import { problem, type Rule } from './rule.ts';
 
-/** A CA of the user's has its key: kubeadm signs with it, and so does the cluster for every kubelet that joins. */
-export const signingAuthority: Rule = ({ certificates }) =>
-  typeof certificates === 'object' && certificates.ca !== undefined && certificates.ca.key === undefined
-    ? [
-        problem(
-          ['certificates', 'ca', 'key'],
-          'is required: env:NAME, file:PATH or command:COMMAND. Without it kubeadm needs (its "external CA mode") every leaf made by you on every host: pki/apiserver, apiserver-kubelet-client, admin.conf, super-admin.conf, controller-manager.conf, scheduler.conf and kubelet.conf; no kubelet could join by a token and none would be renewed, so kbuild does not build such clusters. Use an intermediate CA that is made for this cluster',
-        ),
-      ]
-    : [];
+const PATH = ['certificates', 'ca'];
+
+/** A CA of the user's signs: with its key, which kubeadm and the cluster then have, or by a command, and then nobody has it. */
+export const signingAuthority: Rule = ({ certificates }) => {
+  if (typeof certificates !== 'object' || certificates.ca === undefined) return [];
+  const { key, sign } = certificates.ca;
+  if (key === undefined && sign === undefined)
+    return [
+      problem(
+        [...PATH, 'key'],
+        'is required: env:NAME, file:PATH or command:COMMAND; or sign: COMMAND, where the key must stay with you (an HSM, Vault, step-ca)',
+      ),
+    ];
+  if (key !== undefined && sign !== undefined)
+    return [problem([...PATH, 'sign'], 'stands instead of key: name one of them')];
+  return [];
+};
+
+/** What an authority whose key nobody here has cannot do. */
+export const signingElsewhere: Rule = ({ certificates, hosts }) => {
+  if (typeof certificates !== 'object' || certificates.ca?.sign === undefined) return [];
+  return [
+    ...(certificates.distribution === 'upload'
+      ? [
+          problem(
+            ['certificates', 'distribution'],
+            'must be copy (or left out) beside ca.sign: kubeadm does not upload certificates without the key of their CA',
+          ),
+        ]
+      : []),
+    ...hosts.flatMap(({ os, name }, i) =>
+      os === 'windows'
+        ? [
+            problem(
+              ['hosts', i, 'os'],
+              `${name}: Windows hosts cannot join where certificates.ca.sign signs: kbuild lets kubeadm make the request of a kubelet on the host, and does so on Linux only`,
+            ),
+          ]
+        : [],
+    ),
+  ];
+};

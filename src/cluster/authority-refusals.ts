@@ -1,0 +1,63 @@
+import { Refused } from '../errors.ts';
+import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { linuxNodes } from '../inventory/select.ts';
+import { spkiFingerprint } from '../shell/fingerprint.ts';
+import { signingAuthority } from './signing.ts';
+import { clusterCas, standing } from './standing.ts';
+
+const CA_KEY = '/etc/kubernetes/pki/ca.key';
+
+const short = (fingerprint: string): string => fingerprint.slice(0, 'sha256:'.length + 12);
+
+function anotherAuthority({ name, certificates }: Inventory, fleet: Fleet): readonly Refused[] {
+  const [live] = clusterCas(fleet);
+  if (certificates.ca === undefined || live === undefined) return [];
+  const wanted = spkiFingerprint(certificates.ca.cert);
+  if (wanted === live) return [];
+  return [
+    new Refused(
+      name,
+      `certificates.ca is ${short(wanted)}…, the cluster was made with ${short(live)}…, and Kubernetes cannot change it`,
+      "name the cluster's own CA there, or take certificates.ca out; another CA needs a new cluster",
+    ),
+  ];
+}
+
+/** Who signs is settled when the cluster is made: kubeadm and the controller manager by the key on the hosts, or somebody else. */
+function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  const seen = observedLinux(fleet).map(({ host, facts }) => ({
+    host,
+    facts,
+    joined: standing({ inventory, host, facts, fleet }) === 'joined',
+  }));
+  const control = seen.filter(({ host, joined }) => joined && host.role === 'control-plane');
+  const [has] = control.filter(({ facts }) => facts.kubernetesTraces.has(CA_KEY));
+  const [lacks] = control.filter(({ facts }) => !facts.kubernetesTraces.has(CA_KEY));
+  if (signingAuthority(inventory) !== undefined)
+    return has === undefined
+      ? []
+      : [
+          new Refused(
+            has.host.name,
+            `it has the key of the cluster's CA (${CA_KEY}), with which kubeadm and the cluster sign, and certificates.ca.sign says that no host has it`,
+            'take certificates.ca.sign out (or name certificates.ca.key); another way of signing needs a new cluster',
+          ),
+        ];
+  const joins = linuxNodes(inventory).some((host) => seen.some((one) => one.host.name === host.name && !one.joined));
+  return lacks === undefined || !(joins || inventory.certificates.ca !== undefined)
+    ? []
+    : [
+        new Refused(
+          lacks.host.name,
+          `it does not have the key of the cluster's CA (${CA_KEY}): somebody else signs for this cluster`,
+          'name certificates.ca with cert and sign',
+        ),
+      ];
+}
+
+/** What `up` refuses about who signs for the cluster. Throws `FactError` when a fact that it needs is not known. */
+export const authorityRefusals = (inventory: Inventory, fleet: Fleet): readonly Refused[] => [
+  ...anotherAuthority(inventory, fleet),
+  ...anotherSigner(inventory, fleet),
+];

@@ -1,0 +1,95 @@
+import { createPublicKey } from 'node:crypto';
+import { derValues, inside, type DerValue } from './der.ts';
+
+/** What a certificate says about its holder, or what a request wants it to say. */
+export interface Certified {
+  /** The public key, SPKI in DER as base64. */
+  readonly publicKey: string;
+  /** `O=system:nodes`, `CN=…`; attributes of other kinds by their object identifier in hexadecimal. */
+  readonly subject: readonly string[];
+  /** Subject alternative names: `DNS:…`, `IP:…`, others by tag and content in hexadecimal. */
+  readonly names: readonly string[];
+}
+
+const SEQUENCE = 0x30;
+/** Object identifiers, their content in hexadecimal. */
+const ATTRIBUTES: Readonly<Record<string, string>> = { '550403': 'CN', '55040a': 'O', '55040b': 'OU' };
+const EXTENSION_REQUEST = '2a864886f70d01090e';
+const SUBJECT_ALTERNATIVE_NAMES = '551d11';
+/** Context-specific tags of a request's attributes and a certificate's version and extensions. */
+const [REQUEST_ATTRIBUTES, VERSION, EXTENSIONS] = [0xa0, 0xa0, 0xa3];
+const [DNS_NAME, IP_ADDRESS] = [0x82, 0x87];
+
+const hex = ({ content }: DerValue): string => content.toString('hex');
+
+function one(values: readonly DerValue[], index: number): DerValue {
+  const value = values[index];
+  if (value === undefined) throw new Error('something is missing in it');
+  return value;
+}
+
+const subjectOf = (name: DerValue): readonly string[] =>
+  inside(name)
+    .flatMap(inside)
+    .map((attribute) => {
+      const [kind, value] = [one(inside(attribute), 0), one(inside(attribute), 1)];
+      return `${ATTRIBUTES[hex(kind)] ?? hex(kind)}=${value.content.toString('utf8')}`;
+    })
+    .sort();
+
+const nameOf = ({ tag, content }: DerValue): string => {
+  if (tag === DNS_NAME) return `DNS:${content.toString('utf8')}`;
+  if (tag === IP_ADDRESS && content.length === 4) return `IP:${[...content].join('.')}`;
+  return `${tag.toString(16)}:${content.toString('hex')}`;
+};
+
+/** Names of a list of extensions; none where it has none. */
+function namesOf(extensions: DerValue | undefined): readonly string[] {
+  const found = extensions === undefined ? undefined : inside(extensions).find((extension) => hex(one(inside(extension), 0)) === SUBJECT_ALTERNATIVE_NAMES); // prettier-ignore
+  if (found === undefined) return [];
+  // The last of identifier, criticality (which may be left out) and value.
+  const octets = inside(found).at(-1)!;
+  return inside(one(inside(octets), 0))
+    .map(nameOf)
+    .sort();
+}
+
+const keyOf = (spki: DerValue): string =>
+  createPublicKey({ key: spki.whole, format: 'der', type: 'spki' })
+    .export({ type: 'spki', format: 'der' })
+    .toString('base64');
+
+/** The bytes of the first PEM block of a kind; undefined where there is none. */
+export function pemBytes(text: string, kind: string): Buffer | undefined {
+  const found = new RegExp(`-----BEGIN ${kind}-----([A-Za-z0-9+/=\\s]+)-----END ${kind}-----`).exec(text);
+  return found === null ? undefined : Buffer.from(found[1]!, 'base64');
+}
+
+/** What a request (PKCS#10, PEM) wants to be certified. Throws on what is none. */
+export function requested(pem: string): Certified {
+  const bytes = pemBytes(pem, '(?:NEW )?CERTIFICATE REQUEST');
+  if (bytes === undefined) throw new Error('it is no PEM certificate request');
+  const [, name, key, ...attributes] = inside(one(inside(one(derValues(bytes), 0)), 0));
+  if (name === undefined || key === undefined) throw new Error('something is missing in it');
+  const asked = attributes
+    .filter(({ tag }) => tag === REQUEST_ATTRIBUTES)
+    .flatMap(inside)
+    .find((attribute) => hex(one(inside(attribute), 0)) === EXTENSION_REQUEST);
+  const extensions = asked === undefined ? undefined : one(inside(one(inside(asked), 1)), 0);
+  return { publicKey: keyOf(key), subject: subjectOf(name), names: namesOf(extensions) };
+}
+
+/** What a certificate (its DER bytes) says. Throws on what is none. */
+export function certified(bytes: Buffer): Certified {
+  const all = inside(one(inside(one(derValues(bytes), 0)), 0));
+  // Serial number, algorithm, issuer, validity; then what this is about. The version may be left out.
+  const parts = one(all, 0).tag === VERSION ? all.slice(1) : all;
+  const [name, key] = [one(parts, 4), one(parts, 5)];
+  if (name.tag !== SEQUENCE || key.tag !== SEQUENCE) throw new Error('it is no certificate');
+  const extensions = parts.find(({ tag }) => tag === EXTENSIONS);
+  return {
+    publicKey: keyOf(key),
+    subject: subjectOf(name),
+    names: namesOf(extensions === undefined ? undefined : one(inside(extensions), 0)),
+  };
+}

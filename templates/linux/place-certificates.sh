@@ -1,0 +1,59 @@
+# shellcheck shell=sh disable=SC2154  # parameters come from outside
+# Puts certificates (files signed_NAME in the working directory, authority.crt beside them) with their keys, which wait below
+# WORK, to where kubeadm looks for them; kubeconfigs get theirs inside. Each file takes its place whole.
+# Parameters: WORK, NODE (the kubelet's name), CLUSTER, KUBELET_SERVER (URL of the API for the kubelet), RESTARTED (words:
+# components whose container ends, to start again with its new kubeconfig).
+umask 077
+pki=/etc/kubernetes/pki
+kubelet_pki=/var/lib/kubelet/pki
+
+put() {
+  install -D -m "$1" -o root -g root -- "$2" "$3.kbuild-new"
+  sync -- "$3.kbuild-new"
+  mv -f -- "$3.kbuild-new" "$3"
+}
+
+config() { kubectl config --kubeconfig "$@" >&2; }
+told() { kubectl config view --raw --kubeconfig "$1" -o "jsonpath={$2}"; }
+
+# As after a join by a token: the kubelet finds certificate and key in its own store, and renews them there.
+put_kubelet() {
+  pair=$kubelet_pki/kubelet-client-$(date -u +%Y-%m-%d-%H-%M-%S).pem
+  { cat -- "$1"; told "$WORK/kubelet.conf" '.users[0].user.client-key-data' | base64 -d; } >"$WORK/kubelet.pem"
+  put 0600 "$WORK/kubelet.pem" "$pair"
+  ln -sfn -- "$pair" "$kubelet_pki/kubelet-client-current.pem"
+  new=$WORK/kubelet-new.conf
+  user=system:node:$NODE
+  config "$new" set-cluster "$CLUSTER" --server "$KUBELET_SERVER" --certificate-authority authority.crt --embed-certs
+  config "$new" set-credentials "$user" --client-certificate "$kubelet_pki/kubelet-client-current.pem" --client-key "$kubelet_pki/kubelet-client-current.pem"
+  config "$new" set-context "$user@$CLUSTER" --cluster "$CLUSTER" --user "$user"
+  config "$new" use-context "$user@$CLUSTER"
+  put 0600 "$new" /etc/kubernetes/kubelet.conf
+}
+
+for file in signed_*; do
+  if [ ! -e "$file" ]; then continue; fi
+  name=${file#signed_}
+  case $name in
+    kubelet.conf) put_kubelet "$file" ;;
+    *.conf)
+      config "$WORK/$name" set-cluster "$CLUSTER" --certificate-authority authority.crt --embed-certs
+      config "$WORK/$name" set-credentials "$(told "$WORK/$name" '.users[0].name')" --client-certificate "$file" --embed-certs
+      put 0600 "$WORK/$name" "/etc/kubernetes/$name"
+      ;;
+    *)
+      put 0600 "$WORK/pki/$name.key" "$pki/$name.key"
+      put 0644 "$file" "$pki/$name.crt"
+      ;;
+  esac
+done
+if [ -e "$WORK/pki/sa.key" ]; then
+  put 0600 "$WORK/pki/sa.key" "$pki/sa.key"
+  put 0600 "$WORK/pki/sa.pub" "$pki/sa.pub"
+fi
+rm -rf -- "$WORK"
+for component in $RESTARTED; do
+  for id in $(timeout 10 ctr -n k8s.io containers ls -q "labels.\"io.kubernetes.container.name\"==$component"); do
+    timeout 10 ctr -n k8s.io tasks kill -s SIGTERM "$id" 2>/dev/null || true
+  done
+done

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { joinConfiguration } from '../../src/cluster/kubeadm-config.ts';
+import { kubeadmJob } from '../../src/cluster/kubeadm-job.ts';
+import { ownAuthorityFiles } from '../../src/cluster/shared-certificates.ts';
+import { leavesOf } from '../../src/cluster/signed-certificates.ts';
+import { parseKubeletRequests } from '../../src/facts/kubelet-requests.ts';
+import { controlPlaneCertificates } from '../../src/kubeadm/control-plane-certificates.ts';
+import { kubeletRequests } from '../../src/kubeadm/kubelet-requests.ts';
+import { Secret } from '../../src/shell/secret.ts';
+import { clusterOf, cp1, factsOf, fleetOf, inventoryOf, joinedControlPlane, targetOf, w1 } from '../fakes/cluster.ts';
+import { recordingOn } from '../fakes/on.ts';
+
+const sign = () => Promise.resolve('');
+const elsewhere = inventoryOf({ certificates: { distribution: 'copy', ca: { cert: 'CERT', sign } } });
+const NOW = Date.parse('2026-11-22T00:00:00Z');
+const DAY = 86_400_000;
+const inDays = (days: number): string => new Date(NOW + days * DAY + 1000).toISOString();
+
+describe('where an authority signs elsewhere', () => {
+  test('no key of it is among the files of init', () => {
+    expect(Object.keys(ownAuthorityFiles(elsewhere))).toEqual(['pki_ca.crt']);
+  });
+
+  test('a founder has everything kubeadm cannot make, further control planes no super-admin.conf, workers their kubelet’s alone', () => {
+    expect(leavesOf(cp1, 'init')).toEqual(['apiserver', 'apiserver-kubelet-client', 'admin.conf', 'controller-manager.conf', 'scheduler.conf', 'kubelet.conf', 'super-admin.conf']); // prettier-ignore
+    expect(leavesOf(cp1, 'join')).not.toContain('super-admin.conf');
+    expect(leavesOf(w1, 'join')).toEqual(['kubelet.conf']);
+  });
+
+  test('kubeadm’s job puts certificates in their places before kubeadm starts, and joins with the kubeconfig that is there', async () => {
+    const { on, sent } = recordingOn();
+    await kubeadmJob(on(w1), elsewhere, 'join', Secret.of(''));
+    await kubeadmJob(on(w1), inventoryOf(), 'join', Secret.of(''));
+    const [signed, ordinary] = sent.map((one) => (one.kind === 'job' ? one.script : ''));
+    expect(signed).toContain('IGNORED=FileAvailable--etc-kubernetes-kubelet.conf');
+    expect(signed).toContain('put_kubelet');
+    expect(ordinary).toContain("IGNORED=''");
+    expect(ordinary).toContain("PLACE=''");
+  });
+
+  test('a join is as patient with the API as it was with a kubelet’s first certificate', () => {
+    const credentials = { token: Secret.of('t'), caHash: 'sha256:a' };
+    expect(joinConfiguration(elsewhere, cp1, credentials)).toMatchObject({ timeouts: { kubernetesAPICall: '5m0s' } });
+    expect(joinConfiguration(inventoryOf(), cp1, credentials)).not.toHaveProperty('timeouts');
+  });
+});
+
+describe('certificates of a control plane', () => {
+  const certificates = (days: Readonly<Record<string, number>>) =>
+    Object.entries(days).map(([name, left]) => ({ name, expires: inDays(left) }));
+  const due = (days: Readonly<Record<string, number>>, inventory = elsewhere) => {
+    const facts = joinedControlPlane({ certificates: certificates(days), nowMs: NOW });
+    return controlPlaneCertificates.diff(targetOf(inventory, cp1, fleetOf([[cp1, facts]], clusterOf()))).map(({ summary }) => summary); // prettier-ignore
+  };
+
+  test('that hold for 31 days are left alone, whoever they are of', () => {
+    expect(due({ apiserver: 31, 'admin.conf': 31, 'front-proxy-client': 1, 'kubelet-client': 1 })).toEqual([]);
+  });
+
+  test('with 30 days or fewer are renewed', () => {
+    expect(due({ apiserver: 30, 'super-admin.conf': -2, 'scheduler.conf': 300 })).toEqual([
+      'renew certificates of the control plane on cp1: apiserver (found 30 days left), super-admin.conf (found expired)',
+    ]);
+  });
+
+  test('are kubeadm’s to renew where it signs', () => {
+    expect(due({ apiserver: 3 }, inventoryOf())).toEqual([]);
+  });
+
+  test('are nobody’s on a host that has not joined', () => {
+    const target = targetOf(elsewhere, cp1, fleetOf([[cp1, factsOf()]]));
+    expect(controlPlaneCertificates.diff(target)).toEqual([]);
+  });
+});
+
+describe('a request in the cluster', () => {
+  const raw = (name: string, spec: object = {}, status: object = {}, at = '2026-11-22T00:00:00Z') => ({
+    metadata: { name, uid: `uid-${name}`, creationTimestamp: at },
+    spec: {
+      signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+      username: 'system:node:w1',
+      groups: ['system:nodes', 'system:authenticated'],
+      usages: ['digital signature', 'client auth'],
+      request: Buffer.from('PEM').toString('base64'),
+      ...spec,
+    },
+    status: { conditions: [{ type: 'Approved', status: 'True' }], ...status },
+  });
+  const names = (...items: readonly object[]) =>
+    parseKubeletRequests(JSON.stringify({ items })).map(({ name }) => name);
+
+  test('of a kubelet for itself waits until it has its certificate', () => {
+    expect(parseKubeletRequests(JSON.stringify({ items: [raw('csr-1')] }))).toEqual([
+      { name: 'csr-1', uid: 'uid-csr-1', node: 'w1', request: 'PEM' },
+    ]);
+    expect(names(raw('rsa', { usages: ['client auth', 'key encipherment', 'digital signature'] }))).toEqual(['rsa']);
+    expect(names(raw('done', {}, { certificate: 'eA==' }))).toEqual([]);
+  });
+
+  test('counts only while no newer one of its node is there', () => {
+    const older = raw('older', {}, {}, '2026-11-21T00:00:00Z');
+    expect(names(raw('newer'), older)).toEqual(['newer']);
+    expect(names(older, raw('newer', {}, { certificate: 'eA==' }))).toEqual([]);
+  });
+
+  test.each([
+    ['for another signer', { signerName: 'kubernetes.io/kube-apiserver-client' }, {}],
+    ['for a serving certificate', { signerName: 'kubernetes.io/kubelet-serving' }, {}],
+    ['of a bootstrap token', { username: 'system:bootstrap:abcdef', groups: ['system:bootstrappers'] }, {}],
+    ['of an administrator', { username: 'kubernetes-admin', groups: ['kubeadm:cluster-admins'] }, {}],
+    ['of somebody with a node’s name alone', { groups: ['system:authenticated'] }, {}],
+    ['for more uses', { usages: ['digital signature', 'client auth', 'server auth'] }, {}],
+    ['that nobody approved', {}, { conditions: [] }],
+    ['that was denied', {}, { conditions: [{ type: 'Approved' }, { type: 'Denied' }] }],
+  ])('%s is nobody’s business', (_, spec, status) => {
+    expect(names(raw('csr', spec, status))).toEqual([]);
+  });
+
+  const pending = { name: 'csr-1', uid: 'u', node: 'cp1', request: '' };
+  const due = (inventory = elsewhere, requests = [pending]) => {
+    const cluster = clusterOf({ kubeletRequests: requests });
+    const fleet = fleetOf([[cp1, joinedControlPlane()]], cluster);
+    return kubeletRequests.diff({ inventory, host: cp1, facts: cluster, fleet });
+  };
+
+  test('of a node of the cluster is signed, and only where an authority signs elsewhere', () => {
+    expect(due().map(({ summary }) => summary)).toEqual([
+      'sign the next client certificate of the kubelet on cp1 (found csr-1 pending)',
+    ]);
+    expect(due(inventoryOf())).toEqual([]);
+    expect(due(elsewhere, [{ ...pending, node: 'gone' }])).toEqual([]);
+  });
+
+  test('that wants to be somebody else gets nothing, whatever the cluster approved', async () => {
+    const { on, sent } = recordingOn();
+    await expect(due()[0]!.apply!(on)).rejects.toThrow('cp1: refused: its request for kubelet cannot be read');
+    expect(sent).toEqual([]);
+  });
+});

@@ -1,0 +1,136 @@
+/** A certificate authority whose key only a test knows, and the command that signs with it, as a user's would. */
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as lab from './lab.ts';
+import { makeAuthority, type KeyPair } from './openssl.ts';
+import { run } from './run.ts';
+
+/** What a signer does wrong: signs with another authority, certifies another key, or does not sign at all. */
+export type Lie = 'another-authority' | 'another-key' | 'locked';
+
+/** A signing command and what it was asked for. */
+export interface Signer {
+  readonly authority: KeyPair;
+  readonly command: string;
+  /** Lines of `cluster host certificate profile`, in the order of asking. */
+  readonly asked: () => readonly string[];
+  /** From now on it lies; without a lie it is honest again. */
+  readonly lie: (lie?: Lie) => void;
+  /** Signs a request so that the certificate began long ago and ends in so many days. */
+  readonly old: (request: string, daysLeft: number) => Promise<string>;
+}
+
+const SCRIPT = `#!/bin/sh
+set -eu
+cd "$(dirname "$0")"
+echo "$KBUILD_CLUSTER $KBUILD_HOST $KBUILD_CERTIFICATE $KBUILD_PROFILE" >>asked
+cat >request.csr
+lie=$(cat lie 2>/dev/null || echo none)
+ca=vault
+case $lie in
+  locked) echo 'the token is locked' >&2; exit 3 ;;
+  another-authority) ca=another ;;
+  another-key)
+    openssl req -new -newkey rsa:2048 -nodes -keyout thrown-away.key -subj "/CN=$KBUILD_CERTIFICATE" -out request.csr 2>/dev/null ;;
+esac
+printf 'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature,keyEncipherment\nextendedKeyUsage=%sAuth\n' "$KBUILD_PROFILE" >extensions
+openssl x509 -req -in request.csr -CA $ca.crt -CAkey $ca.key -CAcreateserial -days 365 -copy_extensions copy -extfile extensions
+`;
+
+/** For `openssl ca`, which alone can make a certificate that began long ago. */
+const CA_CONFIG = `[ca]
+default_ca=own
+[own]
+database=index.txt
+serial=serial.txt
+new_certs_dir=.
+default_md=sha256
+policy=any
+copy_extensions=copy
+x509_extensions=leaf
+[any]
+organizationName=optional
+commonName=supplied
+[leaf]
+basicConstraints=critical,CA:FALSE
+keyUsage=critical,digitalSignature,keyEncipherment
+extendedKeyUsage=serverAuth,clientAuth
+`;
+
+const DAY_MS = 24 * 60 * 60_000;
+const generalizedTime = (ms: number): string => new Date(ms).toISOString().replaceAll(/[-:T]|\.\d+/g, '');
+
+/** Makes the authority and its signing command in a folder. */
+export async function makeSigner(folder: string): Promise<Signer> {
+  const authority = await makeAuthority(folder, 'vault');
+  await makeAuthority(folder, 'another');
+  const file = (name: string): string => join(folder, name);
+  writeFileSync(file('sign'), SCRIPT);
+  chmodSync(file('sign'), 0o700);
+  writeFileSync(file('ca.cnf'), CA_CONFIG);
+  return {
+    authority,
+    command: file('sign'),
+    asked: () => readFileSync(file('asked'), 'utf8').trim().split('\n'),
+    lie: (lie) => (lie === undefined ? rmSync(file('lie'), { force: true }) : writeFileSync(file('lie'), lie)),
+    old: async (request, daysLeft) => {
+      writeFileSync(file('old.csr'), request);
+      for (const [name, content] of [
+        ['index.txt', ''],
+        ['serial.txt', '0100'],
+      ] as const)
+        writeFileSync(file(name), content);
+      const now = Date.now();
+      const dates = [
+        '-startdate',
+        generalizedTime(now - 200 * DAY_MS),
+        '-enddate',
+        generalizedTime(now + daysLeft * DAY_MS),
+      ];
+      await run('sh', ['-c', 'cd "$0" && exec openssl ca "$@"', folder, '-batch', '-notext', '-preserveDN', '-config', 'ca.cnf', '-cert', 'vault.crt', '-keyfile', 'vault.key', '-in', 'old.csr', '-out', 'old.crt', ...dates]); // prettier-ignore
+      return readFileSync(file('old.crt'), 'utf8');
+    },
+  };
+}
+
+const PKI = '/etc/kubernetes/pki';
+
+/** A request for the same as a certificate says, by its private key. Both are PEM texts. */
+async function requestAgain(folder: string, certificate: string, key: string): Promise<string> {
+  writeFileSync(join(folder, 'again.crt'), certificate);
+  writeFileSync(join(folder, 'again.key'), key, { mode: 0o600 });
+  try {
+    return await run('openssl', ['x509', '-x509toreq', '-in', join(folder, 'again.crt'), '-signkey', join(folder, 'again.key'), '-copy_extensions', 'copy']); // prettier-ignore
+  } finally {
+    rmSync(join(folder, 'again.key'));
+  }
+}
+
+/** Puts an old certificate in the place of a host's API server certificate. */
+export async function ageApiServer(signer: Signer, folder: string, host: string, daysLeft: number): Promise<void> {
+  const [certificate, key] = await Promise.all(['crt', 'key'].map(async (end) => (await lab.inside(host, `cat ${PKI}/apiserver.${end}`)).stdout)); // prettier-ignore
+  const old = await signer.old(await requestAgain(folder, certificate!, key!), daysLeft);
+  await lab.inside(host, `cat > ${PKI}/apiserver.crt`, old);
+}
+
+/** Puts an old certificate into a kubeconfig of a host. */
+export async function ageKubeconfig(
+  signer: Signer,
+  folder: string,
+  host: string,
+  name: string,
+  daysLeft: number,
+): Promise<void> {
+  const data = async (what: string) =>
+    (await lab.inside(host, `sed -n 's/^ *client-${what}-data: *//p' /etc/kubernetes/${name} | base64 -d`)).stdout;
+  const old = await signer.old(await requestAgain(folder, await data('certificate'), await data('key')), daysLeft);
+  await lab.inside(host, `cat > /run/old.crt && sed -i "s|client-certificate-data: .*|client-certificate-data: $(base64 -w 0 /run/old.crt)|" /etc/kubernetes/${name}`, old); // prettier-ignore
+}
+
+/** Puts an old certificate into a kubelet's store and starts it again: it then asks for its next one at once. */
+export async function ageKubelet(signer: Signer, folder: string, host: string, daysLeft: number): Promise<void> {
+  const pem = (await lab.inside(host, 'cat /var/lib/kubelet/pki/kubelet-client-current.pem')).stdout;
+  const at = pem.indexOf('-----BEGIN', 10);
+  const old = await signer.old(await requestAgain(folder, pem.slice(0, at), pem.slice(at)), daysLeft);
+  await lab.inside(host, 'cat > /var/lib/kubelet/pki/kubelet-client-current.pem && systemctl restart kubelet', `${old}${pem.slice(at)}`); // prettier-ignore
+}
