@@ -1,24 +1,40 @@
 import type { Command } from '../shell/command.ts';
 import { onceForEach } from '../shell/once-for-each.ts';
 import { quote, sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
 import type { Answer } from './probe.ts';
 
-/** Seconds that one probe may take: a hung mount must not cost the other facts. */
+/** Seconds that one probe has at least: a hung mount must not cost the other facts. */
 const PROBE_SECONDS = 20;
 
-/** A command as one quoted word; most commands are the same for every host. */
-const argumentOf = onceForEach(({ script }: Command<'sh'>) => quote(`set -eu; export LC_ALL=C\n${script}`));
+/** Seconds: `probe` is what one has at least; after `batch` a batch of them begins no other one. */
+interface Deadlines {
+  readonly probe: number;
+  readonly batch: number;
+}
 
-/** One script that runs every command under its own deadline and frames each output with a nonce that no output can guess. */
-export function framedScript(commands: Readonly<Record<string, Command<'sh'>>>, nonce: string): Command<'sh'> {
-  const calls = Object.entries(commands).map(([name, command]) => `${sh`p ${name}`.script} ${argumentOf(command)}`);
-  const script = [
-    `p() { printf '%s\\n' ${nonce}:begin:"$1"; printf '%s\\n' ${nonce}:begin:"$1" >&2; s=0`,
-    `timeout -k 1 ${String(PROBE_SECONDS)} sh -c "$2" </dev/null || s=$?`,
-    `printf '\\n%s\\n' ${nonce}:end:"$1":$s; printf '\\n%s\\n' ${nonce}:end:"$1":$s >&2; }`,
-    ...calls,
-  ].join('\n');
-  return { shell: 'sh', script, title: `observe (${String(Object.keys(commands).length)} probes)` };
+const RUN = script('linux/probes.sh', { BATCH: script('linux/probe-batch.sh').script }).script;
+
+/** A command as one quoted word; most commands are the same for every host. */
+const argumentOf = onceForEach(({ script }: Command<'sh'>) => quote(script));
+
+/**
+ * One script that runs every command and frames each output with a nonce that no output can guess. All run in one shell
+ * under one deadline; a command that hangs costs itself alone.
+ */
+export function framedScript(
+  commands: Readonly<Record<string, Command<'sh'>>>,
+  nonce: string,
+  { probe, batch }: Deadlines = { probe: PROBE_SECONDS, batch: 5 },
+): Command<'sh'> {
+  const words = Object.entries(commands).flatMap(([name, command]) => [quote(name), argumentOf(command)]);
+  const limits = [`ENOUGH=${String(batch)}`, `LONGEST=${String(batch + probe)}`];
+  const parameters = [`NONCE=${nonce}`, ...limits, `set -- ${words.join(' ')}`];
+  return {
+    shell: 'sh',
+    script: `${parameters.join('\n')}\n${RUN}`,
+    title: `observe (${String(Object.keys(commands).length)} probes)`,
+  };
 }
 
 /**
@@ -28,9 +44,9 @@ export function framedScript(commands: Readonly<Record<string, Command<'sh'>>>, 
 export function parallelFramedScript(commands: Readonly<Record<string, Command<'sh'>>>, nonce: string): Command<'sh'> {
   const names = Object.keys(commands);
   const calls = Object.entries(commands).map(
-    ([name, { script }]) => `${sh`q ${name} ${`set -eu; export LC_ALL=C\n${script}`}`.script} &`,
+    ([name, command]) => `${sh`q ${name} ${`set -eu; export LC_ALL=C\n${command.script}`}`.script} &`,
   );
-  const script = [
+  const text = [
     `d=$(mktemp -d -p /run kbuild-observe.XXXXXX); trap 'rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM`,
     `q() { s=0; timeout -k 1 ${String(PROBE_SECONDS)} sh -c "$2" </dev/null >"$d/$1.out" 2>"$d/$1.err" || s=$?; echo "$s" >"$d/$1.status"; }`,
     `p() { s=$(cat "$d/$1.status"); printf '%s\\n' ${nonce}:begin:"$1"; cat "$d/$1.out"; printf '\\n%s\\n' ${nonce}:end:"$1":"$s"`,
@@ -39,7 +55,7 @@ export function parallelFramedScript(commands: Readonly<Record<string, Command<'
     'wait',
     ...names.map((name) => sh`p ${name}`.script),
   ].join('\n');
-  return { shell: 'sh', script, title: `observe the cluster (${String(names.length)} probes)` };
+  return { shell: 'sh', script: text, title: `observe the cluster (${String(names.length)} probes)` };
 }
 
 function frames(text: string, nonce: string): ReadonlyMap<string, { readonly text: string; readonly status: number }> {
