@@ -1,4 +1,4 @@
-import { Interrupted, NotConverged, Refused } from '../errors.ts';
+import { FactError, Interrupted, NotConverged, Refused } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
 import type { Convergence } from './converge.ts';
 import type { Turn } from './disruption.ts';
@@ -8,6 +8,8 @@ import { ask } from './target.ts';
 
 /** Milliseconds between two looks while something settles. */
 const POLL_MS = 500;
+/** How long a fact that cannot be told is asked for again, in ms: an API server that just started, a busy host. */
+const UNTOLD_MS = 30_000;
 
 type Place = Pick<PlannedChange, 'phase' | 'host' | 'step'>;
 
@@ -41,15 +43,16 @@ export async function stepOnHost(
   host: Host,
   step: Phase['steps'][number],
 ): Promise<number> {
-  const { inventory, watch } = run;
+  const { inventory, watch, nowMs } = run;
   const question = ask(phase, step, host, inventory);
-  const look = async (): Promise<Look> => {
-    const { value, sawCluster } = await watch.evaluate(question);
-    return { due: value === 'not observed' ? [] : value, sawCluster };
-  };
-  const found = await look();
-  if (found.due.length === 0) return 0;
   const place: Place = { phase: phase.name, host: host.name, step: step.name };
+  const look = (untilMs: number): Promise<Look> =>
+    untilTold(run, place, untilMs, async () => {
+      const { value, sawCluster } = await watch.evaluate(question);
+      return { due: value === 'not observed' ? [] : value, sawCluster };
+    });
+  const found = await look(nowMs() + UNTOLD_MS);
+  if (found.due.length === 0) return 0;
   const make = async (): Promise<number> => {
     const applied = await apply(run, phase, place, host, found);
     await settle(run, place, step.settleMs ?? 0, look);
@@ -106,12 +109,36 @@ async function apply(
   return applied;
 }
 
-async function settle(run: Convergence, place: Place, settleMs: number, look: () => Promise<Look>): Promise<void> {
+/** Looks again, until then, while a fact cannot be told. @throws FactError when it still cannot be told */
+async function untilTold(run: Convergence, place: Place, untilMs: number, look: () => Promise<Look>): Promise<Look> {
+  const { watch, emit, nowMs, sleep, signal } = run;
+  let said = '';
+  for (;;) {
+    try {
+      return await look();
+    } catch (error) {
+      if (!(error instanceof FactError) || nowMs() >= untilMs) throw error;
+      if (error.message !== said) emit({ kind: 'settling', ...place, summary: error.message });
+      said = error.message;
+      stopIfInterrupted(signal, 'while waiting');
+      await sleep(POLL_MS);
+      watch.expire([place.host, error.host]);
+      watch.expireCluster();
+    }
+  }
+}
+
+async function settle(
+  run: Convergence,
+  place: Place,
+  settleMs: number,
+  look: (untilMs: number) => Promise<Look>,
+): Promise<void> {
   const { watch, emit, nowMs, sleep, signal } = run;
   const deadline = nowMs() + settleMs;
   let said = '';
   for (;;) {
-    const { due, sawCluster } = await look();
+    const { due, sawCluster } = await look(Math.max(deadline, nowMs() + UNTOLD_MS));
     if (due.length === 0) return;
     const summaries = due.map(({ summary }) => summary);
     if (nowMs() >= deadline) throw new NotConverged(place.host, place.step, summaries);

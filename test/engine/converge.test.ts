@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { plan } from '../../src/engine/plan.ts';
 import type { Step } from '../../src/engine/step.ts';
-import { Interrupted, NotConverged, Refused } from '../../src/errors.ts';
+import { FactError, Interrupted, NotConverged, Refused } from '../../src/errors.ts';
 import { observedLinux } from '../../src/facts/fleet.ts';
 import type { On } from '../../src/remote/remote.ts';
 import { host, linuxPhase, wants, world } from './world.ts';
@@ -47,6 +47,36 @@ test('a change beyond the plan asks, and a no leaves the host as it is', async (
   expect(failures.get('w1')).toBeInstanceOf(Refused);
   expect(here.words.get('w1')!.size).toBe(0);
   expect(here.events.map(({ kind }) => kind)).toContain('unplanned');
+});
+
+/** After the change the first `looks` at the fact fail. */
+function deafAfterwards(looks: number): Step {
+  const step = wants('hello');
+  let left = looks;
+  return {
+    ...step,
+    diff: (target) => {
+      if (target.facts.images.has('hello') && left-- > 0)
+        throw new FactError('w1', 'images', 'context deadline exceeded');
+      return step.diff(target);
+    },
+  };
+}
+
+test('a fact that cannot be told for a moment is asked for again, and said', async () => {
+  const here = world([w1]);
+  const { changes, failures } = await here.run([linuxPhase('greet', [w1], [deafAfterwards(3)])]);
+  expect([...failures]).toEqual([]);
+  expect(changes).toBe(1);
+  const settling = here.events.filter(({ kind }) => kind === 'settling');
+  expect(settling).toMatchObject([{ host: 'w1', summary: 'w1: could not tell images: context deadline exceeded' }]);
+});
+
+test('a fact that nobody can tell stops its host after half a minute', async () => {
+  const here = world([w1, w2]);
+  const { failures } = await here.run([linuxPhase('greet', [w1, w2], [wants('hi'), deafAfterwards(Infinity)])]);
+  expect(failures.get('w1')).toBeInstanceOf(FactError);
+  expect(here.looks.length).toBeGreaterThan(60);
 });
 
 test('a host that refuses to change is not converged, by name, step and what is still needed', async () => {
@@ -129,8 +159,7 @@ test('a phase with concurrency 1 goes host by host and looks again before each, 
     diff: ({ host: mine, fleet }) => {
       const said = observedLinux(fleet).filter(({ facts }) => facts.images.has('one'));
       if (said.some((one) => one.host.name === mine.name)) return [];
-      const apply = (on: On) =>
-        (on(mine) as unknown as { say: (word: string) => Promise<void> }).say('one');
+      const apply = (on: On) => (on(mine) as unknown as { say: (word: string) => Promise<void> }).say('one');
       return [{ summary: `the ${String(said.length + 1)}. says one`, apply }];
     },
   };
