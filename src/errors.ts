@@ -54,6 +54,9 @@ export class ConnectError extends KbuildError {
   }
 }
 
+/** A host is connected, and what it was asked hangs there. */
+export class NoAnswer extends ConnectError {}
+
 /** A fact could not be read: neither true nor false. Thrown when the fact is read, never replaced by a guess. Exit 3. */
 export class FactError extends KbuildError {
   readonly exitCode = 3;

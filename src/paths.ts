@@ -72,8 +72,6 @@ export const windowsPaths = {
   /** Files that were transferred, until they are moved to their places. */
   incoming: 'C:\\ProgramData\\kbuild\\incoming',
   marker: 'C:\\ProgramData\\kbuild\\marker.json',
-  /** What was there before kbuild: entries of PATH, environment. */
-  before: 'C:\\ProgramData\\kbuild\\before.json',
 
   kubernetes: 'C:\\etc\\kubernetes',
   kubeletConf: 'C:\\etc\\kubernetes\\kubelet.conf',

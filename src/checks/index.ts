@@ -56,6 +56,7 @@ import { versionSkew } from './version-skew.ts';
 import { vxlan } from './vxlan.ts';
 import { windowsAddress } from './windows/address.ts';
 import { windowsBuild } from './windows/build.ts';
+import { windowsDefender } from './windows/defender.ts';
 import { windowsDisk } from './windows/disk.ts';
 import { windowsDocker } from './windows/docker.ts';
 import { windowsFeatures } from './windows/features.ts';
@@ -66,6 +67,7 @@ import { windowsPendingReboot } from './windows/pending-reboot.ts';
 import { windowsPorts } from './windows/ports.ts';
 import { windowsReach } from './windows/reach.ts';
 import { windowsSecrets } from './windows/secrets.ts';
+import { windowsSelectors } from './windows/selectors.ts';
 import { windowsSsh } from './windows/ssh.ts';
 import { writablePaths } from './writable-paths.ts';
 
@@ -124,6 +126,7 @@ export const windowsChecks: readonly Check[] = [
   windowsPorts,
   windowsReach,
   windowsSecrets,
+  windowsDefender,
 ];
 
 /** Checks of hosts against each other, the inventory and the live cluster. */
@@ -142,6 +145,7 @@ export const fleetChecks: readonly Check[] = [
   endpointName,
   endpoint,
   versionSkew,
+  windowsSelectors,
   unnamed,
 ];
 

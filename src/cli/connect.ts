@@ -11,7 +11,7 @@ import type { Fleet, Observed } from '../facts/fleet.ts';
 import { observeLinux, type Ask } from '../facts/observe-linux.ts';
 import { observeWindows } from '../facts/observe-windows.ts';
 import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { wantedObjects } from '../phases/wanted-objects.ts';
+import { observedObjects } from '../phases/wanted-objects.ts';
 import { isWindowsRemote, type HostRemote } from '../remote/host-remote.ts';
 import type { On } from '../remote/remote.ts';
 import type { Secret } from '../shell/secret.ts';
@@ -95,14 +95,20 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
       if (isWindowsRemote(remote)) throw new TypeError(`${host.name} is a Windows host`);
       return remote.ask(command);
     };
-  const wanted = wantedObjects(inventory);
+  const wanted = observedObjects(inventory);
   const observed = async (host: Host, names?: readonly string[]): Promise<Observed> => {
     const remote = remotes.get(host.name)!;
     if (host.os === 'windows' && isWindowsRemote(remote))
       return {
         os: 'windows',
         host,
-        facts: await observeWindows((command) => remote.ask(command), inventory, host, { nowMs }, names),
+        facts: await observeWindows(
+          (command, withinMs) => remote.ask(command, withinMs),
+          inventory,
+          host,
+          { nowMs },
+          names,
+        ),
       };
     const linux = host as LinuxHost;
     return {

@@ -1,4 +1,4 @@
-import { ConnectError } from '../errors.ts';
+import { ConnectError, NoAnswer } from '../errors.ts';
 import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import { decodePayload } from '../shell/powershell.ts';
@@ -8,7 +8,9 @@ import { factsFrom, type Answer, type Probe } from './probe.ts';
 import { windowsProbes, type WindowsFacts } from './windows.ts';
 
 /** How a Windows host is asked: one script on one channel, the JSON text of its result back. */
-export type AskWindows = (command: Command<'powershell'>) => Promise<string>;
+export type AskWindows = (command: Command<'powershell'>, withinMs?: number) => Promise<string>;
+
+type Probes = Readonly<Record<string, Probe<unknown, 'powershell'>>>;
 
 interface Observation {
   readonly administrator: boolean;
@@ -16,12 +18,49 @@ interface Observation {
 }
 
 /** One script that runs the named probes, each by itself. */
-export function observation(probes: Readonly<Record<string, Probe<unknown, 'powershell'>>>): Command<'powershell'> {
+export function observation(probes: Probes): Command<'powershell'> {
   const list = Object.entries(probes).map(([fact, { command }]) => {
     const { name, script, params } = decodePayload(command.script);
     return { fact, name, script, params };
   });
   return { ...powershell('windows/observe.ps1', { Probes: list }), title: 'observe' };
+}
+
+/** How long a probe by itself may take, in ms, after all of them together did not end. */
+const ALONE_MS = 60_000;
+
+/** How many are asked at once then: those that hang keep their channels, of which a connection has five. */
+const AT_ONCE = 3;
+
+const asked = async (ask: AskWindows, probes: Probes, withinMs?: number): Promise<Observation> =>
+  JSON.parse(await ask(observation(probes), withinMs)) as Observation;
+
+/** What the probes say. When one of them hangs they are asked again, each by itself: it costs no other. */
+async function answersOf(ask: AskWindows, probes: Probes): Promise<Observation> {
+  const names = Object.keys(probes);
+  try {
+    return await asked(ask, probes);
+  } catch (error) {
+    if (!(error instanceof NoAnswer) || names.length === 1) throw error;
+  }
+  const alone: PromiseSettledResult<Observation>[] = [];
+  for (let from = 0; from < names.length; from += AT_ONCE) {
+    const some = names.slice(from, from + AT_ONCE);
+    alone.push(...(await Promise.allSettled(some.map((name) => asked(ask, { [name]: probes[name]! }, ALONE_MS)))));
+  }
+  const lost = alone.find((one) => one.status === 'rejected' && !(one.reason instanceof NoAnswer));
+  if (lost?.status === 'rejected') throw lost.reason;
+  if (alone.every(({ status }) => status === 'rejected')) throw (alone[0] as PromiseRejectedResult).reason;
+  return {
+    administrator: alone.every((one) => one.status === 'rejected' || one.value.administrator),
+    answers: Object.fromEntries(
+      alone.map((one, i): [string, Observation['answers'][string]] => {
+        const name = names[i]!;
+        if (one.status === 'rejected') return [name, { failed: (one.reason as NoAnswer).message }];
+        return [name, one.value.answers[name] ?? { failed: 'no answer' }];
+      }),
+    ),
+  };
 }
 
 /**
@@ -36,10 +75,10 @@ export async function observeWindows(
   { nowMs }: Pick<ObserveTools, 'nowMs'>,
   names?: readonly string[],
 ): Promise<WindowsFacts> {
-  const all: Readonly<Record<string, Probe<unknown, 'powershell'>>> = windowsProbes(inventory, host);
+  const all: Probes = windowsProbes(inventory, host);
   const probes = names === undefined ? all : Object.fromEntries(names.map((name) => [name, all[name]!]));
   const from = nowMs();
-  const said = JSON.parse(await ask(observation(probes))) as Observation;
+  const said = await answersOf(ask, probes);
   if (!said.administrator)
     throw new ConnectError(host.name, `${host.ssh.user} is no administrator there`, {
       retryable: false,

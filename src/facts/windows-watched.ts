@@ -30,7 +30,14 @@ export const watchedRules: readonly string[] = [
 ];
 
 /** Variables of the machine's environment that some step owns. */
-export const watchedVariables: readonly string[] = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'Path', 'CRI_CONFIG_FILE'];
+export const watchedVariables: readonly string[] = [
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'Path',
+  'CRI_CONFIG_FILE',
+  'KBUILD_VARIABLES',
+];
 
 /** Files and folders that some step owns or takes away. */
 export const watchedWindowsPaths: readonly string[] = Object.values(windowsPaths).filter((path) =>

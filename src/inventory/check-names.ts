@@ -58,6 +58,7 @@ export const CHECK_NAMES = [
   'vxlan',
   'windows-address',
   'windows-build',
+  'windows-defender',
   'windows-disk',
   'windows-docker',
   'windows-features',
@@ -68,6 +69,7 @@ export const CHECK_NAMES = [
   'windows-ports',
   'windows-reach',
   'windows-secrets',
+  'windows-selectors',
   'windows-ssh',
   'writable-paths',
 ] as const;

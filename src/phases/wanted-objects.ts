@@ -4,6 +4,8 @@ import type { Step } from '../engine/step.ts';
 import { objectKey } from '../facts/cluster.ts';
 import { FIELD_MANAGER } from '../facts/ownership.ts';
 import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import { KUBEADMS_PROGRAMS } from '../inventory/kubeadms-programs.ts';
+import { windowsHosts } from '../inventory/select.ts';
 import { record } from '../resources/manifest.ts';
 import { script } from '../templates.ts';
 import { flannelManifest } from '../network/flannel.ts';
@@ -11,7 +13,7 @@ import { userManifest } from '../network/user-manifests.ts';
 import { windowsNetworkManifest } from '../windows/network/manifest.ts';
 import { runtimeClassManifest } from '../windows/runtime-classes.ts';
 
-/** Every object that the inventory wants in the cluster: those whose live form the cluster's view shows. */
+/** Every object that the inventory wants in the cluster. */
 export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
   [
     flannelManifest(inventory),
@@ -19,6 +21,12 @@ export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
     runtimeClassManifest(inventory),
     userManifest(inventory),
   ].flatMap((manifest) => manifest?.objects ?? []);
+
+/** The objects whose live form the cluster's view shows: with Windows hosts, kubeadm's own too, which must keep off them. */
+export const observedObjects = (inventory: Inventory): readonly JsonObject[] => [
+  ...wantedObjects(inventory),
+  ...(windowsHosts(inventory).length === 0 ? [] : KUBEADMS_PROGRAMS),
+];
 
 /** Deleting one of these takes with it what others put into it: it is forgotten, not deleted. */
 const HOLDS_OTHERS = new Set(['Namespace', 'CustomResourceDefinition']);

@@ -35,7 +35,7 @@ const noServices: Step<'windows'> = {
     if (found.length === 0) return [];
     return [
       {
-        summary: `remove the services ${found.join(', ')}`,
+        summary: `remove the services ${found.join(', ')}${found.includes('containerd') ? `; images stay in ${windowsPaths.containerdData}, and so do Windows features` : ''}`,
         apply: runsOnWindows(host, powershell('windows/remove-services.ps1', { Names: found })),
       },
     ];

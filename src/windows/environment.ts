@@ -21,37 +21,65 @@ const without = (path: string): readonly string[] =>
   );
 const pathOf = ({ facts }: Target<'windows'>): string => facts.environment.get('Path') ?? '';
 
+/** Lists the variables that kbuild set itself, for the day when they are not wanted any more. */
+const OWNED = 'KBUILD_VARIABLES';
+
 /** Variables that kbuild sets on the machine, by name. */
-function wanted({ inventory, facts }: Target<'windows'>): ReadonlyMap<string, string> {
-  const path = facts.environment.get('Path') ?? '';
+function wanted(target: Target<'windows'>): ReadonlyMap<string, string> {
+  const path = pathOf(target);
   const has = FOLDERS.every((folder) => entries(path).some((entry) => entry.toLowerCase() === folder.toLowerCase()));
   return new Map([
     ['Path', has ? path : [...without(path), ...FOLDERS].join(';')],
     ['CRI_CONFIG_FILE', windowsPaths.crictlConfig],
-    ...proxyEnvironment(inventory).map((line): [string, string] => {
+    ...proxyEnvironment(target.inventory).map((line): [string, string] => {
       const at = line.indexOf('=');
       return [line.slice(0, at), line.slice(at + 1)];
     }),
   ]);
 }
 
+const owned = ({ facts }: Target<'windows'>): readonly string[] => entries(facts.environment.get(OWNED) ?? '');
+
 /** A login that exists already would not see it: the next command comes on a new connection. */
 const setting =
-  ({ host }: Target<'windows'>, variables: readonly (readonly [string, string | null])[]) =>
+  ({ host }: Target<'windows'>, variables: readonly Variable[]) =>
   async (on: On): Promise<void> => {
     const Variables = variables.map(([name, value]) => ({ name, value }));
     await on(host).run(powershell('windows/set-environment.ps1', { Variables }));
     on(host).renew();
   };
 
-/** The machine's PATH has kbuild's programs, and its variables name the proxy. */
+type Variable = readonly [name: string, value: string | null];
+
+/** The machine's PATH has kbuild's programs, and its variables name the proxy; one that the inventory no longer names goes. */
 export const environment: Step<'windows'> = {
   name: 'environment',
   diff: (target) => {
-    const due = [...wanted(target)].filter(([name, value]) => target.facts.environment.get(name) !== value);
-    if (due.length === 0) return [];
+    const found = target.facts.environment;
+    const all = wanted(target);
+    const due = [...all].filter(([name, value]) => found.get(name) !== value);
+    const before = owned(target);
+    const gone = before.filter((name) => !all.has(name));
+    // What somebody else had set like this before kbuild stays theirs. PATH is told by its entries.
+    const ours = [...all.keys()].filter(
+      (name) => name !== 'Path' && (before.includes(name) || due.some(([one]) => one === name)),
+    );
+    const note: readonly Variable[] = ours.join(';') === before.join(';') ? [] : [[OWNED, ours.join(';')]];
+    const changed: readonly Variable[] = [
+      ...due,
+      ...gone.filter((name) => found.has(name)).map((name): Variable => [name, null]),
+      ...note,
+    ];
+    if (changed.length === 0) return [];
     const names = due.map(([name]) => name).join(', ');
-    return [{ summary: `set ${names} in the machine's environment`, apply: setting(target, due) }];
+    const summary = [
+      ...(names === '' ? [] : [`set ${names} in the machine's environment`]),
+      ...(gone.length === 0
+        ? []
+        : [`take ${gone.join(', ')} out of the machine's environment (not in the inventory any more)`]),
+      ...(names === '' && gone.length === 0 ? ["note which variables of the machine are kbuild's"] : []),
+    ].join('; ');
+    return [{ summary, apply: setting(target, changed) }];
   },
 };
 
@@ -61,12 +89,11 @@ export const noEnvironment: Step<'windows'> = {
   diff: (target) => {
     const path = pathOf(target);
     const kept = without(path);
-    const ours = [...wanted(target)].filter(
-      ([name, value]) => name !== 'Path' && target.facts.environment.get(name) === value,
-    );
-    const due: readonly (readonly [string, string | null])[] = [
+    const found = target.facts.environment;
+    const ours = [...owned(target), OWNED].filter((name) => found.has(name));
+    const due: readonly Variable[] = [
       ...(kept.length === entries(path).length ? [] : [['Path', kept.join(';')] as const]),
-      ...ours.map(([name]) => [name, null] as const),
+      ...ours.map((name): Variable => [name, null]),
     ];
     if (due.length === 0) return [];
     const names = due.map(([name]) => name).join(', ');

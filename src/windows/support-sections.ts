@@ -2,7 +2,7 @@ import { windowsPaths as paths } from '../paths.ts';
 
 /**
  * One thing that support wants to know of a Windows host. `file`: the end of a file; `newest`: of the newest files in a
- * folder; `events`: an event log; `list`: the files of a folder; `services`: those whose names are in `name`; `hns`:
+ * folder whose paths match; `events`: an event log; `list`: the files of a folder; `services`: those whose names are in `name`; `hns`:
  * networks, endpoints and policies; `run`: what a program prints.
  */
 export type Section = {
@@ -10,17 +10,30 @@ export type Section = {
   /** Lines, or events, at most. */
   readonly lines: number;
 } & (
-  | { readonly kind: 'file' | 'newest' | 'events' | 'list' | 'services' | 'hns'; readonly name: string }
+  | { readonly kind: 'file' | 'events' | 'list' | 'services' | 'hns'; readonly name: string }
+  | { readonly kind: 'newest'; readonly name: string; readonly match: string }
   | { readonly kind: 'run'; readonly name: string; readonly arguments: readonly string[] }
 );
 
 const SERVICES = 'containerd,kubelet,kube-proxy,flanneld,hns,vmcompute,sshd,docker';
 
+const newest = (title: string, name: string, lines: number, match = '*'): Section => ({
+  title,
+  kind: 'newest',
+  name,
+  match,
+  lines,
+});
+
+/** Where the kubelet keeps what containers print, a folder a pod: NAMESPACE_POD_UID. */
+const POD_LOGS = 'C:\\var\\log\\pods';
+
 /** What a failure report shows: the end of what the programs of a node say. */
 export const lastWordsOfWindows: readonly Section[] = [
-  { title: 'kubelet', kind: 'newest', name: paths.kubeletLog, lines: 20 },
-  { title: 'flanneld', kind: 'newest', name: paths.flanneldLog, lines: 20 },
-  { title: 'kube-proxy', kind: 'newest', name: paths.kubeProxyLog, lines: 20 },
+  newest('kubelet', paths.kubeletLog, 20),
+  newest('flanneld', paths.flanneldLog, 20),
+  newest('kube-proxy', paths.kubeProxyLog, 20),
+  newest('pods of flannel', POD_LOGS, 20, '*\\kube-flannel_*'),
   { title: 'services', kind: 'services', name: SERVICES, lines: 20 },
   { title: 'containerd', kind: 'events', name: 'Application:containerd', lines: 20 },
 ];
@@ -28,18 +41,20 @@ export const lastWordsOfWindows: readonly Section[] = [
 /** What the support bundle takes. */
 export const supportOfWindows: readonly Section[] = [
   { title: 'services', kind: 'services', name: SERVICES, lines: 100 },
-  { title: 'kubelet', kind: 'newest', name: paths.kubeletLog, lines: 5000 },
-  { title: 'flanneld', kind: 'newest', name: paths.flanneldLog, lines: 5000 },
-  { title: 'kube-proxy', kind: 'newest', name: paths.kubeProxyLog, lines: 5000 },
+  newest('kubelet', paths.kubeletLog, 5000),
+  newest('flanneld', paths.flanneldLog, 5000),
+  newest('kube-proxy', paths.kubeProxyLog, 5000),
+  newest('pods of flannel', POD_LOGS, 1000, '*\\kube-flannel_*'),
+  newest('pods of kube-proxy', POD_LOGS, 1000, '*\\kube-system_kube-proxy-*'),
   { title: 'containerd', kind: 'events', name: 'Application:containerd', lines: 1000 },
   { title: paths.containerdConfig, kind: 'file', name: paths.containerdConfig, lines: 1000 },
   { title: paths.kubeletConfig, kind: 'file', name: paths.kubeletConfig, lines: 1000 },
   { title: paths.kubeletFlags, kind: 'file', name: paths.kubeletFlags, lines: 100 },
   { title: paths.programs, kind: 'list', name: paths.programs, lines: 200 },
   { title: paths.cniBin, kind: 'list', name: paths.cniBin, lines: 200 },
-  { title: paths.cniConfig, kind: 'newest', name: paths.cniConfig, lines: 500 },
-  { title: paths.flannelRun, kind: 'newest', name: paths.flannelRun, lines: 100 },
-  { title: paths.sourceVip, kind: 'newest', name: paths.sourceVip, lines: 100 },
+  newest(paths.cniConfig, paths.cniConfig, 500),
+  newest(paths.flannelRun, paths.flannelRun, 100),
+  newest(paths.sourceVip, paths.sourceVip, 100),
   { title: 'HNS', kind: 'hns', name: '', lines: 5000 },
   { title: 'ipconfig', kind: 'run', name: 'ipconfig.exe', arguments: ['/all'], lines: 500 },
   { title: 'route print', kind: 'run', name: 'route.exe', arguments: ['print'], lines: 500 },

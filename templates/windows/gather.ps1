@@ -1,5 +1,6 @@
 # What the host says about itself, for failure reports and support bundles: a list of title and text. A section that
-# cannot be had says why. Sections: title, kind, name, lines, and the arguments of a program.
+# cannot be had says why. Sections: title, kind, name, lines, of the newest files of a folder also match (a pattern of whole
+# paths), and the arguments of a program.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)]$Sections)
 Set-StrictMode -Version Latest
@@ -11,7 +12,8 @@ function Get-SectionText {
     $lines = [int]$Section.lines
     if ($Section.kind -eq 'file') { return @(Get-Content -LiteralPath $name -Tail $lines) }
     if ($Section.kind -eq 'newest') {
-        $files = @(Get-ChildItem -LiteralPath $name -File -Recurse | Sort-Object -Property 'LastWriteTime' -Descending | Select-Object -First 5)
+        $match = [string]$Section.match
+        $files = @(Get-ChildItem -LiteralPath $name -File -Recurse | Where-Object -FilterScript { $_.FullName -like $match } | Sort-Object -Property 'LastWriteTime' -Descending | Select-Object -First 5)
         foreach ($file in $files) {
             "-- $($file.FullName)"
             Get-Content -LiteralPath $file.FullName -Tail $lines

@@ -1,10 +1,9 @@
 import type { ClusterView } from '../../src/facts/cluster.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Inventory, JsonObject, LinuxHost, WindowsHost } from '../../src/inventory/inventory.ts';
 import type { PodNetwork } from '../../src/surveys/pod-network.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
 import { clusterOf, nodeOf } from '../fakes/cluster.ts';
 import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
-import type { LinuxHost, WindowsHost } from '../../src/inventory/inventory.ts';
 import { inventory, windowsHost } from '../fakes/inventory.ts';
 import type { MachineChange } from '../fakes/windows.ts';
 import { addService, type Machine } from '../windows/host/machine.ts';
@@ -105,8 +104,13 @@ const prepared = (change: (machine: Machine) => void = () => undefined): Situati
     machine.features.set('Containers', 'Installed');
     machine.extra.set('model', 'PowerEdge R760');
     machine.extra.set('manufacturer', 'Dell Inc.');
+    machine.extra.set('excludedProcesses', ['C:\\Program Files\\containerd\\containerd.exe']);
     change(machine);
   });
+
+/** A program of kubeadm's as somebody left it. */
+const selecting = (kind: string, name: string, nodeSelector: object): ReadonlyMap<string, JsonObject> =>
+  new Map([[`apps/v1/${kind}/kube-system/${name}`, { spec: { template: { spec: { nodeSelector } } } }]]);
 
 const windowsCase = (finds: RegExp, change: MachineChange, over: Partial<WindowsHost['windows']> = {}): Case => ({
   finds,
@@ -210,6 +214,29 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     windowsCase(/does not reach dl\.k8s\.io:443: no answer/, (_, world) => {
       world['unreachable'] = ['dl.k8s.io:443'];
     }),
+  ],
+  'windows-defender': [
+    windowsCase(/Defender looks into every file/, (machine) => {
+      machine.extra.set('excludedProcesses', ['sqlservr.exe']);
+    }),
+  ],
+  'windows-selectors': [
+    {
+      finds: /daemonset kube-proxy in kube-system does not select Linux/,
+      bad: { inventory: withWindows(), cluster: clusterOf({ objects: selecting('DaemonSet', 'kube-proxy', {}) }) },
+      good: {
+        inventory: withWindows(),
+        cluster: clusterOf({ objects: selecting('DaemonSet', 'kube-proxy', { 'kubernetes.io/os': 'linux' }) }),
+      },
+    },
+    {
+      finds: /deployment coredns in kube-system does not select Linux/,
+      bad: {
+        inventory: withWindows(),
+        cluster: clusterOf({ objects: selecting('Deployment', 'coredns', { disk: 'ssd' }) }),
+      },
+      good: { cluster: clusterOf({ objects: selecting('Deployment', 'coredns', { disk: 'ssd' }) }) },
+    },
   ],
   'windows-secrets': [
     windowsCase(/BitLocker is off/, (machine) => {

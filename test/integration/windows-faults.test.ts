@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Interrupted } from '../../src/errors.ts';
 import { seeded, type Asked, type Fault, type Faults } from '../windows/host/faults.ts';
 import { started, up } from '../windows/fleets.ts';
 import { simulatedFleet, type SimulatedFleet } from '../windows/simulated-fleet.ts';
@@ -50,6 +51,25 @@ describe('a kbuild that is killed while its host joins', () => {
     expect(fleet.joins).toHaveLength(1);
     expect((await fleet.run(up)).planned).toEqual([]);
   }, 120_000);
+});
+
+test('Ctrl-C while the host joins: the join ends well, nothing after it begins, and the next run goes on from there', async () => {
+  const pressed = new AbortController();
+  const fleet = await started({
+    joining: () => {
+      pressed.abort(new Interrupted('Ctrl-C'));
+      return Promise.resolve();
+    },
+  });
+  await expect(fleet.run(up, pressed.signal)).rejects.toBeInstanceOf(Interrupted);
+  expect([...fleet.nodes]).toEqual(['win1']);
+  const begun = fleet.events.flatMap((event) => (event.kind === 'changing' ? [event.step] : []));
+  expect(begun.at(-1)).toBe('kubeadm-join');
+  expect(fleet.simulated.machine.locks.size).toBe(0);
+  const { planned } = await fleet.run(up);
+  expect(planned[0]).toMatch(/^write .*10-flannel\.conf/);
+  expect((await fleet.run(up)).planned).toEqual([]);
+  expect(fleet.joins).toHaveLength(1);
 });
 
 test('a PATH that was set is seen by what comes after it in the same run', async () => {

@@ -1,23 +1,16 @@
 import { createHash } from 'node:crypto';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Phase } from '../../src/engine/step.ts';
 import { networkPrograms } from '../../src/inventory/network-programs.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import { reset } from '../../src/phases/reset.ts';
-import { windowsPhases } from '../../src/phases/windows.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
+import { started, up } from '../windows/fleets.ts';
 import { releases } from '../windows/host/internet.ts';
 import { filesOf, remnants } from '../windows/host/machine.ts';
 import { networkServices } from '../windows/host/network-services.ts';
-import { simulatedFleet, type SimulatedFleet, type SimulatedOptions } from '../windows/simulated-fleet.ts';
-
-const fleets: SimulatedFleet[] = [];
-
-afterEach(async () => {
-  // Broken rules of Windows or of the protocol fail the test here.
-  await Promise.all(fleets.splice(0).map((fleet) => fleet.close()));
-});
+import type { SimulatedFleet, SimulatedOptions } from '../windows/simulated-fleet.ts';
 
 const SUBNET = '10.244.3.0/24';
 const base = inventoryOf().network;
@@ -25,7 +18,7 @@ const overlay = { ...base, flannel: { ...base.flannel, port: 4789, vni: 4096 } }
 const windows = { services: true, flannelImage: '', kubeProxyImage: '' } as const;
 
 /** A host whose network is services, run by nssm; its programs come from a server of the site. */
-async function started(options: SimulatedOptions = {}, backend: 'vxlan' | 'host-gw' = 'vxlan') {
+async function withServices(options: SimulatedOptions = {}, backend: 'vxlan' | 'host-gw' = 'vxlan') {
   const site = 'https://files.example';
   const names = ['nssm.exe', ...networkPrograms(backend).map(({ file }) => file)];
   const sumOf = (name: string): string =>
@@ -42,17 +35,14 @@ async function started(options: SimulatedOptions = {}, backend: 'vxlan' | 'host-
     backend === 'vxlan'
       ? { ...overlay, windows: { ...windows, mode: 'overlay' as const } }
       : { ...base, flannel: { ...base.flannel, backend }, windows: { ...windows, mode: 'host-gw' as const } };
-  const fleet = await simulatedFleet({
+  return started({
     programs: networkServices({ subnet: SUBNET }),
     windows: { serviceManager: 'nssm', downloads },
     inventory: { network },
     ...options,
   });
-  fleets.push(fleet);
-  return fleet;
 }
 
-const up = (inventory: Inventory): readonly Phase[] => Object.values(windowsPhases(inventory)).flat();
 const down = (inventory: Inventory): readonly Phase[] =>
   reset(inventory, { hosts: ['win1'] }).filter(({ kind }) => kind === 'windows');
 
@@ -68,7 +58,7 @@ const flagsOf = (fleet: SimulatedFleet, service: string): readonly string[] =>
 
 describe('flanneld and kube-proxy as services', () => {
   test('are installed, registered and started, and a second run changes nothing', async () => {
-    const fleet = await started();
+    const fleet = await withServices();
     const planned = await done(fleet);
     expect(planned.filter((one) => /flannel|proxy|nssm|host-local|overlay/.test(one))).toMatchInlineSnapshot(`
       [
@@ -114,18 +104,20 @@ describe('flanneld and kube-proxy as services', () => {
   });
 
   test('go with the rest when the host is reset', async () => {
-    const fleet = await started();
+    const fleet = await withServices();
     const before = remnants(fleet.simulated.machine);
     await done(fleet);
     const { planned, outcome } = await fleet.run(down);
     expect([...outcome.failures.values()]).toEqual([]);
-    expect(planned).toContain('remove the services kube-proxy, flanneld, kubelet, containerd');
+    expect(planned).toContain(
+      'remove the services kube-proxy, flanneld, kubelet, containerd; images stay in C:\\ProgramData\\containerd, and so do Windows features',
+    );
     const same = { features: [], tasks: [] };
     expect({ ...remnants(fleet.simulated.machine), ...same }).toEqual({ ...before, ...same });
   });
 
   test('by routes, kube-proxy needs no address of its own', async () => {
-    const fleet = await started({}, 'host-gw');
+    const fleet = await withServices({}, 'host-gw');
     await done(fleet);
     expect(flagsOf(fleet, 'kube-proxy').filter((flag) => /network-name|source-vip/.test(flag))).toEqual([
       '--network-name=cbr0',
@@ -134,13 +126,13 @@ describe('flanneld and kube-proxy as services', () => {
   });
 
   test('flanneld that waits for its network is started again, once', async () => {
-    const fleet = await started({ programs: networkServices({ subnet: SUBNET, starts: 2 }) });
+    const fleet = await withServices({ programs: networkServices({ subnet: SUBNET, starts: 2 }) });
     await done(fleet);
     expect(fleet.simulated.began.filter((name) => name === 'windows/wait-hns-network.ps1')).toHaveLength(2);
   });
 
   test('flanneld that never gets it is named, with where its log lies', async () => {
-    const fleet = await started({ programs: networkServices({ subnet: SUBNET, starts: 99 }) });
+    const fleet = await withServices({ programs: networkServices({ subnet: SUBNET, starts: 99 }) });
     const { outcome } = await fleet.run(up);
     expect(outcome.failures.get('win1')?.message).toMatch(
       /found no HNS network flannel\.4096, no C:\\run\\flannel\\subnet\.env; its log is in C:\\var\\log\\flanneld/,
@@ -148,7 +140,7 @@ describe('flanneld and kube-proxy as services', () => {
   });
 
   test('an address that was reserved in another network of the node is reserved anew, and kube-proxy follows', async () => {
-    const fleet = await started();
+    const fleet = await withServices();
     await done(fleet);
     filesOf(fleet.simulated.machine).put(
       'C:\\sourcevip\\sourceVip.json',
@@ -164,7 +156,7 @@ describe('flanneld and kube-proxy as services', () => {
   });
 
   test('a flanneld.exe that is another one is replaced; one with another checksum never comes there', async () => {
-    const fleet = await started();
+    const fleet = await withServices();
     await done(fleet);
     const files = filesOf(fleet.simulated.machine);
     const right = files.text('C:\\k\\flanneld.exe');
@@ -172,7 +164,7 @@ describe('flanneld and kube-proxy as services', () => {
     expect(await done(fleet)).toEqual(['install flanneld.exe (found another)']);
     expect(fleet.simulated.machine.services.get('flanneld')?.state).toBe('Running');
     expect(files.text('C:\\k\\flanneld.exe')).toBe(right);
-    const bad = await started({ world: { internet: (url: string) => (url.endsWith('flanneld.exe') ? Buffer.from('MZ bad') : releases(url)) } }); // prettier-ignore
+    const bad = await withServices({ world: { internet: (url: string) => (url.endsWith('flanneld.exe') ? Buffer.from('MZ bad') : releases(url)) } }); // prettier-ignore
     const { outcome } = await bad.run(up);
     expect(outcome.failures.get('win1')?.message).toMatch(/checksum mismatch: .*flanneld\.exe has SHA-256/);
     expect(filesOf(bad.simulated.machine).exists('C:\\k\\flanneld.exe')).toBe(false);

@@ -47,7 +47,7 @@ export interface SimulatedFleet {
   /** Connects anew, plans and carries it out, as a run of kbuild does; what it planned, and how it ended. */
   readonly run: (
     phases: (inventory: Inventory) => readonly Phase[],
-    name?: string,
+    signal?: AbortSignal,
   ) => Promise<{
     readonly planned: readonly string[];
     readonly outcome: Outcome;
@@ -152,7 +152,7 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
     events,
     nodes,
     observed: async () => look(await connected()),
-    run: async (phasesOf) => {
+    run: async (phasesOf, signal = new AbortController().signal) => {
       const remote = await connected();
       try {
         const seen = await look(remote);
@@ -170,7 +170,7 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
           approve: () => Promise.resolve(true),
           emit: (event) => events.push(event),
           concurrency: 5,
-          signal: new AbortController().signal,
+          signal,
           // What a run sleeps passes at once, so that its deadlines come soon.
           nowMs: () => Date.now() + sleptMs,
           sleep: (ms) => {

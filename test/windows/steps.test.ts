@@ -225,6 +225,38 @@ describe('what is on the host already', () => {
   });
 });
 
+describe('the proxy in the machine’s environment', () => {
+  const proxy = { http: 'http://proxy.example:3128', noProxy: ['.svc'] };
+  const names = (it: World): readonly string[] => [...it.machine.environment.keys()].filter((name) => /PROXY/.test(name)); // prettier-ignore
+
+  test('goes, there and in services, when the inventory no longer names it', async () => {
+    const it = world({}, { proxy });
+    await carryOut(it, up(it));
+    expect(names(it)).toEqual(['HTTP_PROXY', 'NO_PROXY']);
+    expect(it.machine.services.get('kubelet')!.environment).toHaveLength(2);
+    const without = { ...it, inventory: { ...it.inventory, proxy: undefined } };
+    expect(await carryOut(without, up(without))).toEqual([
+      "take HTTP_PROXY, NO_PROXY out of the machine's environment (not in the inventory any more)",
+      'change service containerd (found its environment)',
+      'restart containerd (its registration changes)',
+      'change service kubelet (found its environment)',
+      'restart kubelet (its registration changes)',
+    ]);
+    expect(names(without)).toEqual([]);
+    expect(it.machine.services.get('kubelet')!.environment).toEqual([]);
+    expect(due(without)).toEqual([]);
+  });
+
+  test('stays where somebody else had set it like that before', async () => {
+    const it = world({}, { proxy });
+    it.machine.environment.set('HTTP_PROXY', 'http://proxy.example:3128');
+    await carryOut(it, up(it));
+    const without = { ...it, inventory: { ...it.inventory, proxy: undefined } };
+    await carryOut(without, up(without));
+    expect(names(without)).toEqual(['HTTP_PROXY']);
+  });
+});
+
 test('a half-finished join is undone and done again', async () => {
   const it = world();
   const steps = up(it);
@@ -257,7 +289,7 @@ describe('a host that leaves', () => {
     const done = await carryOut(it, windowsOf(phases));
     expect(done.filter((summary) => /HNS|services|reset on/.test(summary))).toEqual([
       'kubeadm reset on win1 (found /etc/kubernetes/kubelet.conf, /etc/kubernetes/pki/ca.crt, 1 more)',
-      'remove the services kubelet, containerd',
+      'remove the services kubelet, containerd; images stay in C:\\ProgramData\\containerd, and so do Windows features',
       "remove the HNS networks flannel.4096; the host's connection drops for seconds",
     ]);
     expect({ ...remnants(it.machine), features: [] }).toEqual({ ...before, features: [] });

@@ -1,5 +1,5 @@
 import type { WindowsHost } from '../../inventory/inventory.ts';
-import { ConnectError } from '../../errors.ts';
+import { ConnectError, NoAnswer } from '../../errors.ts';
 import type { Command } from '../../shell/command.ts';
 import { Secret } from '../../shell/secret.ts';
 import { pause as realPause } from '../../transport/pause.ts';
@@ -23,8 +23,11 @@ export interface WindowsRemote extends Remote<'powershell'> {
   readonly host: WindowsHost;
   /** Connections and commands so far. */
   readonly transport: Pick<Transport, 'connections' | 'commands'>;
-  /** Like `run`, but its output is not logged. @throws ConnectError when the connection was lost, or after 3 min. */
-  ask(command: Command<'powershell'>): Promise<string>;
+  /**
+   * Like `run`, but its output is not logged. @throws NoAnswer after `withinMs` (default 3 min), ConnectError when the
+   * connection was lost.
+   */
+  ask(command: Command<'powershell'>, withinMs?: number): Promise<string>;
   /** Ends the connection. */
   close(): Promise<void>;
 }
@@ -32,8 +35,8 @@ export interface WindowsRemote extends Remote<'powershell'> {
 /** How long a question may take: one that asks Windows Management Instrumentation hangs with it. */
 const ASK_MS = 3 * 60_000;
 
-const silent = ({ name }: WindowsHost, { title }: Command<'powershell'>, askMs: number): ConnectError =>
-  new ConnectError(name, `no answer within ${String(askMs / 1000)} s: ${title}`, {
+const silent = ({ name }: WindowsHost, { title }: Command<'powershell'>, askMs: number): NoAnswer =>
+  new NoAnswer(name, `no answer within ${String(askMs / 1000)} s: ${title}`, {
     retryable: false,
     remedy:
       'does "Get-CimInstance Win32_OperatingSystem" answer there? If not, restart its service Winmgmt, or the host',
@@ -57,13 +60,13 @@ export function windowsRemote(host: WindowsHost, transport: Transport, options: 
       options.onSecret?.(secret);
       return secret;
     },
-    async ask(command) {
+    async ask(command, withinMs = askMs) {
       const answered = new AbortController();
       try {
         return await Promise.race([
           on.ask(command, 'hidden'),
-          realPause(askMs, answered.signal).then(() => {
-            throw silent(host, command, askMs);
+          realPause(withinMs, answered.signal).then(() => {
+            throw silent(host, command, withinMs);
           }),
         ]);
       } catch (error) {

@@ -1,0 +1,27 @@
+import { windowsPaths } from '../../paths.ts';
+import { eachWindowsHost } from '../each-host.ts';
+
+const PROGRAM = 'containerd.exe';
+const PATH = `${windowsPaths.containerd}\\${PROGRAM}`;
+
+/** Images are unpacked in peace. */
+export const windowsDefender = eachWindowsHost(
+  {
+    name: 'windows-defender',
+    title: 'Defender leaves containerd alone, where there is Defender',
+    why: 'Defender looks into every file that containerd unpacks: images of Windows are gigabytes, and their first start takes minutes longer. Nothing breaks, so this is only a warning; kbuild changes nothing about Defender, because excluding a program is a decision of your security people.',
+    severities: ['warning'],
+  },
+  ({ facts }) => {
+    if (facts.defender === 'absent') return [];
+    const excluded = facts.defender.map((one) => one.toLowerCase());
+    if ([PROGRAM, PATH].some((one) => excluded.includes(one.toLowerCase()))) return [];
+    return [
+      {
+        severity: 'warning',
+        message: `Defender looks into every file that ${PROGRAM} unpacks`,
+        remedy: `Add-MpPreference -ExclusionProcess '${PATH}'`,
+      },
+    ];
+  },
+);
