@@ -1,7 +1,7 @@
 import { ConnectError } from '../errors.ts';
 import { whereOf, type Endpoint } from './endpoint.ts';
-import { fingerprint, readKnownHosts, recordHostKey } from './known-hosts-files.ts';
-import { authorityFor, keyTypeOf, keyTypesOnFile, linesFor, verdict } from './known-hosts.ts';
+import { fingerprint, recordHostKey, type KnownHostsReader } from './known-hosts-files.ts';
+import { authorityFor, keyTypeOf, keyTypesOnFile, verdict } from './known-hosts.ts';
 
 /** What to do with a key of a host that no file knows. A changed or revoked key is refused either way. */
 export type HostKeyPolicy = 'strict' | 'accept-new';
@@ -35,10 +35,10 @@ export const hostKeyAlgorithms = (onFile: readonly string[]): readonly string[] 
 ];
 
 /**
- * Judges by the keys that the inventory pins, else by the known_hosts files, read anew for each connection.
+ * Judges by the keys that the inventory pins, else by the known_hosts files, as they are at this moment.
  * @throws ConnectError when one cannot be read.
  */
-export function hostKeyGuard(endpoint: Endpoint, policy: HostKeyPolicy): HostKeyGuard {
+export function hostKeyGuard(endpoint: Endpoint, policy: HostKeyPolicy, knownHosts: KnownHostsReader): HostKeyGuard {
   const { address, name, ssh } = endpoint;
   const { port, knownHostsFiles: files, hostKeys, hostKeyAlias } = ssh;
   const refuse = (message: string, remedy: string, cause?: unknown) =>
@@ -49,7 +49,7 @@ export function hostKeyGuard(endpoint: Endpoint, policy: HostKeyPolicy): HostKey
   const knownPort = hostKeyAlias === undefined ? port : 22;
   let lines;
   try {
-    lines = linesFor(readKnownHosts(files), known, knownPort);
+    lines = knownHosts(files)(known, knownPort);
   } catch (error) {
     throw refuse(`cannot read known_hosts: ${(error as Error).message}`, 'make the file readable', error);
   }

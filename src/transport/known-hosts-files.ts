@@ -1,11 +1,29 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { keyTypeOf, knownName, parseKnownHosts, type KnownHost } from './known-hosts.ts';
+import { keyTypeOf, knownName, lookup, parseKnownHosts, type Lookup } from './known-hosts.ts';
 
-/** All lines of the files; a file that is not there has none. @throws the system's error for one that cannot be read. */
-export const readKnownHosts = (files: readonly string[]): readonly KnownHost[] =>
-  files.flatMap((file) => parseKnownHosts(textOf(file), file));
+/** Looks in these files; one that is not there has no lines. @throws the system's error for one that cannot be read. */
+export type KnownHostsReader = (files: readonly string[]) => Lookup;
+
+/** Reads files when they are asked for the first time, and again only when one has changed: every connection asks. */
+export function knownHostsReader(): KnownHostsReader {
+  const known = new Map<string, { readonly version: string; readonly found: Lookup }>();
+  return (files) => {
+    const version = files.map(versionOf).join('\n');
+    const key = files.join('\0');
+    const before = known.get(key);
+    if (before?.version === version) return before.found;
+    const found = lookup(files.flatMap((file) => parseKnownHosts(textOf(file), file)));
+    known.set(key, { version, found });
+    return found;
+  };
+}
+
+function versionOf(file: string): string {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? 'none' : [stat.dev, stat.ino, stat.size, stat.mtimeNs].join(' ');
+}
 
 function textOf(file: string): string {
   try {

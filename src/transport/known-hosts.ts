@@ -8,6 +8,8 @@ export interface KnownHost {
   readonly marker: 'none' | 'revoked' | 'cert-authority';
   /** The first field as written: patterns, or one hashed name. */
   readonly names: string;
+  /** The patterns of `names` in lower case; none of a hashed name. */
+  readonly patterns: readonly string[];
   /** As in the file: an RSA key is `ssh-rsa`, whatever signs with it. */
   readonly keyType: string;
   readonly key: Buffer;
@@ -31,7 +33,9 @@ export function parseKnownHosts(text: string, file: string): readonly KnownHost[
     if (names === undefined || names.startsWith('#') || keyType === undefined || key === undefined) return [];
     if (marker !== 'none' && marker !== 'revoked' && marker !== 'cert-authority') return [];
     const blob = Buffer.from(key, 'base64');
-    return keyTypeOf(blob) === keyType ? [{ at: `${file}:${String(i + 1)}`, marker, names, keyType, key: blob }] : [];
+    if (keyTypeOf(blob) !== keyType) return [];
+    const patterns = names.startsWith('|') ? [] : names.toLowerCase().split(',');
+    return [{ at: `${file}:${String(i + 1)}`, marker, names, patterns, keyType, key: blob }];
   });
 }
 
@@ -55,10 +59,25 @@ export interface LinesForHost {
   readonly bare: readonly KnownHost[];
 }
 
-/** Selects a host's lines. Costs one HMAC per hashed line. */
-export function linesFor(lines: readonly KnownHost[], address: string, port: number): LinesForHost {
-  const about = (name: string) => lines.filter(({ names }) => speaksOf(names, name));
-  return { exact: about(knownName(address, port)), bare: port === 22 ? [] : about(knownName(address, 22)) };
+/** Selects a host's lines, in the files' order. Costs one HMAC per hashed line. */
+export type Lookup = (address: string, port: number) => LinesForHost;
+
+/** A fleet asks for every host: only lines that have to be matched are gone through each time. */
+export function lookup(lines: readonly KnownHost[]): Lookup {
+  const byName = new Map<string, Set<number>>();
+  const matched: number[] = [];
+  for (const [i, { names, patterns }] of lines.entries()) {
+    if (/^\||[*?!]/.test(names)) matched.push(i);
+    else for (const name of patterns) byName.set(name, (byName.get(name) ?? new Set()).add(i));
+  }
+  const about = (name: string): readonly KnownHost[] =>
+    [...(byName.get(name) ?? []), ...matched.filter((i) => speaksOf(lines[i]!, name))]
+      .sort((a, b) => a - b)
+      .map((i) => lines[i]!);
+  return (address, port) => ({
+    exact: about(knownName(address, port)),
+    bare: port === 22 ? [] : about(knownName(address, 22)),
+  });
 }
 
 /** Key types on file for a host under its name and port, in the files' order: asked for first (as OpenSSH). */
@@ -81,9 +100,8 @@ export function verdict({ exact, bare }: LinesForHost, key: Buffer): HostKeyVerd
   return other === undefined ? { kind: 'unknown' } : { kind: 'changed', at: other.at, onFile: other.key };
 }
 
-function speaksOf(names: string, name: string): boolean {
+function speaksOf({ names, patterns }: KnownHost, name: string): boolean {
   if (names.startsWith('|')) return isHashOf(names, name);
-  const patterns = names.toLowerCase().split(',');
   const matches = (pattern: string) => wildcard(pattern).test(name);
   // A negated pattern that matches rules the whole line out.
   if (patterns.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1)))) return false;

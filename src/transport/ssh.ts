@@ -7,6 +7,7 @@ import { connectError, noCommonAlgorithm } from './connect-error.ts';
 import type { Endpoint } from './endpoint.ts';
 import { whereOf } from './endpoint.ts';
 import { hostKeyGuard, type HostKeyPolicy } from './host-key-guard.ts';
+import { knownHostsReader, type KnownHostsReader } from './known-hosts-files.ts';
 import { overLinks } from './over-link.ts';
 import { pause as realPause, type Pause } from './pause.ts';
 import { keyring, KeyProblem, type Keyring, type KeyringOptions } from './ssh-keys.ts';
@@ -62,19 +63,19 @@ const CONNECT_MS = 10_000;
 /** @see SshDialler */
 export function sshDialler(options: SshOptions): SshDialler {
   const pause = options.pause ?? realPause;
-  const keys = keyring(options);
+  const shared: Shared = { ...options, keys: keyring(options), knownHosts: knownHostsReader() };
   const through: Bastions = bastions(async (endpoint, path) => {
-    const attempt = () => connect(endpoint, path, keys, options);
+    const attempt = () => connect(endpoint, path, shared);
     // A stream through another bastion can be used once.
     const client = path === undefined ? await withRetries(attempt, { ...options, pause }) : await attempt();
     return tunnelsOf(client);
   });
   const connectHost = async (host: Host): Promise<Client> => {
     const hops = host.ssh.bastions ?? [];
-    if (hops.length === 0) return connect(host, undefined, keys, options);
+    if (hops.length === 0) return connect(host, undefined, shared);
     const path = await through.path(host.name, hops, host.address, host.ssh.port);
     try {
-      return await connect(host, path, keys, options);
+      return await connect(host, path, shared);
     } finally {
       path.settled();
     }
@@ -121,18 +122,20 @@ const softwareOf = (client: Client): string => (client as unknown as { _remoteVe
 
 const closed = (client: Client): Promise<void> => new Promise((ended) => client.once('close', ended));
 
-async function connect(
-  endpoint: Endpoint,
-  path: Path | undefined,
-  keys: Keyring,
-  options: SshOptions,
-): Promise<Client> {
+/** What all connections of a run have in common. */
+interface Shared extends SshOptions {
+  readonly keys: Keyring;
+  readonly knownHosts: KnownHostsReader;
+}
+
+async function connect(endpoint: Endpoint, path: Path | undefined, options: Shared): Promise<Client> {
   const { name, address, ssh } = endpoint;
+  const { keys } = options;
   const methods = await keys.methods(ssh).catch((error: unknown) => {
     if (!(error instanceof KeyProblem)) throw error;
     throw new ConnectError(name, error.message, { retryable: false, remedy: error.remedy, cause: error });
   });
-  const guard = hostKeyGuard(endpoint, options.policy);
+  const guard = hostKeyGuard(endpoint, options.policy, options.knownHosts);
   const client = new ssh2.Client();
   return new Promise((resolve, reject) => {
     let failed = false;

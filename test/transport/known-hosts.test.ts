@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { hostKeyAlgorithms } from '../../src/transport/host-key-guard.ts';
-import { keyTypesOnFile, linesFor, parseKnownHosts, verdict } from '../../src/transport/known-hosts.ts';
+import { knownHostsReader, recordHostKey } from '../../src/transport/known-hosts-files.ts';
+import { keyTypesOnFile, lookup, parseKnownHosts, verdict } from '../../src/transport/known-hosts.ts';
 
 /** A key blob of a type; the number tells keys apart. */
 function key(type: string, number: number): Buffer {
@@ -20,7 +21,7 @@ const rsa = key('ssh-rsa', 3);
 const text = (blob: Buffer) => `${blob.toString('latin1', 4, 4 + blob.readUInt32BE(0))} ${blob.toString('base64')}`;
 
 const judge = (file: string, shown: Buffer, address = 'node1', port = 22) =>
-  verdict(linesFor(parseKnownHosts(file, 'kh'), address, port), shown);
+  verdict(lookup(parseKnownHosts(file, 'kh'))(address, port), shown);
 
 test.each([
   ['a plain name', `node1 ${text(ed)}`],
@@ -67,7 +68,7 @@ test('on another port the bracketed name counts; the bare name only helps to rec
 });
 
 test('types on file are asked for first; an RSA key signs with SHA-2', () => {
-  const types = (file: string) => keyTypesOnFile(linesFor(parseKnownHosts(file, 'kh'), 'node1', 22));
+  const types = (file: string) => keyTypesOnFile(lookup(parseKnownHosts(file, 'kh'))('node1', 22));
   expect(types(`node1 ${text(rsa)}\n@revoked node1 ${text(ed)}`)).toEqual(['ssh-rsa']);
   expect(hostKeyAlgorithms(['ssh-rsa']).slice(0, 3)).toEqual(['rsa-sha2-512', 'rsa-sha2-256', 'ssh-ed25519']);
   expect(hostKeyAlgorithms(['ssh-dss', 'ecdsa-sha2-nistp384'])[0]).toBe('ecdsa-sha2-nistp384');
@@ -88,4 +89,27 @@ test('names hashed by ssh-keygen are recognised', () => {
   expect(judge(hashed, shown, 'node1', 2222)).toEqual({ kind: 'known' });
   expect(judge(hashed, shown, 'node2')).toEqual({ kind: 'unknown' });
   expect(judge(hashed, ed)).toMatchObject({ kind: 'changed', at: 'kh:1' });
+});
+
+test('files are read once for a whole fleet, and again when they have changed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kbuild-known-hosts-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'known_hosts');
+  const read = knownHostsReader();
+  expect(read([file])('node1', 22).exact).toEqual([]);
+  recordHostKey(file, 'node1', 22, ed);
+  const first = read([file]);
+  expect(read([file])).toBe(first);
+  recordHostKey(file, 'node2', 22, other);
+  expect(['node1', 'node2'].map((name) => read([file])(name, 22).exact.length)).toEqual([1, 1]);
+});
+
+test('a fleet of 3,000 hosts is looked up among its 3,000 lines in no time', () => {
+  const names = Array.from({ length: 3000 }, (_, i) => `[10.1.${String(i >> 8)}.${String(i & 255)}]:2222`);
+  const lines = parseKnownHosts(names.map((name) => `${name} ${text(ed)}\n`).join(''), 'kh');
+  const from = performance.now();
+  const find = lookup(lines);
+  for (const name of names) expect(find(name.slice(1, -6), 2222).exact.length).toBe(1);
+  // Each line tried for each host takes five seconds and more.
+  expect(performance.now() - from).toBeLessThan(2000);
 });
