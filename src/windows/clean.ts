@@ -42,14 +42,17 @@ const noServices: Step<'windows'> = {
   },
 };
 
-/** Networks of the Host Networking Service that flannel makes; `External` keeps the vSwitch that the first one brings. */
-const NETWORKS = ['flannel.4096', 'cbr0', 'External'];
+/**
+ * Networks of the Host Networking Service that flannel (one for each VNI) and Calico make; `External` keeps the vSwitch that
+ * the first one brings.
+ */
+const NETWORKS = /^(?:flannel\.\d+|cbr0|Calico|External)$/;
 
 const noHnsNetworks: Step<'windows'> = {
   name: 'no-hns-networks',
   settleMs: 2 * 60_000,
   diff: ({ host, facts }) => {
-    const found = facts.hns.networks.map(({ name }) => name).filter((name) => NETWORKS.includes(name));
+    const found = facts.hns.networks.map(({ name }) => name).filter((name) => NETWORKS.test(name));
     if (found.length === 0) return [];
     return [
       {

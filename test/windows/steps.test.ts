@@ -280,7 +280,7 @@ describe('a host that leaves', () => {
     const it = world({}, { proxy: { http: 'http://proxy.example:3128', noProxy: ['.svc'] } });
     const before = remnants(it.machine);
     await carryOut(it, up(it));
-    it.machine.networks.push({ id: '1', name: 'flannel.4096', type: 'Overlay' });
+    for (const name of ['flannel.5000', 'Calico']) it.machine.networks.push({ id: name, name, type: 'Overlay' });
     const leaving = [{ name: 'win1', internalAddress: it.host.internalAddress, host: it.host }];
     const phases =
       how === 'reset'
@@ -290,7 +290,7 @@ describe('a host that leaves', () => {
     expect(done.filter((summary) => /HNS|services|reset on/.test(summary))).toEqual([
       'kubeadm reset on win1 (found /etc/kubernetes/kubelet.conf, /etc/kubernetes/pki/ca.crt, 1 more)',
       'remove the services kubelet, containerd; images stay in C:\\ProgramData\\containerd, and so do Windows features',
-      "remove the HNS networks flannel.4096; the host's connection drops for seconds",
+      "remove the HNS networks flannel.5000, Calico; the host's connection drops for seconds",
     ]);
     expect({ ...remnants(it.machine), features: [] }).toEqual({ ...before, features: [] });
   });
