@@ -37,6 +37,7 @@ interface RawNode {
 interface ContainerStatus {
   readonly restartCount: number;
   readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string };
     readonly running?: { readonly startedAt?: string };
     readonly terminated?: { readonly finishedAt?: string };
   };
@@ -48,9 +49,20 @@ interface RawPod {
   readonly spec: { readonly nodeName?: string };
   readonly status: {
     readonly conditions?: readonly Condition[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
     readonly containerStatuses?: readonly ContainerStatus[];
   };
 }
+
+/** Reasons of a container that waits because it begins. */
+const BEGINS: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
+
+/** What holds the first container up that waits for something else than its turn. */
+const troubleOf = ({ initContainerStatuses = [], containerStatuses = [] }: RawPod['status']): string =>
+  [...initContainerStatuses, ...containerStatuses]
+    .map(({ state }) => ({ reason: state?.waiting?.reason ?? '', message: state?.waiting?.message ?? '' }))
+    .filter(({ reason }) => !BEGINS.has(reason))
+    .map(({ reason, message }) => (message === '' ? reason : `${reason}: ${message}`))[0] ?? '';
 
 const items = (out: string): readonly unknown[] => (JSON.parse(out) as { readonly items: readonly unknown[] }).items;
 
@@ -96,6 +108,7 @@ export const parsePods = (out: string): readonly PodView[] =>
     node: spec.nodeName ?? '',
     labels: metadata.labels ?? {},
     ready: status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true,
+    trouble: troubleOf(status),
     lastRestartMs: Math.max(0, ...(status.containerStatuses ?? []).map(restartMs)),
   }));
 

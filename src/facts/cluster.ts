@@ -25,6 +25,8 @@ export interface PodView {
   readonly node: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly ready: boolean;
+  /** What holds a container of it up, e.g. `ImagePullBackOff: …`; empty when nothing does, or it only begins. */
+  readonly trouble: string;
   /** When a container of it last (re)started after a termination, ms since the epoch by the API server's host; 0: never. */
   readonly lastRestartMs: number;
 }

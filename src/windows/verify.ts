@@ -23,9 +23,10 @@ export const windowsPodsReady: Step<'windows'> = {
     const { cluster } = fleet;
     if (inventory.network.windows === undefined || cluster.state !== 'up') return [];
     const pods = cluster.pods.filter(({ node }) => node === host.name);
-    const waiting = pods.filter(({ ready }) => !ready).map(({ name }) => name);
-    return waiting.length === 0
-      ? []
-      : [{ summary: `wait for ${waiting.join(', ')} on ${host.name} (found not ready)` }];
+    const waiting = pods.filter(({ ready }) => !ready);
+    if (waiting.length === 0) return [];
+    const troubles = [...new Set(waiting.map(({ trouble }) => trouble).filter((trouble) => trouble !== ''))];
+    const found = troubles.length === 0 ? 'not ready' : troubles.join('; ');
+    return [{ summary: `wait for ${waiting.map(({ name }) => name).join(', ')} on ${host.name} (found ${found})` }];
   },
 };

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { FactError } from '../../src/errors.ts';
 import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
 import { parallelFramedScript } from '../../src/facts/framed-script.ts';
+import { parsePods } from '../../src/facts/cluster-objects.ts';
 import { observeCluster } from '../../src/facts/observe-cluster.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import type { LinuxHost } from '../../src/inventory/inventory.ts';
@@ -79,6 +80,24 @@ describe('a live cluster', () => {
         .map(({ node }) => node)
         .sort(),
     ).toEqual(['kcp1', 'kw1']);
+  });
+
+  test('says of a pod what holds it up, and not that it begins', () => {
+    const pod = (name: string, status: object) => ({ metadata: { name }, spec: {}, status });
+    const waiting = (reason: string, message?: string) => ({
+      restartCount: 0,
+      state: { waiting: { reason, message } },
+    });
+    const pods = parsePods(
+      JSON.stringify({
+        items: [
+          pod('begins', { initContainerStatuses: [waiting('PodInitializing')], containerStatuses: [waiting('ContainerCreating')] }), // prettier-ignore
+          pod('image', { containerStatuses: [waiting('ImagePullBackOff', 'not found')] }),
+          pod('crashes', { initContainerStatuses: [waiting('CrashLoopBackOff')], containerStatuses: [waiting('PodInitializing')] }), // prettier-ignore
+        ],
+      }),
+    );
+    expect(pods.map(({ trouble }) => trouble)).toEqual(['', 'ImagePullBackOff: not found', 'CrashLoopBackOff']);
   });
 
   test('has etcd members with exact ids', async () => {

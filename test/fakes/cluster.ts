@@ -156,6 +156,7 @@ export const podOf = (pod: Partial<PodView> & { readonly name: string }): PodVie
   node: 'cp1',
   labels: {},
   ready: true,
+  trouble: '',
   lastRestartMs: 0,
   ...pod,
 });

@@ -14,6 +14,8 @@ export async function windowsLabHost(
     readonly internalAddress: string;
     /** The HNS network that flanneld's pod makes. */
     readonly network: string;
+    /** Why an image cannot be had; undefined when it can. */
+    readonly imageProblem?: (image: string) => string | undefined;
     /** What other services run than the kubelet. */
     readonly programs?: Readonly<Record<string, Program>>;
   },
@@ -22,7 +24,7 @@ export async function windowsLabHost(
     name,
     build: about.build,
     world: { kubeadm: joinWorld },
-    programs: { kubelet: kubeletProgram({ network: about.network }), ...about.programs },
+    programs: { kubelet: kubeletProgram(about), ...about.programs },
   });
   Object.assign(host.machine, { addresses: [about.internalAddress] });
   return host;

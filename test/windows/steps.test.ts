@@ -14,7 +14,7 @@ import {
 } from '../../src/cluster/windows-kubeadm.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { windowsContainerdConfig } from '../../src/windows/containerd-config.ts';
-import { clusterOf, cp1, inventoryOf, joinedControlPlane, nodeOf } from '../fakes/cluster.ts';
+import { clusterOf, cp1, inventoryOf, joinedControlPlane, nodeOf, podOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { factsOfMachine, remoteOf } from '../fakes/windows.ts';
@@ -255,6 +255,18 @@ describe('the proxy in the machine’s environment', () => {
     await carryOut(without, up(without));
     expect(names(without)).toEqual(['HTTP_PROXY']);
   });
+});
+
+test('pods of the network that do not come are waited for, and what holds them up is said', async () => {
+  const it = world();
+  await carryOut(it, up(it));
+  const pod = { name: 'kube-proxy-windows-x', node: 'win1', ready: false };
+  const live = it.cluster;
+  const withPod = (trouble: string): World => ({ ...it, cluster: { ...live, pods: [podOf({ ...pod, trouble })] } as ClusterView }); // prettier-ignore
+  expect(due(withPod(''))).toEqual(['wait for kube-proxy-windows-x on win1 (found not ready)']);
+  expect(due(withPod('ImagePullBackOff: not found'))).toEqual([
+    'wait for kube-proxy-windows-x on win1 (found ImagePullBackOff: not found)',
+  ]);
 });
 
 test('a half-finished join is undone and done again', async () => {
