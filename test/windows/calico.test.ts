@@ -9,7 +9,7 @@ const documents = (name: string): readonly unknown[] =>
   parseAllDocuments(readFileSync(new URL(`../../docs/calico-windows/${name}`, import.meta.url), 'utf8')).map(
     (document): unknown => {
       expect(document.errors).toEqual([]);
-      return document.toJS();
+      return document.toJS() as unknown;
     },
   );
 const { podSubnet, serviceSubnet } = inventoryOf().network;
