@@ -7,9 +7,12 @@ umask 077
 pki=/etc/kubernetes/pki
 kubelet_pki=/var/lib/kubelet/pki
 
-put() {
+stage() {
   install -D -m "$1" -o root -g root -- "$2" "$3.kbuild-new"
   sync -- "$3.kbuild-new"
+}
+put() {
+  stage "$@"
   mv -f -- "$3.kbuild-new" "$3"
 }
 
@@ -42,8 +45,11 @@ for file in signed_*; do
       put 0600 "$WORK/$name" "/etc/kubernetes/$name"
       ;;
     *)
-      put 0600 "$WORK/pki/$name.key" "$pki/$name.key"
-      put 0644 "$file" "$pki/$name.crt"
+      # An API server that starts between the two finds a key of another certificate: there is next to nothing between them.
+      stage 0600 "$WORK/pki/$name.key" "$pki/$name.key"
+      stage 0644 "$file" "$pki/$name.crt"
+      mv -f -- "$pki/$name.key.kbuild-new" "$pki/$name.key"
+      mv -f -- "$pki/$name.crt.kbuild-new" "$pki/$name.crt"
       ;;
   esac
 done

@@ -1,8 +1,10 @@
 /**
  * What an inventory can ask for beside the ordinary: one node for everything, the other Kubernetes minor, cgroupfs, a
- * private registry, a proxy, the user's own settings and manifests, and no network plugin at all.
+ * private registry, a proxy, a certificate authority that signs elsewhere, the user's own settings and manifests, and no
+ * network plugin at all.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +13,7 @@ import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
+import { makeSigner, type Signer } from '../signer.ts';
 import { VERSIONS } from '../versions.ts';
 
 const HOST = 'bcp1';
@@ -39,8 +42,10 @@ afterAll(async () => {
 
 describe('one node for everything, with everything', () => {
   let inventory: lab.LabInventory;
+  let signer: Signer;
 
   beforeAll(async () => {
+    signer = await makeSigner(mkdtempSync(join(tmpdir(), 'kbuild-signer-')));
     process.env['LAB_REGISTRY_PASSWORD'] = lab.PRIVATE_REGISTRY.password;
     const kubernetes = base['kubernetes'] as { repository: object };
     const runtime = base['runtime'] as object;
@@ -87,6 +92,7 @@ describe('one node for everything, with everything', () => {
         ],
       },
       proxy: { http: proxy.url },
+      certificates: { ca: { cert: signer.authority.cert, sign: signer.command } },
       files: [
         {
           hosts: 'control-plane',
@@ -133,6 +139,17 @@ describe('one node for everything, with everything', () => {
     expect(await nodes(HOST)).toEqual({ [HOST]: true });
     expect(await kubectl(HOST, `get node ${HOST} -o jsonpath='{.status.nodeInfo.kubeletVersion}'`)).toBe('v1.37.1');
     expect(await kubectl(HOST, `get node ${HOST} -o jsonpath='{.spec.taints}'`)).toBe('');
+  });
+
+  test('every certificate of its authority was signed by the user, whose key is not there', async () => {
+    expect(signer.asked()).toHaveLength(7);
+    expect(await on('cat /etc/kubernetes/pki/ca.crt')).toBe(readFileSync(signer.authority.cert, 'utf8'));
+    expect(await on('ls /etc/kubernetes/pki/ca.key /run/kbuild/signing 2>/dev/null')).toBe('');
+    const leaves = 'apiserver.crt apiserver-kubelet-client.crt /var/lib/kubelet/pki/kubelet-client-current.pem';
+    const issuers = await on(
+      `cd /etc/kubernetes/pki && for leaf in ${leaves}; do openssl x509 -noout -issuer -in $leaf; done`,
+    );
+    expect(issuers).toBe('issuer=CN = vault\n'.repeat(3));
   });
 
   test("the host has its name, and the endpoint's name is known on it, beside what was in /etc/hosts", async () => {
