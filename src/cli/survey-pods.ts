@@ -5,6 +5,7 @@ import type { NodeView } from '../facts/cluster.ts';
 import { firstServiceAddress } from '../inventory/subnets.ts';
 import { podNetwork } from '../surveys/pod-network.ts';
 import { podSpace } from '../surveys/pod-space.ts';
+import { reasonOf } from '../surveys/surveyed.ts';
 import type { Surveys } from '../surveys/surveys.ts';
 import type { Run } from './run.ts';
 
@@ -66,6 +67,6 @@ export async function surveyPods({
     return { found: { ...found, failed: [...notReady, ...found.failed], untried } };
   } catch (error) {
     signal.throwIfAborted();
-    return { failed: error instanceof Error ? error.message : String(error) };
+    return { failed: reasonOf(error) };
   }
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../inventory/inventory.ts';
 import { script } from '../templates.ts';
 import { CONTAINER, type PodSpace } from './pod-space.ts';
 import { podsStarted, type Patience } from './pods-seen.ts';
+import { reasonOf } from './surveyed.ts';
 
 /** What a pod connects to: a pod of another node, the API by its Service address, and by its name. */
 export type PodTarget = { readonly about: 'pod'; readonly node: string } | { readonly about: 'api' | 'dns' };
@@ -11,7 +12,7 @@ export type PodTarget = { readonly about: 'pod'; readonly node: string } | { rea
 export interface PodBlocked {
   readonly from: string;
   readonly to: PodTarget;
-  /** e.g. `no answer within 5 s` */
+  /** e.g. `no answer within 3 s` */
   readonly how: string;
 }
 
@@ -74,7 +75,7 @@ function trialPod(node: string, image: string): JsonObject {
 }
 
 function how(said: string): string {
-  if (said.startsWith('TIMEOUT')) return 'no answer within 5 s';
+  if (said.startsWith('TIMEOUT')) return 'no answer within 3 s';
   if (said.startsWith('REFUSED')) return 'refused';
   return said.replace(/^(?:OTHER|DNS): /, '');
 }
@@ -146,7 +147,7 @@ export async function podNetwork(
       ready.map(({ node }) =>
         run(() => askAll(node)).then(
           (blocked) => ({ blocked }),
-          (error: unknown) => ({ failed: (error instanceof Error ? error.message : String(error)).split('\n')[0]! }),
+          (error: unknown) => ({ failed: reasonOf(error) }),
         ),
       ),
     );

@@ -1,3 +1,4 @@
+import { CommandError } from '../errors.ts';
 import type { Host, LinuxHost } from '../inventory/inventory.ts';
 import type { Remote } from '../remote/remote.ts';
 
@@ -9,6 +10,14 @@ export type Surveyed<T> = { readonly host: Host } & (
   { readonly found: T } | { readonly failed: string } | { readonly skipped: string }
 );
 
+/** Why something could not be measured, in one line: what a survey printed until then is no reason. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof CommandError)) return error instanceof Error ? error.message.split('\n')[0]! : String(error);
+  if (error.status === 'lost') return 'the connection was lost meanwhile';
+  const last = error.stderr.trim().split('\n').at(-1)!;
+  return `${error.command} ended with status ${String(error.status)}${last === '' ? '' : `: ${last}`}`;
+}
+
 /** Measures on all hosts at once; a host that fails does not stop the others. */
 export const onEach = <T>(
   hosts: readonly LinuxHost[],
@@ -19,7 +28,7 @@ export const onEach = <T>(
       try {
         return { host, found: await measure(host) };
       } catch (error) {
-        return { host, failed: error instanceof Error ? error.message : String(error) };
+        return { host, failed: reasonOf(error) };
       }
     }),
   );

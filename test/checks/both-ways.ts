@@ -635,11 +635,11 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   'pod-network': [
     {
       finds:
-        /^pods on cp1 do not reach those on w1, w2: no answer within 5 s\npods on w1 do not reach the API at its Service address: refused\npods on w1 do not reach cluster DNS for kubernetes.default: i\/o timeout$/,
+        /^pods on cp1 do not reach those on w1, w2: no answer within 3 s\npods on w1 do not reach the API at its Service address: refused\npods on w1 do not reach cluster DNS for kubernetes.default: i\/o timeout$/,
       bad: podsOf({
         blocked: [
-          { from: 'cp1', to: { about: 'pod', node: 'w1' }, how: 'no answer within 5 s' },
-          { from: 'cp1', to: { about: 'pod', node: 'w2' }, how: 'no answer within 5 s' },
+          { from: 'cp1', to: { about: 'pod', node: 'w1' }, how: 'no answer within 3 s' },
+          { from: 'cp1', to: { about: 'pod', node: 'w2' }, how: 'no answer within 3 s' },
           { from: 'w1', to: { about: 'api' }, how: 'refused' },
           { from: 'w1', to: { about: 'dns' }, how: 'i/o timeout' },
         ],

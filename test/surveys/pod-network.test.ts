@@ -64,7 +64,7 @@ describe('the survey of pods', () => {
           : 'open',
     );
     expect((await survey(one, ['w1', 'w2'])).blocked).toEqual([
-      { from: 'w1', to: { about: 'pod', node: 'w2' }, how: 'no answer within 5 s' },
+      { from: 'w1', to: { about: 'pod', node: 'w2' }, how: 'no answer within 3 s' },
       { from: 'w2', to: { about: 'api' }, how: 'refused' },
     ]);
   });
