@@ -36,8 +36,9 @@ export const wantedOpenings = (inventory: Inventory, host: Host, firewall: Firew
 
 /** Openings for people: their ports, or that pods pass. */
 export function openingsText(all: readonly Opening[]): string {
-  const words = all.map(({ hook, ports, protocol }) =>
-    hook === 'forward' ? 'packets of pods' : `${String(ports[0])}/${protocol}`,
-  );
+  const words = all.map(({ hook, ports, protocol }) => {
+    if (hook === 'forward') return 'packets of pods';
+    return protocol === 'vrrp' ? 'VRRP' : `${String(ports[0])}/${protocol}`;
+  });
   return [...new Set(words)].join(', ');
 }

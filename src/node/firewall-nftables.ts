@@ -1,5 +1,6 @@
 import { openingsText } from '../cluster/openings.ts';
 import type { Change, Target } from '../engine/step.ts';
+import type { Opening } from '../inventory/openings.ts';
 import { paths } from '../paths.ts';
 import { fileChanges, OURS } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
@@ -33,10 +34,12 @@ const OURS_NOW = [paths.firewallRules, paths.firewallScript, paths.firewallUnit]
 
 const any = (word: string): string => (word === 'any' ? '-' : word);
 
+const hasPorts = (protocol: Opening['protocol']): boolean => protocol === 'tcp' || protocol === 'udp';
+
 const rules = (all: readonly Difference[]): readonly string[] =>
   all.flatMap(({ firewall, wanted }) =>
     grouped(wanted).map(({ from, to, protocol, ports }) =>
-      [firewall.place, any(from), any(to), any(protocol), protocol === 'any' ? '-' : ports.join(',')].join(' '),
+      [firewall.place, any(from), any(to), any(protocol), hasPorts(protocol) ? ports.join(',') : '-'].join(' '),
     ),
   );
 

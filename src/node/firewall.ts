@@ -27,8 +27,13 @@ const ufwApply = ({ host }: Target, { wanted, found }: Difference): NonNullable<
 function richRule({ from, to, protocol, ports }: Opening): string {
   const source = from === 'any' ? '' : ` source address="${from}"`;
   const destination = to === 'any' ? '' : ` destination address="${to}"`;
-  const port = protocol === 'any' ? '' : ` port port="${String(ports[0])}" protocol="${protocol}"`;
-  return `rule family="ipv4"${source}${destination}${port} accept`;
+  const what =
+    protocol === 'any'
+      ? ''
+      : protocol === 'vrrp'
+        ? ' protocol value="vrrp"'
+        : ` port port="${String(ports[0])}" protocol="${protocol}"`;
+  return `rule family="ipv4"${source}${destination}${what} accept`;
 }
 
 const firewalldApply = ({ host }: Target, all: readonly Difference[]): NonNullable<Change['apply']> => {

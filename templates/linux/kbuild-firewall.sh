@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # Opens in chains of the packet filter that drop what hosts and pods of the cluster need; with `stop` it closes that again.
-# Each line of the rules file: FAMILY TABLE CHAIN FROM TO PROTOCOL PORTS, `-` for any, ports with commas between them.
+# Each line of the rules file: FAMILY TABLE CHAIN FROM TO PROTOCOL PORTS, `-` for any, ports with commas between them;
+# VRRP has none.
 # kbuild-firewall.service runs it after what loads the chains; what is ours is called kbuild.
 set -eu
 commands=$(nft -a list ruleset 2>/dev/null | awk '
@@ -15,6 +16,10 @@ if command -v iptables >/dev/null; then
 fi
 # iptables cannot read all that nft writes into its chains.
 by_iptables() {
+  if [ "$2" = vrrp ]; then
+    iptables -w -I INPUT -s "$1" -p 112 -m comment --comment kbuild -j ACCEPT
+    return
+  fi
   echo "$3" | tr , '\n' | while read -r port; do
     iptables -w -I INPUT -s "$1" -p "$2" --dport "$port" -m comment --comment kbuild -j ACCEPT
   done
@@ -29,7 +34,11 @@ if [ "${1-}" != stop ]; then
     rule=
     if [ "$from" != - ]; then rule="ip saddr $from "; fi
     if [ "$to" != - ]; then rule="${rule}ip daddr $to "; fi
-    if [ "$protocol" != - ]; then rule="$rule$protocol dport { $ports } "; fi
+    case $protocol in
+      -) ;;
+      vrrp) rule="${rule}ip protocol 112 " ;;
+      *) rule="$rule$protocol dport { $ports } " ;;
+    esac
     commands="$commands
 insert rule $family $table $chain ${rule}accept comment \"kbuild\""
   done </etc/kbuild-firewall.rules

@@ -182,3 +182,49 @@ ours -A INPUT -s 10.77.0.12/32 -p tcp -m tcp --dport 6443 -m comment --comment k
     },
   ]);
 });
+
+// Captured in the lab: ufw 0.36.2, nft 1.0.6 and iptables 1.8.9 of Debian 12; firewalld by its documentation.
+test('VRRP is let in as such, however it is written', () => {
+  const from = (text: string) =>
+    parse(text).flatMap(({ allowed, obscure }) => [
+      ...(obscure ? ['obscure'] : []),
+      ...allowed.map((one) => `${one.protocol} ${one.from}${one.ours ? ' ours' : ''}`),
+    ]);
+  const ufw = `ufw
+Status: active
+
+To                         Action      From
+--                         ------      ----
+Anywhere                   ALLOW       10.77.0.98/vrrp            # kbuild
+Anywhere/vrrp              ALLOW       Anywhere/vrrp
+-A ufw-before-input -s 10.77.0.99/32 -p vrrp -j ACCEPT
+`;
+  expect(from(ufw)).toEqual(['vrrp 10.77.0.98 ours', 'vrrp any', 'vrrp 10.77.0.99']);
+  const chains = `nftables
+chain ip filter INPUT
+table ip filter {
+\tchain INPUT {
+\t\ttype filter hook input priority filter; policy drop;
+\t\tmeta l4proto vrrp ip saddr 10.77.0.98  counter packets 0 bytes 0 accept
+\t}
+}
+ours -A INPUT -s 10.77.0.98/32 -p vrrp -m comment --comment kbuild -j ACCEPT
+chain inet x in
+table inet x {
+\tchain in {
+\t\ttype filter hook input priority filter; policy drop;
+\t\tmeta l4proto 112 accept
+\t\tip saddr 10.77.0.99 ip protocol vrrp accept comment "kbuild"
+\t}
+}
+`;
+  expect(from(chains)).toEqual(['vrrp 10.77.0.98 ours', 'vrrp any', 'vrrp 10.77.0.99 ours']);
+  const zone = `firewalld
+internal (active)
+  target: default
+  protocols: vrrp
+  rich rules: 
+\trule family="ipv4" source address="10.77.0.98" protocol value="vrrp" accept
+`;
+  expect(from(zone)).toEqual(['vrrp any', 'vrrp 10.77.0.98']);
+});

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { closedOpenings } from '../../src/cluster/openings.ts';
 import type { Target } from '../../src/engine/step.ts';
 import type { Allowed, Firewall } from '../../src/facts/linux/firewall-rules.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
 import { openings } from '../../src/inventory/openings.ts';
 import { firewallClosed, firewallOpen } from '../../src/node/firewall.ts';
 import { paths } from '../../src/paths.ts';
@@ -138,5 +139,39 @@ inet filter forward - 10.244.0.0/16 - -
   test('nothing of kbuild stays where nothing drops any more', () => {
     const of = target({ firewall: [], ownFiles: [paths.firewallUnit] }, { inventory: open, host: 'w1' });
     expect(summaries(of)).toEqual([`close in the packet filter what kbuild opened (found ${paths.firewallUnit})`]);
+  });
+});
+
+describe('balancers', () => {
+  const [cp, ...workers] = open.hosts as readonly LinuxHost[];
+  const pair = workers.map((host): LinuxHost => ({ ...host, role: 'load-balancer' }));
+  const loadBalancer = {
+    kind: 'keepalived',
+    address: '10.0.0.100',
+    port: 8443,
+    healthPort: 8404,
+    routerId: 100,
+  } as const;
+  const balanced = inventory({ firewall: 'open', hosts: [cp!, ...pair], loadBalancer });
+
+  test('hear each other by VRRP, and nobody else does', () => {
+    const vrrp = (host: LinuxHost) => openings(balanced, host).filter(({ protocol }) => protocol === 'vrrp');
+    expect(pair.map((host) => vrrp(host).map(({ from }) => from))).toEqual([['10.0.0.22'], ['10.0.0.21']]);
+    expect(vrrp(cp!)).toEqual([]);
+  });
+
+  test('are opened for it in each firewall', async () => {
+    const scripts = await Promise.all(
+      (['ufw', 'firewalld', 'nftables'] as const).map(async (kind) => {
+        const of = seen([drops({ kind, place: kind === 'nftables' ? 'inet filter input' : kind })], balanced);
+        expect(summaries(of).at(-1)).toContain(`VRRP in ${kind} (found closed)`);
+        const { on, sent } = recordingOn();
+        for (const change of firewallOpen.diff(of)) await change.apply!(on);
+        return told(sent);
+      }),
+    );
+    expect(scripts[0]).toContain('10.0.0.22 vrrp 0');
+    expect(scripts[1]).toContain('rule family="ipv4" source address="10.0.0.22" protocol value="vrrp" accept');
+    expect(scripts[2]).toContain('inet filter input 10.0.0.22 - vrrp -\n');
   });
 });

@@ -30,13 +30,13 @@ const field = ({ text }: Section, name: string): readonly string[] =>
 
 /** `rule family="ipv4" source address="10.0.0.21" port port="6443" protocol="tcp" accept`, and those without a port. */
 function richRule(line: string, common: Pick<Allowed, 'hook' | 'ours'>): Allowed | undefined {
-  const [, source, destination, port, protocol] =
-    /^rule(?: priority="-?\d+")? family="ipv4"(?: source address="([\d./]+)")?(?: destination address="([\d./]+)")?(?: port port="([\d-]+)" protocol="(tcp|udp)")? accept$/.exec(
+  const [, source, destination, port, protocol, vrrp] =
+    /^rule(?: priority="-?\d+")? family="ipv4"(?: source address="([\d./]+)")?(?: destination address="([\d./]+)")?(?: port port="([\d-]+)" protocol="(tcp|udp)")?(?: protocol value="(vrrp|112)")? accept$/.exec(
       line,
     ) ?? [];
-  if (source === undefined && destination === undefined && port === undefined) return undefined;
+  if ([source, destination, port, vrrp].every((one) => one === undefined)) return undefined;
   const ports: Opening['ports'] = port === undefined ? ALL_PORTS : portRange(port);
-  const known = (protocol as 'tcp' | 'udp' | undefined) ?? 'any';
+  const known = (protocol as 'tcp' | 'udp' | undefined) ?? (vrrp === undefined ? 'any' : 'vrrp');
   return { ...common, protocol: known, ports, from: source ?? 'any', to: destination ?? 'any' };
 }
 
@@ -56,10 +56,14 @@ function zoneAllows(zone: Section): readonly Allowed[] {
   if (field(zone, 'target')[0] === 'ACCEPT')
     return froms.map((from) => ({ ...common, protocol: 'any', ports: ALL_PORTS, from }) as const);
   const ports = [...field(zone, 'ports'), ...field(zone, 'services').flatMap((name) => SERVICES[name] ?? [])];
-  return ports.flatMap((one) => {
+  const vrrp = field(zone, 'protocols').some((name) => name === 'vrrp' || name === '112')
+    ? froms.map((from) => ({ ...common, protocol: 'vrrp' as const, ports: ALL_PORTS, from }))
+    : [];
+  const listed = ports.flatMap((one) => {
     const [range = '', protocol = ''] = one.split('/');
     return froms.map((from) => ({ ...common, protocol: protocol as 'tcp' | 'udp', ports: portRange(range), from }));
   });
+  return [...listed, ...vrrp];
 }
 
 /** Of a zone that accepts all: what comes from its sources, or goes to them. */

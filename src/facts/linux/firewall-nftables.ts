@@ -6,16 +6,21 @@ import { OUR_NAME, portRange, type Allowed, type Firewall } from './firewall-rul
 const NEUTRAL =
   /^(?:ct state|iif(?:name)? "?lo"?|meta iif|ip6? protocol icmp|icmp|meta l4proto (?:ipv6-)?icmp|meta nfproto ipv6|ip6 )/;
 
+/** nft and iptables write it differently; without /etc/protocols it has only a number. */
+const VRRP = /\b(?:meta l4proto|ip protocol) (?:vrrp|112) /;
+
 /** One rule of a chain as `nft list chain` shows it. */
 function rule(text: string, hook: Opening['hook']): readonly Allowed[] | 'obscure' {
   if (/\b(?:jump|goto|vmap)\b/.test(text)) return 'obscure';
   if (!/\baccept\b/.test(text)) return [];
   const ours = text.includes(`comment "${OUR_NAME}"`);
-  const match = text
+  const whole = text
     .replace(/counter packets \d+ bytes \d+ ?/, '')
     .replace(/comment ".*"/, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
+  const match = whole.replace(VRRP, '');
+  const portless = match === whole ? 'any' : 'vrrp';
   if (NEUTRAL.test(match)) return [];
   const [, saddr, daddr, protocol, list, single] =
     /^(?:ip saddr (\S+|\{[^}]*\}) )?(?:ip daddr (\S+|\{[^}]*\}) )?(?:(tcp|udp) dport (?:\{([^}]*)\}|(\S+)) )?accept$/.exec(
@@ -32,7 +37,7 @@ function rule(text: string, hook: Opening['hook']): readonly Allowed[] | 'obscur
           .map((word) => word.trim());
   const ports = protocol === undefined ? [ALL_PORTS] : (list ?? single!).split(',').map((one) => portRange(one.trim()));
   if (ports.some((range) => range.some(Number.isNaN))) return 'obscure';
-  const known = (protocol as 'tcp' | 'udp' | undefined) ?? 'any';
+  const known = (protocol as 'tcp' | 'udp' | undefined) ?? portless;
   return addresses(saddr).flatMap((from) =>
     addresses(daddr).flatMap((to) => ports.map((range) => ({ hook, protocol: known, ports: range, from, to, ours }))),
   );
@@ -43,9 +48,14 @@ const same = (one: Opening, other: Opening): boolean =>
 
 /** `-A INPUT -s 10.0.0.21/32 -p tcp -m tcp --dport 6443 -m comment --comment kbuild -j ACCEPT`: nft hides the comment. */
 function byIptables(line: string): readonly Allowed[] {
-  const [, from, protocol, port] = /-s (\S+?)(?:\/32)? -p (tcp|udp) .*--dport (\d+) /.exec(line) ?? [];
+  const [, from, protocol, port] =
+    /-s (\S+?)(?:\/32)? (?:-p (tcp|udp) .*--dport (\d+) |-p (?:vrrp|112) )/.exec(line) ?? [];
   if (from === undefined) return [];
-  return [{ hook: 'input', protocol: protocol as 'tcp' | 'udp', ports: portRange(port!), from, to: 'any', ours: true }];
+  const what =
+    port === undefined
+      ? { protocol: 'vrrp' as const, ports: ALL_PORTS }
+      : { protocol: protocol as 'tcp' | 'udp', ports: portRange(port) };
+  return [{ hook: 'input', ...what, from, to: 'any', ours: true }];
 }
 
 /** Chains that end in a drop, each as nft lists it below `chain FAMILY TABLE NAME`, with kbuild's rules of iptables. */

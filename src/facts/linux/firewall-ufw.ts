@@ -2,16 +2,21 @@ import { ALL_PORTS } from '../../inventory/openings.ts';
 import { lines } from '../probe.ts';
 import { OUR_NAME, portRange, type Allowed, type Firewall } from './firewall-rules.ts';
 
+/** Ports are left out of what has none: `Anywhere                   ALLOW       10.0.0.12/vrrp`. */
+const VRRP = /\/vrrp$/;
+
 /** `6443/tcp                   ALLOW       10.0.0.0/24                # kbuild` of `ufw status`. Rules of IPv6 are left out. */
 function rule(line: string): readonly Allowed[] | 'obscure' {
   const [, to, action, from, comment] =
     /^(\S.*?)\s{2,}(ALLOW|LIMIT|DENY|REJECT)(?: IN)?\s{2,}(\S.*?)\s*(?:#\s*(.*))?$/.exec(line) ?? [];
   if (to === undefined || action === 'DENY' || action === 'REJECT') return [];
   if (to.includes('(v6)') || from!.includes('(v6)') || / FWD$/.test(to)) return [];
-  const source = from === 'Anywhere' ? 'any' : from!;
+  const isVrrp = VRRP.test(to) || VRRP.test(from!);
+  const sender = from!.replace(VRRP, '');
+  const source = sender === 'Anywhere' ? 'any' : sender;
   if (!/^(?:any|[\d./]+)$/.test(source)) return 'obscure';
   const common = { hook: 'input', from: source, to: 'any', ours: comment?.trim() === OUR_NAME } as const;
-  if (to === 'Anywhere') return [{ ...common, protocol: 'any', ports: ALL_PORTS }];
+  if (to.replace(VRRP, '') === 'Anywhere') return [{ ...common, protocol: isVrrp ? 'vrrp' : 'any', ports: ALL_PORTS }];
   const [, ports, protocol] = /^([\d:,]+)(?:\/(tcp|udp))?$/.exec(to) ?? [];
   if (ports === undefined) return 'obscure';
   return ports.split(',').map((one) => ({
@@ -21,10 +26,18 @@ function rule(line: string): readonly Allowed[] | 'obscure' {
   }));
 }
 
-/** `ufw status`: none where it is switched off. What it does with forwarded packets, flannel settles in the same chain. */
+/** `-A ufw-before-input -s 10.0.0.12/32 -p vrrp -j ACCEPT`: ufw before 0.36.2 knows no VRRP, and people write it there. */
+function before(line: string): readonly Allowed[] {
+  const [, from = 'any'] = /^-A ufw-before-input(?: -s (\S+?)(?:\/32)?)? -p (?:vrrp|112) -j ACCEPT$/.exec(line) ?? [];
+  return [{ hook: 'input', protocol: 'vrrp', ports: ALL_PORTS, from, to: 'any', ours: false }];
+}
+
+/** `ufw status`, then rules of VRRP that lie before its own: none where it is switched off. What it does with forwarded packets, flannel settles in the same chain. */
 export function ufw(out: string): readonly Firewall[] {
   if (!/^Status: active/m.test(out)) return [];
-  const rules = lines(out).map(rule);
+  const isBefore = (line: string): boolean => line.startsWith('-A ');
+  const all = lines(out);
+  const rules = [...all.filter((line) => !isBefore(line)).map(rule), ...all.filter(isBefore).map(before)];
   return [
     {
       kind: 'ufw',

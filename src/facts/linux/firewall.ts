@@ -12,6 +12,7 @@ import { ufw } from './firewall-ufw.ts';
 export const firewall = probe(
   sh`if grep -qs '^ENABLED=yes' /etc/ufw/ufw.conf && command -v ufw >/dev/null; then
        echo ufw; ufw status
+       iptables -S ufw-before-input 2>/dev/null | grep -E -- '-p (vrrp|112) -j ACCEPT' || true
      elif systemctl -q is-active firewalld 2>/dev/null; then
        echo firewalld; sed -n 's/^DefaultZone=/default /p' /etc/firewalld/firewalld.conf; firewall-cmd --list-all-zones
        echo policies; firewall-cmd --list-all-policies 2>/dev/null || true
