@@ -51,7 +51,7 @@ export const provoked: Readonly<Record<string, string>> = {
   mtu: `${LAB}an interface with an MTU of 1400`,
   'endpoint-name': `${LAB}a name that nobody knows`,
   endpoint: `${LAB}a virtual address that another machine has`,
-  'version-skew': 'unit test',
+  'version-skew': `${LAB}a node that says it runs kubelet 1.99`,
   'port-matrix': `${LAB}a packet filter that drops TCP from one host and the overlay's UDP from another`,
   'pod-network': `${LAB}the overlay's UDP dropped between two nodes of a cluster`,
   'path-mtu': `${LAB}a packet filter that drops what is larger than 1400 bytes`,

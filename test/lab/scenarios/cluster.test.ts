@@ -142,11 +142,22 @@ describe('check --active tries the network from a pod on every node', () => {
     const found = await active();
     await lab.inside(w1, `iptables -w -D ${rule}`);
     expect(found).toEqual([
-      `error ${w1}: pods on ${w1} do not reach those on ${w2}: no answer within 5 s`,
-      `error ${w2}: pods on ${w2} do not reach those on ${w1}: no answer within 5 s`,
+      `error ${w1}: pods on ${w1} do not reach those on ${w2}: no answer within 3 s`,
+      `error ${w2}: pods on ${w2} do not reach those on ${w1}: no answer within 3 s`,
     ]);
     expect(await namespaces()).toBe('');
   });
+});
+
+test('a kubelet that is newer than the API server is told', async () => {
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'newer' } };
+  await kubectl(cp, 'create -f -', JSON.stringify({ ...node, status: { nodeInfo: { kubeletVersion: 'v1.99.0' } } }));
+  const { findings } = await checked(inventory);
+  await kubectl(cp, 'delete node newer');
+  const skewed = findings.filter(({ check }) => check === 'version-skew');
+  expect(skewed.map(({ host, message }) => `${host!} ${message}`)).toEqual([
+    expect.stringMatching(/^newer runs kubelet 1[.]99[.]0, newer than the API server/),
+  ]);
 });
 
 describe('the network carries', () => {
