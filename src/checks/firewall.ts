@@ -9,7 +9,8 @@ const where = ({ kind, place }: Firewall): string => `${kind}${place === kind ? 
 export const firewall = eachHost(
   {
     name: 'firewall',
-    title: 'ufw, firewalld or nftables let in the ports of the role from the hosts that need them, VRRP between balancers, and pods through',
+    title:
+      'ufw, firewalld or nftables let in the ports of the role from the hosts that need them, VRRP between balancers, and pods through',
     why: 'What is missing is listed by port. kbuild changes no firewall unless the inventory says `firewall: open`: then `up` opens it, for the hosts and pods of the inventory alone, keeps it open over reboots, and `reset` takes it back. Port 6443 for people elsewhere and NodePorts stay yours. Rules that kbuild cannot read (jumps, sets) make it a warning: the port matrix (`check --active`) tells for sure.',
     severities: ['error', 'warning', 'due'],
   },
