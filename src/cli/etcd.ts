@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { memberHost } from '../cluster/member-host.ts';
 import { lockHosts } from '../engine/lock.ts';
@@ -11,6 +10,7 @@ import type { LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, etcdHosts } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
 import { jsonDocument } from '../report/json.ts';
+import { makeFolder } from '../report/make-folder.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
 import { holder } from './holder.ts';
@@ -38,7 +38,7 @@ export const runSave = (context: Context, flags: Flags, [file]: readonly string[
     const control = memberHost(inventory, connected.watch.fleet());
     const lock = await lockHosts(connected.remotes, holder(context, 'etcd snapshot save'));
     try {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(path));
       const status = await snapshotTo(run, connected.on, control, path, 'asked for');
       if (flags.json === true) context.out(jsonDocument({ file: path, through: control.name, ...status }));
       else context.out(`${path}\n`);

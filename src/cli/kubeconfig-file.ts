@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { access, constants, open, rename, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { adminKubeconfig } from '../cluster/kubeconfig.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
+import { UsageError } from '../errors.ts';
 import { linuxHosts } from '../inventory/select.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
@@ -18,10 +19,29 @@ export async function writePrivate(path: string, content: Secret): Promise<void>
   try {
     await file.writeFile(revealed(content));
     await file.sync();
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
   } finally {
     await file.close();
   }
-  await rename(temporary, path);
+}
+
+const placeOf = ({ context, flags, inventory }: Run): string =>
+  resolve(context.cwd, flags.kubeconfig ?? `${inventory.name}.kubeconfig`);
+
+/** Asked before a cluster is built, not after. @throws UsageError when no kubeconfig can be written where it shall be. */
+export async function checkKubeconfigPlace(run: Run): Promise<void> {
+  const path = placeOf(run);
+  try {
+    await access(dirname(path), constants.W_OK);
+  } catch (error) {
+    throw new UsageError(`the kubeconfig cannot be written: ${(error as Error).message}`, {
+      remedy: 'name another place with --kubeconfig PATH',
+      cause: error,
+    });
+  }
 }
 
 /** The admin kubeconfig of a cluster that answers, with the endpoint as its server. */
@@ -33,7 +53,7 @@ export async function fetchKubeconfig(inventory: Inventory, cluster: ClusterUp, 
 /** Fetches the admin kubeconfig into `./<name>.kubeconfig` or `--kubeconfig`; nothing where no cluster answers. */
 export async function writeKubeconfig(run: Run, when: 'always' | 'if-missing'): Promise<void> {
   const { context, flags, inventory, connected } = run;
-  const path = resolve(context.cwd, flags.kubeconfig ?? `${inventory.name}.kubeconfig`);
+  const path = placeOf(run);
   if (when === 'if-missing' && existsSync(path)) return;
   const { value: cluster } = await connected.watch.evaluate((fleet) => fleet.cluster);
   if (cluster.state !== 'up') return;

@@ -1,9 +1,10 @@
-import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BeforeMembership } from '../cluster/members.ts';
 import { saveSnapshot, type SnapshotStatus } from '../etcd/snapshot.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
+import { makeFolder } from '../report/make-folder.ts';
 import { logFolder, type Run } from './run.ts';
 
 /** Snapshots that kbuild takes by itself, and of which it keeps the newest. */
@@ -50,7 +51,7 @@ export const snapshotBefore =
   (run: Run): BeforeMembership =>
   async (on, control, reason) => {
     const folder = snapshotFolder(run);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     await snapshotTo(run, on, control, join(folder, `${AUTOMATIC}${stamp(run.context.nowMs())}.db`), reason);
     const automatic = (await readdir(folder)).filter((name) => name.startsWith(AUTOMATIC) && name.endsWith('.db'));
     for (const name of automatic.sort().slice(0, -KEPT)) {

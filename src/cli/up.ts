@@ -1,4 +1,4 @@
-import { writeKubeconfig } from './kubeconfig-file.ts';
+import { checkKubeconfigPlace, writeKubeconfig } from './kubeconfig-file.ts';
 import { converge } from '../engine/converge.ts';
 import { holdLease, type Lease } from '../engine/lease.ts';
 import { lockHosts } from '../engine/lock.ts';
@@ -135,6 +135,7 @@ export const runUp = (context: Context, flags: Flags): Promise<number> =>
       if (flags.json !== true) context.out('nothing to do\n');
       return worstExitCode(missing);
     }
+    await checkKubeconfigPlace(run);
     await surveyFirstChanged(run, new Set(agreed.changes.map(({ host }) => host)));
     context.err(planText(phases, agreed.changes));
     if (!(await confirmed(run, 'Carry out this plan?'))) return 0;

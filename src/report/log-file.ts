@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Reporter } from '../engine/event.ts';
 import { UsageError } from '../errors.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** The run's full log: what was run where, and every event. NDJSON, 0600 from its first byte. */
 export interface LogFile extends Reporter {
@@ -38,7 +39,7 @@ export function logFile(path: string, onFailure: (error: Error) => void): LogFil
 
 function opened(path: string): number {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     return openSync(path, 'a', 0o600);
   } catch (error) {
     throw new UsageError(`the run's log cannot be written: ${(error as Error).message}`, {

@@ -44,13 +44,30 @@ test('no HOME, TERM=dumb: a host that refuses is said so, on plain lines', () =>
   expect(statSync(at('log')).mode & 0o777).toBe(0o600);
 });
 
-test('a log that cannot be opened: said before any host is contacted', () => {
-  const ran = shell('$K facts $I --log-file /dev/null/folder/log', inventoryOf(1));
-  expect(ran.stderr).toMatch(
-    /kbuild: the run's log cannot be written: .*\n {2}→ name another place with --log-file PATH/,
+test.each(['/dev/null/folder/log', '/proc/folder/below/log'])(
+  'a log that cannot be opened (%s): said before any host is contacted',
+  (path) => {
+    const ran = shell(`$K facts $I --log-file ${path}`, inventoryOf(1));
+    expect(ran.stderr).toMatch(
+      /kbuild: the run's log cannot be written: .*\n {2}→ name another place with --log-file PATH/,
+    );
+    expect(ran.stderr).not.toContain('connecting');
+    expect(ran.status).toBe(2);
+  },
+);
+
+test('a folder that nothing can be written to: the log goes elsewhere, or that is what is said', () => {
+  const inventory = inventoryOf(1);
+  const readOnly = 'mkdir -p ro && mount --bind ro ro && mount -o remount,ro,bind ro && cd ro';
+  const inside = (command: string) => shell(`unshare -m bash -c '${readOnly} && ${command}'`, inventory);
+  const elsewhere = inside('XDG_STATE_HOME=$PWD/../state $K facts $I');
+  expect(elsewhere.stderr).toContain('h0: 127.1.0.1:1: connection refused');
+  expect(elsewhere.status).toBe(3);
+  const nowhere = inside('$K facts $I');
+  expect(nowhere.stderr).toMatch(
+    /the run's log cannot be written: EROFS.*\n {2}→ name another place with --log-file PATH/,
   );
-  expect(ran.stderr).not.toContain('connecting');
-  expect(ran.status).toBe(2);
+  expect(nowhere.status).toBe(2);
 });
 
 test('a full disk under the log ends the log, once, and not the run', () => {

@@ -1,5 +1,6 @@
 /** Networks and accounts as they should not be: silent hosts, long lines, connections that hang, login shells of all kinds. */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,22 +113,42 @@ test('a connection that hangs is lost within a minute, and the next command dial
   }
 });
 
+test('200 MB without a line break, no character of them valid: memory stays bounded, and the status is right', async () => {
+  const transport = await dialSsh(sshd.host, { policy: 'strict' });
+  try {
+    const before = process.memoryUsage.rss();
+    let most = before;
+    const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 20);
+    const command = String.raw`/bin/sh -c "head -c 200000000 /dev/zero | tr '\\000' '\\377'; exit 7"`;
+    const { stdout, status, dropped } = await transport.exec(command, { maxBytes: 1_000_000 });
+    clearInterval(timer);
+    expect(status).toBe(7);
+    expect(dropped).toBe(199_000_000);
+    expect(stdout.replaceAll('\ufffd', '')).toMatch(/^.{0,10}\n?\[199000000 bytes left out\]\n?$/);
+    console.log(`memory grew by ${((most - before) / 1e6).toFixed(0)} MB at most`);
+    expect(most - before).toBeLessThan(100e6);
+  } finally {
+    await transport.close();
+  }
+});
+
 describe.each(['fish', 'zsh', 'csh', 'dash', 'bash'])('an account whose login shell is %s', (shell) => {
   test('gives the same facts as any other, and files and held commands work', async () => {
-    const wrapper = join(folder, shell);
-    writeFileSync(wrapper, `#!/bin/sh\nexec ${shell} -c "$SSH_ORIGINAL_COMMAND"\n`);
-    chmodSync(wrapper, 0o755);
-    // sshd runs the login shell of the account; ForceCommand is what a test can change.
-    const server = await startSshd([`ForceCommand ${wrapper}`]);
+    const path = execFileSync('which', [shell], { encoding: 'utf8' }).trim();
+    const server = await startSshd([], path);
     try {
+      const raw = await dialSsh(server.host, { policy: 'strict' });
+      const { stdout } = await raw.exec("sh -c 'readlink /proc/$PPID/exe'; true");
+      expect(stdout.trim()).toBe(realpathSync(path));
+      await raw.close();
       const remote = await connect(server.host);
       const plain = await connect(sshd.host);
       const command = sh`cat /etc/os-release; echo "$LC_ALL $PATH $0 $-"; printf '%s\n' ${'it\'s $HOME \\ "!" %d *'}`;
       expect(await remote.run(command)).toBe(await plain.run(command));
-      const path = join(folder, `${shell}-file`);
-      await remote.write(path, 'line\n$x `id` !! \\n\n');
-      expect(readFileSync(path, 'utf8')).toBe('line\n$x `id` !! \\n\n');
-      expect(await remote.read(path)).toBe('line\n$x `id` !! \\n\n');
+      const file = join(folder, `${shell}-file`);
+      await remote.write(file, 'line\n$x `id` !! \\n\n');
+      expect(readFileSync(file, 'utf8')).toBe('line\n$x `id` !! \\n\n');
+      expect(await remote.read(file)).toBe('line\n$x `id` !! \\n\n');
       const nasty = join(folder, `${shell} it's "a" $HOME %d \\ file\r`);
       await remote.write(nasty, 'a\r\nb\r');
       expect(readFileSync(nasty, 'utf8')).toBe('a\r\nb\r');
@@ -140,4 +161,17 @@ describe.each(['fish', 'zsh', 'csh', 'dash', 'bash'])('an account whose login sh
       await server.stop();
     }
   });
+});
+
+test('an account whose login shell runs nothing is said to be one', async () => {
+  const server = await startSshd([], '/usr/sbin/nologin');
+  try {
+    const remote = await connect(server.host);
+    await expect(remote.run(sh`true`)).rejects.toMatchObject({
+      message: expect.stringContaining('This account is currently not available') as string,
+      remedy: expect.stringContaining('must have a login shell') as string,
+    });
+  } finally {
+    await server.stop();
+  }
 });

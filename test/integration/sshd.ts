@@ -42,8 +42,20 @@ const childrenOf = (pid: number): readonly number[] =>
     .map(Number)
     .filter((child) => child > 0);
 
-/** Starts it; `config` are further lines of sshd_config. Throws with the remedy when openssh-server is missing. */
-export async function startSshd(config: readonly string[] = []): Promise<Sshd> {
+function end(pid: number): void {
+  try {
+    process.kill(pid);
+  } catch (error) {
+    // It has ended by itself.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/**
+ * Starts it; `config` are further lines of sshd_config, `loginShell` is what its world says is root's (as root only).
+ * Throws with the remedy when openssh-server is missing.
+ */
+export async function startSshd(config: readonly string[] = [], loginShell?: string): Promise<Sshd> {
   if (!existsSync(SSHD)) throw new Error(`${SSHD} is missing: apt-get install openssh-server openssh-client`);
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-sshd-'));
   const file = (name: string) => join(folder, name);
@@ -71,7 +83,13 @@ export async function startSshd(config: readonly string[] = []): Promise<Sshd> {
       '',
     ].join('\n'),
   );
-  const process = spawn(SSHD, ['-D', '-e', '-f', file('config')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let command = [SSHD, '-D', '-e', '-f', file('config')];
+  if (loginShell !== undefined) {
+    const accounts = readFileSync('/etc/passwd', 'utf8');
+    writeFileSync(file('passwd'), accounts.replace(/^(root:.*:)[^:]*$/m, `$1${loginShell}`));
+    command = ['unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/passwd && exec "$@"', file('passwd'), ...command];
+  }
+  const process = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   process.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const deadline = Date.now() + 10_000;
@@ -101,7 +119,7 @@ export async function startSshd(config: readonly string[] = []): Promise<Sshd> {
     },
     connectionProcesses: () => childrenOf(process.pid!),
     async stop() {
-      for (const pid of childrenOf(process.pid!)) globalThis.process.kill(pid);
+      for (const pid of childrenOf(process.pid!)) end(pid);
       process.kill();
       if (process.exitCode === null && process.signalCode === null) await once(process, 'exit');
       rmSync(folder, { recursive: true, force: true });

@@ -38,6 +38,10 @@ test('a worker that fails leaves the run, the others are finished by the same co
     w2,
     `mkdir -p $(dirname ${broken}); printf '[Service]\\nExecStartPre=/bin/false\\n' >${broken}; systemctl daemon-reload`,
   );
+  // Asked before the cluster is built, not after.
+  const misplaced = await up('--kubeconfig', '/proc/nowhere/admin.conf');
+  expect(misplaced.code, misplaced.stderr).toBe(2);
+  expect(misplaced.stderr).toContain('the kubeconfig cannot be written: ENOENT');
   const ran = await up('--json');
   expect(ran.code, ran.stderr).toBe(4);
   expect(ran.stderr).toMatch(/last words of kubelet/);
