@@ -32,9 +32,10 @@ export type SysctlName = keyof typeof REQUIRED_SYSCTLS;
 
 /** Effective values; `absent` where the kernel has no such setting (yet). */
 export const sysctls = probe(
-  sh`for name in ${Object.keys(REQUIRED_SYSCTLS)}; do
-       file=/proc/sys/$(echo "$name" | tr . /)
-       if [ -e "$file" ]; then echo "$name $(cat "$file")"; else echo "$name absent"; fi
+  sh`set -- ${Object.keys(REQUIRED_SYSCTLS).flatMap((name) => [name, `/proc/sys/${name.replaceAll('.', '/')}`])}
+     while [ $# -gt 0 ]; do
+       if [ -e "$2" ]; then echo "$1 $(cat "$2")"; else echo "$1 absent"; fi
+       shift 2
      done`,
   (out) => Object.fromEntries(lines(out).map((line) => line.split(' '))) as Readonly<Record<SysctlName, string>>,
 );

@@ -17,8 +17,8 @@ export interface Listener {
  * killed a moment ago is left out: it goes by itself, and nobody else may wait for it.
  */
 export const listeners = probe(
-  sh`surveys=$(systemctl list-units --all --plain --no-legend --no-pager 'kbuild-survey-*')
-     if [ -n "$surveys" ]; then ss -H -l -t -u -n -p | grep -vF '("systemd",pid=1,' || true; else ss -H -l -t -u -n -p; fi`,
+  sh`set -- /run/systemd/transient/kbuild-survey-*
+     if [ -e "$1" ]; then ss -H -l -t -u -n -p | grep -vF '("systemd",pid=1,' || true; else ss -H -l -t -u -n -p; fi`,
   (out): readonly Listener[] =>
     lines(out).flatMap((line) => {
       const [netid, , , , local = ''] = line.trim().split(/\s+/);
