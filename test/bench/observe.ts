@@ -31,7 +31,8 @@ interface Recorded extends ExecResult {
   readonly word: string;
 }
 
-const wordOf = (script: string): string => /'%s\\n' (\w+):begin/.exec(script)![1]!;
+/** The word that frames the answers to a script. */
+export const wordOf = (script: string): string => /^NONCE=(\w+)$/m.exec(script)![1]!;
 
 /** Also the ways to the others, which the one system was not asked for. */
 function personal({ name, internalAddress }: LinuxHost, text: string, script: string): string {

@@ -24,7 +24,7 @@ const serve = (connection: Connection): void => {
       channel.on('data', (chunk: Buffer) => (script += chunk.toString()));
       channel.on('end', () => {
         const begun = /^echo (\w+); echo \1 >&2$/m.exec(script)![1]!;
-        const word = /'%s\\n' (\w+):begin/.exec(script)![1]!;
+        const word = /^NONCE=(\w+)$/m.exec(script)![1]!;
         channel.stderr.write(`${begun}\n${recorded.stderr.replaceAll(recorded.word, word)}`);
         channel.write(`${begun}\n${recorded.stdout.replaceAll(recorded.word, word)}`);
         channel.exit(0);
