@@ -80,6 +80,9 @@ function foreignHost(inventory: Inventory, fleet: Fleet, { host, facts }: Observ
   ];
 }
 
+/** What flannel is in the record of objects that kbuild applied. */
+const FLANNEL = '/DaemonSet/kube-flannel/';
+
 function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refused[] {
   if (cluster.state !== 'up') return [];
   const { version } = inventory.kubernetes;
@@ -93,6 +96,15 @@ function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refuse
             `\`kbuild upgrade\` will do it; until then set kubernetes.version back to ${cluster.version}`,
           ),
         ]),
+    ...(inventory.network.plugin === 'none' && cluster.owned.some((key) => key.includes(FLANNEL))
+      ? [
+          new Refused(
+            inventory.name,
+            'network.plugin is none, the cluster was made with flannel, and without it no pod of it has a network',
+            'set network.plugin back to flannel, or build a new cluster',
+          ),
+        ]
+      : []),
     ...changedFixedSettings(inventory, cluster.configuration).map(
       ({ setting, wanted, live }) =>
         new Refused(

@@ -93,6 +93,17 @@ describe('refused', () => {
     expect(messages(inventoryOf(over), converged)).toEqual([expect.stringContaining(`demo: refused: ${setting} is `)]);
   });
 
+  test('a network plugin of kbuild’s that would be taken from under all pods', () => {
+    const none = inventoryOf({ network: { ...inventory.network, plugin: 'none' } });
+    const flannel = { ...live, owned: ['apps/v1/DaemonSet/kube-flannel/kube-flannel'] };
+    const hosts = [[cp1, joinedControlPlane()], [w1, joinedWorker()]] as const; // prettier-ignore
+    expect(messages(none, fleetOf(hosts, flannel))).toEqual([
+      'demo: refused: network.plugin is none, the cluster was made with flannel, and without it no pod of it has a network',
+    ]);
+    expect(messages(inventory, fleetOf(hosts, flannel))).toEqual([]);
+    expect(messages(none, fleetOf(hosts, live))).toEqual([]);
+  });
+
   test('an adopted CA that is not the cluster’s', () => {
     const adopting = inventoryOf({ kubernetes: { ...inventory.kubernetes, adopt: OTHER_CA } });
     expect(messages(adopting, converged)).toEqual([
