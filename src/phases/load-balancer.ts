@@ -38,7 +38,7 @@ export function loadBalancerPhases(inventory: Inventory): readonly Phase[] {
       title: 'Configure load balancers',
       ...linux,
       hosts: all,
-      steps: haproxy,
+      steps: [...haproxy, ...keepalived],
       concurrency: 1,
       overlaps: true,
     },
@@ -48,16 +48,8 @@ export function loadBalancerPhases(inventory: Inventory): readonly Phase[] {
       ...linux,
       hosts: others,
       steps: [noLoadBalancer, noBalancerFiles],
-      // Whoever takes over stands ready: between the last word of the old and the first of the new nobody answers.
+      // The address is on both for a moment, and both lead to the API: better than on none.
       ...(all.length > 0 ? {} : { overlaps: true }),
-    },
-    {
-      name: 'virtual-address',
-      title: 'Keep the virtual address',
-      ...linux,
-      hosts: all,
-      steps: keepalived,
-      concurrency: 1,
     },
   ];
   return phases.filter(({ hosts }) => hosts.length > 0);

@@ -57,7 +57,7 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
     },
     { name: 'backends', title: 'Send nobody to hosts that leave', ...balancing, steps: haproxy.map(afterwards) },
     { name: 'remove', title: 'Remove hosts', kind: 'linux', hosts: linux, steps, concurrency: 1 },
-    { name: 'virtual-address', title: 'Keep the virtual address', ...balancing, steps: keepalived.map(afterwards) },
+    { name: 'load-balancer', title: 'Configure load balancers', ...balancing, steps: keepalived.map(afterwards) },
   ];
   return phases.filter((phase) => phase.hosts.length > 0);
 }

@@ -21,7 +21,7 @@ const order = (of: Inventory, ...leaving: readonly (typeof cp1)[]) =>
   phases(of, ...leaving).map(({ name, hosts }) => `${name} ${hosts.map((host) => host.name).join()}`);
 
 test('the balancers that stay drop a backend before it goes, and a peer after it went, one at a time', () => {
-  expect(order(inventory, cp3)).toEqual(['backends cp1,cp2', 'remove cp3', 'virtual-address cp1,cp2']);
+  expect(order(inventory, cp3)).toEqual(['backends cp1,cp2', 'remove cp3', 'load-balancer cp1,cp2']);
   expect(phases(inventory, cp3).map(({ concurrency }) => concurrency)).toEqual([1, 1, 1]);
 });
 
