@@ -83,7 +83,7 @@ test('removal: the same command takes the backend out, before its API server goe
 
 test('other balancers: the new ones serve, the former ones are left without any of it', async () => {
   await name([...two, ...LB]);
-  await watched('to hosts of their own', up, 8);
+  await watched('to hosts of their own', up, 5);
   expect(await isReady(VIP, PORT)).toBe(true);
   for (const host of LB) expect(await backends(host)).toEqual(two);
   const left = 'systemctl is-active haproxy keepalived; grep -ls "Written by kbuild" /etc/haproxy/* /etc/keepalived/*';
