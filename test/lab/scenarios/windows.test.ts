@@ -115,6 +115,24 @@ describe('a mixed cluster', () => {
   });
 });
 
+describe('kube-proxy that somebody let onto Windows nodes', () => {
+  const patch = (type: 'merge' | 'json', body: object): Promise<string> =>
+    kubectl(cp, `-n kube-system patch daemonset kube-proxy --type ${type} -p '${JSON.stringify(body)}'`);
+  const FINDING = 'the daemonset kube-proxy in kube-system does not select Linux nodes';
+
+  test('is found, and not any more when it selects Linux again', async () => {
+    // Pods that run stay as they are.
+    await patch('merge', { spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } });
+    await patch('json', [{ op: 'remove', path: '/spec/template/spec/nodeSelector' }]);
+    const { code, stdout } = await kbuild('check', file);
+    expect(code, stdout).toBe(6);
+    expect(stdout).toContain(FINDING);
+    await patch('merge', { spec: { template: { spec: { nodeSelector: { 'kubernetes.io/os': 'linux' } } } } });
+    await patch('merge', { spec: { updateStrategy: { type: 'RollingUpdate' } } });
+    expect((await kbuild('check', file)).stdout).not.toContain(FINDING);
+  });
+});
+
 describe('life', () => {
   test('a third Windows host joins', async () => {
     write(withWindows(3));
