@@ -6,6 +6,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
 import { inside } from '../lab/lab.ts';
 import { hostSettings } from '../lab/host-settings.ts';
 import { ansible } from './ansible.ts';
@@ -38,11 +39,12 @@ const say = (row: Row): void => {
 };
 
 /** What stands between the marks of a page is the bench's. */
-function intoPage(path: string, text: string): void {
+async function intoPage(path: string, text: string): Promise<void> {
   const MARK = '<!-- bench -->\n';
   const [before, , after] = readFileSync(path, 'utf8').split(MARK);
   if (before === undefined || after === undefined) throw new Error(`${path} has no two lines ${MARK}`);
-  writeFileSync(path, `${before}${MARK}\n${text}\n\n${MARK}${after}`);
+  const page = `${before}${MARK}\n${text}\n\n${MARK}${after}`;
+  writeFileSync(path, await format(page, { ...(await resolveConfig(path)), filepath: path }));
 }
 
 const fleet = await benchFleet();
@@ -87,7 +89,7 @@ try {
     mkdirSync(join(docs, 'performance'), { recursive: true });
     writeFileSync(join(docs, 'performance/bench.csv'), `${HEADER}\n${rows.map(line).join('\n')}\n`);
     writeFileSync(join(docs, 'performance/wall.svg'), chart(compared.filter(({ who }) => !who.includes('probes'))));
-    intoPage(
+    await intoPage(
       join(docs, 'performance.md'),
       `${boundTable(bounds)}\n\n![Wall time over hosts](performance/wall.svg)\n\nEvery measurement: [bench.csv](performance/bench.csv).`,
     );

@@ -1,7 +1,7 @@
 import type { Row } from './measure.ts';
 
 const [WIDTH, HEIGHT, MARGIN] = [640, 400, 56];
-const COLOURS = ['#1b6ac9', '#c0392b', '#2e8b57', '#8e44ad'];
+const COLOURS = ['#1b6ac9', '#c0392b', '#2e8b57', '#8e44ad', '#b8860b'];
 
 /** Wall time over hosts, both logarithmic, as SVG. */
 export function chart(rows: readonly Row[]): string {
