@@ -6,6 +6,7 @@ import type { Emit } from '../engine/event.ts';
 import { watch, type Watch } from '../engine/watch.ts';
 import { ConnectError, exitCodeOf } from '../errors.ts';
 import type { ClusterView } from '../facts/cluster.ts';
+import { clusterBeside } from '../facts/cluster-beside.ts';
 import { clusterFacts, observeCluster } from '../facts/observe-cluster.ts';
 import type { Fleet, Observed } from '../facts/fleet.ts';
 import { observeLinux, type Ask } from '../facts/observe-linux.ts';
@@ -120,8 +121,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   const cluster = (seen: readonly Observed[]): Promise<ClusterView> =>
     observeCluster(inventory, seen, asking, wanted, { nowMs, nonce });
 
-  const look = async (reach: (host: Host) => Promise<unknown>): Promise<Fleet> => {
-    const startedMs = nowMs();
+  const lookAtHosts = async (reach: (host: Host) => Promise<unknown>): Promise<Omit<Fleet, 'cluster'>> => {
     const seen: Observed[] = [];
     const unreachable: { host: Host; error: Error }[] = [];
     const results = await eachLimit(hosts, limit, async (host): Promise<Observed> => {
@@ -137,9 +137,20 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
         if (!run.signal.aborted) run.emit({ kind: 'unreachable', host: hosts[index]!.name, message: error.message });
       }
     });
-    const view = await cluster(seen);
-    run.emit({ kind: 'observed', hosts: seen.length, durationMs: nowMs() - startedMs });
-    return { hosts: seen, unreachable, cluster: view };
+    return { hosts: seen, unreachable };
+  };
+  /** `known`: what was seen of the hosts before. */
+  const look = async (reach: (host: Host) => Promise<unknown>, known: readonly Observed[]): Promise<Fleet> => {
+    const startedMs = nowMs();
+    const looking = lookAtHosts(reach);
+    const view = await clusterBeside(
+      cluster,
+      known,
+      looking.then((seen) => seen.hosts),
+    );
+    const seen = await looking;
+    run.emit({ kind: 'observed', hosts: seen.hosts.length, durationMs: nowMs() - startedMs });
+    return { ...seen, cluster: view };
   };
   const watching = (fleet: Fleet): Watch =>
     watch(fleet, {
@@ -164,7 +175,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   };
   run.signal.addEventListener('abort', stop);
   try {
-    current = watching(await look(dial));
+    current = watching(await look(dial, []));
     run.signal.throwIfAborted();
   } catch (error) {
     // Open connections would keep the process alive after its error.
@@ -183,7 +194,8 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
       return [...remotes.values()].sort((a, b) => (a.host.name < b.host.name ? -1 : 1));
     },
     lookAgain: async () => {
-      current = watching(await look((host) => (remotes.has(host.name) ? Promise.resolve() : dial(host))));
+      const again = (host: Host) => (remotes.has(host.name) ? Promise.resolve() : dial(host));
+      current = watching(await look(again, current.fleet().hosts));
     },
     close,
   };

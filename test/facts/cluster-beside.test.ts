@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { FactError } from '../../src/errors.ts';
+import { clusterBeside } from '../../src/facts/cluster-beside.ts';
+import type { Observed } from '../../src/facts/fleet.ts';
+import { cp1, factsOf, fleetOf, joinedControlPlane, joinedWorker, w1 } from '../fakes/cluster.ts';
+
+/** Looks beside a look at the hosts that yields `seen`; returns of which facts the cluster was asked by, in order. */
+async function asked(known: readonly Observed[], seen: readonly Observed[]): Promise<readonly string[]> {
+  const order: string[] = [];
+  const cluster = (hosts: readonly Observed[]) => {
+    order.push(hosts === known ? 'known' : 'seen');
+    return Promise.resolve({ state: 'absent' as const });
+  };
+  const hosts = Promise.resolve().then(() => {
+    order.push('hosts');
+    return seen;
+  });
+  await clusterBeside(cluster, known, hosts);
+  return order;
+}
+
+const joined = (...worker: Parameters<typeof joinedWorker>) =>
+  fleetOf([[cp1, joinedControlPlane()], [w1, joinedWorker(...worker)]]).hosts; // prettier-ignore
+const bare = fleetOf([[cp1, factsOf()], [w1, factsOf()]]).hosts; // prettier-ignore
+
+test('the cluster is asked while its hosts are looked at, by what was known of them', async () => {
+  expect(await asked(joined(), joined({ hostname: 'another' }))).toEqual(['known', 'hosts']);
+});
+
+test('it is asked once more where a control plane tells another way to it by now, or told none before', async () => {
+  expect(await asked(bare, joined())).toEqual(['known', 'hosts', 'seen']);
+  expect(await asked([], joined())).toEqual(['known', 'hosts', 'seen']);
+});
+
+test('it is not asked before by what could not be told', async () => {
+  const untold = fleetOf([
+    [
+      cp1,
+      Object.defineProperty(factsOf(), 'kubernetesTraces', {
+        get: () => {
+          throw new FactError('cp1', 'kubernetesTraces', 'a time-out');
+        },
+      }),
+    ],
+  ]).hosts;
+  expect(await asked(untold, joined())).toEqual(['hosts', 'seen']);
+});
