@@ -95,7 +95,7 @@ test('it is in the support bundle', async () => {
   await writeBundle({ connected, context, inventory, logPath: '/dev/null', mask: masker(inventory) }, bundle);
   const text = gunzipSync(readFileSync(bundle)).toString('utf8');
   expect(text).toContain('hosts/win1.txt');
-  expect(text).toContain('== kubelet and kube-proxy\n-- C:\\var\\log\\kubelet\\kubelet.log\nfirst\nlast\n');
+  expect(text).toContain('== kubelet\n-- C:\\var\\log\\kubelet\\kubelet.log\nfirst\nlast\n');
 });
 
 test('what its programs said last stands in the report of a failure', async () => {
