@@ -1,3 +1,4 @@
+import { eachLimit } from '../each-limit.ts';
 import { ConnectError, NoAnswer } from '../errors.ts';
 import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
 import type { Command } from '../shell/command.ts';
@@ -43,11 +44,7 @@ async function answersOf(ask: AskWindows, probes: Probes): Promise<Observation> 
   } catch (error) {
     if (!(error instanceof NoAnswer) || names.length === 1) throw error;
   }
-  const alone: PromiseSettledResult<Observation>[] = [];
-  for (let from = 0; from < names.length; from += AT_ONCE) {
-    const some = names.slice(from, from + AT_ONCE);
-    alone.push(...(await Promise.allSettled(some.map((name) => asked(ask, { [name]: probes[name]! }, ALONE_MS)))));
-  }
+  const alone = await eachLimit(names, AT_ONCE, (name) => asked(ask, { [name]: probes[name]! }, ALONE_MS));
   const lost = alone.find((one) => one.status === 'rejected' && !(one.reason instanceof NoAnswer));
   if (lost?.status === 'rejected') throw lost.reason;
   if (alone.every(({ status }) => status === 'rejected')) throw (alone[0] as PromiseRejectedResult).reason;
