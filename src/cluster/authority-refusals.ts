@@ -2,13 +2,11 @@ import { Refused } from '../errors.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { linuxNodes } from '../inventory/select.ts';
-import { spkiFingerprint } from '../shell/fingerprint.ts';
+import { shortFingerprint, spkiFingerprint } from '../shell/fingerprint.ts';
 import { signingAuthority } from './signing.ts';
 import { clusterCas, standing } from './standing.ts';
 
 const CA_KEY = '/etc/kubernetes/pki/ca.key';
-
-const short = (fingerprint: string): string => fingerprint.slice(0, 'sha256:'.length + 12);
 
 function anotherAuthority({ name, certificates }: Inventory, fleet: Fleet): readonly Refused[] {
   const [live] = clusterCas(fleet);
@@ -18,7 +16,7 @@ function anotherAuthority({ name, certificates }: Inventory, fleet: Fleet): read
   return [
     new Refused(
       name,
-      `certificates.ca is ${short(wanted)}…, the cluster was made with ${short(live)}…, and Kubernetes cannot change it`,
+      `certificates.ca is ${shortFingerprint(wanted)}…, the cluster was made with ${shortFingerprint(live)}…, and Kubernetes cannot change it`,
       "name the cluster's own CA there, or take certificates.ca out; another CA needs a new cluster",
     ),
   ];

@@ -4,12 +4,11 @@ import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../inventory/select.ts';
 import { authorityRefusals } from './authority-refusals.ts';
+import { shortFingerprint } from '../shell/fingerprint.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from './immutable.ts';
 import { windowsNetworkRefusals } from './windows-network.ts';
 import { clusterCas, standing, toldClusterName } from './standing.ts';
-
-const short = (fingerprint: string): string => fingerprint.slice(0, 'sha256:'.length + 12);
 
 /**
  * Everything about whose cluster this is that `up` refuses, all at once; empty when it may go on. Nothing was touched.
@@ -36,7 +35,7 @@ function severalCas(inventory: Inventory, fleet: Fleet): Refused | undefined {
     byCa.set(facts.caFingerprint, [...(byCa.get(facts.caFingerprint) ?? []), host.name]);
   }
   if (byCa.size < 2) return undefined;
-  const held = [...byCa].map(([ca, names]) => `${names.join(', ')}: ${short(ca)}…`).join('; ');
+  const held = [...byCa].map(([ca, names]) => `${names.join(', ')}: ${shortFingerprint(ca)}…`).join('; ');
   return new Refused(
     inventory.name,
     `the hosts belong to ${String(byCa.size)} clusters, by the public keys of their CAs (${held})`,

@@ -9,7 +9,8 @@ import { proxyEnvironment } from '../environment.ts';
 import { NSSM, nssmParameters } from '../nssm.ts';
 import { hnsNetwork } from './flannel.ts';
 
-const isService = ({ inventory }: Target<'windows'>): boolean => inventory.network.windows?.services === true;
+/** True where flanneld and kube-proxy of Windows hosts are services, and no pods. */
+export const isService = ({ inventory }: Target<'windows'>): boolean => inventory.network.windows?.services === true;
 
 /** flannel's configuration, which pods find in a ConfigMap. */
 export const flannelConfig: Step<'windows'> = {

@@ -6,8 +6,7 @@ import { powershell } from '../../templates.ts';
 import { proxyEnvironment } from '../environment.ts';
 import { NSSM, nssmParameters } from '../nssm.ts';
 import { hnsNetwork } from './flannel.ts';
-
-const isService = ({ inventory }: Target<'windows'>): boolean => inventory.network.windows?.services === true;
+import { isService } from './flanneld-service.ts';
 
 /** The address that was reserved in the node's own network of pods; undefined when there is none, or of another network. */
 function reserved({ inventory, facts }: Target<'windows'>): string | undefined {
