@@ -100,6 +100,10 @@ export const windowsPaths = {
   flanneldLog: 'C:\\var\\log\\flanneld',
   flannelRun: 'C:\\run\\flannel',
   subnetEnv: 'C:\\run\\flannel\\subnet.env',
+  /** Of Calico: what it knows about the node and its pods, its sockets, its logs. */
+  calicoState: 'C:\\var\\lib\\calico',
+  calicoRun: 'C:\\var\\run\\calico',
+  calicoLog: 'C:\\var\\log\\calico',
   sourceVip: 'C:\\sourcevip',
   sourceVipFile: 'C:\\sourcevip\\sourceVip.json',
 } as const;

@@ -16,7 +16,7 @@ export const mtu: Check = {
   why: 'The overlay takes its own MTU from the interface of its host. Where hosts differ, large packets from one to the other vanish: small requests work, downloads hang.',
   severities: ['error', 'warning'],
   test: ({ inventory, fleet }) => {
-    const header = inventory.network.plugin === 'flannel' ? VXLAN_HEADER : 0;
+    const header = inventory.network.plugin === 'none' ? 0 : VXLAN_HEADER;
     const found: { host: string; name: string; mtu: number }[] = [];
     const findings: Finding[] = [];
     for (const { host, facts } of observedLinux(fleet)) {

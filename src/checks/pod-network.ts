@@ -5,16 +5,24 @@ import type { Check, Finding } from './check.ts';
 
 const hostNamed = ({ hosts }: Inventory, node: string): Host | undefined => hosts.find(({ name }) => name === node);
 
+const LOGS = {
+  flannel: 'kubectl -n kube-flannel logs -l app=flannel',
+  calico: 'kubectl -n calico-system logs -l k8s-app=calico-node',
+} as const;
+
 /** What carries packets between the pods of two nodes, and where to look when it does not. */
 function carrier(inventory: Inventory, from: string, to: readonly string[]): string {
   const host = hostNamed(inventory, from);
+  const { plugin } = inventory.network;
   const overlay =
-    host === undefined ? undefined : listeningPorts(inventory, host).find(({ program }) => program === 'flannel');
+    host === undefined
+      ? undefined
+      : listeningPorts(inventory, host).find(({ program, protocol }) => program === plugin && protocol === 'udp');
   const between = `between ${from} and ${to.join(', ')}`;
-  if (overlay !== undefined)
-    return `open udp port ${String(overlay.port)} (flannel) ${between}, in the firewalls of the hosts and on the way, and let the hosts forward packets; kubectl -n kube-flannel logs -l app=flannel says more`;
-  return inventory.network.plugin === 'flannel'
-    ? `no router may stand ${between}, and the hosts must forward packets; kubectl -n kube-flannel logs -l app=flannel says more`
+  if (overlay !== undefined && plugin !== 'none')
+    return `open udp port ${String(overlay.port)} (${plugin}) ${between}, in the firewalls of the hosts and on the way, and let the hosts forward packets; ${LOGS[plugin]} says more`;
+  return plugin === 'flannel'
+    ? `no router may stand ${between}, and the hosts must forward packets; ${LOGS.flannel} says more`
     : `look at the network plugin's pods and at what it needs ${between}`;
 }
 

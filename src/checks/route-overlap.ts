@@ -4,7 +4,7 @@ import { hasKubelet } from '../facts/joined.ts';
 import { eachHost } from './each-host.ts';
 
 /** Of a former node; `leftovers` tells of them. */
-const OWN = /^(?:cni0|flannel[.]\d+|kube-ipvs0)$/;
+const OWN = /^(?:cni0|flannel[.]\d+|vxlan[.]calico|cali[0-9a-f]+|kube-ipvs0)$/;
 
 /** Networks of pods and Services mean nothing else to the host. */
 export const routeOverlap = eachHost(

@@ -1,3 +1,4 @@
+import { usesVxlan } from '../inventory/ports.ts';
 import { eachHost } from './each-host.ts';
 
 /** flannel can make its tunnels. */
@@ -5,16 +6,16 @@ export const vxlan = eachHost(
   {
     name: 'vxlan',
     title: 'the kernel has VXLAN where the network plugin uses it',
-    why: 'flannel connects hosts by VXLAN. Cloud images with a reduced kernel may lack it: install the full kernel (Ubuntu on a Raspberry Pi: `linux-modules-extra-raspi`), or reboot after a kernel update.',
+    why: 'flannel and Calico connect hosts by VXLAN. Cloud images with a reduced kernel may lack it: install the full kernel (Ubuntu on a Raspberry Pi: `linux-modules-extra-raspi`), or reboot after a kernel update.',
     severities: ['error'],
   },
   ({ inventory, facts }) =>
-    inventory.network.plugin !== 'flannel' || inventory.network.flannel.backend !== 'vxlan' || facts.vxlan !== 'missing'
+    !usesVxlan(inventory) || facts.vxlan !== 'missing'
       ? []
       : [
           {
             severity: 'error',
-            message: `the kernel ${facts.kernel} has no VXLAN, by which flannel connects hosts`,
+            message: `the kernel ${facts.kernel} has no VXLAN, by which ${inventory.network.plugin} connects hosts`,
             remedy: 'install the modules of the running kernel, or reboot if the kernel was updated',
           },
         ],

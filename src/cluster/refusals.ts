@@ -4,9 +4,11 @@ import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../inventory/select.ts';
 import { authorityRefusals } from './authority-refusals.ts';
+import { calicoRefusals } from './calico-network.ts';
 import { shortFingerprint } from '../shell/fingerprint.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from './immutable.ts';
+import { pluginChange } from './plugin-change.ts';
 import { windowsNetworkRefusals } from './windows-network.ts';
 import { clusterCas, standing, toldClusterName } from './standing.ts';
 
@@ -23,6 +25,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
     ...fleet.hosts.flatMap((seen) => foreignHost(inventory, fleet, seen)),
     ...liveSettings(inventory, fleet),
     ...windowsNetworkRefusals(inventory, fleet),
+    ...calicoRefusals(inventory, fleet),
     ...growth(inventory, fleet, hosts),
     ...founding(inventory, fleet, hosts),
   ];
@@ -79,9 +82,6 @@ function foreignHost(inventory: Inventory, fleet: Fleet, { host, facts }: Observ
   ];
 }
 
-/** What flannel is in the record of objects that kbuild applied. */
-const FLANNEL = '/DaemonSet/kube-flannel/';
-
 function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refused[] {
   if (cluster.state !== 'up') return [];
   const { version } = inventory.kubernetes;
@@ -95,15 +95,7 @@ function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refuse
             `\`kbuild upgrade\` will do it; until then set kubernetes.version back to ${cluster.version}`,
           ),
         ]),
-    ...(inventory.network.plugin === 'none' && cluster.owned.some((key) => key.includes(FLANNEL))
-      ? [
-          new Refused(
-            inventory.name,
-            'network.plugin is none, the cluster was made with flannel, and without it no pod of it has a network',
-            'set network.plugin back to flannel, or build a new cluster',
-          ),
-        ]
-      : []),
+    ...pluginChange(inventory, cluster),
     ...changedFixedSettings(inventory, cluster.configuration).map(
       ({ setting, wanted, live }) =>
         new Refused(

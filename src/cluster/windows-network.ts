@@ -44,7 +44,7 @@ function formRefusals({ name, network }: Inventory, owned: readonly string[]): r
  */
 export function windowsNetworkRefusals(inventory: Inventory, { cluster }: Fleet): readonly Refused[] {
   const { name, network } = inventory;
-  if (network.windows === undefined || cluster.state !== 'up') return [];
+  if (network.plugin !== 'flannel' || network.windows === undefined || cluster.state !== 'up') return [];
   const { backend, port, vni } = network.flannel;
   const wanted = backendText(backend, vni, port);
   const live = liveBackend(cluster.objects);

@@ -26,6 +26,9 @@ const adminKubectl = (server: string): readonly string[] => [
   ...['--kubeconfig', paths.adminConf, '--server', server, '--request-timeout=5s'],
 ];
 
+/** Where the pods of a network plugin are. */
+const PLUGIN_NAMESPACE = { flannel: 'kube-flannel', calico: 'calico-system' } as const;
+
 /** Prints live objects. One whose kind the API does not know (its CRD is not there yet) is absent, not unknown. */
 const objects = (tool: readonly string[], wanted: readonly JsonObject[], output: readonly string[]) =>
   sh`set +e
@@ -71,7 +74,9 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
     configMaps: probe(raw('/api/v1/namespaces/kube-system/configmaps'), parseConfigMaps),
     systemPods: probe(raw('/api/v1/namespaces/kube-system/pods'), parsePods),
     pluginPods: probe(
-      inventory.network.plugin === 'flannel' ? raw('/api/v1/namespaces/kube-flannel/pods') : sh`echo '{"items":[]}'`,
+      inventory.network.plugin === 'none'
+        ? sh`echo '{"items":[]}'`
+        : raw(`/api/v1/namespaces/${PLUGIN_NAMESPACE[inventory.network.plugin]}/pods`),
       parsePods,
     ),
     // Ids and descriptions only: the token itself stays where it is.

@@ -90,7 +90,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     etcdServers,
     serviceNetwork: kubernetes.serviceNetwork(firstServiceAddress(inventory), dnsServiceAddress(inventory)),
     certificates: kubernetes.certificates,
-    leftovers: kubernetes.leftovers,
+    leftovers: kubernetes.leftovers(inventory.network.plugin),
     ownFiles,
     distributedFiles,
     storage,

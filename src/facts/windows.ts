@@ -1,4 +1,5 @@
 import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
+import { usesVxlan, WINDOWS_VXLAN_PORT } from '../inventory/ports.ts';
 import type { FactsOf, Probe } from './probe.ts';
 import {
   reachTargets,
@@ -33,7 +34,7 @@ export const windowsProbes = (inventory: Inventory, host: WindowsHost) =>
     environment: network.environment(watchedVariables),
     network: network.network,
     firewall: network.firewall(watchedRules),
-    listeners: network.listeners([10250, 10256], inventory.network.windows?.mode === 'overlay' ? [4789] : []),
+    listeners: network.listeners([10250, 10256], usesVxlan(inventory) ? [WINDOWS_VXLAN_PORT] : []),
     hns: network.hns,
     sourceVip: network.sourceVip,
     reach: network.reach(reachTargets(inventory, host)),

@@ -15,6 +15,8 @@ export interface Gathered {
   /** Contents of `files:`, in its order. */
   readonly files: readonly (string | Secret)[];
   readonly manifests: readonly UserManifest[];
+  /** Of `network.calico.operator`, in its order. */
+  readonly calicoOperator: readonly UserManifest[];
   /** PEM texts of `runtime.registries`, in its order. */
   readonly registryCas: readonly (string | undefined)[];
   readonly registryPasswords: readonly (Secret | undefined)[];
@@ -45,6 +47,10 @@ async function certificate(reader: Reader, path: Path, name: string, report: Rep
   return pem;
 }
 
+interface PlacedManifest extends UserManifest {
+  readonly path: Path;
+}
+
 async function readManifest(reader: Reader, sources: Sources, path: Path, source: string): Promise<UserManifest> {
   const nothing = { source, objects: [] };
   if (isUrl(source) && sources.fetch === undefined) return nothing;
@@ -69,15 +75,15 @@ async function patchFiles(reader: Reader, path: Path, folder: string, names: rea
 }
 
 /** An object that two manifests describe would be applied twice, by turns. */
-function reportRepeatedObjects(manifests: readonly UserManifest[], report: Report): void {
+function reportRepeatedObjects(manifests: readonly PlacedManifest[], report: Report): void {
   const seen = new Map<string, string>();
-  for (const [i, { objects, source }] of manifests.entries())
+  for (const { objects, source, path } of manifests)
     for (const object of objects) {
       const { name, namespace } = object['metadata'] as JsonObject;
       const key = JSON.stringify([object['apiVersion'], object['kind'], namespace, name]);
       const first = seen.get(key);
       if (first === undefined) seen.set(key, source);
-      else report(['manifests', i], `${source}: ${String(object['kind'])} ${String(name)} is in ${first} already`);
+      else report(path, `${source}: ${String(object['kind'])} ${String(name)} is in ${first} already`);
     }
 }
 
@@ -112,10 +118,16 @@ async function externalEtcd(reader: Reader, { etcd }: InventoryFile, report: Rep
 export async function gather(file: InventoryFile, folder: string, sources: Sources, report: Report): Promise<Gathered> {
   const reader = readerOf(folder, sources, report);
   const { runtime, kubernetes, kubeadm } = file;
-  const manifests = await Promise.all(
-    file.manifests.map((source, i) => readManifest(reader, sources, ['manifests', i], source)),
-  );
-  reportRepeatedObjects(manifests, report);
+  const manifestsOf = (at: Path, names: readonly string[]): Promise<readonly PlacedManifest[]> =>
+    Promise.all(
+      names.map(async (source, i) => {
+        const path = [...at, i];
+        return { ...(await readManifest(reader, sources, path, source)), path };
+      }),
+    );
+  const calicoOperator = await manifestsOf(['network', 'calico', 'operator'], file.network.calico.operator);
+  const manifests = await manifestsOf(['manifests'], file.manifests);
+  reportRepeatedObjects([...calicoOperator, ...manifests], report);
   const patchFolder = kubeadm.patches;
   const patchPath = ['kubeadm', 'patches'];
   const { repository } = kubernetes;
@@ -131,7 +143,8 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
         return source === undefined ? (content ?? '') : reader.text(['files', i, 'source'], source);
       }),
     ),
-    manifests,
+    manifests: manifests.map(({ source, objects }) => ({ source, objects })),
+    calicoOperator: calicoOperator.map(({ source, objects }) => ({ source, objects })),
     registryCas: await Promise.all(
       runtime.registries.map(async ({ ca }, i) =>
         ca === undefined ? undefined : certificate(reader, ['runtime', 'registries', i, 'ca'], ca, report),

@@ -145,8 +145,26 @@ export interface ExternalEtcd {
   readonly key: Secret;
 }
 
+/** Calico, by its operator. */
+export interface Calico {
+  /** The operator with its CRDs, as its project publishes them. */
+  readonly operator: readonly UserManifest[];
+  /** Registry, and path if there is one, of Calico's images; missing: what the operator was made with. */
+  readonly imageRepository?: string;
+}
+
 /** The network plugin on Windows hosts. */
-export interface WindowsNetwork {
+export type WindowsNetwork = WindowsFlannel | WindowsCalico;
+
+/** Calico's operator puts it on Windows hosts too; kube-proxy is kbuild's. */
+export interface WindowsCalico {
+  readonly mode: 'calico';
+  readonly services: false;
+  readonly kubeProxyImage: string;
+}
+
+/** flannel and kube-proxy on Windows hosts. */
+export interface WindowsFlannel {
   /** HNS network of type overlay (`flannel.<vni>`), or l2bridge (`cbr0`). */
   readonly mode: 'overlay' | 'host-gw';
   /** True: flanneld and kube-proxy are services of the hosts, not pods. */
@@ -176,7 +194,7 @@ export interface Inventory {
   /** True when the inventory asked for the endpoint's name in every host's /etc/hosts. */
   readonly endpointInHosts: boolean;
   readonly network: {
-    readonly plugin: 'flannel' | 'none';
+    readonly plugin: 'flannel' | 'calico' | 'none';
     readonly podSubnet: string;
     readonly serviceSubnet: string;
     readonly flannel: {
@@ -187,6 +205,8 @@ export interface Inventory {
       readonly port: number;
       readonly vni: number;
     };
+    /** undefined with another plugin. */
+    readonly calico: Calico | undefined;
     /** The part of Windows hosts; undefined where there are none, or kbuild installs no network. */
     readonly windows: WindowsNetwork | undefined;
     /** With agnhost, for tests from pods. */

@@ -30,16 +30,35 @@ const ETCD: readonly ListeningPort[] = [
   tcp(2381, 'etcd', 'itself'),
 ];
 
+/** Calico on Linux (docs.tigera.io, "System requirements"): Typha is on some of the nodes, and who asks it on all of them. */
+const CALICO: readonly ListeningPort[] = [
+  tcp(5473, 'calico-typha', 'nodes'),
+  tcp(9098, 'calico-typha', 'itself'),
+  tcp(9099, 'calico-node', 'itself'),
+];
+
+/** UDP port of VXLAN on Windows, which knows no other; Calico's default everywhere. */
+export const WINDOWS_VXLAN_PORT = 4789;
+
+/** True where packets between hosts go through VXLAN. */
+export const usesVxlan = ({ network: { plugin, flannel } }: Inventory): boolean =>
+  plugin === 'calico' || (plugin === 'flannel' && flannel.backend === 'vxlan');
+
+function ofPlugin(inventory: Inventory, { os }: Host): readonly ListeningPort[] {
+  const { plugin, flannel } = inventory.network;
+  if (!usesVxlan(inventory)) return [];
+  const tunnel = { protocol: 'udp', from: 'nodes' } as const;
+  return plugin === 'flannel'
+    ? [{ ...tunnel, port: flannel.port, program: 'flannel' }]
+    : [{ ...tunnel, port: WINDOWS_VXLAN_PORT, program: 'calico' }, ...(os === 'linux' ? CALICO : [])];
+}
+
 /**
  * Ports that a host listens at (kubernetes.io, "Ports and Protocols", and kubeadm's constants.go), with those of the
  * network plugin. Service ports of type NodePort are no listeners: see `NODE_PORTS`.
  */
 export function listeningPorts(inventory: Inventory, host: Host): readonly ListeningPort[] {
-  const { plugin, flannel } = inventory.network;
-  const network: readonly ListeningPort[] =
-    plugin === 'flannel' && flannel.backend === 'vxlan'
-      ? [{ port: flannel.port, protocol: 'udp', program: 'flannel', from: 'nodes' }]
-      : [];
+  const network = ofPlugin(inventory, host);
   const { loadBalancer } = inventory;
   const balancer: readonly ListeningPort[] =
     loadBalancer.kind === 'keepalived' && balancers(inventory).some(({ name }) => name === host.name)

@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
 import type { Gathered } from './gather.ts';
 import type { Certificates, LoadBalancer } from './control-plane.ts';
-import type { Host, Inventory, PackageRepository, RegistrySettings } from './inventory.ts';
+import type { Host, Inventory, PackageRepository, RegistrySettings, WindowsNetwork } from './inventory.ts';
 import { merged, mergedArguments } from './merge.ts';
 import { bindPort } from './rules/bind-port.ts';
 import { internalAddressOf } from './rules/hosts.ts';
@@ -87,21 +87,28 @@ function noProxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string
   ].filter((entry) => entry !== '');
 }
 
-function networkOf({ network, hosts, kubernetes }: InventoryFile): Inventory['network'] {
-  const { flannel, windows } = network;
-  const mixed = network.plugin === 'flannel' && hosts.some(({ os }) => os === 'windows');
+function windowsNetworkOf({ network, hosts, kubernetes }: InventoryFile): WindowsNetwork | undefined {
+  const { plugin, flannel, windows } = network;
+  if (plugin === 'none' || !hosts.some(({ os }) => os === 'windows')) return undefined;
+  const kubeProxyImage =
+    windows.kubeProxyImage ?? `docker.io/sigwindowstools/kube-proxy:v${kubernetes.version}-calico-hostprocess`;
+  if (plugin === 'calico') return { mode: 'calico', services: false, kubeProxyImage };
+  const mode = flannel.backend === 'vxlan' ? 'overlay' : 'host-gw';
+  return { mode, services: windows.services, flannelImage: windows.flannelImage, kubeProxyImage };
+}
+
+function networkOf(file: InventoryFile, { calicoOperator }: Gathered): Inventory['network'] {
+  const { flannel, calico, ...network } = file.network;
+  const mixed = network.plugin === 'flannel' && file.hosts.some(({ os }) => os === 'windows');
+  const { imageRepository } = calico;
   return {
     ...network,
     flannel: { ...flannel, port: flannel.port ?? (mixed ? 4789 : 8472), vni: flannel.vni ?? (mixed ? 4096 : 1) },
-    windows: mixed
-      ? {
-          mode: flannel.backend === 'vxlan' ? 'overlay' : 'host-gw',
-          services: windows.services,
-          flannelImage: windows.flannelImage,
-          kubeProxyImage:
-            windows.kubeProxyImage ?? `docker.io/sigwindowstools/kube-proxy:v${kubernetes.version}-calico-hostprocess`,
-        }
-      : undefined,
+    calico:
+      network.plugin === 'calico'
+        ? { operator: calicoOperator, ...(imageRepository === undefined ? {} : { imageRepository }) }
+        : undefined,
+    windows: windowsNetworkOf(file),
   };
 }
 
@@ -169,7 +176,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     },
     endpoint,
     endpointInHosts: kubernetes.endpointInHosts && !isIPv4(endpoint.split(':')[0]!),
-    network: networkOf(file),
+    network: networkOf(file, gathered),
     runtime: {
       name: runtime.name,
       version: runtime.version ?? facts.containerd,

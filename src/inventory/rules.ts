@@ -18,7 +18,7 @@ import {
   virtualPort,
 } from './rules/load-balancer.ts';
 import { opensshClient } from './rules/ssh-client.ts';
-import { disjointNetworks, podSubnetSize, serviceSubnetSize, windowsTunnels } from './rules/network.ts';
+import { calicoOperator, disjointNetworks, podSubnetSize, serviceSubnetSize, windowsTunnels } from './rules/network.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
 import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
@@ -40,6 +40,7 @@ export const rules: readonly Rule[] = [
   podSubnetSize,
   serviceSubnetSize,
   windowsTunnels,
+  calicoOperator,
   supportedSettings,
   registries,
   ignoredChecks,

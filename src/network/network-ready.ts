@@ -1,5 +1,8 @@
 import type { Change, Step } from '../engine/step.ts';
+import { CALICO_LABEL } from './calico.ts';
 import { FLANNEL_LABEL } from './flannel.ts';
+
+const LABELS = { flannel: FLANNEL_LABEL, calico: CALICO_LABEL } as const;
 
 /**
  * The network carries on this host: the plugin's pod is ready, the node is Ready, and the Service addresses of API and DNS
@@ -9,16 +12,18 @@ export const networkReady: Step = {
   name: 'network-ready',
   settleMs: 5 * 60_000,
   diff: ({ inventory, host, facts, fleet }) => {
-    if (inventory.network.plugin === 'none') return [];
+    const { plugin } = inventory.network;
+    if (plugin === 'none') return [];
     const wait = (summary: string): readonly Change[] => [{ summary }];
     const { cluster } = fleet;
     if (cluster.state === 'down') return wait(`wait for the API server to answer (${cluster.reason})`);
     if (cluster.state === 'absent') return wait(`wait until the network of ${host.name} carries`);
-    const pod = cluster.pods.find(
-      ({ node, labels }) => node === host.name && labels[FLANNEL_LABEL.name] === FLANNEL_LABEL.value,
-    );
+    const label = LABELS[plugin];
+    const pod = cluster.pods.find(({ node, labels }) => node === host.name && labels[label.name] === label.value);
     if (pod?.ready !== true)
-      return wait(`wait for flannel on ${host.name} (found ${pod === undefined ? 'no pod' : `${pod.name} not ready`})`);
+      return wait(
+        `wait for ${plugin} on ${host.name} (found ${pod === undefined ? 'no pod' : `${pod.name} not ready`})`,
+      );
     const node = cluster.nodes.find(({ name }) => name === host.name);
     if (node?.ready !== true) return wait(`wait until ${host.name} is Ready (found ${node?.reason ?? 'no node'})`);
     const services = facts.serviceNetwork;

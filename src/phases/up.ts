@@ -22,6 +22,7 @@ import { etcdAnswers, undoHalfFinished } from '../kubeadm/undo-half-finished.ts'
 import { cgroupProved, nodeReady, settled } from '../kubeadm/verify.ts';
 import { endpointServes } from '../lb/endpoint-serves.ts';
 import { kubeVip, kubeVipOfFounder } from '../lb/kube-vip.ts';
+import { calico, calicoOperator } from '../network/calico.ts';
 import { flannel } from '../network/flannel.ts';
 import { networkReady } from '../network/network-ready.ts';
 import { userManifests } from '../network/user-manifests.ts';
@@ -100,7 +101,12 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       steps: [noLeftoverTokens, kubeadmSettings, kubeletRequests],
       overlaps: true,
     },
-    { name: 'network', title: 'Connect pods', ...cluster, steps: [flannel, windowsNetwork, runtimeClasses] },
+    {
+      name: 'network',
+      title: 'Connect pods',
+      ...cluster,
+      steps: [flannel, calicoOperator, calico, windowsNetwork, runtimeClasses],
+    },
     {
       name: 'control-planes',
       title: 'Join control planes',

@@ -8,6 +8,7 @@ import { KUBEADMS_PROGRAMS } from '../inventory/kubeadms-programs.ts';
 import { windowsHosts } from '../inventory/select.ts';
 import { record } from '../resources/manifest.ts';
 import { script } from '../templates.ts';
+import { calicoManifest, calicoOperatorManifest } from '../network/calico.ts';
 import { flannelManifest } from '../network/flannel.ts';
 import { userManifest } from '../network/user-manifests.ts';
 import { windowsNetworkManifest } from '../windows/network/manifest.ts';
@@ -17,6 +18,8 @@ import { runtimeClassManifest } from '../windows/runtime-classes.ts';
 export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
   [
     flannelManifest(inventory),
+    calicoOperatorManifest(inventory),
+    calicoManifest(inventory),
     windowsNetworkManifest(inventory),
     runtimeClassManifest(inventory),
     userManifest(inventory),

@@ -83,6 +83,9 @@ const FOLDERS: readonly string[] = [
   windowsPaths.flannelConfig,
   windowsPaths.flanneldLog,
   windowsPaths.flannelRun,
+  windowsPaths.calicoState,
+  windowsPaths.calicoRun,
+  windowsPaths.calicoLog,
   windowsPaths.sourceVip,
   windowsPaths.marker,
 ];

@@ -1,7 +1,7 @@
 import type { Change, Step } from '../engine/step.ts';
 import type { FirewallRule } from '../facts/windows/network.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { NODE_PORTS } from '../inventory/ports.ts';
+import { NODE_PORTS, usesVxlan, WINDOWS_VXLAN_PORT } from '../inventory/ports.ts';
 import { runsOnWindows } from '../resources/runs.ts';
 import { powershell } from '../templates.ts';
 
@@ -13,7 +13,7 @@ interface Rule {
 }
 
 /** What others must be able to reach on a Windows node. */
-const wantedRules = ({ network }: Inventory): readonly Rule[] => [
+const wantedRules = (inventory: Inventory): readonly Rule[] => [
   { name: 'kbuild-kubelet', title: 'kubelet', protocol: 'TCP', port: '10250' },
   { name: 'kbuild-kube-proxy', title: 'health of kube-proxy', protocol: 'TCP', port: '10256' },
   {
@@ -22,8 +22,8 @@ const wantedRules = ({ network }: Inventory): readonly Rule[] => [
     protocol: 'TCP',
     port: `${NODE_PORTS.first}-${NODE_PORTS.last}`,
   },
-  ...(network.windows?.mode === 'overlay'
-    ? [{ name: 'kbuild-vxlan', title: 'VXLAN', protocol: 'UDP', port: String(network.flannel.port) } as const]
+  ...(usesVxlan(inventory)
+    ? [{ name: 'kbuild-vxlan', title: 'VXLAN', protocol: 'UDP', port: String(WINDOWS_VXLAN_PORT) } as const]
     : []),
 ];
 

@@ -34,6 +34,7 @@ export const lastWordsOfWindows: readonly Section[] = [
   newest('flanneld', paths.flanneldLog, 20),
   newest('kube-proxy', paths.kubeProxyLog, 20),
   newest('pods of flannel', POD_LOGS, 20, '*\\kube-flannel_*'),
+  newest('pods of Calico', POD_LOGS, 20, '*\\calico-system_*'),
   { title: 'services', kind: 'services', name: SERVICES, lines: 20 },
   { title: 'containerd', kind: 'events', name: 'Application:containerd', lines: 20 },
 ];
@@ -45,6 +46,7 @@ export const supportOfWindows: readonly Section[] = [
   newest('flanneld', paths.flanneldLog, 5000),
   newest('kube-proxy', paths.kubeProxyLog, 5000),
   newest('pods of flannel', POD_LOGS, 1000, '*\\kube-flannel_*'),
+  newest('pods of Calico', POD_LOGS, 1000, '*\\calico-system_*'),
   newest('pods of kube-proxy', POD_LOGS, 1000, '*\\kube-system_kube-proxy-*'),
   { title: 'containerd', kind: 'events', name: 'Application:containerd', lines: 1000 },
   { title: paths.containerdConfig, kind: 'file', name: paths.containerdConfig, lines: 1000 },

@@ -1,5 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Removes what flannel leaves on a host. INTERFACES and FILES: one a line. Folders of all plugins go only when they are empty.
+# Removes what a network plugin leaves on a host. INTERFACES, ROUTES (to nowhere) and FILES: one a line. Folders of all
+# plugins go only when they are empty.
 for interface in $INTERFACES; do ip link delete "$interface" 2>/dev/null || ! ip link show "$interface" >/dev/null 2>&1; done
+for route in $ROUTES; do ip -4 route delete blackhole "$route"; done
 printf '%s\n' "$FILES" | while read -r file; do if [ -n "$file" ]; then rm -rf -- "$file"; fi; done
 rmdir /var/lib/cni/cache/results /var/lib/cni/cache /var/lib/cni/results /var/lib/cni/networks /var/lib/cni 2>/dev/null || true

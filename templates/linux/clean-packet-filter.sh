@@ -8,8 +8,9 @@ clean() {
   rules=$("$save" 2>/dev/null) || return 0
   changes=$(printf '%s\n' "$rules" | awk '
     /^\*/ { table = $0; n = 0; jumps = ""; next }
-    /^:(KUBE|CNI|FLANNEL)-/ { chain[++n] = substr($1, 2); next }
-    /^-A / && $2 !~ /^(KUBE|CNI|FLANNEL)-/ && / -[jg] (KUBE|CNI|FLANNEL)-/ { sub(/^-A/, "-D"); jumps = jumps $0 "\n"; next }
+    /^:(KUBE|CNI|FLANNEL|cali)-/ { chain[++n] = substr($1, 2); next }
+    # Calico marks its rules in chains of others by their comments: not all of them lead to its own chains.
+    /^-A / && $2 !~ /^(KUBE|CNI|FLANNEL|cali)-/ && (/ -[jg] (KUBE|CNI|FLANNEL|cali)-/ || / --comment "cali:/) { sub(/^-A/, "-D"); jumps = jumps $0 "\n"; next }
     /^COMMIT/ && n > 0 {
       printf "%s\n%s", table, jumps
       for (i = 1; i <= n; i++) print "-F " chain[i]
@@ -43,5 +44,5 @@ if ip link show kube-ipvs0 >/dev/null 2>&1; then
   ip link delete kube-ipvs0
 fi
 if command -v ipset >/dev/null; then
-  for set in $(ipset list -n 2>/dev/null | grep '^KUBE-' || true); do ipset destroy "$set" || true; done
+  for set in $(ipset list -n 2>/dev/null | grep -E '^(KUBE-|cali[46]0)' || true); do ipset destroy "$set" || true; done
 fi

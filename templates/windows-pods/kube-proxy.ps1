@@ -1,6 +1,6 @@
 # Runs kube-proxy in a HostProcess pod, once the network of pods is there.
 # Parameters come from the pod's environment: NODE_NAME, KUBE_NETWORK (its name; kube-proxy reads it too), NETWORK_MODE
-# (overlay or host-gw), POD_SUBNET, CNI_BIN, SOURCE_VIP (a folder of the host), NETWORK_SECONDS (how long to wait).
+# (overlay, host-gw or calico), POD_SUBNET, CNI_BIN, SOURCE_VIP (a folder of the host), NETWORK_SECONDS (how long to wait).
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 $ProgressPreference = 'SilentlyContinue'
@@ -10,7 +10,7 @@ $networks = @()
 while ($networks.Count -eq 0) {
     $networks = @(Get-HnsNetwork | Where-Object -FilterScript { $_.Name -eq $env:KUBE_NETWORK })
     if ($networks.Count -eq 0) {
-        if ((Get-Date) -gt $deadline) { throw "the HNS network $env:KUBE_NETWORK did not come within $env:NETWORK_SECONDS s: does flanneld run?" }
+        if ((Get-Date) -gt $deadline) { throw "the HNS network $env:KUBE_NETWORK did not come within $env:NETWORK_SECONDS s: does the network plugin run?" }
         Start-Sleep -Seconds 1
     }
 }
@@ -52,6 +52,19 @@ if ($env:NETWORK_MODE -eq 'overlay') {
         ConvertTo-Json -InputObject @{ subnet = $subnet; address = $known } -Compress | Set-Content -LiteralPath $kept -Encoding 'Ascii'
     }
     $arguments = $arguments + @("--source-vip=$known")
+}
+
+if ($env:NETWORK_MODE -eq 'calico') {
+    # Calico reserves the address itself, as an endpoint of the host.
+    $endpoints = @()
+    while ($endpoints.Count -eq 0) {
+        $endpoints = @(Get-HnsEndpoint | Where-Object -FilterScript { $_.Name -eq 'Calico_ep' })
+        if ($endpoints.Count -eq 0) {
+            if ((Get-Date) -gt $deadline) { throw "the HNS endpoint Calico_ep did not come within $env:NETWORK_SECONDS s: does calico-node run?" }
+            Start-Sleep -Seconds 1
+        }
+    }
+    $arguments = $arguments + @("--source-vip=$($endpoints[0].IPAddress)")
 }
 
 & "$env:CONTAINER_SANDBOX_MOUNT_POINT\kube-proxy\kube-proxy.exe" @arguments

@@ -104,6 +104,24 @@ describe('refused', () => {
     expect(messages(none, fleetOf(hosts, live))).toEqual([]);
   });
 
+  test('flannel and Calico do not follow each other, and Calico that the user brought is the user’s to take', () => {
+    const hosts = [[cp1, joinedControlPlane()], [w1, joinedWorker()]] as const; // prettier-ignore
+    const installation = { apiVersion: 'operator.tigera.io/v1', kind: 'Installation', metadata: { name: 'default' } };
+    const madeWith = (owned: string) => fleetOf(hosts, { ...live, owned: [owned] });
+    const flannel = madeWith('apps/v1/DaemonSet/kube-flannel/kube-flannel');
+    const calico = madeWith('operator.tigera.io/v1/Installation//default');
+    const wants = (plugin: 'calico' | 'none', manifests: readonly object[] = []) =>
+      inventoryOf({
+        network: { ...inventory.network, plugin, calico: plugin === 'calico' ? { operator: [] } : undefined },
+        manifests: [{ source: 'calico.yaml', objects: manifests as never }],
+      });
+    expect(messages(wants('calico'), flannel)).toEqual([expect.stringContaining('plugin is calico, the cluster was made with flannel')]); // prettier-ignore
+    expect(messages(inventory, calico)).toEqual([expect.stringContaining('plugin is flannel, the cluster was made with calico')]); // prettier-ignore
+    expect(messages(wants('none'), calico)).toHaveLength(1);
+    expect(messages(wants('none', [installation]), calico)).toEqual([]);
+    expect(messages(wants('calico'), calico)).toEqual([]);
+  });
+
   test('an adopted CA that is not the cluster’s', () => {
     const adopting = inventoryOf({ kubernetes: { ...inventory.kubernetes, adopt: OTHER_CA } });
     expect(messages(adopting, converged)).toEqual([

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { windowsNetworkRefusals } from '../../src/cluster/windows-network.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import { calicoRefusals } from '../../src/cluster/calico-network.ts';
+import { calicoObjects } from '../../src/network/calico.ts';
+import type { Inventory, JsonObject } from '../../src/inventory/inventory.ts';
 import { flannelObjects } from '../../src/network/flannel.ts';
 import { objectKey } from '../../src/facts/cluster.ts';
 import { windowsNetworkManifest } from '../../src/windows/network/manifest.ts';
@@ -49,5 +51,40 @@ test('pods do not become services under Windows hosts, nor the other way round',
   expect(windowsNetworkRefusals(mixed, live(services))[0]).toMatchObject({
     exitCode: 7,
     remedy: expect.stringContaining('kbuild remove') as string,
+  });
+});
+
+describe('Calico', () => {
+  const settings = { operator: [] };
+  const calico = inventoryOf({ network: { ...network, plugin: 'calico', calico: settings } });
+  const installation = calicoObjects(calico, settings).find(({ kind }) => kind === 'Installation')!;
+  const live = (calicoNetwork: JsonObject) =>
+    fleetOf(
+      [[cp1, joinedControlPlane()]],
+      clusterOf({ objects: new Map([[objectKey(installation), { ...installation, spec: { calicoNetwork } }]]) }),
+    );
+
+  test('as kbuild builds it takes Windows hosts', () => {
+    const built = live((installation['spec'] as { readonly calicoNetwork: JsonObject }).calicoNetwork);
+    expect(calicoRefusals(calico, built)).toEqual([]);
+    expect(calicoRefusals(calico, fleetOf([]))).toEqual([]);
+    expect(windowsNetworkRefusals(calico, built)).toEqual([]);
+  });
+
+  test.each([
+    [{ bgp: 'Enabled', ipPools: [{ encapsulation: 'VXLAN' }] }, 'its Calico has bgp Enabled,'],
+    [{ bgp: 'Disabled', ipPools: [{ encapsulation: 'VXLANCrossSubnet' }] }, 'its Calico has encapsulation VXLANCrossSubnet,'], // prettier-ignore
+    [{ bgp: 'Disabled', linuxDataplane: 'BPF', ipPools: [{ encapsulation: 'VXLAN' }] }, 'its Calico has linuxDataplane BPF,'], // prettier-ignore
+    [{ ipPools: [{}] }, 'its Calico has encapsulation IPIP, bgp Enabled,'],
+  ])('%j is refused, and the way to go is named', (calicoNetwork, said) => {
+    const [refused] = calicoRefusals(calico, live(calicoNetwork));
+    expect(refused).toMatchObject({ exitCode: 7 });
+    expect(refused!.message).toContain(said);
+    expect(refused!.message).toContain('Windows hosts need encapsulation VXLAN, bgp Disabled');
+    expect(refused!.remedy).toContain('kubectl edit installation default');
+  });
+
+  test('another plugin’s cluster is not asked', () => {
+    expect(calicoRefusals(inventoryOf(), live({}))).toEqual([]);
   });
 });

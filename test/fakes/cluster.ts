@@ -55,6 +55,7 @@ export const inventoryOf = (over: Partial<Inventory> = {}): Inventory => ({
       port: 8472,
       vni: 1,
     },
+    calico: undefined,
     windows: undefined,
     testImage: 'registry.k8s.io/e2e-test-images/agnhost:2.53',
   },

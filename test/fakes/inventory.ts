@@ -83,6 +83,7 @@ const defaults: Inventory = {
       port: 8472,
       vni: 1,
     },
+    calico: undefined,
     windows: undefined,
     testImage: 'registry.k8s.io/e2e-test-images/agnhost:2.53',
   },

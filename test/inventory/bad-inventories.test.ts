@@ -299,6 +299,24 @@ const VALUES: readonly Bad[] = [
     /windows\.downloads\.network, the folder that holds flanneld\.exe.*missing: flanneld\.exe, host-local\.exe, sdnoverlay\.exe/,
   ],
   [
+    'Calico without its operator',
+    line(5, 'network:\n  plugin: calico'),
+    '6:3 network.calico.operator:',
+    /is required: the manifests of Calico's operator and its CRDs/,
+  ],
+  [
+    'Calico’s operator over plain HTTP',
+    line(5, 'network:\n  plugin: calico\n  calico: { operator: ["http://files.example/operator.yaml"] }'),
+    '7:24 network.calico.operator[0]:',
+    /use https:\/\/, or a file/,
+  ],
+  [
+    'settings of Calico for flannel',
+    line(5, 'network:\n  calico: { imageRepository: registry.example.com }'),
+    '6:11 network.calico:',
+    /is only for network\.plugin calico/,
+  ],
+  [
     'services of a network that kbuild does not install',
     line(5, 'network:\n  plugin: none\n  windows: { services: true }'),
     '7:24 network.windows.services:',

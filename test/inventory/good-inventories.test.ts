@@ -301,6 +301,19 @@ test('private CAs and patches are read', async () => {
   ]);
 });
 
+test('Calico’s operator is read like manifests, and an object of it is in no other', async () => {
+  const text = minimal(
+    'network: { plugin: calico, calico: { operator: [crds.yaml, operator.yaml] } }\nmanifests: [a.yaml]',
+  );
+  const object = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
+  const files = { 'crds.yaml': object('a'), 'operator.yaml': object('b'), 'a.yaml': object('c') };
+  const { network } = await inventoryOf(text, files);
+  expect(network.calico!.operator.map(({ source, objects }) => [source, objects.length])).toEqual([['crds.yaml', 1], ['operator.yaml', 1]]); // prettier-ignore
+  expect(await problemsOf(text, { ...files, 'a.yaml': object('b') })).toEqual([
+    '4:13 manifests[0]: a.yaml: ConfigMap b is in operator.yaml already',
+  ]);
+});
+
 test('manifests are read from files and, where that is allowed, from URLs', async () => {
   const text = minimal('manifests: [a.yaml, "https://example.com/b.yaml"]');
   const object = (name: string): string => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;

@@ -15,7 +15,13 @@ const file = (network: object, os: 'linux' | 'windows' = 'windows'): InventoryFi
     ],
   });
 
-const NOTHING = { ssh: [{}, {}], registryCas: [], registryPasswords: [], files: [] } as unknown as Gathered;
+const NOTHING = {
+  ssh: [{}, {}],
+  registryCas: [],
+  registryPasswords: [],
+  files: [],
+  calicoOperator: [],
+} as unknown as Gathered;
 const networkOf = (input: InventoryFile) => resolved(input, NOTHING, '/inventory.yaml', (path) => path).network;
 
 test('a Windows host decides what the Linux hosts speak, before the first of them joins', () => {
@@ -37,6 +43,14 @@ test('the image of kube-proxy follows the version', () => {
   expect(networkOf(file({})).windows?.kubeProxyImage).toBe(
     'docker.io/sigwindowstools/kube-proxy:v1.36.3-calico-hostprocess',
   );
+});
+
+test('beside Calico only kube-proxy is kbuild’s', () => {
+  const calico = networkOf(file({ plugin: 'calico', calico: { operator: ['operator.yaml'] } }));
+  expect(calico).toMatchObject({ calico: { operator: [] }, windows: { mode: 'calico', services: false } });
+  expect(calico.windows?.kubeProxyImage).toBe('docker.io/sigwindowstools/kube-proxy:v1.36.3-calico-hostprocess');
+  expect(networkOf(file({ plugin: 'calico' }, 'linux')).windows).toBeUndefined();
+  expect(networkOf(file({})).calico).toBeUndefined();
 });
 
 test('the user’s own network is the user’s on Windows too', () => {

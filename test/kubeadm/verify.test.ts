@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ClusterView } from '../../src/facts/cluster.ts';
+import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
 import { cgroupProved, nodeReady, settled } from '../../src/kubeadm/verify.ts';
 import { networkReady } from '../../src/network/network-ready.ts';
 import {
@@ -66,6 +66,13 @@ describe('network-ready waits for', () => {
     ['its join', carrying, joinedControlPlane({ serviceNetwork: 'absent' }), ['wait until cp1 has joined']],
   ] as const)('%s', (_, cluster, facts, expected) => {
     expect(said(networkReady.diff(target(cluster, facts)))).toEqual(expected);
+  });
+
+  test('Calico’s pod, where it is Calico', () => {
+    const calico = inventoryOf({ network: { ...inventory.network, plugin: 'calico', calico: { operator: [] } } });
+    const of = (pods: ClusterUp['pods']) => said(networkReady.diff(target(clusterOf({ ...carrying, pods }), undefined, calico))); // prettier-ignore
+    expect(of([flannel])).toEqual(['wait for calico on cp1 (found no pod)']);
+    expect(of([podOf({ name: 'calico-node-x', labels: { 'k8s-app': 'calico-node' } })])).toEqual([]);
   });
 
   test('nothing where the network is the user’s', () => {

@@ -66,6 +66,27 @@ describe('the whole cluster', () => {
     expect(planned({}, gone)).toEqual([]);
   });
 
+  test('of Calico the tunnel, the ends of pods and the routes to nowhere go, where it is kbuild’s', () => {
+    const calico = inventoryOf({ network: { ...inventory.network, plugin: 'calico', calico: { operator: [] } } });
+    const left = {
+      ...clean,
+      leftovers: ['/etc/cni/net.d/10-calico.conflist', '/var/lib/calico'],
+      interfaces: ['eth0', 'vxlan.calico', 'cali0123456789a', 'calibre'].map((name) => ({ name })) as never,
+      routes: {
+        table: [
+          { destination: '10.244.1.64/26', device: '' },
+          { destination: '192.0.2.0/24', device: '' },
+          { destination: '10.244.2.0/26', device: 'eth0' },
+        ],
+        to: new Map(),
+      },
+    };
+    const changes = plan(reset(calico, {}), calico, fleetOf([[w1, factsOf(left)]])).changes;
+    expect(changes.map(({ summary }) => summary)).toEqual([
+      'remove what the network plugin left (found vxlan.calico, cali0123456789a, blackhole 10.244.1.64/26, 2 more)',
+    ]);
+  });
+
   test('interfaces and files of a network that is the user’s stay', () => {
     const none = inventoryOf({ network: { ...inventory.network, plugin: 'none' } });
     const changes = plan(reset(none, {}), none, fleet).changes;

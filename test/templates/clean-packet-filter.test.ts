@@ -44,6 +44,28 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+test('takes out Calico’s chains, and its rules in the chains of others by their comments', () => {
+  const rules = `*filter
+:FORWARD ACCEPT [0:0]
+:cali-FORWARD - [0:0]
+:calibre - [0:0]
+-A FORWARD -m comment --comment "cali:wUHhoiAYhphO9Mso" -j cali-FORWARD
+-A FORWARD -m comment --comment "cali:S93hcgKJrXEqnTfs" -m mark --mark 0x10000/0x10000 -j ACCEPT
+-A FORWARD -j calibre
+-A cali-FORWARD -m comment --comment "cali:vjrMJCRpqwy5oRoX" -j MARK --set-xmark 0x0/0xe0000
+COMMIT
+`;
+  writeFileSync(join(folder, 'rules'), rules);
+  execFileSync('/bin/sh', ['-eu', script], { env: { PATH: join(folder, 'bin') } });
+  expect(readFileSync(join(folder, 'changes'), 'utf8')).toBe(`*filter
+-D FORWARD -m comment --comment "cali:wUHhoiAYhphO9Mso" -j cali-FORWARD
+-D FORWARD -m comment --comment "cali:S93hcgKJrXEqnTfs" -m mark --mark 0x10000/0x10000 -j ACCEPT
+-F cali-FORWARD
+-X cali-FORWARD
+COMMIT
+`);
+});
+
 test('takes out Kubernetes’ chains and what leads to them, and names nothing else', () => {
   execFileSync('/bin/sh', ['-eu', script], { env: { PATH: join(folder, 'bin') } });
   expect(readFileSync(join(folder, 'arguments'), 'utf8').trim()).toBe('--noflush');

@@ -13,6 +13,14 @@ const windows = {
   flannelImage: 'docker.io/sigwindowstools/flannel:v0.21.5-hostprocess',
   kubeProxyImage: 'docker.io/sigwindowstools/kube-proxy:v1.36.3-calico-hostprocess',
 } as const;
+const calico = inventoryOf({
+  network: {
+    ...network,
+    plugin: 'calico',
+    calico: { operator: [] },
+    windows: { mode: 'calico', services: false, kubeProxyImage: windows.kubeProxyImage },
+  },
+});
 const overlay = inventoryOf({
   network: {
     ...network,
@@ -37,6 +45,10 @@ describe('golden', () => {
 
   test('flannel and kube-proxy, host-gw', async () => {
     await expect(toYaml(windowsNetworkManifest(hostGw)!.objects)).toMatchFileSnapshot(golden('network-host-gw.yaml'));
+  });
+
+  test('kube-proxy beside Calico (not run)', async () => {
+    await expect(toYaml(windowsNetworkManifest(calico)!.objects)).toMatchFileSnapshot(golden('network-calico.yaml'));
   });
 
   test('the CNI configuration, overlay', async () => {
@@ -71,6 +83,7 @@ describe('what must not be missing', () => {
   test.each([
     ['overlay', overlay],
     ['host-gw', hostGw],
+    ['calico', calico],
   ])('%s: every pod is a process of Windows hosts only', (_, inventory) => {
     for (const { spec } of daemons(inventory)) {
       expect(spec.template.spec).toMatchObject({
@@ -91,6 +104,8 @@ describe('what must not be missing', () => {
     const networkOf = (inventory: typeof overlay) =>
       daemons(inventory)[1]!.spec.template.spec.containers[0]!.env.find(({ name }) => name === 'KUBE_NETWORK')?.value;
     expect([networkOf(overlay), networkOf(hostGw)]).toEqual(['flannel.4096', 'cbr0']);
+    const [beside] = daemons(calico);
+    expect(beside!.spec.template.spec.containers[0]!.env).toContainEqual({ name: 'KUBE_NETWORK', value: 'Calico' });
     expect(JSON.stringify(windowsNetworkManifest(overlay))).toContain('--hostname-override=$env:NODE_NAME');
   });
 
@@ -115,7 +130,7 @@ describe('what must not be missing', () => {
 describe('as services', () => {
   const services = inventoryOf({
     hosts: [windowsHost('win1'), windowsHost('win2')],
-    network: { ...overlay.network, windows: { ...overlay.network.windows!, services: true } },
+    network: { ...overlay.network, windows: { ...windows, mode: 'overlay', services: true } },
   });
 
   test('nothing runs in pods; each Windows node may do what flanneld and kube-proxy must, and nobody else', async () => {

@@ -10,7 +10,7 @@ const names = readdirSync(new URL('../../templates/windows-pods', import.meta.ur
 const KNOWN = new Set([
   ...['Set-StrictMode', 'Test-Path', 'New-Item', 'Out-Null', 'Copy-Item', 'Remove-Item', 'Write-Output', 'Get-Date'],
   ...['Where-Object', 'Start-Sleep', 'Get-Content', 'Set-Content', 'ConvertFrom-Json', 'ConvertTo-Json'],
-  ...['Get-HnsNetwork', 'Get-HnsPolicyList', 'Remove-HnsPolicyList'],
+  ...['Get-HnsNetwork', 'Get-HnsEndpoint', 'Get-HnsPolicyList', 'Remove-HnsPolicyList'],
 ]);
 
 /** Programs that they run, as it stands in the script. */

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import type { Inventory } from '../../inventory/inventory.ts';
 import { paths } from '../../paths.ts';
 import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { sh } from '../../shell/sh.ts';
@@ -93,12 +94,22 @@ export const certificates = probe(
       })),
 );
 
+/** What Calico's pods write outside of themselves (its operator's host paths). */
+const CALICO_FILES = [
+  '/etc/cni/net.d/10-calico.conflist',
+  '/etc/cni/net.d/calico-kubeconfig',
+  '/var/lib/calico',
+  '/var/log/calico',
+  '/run/calico',
+];
+
 /**
- * What flannel and the kubelet leave on a host: the plugin's CNI configuration and state (never another plugin's), and
- * mounts below /var/lib/kubelet as `mount PATH`.
+ * What flannel and the kubelet leave on a host: the plugin's CNI configuration and state, and mounts below /var/lib/kubelet
+ * as `mount PATH`. Of Calico only where it is kbuild's: never another plugin's.
  */
-export const leftovers = probe(
-  sh`ls -d /etc/cni/net.d/10-flannel.conflist /var/lib/cni/flannel /var/lib/cni/networks/cbr0 /var/lib/cni/results/cbr0-* /var/lib/cni/cache/results/cbr0-* /run/flannel 2>/dev/null || true
+export const leftovers = (plugin: Inventory['network']['plugin']) =>
+  probe(
+    sh`ls -d /etc/cni/net.d/10-flannel.conflist /var/lib/cni/flannel /var/lib/cni/networks/cbr0 /var/lib/cni/results/cbr0-* /var/lib/cni/cache/results/cbr0-* /run/flannel ${plugin === 'calico' ? CALICO_FILES : []} 2>/dev/null || true
      awk '$2 ~ "^/var/lib/kubelet/" { print "mount " $2 }' /proc/mounts`,
-  (out) => lines(out),
-);
+    (out) => lines(out),
+  );

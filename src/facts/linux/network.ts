@@ -62,7 +62,7 @@ export const interfaces = probe(sh`ip -o link show; ip -o addr show`, (out): rea
  */
 export const kubeChains = probe(
   sh`for save in iptables-save ip6tables-save; do
-       if command -v $save >/dev/null; then $save 2>/dev/null | grep -E '^:(KUBE|CNI|FLANNEL)-' || true; fi
+       if command -v $save >/dev/null; then $save 2>/dev/null | grep -E '^:(KUBE|CNI|FLANNEL|cali)-' || true; fi
      done
      if command -v nft >/dev/null; then nft list tables 2>/dev/null | sed -n 's/^table \\(ip6*\\) kube-proxy$/nft \\1 kube-proxy/p'; fi`,
   (out) => [...new Set(lines(out).map((line) => (line.startsWith('nft ') ? line : line.slice(1).split(' ')[0]!)))],

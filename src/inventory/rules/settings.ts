@@ -97,13 +97,17 @@ export const proxyIsSet: Rule = ({ proxy }) =>
     : [];
 
 /** A manifest is code that runs in the cluster: it comes from a file, or over TLS. */
-export const manifestSources: Rule = ({ manifests }) => [
-  ...manifests.flatMap((source, i) =>
-    /^[a-z]+:\/\//i.test(source) && !source.startsWith('https://')
-      ? [problem(['manifests', i], 'use https://, or a file')]
-      : [],
-  ),
-  ...repeated(manifests, (source) => source).map(({ index }) =>
-    problem(['manifests', index], 'is named above already; remove it'),
-  ),
-];
+export const manifestSources: Rule = ({ manifests, network }) =>
+  [
+    { at: ['manifests'], sources: manifests },
+    { at: ['network', 'calico', 'operator'], sources: network.calico.operator },
+  ].flatMap(({ at, sources }) => [
+    ...sources.flatMap((source, i) =>
+      /^[a-z]+:\/\//i.test(source) && !source.startsWith('https://')
+        ? [problem([...at, i], 'use https://, or a file')]
+        : [],
+    ),
+    ...repeated(sources, (source) => source).map(({ index }) =>
+      problem([...at, index], 'is named above already; remove it'),
+    ),
+  ]);

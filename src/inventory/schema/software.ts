@@ -66,21 +66,22 @@ const windows = z
     }),
     kubeProxyImage: image().exactOptional().meta({
       description:
-        'HostProcess image with kube-proxy.exe in C:\\kube-proxy. Default: docker.io/sigwindowstools/kube-proxy:v<version>-calico-hostprocess, the one that is still published.',
+        'HostProcess image with kube-proxy.exe in C:\\kube-proxy; with Calico too. Default: docker.io/sigwindowstools/kube-proxy:v<version>-calico-hostprocess, the one that is still published.',
     }),
   })
   .prefault({})
   .meta({
-    description: 'The network of Windows hosts. Its kind follows flannel.backend: overlay, or host-gw (l2bridge).',
+    description:
+      'The network of Windows hosts. With flannel its kind follows flannel.backend: overlay, or host-gw (l2bridge).',
   });
 
 /** `network:` */
 export const network = z
   .strictObject({
-    plugin: z
-      .enum(['flannel', 'none'])
-      .default('flannel')
-      .meta({ description: 'Network plugin. none: install one yourself, e.g. by manifests.' }),
+    plugin: z.enum(['flannel', 'calico', 'none']).default('flannel').meta({
+      description:
+        'Network plugin. calico (not run): by its operator, VXLAN without BGP, as Windows hosts need it. none: install one yourself, e.g. by manifests.',
+    }),
     podSubnet: cidr()
       .default('10.244.0.0/16')
       .meta({ description: 'Addresses of pods (IPv4); every node takes a /24 of it.' }),
@@ -105,6 +106,18 @@ export const network = z
       })
       .prefault({})
       .meta({ description: 'Settings of flannel.' }),
+    calico: z
+      .strictObject({
+        operator: z.array(localPath()).default([]).meta({
+          description:
+            "Manifests of Calico's operator and its CRDs: YAML files, or https:// URLs with the version in them, of 3.27 or later.",
+        }),
+        imageRepository: imageRepository().exactOptional().meta({
+          description: "Where the operator takes Calico's images from. Default: what it was made with.",
+        }),
+      })
+      .prefault({})
+      .meta({ description: 'Settings of Calico.' }),
     windows,
     testImage: image().default('registry.k8s.io/e2e-test-images/agnhost:2.53').meta({
       description: 'Image with agnhost for tests of the network from pods; one that has a variant for each system.',

@@ -1,5 +1,8 @@
 import type { Step } from '../../engine/step.ts';
+import type { LinuxFacts } from '../../facts/linux.ts';
 import { HOSTS_BEGIN, HOSTS_END } from '../../facts/linux/names.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import { overlap } from '../../inventory/subnets.ts';
 import { osOf } from '../../os/index.ts';
 import { paths } from '../../paths.ts';
 import { runs } from '../../resources/runs.ts';
@@ -11,20 +14,35 @@ const BRIDGE = 'cni0';
 const some = (all: readonly string[]): string =>
   `${all.slice(0, 3).join(', ')}${all.length > 3 ? `, ${String(all.length - 3)} more` : ''}`;
 
-/** flannel's interfaces, CNI configuration and state are gone; another plugin's stay. */
+/** Interfaces of a network plugin of kbuild's: of Calico the tunnel, and the hosts' ends of pods. */
+function isMine({ network: { plugin, flannel } }: Inventory, name: string): boolean {
+  if (plugin === 'calico') return /^(?:vxlan\.calico|cali[0-9a-f]{11})$/.test(name);
+  return plugin === 'flannel' && (name === BRIDGE || name === `flannel.${String(flannel.vni)}`);
+}
+
+/** Calico's routes to nowhere, one a block of the host's own pods: they would swallow what the next network sends there. */
+const deadRoutes = ({ network: { plugin, podSubnet } }: Inventory, { routes }: LinuxFacts): readonly string[] =>
+  plugin === 'calico'
+    ? routes.table.flatMap(({ device, destination }) =>
+        device === '' && destination !== 'default' && overlap(podSubnet, cidrOf(destination)) ? [destination] : [],
+      )
+    : [];
+
+const cidrOf = (destination: string): string => (destination.includes('/') ? destination : `${destination}/32`);
+
+/** The network plugin's interfaces, routes, CNI configuration and state are gone; those of one that is the user's stay. */
 export const noCniRemains: Step = {
   name: 'no-cni-remains',
   diff: ({ inventory, host, facts }) => {
-    const { plugin, flannel } = inventory.network;
     const files = facts.leftovers.filter((one) => !one.startsWith('mount '));
-    const mine = new Set(plugin === 'flannel' ? [BRIDGE, `flannel.${String(flannel.vni)}`] : []);
-    const interfaces = facts.interfaces.map(({ name }) => name).filter((name) => mine.has(name));
-    const found = [...interfaces, ...files];
+    const interfaces = facts.interfaces.map(({ name }) => name).filter((name) => isMine(inventory, name));
+    const routes = deadRoutes(inventory, facts);
+    const found = [...interfaces, ...routes.map((route) => `blackhole ${route}`), ...files];
     if (found.length === 0) return [];
     return [
       {
         summary: `remove what the network plugin left (found ${some(found)})`,
-        apply: runs(host, script('linux/clean-cni.sh', { INTERFACES: interfaces, FILES: files })),
+        apply: runs(host, script('linux/clean-cni.sh', { INTERFACES: interfaces, ROUTES: routes, FILES: files })),
       },
     ];
   },

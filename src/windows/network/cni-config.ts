@@ -1,5 +1,5 @@
 import type { Inventory, JsonObject } from '../../inventory/inventory.ts';
-import { hnsNetwork } from './flannel.ts';
+import { hnsNetwork } from './hns-network.ts';
 
 /** What only the host knows about its network. */
 export interface ManagementNetwork {

@@ -15,12 +15,12 @@ function managementNetwork({ internalAddress }: WindowsHost, { network }: Window
   return { address: internalAddress, subnet: `${first}/${String(found.bits)}` };
 }
 
-/** The CNI configuration of the host is the inventory's, with what only the host knows: its own network. */
+/** flannel's CNI configuration of the host: the inventory's, with what only the host knows, its own network. Calico writes its own. */
 export const windowsCniFile: Step<'windows'> = {
   name: 'cni-config',
   diff: (target) => {
     const { inventory, host, facts } = target;
-    if (inventory.network.windows === undefined) return [];
+    if (inventory.network.windows === undefined || inventory.network.windows.mode === 'calico') return [];
     const management = managementNetwork(host, facts);
     const path = windowsPaths.cniConfigFile;
     if (management === undefined) {

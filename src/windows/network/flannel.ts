@@ -1,5 +1,5 @@
 import { endpointHost } from '../../inventory/api-server.ts';
-import type { Inventory, JsonObject, WindowsNetwork } from '../../inventory/inventory.ts';
+import type { Inventory, JsonObject, WindowsFlannel } from '../../inventory/inventory.ts';
 import { windowsPaths } from '../../paths.ts';
 import { podScript } from '../../templates.ts';
 import { field, hostProcessDaemon, IMAGE_ROOT, powershellFile, SCRIPTS, values } from './host-pods.ts';
@@ -10,10 +10,6 @@ const SCRIPT = 'prepare-flannel.ps1';
 
 /** Label of flannel's pods on Windows hosts. */
 export const WINDOWS_FLANNEL_LABEL = { name: 'app', value: 'flannel-windows' } as const;
-
-/** The HNS network that flanneld makes. */
-export const hnsNetwork = ({ network }: Inventory): string =>
-  network.flannel.backend === 'vxlan' ? `flannel.${String(network.flannel.vni)}` : 'cbr0';
 
 /** The endpoint's own address: a Service address is not reached from a Windows host. */
 const apiServer = ({ endpoint }: Inventory): Readonly<Record<string, string>> => ({
@@ -34,7 +30,7 @@ const hasSubnet = {
 /** flannel's objects for Windows hosts: HostProcess pods beside those of Linux. */
 export function windowsFlannelObjects(
   inventory: Inventory,
-  { flannelImage: image }: WindowsNetwork,
+  { flannelImage: image }: WindowsFlannel,
 ): readonly JsonObject[] {
   const { flannel, podSubnet } = inventory.network;
   const script = podScript(SCRIPT);

@@ -7,7 +7,7 @@ import { windowsServiceChanges } from '../../resources/windows-service.ts';
 import { powershell } from '../../templates.ts';
 import { proxyEnvironment } from '../environment.ts';
 import { NSSM, nssmParameters } from '../nssm.ts';
-import { hnsNetwork } from './flannel.ts';
+import { hnsNetwork } from './hns-network.ts';
 
 /** True where flanneld and kube-proxy of Windows hosts are services, and no pods. */
 export const isService = ({ inventory }: Target<'windows'>): boolean => inventory.network.windows?.services === true;

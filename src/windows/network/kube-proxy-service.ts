@@ -5,8 +5,8 @@ import { windowsServiceChanges } from '../../resources/windows-service.ts';
 import { powershell } from '../../templates.ts';
 import { proxyEnvironment } from '../environment.ts';
 import { NSSM, nssmParameters } from '../nssm.ts';
-import { hnsNetwork } from './flannel.ts';
 import { isService } from './flanneld-service.ts';
+import { hnsNetwork } from './hns-network.ts';
 
 /** The address that was reserved in the node's own network of pods; undefined when there is none, or of another network. */
 function reserved({ inventory, facts }: Target<'windows'>): string | undefined {

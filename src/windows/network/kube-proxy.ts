@@ -1,7 +1,7 @@
 import type { Inventory, JsonObject, WindowsNetwork } from '../../inventory/inventory.ts';
 import { windowsPaths } from '../../paths.ts';
 import { podScript } from '../../templates.ts';
-import { hnsNetwork } from './flannel.ts';
+import { hnsNetwork } from './hns-network.ts';
 import { field, hostProcessDaemon, powershellFile, SCRIPTS, values } from './host-pods.ts';
 
 const NAMESPACE = 'kube-system';

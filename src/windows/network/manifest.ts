@@ -12,7 +12,10 @@ export function windowsNetworkManifest(inventory: Inventory): Manifest | undefin
     title: `the network of Windows hosts (${windows.mode}${windows.services ? ', as services' : ''})`,
     objects: windows.services
       ? nodeAccess(inventory)
-      : [...windowsFlannelObjects(inventory, windows), ...windowsKubeProxyObjects(inventory, windows)],
+      : [
+          ...(windows.mode === 'calico' ? [] : windowsFlannelObjects(inventory, windows)),
+          ...windowsKubeProxyObjects(inventory, windows),
+        ],
     compare: 'fields',
   };
 }

@@ -1,6 +1,6 @@
 import type { WindowsFacts } from '../../facts/windows.ts';
 import { windowsPaths } from '../../paths.ts';
-import { hnsNetwork } from '../network/flannel.ts';
+import { hnsNetwork } from '../network/hns-network.ts';
 import type { WindowsSignature } from './signature.ts';
 
 const hasJoined = ({ kubernetesTraces }: WindowsFacts): boolean => kubernetesTraces.has('/etc/kubernetes/kubelet.conf');
@@ -23,7 +23,8 @@ export const network: readonly WindowsSignature[] = [
     said: /Waiting (?:for|to get) (?:the )?(?:network|ManagementIP|net interface)|failed to get management IP from HNSNetwork/i,
     inFacts: ({ inventory, facts }) => {
       const wanted = hnsNetwork(inventory);
-      if (inventory.network.windows === undefined || !hasJoined(facts)) return undefined;
+      if (inventory.network.windows === undefined || inventory.network.plugin !== 'flannel' || !hasJoined(facts))
+        return undefined;
       return facts.hns.networks.some(({ name }) => name === wanted) ? undefined : `no HNS network ${wanted}`;
     },
     cause: 'the Host Networking Service has not made its network, or not given it an address yet',

@@ -10,9 +10,9 @@ const needed = ({ network }: Inventory): readonly string[] => [
 
 const hasJoined = ({ kubernetesTraces }: WindowsFacts): boolean => kubernetesTraces.has('/etc/kubernetes/kubelet.conf');
 
-/** kubeadm's kube-proxy and CoreDNS, and flannel for Linux. */
+/** kubeadm's kube-proxy and CoreDNS, and the network plugin for Linux. */
 const isOfLinux = (labels: Readonly<Record<string, string>>): boolean =>
-  ['kube-proxy', 'kube-dns'].includes(labels['k8s-app'] ?? '') || labels['app'] === 'flannel';
+  ['kube-proxy', 'kube-dns', 'calico-node'].includes(labels['k8s-app'] ?? '') || labels['app'] === 'flannel';
 
 /** Troubles of the machine, its services and its containers. */
 export const node: readonly WindowsSignature[] = [

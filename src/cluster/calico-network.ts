@@ -1,0 +1,42 @@
+import { Refused } from '../errors.ts';
+import type { Fleet } from '../facts/fleet.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { INSTALLATION } from './plugin-change.ts';
+
+/** Of the operator's Installation, what decides how hosts reach each other's pods. Its defaults are IPIP and BGP. */
+interface LiveInstallation {
+  readonly spec?: {
+    readonly calicoNetwork?: {
+      readonly bgp?: string;
+      readonly linuxDataplane?: string;
+      readonly ipPools?: readonly { readonly encapsulation?: string }[];
+    };
+  };
+}
+
+/**
+ * Calico that connects hosts otherwise than kbuild's, which Windows hosts need: every node would have to change under its
+ * pods, which `up` does not do as a side effect.
+ */
+export function calicoRefusals({ name, network }: Inventory, { cluster }: Fleet): readonly Refused[] {
+  if (network.plugin !== 'calico' || cluster.state !== 'up') return [];
+  const live = cluster.objects.get(INSTALLATION) as LiveInstallation | undefined;
+  if (live === undefined) return [];
+  const { bgp = 'Enabled', linuxDataplane = 'Iptables', ipPools = [] } = live.spec?.calicoNetwork ?? {};
+  const tunnels = [...new Set(ipPools.map(({ encapsulation = 'IPIP' }) => encapsulation))];
+  const found = [
+    ...tunnels
+      .filter((encapsulation) => encapsulation !== 'VXLAN')
+      .map((encapsulation) => `encapsulation ${encapsulation}`),
+    ...(bgp === 'Disabled' ? [] : [`bgp ${bgp}`]),
+    ...(linuxDataplane === 'BPF' ? ['linuxDataplane BPF'] : []),
+  ];
+  if (found.length === 0) return [];
+  return [
+    new Refused(
+      name,
+      `its Calico has ${found.join(', ')}, and Windows hosts need encapsulation VXLAN, bgp Disabled and linuxDataplane Iptables on all nodes; changing it cuts pods of different hosts off from each other until all of them have changed`,
+      'in a maintenance window: `kubectl edit installation default`, set the three, wait until `kubectl -n calico-system rollout status daemonset/calico-node` is done, and run `kbuild up` again; until then take the Windows hosts out, and keep Calico with network.plugin: none and manifests of your own',
+    ),
+  ];
+}
