@@ -106,13 +106,15 @@ export const downloads = (
       const wanted = hosts.find((one) => one.host.name === host.name)?.wanted ?? [];
       if (wanted.length === 0) return [];
       const { folder, names } = await placeAccess(on(host), wanted);
-      const URLS = wanted.flatMap(({ kind, urls, word, registry }) =>
-        urls.map((url) => `${kind} ${url} ${word ?? names.get(registry?.host ?? '') ?? ''}`.trimEnd()),
-      );
+      const WANTED = wanted
+        .map(({ kind, urls, word, registry }) =>
+          [kind, word ?? names.get(registry?.host ?? '') ?? '-', ...urls].join(' '),
+        )
+        .join('\n');
       const way = { PROXY: http, HTTPS_PROXY: https, NO_PROXY: noProxy };
       return readDownloads(
         wanted,
-        await on(host).run(script('debian/survey-downloads.sh', { URLS: URLS.join('\n'), ACCESS: folder, ...way })),
+        await on(host).run(script('debian/survey-downloads.sh', { WANTED, ACCESS: folder, ...way })),
       );
     },
   );

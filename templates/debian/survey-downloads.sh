@@ -1,5 +1,6 @@
-# Asks for URLS (`KIND URL [WORD]`, one a line), all at once, and prints for each: KIND, `there` or `missing` or what went
-# wrong, and of a `key` its content in base64. A `packages` must hold a line that begins with `Version: WORD`. An `image`,
+# Asks for what is WANTED (`KIND WORD URL...`, one a line; WORD `-`: none), all lines at once, the URLs of a line in turn
+# until one has it: where no name is resolved, that takes long, and the mirror before it suffices. Prints for each that was
+# asked KIND, URL, `there` or `missing` or what went wrong, and of a `key` its content in base64. A `packages` must hold a line that begins with `Version: WORD`. An `image`,
 # or the `tags` of one, is asked for with curl where that is there; apt-helper cannot say what it accepts, so its 404
 # means nothing, and it has no login. Where one has a WORD, ACCESS/WORD.header is a login and ACCESS/WORD.ca a private
 # authority; the folder goes with this script.
@@ -29,7 +30,7 @@ registry() {
 }
 fetch() {
   own="$folder/$4"
-  mkdir "$own"
+  mkdir -p "$own"
   # apt downloads as a user of its own.
   chown _apt "$own" && chmod 755 "$folder"
   answer=there
@@ -54,13 +55,24 @@ fetch() {
   if [ "$1" = key ] && [ "$answer" = there ]; then answer="there $(base64 -w 0 "$own/got")"; fi
   printf '%s %s %s\n' "$1" "$2" "$answer"
 }
+# Asks for a KIND by WORD, as COUNT, at one of the URLs that follow.
+find_one() {
+  kind=$1 word=$2 count=$3
+  shift 3
+  if [ "$word" = - ]; then word=; fi
+  for url in "$@"; do
+    fetch "$kind" "$url" "$word" "$count"
+    case $answer in there*) break ;; esac
+  done
+}
 count=0
-while read -r kind url word; do
+while read -r kind word urls; do
   if [ -n "$kind" ]; then
     count=$((count + 1))
-    fetch "$kind" "$url" "$word" "$count" &
+    # shellcheck disable=SC2086  # a list
+    find_one "$kind" "$word" "$count" $urls &
   fi
 done <<END
-$URLS
+$WANTED
 END
 wait
