@@ -32,6 +32,8 @@ export interface Connected {
   readonly on: On;
   /** Remotes of the hosts that answered, sorted by name. */
   readonly remotes: readonly HostRemote[];
+  /** When the last look at everything began, in ms as `Context.nowMs` tells them. */
+  readonly lookedAtMs: number;
   /** Observes everything anew: `watch` is another one afterwards. */
   readonly lookAgain: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -121,6 +123,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   const cluster = (seen: readonly Observed[]): Promise<ClusterView> =>
     observeCluster(inventory, seen, asking, wanted, { nowMs, nonce });
 
+  let lookedAtMs = nowMs();
   const lookAtHosts = async (reach: (host: Host) => Promise<unknown>): Promise<Omit<Fleet, 'cluster'>> => {
     const seen: Observed[] = [];
     const unreachable: { host: Host; error: Error }[] = [];
@@ -142,6 +145,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   /** `known`: what was seen of the hosts before. */
   const look = async (reach: (host: Host) => Promise<unknown>, known: readonly Observed[]): Promise<Fleet> => {
     const startedMs = nowMs();
+    lookedAtMs = startedMs;
     const looking = lookAtHosts(reach);
     const view = await clusterBeside(
       cluster,
@@ -188,6 +192,9 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     inventory,
     get watch() {
       return current;
+    },
+    get lookedAtMs() {
+      return lookedAtMs;
     },
     on,
     get remotes() {

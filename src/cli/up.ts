@@ -2,6 +2,7 @@ import { checkKubeconfigPlace, writeKubeconfig } from './kubeconfig-file.ts';
 import { converge } from '../engine/converge.ts';
 import { holdLease, type Lease } from '../engine/lease.ts';
 import { lockHosts } from '../engine/lock.ts';
+import { stillCounts } from '../engine/still-counts.ts';
 import { changeId, plan, type Plan } from '../engine/plan.ts';
 import type { Phase } from '../engine/step.ts';
 import { selected } from '../engine/target.ts';
@@ -63,7 +64,8 @@ export async function carryOut(
   try {
     lease = await holdLease(() => apiHost(connected), holder(context, command), { isGone });
     void lease.lost.then((error) => run.abort(error));
-    await connected.lookAgain();
+    if (!stillCounts(connected.watch.fleet(), lock, context.nowMs() - connected.lookedAtMs))
+      await connected.lookAgain();
     const phases = phasesOf(run, list(run));
     const due = planOf(run, phases).changes;
     const known = new Set(agreed.changes.map(changeId));

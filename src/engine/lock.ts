@@ -19,6 +19,8 @@ export interface LockHolder {
 export interface Lock {
   /** Settles when a host's lock was lost and could not be taken again: the run must stop. Never after `release`. */
   readonly lost: Promise<Error>;
+  /** When each host's lock was used before, as its fact `lockUsed` tells it; a host that cannot tell is missing. */
+  readonly usedBefore: ReadonlyMap<string, string>;
   release(): Promise<void>;
 }
 
@@ -27,6 +29,8 @@ type Lockable = LockableOf<'sh'> | LockableOf<'powershell'>;
 
 const isWindows = (remote: Lockable): remote is LockableOf<'powershell'> => remote.host.os === 'windows';
 
+/** The first word of whoever has taken it. */
+const LOCKED = 'locked';
 const AT_ONCE = 30;
 /** A host that cannot be reached is asked for the lock again for this long: its jobs are waited for as long. */
 const PATIENCE_MS = 5 * 60_000;
@@ -65,13 +69,18 @@ export async function lockHosts(
     throw failed.length === 1 ? failed[0]! : new SeveralErrors(failed);
   }
 
+  const usedBefore = new Map(
+    [...held].flatMap(([name, { first }]) =>
+      first === LOCKED ? [] : [[name, first.slice(LOCKED.length + 1)] as const],
+    ),
+  );
   const lost = new Promise<Error>((resolve) => {
     for (const remote of sorted)
       void keep(remote, line, held, pause, over.signal).then((error) => {
         if (error !== undefined) resolve(error);
       });
   });
-  return { lost, release: releaseAll };
+  return { lost, usedBefore, release: releaseAll };
 }
 
 const rejections = (results: readonly PromiseSettledResult<void>[]): readonly Error[] =>
@@ -79,7 +88,7 @@ const rejections = (results: readonly PromiseSettledResult<void>[]): readonly Er
 
 async function takeOne(remote: Lockable, line: string): Promise<Held> {
   const held = await holding(remote, line);
-  if (held.first === 'locked') return held;
+  if (held.first.split(' ', 1)[0] === LOCKED) return held;
   throw isLocked(remote, held.first);
 }
 

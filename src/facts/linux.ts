@@ -10,6 +10,7 @@ import { externalEtcd } from './linux/external-etcd.ts';
 import { files } from './linux/files.ts';
 import { firewall } from './linux/firewall.ts';
 import { keyrings } from './linux/keyrings.ts';
+import { lockUsed } from './linux/lock-used.ts';
 import { modules, sysctlSettings, sysctls } from './linux/kernel.ts';
 import { kubeletConfig, kubeletFlags } from './linux/kubelet.ts';
 import * as kubernetes from './linux/kubernetes.ts';
@@ -42,6 +43,8 @@ const endpointNames = ({ endpoint }: Inventory): readonly string[] => {
 /** Every fact of a Linux host. A new fact is one line. */
 export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
   ({
+    // The first: whoever takes the lock after it was read may change what is read after it.
+    lockUsed,
     osRelease: machine.osRelease,
     arch: machine.arch,
     kernel: machine.kernel,

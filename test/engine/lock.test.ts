@@ -66,6 +66,13 @@ test('one host that is held frees the others', async () => {
   expect(log).toEqual(['a locked', 'b held by bob', 'a released']);
 });
 
+test('tells when each lock was used before, where the host knows', async () => {
+  const log: string[] = [];
+  const lock = await lockHosts([host('a', log, ['locked 1763000000.123']), host('b', log)], holder);
+  expect([...lock.usedBefore]).toEqual([['a', '1763000000.123']]);
+  await lock.release();
+});
+
 test('no hosts are locked at once', async () => {
   await (await lockHosts([], holder)).release();
 });

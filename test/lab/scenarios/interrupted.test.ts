@@ -1,10 +1,13 @@
-/** Ctrl-C on a terminal, once and twice: where it stands is said, and the same command ends the job. */
+/**
+ * Ctrl-C on a terminal, once and twice: where it stands is said, and the same command ends the job. And what others change
+ * while somebody reads the plan.
+ */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inventoryFile, kbuild, PROGRAM, type Ran } from '../kbuild.ts';
+import { eventsOf, inventoryFile, kbuild, PROGRAM, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { CTRL_C, onTerminal, type OnTerminal } from '../pseudo-terminal.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -73,4 +76,30 @@ test('the same command ends the job', async () => {
   const ran = await up('--json');
   expect(ran.code, ran.stderr).toBe(0);
   expect((await up()).stdout).toContain('nothing to do');
+});
+
+const [MODULES, SYSCTLS] = ['/etc/modules-load.d/kbuild.conf', '/etc/sysctl.d/99-zz-kbuild.conf'] as const;
+
+test('a host is looked at once, before the plan, when nobody held its lock since', async () => {
+  await inside(cp, `rm ${MODULES}`);
+  const ran = await up('--json');
+  expect(ran.code, ran.stderr).toBe(0);
+  expect(eventsOf(ran).filter(({ kind }) => kind === 'observed')).toHaveLength(1);
+  await inside(cp, `test -e ${MODULES}`);
+});
+
+test('what others did while the plan was read is seen under the lock, and what is due beyond the plan is asked for', async () => {
+  await inside(cp, `rm ${MODULES}`);
+  const asking = args.filter((argument) => argument !== '--yes');
+  const terminal = onTerminal([process.execPath, PROGRAM, ...asking], { HOME: homedir(), XDG_STATE_HOME: state });
+  await terminal.shows('Carry out this plan?', MINUTES_MS);
+  const other = await up();
+  expect(other.code, other.stderr).toBe(0);
+  await inside(cp, `rm ${SYSCTLS}`);
+  terminal.type('y\r');
+  await terminal.shows('Carry out these too?', MINUTES_MS);
+  expect(terminal.shown()).toContain('the plan grew meanwhile');
+  terminal.type('y\r');
+  expect(await terminal.ended, terminal.shown()).toBe(0);
+  await inside(cp, `test -e ${MODULES} && test -e ${SYSCTLS}`);
 });

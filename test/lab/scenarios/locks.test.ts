@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { forceUnlock, lockHosts, whoHolds, type LockHolder } from '../../../src/engine/lock.ts';
 import { Refused } from '../../../src/errors.ts';
+import { lockUsed } from '../../../src/facts/linux/lock-used.ts';
 import { sh } from '../../../src/shell/sh.ts';
 import * as lab from '../lab.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -30,6 +31,20 @@ test('the second operator is told who, since when and what; afterwards the lock 
   await lock.release();
   expect(await whoHolds(two)).toBeUndefined();
   await (await lockHosts([two], bob)).release();
+});
+
+test('two runs can tell whether somebody held the lock between a look and their own lock', async () => {
+  const [one, two] = [await connect(A), await connect(A)];
+  const seen = async () => (await two.run(lockUsed.command)).trim();
+  await (await lockHosts([one], alice)).release();
+  const before = await seen();
+  const mine = await lockHosts([one], alice);
+  expect(mine.usedBefore.get(A)).toBe(before);
+  expect(await seen()).toBe('held');
+  await mine.release();
+  const later = await lockHosts([one], bob);
+  expect(later.usedBefore.get(A)).not.toBe(before);
+  await later.release();
 });
 
 test('all hosts or none', async () => {
