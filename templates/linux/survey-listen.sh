@@ -20,11 +20,12 @@ if [ $# -gt 0 ]; then
   # The kernel takes the connections; the service only has to be there.
   systemd-run -q --collect --unit="$name-tcp" -p "$bound" --socket-property="$bound" --socket-property=ReusePort=yes "$@" sleep 600
 fi
+# One process, not a loop of them: with cgroup v1 systemd may miss the end of a child, and wait 90 s for it (seen with 252).
 set --
 for one in $UDP; do set -- "$@" "--socket-property=ListenDatagram=$one"; done
 if [ $# -gt 0 ]; then
   systemd-run -q --collect --unit="$name-udp" -p "$bound" --socket-property="$bound" --socket-property=ReusePort=yes "$@" \
-    -p StandardOutput="append:$heard" sh -c 'while dd bs=65536 count=1 status=none <&3; do :; done'
+    -p StandardOutput="append:$heard" sh -c 'exec cat <&3'
 fi
 echo "$heard"
 while beat=$(exec timeout 45 head -c 1) && [ -n "$beat" ]; do :; done
