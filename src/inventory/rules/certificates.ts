@@ -35,7 +35,7 @@ export const signingElsewhere: Rule = ({ certificates, hosts }) => {
         ? [
             problem(
               ['hosts', i, 'os'],
-              `${name}: Windows hosts cannot join where certificates.ca.sign signs: kbuild lets kubeadm make the request of a kubelet on the host, and does so on Linux only`,
+              `${name}: Windows hosts cannot join where certificates.ca.sign signs: kbuild lets kubeadm make the request of a kubelet on the host, and does so on Linux only; give certificates.ca a key instead, or take them out`,
             ),
           ]
         : [],

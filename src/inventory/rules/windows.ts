@@ -25,7 +25,7 @@ const networkServices = (file: InventoryFile, { serviceManager, downloads }: Win
   if (plugin !== 'flannel' || !windows.services) return [];
   if (serviceManager !== 'nssm')
     return [
-      'network.windows.services needs serviceManager nssm: flanneld.exe knows nothing of the service manager of Windows, which would end it',
+      'network.windows.services needs serviceManager nssm: flanneld.exe knows nothing of the service manager of Windows, which would end it; set windows.serviceManager: nssm, or leave services out and let them be pods',
     ];
   const files = networkPrograms(flannel.backend).map(({ file: name }) => name);
   const unknown = files.filter((name) => downloads.sha256[name] === undefined);

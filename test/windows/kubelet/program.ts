@@ -6,7 +6,9 @@ import { startKubelet } from './kubelet.ts';
 import type { NodeFacts } from './node.ts';
 import type { Pod } from './pods.ts';
 
-const CNI_CONFIG = 'C:\\etc\\cni\\net.d\\10-flannel.conf';
+/** flannel's is kbuild's, Calico's that of its own pod. */
+const CALICO_CONFIG = 'C:\\etc\\cni\\net.d\\10-calico.conflist';
+const CNI_CONFIGS = ['C:\\etc\\cni\\net.d\\10-flannel.conf', CALICO_CONFIG];
 
 /** The kubelet's flags: of its service's command line, and kubeadm's where a script puts the two together. */
 function flagsOf(machine: Machine): readonly string[] {
@@ -24,6 +26,11 @@ const versionIn = (text: string | undefined): string => /\d+\.\d+\.\d+/.exec(tex
 function networkPod(machine: Machine, network: string, { metadata, spec }: Pod): void {
   const files = filesOf(machine);
   const app = metadata.labels?.['app'] ?? metadata.labels?.['k8s-app'];
+  if (app === 'calico-node-windows') {
+    machine.networks.push({ id: randomUUID(), name: network, type: 'Overlay' });
+    for (const path of [CALICO_CONFIG, 'C:\\var\\lib\\calico\\nodename', 'C:\\var\\log\\calico\\cni\\cni.log'])
+      files.put(path, '{}');
+  }
   if (app === 'flannel-windows') {
     for (const plugin of ['flannel.exe', 'host-local.exe', 'sdnoverlay.exe', 'win-bridge.exe'])
       files.put(`C:\\opt\\cni\\bin\\${plugin}`, plugin);
@@ -35,13 +42,13 @@ function networkPod(machine: Machine, network: string, { metadata, spec }: Pod):
     const wanted = spec.containers[0]?.env?.find(({ name }) => name === 'KUBE_NETWORK')?.value;
     if (!machine.networks.some(({ name }) => name === wanted))
       throw new Error(`the HNS network ${wanted ?? ''} did not come within 300 s`);
-    if (wanted !== 'cbr0') files.put('C:\\sourcevip\\sourceVip.json', '{}');
+    if (wanted?.startsWith('flannel.') === true) files.put('C:\\sourcevip\\sourceVip.json', '{}');
   }
 }
 
 /** How the kubelet of simulated hosts is set up. */
 export interface KubeletWorld {
-  /** The HNS network that flanneld makes: `flannel.4096`, `cbr0`. */
+  /** The HNS network that the plugin makes: `flannel.4096`, `cbr0`, `Calico`. */
   readonly network: string;
   /** Why an image cannot be had; undefined when it can. */
   readonly imageProblem?: (image: string) => string | undefined;
@@ -74,7 +81,7 @@ export const kubeletProgram =
       facts: factsOf(machine),
       world: {
         networkProblem: () =>
-          files.exists(CNI_CONFIG)
+          CNI_CONFIGS.some((path) => files.exists(path))
             ? undefined
             : 'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized',
         ...(imageProblem === undefined ? {} : { imageProblem }),
