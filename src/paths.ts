@@ -72,6 +72,8 @@ export const windowsPaths = {
   /** Files that were transferred, until they are moved to their places. */
   incoming: 'C:\\ProgramData\\kbuild\\incoming',
   marker: 'C:\\ProgramData\\kbuild\\marker.json',
+  /** Lies there where kbuild added the route to 169.254.169.254. */
+  metadataRoute: 'C:\\ProgramData\\kbuild\\metadata-route',
 
   kubernetes: 'C:\\etc\\kubernetes',
   kubeletConf: 'C:\\etc\\kubernetes\\kubelet.conf',

@@ -19,6 +19,7 @@ import { windowsKubeletSettings } from '../windows/kubelet-settings.ts';
 import { windowsKubernetes } from '../windows/kubernetes.ts';
 import { windowsCniFile } from '../windows/network/cni-file.ts';
 import { flannelConfig, flannelNetwork, flanneldService } from '../windows/network/flanneld-service.ts';
+import { metadataRoute } from '../windows/network/metadata-route.ts';
 import { kubeProxyService, sourceVip } from '../windows/network/kube-proxy-service.ts';
 import { windowsNodeReady, windowsPodsReady } from '../windows/verify.ts';
 
@@ -55,6 +56,7 @@ export function windowsPhases(
           flannelConfig,
           flanneldService,
           flannelNetwork,
+          metadataRoute,
           sourceVip,
           kubeProxyService,
         ],

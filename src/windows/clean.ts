@@ -6,6 +6,7 @@ import { runsOnWindows } from '../resources/runs.ts';
 import { powershell } from '../templates.ts';
 import { noEnvironment } from './environment.ts';
 import { noFirewallRules } from './firewall.ts';
+import { noMetadataRoute } from './network/metadata-route.ts';
 
 /** Nothing of kubeadm and the kubelet is left on the host. */
 export const windowsKubeadmReset: Step<'windows'> = {
@@ -109,6 +110,7 @@ const noFolders: Step<'windows'> = {
 export const windowsClean: readonly Step<'windows'>[] = [
   noServices,
   noHnsNetworks,
+  noMetadataRoute,
   noFolders,
   noFirewallRules,
   noEnvironment,

@@ -1,4 +1,5 @@
-# Adapters with their IPv4 addresses, default routes, and what the firewall takes each network for.
+# Adapters with their IPv4 addresses, default routes, whether there is one to where clouds answer questions about the machine,
+# and what the firewall takes each network for.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest
@@ -27,6 +28,7 @@ $routes = @()
 foreach ($route in @(Get-NetRoute -DestinationPrefix '0.0.0.0/0' -ErrorAction 'SilentlyContinue')) {
     $routes += @{ index = [int]$route.InterfaceIndex; gateway = [string]$route.NextHop }
 }
+$metadata = @(Get-NetRoute -DestinationPrefix '169.254.169.254/32' -ErrorAction 'SilentlyContinue')
 $networks = @()
 foreach ($network in @(Get-NetConnectionProfile -ErrorAction 'SilentlyContinue')) {
     $networks += @{ index = [int]$network.InterfaceIndex; category = [string]$network.NetworkCategory }
@@ -35,5 +37,6 @@ Write-Result -Value @{
     adapters = @($adapters)
     addresses = @($addresses)
     defaultRoutes = @($routes)
+    metadataRoute = ($metadata.Count -gt 0)
     networks = @($networks)
 }

@@ -60,7 +60,7 @@ describe('flanneld and kube-proxy as services', () => {
   test('are installed, registered and started, and a second run changes nothing', async () => {
     const fleet = await withServices();
     const planned = await done(fleet);
-    expect(planned.filter((one) => /flannel|proxy|nssm|host-local|overlay/.test(one))).toMatchInlineSnapshot(`
+    expect(planned.filter((one) => /flannel|proxy|nssm|host-local|overlay|169/.test(one))).toMatchInlineSnapshot(`
       [
         "let TCP 10256 in for health of kube-proxy (found none)",
         "install nssm (found none)",
@@ -75,6 +75,7 @@ describe('flanneld and kube-proxy as services', () => {
         "register service flanneld (found none)",
         "start flanneld (found none)",
         "wait for flanneld to connect pods, and start it again if it has to be (found no HNS network flannel.4096, no C:\\run\\flannel\\subnet.env; its log is in C:\\var\\log\\flanneld)",
+        "add a route to 169.254.169.254, where clouds answer (found none)",
         "reserve an address for kube-proxy in flannel.4096 (found none)",
         "register service kube-proxy (found none)",
         "start kube-proxy (found none)",
@@ -114,6 +115,18 @@ describe('flanneld and kube-proxy as services', () => {
     );
     const same = { features: [], tasks: [] };
     expect({ ...remnants(fleet.simulated.machine), ...same }).toEqual({ ...before, ...same });
+  });
+
+  test('the way to where clouds answer stays as somebody else made it', async () => {
+    const fleet = await withServices();
+    await done(fleet);
+    const { routes } = fleet.simulated.machine;
+    expect([...routes]).toEqual(['169.254.169.254/32']);
+    // As if the cloud's own agent had added it, and kbuild never.
+    filesOf(fleet.simulated.machine).removeTree('C:\\ProgramData\\kbuild\\metadata-route');
+    const { planned } = await fleet.run(down);
+    expect(planned.join()).not.toContain('169.254.169.254');
+    expect([...routes]).toEqual(['169.254.169.254/32']);
   });
 
   test('by routes, kube-proxy needs no address of its own', async () => {

@@ -11,6 +11,8 @@ const NETWORK = z.object({
   adapters: z.array(z.object({ index, name: text, description: text, mac: text, status: text })),
   addresses: z.array(z.object({ index, name: text, address: text, bits: index, origin: text })),
   defaultRoutes: z.array(z.object({ index, gateway: text })),
+  /** To 169.254.169.254 alone. */
+  metadataRoute: z.boolean(),
   /** `Public`, `Private` or `DomainAuthenticated`: which of the firewall's profiles holds there. */
   networks: z.array(z.object({ index, category: text })),
 });

@@ -78,6 +78,8 @@ export interface Machine {
   readonly services: Map<string, Service>;
   readonly tasks: Map<string, Task>;
   readonly firewall: Map<string, FirewallRule>;
+  /** Destinations of single routes. */
+  readonly routes: Set<string>;
   readonly networks: HnsObject[];
   readonly endpoints: HnsObject[];
   /** Of the machine, as in its registry. */
@@ -123,6 +125,7 @@ export function freshMachine(name: string, build: string, address: string): Mach
     services: new Map(),
     tasks: new Map(),
     firewall: new Map(),
+    routes: new Set(),
     networks: [],
     endpoints: [],
     environment: new Map([
@@ -214,6 +217,7 @@ export const remnants = (machine: Machine): object => ({
   services: [...machine.services.keys()].toSorted(),
   tasks: [...machine.tasks.keys()].toSorted(),
   firewall: [...machine.firewall.keys()].toSorted(),
+  routes: [...machine.routes].toSorted(),
   networks: machine.networks.map(({ name }) => name).toSorted(),
   endpoints: machine.endpoints.map(({ name }) => name).toSorted(),
   environment: [...machine.environment].toSorted(),

@@ -44,8 +44,11 @@ export function networkServices({
     if (started < starts) return idle;
     const subnet = typeof asked === 'string' ? asked : await asked(machine);
     const name = Backend.Type === 'vxlan' ? `flannel.${String(Backend.VNI)}` : 'cbr0';
-    if (!machine.networks.some((network) => network.name === name))
+    if (!machine.networks.some((network) => network.name === name)) {
+      // The virtual switch takes the adapter's own routes.
+      machine.routes.clear();
       machine.networks.push({ id: randomUUID(), name, type: name === 'cbr0' ? 'L2Bridge' : 'Overlay', subnet });
+    }
     files.put('C:\\run\\flannel\\subnet.env', `FLANNEL_SUBNET=${subnet}\r\n`);
     return idle;
   };

@@ -30,5 +30,6 @@ export const answer: Answer = (machine) => ({
     origin: machine.extra.get('origin') ?? 'Manual',
   })),
   defaultRoutes: [{ index: machine.networks.length === 0 ? 4 : 9, gateway: '10.77.0.1' }],
+  metadataRoute: machine.routes.has('169.254.169.254/32'),
   networks: [{ index: 4, category: (machine.extra.get('networkCategory') as string | undefined) ?? 'Private' }],
 });

@@ -1,0 +1,38 @@
+import type { Step } from '../../engine/step.ts';
+import { windowsPaths } from '../../paths.ts';
+import { runsOnWindows } from '../../resources/runs.ts';
+import { powershell } from '../../templates.ts';
+import { isService } from './flanneld-service.ts';
+
+const Note = windowsPaths.metadataRoute;
+
+/**
+ * The way to 169.254.169.254, where clouds answer questions about the machine: the virtual switch of HNS takes it away. Where
+ * flanneld is a pod, the pod adds it.
+ */
+export const metadataRoute: Step<'windows'> = {
+  name: 'metadata-route',
+  diff: (target) =>
+    !isService(target) || target.facts.network.metadataRoute
+      ? []
+      : [
+          {
+            summary: 'add a route to 169.254.169.254, where clouds answer (found none)',
+            apply: runsOnWindows(target.host, powershell('windows/add-metadata-route.ps1', { Note })),
+          },
+        ],
+};
+
+/** The route that kbuild added is gone; one that was there before stays. */
+export const noMetadataRoute: Step<'windows'> = {
+  name: 'no-metadata-route',
+  diff: ({ host, facts }) =>
+    facts.files.at(Note) === undefined
+      ? []
+      : [
+          {
+            summary: `remove the route to 169.254.169.254 (found ${Note})`,
+            apply: runsOnWindows(host, powershell('windows/remove-metadata-route.ps1', { Note })),
+          },
+        ],
+};
