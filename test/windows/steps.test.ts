@@ -208,6 +208,31 @@ describe('what is on the host already', () => {
     expect(due(it)).toEqual([]);
   });
 
+  test('programs of an older version go in the order of an upgrade: kubeadm, the kubelet, kube-proxy; what runs is stopped to be replaced', async () => {
+    const settings = windowsHost('win1').windows;
+    const it = world({
+      windows: { ...settings, downloads: { ...settings.downloads, network: 'https://files.example' } },
+    });
+    await carryOut(it, up(it));
+    const old = (name: string): void => filesOf(it.machine).put(`C:\\k\\${name}.exe`, 'MZ Kubernetes v1.35.9\nEND');
+    ['kubeadm', 'kubelet', 'kube-proxy'].forEach(old);
+    const services = { ...it.inventory.network.windows!, mode: 'overlay', services: true, flannelImage: '' } as const;
+    const asServices = { ...it.inventory, network: { ...it.inventory.network, windows: services } };
+    const steps = up(it);
+    const changes = steps.flatMap((step) => step.diff(target({ ...it, inventory: asServices })));
+    const versions = changes.filter(({ summary }) => summary.includes('1.35.9'));
+    expect(versions.map(({ summary, disrupts }) => [summary, disrupts])).toEqual([
+      ['install kubeadm 1.36.3 (found 1.35.9)', false],
+      ['install kubelet 1.36.3 (found 1.35.9)', true],
+      ['install kube-proxy 1.36.3 (found 1.35.9)', true],
+    ]);
+    expect(await carryOut(it, steps)).toEqual([
+      'install kubeadm 1.36.3 (found 1.35.9)',
+      'install kubelet 1.36.3 (found 1.35.9)',
+      'start kubelet (found Stopped)',
+    ]);
+  });
+
   test('files of registries: the inventory’s are there, others are not', async () => {
     const registries = [
       { host: 'registry.example:5000', mirrors: ['https://mirror.example'], ca: 'PEM', username: 'u', password: Secret.of('p') },
