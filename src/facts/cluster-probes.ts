@@ -26,8 +26,12 @@ const adminKubectl = (server: string): readonly string[] => [
   ...['--kubeconfig', paths.adminConf, '--server', server, '--request-timeout=5s'],
 ];
 
-/** Where the pods of a network plugin are. */
-const PLUGIN_NAMESPACE = { flannel: 'kube-flannel', calico: 'calico-system' } as const;
+/** Where the pods of a network plugin are, and those of what makes them. */
+const PLUGIN_NAMESPACES = {
+  flannel: ['kube-flannel'],
+  calico: ['calico-system', 'tigera-operator'],
+  none: [],
+} as const;
 
 /** Prints live objects. One whose kind the API does not know (its CRD is not there yet) is absent, not unknown. */
 const objects = (tool: readonly string[], wanted: readonly JsonObject[], output: readonly string[]) =>
@@ -74,10 +78,8 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
     configMaps: probe(raw('/api/v1/namespaces/kube-system/configmaps'), parseConfigMaps),
     systemPods: probe(raw('/api/v1/namespaces/kube-system/pods'), parsePods),
     pluginPods: probe(
-      inventory.network.plugin === 'none'
-        ? sh`echo '{"items":[]}'`
-        : raw(`/api/v1/namespaces/${PLUGIN_NAMESPACE[inventory.network.plugin]}/pods`),
-      parsePods,
+      sh`for namespace in ${PLUGIN_NAMESPACES[inventory.network.plugin]}; do ${tool} get --raw "/api/v1/namespaces/$namespace/pods" || exit 1; echo; done`,
+      (out) => lines(out).flatMap(parsePods),
     ),
     // Ids and descriptions only: the token itself stays where it is.
     tokens: probe(

@@ -1,8 +1,17 @@
 import type { Change, Step } from '../engine/step.ts';
+import type { ClusterUp, PodView } from '../facts/cluster.ts';
 import { CALICO_LABEL } from './calico.ts';
 import { FLANNEL_LABEL } from './flannel.ts';
 
 const LABELS = { flannel: FLANNEL_LABEL, calico: CALICO_LABEL } as const;
+
+const notReady = ({ name, trouble }: PodView): string => `${name} not ready${trouble === '' ? '' : `: ${trouble}`}`;
+
+/** Where the plugin has no pod on a host, its operator may say why. */
+function nobody({ pods }: ClusterUp): string {
+  const operators = pods.filter(({ namespace, trouble }) => namespace === 'tigera-operator' && trouble !== '');
+  return ['no pod', ...operators.map(notReady)].join('; ');
+}
 
 /**
  * The network carries on this host: the plugin's pod is ready, the node is Ready, and the Service addresses of API and DNS
@@ -21,9 +30,7 @@ export const networkReady: Step = {
     const label = LABELS[plugin];
     const pod = cluster.pods.find(({ node, labels }) => node === host.name && labels[label.name] === label.value);
     if (pod?.ready !== true)
-      return wait(
-        `wait for ${plugin} on ${host.name} (found ${pod === undefined ? 'no pod' : `${pod.name} not ready`})`,
-      );
+      return wait(`wait for ${plugin} on ${host.name} (found ${pod === undefined ? nobody(cluster) : notReady(pod)})`);
     const node = cluster.nodes.find(({ name }) => name === host.name);
     if (node?.ready !== true) return wait(`wait until ${host.name} is Ready (found ${node?.reason ?? 'no node'})`);
     const services = facts.serviceNetwork;

@@ -72,6 +72,8 @@ describe('network-ready waits for', () => {
     const calico = inventoryOf({ network: { ...inventory.network, plugin: 'calico', calico: { operator: [] } } });
     const of = (pods: ClusterUp['pods']) => said(networkReady.diff(target(clusterOf({ ...carrying, pods }), undefined, calico))); // prettier-ignore
     expect(of([flannel])).toEqual(['wait for calico on cp1 (found no pod)']);
+    const operator = podOf({ name: 'tigera-operator-x', namespace: 'tigera-operator', ready: false, trouble: 'ImagePullBackOff: no such host' }); // prettier-ignore
+    expect(of([operator])).toEqual(['wait for calico on cp1 (found no pod; tigera-operator-x not ready: ImagePullBackOff: no such host)']); // prettier-ignore
     expect(of([podOf({ name: 'calico-node-x', labels: { 'k8s-app': 'calico-node' } })])).toEqual([]);
   });
 
