@@ -102,10 +102,11 @@ export const windowsPaths = {
   flanneldLog: 'C:\\var\\log\\flanneld',
   flannelRun: 'C:\\run\\flannel',
   subnetEnv: 'C:\\run\\flannel\\subnet.env',
-  /** Of Calico: what it knows about the node and its pods, its sockets, its logs. */
+  /** Of Calico: what it knows about the node and its pods, its sockets, its logs, and its node's name. */
   calicoState: 'C:\\var\\lib\\calico',
   calicoRun: 'C:\\var\\run\\calico',
   calicoLog: 'C:\\var\\log\\calico',
+  calicoWindows: 'C:\\CalicoWindows',
   sourceVip: 'C:\\sourcevip',
   sourceVipFile: 'C:\\sourcevip\\sourceVip.json',
 } as const;

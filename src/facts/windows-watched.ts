@@ -78,15 +78,30 @@ const originOf = (url: string): ReachTarget => {
   return { host: hostname, port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port) };
 };
 
-/** The registry of an image, where it is named in it. */
-const registryOf = (image: string): string => image.split('/')[0]!;
+/** The registry of an image; names without one are Docker Hub's. */
+function registryOf(image: string): string {
+  const [first = '', ...rest] = image.split('/');
+  return rest.length > 0 && /[.:]/.test(first) ? first : 'docker.io';
+}
+
+/** Where a registry is asked: at its first mirror, if it has one. */
+function askedAt(registry: string, { registries }: Inventory['runtime']): ReachTarget {
+  const [mirror] = registries.find((one) => one.host === registry || one.host === '_default')?.mirrors ?? [];
+  return originOf(mirror ?? `https://${registry === 'docker.io' ? 'registry-1.docker.io' : registry}`);
+}
+
+/** Images of every Windows host: the pause image, and those of the network where it is pods. */
+function imagesOf({ windows }: Inventory['network'], { windows: { pauseImage } }: WindowsHost): readonly string[] {
+  if (windows === undefined || windows.services) return [pauseImage];
+  return [pauseImage, windows.kubeProxyImage, ...(windows.mode === 'calico' ? [] : [windows.flannelImage])];
+}
 
 /** What a Windows host must be able to reach: the endpoint always, sources and registries where no proxy stands between. */
 export function reachTargets(
   { endpoint, network, proxy, runtime }: Inventory,
   host: WindowsHost,
 ): readonly ReachTarget[] {
-  const { downloads, pauseImage } = host.windows;
+  const { downloads } = host.windows;
   const api = { host: endpointHost(endpoint), port: Number(endpoint.slice(endpoint.lastIndexOf(':') + 1)) };
   if (proxy !== undefined) return [api, originOf(proxy.https ?? proxy.http ?? '')];
   const site = network.windows?.services === true ? [downloads.network] : [];
@@ -94,9 +109,7 @@ export function reachTargets(
     downloads.via === 'host'
       ? [downloads.kubernetes, downloads.containerd, downloads.crictl, ...site].map(originOf)
       : [];
-  const registry = registryOf(pauseImage);
-  const mirrors = runtime.registries.find((one) => one.host === registry || one.host === '_default')?.mirrors ?? [];
-  const registries = mirrors.length > 0 ? mirrors.slice(0, 1).map(originOf) : [originOf(`https://${registry}`)];
+  const registries = imagesOf(network, host).map((image) => askedAt(registryOf(image), runtime));
   const all = [api, ...sources, ...registries];
   return all.filter(({ host: name, port }, i) => all.findIndex((one) => one.host === name && one.port === port) === i);
 }

@@ -87,6 +87,7 @@ const FOLDERS: readonly string[] = [
   windowsPaths.calicoState,
   windowsPaths.calicoRun,
   windowsPaths.calicoLog,
+  windowsPaths.calicoWindows,
   windowsPaths.sourceVip,
   windowsPaths.marker,
 ];

@@ -214,6 +214,9 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     windowsCase(/does not reach dl\.k8s\.io:443: no answer/, (_, world) => {
       world['unreachable'] = ['dl.k8s.io:443'];
     }),
+    windowsCase(/does not reach registry-1\.docker\.io:443: no answer/, (_, world) => {
+      world['unreachable'] = ['registry-1.docker.io:443'];
+    }),
   ],
   'windows-defender': [
     windowsCase(/Defender looks into every file/, (machine) => {

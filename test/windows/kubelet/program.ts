@@ -28,7 +28,12 @@ function networkPod(machine: Machine, network: string, { metadata, spec }: Pod):
   const app = metadata.labels?.['app'] ?? metadata.labels?.['k8s-app'];
   if (app === 'calico-node-windows') {
     machine.networks.push({ id: randomUUID(), name: network, type: 'Overlay' });
-    for (const path of [CALICO_CONFIG, 'C:\\var\\lib\\calico\\nodename', 'C:\\var\\log\\calico\\cni\\cni.log'])
+    for (const path of [
+      CALICO_CONFIG,
+      'C:\\CalicoWindows\\nodename',
+      'C:\\var\\lib\\calico\\mtu',
+      'C:\\var\\log\\calico\\cni\\cni.log',
+    ])
       files.put(path, '{}');
   }
   if (app === 'flannel-windows') {
