@@ -27,14 +27,6 @@ export interface Context {
 /** The real process. `inventoryOnStdin`: questions go to the terminal itself. */
 export function processContext(options: { readonly inventoryOnStdin: boolean }): Context {
   const { env, stdin, stdout, stderr } = process;
-  const silence = (stream: NodeJS.WriteStream): void => {
-    // `kbuild plan | head -1` must not abort a run.
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
-  };
-  silence(stdout);
-  silence(stderr);
   const dumb = env['TERM'] === 'dumb' || (env['CI'] ?? '') !== '';
   const canAsk = options.inventoryOnStdin ? stderr.isTTY : stdin.isTTY;
   const asked = async (question: string, answer: 'shown' | 'hidden'): Promise<string> => {

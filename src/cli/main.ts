@@ -11,6 +11,13 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   readonly version: string;
 };
 
+// `kbuild plan | head -1` must not abort a run, nor `kbuild --help | head -3` end with a trace.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 // Asked often by scripts: answered before anything else is loaded.
 if (process.argv[2] === '--version' || process.argv[2] === '-V') {
   process.stdout.write(`${version}\n`);

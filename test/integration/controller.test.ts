@@ -87,6 +87,11 @@ test('fewer files than 500 hosts need: said before any host is contacted', () =>
 test('a reader that leaves ends nothing: the exit code is that of the run', () => {
   const one = inventoryOf(1);
   expect(shell('$K schema | head -c 1 >/dev/null', one).status).toBe(0);
+  // Who opens the pipe and leaves is gone long before anything is written.
+  for (const asked of ['--help', '--version', 'up --help', 'schema', 'nonsense']) {
+    const ran = shell(`rm -f left; mkfifo left; true <left & exec $K ${asked} >left 2>&1`, one);
+    expect(ran.status, asked).toBe(asked === 'nonsense' ? 2 : 0);
+  }
   expect(shell('$K facts $I --log-file log 2>&1 | head -c 1 >/dev/null', one).status).toBe(3);
   expect(shell('$K facts $I --log-file log --json | true', one).status).toBe(3);
 });
