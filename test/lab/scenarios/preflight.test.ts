@@ -77,9 +77,9 @@ test('a kbuild that dies during a survey leaves nothing behind', async () => {
   await waitUntil('nothing listens', 120_000, async () => (await on(w1, leftBySurveys)).stdout === '');
 });
 
-test('ten faults at once are found, and nothing else', async () => {
+test('eleven faults at once are found, and nothing else', async () => {
   const machineId = (await on(w1, 'cat /etc/machine-id')).stdout.trim();
-  await on(cp, 'systemd-run -q --unit=holder nc -lk 6443');
+  await on(cp, 'systemd-run -q --unit=holder nc -lk 6443; mount -t tmpfs -o size=8g,nr_inodes=1000 tmpfs /opt');
   await on(
     w1,
     `mount -t tmpfs -o size=1m tmpfs /opt
@@ -101,6 +101,7 @@ test('ten faults at once are found, and nothing else', async () => {
   expect(notable(inventory, findings)).toEqual(
     [
       `error ports ${cp}`,
+      `error disk-space ${cp}`,
       `error disk-space ${w1}`,
       `error clock-skew ${w1}`,
       `error cni-configuration ${w1}`,

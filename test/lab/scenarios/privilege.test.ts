@@ -68,7 +68,7 @@ beforeAll(async () => {
   await inside(`echo ${Buffer.from(lines.join('\n')).toString('base64')} | base64 -d | chpasswd`);
   await inside("echo 'Defaults:wantstty requiretty' >/etc/sudoers.d/wantstty-2");
   await inside(
-    `echo 'head -c 100000 /dev/zero | tr "\\0" x; echo; sleep 0.3; export LC_ALL=de_DE.UTF-8 LANG=ja_JP.UTF-8' | cat - /home/noisy/.bashrc >/root/rc; cp /root/rc /home/noisy/.bashrc`,
+    `echo 'head -c 100000 /dev/zero | tr "\\0" x; echo; sleep 0.3; export LC_ALL=C.UTF-8 LANG=ja_JP.UTF-8 LANGUAGE=de' | cat - /home/noisy/.bashrc >/root/rc; cp /root/rc /home/noisy/.bashrc`,
   );
 }, 300_000);
 afterAll(async () => {
@@ -95,6 +95,18 @@ test.each(['asks', 'noisy'] as const)('sudo with a password does everything that
   expect(JSON.stringify(log)).not.toContain('horse');
   expect(await inside('ls -d /tmp/tmp.* 2>/dev/null || :')).toBe('');
   rmSync(folder, { recursive: true });
+});
+
+test('the language of an account is not that of what kbuild reads', async () => {
+  const apt = 'apt-get -s remove nowhere-to-be-found 2>&1';
+  // It speaks German there, where it is asked to.
+  expect(await inside(`LC_ALL=C.UTF-8 LANGUAGE=de ${apt} || :`)).toContain('E: Paket');
+  const { remote } = await connect('noisy', PASSWORD);
+  const said = await remote.run(sh`echo "$LANGUAGE"; apt-get -s remove nowhere-to-be-found 2>&1 || :`);
+  expect(said).toContain('E: Unable to locate package nowhere-to-be-found');
+  const job = sh`apt-get -s remove nowhere-to-be-found 2>&1 || :`;
+  expect(await remote.job('language', job)).toContain('E: Unable to locate package');
+  await remote.close();
 });
 
 test('what runs as root is never given the password, nor is it in any argument', async () => {

@@ -1,0 +1,61 @@
+/** The machine that kbuild runs on sleeps for ten minutes in the middle of joins: longer than locks, Leases and sshd wait. */
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inventoryFile, start } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
+import { nodes } from '../pods.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const HOSTS = ['ascp1', 'asw1', 'asw2'];
+const [cp, w1] = HOSTS as [string, string, string];
+const ASLEEP_MS = 10 * 60_000;
+const MINUTES_MS = 5 * 60_000;
+let args: readonly string[];
+
+const inside = async (host: string, command: string): Promise<string> =>
+  (await lab.inside(host, command)).stdout.trim();
+
+beforeAll(async () => {
+  await lab.up(HOSTS);
+  await lab.reset(HOSTS);
+  // Whoever says nothing is not kept for ever: as many servers are set up.
+  for (const host of HOSTS) {
+    await inside(
+      host,
+      "printf 'ClientAliveInterval 30\\nClientAliveCountMax 3\\n' >/etc/ssh/sshd_config.d/alive.conf && systemctl reload ssh",
+    );
+  }
+  const inventory = await lab.inventory(HOSTS);
+  const { folder, file } = inventoryFile({});
+  process.env['XDG_STATE_HOME'] = join(folder, 'state');
+  writeFileSync(file, stringify({ ...inventory, name: 'asleep' }, { aliasDuplicateObjects: false }));
+  args = ['up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf')];
+});
+
+afterAll(() => lab.down(HOSTS));
+
+test('what was under way is followed, and the run goes on where it stood', { timeout: 30 * 60_000 }, async () => {
+  const running = start(args);
+  await waitUntil('the join of w1', MINUTES_MS, async () =>
+    (await inside(w1, "systemctl list-units --plain --no-legend --all 'kbuild-job-kubeadm-join*'")).includes('join'),
+  );
+  running.kill('SIGSTOP');
+  const from = performance.now();
+  // Nobody holds the lock any more, long before it wakes.
+  await waitUntil(
+    'the locks are free',
+    MINUTES_MS,
+    async () => (await inside(cp, 'flock -n /run/kbuild/lock echo free || :')) === 'free',
+  );
+  console.log(`the lock was free ${((performance.now() - from) / 1000).toFixed(0)} s after it fell asleep`);
+  await new Promise((resolve) => setTimeout(resolve, ASLEEP_MS - (performance.now() - from)));
+  running.kill('SIGCONT');
+  const woke = performance.now();
+  ok(await running.ended);
+  console.log(`it ended ${((performance.now() - woke) / 1000).toFixed(0)} s after it woke`);
+  expect(await nodes(cp)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
+  expect(ok(await start(args).ended).stdout).toContain('nothing to do');
+});
