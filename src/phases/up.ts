@@ -93,12 +93,12 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       // Where kbuild builds etcd beside the control planes, all of it serves before.
       ...(inventory.etcd.topology === 'built' ? {} : { overlaps: true }),
     },
-    // Before anybody joins: it deletes tokens, and tells kubeadm what joins shall find.
+    // Before anybody joins: it tells kubeadm what joins shall find.
     {
       name: 'settings',
       title: 'Configure kubeadm',
       ...cluster,
-      steps: [noLeftoverTokens, kubeadmSettings, kubeletRequests],
+      steps: [kubeadmSettings, kubeletRequests],
       overlaps: true,
     },
     {
@@ -143,7 +143,13 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
     },
     { name: 'nodes', title: 'Label nodes', ...linux, hosts: nodes, steps: [labelsAndTaints], overlaps: true },
     ...windows.nodes,
-    { name: 'objects', title: 'Apply manifests', ...cluster, steps: [userManifests, unwantedObjects] },
+    {
+      name: 'objects',
+      title: 'Apply manifests',
+      ...cluster,
+      // Nobody joins any more, neither by this run nor by one that it followed.
+      steps: [noLeftoverTokens, userManifests, unwantedObjects],
+    },
     {
       name: 'verify',
       title: 'Verify nodes',

@@ -127,6 +127,21 @@ describe('what an interrupted run left', () => {
     expect(change!.apply).toBeUndefined();
   });
 
+  test('its tokens are left while somebody may be joining with them', () => {
+    const cluster = clusterOf({ leftoverTokens: ['abcdef'] });
+    const seen = (facts: Parameters<typeof factsOf>[0]) =>
+      noLeftoverTokens.diff({
+        inventory,
+        host: cp1,
+        facts: cluster,
+        fleet: fleetOf([CONTROL, [w1, factsOf(facts)]], cluster),
+      });
+    expect(seen({ runningJob: 'kbuild-job-kubeadm-join-1-x.service' })).toEqual([]);
+    expect(seen({})).toHaveLength(1);
+    const fleet = { ...fleetOf([CONTROL], cluster), unreachable: [{ host: w1, error: new Error('no answer') }] };
+    expect(noLeftoverTokens.diff({ inventory, host: cp1, facts: cluster, fleet })).toEqual([]);
+  });
+
   test('its tokens are deleted by their ids', async () => {
     const cluster = clusterOf({ leftoverTokens: ['abcdef', 'ghijkl'] });
     const target = { inventory, host: cp1, facts: cluster, fleet: fleetOf([CONTROL], cluster) };

@@ -23,6 +23,14 @@ test('the founder goes through to the settings at its own pace; then everybody j
   expect(groups(phases)[1]!.map(({ name }) => name)).toEqual(['network', 'control-planes', 'join']);
 });
 
+test('tokens of interrupted runs are deleted when nobody joins any more, with the job of such a run neither', () => {
+  const at = (step: string) =>
+    groups(phases).findIndex((group) => group.some(({ steps }) => steps.some(({ name }) => name === step)));
+  expect(at('job-ended')).toBe(0);
+  expect(at('no-leftover-tokens')).toBeGreaterThan(at('kubeadm-join'));
+  expect(at('no-leftover-tokens')).toBeGreaterThan(0);
+});
+
 test('one control plane at a time is founded, and few kubelets are restarted at once', () => {
   const of = (name: string) => phases.find((phase) => phase.name === name)!.concurrency;
   expect([of('init'), of('kubelets')]).toEqual([1, 1]);
