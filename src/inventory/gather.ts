@@ -1,22 +1,19 @@
 import { Secret } from '../shell/secret.ts';
 import { minorOf } from '../versions.ts';
 import type { Authority } from './control-plane.ts';
-import type { ExternalEtcd, JsonObject, PackageRepository, UserManifest } from './inventory.ts';
+import type { ExternalEtcd, PackageRepository } from './inventory.ts';
 import { ownAuthority } from './authority.ts';
-import { manifestObjects } from './manifests.ts';
+import { readManifests, type AppliedManifests } from './read-manifests.ts';
 import type { Path } from './path.ts';
 import { readerOf, type Reader, type Report } from './reader.ts';
 import type { InventoryFile } from './schema.ts';
-import type { Sources } from './sources.ts';
+import { isUrl, type Sources } from './sources.ts';
 import type { SshSecrets } from './ssh.ts';
 
 /** What the inventory names but does not hold. */
-export interface Gathered {
+export interface Gathered extends AppliedManifests {
   /** Contents of `files:`, in its order. */
   readonly files: readonly (string | Secret)[];
-  readonly manifests: readonly UserManifest[];
-  /** Of `network.calico.operator`, in its order. */
-  readonly calicoOperator: readonly UserManifest[];
   /** PEM texts of `runtime.registries`, in its order. */
   readonly registryCas: readonly (string | undefined)[];
   readonly registryPasswords: readonly (Secret | undefined)[];
@@ -35,8 +32,6 @@ export interface Gathered {
 const PATCH_FILE =
   /^(?:etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kubeletconfiguration|corednsdeployment)[^+/]*(?:\+(?:strategic|merge|json))?\.(?:yaml|json)$/;
 
-const isUrl = (value: string): boolean => /^[a-z]+:\/\//.test(value);
-
 /** The repository's signing key: where a host fetches it, or the key itself. */
 const signingKey = async (reader: Reader, path: Path, given: string): Promise<PackageRepository['key']> =>
   isUrl(given) ? { url: given } : { content: await reader.binary(path, given) };
@@ -45,20 +40,6 @@ async function certificate(reader: Reader, path: Path, name: string, report: Rep
   const pem = await reader.text(path, name);
   if (pem !== '' && !pem.includes('-----BEGIN CERTIFICATE-----')) report(path, `${name}: holds no PEM certificate`);
   return pem;
-}
-
-interface PlacedManifest extends UserManifest {
-  readonly path: Path;
-}
-
-async function readManifest(reader: Reader, sources: Sources, path: Path, source: string): Promise<UserManifest> {
-  const nothing = { source, objects: [] };
-  if (isUrl(source) && sources.fetch === undefined) return nothing;
-  const text = isUrl(source)
-    ? await reader.attempt(path, source, () => sources.fetch!(source), '')
-    : await reader.text(path, source);
-  const parse = (): Promise<UserManifest> => Promise.resolve({ source, objects: manifestObjects(text, source) });
-  return reader.attempt(path, 'manifest', parse, nothing);
 }
 
 async function patchFiles(reader: Reader, path: Path, folder: string, names: readonly string[], report: Report) {
@@ -72,19 +53,6 @@ async function patchFiles(reader: Reader, path: Path, folder: string, names: rea
       );
   }
   return contents;
-}
-
-/** An object that two manifests describe would be applied twice, by turns. */
-function reportRepeatedObjects(manifests: readonly PlacedManifest[], report: Report): void {
-  const seen = new Map<string, string>();
-  for (const { objects, source, path } of manifests)
-    for (const object of objects) {
-      const { name, namespace } = object['metadata'] as JsonObject;
-      const key = JSON.stringify([object['apiVersion'], object['kind'], namespace, name]);
-      const first = seen.get(key);
-      if (first === undefined) seen.set(key, source);
-      else report(path, `${source}: ${String(object['kind'])} ${String(name)} is in ${first} already`);
-    }
 }
 
 /** The secrets of every host's login: its own references, else the inventory's, which are asked once for all. */
@@ -118,16 +86,7 @@ async function externalEtcd(reader: Reader, { etcd }: InventoryFile, report: Rep
 export async function gather(file: InventoryFile, folder: string, sources: Sources, report: Report): Promise<Gathered> {
   const reader = readerOf(folder, sources, report);
   const { runtime, kubernetes, kubeadm } = file;
-  const manifestsOf = (at: Path, names: readonly string[]): Promise<readonly PlacedManifest[]> =>
-    Promise.all(
-      names.map(async (source, i) => {
-        const path = [...at, i];
-        return { ...(await readManifest(reader, sources, path, source)), path };
-      }),
-    );
-  const calicoOperator = await manifestsOf(['network', 'calico', 'operator'], file.network.calico.operator);
-  const manifests = await manifestsOf(['manifests'], file.manifests);
-  reportRepeatedObjects([...calicoOperator, ...manifests], report);
+  const applied = await readManifests(reader, file, sources, report);
   const patchFolder = kubeadm.patches;
   const patchPath = ['kubeadm', 'patches'];
   const { repository } = kubernetes;
@@ -143,8 +102,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
         return source === undefined ? (content ?? '') : reader.text(['files', i, 'source'], source);
       }),
     ),
-    manifests: manifests.map(({ source, objects }) => ({ source, objects })),
-    calicoOperator: calicoOperator.map(({ source, objects }) => ({ source, objects })),
+    ...applied,
     registryCas: await Promise.all(
       runtime.registries.map(async ({ ca }, i) =>
         ca === undefined ? undefined : certificate(reader, ['runtime', 'registries', i, 'ca'], ca, report),

@@ -20,6 +20,9 @@ export interface Sources {
   readonly filter?: (command: string, input: string, variables: Readonly<Record<string, string>>) => Promise<string>;
 }
 
+/** Whether a source is fetched, instead of read from a file. */
+export const isUrl = (source: string): boolean => /^[a-z]+:\/\//.test(source);
+
 const COMMAND_TIMEOUT_MS = 60_000;
 /** Somebody may have to touch a token, or to say yes. */
 const FILTER_TIMEOUT_MS = 10 * 60_000;

@@ -306,11 +306,17 @@ test('Calico’s operator is read like manifests, and an object of it is in no o
     'network: { plugin: calico, calico: { operator: [crds.yaml, operator.yaml] } }\nmanifests: [a.yaml]',
   );
   const object = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
-  const files = { 'crds.yaml': object('a'), 'operator.yaml': object('b'), 'a.yaml': object('c') };
+  const crds = 'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: installations.operator.tigera.io }\n'; // prettier-ignore
+  const files = { 'crds.yaml': crds, 'operator.yaml': object('b'), 'a.yaml': object('c') };
   const { network } = await inventoryOf(text, files);
   expect(network.calico!.operator.map(({ source, objects }) => [source, objects.length])).toEqual([['crds.yaml', 1], ['operator.yaml', 1]]); // prettier-ignore
   expect(await problemsOf(text, { ...files, 'a.yaml': object('b') })).toEqual([
     '4:13 manifests[0]: a.yaml: ConfigMap b is in operator.yaml already',
+  ]);
+  expect(await problemsOf(text, { ...files, 'crds.yaml': object('a') })).toEqual([
+    expect.stringMatching(
+      /^3:\d+ network\.calico\.operator: none of these holds .* installations\.operator\.tigera\.io/,
+    ),
   ]);
 });
 
