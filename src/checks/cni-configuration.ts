@@ -1,7 +1,6 @@
 import { hasKubelet } from '../facts/joined.ts';
+import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
 import { eachHost } from './each-host.ts';
-
-const OURS = { flannel: '10-flannel.conflist', calico: '10-calico.conflist' } as const;
 
 /** No other network plugin would be used in the place of ours. */
 export const cniConfiguration = eachHost(
@@ -14,13 +13,14 @@ export const cniConfiguration = eachHost(
   ({ inventory, facts }) => {
     const { plugin } = inventory.network;
     if (plugin === 'none' || hasKubelet(facts)) return [];
-    const before = facts.cniConfigurations.filter((name) => name < OURS[plugin]);
+    const { cniConfig } = NETWORK_PLUGINS[plugin];
+    const before = facts.cniConfigurations.filter((name) => name < cniConfig);
     if (before.length === 0) return [];
     const files = before.map((name) => `/etc/cni/net.d/${name}`);
     return [
       {
         severity: 'error',
-        message: `${files.join(', ')} would be used instead of ${OURS[plugin]}`,
+        message: `${files.join(', ')} would be used instead of ${cniConfig}`,
         remedy: `remove it, if nothing needs it: rm ${files.join(' ')}`,
       },
     ];

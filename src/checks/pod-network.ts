@@ -1,14 +1,10 @@
+import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
 import { listeningPorts } from '../inventory/ports.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { PodBlocked } from '../surveys/pod-network.ts';
 import type { Check, Finding } from './check.ts';
 
 const hostNamed = ({ hosts }: Inventory, node: string): Host | undefined => hosts.find(({ name }) => name === node);
-
-const LOGS = {
-  flannel: 'kubectl -n kube-flannel logs -l app=flannel',
-  calico: 'kubectl -n calico-system logs -l k8s-app=calico-node',
-} as const;
 
 /** What carries packets between the pods of two nodes, and where to look when it does not. */
 function carrier(inventory: Inventory, from: string, to: readonly string[]): string {
@@ -20,9 +16,9 @@ function carrier(inventory: Inventory, from: string, to: readonly string[]): str
       : listeningPorts(inventory, host).find(({ program, protocol }) => program === plugin && protocol === 'udp');
   const between = `between ${from} and ${to.join(', ')}`;
   if (overlay !== undefined && plugin !== 'none')
-    return `open udp port ${String(overlay.port)} (${plugin}) ${between}, in the firewalls of the hosts and on the way, and let the hosts forward packets; ${LOGS[plugin]} says more`;
+    return `open udp port ${String(overlay.port)} (${plugin}) ${between}, in the firewalls of the hosts and on the way, and let the hosts forward packets; ${NETWORK_PLUGINS[plugin].logs} says more`;
   return plugin === 'flannel'
-    ? `no router may stand ${between}, and the hosts must forward packets; ${LOGS.flannel} says more`
+    ? `no router may stand ${between}, and the hosts must forward packets; ${NETWORK_PLUGINS.flannel.logs} says more`
     : `look at the network plugin's pods and at what it needs ${between}`;
 }
 

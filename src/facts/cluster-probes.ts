@@ -1,5 +1,6 @@
 import { apiServerUrl } from '../inventory/api-server.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
+import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
 import { controlPlanes } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
@@ -26,12 +27,8 @@ const adminKubectl = (server: string): readonly string[] => [
   ...['--kubeconfig', paths.adminConf, '--server', server, '--request-timeout=5s'],
 ];
 
-/** Where the pods of a network plugin are, and those of what makes them. */
-const PLUGIN_NAMESPACES = {
-  flannel: ['kube-flannel'],
-  calico: ['calico-system', 'tigera-operator'],
-  none: [],
-} as const;
+const pluginNamespaces = ({ network: { plugin } }: Inventory): readonly string[] =>
+  plugin === 'none' ? [] : NETWORK_PLUGINS[plugin].namespaces;
 
 /** Prints live objects. One whose kind the API does not know (its CRD is not there yet) is absent, not unknown. */
 const objects = (tool: readonly string[], wanted: readonly JsonObject[], output: readonly string[]) =>
@@ -78,7 +75,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
     configMaps: probe(raw('/api/v1/namespaces/kube-system/configmaps'), parseConfigMaps),
     systemPods: probe(raw('/api/v1/namespaces/kube-system/pods'), parsePods),
     pluginPods: probe(
-      sh`for namespace in ${PLUGIN_NAMESPACES[inventory.network.plugin]}; do ${tool} get --raw "/api/v1/namespaces/$namespace/pods" || exit 1; echo; done`,
+      sh`for namespace in ${pluginNamespaces(inventory)}; do ${tool} get --raw "/api/v1/namespaces/$namespace/pods" || exit 1; echo; done`,
       (out) => lines(out).flatMap(parsePods),
     ),
     // Ids and descriptions only: the token itself stays where it is.

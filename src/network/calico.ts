@@ -3,12 +3,6 @@ import { endpointHost } from '../inventory/api-server.ts';
 import type { Calico, Inventory, JsonObject } from '../inventory/inventory.ts';
 import { manifest, type Manifest } from '../resources/manifest.ts';
 
-/** Label of Calico's pods on Linux hosts. */
-export const CALICO_LABEL = { name: 'k8s-app', value: 'calico-node' } as const;
-
-/** The file that Calico's pods write to /etc/cni/net.d. */
-export const CALICO_CNI_FILE = '10-calico.conflist';
-
 /** Calico's CRD for IPAM, where its operator's manifests leave the API of version 3 to the cluster itself (3.32, optional). */
 const NATIVE_CRD = 'apiextensions.k8s.io/v1/CustomResourceDefinition//ipamconfigurations.projectcalico.org';
 

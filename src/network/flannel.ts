@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
 import { flannelNetConf } from '../cluster/flannel-net-conf.ts';
 import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
 import { manifest, type Manifest } from '../resources/manifest.ts';
 
 const NAMESPACE = 'kube-flannel';
 const CONFIG = 'kube-flannel-cfg';
 const ACCOUNT = 'flannel';
 
-/** Label of flannel's pods. */
-export const FLANNEL_LABEL = { name: 'app', value: 'flannel' } as const;
-
-/** The file that flannel's pods write to /etc/cni/net.d; `reset` removes it. */
-export const CNI_CONFIG_FILE = '10-flannel.conflist';
+const { label: LABEL, cniConfig: CNI_CONFIG_FILE } = NETWORK_PLUGINS.flannel;
 
 const named = (apiVersion: string, kind: string, name: string, rest: object): JsonObject => ({
   apiVersion,
@@ -60,7 +57,7 @@ const configHash = (inventory: Inventory): string =>
 
 function daemonSet(inventory: Inventory): JsonObject {
   const { network } = inventory;
-  const labels = { [FLANNEL_LABEL.name]: FLANNEL_LABEL.value };
+  const labels = { [LABEL.name]: LABEL.value };
   const config = { name: 'flannel-cfg', mountPath: '/etc/kube-flannel/' };
   return {
     apiVersion: 'apps/v1',

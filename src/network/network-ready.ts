@@ -1,9 +1,6 @@
 import type { Change, Step } from '../engine/step.ts';
 import type { ClusterUp, PodView } from '../facts/cluster.ts';
-import { CALICO_LABEL } from './calico.ts';
-import { FLANNEL_LABEL } from './flannel.ts';
-
-const LABELS = { flannel: FLANNEL_LABEL, calico: CALICO_LABEL } as const;
+import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
 
 const notReady = ({ name, trouble }: PodView): string => `${name} not ready${trouble === '' ? '' : `: ${trouble}`}`;
 
@@ -27,7 +24,7 @@ export const networkReady: Step = {
     const { cluster } = fleet;
     if (cluster.state === 'down') return wait(`wait for the API server to answer (${cluster.reason})`);
     if (cluster.state === 'absent') return wait(`wait until the network of ${host.name} carries`);
-    const label = LABELS[plugin];
+    const { label } = NETWORK_PLUGINS[plugin];
     const pod = cluster.pods.find(({ node, labels }) => node === host.name && labels[label.name] === label.value);
     if (pod?.ready !== true)
       return wait(`wait for ${plugin} on ${host.name} (found ${pod === undefined ? nobody(cluster) : notReady(pod)})`);

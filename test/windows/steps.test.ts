@@ -333,6 +333,45 @@ describe('a host that leaves', () => {
   });
 });
 
+describe('beside Calico', () => {
+  const base = inventoryOf().network;
+  const network = {
+    ...base,
+    plugin: 'calico',
+    calico: { operator: [] },
+    windows: { mode: 'calico', services: false, kubeProxyImage: 'k' },
+  } as const;
+
+  test('a host gets nothing of flannel, and lets VXLAN in', async () => {
+    const it = world({}, { network });
+    const done = await carryOut(it, up(it));
+    expect(done).toContain('let UDP 4789 in for VXLAN (found none)');
+    expect(done.filter((summary) => summary.includes('flannel'))).toEqual([]);
+    expect(due(it)).toEqual([]);
+  });
+
+  test('it loses what Calico left when it is reset', async () => {
+    const it = world({}, { network });
+    const before = remnants(it.machine);
+    await carryOut(it, up(it));
+    it.machine.networks.push({ id: '1', name: 'Calico', type: 'Overlay' });
+    for (const path of [
+      'etc\\cni\\net.d\\10-calico.conflist',
+      'var\\lib\\calico\\mtu',
+      'var\\log\\calico\\cni\\cni.log',
+      'CalicoWindows\\nodename',
+    ])
+      // prettier-ignore
+      filesOf(it.machine).put(`C:\\${path}`, '');
+    const phases = reset(it.inventory, {}).filter(({ kind }) => kind === 'windows');
+    await carryOut(
+      it,
+      phases.flatMap(({ steps }) => steps as Step<'windows'>[]),
+    );
+    expect({ ...remnants(it.machine), features: [] }).toEqual({ ...before, features: [] });
+  });
+});
+
 describe('what kubeadm and containerd are told', () => {
   const { inventory, host } = world({ kubelet: { config: { maxPods: 40 }, extraArgs: [] } });
 
