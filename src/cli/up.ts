@@ -80,6 +80,7 @@ export async function carryOut(
       phases,
       watch: connected.watch,
       on: connected.on,
+      held: lock.held,
       planned: new Set([...known, ...beyond.map(changeId)]),
       approve: async (summary) => {
         await run.stopDrawing();

@@ -15,6 +15,8 @@ export interface Convergence {
   readonly phases: readonly Phase[];
   readonly watch: Watch;
   readonly on: On;
+  /** As `Lock.held`. */
+  readonly held: () => Promise<number>;
   /** Identities of the changes that were confirmed. */
   readonly planned: ReadonlySet<string>;
   /** Asked about a change beyond the confirmed ones; false stops its host. */

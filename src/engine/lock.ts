@@ -21,6 +21,11 @@ export interface Lock {
   readonly lost: Promise<Error>;
   /** When each host's lock was used before, as its fact `lockUsed` tells it; a host that cannot tell is missing. */
   readonly usedBefore: ReadonlyMap<string, string>;
+  /**
+   * Resolves as soon as this run has all its locks, to how often it lost one and took it again: others may have been at
+   * work then. A process that was frozen or asleep asks its hosts first. @throws what `lost` settles with
+   */
+  readonly held: () => Promise<number>;
   release(): Promise<void>;
 }
 
@@ -74,13 +79,19 @@ export async function lockHosts(
       first === LOCKED ? [] : [[name, first.slice(LOCKED.length + 1)] as const],
     ),
   );
+  const again: Again = { times: 0, taking: new Map() };
   const lost = new Promise<Error>((resolve) => {
     for (const remote of sorted)
-      void keep(remote, line, held, pause, over.signal).then((error) => {
+      void keep(remote, line, { held, again, pause, over: over.signal }).then((error) => {
         if (error !== undefined) resolve(error);
       });
   });
-  return { lost, usedBefore, release: releaseAll };
+  const heldNow = async (): Promise<number> => {
+    await Promise.all(sorted.map((remote) => makeSure(remote, line, held)));
+    await Promise.all(again.taking.values());
+    return again.times;
+  };
+  return { lost, usedBefore, held: heldNow, release: releaseAll };
 }
 
 const rejections = (results: readonly PromiseSettledResult<void>[]): readonly Error[] =>
@@ -101,25 +112,54 @@ function holding(remote: Lockable, line: string): Promise<Held> {
   return remote.hold({ ...powershell('windows/lock.ps1', { Root: state, Lock: lock, Holder: line }), title });
 }
 
+/** Locks that were lost. */
+interface Again {
+  /** How often one was taken again. */
+  times: number;
+  /** Those that are being taken again, or cannot be, by host. */
+  readonly taking: Map<string, Promise<unknown>>;
+}
+
+interface Keeping {
+  readonly held: Map<string, Held>;
+  readonly again: Again;
+  readonly pause: Pause;
+  readonly over: AbortSignal;
+}
+
 /** Takes the lock again whenever it was lost, until `over`; returns why it could not. */
-async function keep(
-  remote: Lockable,
-  line: string,
-  held: Map<string, Held>,
-  pause: Pause,
-  over: AbortSignal,
-): Promise<Error | undefined> {
+async function keep(remote: Lockable, line: string, { held, again, pause, over }: Keeping): Promise<Error | undefined> {
   const { name } = remote.host;
+  const retake = async (status: number | string): Promise<void> => {
+    if (String(status).startsWith('SIG') || status === STOPPED)
+      throw new Refused(name, 'somebody freed the lock by force');
+    held.set(name, await takeAgain(remote, line, pause, over));
+    again.times += 1;
+  };
   try {
     for (;;) {
       const status = await held.get(name)!.ended;
       if (over.aborted) return undefined;
-      if (String(status).startsWith('SIG') || status === STOPPED)
-        return new Refused(name, 'somebody freed the lock by force');
-      held.set(name, await takeAgain(remote, line, pause, over));
+      const taking = retake(status);
+      again.taking.set(name, taking);
+      await taking;
+      again.taking.delete(name);
     }
   } catch (error) {
     return over.aborted ? undefined : (error as Error);
+  }
+}
+
+/** Asks the host of a lock that may have ended unnoticed whether it is still ours; gives it up when it is not. */
+async function makeSure(remote: Lockable, line: string, held: Map<string, Held>): Promise<void> {
+  const one = held.get(remote.host.name)!;
+  if (!one.isDoubtful()) return;
+  const holder = await whoHolds(remote).catch(() => undefined);
+  if (holder === nameIn(line)) one.trust();
+  else {
+    await one.release();
+    // Whoever keeps it has waited for the same, and before: it is being taken again now.
+    await one.ended;
   }
 }
 
@@ -175,5 +215,8 @@ async function lockHolder(remote: Lockable, force: 'yes' | 'no'): Promise<string
       ) as string | null)
     : await remote.run(script('linux/lock-holder.sh', { LOCK: paths.lock, FORCE: force }));
   const line = (said ?? '').trim();
-  return line === '' ? undefined : line.replace(/^by /, '');
+  return line === '' ? undefined : nameIn(line);
 }
+
+/** Who, of a line of `describe`. */
+const nameIn = (line: string): string => line.replace(/^by /, '');

@@ -51,16 +51,23 @@ export async function stepOnHost(
       const { value, sawCluster } = await watch.evaluate(question);
       return { due: value === 'not observed' ? [] : value, sawCluster };
     });
-  const found = await look(nowMs() + UNTOLD_MS);
-  if (found.due.length === 0) return 0;
+  const timesLost = await run.held();
+  const seen = await look(nowMs() + UNTOLD_MS);
+  if (seen.due.length === 0) return 0;
   const make = async (): Promise<number> => {
+    let found = seen;
+    if ((await run.held()) !== timesLost) {
+      // Others may have had the hosts meanwhile.
+      watch.expireAll();
+      found = await look(nowMs() + UNTOLD_MS);
+    }
     const applied = await apply(run, phase, place, host, found);
     await settle(run, place, step.settleMs ?? 0, look);
     // What was waited for is somebody else's work: a job of another run may just have joined the host.
     if (found.due.some(({ apply: own }) => own === undefined)) watch.expireCluster();
     return applied;
   };
-  return found.due.some(({ disrupts }) => disrupts === true) ? turn(host, make) : make();
+  return seen.due.some(({ disrupts }) => disrupts === true) ? turn(host, make) : make();
 }
 
 function stopIfInterrupted(signal: AbortSignal, when: string): void {
@@ -88,7 +95,8 @@ async function apply(
       if (!(await run.approve(`${host.name}: ${change.summary}`)))
         throw new Refused(host.name, `not in the confirmed plan: ${change.summary}`);
     }
-    // Waiting for its turn, or for the answer, a run may have been interrupted.
+    // Waiting for its turn, or for the answer, a run may have been interrupted, or frozen.
+    await run.held();
     stopIfInterrupted(signal, 'before a change');
     applied += 1;
     const startedMs = nowMs();

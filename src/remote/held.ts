@@ -4,6 +4,8 @@ import type { Held } from './remote.ts';
 
 /** A held command that reads stdin gets one byte this often: silence means that nobody is there any more. */
 const HEARTBEAT_MS = 10_000;
+/** What is held ends after 45 s of silence; nobody can tell to the second how long a silence was at the other end. */
+const DOUBTFUL_MS = 30_000;
 
 /** How a held command's channel is read. */
 export interface Reading {
@@ -14,7 +16,13 @@ export interface Reading {
 }
 
 /** Returns with the first word of a command, and sends it a dot every ten seconds until it ends or is released. */
-export async function keepHeld(channel: Channel, pause: Pause, { first, failure }: Reading): Promise<Held> {
+export async function keepHeld(
+  channel: Channel,
+  pause: Pause,
+  { first, failure }: Reading,
+  // The time of day: it goes on while the machine sleeps.
+  nowMs: () => number = Date.now,
+): Promise<Held> {
   const over = new AbortController();
   const ended = channel.ended.then((result) => {
     over.abort();
@@ -31,8 +39,13 @@ export async function keepHeld(channel: Channel, pause: Pause, { first, failure 
       })
       .catch(reject);
   });
+  let beatMs = nowMs();
+  let wasSilent = false;
+  const isSilent = () => nowMs() - beatMs > DOUBTFUL_MS;
   const beat = async () => {
     while (!over.signal.aborted) {
+      wasSilent ||= isSilent();
+      beatMs = nowMs();
       channel.write('.');
       await pause(HEARTBEAT_MS, over.signal);
     }
@@ -41,6 +54,11 @@ export async function keepHeld(channel: Channel, pause: Pause, { first, failure 
   return {
     first: word,
     ended: ended.then(({ status }) => status),
+    isDoubtful: () => wasSilent || isSilent(),
+    trust: () => {
+      wasSilent = false;
+      beatMs = nowMs();
+    },
     async release() {
       over.abort();
       channel.close();

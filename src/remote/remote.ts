@@ -8,6 +8,10 @@ export interface Held {
   readonly first: string;
   /** Settles when the command or the connection ended: exit status, a signal's name, or `lost`. */
   readonly ended: Promise<number | string>;
+  /** True after this process was silent for so long, frozen or asleep, that the command may have ended without our knowing yet. */
+  readonly isDoubtful: () => boolean;
+  /** It was seen to live: no doubt any more. */
+  readonly trust: () => void;
   release(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { plan } from '../../src/engine/plan.ts';
 import type { Step } from '../../src/engine/step.ts';
 import { FactError, Interrupted, NotConverged, Refused } from '../../src/errors.ts';
@@ -207,4 +207,32 @@ test('changes that disrupt go host by host, at most one worker in ten', async ()
   await here.run([linuxPhase('a', workers, [restart])]);
   expect(most).toBe(2);
   expect([...here.words.values()].every((said) => said.has('restarted'))).toBe(true);
+});
+
+describe('locks', () => {
+  test('nothing is changed without them', async () => {
+    const here = world([w1]);
+    const { failures } = await here.run([linuxPhase('greet', [w1], [wants('hello')])], {
+      held: () => Promise.reject(new Refused('w1', 'locked: held by bob')),
+    });
+    expect(failures.get('w1')!.message).toContain('held by bob');
+    expect([...here.words.get('w1')!]).toEqual([]);
+  });
+
+  test('after they were lost, what others may have changed is looked at before anything is changed', async () => {
+    const here = world([w1]);
+    const applied: string[] = [];
+    const step = wants('hello', { apply: ({ name }) => void applied.push(name) });
+    let asked = 0;
+    const { failures } = await here.run([linuxPhase('greet', [w1], [step])], {
+      held: () => {
+        asked += 1;
+        // Between the look and the change the lock was lost, and somebody else said it.
+        if (asked === 2) here.words.get('w1')!.add('hello');
+        return Promise.resolve(asked === 1 ? 0 : 1);
+      },
+    });
+    expect([...failures]).toEqual([]);
+    expect(applied).toEqual([]);
+  });
 });

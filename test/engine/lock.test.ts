@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { lockHosts, refuseLocked, type LockHolder } from '../../src/engine/lock.ts';
 import { ConnectError, Refused } from '../../src/errors.ts';
 import type { Held } from '../../src/remote/remote.ts';
@@ -9,10 +9,12 @@ const holder: LockHolder = { who: 'alice@laptop', pid: 7, since: '2026-01-01T00:
 /** A host whose lock is taken by script: each answer is what its `hold` says, or throws. */
 function host(name: string, log: string[], answers: readonly (string | Error)[] = ['locked']) {
   const left = [...answers];
+  let says: string | undefined;
+  let doubtful = false;
   let end: (status: number | string) => void = () => undefined;
   return {
     host: linuxHost(name),
-    run: () => Promise.reject(new Error('not expected')),
+    run: () => (says === undefined ? Promise.reject(new Error('not expected')) : Promise.resolve(says)),
     hold: (): Promise<Held> => {
       const answer = left.shift() ?? 'locked';
       log.push(`${name} ${answer instanceof Error ? answer.name : answer}`);
@@ -21,12 +23,22 @@ function host(name: string, log: string[], answers: readonly (string | Error)[] 
       return Promise.resolve({
         first: answer,
         ended,
+        isDoubtful: () => doubtful,
+        trust: () => {
+          doubtful = false;
+          log.push(`${name} trusted`);
+        },
         release: () => {
           log.push(`${name} released`);
           end(0);
           return Promise.resolve();
         },
       });
+    },
+    /** This process was frozen; who holds the lock by what the host says now. */
+    sleeps: (holderLine: string) => {
+      doubtful = true;
+      says = holderLine;
     },
     /** Ends what is held. */
     ends: (status: number | string) => end(status),
@@ -127,4 +139,46 @@ test('a host that somebody works on is refused, without taking a lock', async ()
   await expect(refuseLocked([answering('a', ''), answering('b', 'by bob@desk (pid 1)\n')])).rejects.toThrow(
     'b: refused: locked: held by bob@desk (pid 1)',
   );
+});
+
+describe('before a change', () => {
+  const mine = 'by alice@laptop (pid 7) since 2026-01-01T00:00:00Z: kbuild up\n';
+
+  test('a lock that was lost is waited for, and how often that was is told', async () => {
+    const log: string[] = [];
+    const a = host('a', log);
+    const lock = await lockHosts([a], holder, soon);
+    expect(await lock.held()).toBe(0);
+    a.ends('lost');
+    await settled(log, 2);
+    expect(await lock.held()).toBe(1);
+    await lock.release();
+  });
+
+  test('it is refused when somebody else has the lock', async () => {
+    const log: string[] = [];
+    const a = host('a', log, ['locked', 'held by bob']);
+    const lock = await lockHosts([a], holder, soon);
+    a.ends(0);
+    await lock.lost;
+    await expect(lock.held()).rejects.toThrow('a: refused: locked: held by bob');
+  });
+
+  test('a process that slept asks: its lock may still be its own', async () => {
+    const log: string[] = [];
+    const a = host('a', log);
+    const lock = await lockHosts([a], holder, soon);
+    a.sleeps(mine);
+    expect(await lock.held()).toBe(0);
+    expect(log).toEqual(['a locked', 'a trusted']);
+    await lock.release();
+  });
+
+  test('a process that slept asks: another may have it, though nothing else was heard of that yet', async () => {
+    const log: string[] = [];
+    const a = host('a', log, ['locked', 'held by bob']);
+    const lock = await lockHosts([a], holder, soon);
+    a.sleeps('by bob@desk (pid 1) since then: kbuild up\n');
+    await expect(lock.held()).rejects.toThrow('a: refused: locked: held by bob');
+  });
 });

@@ -16,7 +16,12 @@ export interface World {
   readonly events: Event[];
   readonly run: (
     phases: readonly Phase[],
-    options?: { readonly signal?: AbortSignal; readonly planned?: 'all' | 'nothing' },
+    options?: {
+      readonly signal?: AbortSignal;
+      readonly planned?: 'all' | 'nothing';
+      /** As `Lock.held`; default: never lost. */
+      readonly held?: () => Promise<number>;
+    },
   ) => Promise<Outcome>;
   readonly fleet: () => Fleet;
   /** Time goes on by so many ms. */
@@ -74,9 +79,10 @@ export function world(hosts: readonly LinuxHost[]): World {
     pass: (ms) => {
       nowMs += ms;
     },
-    run: (phases, { signal = new AbortController().signal, planned = 'all' } = {}) =>
+    run: (phases, { signal = new AbortController().signal, planned = 'all', held = () => Promise.resolve(0) } = {}) =>
       converge({
         inventory,
+        held,
         phases,
         watch: watch(fleet(), {
           facts: (one, names) => {

@@ -71,7 +71,13 @@ export function recordingOn(answers: Answers = {}): { readonly on: On; readonly 
       },
       hold: (command) => {
         run('hold', command);
-        return Promise.resolve({ first: '', ended: Promise.resolve(0), release: () => Promise.resolve() });
+        return Promise.resolve({
+          first: '',
+          ended: Promise.resolve(0),
+          isDoubtful: () => false,
+          trust: () => undefined,
+          release: () => Promise.resolve(),
+        });
       },
       renew: () => undefined,
       restart: () => Promise.resolve(void sent.push({ host, kind: 'restart', path: '' })),

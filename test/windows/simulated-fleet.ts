@@ -166,6 +166,7 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
           phases,
           watch: seen,
           on,
+          held: () => Promise.resolve(0),
           planned: new Set(changes.map(changeId)),
           approve: () => Promise.resolve(true),
           emit: (event) => events.push(event),

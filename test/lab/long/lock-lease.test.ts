@@ -1,21 +1,28 @@
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockHosts, whoHolds, type LockHolder } from '../../../src/engine/lock.ts';
 import { Refused } from '../../../src/errors.ts';
+import { inventoryFile, kbuild, start } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { waitUntil } from '../wait-until.ts';
 import { kbuilds } from '../scenarios/kbuilds.ts';
 
 const A = 'lease-w1';
+const CP = 'lease-cp1';
+const HOSTS = [A, CP];
+const MINUTES_MS = 5 * 60_000;
 const { connect, closeAll } = kbuilds();
 
 const holder = (who: string): LockHolder => ({ who, pid: 4321, since: '2026-01-01T12:03:00Z', command: 'kbuild up' });
 const alice = holder('alice@laptop');
 const bob = holder('bob@desk');
 
-beforeAll(() => lab.up([A]));
+beforeAll(() => lab.up(HOSTS));
 afterAll(async () => {
   await closeAll();
-  await lab.down([A]);
+  await lab.down(HOSTS);
 });
 
 test('a host that nobody can reach for 45 s loses the lock, and the run that comes back too late is told', async () => {
@@ -36,4 +43,39 @@ test('a host that nobody can reach for 45 s loses the lock, and the run that com
     await (other as { release(): Promise<void> }).release();
   }
   await lock.release();
+});
+
+test('a kbuild that was frozen while another took the lock changes nothing any more', async () => {
+  await lab.reset([CP]);
+  const inventory = await lab.inventory([CP]);
+  const { folder, file } = inventoryFile({});
+  process.env['XDG_STATE_HOME'] = join(folder, 'state');
+  writeFileSync(file, stringify({ ...inventory, name: 'frozen' }, { aliasDuplicateObjects: false }));
+  const args = ['up', file, '--yes', '--phase', 'prepare,runtime,packages'];
+  const inside = async (command: string) => (await lab.inside(CP, command)).stdout.trim();
+  const running = start(args);
+  await waitUntil('a job', MINUTES_MS, async () =>
+    (await inside("systemctl list-units --plain --no-legend 'kbuild-job-*'")).includes('kbuild-job-'),
+  );
+  expect((await kbuild(...args)).stderr).toContain(`${CP}: refused: locked: held by`);
+  running.kill('SIGSTOP');
+  const froze = performance.now();
+  await waitUntil('the lock is free', MINUTES_MS, async () => (await inside('cat /run/kbuild/lock')) === '');
+  console.log(`free ${((performance.now() - froze) / 1000).toFixed(1)} s after it was frozen`);
+  expect(performance.now() - froze).toBeLessThan(50_000);
+  await waitUntil(
+    'the end of the job',
+    MINUTES_MS,
+    async () => (await inside("systemctl list-units --plain --no-legend 'kbuild-job-*'")) === '',
+  );
+  const theirs = await connect(CP);
+  const lock = await lockHosts([theirs], bob);
+  await inside('touch /root/frozen');
+  running.kill('SIGCONT');
+  const { code, stderr } = await running.ended;
+  expect(stderr).toContain('held by bob@desk');
+  expect(code).toBe(7);
+  expect(await inside('find /etc /usr /var/lib/kbuild -newer /root/frozen -type f')).toBe('');
+  await lock.release();
+  expect((await kbuild(...args)).code).toBe(0);
 });
