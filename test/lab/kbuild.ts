@@ -19,6 +19,8 @@ export interface Ran {
 export interface Running {
   readonly pid: number;
   readonly kill: (signal: NodeJS.Signals) => void;
+  /** What it has printed on stdout so far. */
+  readonly printed: () => string;
   readonly ended: Promise<Ran>;
 }
 
@@ -42,7 +44,7 @@ export function start(args: readonly string[], options: { readonly killAfterMs?:
       resolve({ code, stdout, stderr, seconds: (performance.now() - from) / 1000 });
     });
   });
-  return { pid: child.pid!, kill: (signal) => child.kill(signal), ended };
+  return { pid: child.pid!, kill: (signal) => child.kill(signal), printed: () => stdout, ended };
 }
 
 /** Runs kbuild to its end. */

@@ -62,14 +62,37 @@ export async function stacked(
   };
 }
 
+/** `etcd` of `kbuild status --json`. */
+interface EtcdStatus {
+  readonly leader: string;
+  readonly members: readonly {
+    readonly name: string;
+    readonly id: string;
+    readonly healthy: boolean;
+    readonly learner: boolean;
+  }[];
+}
+
 /** What `kbuild status --json` says of etcd. */
-export async function membersOf({ run }: Stacked): Promise<readonly string[]> {
+export async function etcdOf({ run }: Stacked): Promise<EtcdStatus> {
   const { stdout, stderr } = await run('status', '--json');
   if (stdout === '') throw new Error(stderr);
-  const { etcd } = JSON.parse(stdout) as {
-    etcd: { members: { name: string; healthy: boolean; learner: boolean }[] };
-  };
-  return etcd.members
+  return (JSON.parse(stdout) as { readonly etcd: EtcdStatus }).etcd;
+}
+
+/** Its members, with what is wrong with them. */
+export const membersOf = async (cluster: Stacked): Promise<readonly string[]> =>
+  (await etcdOf(cluster)).members
     .map(({ name, healthy, learner }) => `${name}${healthy ? '' : ' down'}${learner ? ' learner' : ''}`)
     .sort();
-}
+
+/** etcdctl in the etcd that runs on a control plane; its stdout, empty where none runs. */
+export const etcdctl = async (host: string, args: string): Promise<string> =>
+  (
+    await lab.inside(
+      host,
+      `id=$(ctr -n k8s.io containers ls -q 'labels."io.kubernetes.container.name"==etcd' | while read -r c; do ctr -n k8s.io tasks ls | awk -v c="$c" '$1 == c && $3 == "RUNNING" { print c }'; done | head -n 1)
+       p=/etc/kubernetes/pki/etcd
+       ctr -n k8s.io tasks exec --exec-id "test-$$" "$id" etcdctl --endpoints https://127.0.0.1:2379 --cacert $p/ca.crt --cert $p/server.crt --key $p/server.key ${args}`,
+    )
+  ).stdout;
