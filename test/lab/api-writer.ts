@@ -29,11 +29,10 @@ export interface Written {
 
 /** An answer that is no success. */
 class Denied extends Error {
-  constructor(
-    readonly status: number,
-    text: string,
-  ) {
+  readonly status: number;
+  constructor(status: number, text: string) {
     super(`${String(status)} ${text.slice(0, 200)}`);
+    this.status = status;
   }
 }
 

@@ -65,7 +65,7 @@ test.each([
 ])('%s: only what is new is touched', async (what, names) => {
   const before = await membersOf(cluster);
   await cluster.name(names);
-  const added = names.filter((name) => !before.includes(name)).sort();
+  const added: readonly string[] = names.filter((name) => !before.includes(name)).sort();
   const changed = changedBy(timed(what, await cluster.up('--json')));
   // The balancer is the user's own, and the settings are the same: nobody else has anything to do.
   expect(changed.filter(({ host }) => !added.includes(host))).toEqual([]);
