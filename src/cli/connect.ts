@@ -69,7 +69,13 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   // Every host that is being dialled listens: no leak, which Node would warn of from the eleventh on.
   setMaxListeners(0, dialling.signal);
   const home = userInfo().homedir;
-  const config = sshConfig({ home });
+  const config = sshConfig({
+    home,
+    noSsh: (file) =>
+      context.err(
+        `${file} is not read: there is no ssh program here\n  → install openssh-client, or set ssh.configFile: none\n`,
+      ),
+  });
   const policy = flags.acceptNewHostKeys === true ? 'accept-new' : 'strict';
   const openssh = opensshDialler({ policy, home, signal: dialling.signal });
   const dialler = sshDialler({

@@ -16,6 +16,8 @@ export interface Tunnels {
 export interface Path {
   readonly stream: Duplex;
   readonly settled: () => void;
+  /** Another stream to the same machine. @throws ConnectError */
+  readonly again: () => Promise<Path>;
 }
 
 /** Connections to bastions: one to each, shared by all hosts behind it. */
@@ -28,6 +30,13 @@ export interface Bastions {
 /** sshd's default MaxStartups is 10: a fleet that dials through one bastion must leave room for others. */
 const HANDSHAKES = 8;
 
+/** A connection is shared only by those who would have trusted it too: what judges its host key counts. */
+const identityOf = (hop: Bastion): readonly unknown[] => [
+  hop.user,
+  whereOf({ address: hop.address, ssh: hop }),
+  hop.hostKeys ?? [hop.knownHostsFiles, hop.hostKeyAlias],
+];
+
 interface Opened {
   readonly tunnels: Promise<Tunnels>;
   readonly handshakes: Slots;
@@ -37,7 +46,7 @@ interface Opened {
 export function bastions(connect: (endpoint: Endpoint, through: Path | undefined) => Promise<Tunnels>): Bastions {
   const opened = new Map<string, Opened>();
   const open = async (name: string, hops: readonly Bastion[]): Promise<Opened> => {
-    const key = hops.map((hop) => `${hop.user}@${whereOf({ address: hop.address, ssh: hop })}`).join(' ');
+    const key = JSON.stringify(hops.map(identityOf));
     const known = opened.get(key);
     if (known !== undefined) {
       const lost = await known.tunnels.then(
@@ -68,7 +77,8 @@ export function bastions(connect: (endpoint: Endpoint, through: Path | undefined
     const { tunnels, handshakes } = await open(name, hops);
     const settled = await handshakes.take();
     try {
-      return { stream: await (await tunnels).forward(address, port), settled };
+      const stream = await (await tunnels).forward(address, port);
+      return { stream, settled, again: () => path(name, hops, address, port) };
     } catch (error) {
       settled();
       if (error instanceof ConnectError) throw error;

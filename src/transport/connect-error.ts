@@ -6,6 +6,8 @@ import { whereOf, type Endpoint } from './endpoint.ts';
 interface Failure extends Error {
   readonly level?: string;
   readonly code?: string;
+  /** Why identity files were not offered. */
+  readonly leftOut?: readonly string[];
 }
 
 /** Says what failed in words: which host, where, why, what to do, and whether trying again can help. */
@@ -20,7 +22,6 @@ export function connectError(endpoint: Endpoint, failure: Failure): ConnectError
   if (level === 'client-timeout')
     return error('no answer in time', true, `is the host up, and port ${String(port)} open?`);
   if (code === 'ENOTFOUND') return error('the name does not resolve', false, 'check the address in the inventory');
-  if (/no matching/i.test(message)) return noCommonAlgorithm(endpoint, failure, new Map(), []);
   if (/too many authentication failures/i.test(message))
     return error(
       `${user} was cut off after too many keys`,
@@ -59,10 +60,11 @@ function loginRefused(endpoint: Endpoint, failure: Failure): ConnectError {
       `is one of the agent's keys (ssh-add -l) in ${authorized}?`,
     );
   const certificate = identityFiles.map((file) => `${file}-cert.pub`).find((file) => existsSync(file));
+  const leftOut = (failure.leftOut ?? []).map((why) => `; ${why}`).join('');
   return errorAt(
     endpoint,
     failure,
-    `${refused} ${identityFiles.join(', ')}`,
+    `${refused} ${identityFiles.join(', ')}${leftOut}`,
     false,
     certificate === undefined
       ? `is ${identityFiles.map((file) => `${file.replace(/\.pub$/, '')}.pub`).join(' or ')} in ${authorized}?`
@@ -87,19 +89,17 @@ export function noCommonAlgorithm(
   const offered = (offers.get('KEX method') ?? '').split(',').filter((name) => name !== '' && !name.startsWith('kex-'));
   const real = offered.filter((name) => name !== 'ext-info-s');
   const error = (message: string, remedy: string) => errorAt(endpoint, failure, message, false, remedy);
+  const ours = `; kbuild has ${own.join(', ')}`;
   const add = 'let sshd allow curve25519-sha256 too (KexAlgorithms), or set ssh.client: openssh';
   if (/key exchange/.test(failure.message) && real.length > 0) {
     if (real.every((name) => /group-exchange/.test(name)))
       return error(
-        `the server offers only Diffie-Hellman group exchange (${real.join(', ')}), which kbuild refuses: it would stop everything else for seconds`,
+        `the server offers only Diffie-Hellman group exchange (${real.join(', ')}), which kbuild refuses: it would stop everything else for seconds${ours}`,
         add,
       );
     if (real.every((name) => /sntrup|mlkem|kyber/.test(name)))
-      return error(
-        `the server offers only post-quantum key exchange (${real.join(', ')}), which kbuild does not have`,
-        add,
-      );
-    return error(`no common key exchange: the server offers ${real.join(', ')}; kbuild has ${own.join(', ')}`, add);
+      return error(`the server offers only post-quantum key exchange (${real.join(', ')})${ours}`, add);
+    return error(`no common key exchange: the server offers ${real.join(', ')}${ours}`, add);
   }
   const lists = [...offers].flatMap(([kind, list]) =>
     OF_KIND[kind] === undefined ? [] : [`${OF_KIND[kind]}: ${list}`],

@@ -7,7 +7,8 @@ const MAX_DEPTH = 16;
 
 /**
  * How an SSH configuration sees hosts: two names of the same class match the same `Host` lines, so that one answer of
- * `ssh -G` serves both. undefined when the files have a `Match` line, whose answer may differ for every host.
+ * `ssh -G` serves both. undefined when the files have a `Match` line, or a known_hosts file
+ * named after the host: these may differ for every host.
  */
 export type ClassOf = ((name: string) => string) | undefined;
 
@@ -15,6 +16,8 @@ export type ClassOf = ((name: string) => string) | undefined;
 export function configClasses(files: readonly string[], home: string): ClassOf {
   const lines = files.flatMap((file) => linesOf(file, home, 0));
   if (lines.some(([keyword, value]) => keyword === 'match' && !/^all$/i.test(value))) return undefined;
+  // ssh fills in these itself, unlike those of identity files.
+  if (lines.some(([keyword, value]) => keyword === 'userknownhostsfile' && /%[Chkn]/.test(value))) return undefined;
   const hosts = lines.filter(([keyword]) => keyword === 'host').map(([, value]) => value.split(/\s+/));
   return (name) => hosts.map((patterns) => (matches(patterns, name) ? '1' : '0')).join('');
 }

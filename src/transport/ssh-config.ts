@@ -6,6 +6,7 @@ import { ConnectError } from '../errors.ts';
 import type { Bastion, Host, SshSettings } from '../inventory/inventory.ts';
 import { parseJump } from '../inventory/ssh.ts';
 import { slots } from './slots.ts';
+import { answerOf, said, set, UNSET, UNSET_USER, type Answer } from './ssh-config-answer.ts';
 import { configClasses, type ClassOf } from './ssh-config-classes.ts';
 
 /** The user's SSH configuration, asked through `ssh -G` for what inventories leave open. */
@@ -17,27 +18,29 @@ export interface SshConfig {
   close(): void;
 }
 
-/** What `ssh -G` says of a name, keywords in lower case. */
-type Answer = ReadonlyMap<string, readonly string[]>;
-
 const SYSTEM_CONFIG = '/etc/ssh/ssh_config';
-/** Says that the configuration has no such setting: `ssh -G` fills in defaults, which are not kbuild's. */
-const UNSET = '/kbuild-unset';
-const UNSET_USER = 'kbuild-unset';
 const AT_ONCE = 4;
 const TIMEOUT_MS = 20_000;
+
+/** Where the configuration is, and who is told that it cannot be read. */
+export interface SshConfigOptions {
+  /** The user's home folder, where ssh itself looks for ~/.ssh/config. */
+  readonly home: string;
+  /** Told once that the file is there, and no ssh that could read it. */
+  readonly noSsh?: (file: string) => void;
+}
 
 /**
  * Where there is no configuration file, nothing is run. Else ssh is run once for all hosts that match the same `Host`
  * lines, and once for each only if there is a `Match` line or the configuration gives the name another address.
- * `home`: the user's home folder, where ssh itself looks for ~/.ssh/config.
  */
-export function sshConfig({ home }: { readonly home: string }): SshConfig {
+export function sshConfig({ home, noSsh }: SshConfigOptions): SshConfig {
   const places = slots(AT_ONCE);
   const answers = new Map<string, Promise<Answer | undefined>>();
   const classes = new Map<string, ClassOf>();
   const folders: string[] = [];
   let runs = 0;
+  let told = false;
 
   const wrapped = (file: string, own: boolean): string => {
     const folder = mkdtempSync(join(tmpdir(), 'kbuild-ssh-config-'));
@@ -116,10 +119,14 @@ export function sshConfig({ home }: { readonly home: string }): SshConfig {
         }
       };
       const answer = await asking(host.address);
-      if (answer === undefined) return host;
+      if (answer === undefined) {
+        if (!told) noSsh?.(file);
+        told = true;
+        return host;
+      }
       // OpenSSH reads its configuration itself; only who logs in must be known here, for who needs sudo.
       if (host.ssh.client === 'openssh')
-        return { ...host, ssh: { ...host.ssh, user: said(host.ssh, answer, home).user } };
+        return { ...host, ssh: { ...host.ssh, user: said(host.ssh, answer, host.address, home).user } };
       const refused = unusable(answer, host.ssh);
       if (refused !== undefined)
         throw failure(
@@ -132,7 +139,7 @@ export function sshConfig({ home }: { readonly home: string }): SshConfig {
       return {
         ...host,
         address: name,
-        ssh: { ...said(host.ssh, answer, home), ...(bastions === undefined ? {} : { bastions }) },
+        ssh: { ...said(host.ssh, answer, host.address, home), ...(bastions === undefined ? {} : { bastions }) },
       };
     },
     close: () => {
@@ -151,51 +158,10 @@ const askSsh = (wrapper: string, name: string): Promise<Answer | undefined> =>
     });
   });
 
-function answerOf(text: string, name: string): Answer {
-  const found = new Map<string, string[]>();
-  for (const line of text.split('\n')) {
-    const [, keyword, value] = /^(\S+) (.*)$/.exec(line) ?? [];
-    if (keyword !== undefined) found.set(keyword, [...(found.get(keyword) ?? []), value!]);
-  }
-  found.set('kbuild-asked', [name]);
-  found.set('kbuild-same', [found.get('hostname')?.[0]?.toLowerCase() === name.toLowerCase() ? 'yes' : 'no']);
-  return found;
-}
-
-const set = (values: readonly string[] | undefined, unset: string): readonly string[] =>
-  (values ?? []).filter((value) => value !== unset && value !== 'none');
-
 /** A setting that changes how the host is reached, and that kbuild has no way to follow. */
 function unusable(answer: Answer, ssh: SshSettings): string | undefined {
   const command = set(answer.get('proxycommand'), '')[0];
   return command !== undefined && ssh.open?.includes('bastions') === true ? `ProxyCommand ${command}` : undefined;
-}
-
-/** What the configuration says where the inventory says nothing. */
-function said<S extends SshSettings>(ssh: S, answer: Answer, home: string): S {
-  const open = new Set(ssh.open);
-  const path = (value: string): string =>
-    value
-      .replace(/^~(?=\/)/, home)
-      .replaceAll('%d', home)
-      .replaceAll('%%', '%');
-  const user = set(answer.get('user'), UNSET_USER)[0];
-  const identities = set(answer.get('identityfile'), UNSET).map(path);
-  const known = set(answer.get('userknownhostsfile'), UNSET)
-    .flatMap((value) => value.split(' '))
-    .map(path);
-  const alias = set(answer.get('hostkeyalias'), '')[0];
-  const port = Number(answer.get('port')?.[0] ?? 22);
-  return {
-    ...ssh,
-    ...(open.has('user') && user !== undefined ? { user } : {}),
-    ...(open.has('port') ? { port } : {}),
-    ...(open.has('identityFiles') && identities.length > 0 ? { identityFiles: identities } : {}),
-    ...(open.has('knownHostsFiles') && known.length > 0
-      ? { knownHostsFiles: [...known, ...ssh.knownHostsFiles.slice(1)] }
-      : {}),
-    ...(alias === undefined ? {} : { hostKeyAlias: alias }),
-  };
 }
 
 /** Bastions behind bastions; more is a circle. */
@@ -228,7 +194,7 @@ async function jumps(
     // As OpenSSH: only the first of a list is reached by its own ProxyJump.
     if (own !== undefined && i === 0 && depth < MAX_JUMPS)
       found.push(...((await jumps(own, ssh, home, ask, depth + 1)) ?? []));
-    const login = own === undefined ? shared : said(shared, own, home);
+    const login = own === undefined ? shared : said(shared, own, address, home);
     found.push({
       ...login,
       address: own?.get('hostname')?.[0] ?? address,

@@ -6,7 +6,8 @@ import ssh2, {
   type PublicKeyAuthMethod,
   type SignCallback,
 } from 'ssh2';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import type { Login } from '../inventory/inventory.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 
@@ -23,10 +24,18 @@ export class KeyProblem extends Error {
   }
 }
 
+/** How to log in to one machine. */
+export interface Keys {
+  /** In the order of the identity files; without any, whatever the agent holds. */
+  readonly methods: readonly LoginMethod[];
+  /** Why others of the identity files are left out, as OpenSSH leaves them out. */
+  readonly leftOut: readonly string[];
+}
+
 /** Keys of files and of the agent, each read, unlocked and asked for once in a run. */
 export interface Keyring {
-  /** In the order of the identity files; without any, whatever the agent holds. @throws KeyProblem */
-  methods(login: Login): Promise<readonly LoginMethod[]>;
+  /** @throws KeyProblem when there is none at all */
+  keys(login: Login): Promise<Keys>;
 }
 
 /** Where keys come from besides files. */
@@ -60,19 +69,31 @@ export function keyring({ agentSocket, askPassphrase }: KeyringOptions): Keyring
   };
 
   return {
-    async methods({ user: username, identityFiles, passphrase }) {
+    async keys({ user: username, identityFiles, passphrase }) {
       if (identityFiles === undefined) {
         if (socket === undefined)
           throw new KeyProblem('no SSH key to log in with', 'set ssh.identityFile, or start an agent ($SSH_AUTH_SOCK)');
-        return [{ type: 'agent', username, agent: socket }];
+        return { methods: [{ type: 'agent', username, agent: socket }], leftOut: [] };
       }
-      return Promise.all(
-        identityFiles.map(async (file) => {
+      const found = await Promise.allSettled(
+        identityFiles.map(async (file): Promise<LoginMethod> => {
           const known = files.get(file) ?? read(file, passphrase);
           files.set(file, known);
           return { ...(await known), username };
         }),
       );
+      const methods = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      const failures: readonly unknown[] = found.flatMap((one) =>
+        one.status === 'rejected' ? [one.reason as unknown] : [],
+      );
+      const problems = failures.map((failure) => {
+        if (failure instanceof KeyProblem) return failure;
+        throw failure;
+      });
+      const leftOut = problems.map(({ message }) => message);
+      if (methods.length === 0 && problems[0] !== undefined)
+        throw new KeyProblem(leftOut.join('; '), problems[0].remedy, problems[0]);
+      return { methods, leftOut };
     },
   };
 }
@@ -141,6 +162,8 @@ async function privateKey(
       `the agent does not hold the key of ${file}, and there is only its public half here`,
       'load the key into the agent (ssh-add), or name the private key in ssh.identityFile',
     );
+  if (readableByOthers(file))
+    throw new KeyProblem(`others can read the SSH key ${file}, so that it is not used`, `chmod 600 ${file}`);
   const open = ssh2.utils.parseKey(text);
   if (!(open instanceof Error)) return open;
   if (!/passphrase/i.test(open.message)) throw unusable(file, open);
@@ -155,6 +178,21 @@ async function privateKey(
   if (!(unlocked instanceof Error)) return unlocked;
   if (!/passphrase|integrity|decrypt/i.test(unlocked.message)) throw unusable(file, unlocked);
   throw new KeyProblem(`the passphrase of the SSH key ${file} is wrong`, 'check ssh.passphrase', unlocked);
+}
+
+/** As OpenSSH judges: only of files of one's own, and not where there is no such thing (Windows). */
+function readableByOthers(file: string): boolean {
+  const { mode, uid } = statSync(file);
+  return (mode & 0o077) !== 0 && uid === ownId();
+}
+
+function ownId(): number | undefined {
+  try {
+    return userInfo().uid;
+  } catch {
+    // Nobody in particular: a user of a container who has no name.
+    return undefined;
+  }
 }
 
 const unusable = (file: string, error: Error): KeyProblem =>

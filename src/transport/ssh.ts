@@ -131,7 +131,7 @@ interface Shared extends SshOptions {
 async function connect(endpoint: Endpoint, path: Path | undefined, options: Shared): Promise<Client> {
   const { name, address, ssh } = endpoint;
   const { keys } = options;
-  const methods = await keys.methods(ssh).catch((error: unknown) => {
+  const { methods, leftOut } = await keys.keys(ssh).catch((error: unknown) => {
     if (!(error instanceof KeyProblem)) throw error;
     throw new ConnectError(name, error.message, { retryable: false, remedy: error.remedy, cause: error });
   });
@@ -149,11 +149,11 @@ async function connect(endpoint: Endpoint, path: Path | undefined, options: Shar
       path?.stream.destroy();
       const refused = guard.refusal();
       if (refused !== undefined) reject(refused);
-      else if (path === undefined && /no matching/i.test(error.message))
-        void offersOf(endpoint, guard.algorithms).then((found) =>
+      else if (/no matching/i.test(error.message))
+        void offersOf(endpoint, guard.algorithms, path).then((found) =>
           reject(noCommonAlgorithm(endpoint, error, found, KEX)),
         );
-      else reject(connectError(endpoint, Object.assign(error, { answered })));
+      else reject(connectError(endpoint, Object.assign(error, { answered, leftOut })));
     };
     const abort = () => fail(new Error('given up'));
     if (options.signal?.aborted === true) {
@@ -195,22 +195,28 @@ const algorithms = (hostKeys: readonly string[]) => ({
 });
 
 /** What a server offers for its first key exchange, by kind: asked with one more connection, which sends nothing secret. */
-function offersOf(
+async function offersOf(
   { address, ssh: { port } }: Endpoint,
   hostKeys: readonly string[],
+  path: Path | undefined,
 ): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  // Its place on the bastion first: all places may be taken by those who wait for a second one.
+  path?.settled();
+  const other = await path?.again().catch(() => undefined);
+  if (path !== undefined && other === undefined) return found;
   return new Promise((resolve) => {
-    const found = new Map<string, string>();
     const client = new ssh2.Client();
     const done = () => {
       client.destroy();
+      other?.stream.destroy();
+      other?.settled();
       resolve(found);
     };
     client.on('error', done);
     client.once('close', done);
     client.connect({
-      host: address,
-      port,
+      ...(other === undefined ? { host: address, port } : { sock: other.stream }),
       username: 'none',
       authHandler: [],
       algorithms: algorithms(hostKeys),

@@ -148,11 +148,15 @@ test('a pin of the inventory decides alone: key or fingerprint, of any type', as
 test.each([
   [
     'diffie-hellman-group-exchange-sha256',
-    /offers only Diffie-Hellman group exchange \(diffie-hellman-group-exchange-sha256\)/,
+    /offers only Diffie-Hellman group exchange \(diffie-hellman-group-exchange-sha256\), .*; kbuild has curve25519-sha256, /,
   ],
   [
     'sntrup761x25519-sha512@openssh.com',
-    /offers only post-quantum key exchange \(sntrup761x25519-sha512@openssh\.com\)/,
+    /offers only post-quantum key exchange \(sntrup761x25519-sha512@openssh\.com\); kbuild has curve25519-sha256, /,
+  ],
+  [
+    'diffie-hellman-group-exchange-sha256,sntrup761x25519-sha512@openssh.com',
+    /no common key exchange: the server offers diffie-hellman-group-exchange-sha256, sntrup761x25519-sha512@openssh\.com(?:, .*)?; kbuild has curve25519-sha256, .*, diffie-hellman-group18-sha512/,
   ],
 ])('a server with %s alone is refused with that reason, and nothing stands still', async (kex, reason) => {
   const server = await startSshd([`KexAlgorithms ${kex}`]);
@@ -239,7 +243,7 @@ describe('keys', () => {
 
 describe('bastions', () => {
   test('hosts behind two bastions: every hop verified, one connection to each', async () => {
-    const [outer, inner] = [await startSshd(['MaxStartups 8:100:8']), await startSshd()];
+    const [outer, inner] = [await startSshd(), await startSshd()];
     const hop = ({ host }: Sshd) => ({ ...host.ssh, address: '127.0.0.1' });
     const host = withSsh(sshd.host, { bastions: [hop(outer), hop(inner)] });
     const dialler = sshDialler({ policy: 'strict' });
@@ -265,6 +269,49 @@ describe('bastions', () => {
       await inner.stop();
     }
   });
+});
+
+describe('behind a bastion', () => {
+  test('a server without a common key exchange is refused with both lists, however many wait for the bastion', async () => {
+    const [outer, server] = [await startSshd(), await startSshd(['KexAlgorithms sntrup761x25519-sha512@openssh.com'])];
+    const host = withSsh(server.host, { bastions: [{ ...outer.host.ssh, address: '127.0.0.1' }] });
+    const dialler = sshDialler({ policy: 'strict' });
+    try {
+      const messages = await Promise.all(
+        Array.from({ length: 10 }, () => dialler.dial(host).catch((error: unknown) => (error as Error).message)),
+      );
+      for (const message of messages)
+        expect(message).toMatch(/offers only post-quantum key exchange \(sntrup.*\); kbuild has curve25519-sha256/);
+    } finally {
+      dialler.close();
+      await outer.stop();
+      await server.stop();
+    }
+  });
+});
+
+test('a user certificate is named as what the built-in client cannot use; ssh itself gets in with it', async () => {
+  keyFile('user-ca', '-t', 'ed25519');
+  keyFile('certified', '-t', 'ed25519');
+  const user = userInfo().username;
+  execFileSync('ssh-keygen', ['-q', '-s', at('user-ca'), '-I', 'id', '-n', user, at('certified.pub')], {
+    stdio: 'ignore',
+  });
+  const server = await startSshd([`TrustedUserCAKeys ${at('user-ca.pub')}`]);
+  try {
+    const host = withSsh(server.host, { identityFiles: [at('certified')] });
+    expect(await outcome(host)).toContain(`${user} may not log in with ${at('certified')}`);
+    const error = await dialSsh(host, { policy: 'strict' }).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      remedy: `the built-in client cannot use the certificate ${at('certified-cert.pub')}: set ssh.client: openssh, or put the key itself into ~${user}/.ssh/authorized_keys`,
+    });
+    const options = ['-F', 'none', '-o', 'BatchMode=yes', '-o', 'StrictHostKeyChecking=no'];
+    const known = ['-o', 'UserKnownHostsFile=/dev/null', '-i', at('certified'), '-p', String(server.port)];
+    const said = spawnSync('ssh', [...options, ...known, `${user}@127.0.0.1`, 'echo in'], { encoding: 'utf8' });
+    expect(said.stdout, said.stderr).toBe('in\n');
+  } finally {
+    await server.stop();
+  }
 });
 
 describe('~/.ssh/config through ssh -G', () => {
@@ -332,6 +379,48 @@ Match host web2
     const nothing = sshConfig({ home });
     await nothing.applied(withSsh(sshd.host, { open }));
     expect(nothing.runs).toBe(0);
+  });
+
+  test('tokens of identity files are filled in for each host, also where two share an answer', async () => {
+    const { home, file } = configured(
+      'Host db*\n  User dba\n  IdentityFile ~/.ssh/%h-%n-%r-%p-%u-%%h-%d\nHost other\n  HostName 10.0.0.9\n  IdentityFile /id/%h-%n\n',
+    );
+    const config = sshConfig({ home });
+    const identities = async (name: string, ssh: Partial<SshSettings> = {}) =>
+      (await config.applied(hostNamed(name, file, ssh))).ssh.identityFiles;
+    const me = userInfo().username;
+    // ssh knows another home than this test: what ~ stands for is its.
+    const tails = (found: readonly string[] | undefined) => found?.map((one) => one.replace(/^.*?\.ssh\//, ''));
+    expect(tails(await identities('db1'))).toEqual([`db1-db1-dba-22-${me}-%h-${home}`]);
+    expect(tails(await identities('db2', { user: 'root', open: ['identityFiles'], port: 2022 }))).toEqual([
+      `db2-db2-root-2022-${me}-%h-${home}`,
+    ]);
+    expect(await identities('other')).toEqual(['/id/10.0.0.9-other']);
+    config.close();
+  });
+
+  test('known_hosts files named after the host are its own', async () => {
+    const { home, file } = configured('Host *\n  UserKnownHostsFile /known/%h\n');
+    const config = sshConfig({ home });
+    for (const name of ['a', 'b'])
+      expect((await config.applied(hostNamed(name, file))).ssh.knownHostsFiles).toEqual([`/known/${name}`]);
+    config.close();
+  });
+
+  test('a configuration that no ssh is there to read is told, once', async () => {
+    const { home, file } = configured('Host *\n  User deploy\n');
+    const told: string[] = [];
+    const config = sshConfig({ home, noSsh: (name) => told.push(name) });
+    const path = process.env['PATH'];
+    process.env['PATH'] = home;
+    try {
+      const hosts = await Promise.all(['a', 'b'].map((name) => config.applied(hostNamed(name, file))));
+      expect(hosts.map(({ ssh }) => ssh.user)).toEqual(['root', 'root']);
+    } finally {
+      process.env['PATH'] = path;
+      config.close();
+    }
+    expect(told).toEqual([file]);
   });
 
   test('ProxyCommand is refused, not ignored', async () => {

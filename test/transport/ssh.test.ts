@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import type { ConnectError } from '../../src/errors.ts';
 import { dialSsh, type SshOptions } from '../../src/transport/ssh.ts';
@@ -228,15 +228,68 @@ test('keys that cannot be used are told apart, and nothing is sent', async () =>
   writeFileSync(
     encrypted,
     utils.generateKeyPairSync('ed25519', { passphrase: 'x', cipher: 'aes256-ctr', rounds: 1 }).private,
+    { mode: 0o600 },
   );
+  const securityKey = `${server.knownHosts}.sk`;
+  writeFileSync(securityKey, privateKeyOfType('sk-ssh-ed25519@openssh.com'), { mode: 0o600 });
   const withKey = (identityFile: string) => ({
     host: { ...server.host, ssh: { ...server.host.ssh, identityFiles: [identityFile] } },
   });
   expect((await refusal(dial(withKey(encrypted)))).message).toBe(`fake: the SSH key ${encrypted} is encrypted`);
   expect((await refusal(dial(withKey('/nonexistent')))).message).toContain('cannot read the SSH key /nonexistent');
+  chmodSync(server.knownHosts, 0o600);
   expect((await refusal(dial(withKey(server.knownHosts)))).message).toContain('is no SSH private key');
+  expect(await refusal(dial(withKey(securityKey)))).toMatchObject({
+    message: `fake: the SSH key ${securityKey} is of a security key (FIDO), which the built-in client cannot use`,
+    remedy: 'set ssh.client: openssh, or log in with a key of another kind',
+  });
   const { user, port, knownHostsFiles } = server.host.ssh;
   const noKey = { ...server.host, ssh: { user, port, knownHostsFiles } };
   expect((await refusal(dial({ host: noKey }))).message).toBe('fake: no SSH key to log in with');
   expect(server.connections()).toBe(0);
 });
+
+test('a key that others can read is refused, as ssh refuses it', async () => {
+  const server = await serve(exits(0));
+  const [file] = server.host.ssh.identityFiles!;
+  for (const mode of [0o644, 0o640, 0o604]) {
+    chmodSync(file!, mode);
+    expect(await refusal(dial(server))).toMatchObject({
+      message: `fake: others can read the SSH key ${file!}, so that it is not used`,
+      remedy: `chmod 600 ${file!}`,
+    });
+  }
+  expect(server.connections()).toBe(0);
+  chmodSync(file!, 0o400);
+  expect((await (await dial(server)).exec('x')).status).toBe(0);
+});
+
+test('of several keys those that cannot be used are left out; only when none is left that is told', async () => {
+  const server = await serve(exits(0));
+  const { identityFiles } = server.host.ssh;
+  const withKeys = (...files: string[]) => ({
+    host: { ...server.host, ssh: { ...server.host.ssh, identityFiles: files } },
+  });
+  expect((await (await dial(withKeys('/nonexistent', ...identityFiles!, '/nor-this'))).exec('x')).status).toBe(0);
+  expect((await refusal(dial(withKeys('/nonexistent', '/nor-this')))).message).toMatch(
+    /cannot read the SSH key \/nonexistent: .*; cannot read the SSH key \/nor-this: /,
+  );
+});
+
+/** A private key in OpenSSH's format, of which only the type is real. */
+function privateKeyOfType(type: string): string {
+  const number = (value: number) => {
+    const buffer = Buffer.alloc(4);
+    buffer.writeUInt32BE(value);
+    return buffer;
+  };
+  const text = (value: string | Buffer) => Buffer.concat([number(Buffer.byteLength(value)), Buffer.from(value)]);
+  const half = Buffer.concat([text(type), text(Buffer.alloc(32)), text('ssh:')]);
+  const own = Buffer.concat([number(7), number(7), half, Buffer.alloc(16, 1)]);
+  const blob = Buffer.concat([
+    Buffer.from('openssh-key-v1\0'),
+    ...[text('none'), text('none'), text(''), number(1), text(half), text(own)],
+  ]);
+  const lines = blob.toString('base64').match(/.{1,70}/g)!;
+  return ['-----BEGIN OPENSSH PRIVATE KEY-----', ...lines, '-----END OPENSSH PRIVATE KEY-----', ''].join('\n');
+}
