@@ -50,6 +50,8 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
   const windows = windowsPhases(inventory);
   const linux = { kind: 'linux' } as const;
   const cluster = { kind: 'cluster', hosts: founders } as const;
+  const stacked = inventory.etcd.topology === 'stacked';
+  const clear = [etcdAnswers, undoHalfFinished(before)];
   return [
     { name: 'prepare', title: 'Prepare hosts', ...linux, hosts, steps: [jobEnded, ...prepare] },
     ...loadBalancerPhases(inventory),
@@ -74,24 +76,32 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
     ...windows.prepare,
     ...etcdPhases(inventory, before),
     {
+      name: 'reach-etcd',
+      title: 'Reach the external etcd',
+      ...linux,
+      hosts: stacked ? [] : founders,
+      // What is undone takes the certificates with it.
+      steps: [...clear, etcdClientCertificate, ...externalEtcd],
+      concurrency: 1,
+      // Where kbuild builds etcd beside the control planes, all of it serves before.
+      ...(inventory.etcd.topology === 'built' ? {} : { overlaps: true }),
+    },
+    {
       name: 'init',
       title: 'Found the cluster',
       ...linux,
       hosts: founders,
       steps: [
-        etcdAnswers,
-        undoHalfFinished(before),
+        ...(stacked ? clear : []),
         kubeadmPatches,
-        etcdClientCertificate,
-        ...externalEtcd,
         kubeVipOfFounder,
         kubeadmInit,
         noMarker,
         controlPlaneCertificates,
       ],
       concurrency: 1,
-      // Where kbuild builds etcd beside the control planes, all of it serves before.
-      ...(inventory.etcd.topology === 'built' ? {} : { overlaps: true }),
+      // An external etcd answers every control plane before kubeadm runs on any.
+      ...(stacked ? { overlaps: true } : {}),
     },
     // Before anybody joins: it tells kubeadm what joins shall find.
     {
@@ -129,7 +139,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       name: 'etcd-endpoints',
       title: 'Lead API servers to etcd',
       ...linux,
-      hosts: inventory.etcd.topology === 'stacked' ? [] : founders,
+      hosts: stacked ? [] : founders,
       steps: [etcdEndpoints],
       concurrency: 1,
     },

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { groups } from '../../src/engine/converge.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
 import { up } from '../../src/phases/up.ts';
-import { inventoryOf } from '../fakes/cluster.ts';
+import { Secret } from '../../src/shell/secret.ts';
+import { cp1, hostOf, inventoryOf } from '../fakes/cluster.ts';
 
 const phases = up(inventoryOf());
 
@@ -17,6 +19,7 @@ test('the founder goes through to the settings at its own pace; then everybody j
     'runtime',
     'packages',
     'images',
+    'reach-etcd',
     'init',
     'settings',
   ]);
@@ -29,6 +32,32 @@ test('tokens of interrupted runs are deleted when nobody joins any more, with th
   expect(at('job-ended')).toBe(0);
   expect(at('no-leftover-tokens')).toBeGreaterThan(at('kubeadm-join'));
   expect(at('no-leftover-tokens')).toBeGreaterThan(0);
+});
+
+test.each<[string, Inventory['etcd']]>([
+  [
+    'of the user',
+    { topology: 'external', endpoints: ['https://10.0.0.41:2379'], ca: 'CA', cert: 'CERT', key: Secret.of('KEY') },
+  ],
+  ['built by kbuild', { topology: 'built', endpoints: ['https://10.0.0.41:2379'] }],
+])('an external etcd %s answers every control plane before kubeadm runs on any', (_, etcd) => {
+  const cp2 = hostOf({ name: 'cp2', role: 'control-plane' });
+  const inOrder = groups(up(inventoryOf({ etcd, hosts: [cp1, cp2] })));
+  const at = (name: string) => inOrder.findIndex((group) => group.some((phase) => phase.name === name));
+  const reach = inOrder[at('reach-etcd')]!.find(({ name }) => name === 'reach-etcd')!;
+  expect(reach.hosts.map(({ name }) => name)).toEqual(['cp1', 'cp2']);
+  expect(reach.steps.map(({ name }) => name)).toEqual([
+    'etcd-answers',
+    'undo-half-finished',
+    'etcd-client-certificate',
+    'etcd-curl',
+    'etcd-client-certificates',
+    'external-etcd-ready',
+  ]);
+  expect(at('init')).toBe(at('reach-etcd') + 1);
+  const init = inOrder[at('init')]!.find(({ name }) => name === 'init')!;
+  expect(init.steps.map(({ name }) => name)).not.toContain('undo-half-finished');
+  expect(phases.find(({ name }) => name === 'reach-etcd')!.hosts).toEqual([]);
 });
 
 test('one control plane at a time is founded, and few kubelets are restarted at once', () => {

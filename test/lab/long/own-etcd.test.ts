@@ -77,8 +77,21 @@ test('a member that is down is told, and kubeadm does not run', async () => {
   expect(await traces()).toBe('');
 });
 
-test('two control planes and a worker on three members are built', async () => {
+test('a control plane that cannot reach it is told before kubeadm runs on any other', async () => {
   await lab.inside('haetcd3', 'systemctl kill -s CONT own-etcd');
+  const rule = 'OUTPUT -p tcp --dport 2379 -j DROP';
+  await lab.inside('hacp2', `iptables -I ${rule}`);
+  const ran = await up();
+  await lab.inside('hacp2', `iptables -D ${rule}`);
+  console.log(`refused after ${ran.seconds.toFixed(1)} s`);
+  expect(ran.code, ran.stderr).toBe(5);
+  const told = ran.stderr.slice(ran.stderr.lastIndexOf('wait until the external etcd is ready'));
+  for (const url of etcd.endpoints) expect(told).toContain(`${url}: `);
+  expect(ran.stderr).toMatch(/hacp2: .*wait until the external etcd is ready/);
+  expect(await traces()).toBe('');
+});
+
+test('two control planes and a worker on three members are built', async () => {
   timed('3 own etcd members, 2 + 1 built', await up());
   expect(await nodes('hacp1')).toEqual({ hacp1: true, hacp2: true, haw1: true });
   expect(Number((await etcd.ctl('get --prefix /registry/ --count-only -w fields | sed -n "s/.Count. : //p"')).trim())).toBeGreaterThan(100); // prettier-ignore
