@@ -118,7 +118,12 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
   const names = joining.map(({ name }) => name).join(', ');
   const live = cluster.configuration['controlPlaneEndpoint'];
   const at = typeof live === 'string' ? endpointHost(live) : '';
-  const owner = cluster.nodes.find(({ internalAddress }) => internalAddress === at)?.name;
+  const owner =
+    cluster.nodes.find(({ internalAddress }) => internalAddress === at)?.name ??
+    inventory.hosts.find((host) => host.role !== 'load-balancer' && [host.address, host.internalAddress].includes(at))
+      ?.name;
+  const named = new Set(inventory.hosts.map(({ name }) => name));
+  const unnamed = cluster.nodes.filter(({ name, role }) => role === 'control-plane' && !named.has(name));
   const way =
     'build a new cluster whose kubernetes.endpoint is a name or a virtual address, and move there; kubeadm puts the endpoint into every certificate and kubeconfig';
   return [
@@ -134,6 +139,14 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
             way,
           ),
         ]),
+    ...unnamed.map(
+      ({ name }) =>
+        new Refused(
+          names,
+          `the inventory does not name ${name}, a control plane of the cluster: nobody can tell whether it is well`,
+          `name it in the inventory, or take it out with \`kbuild remove ${name}\``,
+        ),
+    ),
     ...(cluster.alarms.length === 0
       ? []
       : [

@@ -26,7 +26,7 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
       ),
     );
   const at = endpointHost(inventory.endpoint);
-  const holder = leaving.find(({ internalAddress }) => internalAddress === at);
+  const holder = leaving.find(({ internalAddress, host }) => [internalAddress, host?.address].includes(at));
   if (holder !== undefined && lost.some(({ name }) => name === holder.name))
     found.push(new Refused(holder.name, `the cluster's endpoint ${inventory.endpoint} is its address`));
 

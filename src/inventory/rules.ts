@@ -1,5 +1,11 @@
 import { signingAuthority, signingElsewhere } from './rules/certificates.ts';
-import { endpointCannotMove, endpointInHosts, endpointOfMany, endpointPort } from './rules/endpoint.ts';
+import {
+  endpointCannotMove,
+  endpointElsewhere,
+  endpointInHosts,
+  endpointOfMany,
+  endpointPort,
+} from './rules/endpoint.ts';
 import {
   controlPlaneCount,
   etcdCount,
@@ -58,6 +64,7 @@ export const wholeRules: readonly Rule[] = [
   controlPlaneCount,
   etcdCount,
   endpointOfMany,
+  endpointElsewhere,
   endpointCannotMove,
   endpointInHosts,
   endpointPort,

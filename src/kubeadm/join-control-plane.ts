@@ -43,8 +43,10 @@ function obstacle({ inventory, host, fleet }: Target, cluster: ClusterUp): strin
   const joined = cluster.nodes.filter(
     ({ role, name }) => role === 'control-plane' && name !== host.name && !empty.has(name),
   );
-  const silent = joined.find(({ name }) => (cluster.apiServers.get(name) ?? 'ok') !== 'ok');
-  return silent === undefined ? undefined : `the API server of ${silent.name}: ${cluster.apiServers.get(silent.name)!}`;
+  const silent = joined
+    .map(({ name }) => ({ name, said: cluster.apiServers.get(name) ?? 'not asked' }))
+    .find(({ said }) => said !== 'ok');
+  return silent === undefined ? undefined : `the API server of ${silent.name}: ${silent.said}`;
 }
 
 /** The control planes that are there already are well, by etcd's own view and every API server's: only then another joins. */

@@ -198,6 +198,22 @@ describe('refused', () => {
       );
     });
 
+    test.each([
+      ['the first one’s SSH', '203.0.113.11', 'cp1'],
+      ['the new one', '10.0.0.12', 'cp2'],
+    ])('of a cluster whose endpoint is the address of %s', (_, at, owner) => {
+      expect(grown(made(`${at}:6443`))).toContain(
+        `cp2: refused: the cluster's endpoint ${at}:6443 is the address of ${owner}, so it cannot get more control planes`,
+      );
+    });
+
+    test('while the cluster has one that the inventory does not name: nobody asks its API server', () => {
+      const nodes = [...clusterOf().nodes, nodeOf({ name: 'cp9', role: 'control-plane' })];
+      expect(grown({ nodes })).toEqual([
+        'cp2: refused: the inventory does not name cp9, a control plane of the cluster: nobody can tell whether it is well',
+      ]);
+    });
+
     test('of a cluster without an endpoint', () => {
       expect(grown(made())).toContain(
         'cp2: refused: the cluster was made without an endpoint, so it cannot get more control planes',

@@ -251,6 +251,26 @@ const VALUES: readonly Bad[] = [
     /address of "cp1"/,
   ],
   [
+    'two control planes behind the first, by the address of its SSH',
+    line(14, '    role: control-plane')
+      .replace('k8s.example.com', '203.0.113.11')
+      .replace('address: 10.0.0.11', 'address: 203.0.113.11\n    internalAddress: 10.0.0.11'),
+    '4:13 kubernetes.endpoint:',
+    /address of "cp1"/,
+  ],
+  [
+    'an endpoint that is a worker',
+    line(4, '  endpoint: 10.0.0.21:6443'),
+    '4:13 kubernetes.endpoint:',
+    /is the address of "w1" \(worker\), where no API server is; name a load balancer/,
+  ],
+  [
+    'an endpoint that is a worker, by the address of its SSH',
+    line(13, '    address: 203.0.113.21\n    internalAddress: 10.0.0.21').replace('k8s.example.com', '203.0.113.21'),
+    '4:13 kubernetes.endpoint:',
+    /is the address of "w1" \(worker\)/,
+  ],
+  [
     'a Windows control plane',
     line(11, '    role: control-plane\n    os: windows'),
     '12:9 hosts[0].os:',

@@ -71,6 +71,20 @@ test('a short inventory gets a value for everything', async () => {
   expect(warnings.map(shown).join()).toMatch(/2:13 kubernetes\.endpoint: is the address of "cp1".*never/);
 });
 
+test.each(['10.0.0.11', '203.0.113.11'])(
+  'an endpoint that is the control plane’s own address %s is a warning',
+  async (own) => {
+    const { warnings } = await load(`name: prod
+kubernetes: { version: "1.36.3", endpoint: "${own}:6443" }
+hosts:
+  - { name: cp1, address: 203.0.113.11, internalAddress: 10.0.0.11, role: control-plane }
+`);
+    expect(warnings.map(shown)).toEqual([
+      expect.stringMatching(/^2:44 kubernetes\.endpoint: is the address of "cp1".*never/),
+    ]);
+  },
+);
+
 test('an even number of control planes and an unsupported containerd are warnings', async () => {
   const { warnings } = await load(`name: prod
 kubernetes: { version: "1.36.3", endpoint: k8s.example.com }

@@ -67,6 +67,11 @@ describe('a further control plane', () => {
       },
       'the API server of cp3: refused',
     ],
+    [
+      'an API server that was not asked',
+      { nodes: controls('cp1', 'cp9'), apiServers: new Map([['cp1', 'ok']]) },
+      'the API server of cp9: not asked',
+    ],
   ])('waits for %s', (_, over, why) => {
     const waiting = targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, factsOf()]], { ...cluster, ...over }));
     expect(summaries(controlPlanesWell, waiting)).toEqual([expect.stringContaining(why)]);

@@ -1,8 +1,29 @@
 import { isIPv4 } from 'node:net';
+import type { HostEntry, InventoryFile } from '../schema.ts';
 import { API_PORT, bindPort } from './bind-port.ts';
 import { internalAddressOf } from './hosts.ts';
 import { isBuilt } from './load-balancer.ts';
 import { problem, warning, type Rule } from './rule.ts';
+
+/** True when the endpoint is an address of this host's own. A name is none: it can be led elsewhere. */
+function isAt(kubernetes: InventoryFile['kubernetes'], host: HostEntry): boolean {
+  const at = kubernetes.endpoint?.split(':')[0];
+  return at !== undefined && isIPv4(at) && [host.address, internalAddressOf(host)].includes(at);
+}
+
+/** Nobody serves the API on a host that is no control plane and no load balancer. */
+export const endpointElsewhere: Rule = ({ hosts, kubernetes, loadBalancer }) =>
+  isBuilt(loadBalancer)
+    ? []
+    : hosts
+        .filter(({ role }) => role === 'worker' || role === 'etcd')
+        .filter((host) => isAt(kubernetes, host))
+        .map(({ name, role }) =>
+          problem(
+            ['kubernetes', 'endpoint'],
+            `is the address of "${name}" (${role}), where no API server is; name a load balancer or a name that can move`,
+          ),
+        );
 
 /** With several control planes, users and kubelets need an address that belongs to none of them. */
 export const endpointOfMany: Rule = ({ hosts, kubernetes, loadBalancer }) => {
@@ -17,7 +38,7 @@ export const endpointOfMany: Rule = ({ hosts, kubernetes, loadBalancer }) => {
         'is required with several control planes: host:port of a load balancer before them, e.g. "k8s.example.com:6443"',
       ),
     ];
-  const own = many.find((host) => internalAddressOf(host) === kubernetes.endpoint?.split(':')[0]);
+  const own = many.find((host) => isAt(kubernetes, host));
   return own === undefined
     ? []
     : [problem(path, `is the address of "${own.name}"; name a load balancer or a name that can move instead`)];
@@ -28,8 +49,7 @@ export const endpointCannotMove: Rule = ({ hosts, kubernetes, loadBalancer }) =>
   if (isBuilt(loadBalancer)) return [];
   const [only, ...others] = hosts.filter(({ role }) => role === 'control-plane');
   if (only === undefined || others.length > 0) return [];
-  const host = kubernetes.endpoint?.split(':')[0];
-  return host === undefined || host === internalAddressOf(only)
+  return kubernetes.endpoint === undefined || isAt(kubernetes, only)
     ? [
         warning(
           ['kubernetes', 'endpoint'],
