@@ -1,15 +1,23 @@
-import { expect, test } from 'vitest';
+import { basename } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Step, Target } from '../../src/engine/step.ts';
+import type { ClusterView } from '../../src/facts/cluster.ts';
+import type { Fleet } from '../../src/facts/fleet.ts';
 import type { ServiceState } from '../../src/facts/linux/services.ts';
 import type { LoadBalancer } from '../../src/inventory/control-plane.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import { endpointServes } from '../../src/lb/endpoint-serves.ts';
 import { haproxy, haproxyConfig } from '../../src/lb/haproxy.ts';
 import { keepalived, keepalivedConfig } from '../../src/lb/keepalived.ts';
-import { kubeVipPod } from '../../src/lb/kube-vip.ts';
+import { kubeVip, kubeVipOfFounder, kubeVipPod } from '../../src/lb/kube-vip.ts';
 import { noBalancerFiles, noLoadBalancer } from '../../src/lb/removed.ts';
 import { paths } from '../../src/paths.ts';
 
+import { clusterOf, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
 import { filesOf } from '../fakes/converged.ts';
 import { WRITTEN_MS } from '../fakes/files.ts';
 import { inventory as inventoryWith, linuxHost } from '../fakes/inventory.ts';
+import { recordingOn } from '../fakes/on.ts';
 import { target } from '../fakes/target.ts';
 
 const golden = (name: string): string => `../golden/${name}`;
@@ -64,6 +72,63 @@ test('kube-vip is super-admin until the founder has founded (not run: its image 
   } as const;
   await expect(kubeVipPod(vip, 'eth1', 'super-admin.conf')).toMatchFileSnapshot(golden('kube-vip-founder.yaml'));
   await expect(kubeVipPod(vip, 'eth1', 'admin.conf')).toMatchFileSnapshot(golden('kube-vip.yaml'));
+});
+
+describe('kube-vip’s pod', () => {
+  const vip = {
+    kind: 'kube-vip',
+    address: '10.0.0.100',
+    port: 6443,
+    image: 'ghcr.io/kube-vip/kube-vip:v1.0.1',
+  } as const;
+  const cps = [clusterOf().via, 'cp2'].map((name, i) => hostOf({ name, role: 'control-plane', internalAddress: `10.0.0.1${String(i + 1)}` })); // prettier-ignore
+  const [first, second] = cps as [LinuxHost, LinuxHost];
+  const seen = (loadBalancer: LoadBalancer, host: LinuxHost, fleet: Fleet) => targetOf(inventoryOf({ loadBalancer, hosts: cps }), host, fleet); // prettier-ignore
+  const eth = (address: string) => ({
+    interfaces: [{ name: 'eth1', addresses: [address], mac: '', mtu: 1500 }],
+    files: new Map([[paths.kubeVipManifest, { kind: 'absent' as const }]]),
+  });
+  const bare = fleetOf([[first, factsOf(eth('10.0.0.11'))], [second, factsOf(eth('10.0.0.12'))]]); // prettier-ignore
+  const founded = fleetOf([[first, joinedControlPlane(eth('10.0.0.11'))], [second, factsOf(eth('10.0.0.12'))]], clusterOf()); // prettier-ignore
+  /** Whose credentials the pod gets that a step writes; nothing where it writes none. */
+  async function credentials(step: Step, at: Target): Promise<readonly string[]> {
+    const { on, sent } = recordingOn();
+    for (const { apply } of step.diff(at)) await apply?.(on);
+    return sent.flatMap((one) => {
+      if (one.kind !== 'write') return [];
+      expect([one.host, one.path, one.mode]).toEqual([at.host.name, paths.kubeVipManifest, 0o600]);
+      return [/path: "?(\S*\.conf)"?\n\s+type/.exec(one.content)?.[1] ?? 'none'].map((path) => basename(path, '"'));
+    });
+  }
+
+  test('stands on the founder before kubeadm runs there, and is super-admin until then', async () => {
+    expect(await credentials(kubeVipOfFounder, seen(vip, first, bare))).toEqual(['super-admin.conf']);
+    expect(await credentials(kubeVipOfFounder, seen(vip, first, founded))).toEqual([]);
+    expect(await credentials(kubeVip, seen(vip, first, founded))).toEqual(['admin.conf']);
+  });
+
+  test('comes to those that join with what every control plane has', async () => {
+    expect(await credentials(kubeVipOfFounder, seen(vip, second, bare))).toEqual([]);
+    expect(await credentials(kubeVipOfFounder, seen(vip, second, founded))).toEqual([]);
+    expect(await credentials(kubeVip, seen(vip, second, founded))).toEqual(['admin.conf']);
+  });
+
+  test('is nowhere with another kind of load balancer', () => {
+    expect([kubeVipOfFounder, kubeVip].flatMap((step) => step.diff(seen(balancer, first, bare)))).toEqual([]);
+  });
+});
+
+test('the endpoint is waited for until the API answers there', () => {
+  const due = (facts: ClusterView) =>
+    endpointServes.diff({ inventory, host: inventory.hosts[0] as LinuxHost, facts, fleet: fleetOf([], facts) });
+  expect(due(clusterOf({ endpoint: 'ok' }))).toEqual([]);
+  expect(due(clusterOf({ endpoint: 'connection refused' }))).toEqual([
+    { summary: 'wait until 10.0.0.100:8443 serves the API (found: connection refused)' },
+  ]);
+  expect(due({ state: 'down', reason: 'cp1: no answer' })).toEqual([
+    { summary: 'wait until 10.0.0.100:8443 serves the API (cp1: no answer)' },
+  ]);
+  expect(due({ state: 'absent' })).toEqual([{ summary: 'wait until 10.0.0.100:8443 serves the API' }]);
 });
 
 test('a fresh balancer needs all of it', () => {

@@ -151,7 +151,20 @@ test('a status for people names nodes, members, what expires first, and drift', 
   const status = {
     cluster: 'prod',
     endpoint: 'k8s.example.com:6443',
-    ...clusterStatus(clusterOf(), 'stacked'),
+    ...clusterStatus(
+      clusterOf({
+        apiServers: new Map([
+          ['cp2', 'etcd failed'],
+          ['cp1', 'ok'],
+        ]),
+        members: [
+          { id: '8e9e05c52164694d', name: 'cp1', peerUrl: 'https://10.0.0.11:2380', learner: false, healthy: true, leader: true, dbSize: 20 * 1024 * 1024 + 1 }, // prettier-ignore
+          { id: 'ffffffffffffffff', name: 'cp2', peerUrl: 'https://10.0.0.12:2380', learner: true, healthy: false, leader: false, dbSize: 0 }, // prettier-ignore
+        ],
+        alarms: ['NOSPACE on 8e9e05c52164694d'],
+      }),
+      'stacked',
+    ),
     certificates: [
       { host: 'cp1', name: 'ca', expires: '2036-01-01T00:00:00.000Z' },
       { host: 'cp1', name: 'apiserver', expires: '2026-12-01T00:00:00.000Z' },
@@ -170,6 +183,27 @@ test('a status for people names nodes, members, what expires first, and drift', 
   const text = statusText(status, Date.parse('2026-11-21T00:00:00Z'));
   expect(text).toMatch(/prod: Kubernetes \S+ at k8s\.example\.com:6443/);
   expect(text).toMatch(/cp1 +apiserver +\S+ +10\n[\s\S]*cp1 +ca/);
+  expect(text).toContain('API servers: cp1 ok, cp2 etcd failed\n');
+  expect(text).toContain('etcd (stacked), leader cp1\n');
+  expect(text).toMatch(/^ {2}cp1 +8e9e05c52164694d +https:\/\/10\.0\.0\.11:2380 +healthy +21 MiB$/m);
+  expect(text).toMatch(/^ {2}cp2 +ffffffffffffffff +https:\/\/10\.0\.0\.12:2380 +NOT HEALTHY, learner +0 MiB$/m);
+  expect(text).toContain('  ALARM NOSPACE on 8e9e05c52164694d\n');
+  expect(JSON.parse(jsonDocument(status))).toMatchObject({
+    apiServers: [
+      { host: 'cp1', readyz: 'ok' },
+      { host: 'cp2', readyz: 'etcd failed' },
+    ],
+    etcd: {
+      topology: 'stacked',
+      leader: 'cp1',
+      // uint64: exact only as text.
+      members: [
+        { name: 'cp1', id: '8e9e05c52164694d', learner: false, healthy: true, dbSize: 20_971_521 },
+        { name: 'cp2', id: 'ffffffffffffffff', learner: true, healthy: false, dbSize: 0 },
+      ],
+      alarms: ['NOSPACE on 8e9e05c52164694d'],
+    },
+  });
   expect(text).toContain('drift\n  w1: turn swap off');
   expect(text).toContain('win1: kubelet not running (services-not-running): it ended\n    → start it');
 });
