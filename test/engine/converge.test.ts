@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { plan } from '../../src/engine/plan.ts';
 import type { Step } from '../../src/engine/step.ts';
-import { FactError, Interrupted, NotConverged, Refused } from '../../src/errors.ts';
+import { CommandError, FactError, Interrupted, NotConverged, Refused } from '../../src/errors.ts';
 import { observedLinux } from '../../src/facts/fleet.ts';
 import type { On } from '../../src/remote/remote.ts';
 import { host, linuxPhase, wants, world } from './world.ts';
@@ -207,6 +207,53 @@ test('changes that disrupt go host by host, at most one worker in ten', async ()
   await here.run([linuxPhase('a', workers, [restart])]);
   expect(most).toBe(2);
   expect([...here.words.values()].every((said) => said.has('restarted'))).toBe(true);
+});
+
+describe('a host that is restarted under a change', () => {
+  const lost = (name: string) =>
+    new CommandError(name, 'work', { status: 'vanished', stdout: '', stderr: 'the job is not there any more' });
+
+  test('is looked at again, and the phase goes on with what is due there now', async () => {
+    const here = world([w1]);
+    let times = 0;
+    const step = wants('world', {
+      apply: ({ name }) => {
+        times += 1;
+        if (times > 1) return;
+        here.restart(name);
+        throw lost(name);
+      },
+    });
+    const { failures } = await here.run([linuxPhase('greet', [w1], [wants('hello'), step])]);
+    expect([...failures]).toEqual([]);
+    expect([...here.words.get('w1')!]).toEqual(['hello', 'world']);
+    expect(here.events.some((event) => event.kind === 'settling' && event.summary.includes('w1 was restarted'))).toBe(
+      true,
+    );
+  });
+
+  test('again and again fails', async () => {
+    const here = world([w1]);
+    let times = 0;
+    const step = wants('world', {
+      apply: ({ name }) => {
+        times += 1;
+        here.restart(name);
+        throw lost(name);
+      },
+    });
+    const { failures } = await here.run([linuxPhase('greet', [w1], [step])]);
+    expect(failures.get('w1')!.message).toContain('the job is not there any more');
+    expect(times).toBe(3);
+  });
+
+  test('without having been restarted it simply failed', async () => {
+    const here = world([w1]);
+    const step = wants('world', { apply: ({ name }) => Promise.reject(lost(name)) });
+    const { failures } = await here.run([linuxPhase('greet', [w1], [step])]);
+    expect(failures.get('w1')).toBeInstanceOf(CommandError);
+    expect(here.events.some(({ kind }) => kind === 'settling')).toBe(false);
+  });
 });
 
 describe('locks', () => {

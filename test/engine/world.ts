@@ -24,6 +24,8 @@ export interface World {
     },
   ) => Promise<Outcome>;
   readonly fleet: () => Fleet;
+  /** The host is restarted, and forgets its words. */
+  readonly restart: (host: string) => void;
   /** Time goes on by so many ms. */
   readonly pass: (ms: number) => void;
 }
@@ -62,8 +64,13 @@ export function world(hosts: readonly LinuxHost[]): World {
   const words = new Map(hosts.map(({ name }) => [name, new Set<string>()]));
   const looks: string[] = [];
   const events: Event[] = [];
+  const boots = new Map<string, number>();
   const see = (one: LinuxHost): LinuxFacts =>
-    ({ images: new Set(words.get(one.name)), hostname: one.name }) as unknown as LinuxFacts;
+    ({
+      images: new Set(words.get(one.name)),
+      hostname: one.name,
+      bootId: `boot ${String(boots.get(one.name) ?? 1)}`,
+    }) as unknown as LinuxFacts;
   const fleet = (): Fleet => ({
     hosts: hosts.map((one): Observed => ({ os: 'linux', host: one, facts: see(one) })),
     unreachable: [],
@@ -76,6 +83,10 @@ export function world(hosts: readonly LinuxHost[]): World {
     looks,
     events,
     fleet,
+    restart: (name) => {
+      boots.set(name, (boots.get(name) ?? 1) + 1);
+      words.get(name)!.clear();
+    },
     pass: (ms) => {
       nowMs += ms;
     },

@@ -1,0 +1,56 @@
+/** Hosts that are restarted under kbuild's hands: it notices, and goes on with what is due then, by itself. */
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventsOf, inventoryFile, kbuild, start } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
+import { nodes } from '../pods.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const HOSTS = ['rscp1', 'rsw1'];
+const [cp, worker] = HOSTS as [string, string];
+const MINUTES_MS = 10 * 60_000;
+let args: readonly string[];
+
+const jobs = async (host: string): Promise<string> =>
+  (await lab.inside(host, "systemctl list-units --plain --no-legend 'kbuild-job-*' || :")).stdout;
+
+beforeAll(async () => {
+  await lab.up(HOSTS);
+  await lab.reset(HOSTS);
+  const inventory = await lab.inventory(HOSTS);
+  const { folder, file } = inventoryFile({});
+  process.env['XDG_STATE_HOME'] = join(folder, 'state');
+  writeFileSync(file, stringify({ ...inventory, name: 'restarted' }, { aliasDuplicateObjects: false }));
+  args = ['up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf')];
+});
+
+afterAll(() => lab.down(HOSTS));
+
+test(
+  'a restart during an installation, during kubeadm init and during a join: one run ends the job',
+  { timeout: 3 * MINUTES_MS },
+  async () => {
+    const running = start([...args, '--json']);
+    const under = async (host: string, job: string): Promise<void> => {
+      await waitUntil(`${job} on ${host}`, MINUTES_MS, async () => (await jobs(host)).includes(`kbuild-job-${job}`));
+      await lab.reboot([host]);
+      console.log(`${host} restarted under ${job}`);
+    };
+    await under(worker, 'packages');
+    await under(cp, 'kubeadm-init');
+    await under(worker, 'kubeadm-join');
+    const ran = ok(await running.ended);
+    console.log(`up with three restarts: ${ran.seconds.toFixed(0)} s`);
+    const noticed = eventsOf(ran).flatMap((event) =>
+      event.kind === 'settling' && event.summary.includes('was restarted meanwhile') ? [event.phase] : [],
+    );
+    expect(noticed).toContain('init');
+    expect(noticed).toContain('join');
+    expect(noticed).toHaveLength(3);
+    expect(await nodes(cp)).toEqual({ [cp]: true, [worker]: true });
+    expect(ok(await kbuild(...args)).stdout).toContain('nothing to do');
+  },
+);
