@@ -1,10 +1,10 @@
 import { Interrupted } from '../errors.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
+import { badLuck } from './bad-luck.ts';
 import { turns, type Turn } from './disruption.ts';
 import { eachLimit, limiter } from '../each-limit.ts';
 import type { Emit } from './event.ts';
-import { restartedHost } from './restarted.ts';
 import { nothingIsDue, stepOnHost } from './step-on-host.ts';
 import type { Phase } from './step.ts';
 import { places } from './target.ts';
@@ -89,8 +89,8 @@ export async function converge(run: Convergence): Promise<Outcome> {
   return { changes, failures };
 }
 
-/** How often a host may be restarted under a phase before that is a failure. */
-const RESTARTS = 2;
+/** How often a host may be restarted, or its connection be lost, under a phase before that is a failure. */
+const BAD_LUCK = 2;
 
 const isWorker = (inventory: Inventory, name: string): boolean =>
   inventory.hosts.find((host) => host.name === name)?.role === 'worker';
@@ -149,18 +149,18 @@ async function hostInPhase(
   const inTurn = phase.concurrency === 1;
   const steps = inTurn && (await nothingIsDue(run, phase, host)) ? [] : phase.steps;
   if (inTurn && steps.length > 0) row.takeTurn(run.watch);
-  let restarts = 0;
+  let times = 0;
   for (let next = 0; next < steps.length; next += 1) {
     const step = steps[next]!;
     if (signal.aborted) throw new Interrupted('interrupted before the next step');
     try {
       changes += await stepOnHost(run, turn, phase, host, step);
     } catch (error) {
-      const restarted = restarts < RESTARTS ? await restartedHost(run.watch, error) : undefined;
-      if (restarted !== undefined) {
-        restarts += 1;
+      const luck = times < BAD_LUCK ? await badLuck(run.watch, error) : undefined;
+      if (luck !== undefined) {
+        times += 1;
         next = -1;
-        const summary = `${restarted} was restarted meanwhile: what is due now is looked for (${(error as Error).message})`;
+        const summary = `${luck}: what is due now is looked for (${(error as Error).message})`;
         emit({ kind: 'settling', phase: phase.name, host: host.name, step: step.name, summary });
         continue;
       }

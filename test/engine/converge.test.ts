@@ -210,8 +210,8 @@ test('changes that disrupt go host by host, at most one worker in ten', async ()
 });
 
 describe('a host that is restarted under a change', () => {
-  const lost = (name: string) =>
-    new CommandError(name, 'work', { status: 'vanished', stdout: '', stderr: 'the job is not there any more' });
+  const lost = (name: string, status: 'vanished' | 'lost' | 1 = 'vanished') =>
+    new CommandError(name, 'work', { status, stdout: '', stderr: 'the job is not there any more' });
 
   test('is looked at again, and the phase goes on with what is due there now', async () => {
     const here = world([w1]);
@@ -245,6 +245,20 @@ describe('a host that is restarted under a change', () => {
     const { failures } = await here.run([linuxPhase('greet', [w1], [step])]);
     expect(failures.get('w1')!.message).toContain('the job is not there any more');
     expect(times).toBe(3);
+  });
+
+  test('a connection that is lost under a command is no failure either', async () => {
+    const here = world([w1]);
+    let times = 0;
+    const step = wants('world', {
+      apply: ({ name }) => (times++ === 0 ? Promise.reject(lost(name, 'lost')) : undefined),
+    });
+    const { failures } = await here.run([linuxPhase('greet', [w1], [step])]);
+    expect([...failures]).toEqual([]);
+    expect([...here.words.get('w1')!]).toEqual(['world']);
+    expect(here.events.some((event) => event.kind === 'settling' && event.summary.includes('connection to w1'))).toBe(
+      true,
+    );
   });
 
   test('without having been restarted it simply failed', async () => {

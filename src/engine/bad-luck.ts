@@ -9,20 +9,22 @@ function bootOf(fleet: Fleet, name: string): string | undefined {
 }
 
 /**
- * The host on which a command failed, when it was restarted since it was seen; nothing that is known counts any more then.
- * undefined when it was not, or does not answer, or the error is of another kind.
+ * What a step failed of when it was nobody's fault, in words: the host was restarted since it was seen, or the connection
+ * was lost under a command, and the host answers again. Nothing that was known counts any more then; a diff says what is
+ * due now. undefined for every other failure.
  */
-export async function restartedHost(watch: Watch, error: unknown): Promise<string | undefined> {
+export async function badLuck(watch: Watch, error: unknown): Promise<string | undefined> {
   if (!(error instanceof CommandError || error instanceof ConnectError)) return undefined;
   const { host } = error;
   try {
     const before = bootOf(watch.fleet(), host);
     watch.expire([host]);
     const { value: now } = await watch.evaluate((fleet) => bootOf(fleet, host));
-    if (before === undefined || now === before) return undefined;
+    const wasRestarted = before !== undefined && now !== before;
+    if (!wasRestarted && !(error instanceof CommandError && error.status === 'lost')) return undefined;
+    watch.expireAll();
+    return wasRestarted ? `${host} was restarted meanwhile` : `the connection to ${host} was lost meanwhile`;
   } catch {
     return undefined;
   }
-  watch.expireAll();
-  return host;
 }
