@@ -9,6 +9,7 @@ import type { ExecResult } from '../transport/transport.ts';
 import type { Exchange } from './exchange.ts';
 import { jobReport, type JobReport } from './job-report.ts';
 import { patiently } from './patiently.ts';
+import { upAgain } from './restart.ts';
 
 /** What jobs need of their run. */
 export interface JobTools {
@@ -50,6 +51,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
         stderr: result.stderr,
       });
       if (status === 0) return stdout;
+      if (String(status).startsWith('SIG')) await upAgain(on, tools);
       throw new CommandError(host, title, { status, stdout, stderr: result.stderr });
     }
     if (report.kind === 'gone')

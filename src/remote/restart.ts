@@ -24,5 +24,22 @@ export async function restart(
   });
 }
 
+/**
+ * A host that goes down ends its jobs first, and still answers for a while: returns when it is up again, at once when it is
+ * not going down, and after 5 min at the latest.
+ */
+export async function upAgain(
+  on: Exchange,
+  { pause, nowMs }: { readonly pause: Pause; readonly nowMs: () => number },
+): Promise<void> {
+  const state = async () => (await on.ask(sh`systemctl is-system-running || :`, 'shown')).stdout.trim();
+  const startedMs = nowMs();
+  while (nowMs() - startedMs < BOOT_MS) {
+    const now = await ignoringLoss(state);
+    if (now !== undefined && now !== 'stopping') return;
+    await pause(1000);
+  }
+}
+
 /** A host that goes down or comes up answers in every way there is; PAM refuses logins while it boots. */
 const ignoringLoss = <T>(act: () => Promise<T>): Promise<T | undefined> => act().catch(() => undefined);
