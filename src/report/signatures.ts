@@ -18,11 +18,11 @@ export const signatures: readonly Signature[] = [
 /** kubeadm warns of much that is not why it failed. */
 const withoutWarnings = (text: string): string => text.replaceAll(/^\s*\[WARNING .*$/gm, '');
 
-/** The known cause of a failure: the first signature that the texts, taken in their order, show. */
+/**
+ * The known cause of a failure: the first signature that the texts, taken in their order, show. A cause in the last text is
+ * told before a symptom in the first: a kubelet that does not answer says why in its journal.
+ */
 export function diagnosis(texts: readonly string[]): Signature | undefined {
-  for (const text of texts.map(withoutWarnings)) {
-    const found = signatures.find(({ seen }) => seen.test(text));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const shown = texts.map(withoutWarnings).flatMap((text) => signatures.filter(({ seen }) => seen.test(text)));
+  return shown.find(({ symptom }) => symptom !== true) ?? shown[0];
 }

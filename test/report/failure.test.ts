@@ -74,6 +74,19 @@ test('what kubeadm only warns of is not the cause', () => {
   expect(diagnosis([`${warned}\n[ERROR Port-6443]: Port 6443 is in use`])?.name).toBe('port-in-use');
 });
 
+test('a cause in the journal is told before a symptom in what kubeadm says', () => {
+  const kubeadm =
+    "The HTTP call equal to 'curl -sSL http://127.0.0.1:10248/healthz' failed with error: connection refused";
+  const journal =
+    'E1122 run.go:72] "command failed" err="failed to run Kubelet: running with swap on is not supported"';
+  expect(diagnosis([kubeadm])?.name).toBe('kubelet-unhealthy');
+  expect(diagnosis([kubeadm, 'error', journal])?.name).toBe('swap-on');
+  // What the kubelet says in passing is no cause.
+  expect(diagnosis([kubeadm, 'W1122 cgroup v1 support is deprecated and will be removed'])?.name).toBe(
+    'kubelet-unhealthy',
+  );
+});
+
 test('names are unique', () => {
   expect(new Set(signatures.map(({ name }) => name)).size).toBe(signatures.length);
 });

@@ -34,7 +34,7 @@ export const kubeadmSignatures: readonly Signature[] = [
   },
   {
     name: 'cgroup-v1',
-    seen: /cgroups? v1 support is deprecated and will be removed|kubelet is configured to not run on a host using cgroup v1/,
+    seen: /\[ERROR [^\n]*cgroups? v1 support is deprecated|kubelet is configured to not run on a host using cgroup v1/,
     cause: 'the host uses cgroup v1, on which this kubelet refuses to run',
     remedy:
       'boot the host with cgroup v2 (systemd.unified_cgroup_hierarchy=1), or set kubelet.config.failCgroupV1: false',

@@ -2,6 +2,8 @@
 export interface Signature {
   /** Told apart by this in reports. */
   readonly name: string;
+  /** Others cause it: named only where none of them shows in any text. */
+  readonly symptom?: true;
   /** Matches what a failed command, a journal or a container's log says. */
   readonly seen: RegExp;
   /** What it means, one sentence. */

@@ -40,12 +40,14 @@ export const surroundingsSignatures: readonly Signature[] = [
   },
   {
     name: 'endpoint-refused',
+    symptom: true,
     seen: /dial tcp \S+:\d+: connect: connection refused/,
     cause: 'nothing listens at the address: the load balancer has no healthy server, or the API server is down',
     remedy: 'kbuild status shows the API servers; is kubernetes.endpoint right?',
   },
   {
     name: 'endpoint-timeout',
+    symptom: true,
     seen: /dial tcp \S+: (?:i\/o timeout|connect: no route to host)|context deadline exceeded/,
     cause: 'packets to the address get lost: a firewall, or a wrong address',
     remedy: 'check the firewalls between the hosts (kbuild check --active tests every port)',
@@ -76,18 +78,21 @@ export const surroundingsSignatures: readonly Signature[] = [
   },
   {
     name: 'kubelet-unhealthy',
+    symptom: true,
     seen: /The kubelet is not (?:running|healthy)|The HTTP call equal to 'curl -sSL http:\/\/(?:localhost|127\.0\.0\.1):10248\/healthz'/,
     cause: 'the kubelet does not stay up',
     remedy: "its last words are below; the kubelet's configuration is under kubelet.config",
   },
   {
     name: 'control-plane-unhealthy',
+    symptom: true,
     seen: /A control plane component may have crashed|control plane components? .* (?:is|are) not healthy|timed out waiting for the condition/,
     cause: 'a component of the control plane did not come up in time',
     remedy: 'the last words of those that ended are below',
   },
   {
     name: 'host-restarted',
+    symptom: true,
     seen: /the job is not there any more: was the host restarted/,
     cause: 'the host was restarted while it worked',
     remedy: `${RERUN}: it goes on from what it finds`,
