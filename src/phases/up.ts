@@ -27,6 +27,7 @@ import { flannel } from '../network/flannel.ts';
 import { networkReady } from '../network/network-ready.ts';
 import { userManifests } from '../network/user-manifests.ts';
 import { windowsNetwork } from '../windows/network/manifest.ts';
+import { cloudInitEnded } from '../node/cloud-init-ended.ts';
 import { kubernetesPackages } from '../node/kubernetes-packages.ts';
 import { prepare } from '../node/prepare.ts';
 import { containerd } from '../runtime/containerd.ts';
@@ -53,7 +54,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
   const stacked = inventory.etcd.topology === 'stacked';
   const clear = [etcdAnswers, undoHalfFinished(before)];
   return [
-    { name: 'prepare', title: 'Prepare hosts', ...linux, hosts, steps: [jobEnded, ...prepare] },
+    { name: 'prepare', title: 'Prepare hosts', ...linux, hosts, steps: [jobEnded, cloudInitEnded, ...prepare] },
     ...loadBalancerPhases(inventory),
     {
       name: 'runtime',

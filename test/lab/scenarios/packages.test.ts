@@ -173,12 +173,15 @@ test('a cloud that is still at work, a lock and an interrupted installation: wai
   await inside(
     `cd /tmp && apt-get -q update -o Dir::Etc::sourcelist=/etc/apt/sources.list.d/lab-debian.list -o Dir::Etc::sourceparts=-; apt-get -q download conntrack && dpkg --unpack conntrack_*.deb; rm conntrack_*.deb
      printf '#!/bin/sh\\nuntil [ -e /run/cloud-is-done ]; do sleep 0.1; done\\n' >/usr/local/sbin/cloud-init
-     chmod 755 /usr/local/sbin/cloud-init
+     chmod 755 /usr/local/sbin/cloud-init; mkdir -p /run/cloud-init; echo '{}' >/run/cloud-init/status.json
      systemd-run --quiet --unit=holder perl /root/hold.pl`,
   );
   expect(await inside('dpkg --audit')).toContain('conntrack');
   const running = start(UP());
   const output = () => inside('cat /run/kbuild/jobs/*/*/output 2>/dev/null');
+  await waitUntil('the run has begun', SOON_MS, async () => (await inside('cat /run/kbuild/lock || :')) !== '');
+  expect(await inside('ls /run/kbuild/jobs 2>/dev/null || :')).toBe('');
+  await inside(`echo '{"v1": {"errors": []}}' >/run/cloud-init/result.json`);
   await waitUntil(
     'the job waits for cloud-init',
     SOON_MS,
@@ -192,6 +195,7 @@ test('a cloud that is still at work, a lock and an interrupted installation: wai
   await inside('systemctl stop holder');
   const ran = await running.ended;
   expect(ran.code, ran.stderr).toBe(0);
+  expect(ran.stderr).toContain('wait for cloud-init, which still sets the host up');
   expect(ran.stderr).toContain('finish an interrupted installation');
   expect(await inside('dpkg --audit')).toBe('');
   expect(await inside("dpkg-query -W -f '${Status}' containerd.io")).toBe('hold ok installed');
