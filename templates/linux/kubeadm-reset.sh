@@ -42,6 +42,10 @@ if [ $has_runtime = yes ]; then
   systemctl is-active -q containerd || systemctl start containerd || true
   runtime_answers || restart_runtime
 fi
+# kubeadm deletes etcd's data before it stops the kubelet, which may start etcd anew on the empty folder in between.
+systemctl stop kubelet 2>/dev/null || true
+had_etcd=no
+if [ -e /etc/kubernetes/manifests/etcd.yaml ]; then had_etcd=yes; fi
 status=0
 take_down || status=$?
 if [ $has_runtime = yes ] && { [ $status -ne 0 ] || [ -n "$(kept)" ]; }; then
@@ -57,5 +61,7 @@ if [ $has_runtime = yes ] && [ -n "$(kept)" ]; then
   echo "containers of Kubernetes still run: $(kept | tr '\n' ' ')" >&2
   exit 1
 fi
+# What an etcd wrote that kubeadm ended only after it had deleted the data: the next join refuses a folder with anything in it.
+if [ $had_etcd = yes ]; then find /var/lib/etcd -mindepth 1 -xdev -delete 2>/dev/null || true; fi
 rm -f "$MARKER"
 sync "$(dirname "$MARKER")"
