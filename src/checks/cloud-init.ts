@@ -9,8 +9,7 @@ export const cloudInit = eachHost(
     severities: ['due', 'warning'],
   },
   ({ facts }) => {
-    if (facts.cloudInit === 'running')
-      return [{ severity: 'due', message: 'cloud-init still runs' }];
+    if (facts.cloudInit === 'running') return [{ severity: 'due', message: 'cloud-init still runs' }];
     if (facts.cloudInit === 'failed')
       return [
         { severity: 'warning', message: 'cloud-init ended with errors', remedy: 'see: cloud-init status --long' },
