@@ -69,7 +69,8 @@ test('a second run has nothing to do', async () => {
 
 /** A command that is refused, with these words. */
 async function refused(words: string | RegExp, ...args: readonly string[]): Promise<void> {
-  const { code, stderr } = await cluster.run(...args);
+  const { code, stderr, seconds } = await cluster.run(...args);
+  console.log(`${args.join(' ')}: refused after ${seconds.toFixed(1)} s`);
   expect(code, stderr).toBe(7);
   expect(stderr).toMatch(words);
 }
@@ -89,6 +90,24 @@ test('one of three is not removed while another is down, neither by remove nor b
   await refused(arithmetic, 'reset', '--hosts', 'hcp2', '--yes-destroy', 'hcp2');
   await lab.inside('hcp3', 'pkill -CONT -x etcd');
   await waitUntil('etcd of hcp3', 120_000, async () => (await membersOf(cluster)).join() === 'hcp1,hcp2,hcp3');
+});
+
+test('a disruption budget keeps a control plane from being drained: its node and its member stay', async () => {
+  const dns = '-n kube-system get pods -l k8s-app=kube-dns -o jsonpath={.items[*].spec.nodeName}';
+  // CoreDNS is on two nodes, and only one of all is a worker.
+  const host = (await kubectl('hcp1', dns)).trim().split(' ').find((name) => name !== 'hw1')!; // prettier-ignore
+  await kubectl(
+    'hcp1',
+    '-n kube-system create poddisruptionbudget dns --selector=k8s-app=kube-dns --min-available=100%',
+  );
+  const ran = await cluster.run('remove', host, '--yes', '--drain-timeout', '10s');
+  console.log(`${host} not drained: ${ran.seconds.toFixed(1)} s`);
+  await kubectl('hcp1', '-n kube-system delete poddisruptionbudget dns');
+  await kubectl('hcp1', `uncordon ${host}`);
+  expect(ran.code, ran.stderr).toBe(4);
+  expect(ran.stderr).toContain('disruption budget');
+  expect(await membersOf(cluster)).toEqual(['hcp1', 'hcp2', 'hcp3']);
+  expect(Object.keys(await nodes('hcp1')).sort()).toEqual(['hcp1', 'hcp2', 'hcp3', 'hw1']);
 });
 
 test('a snapshot is verified and private', async () => {
