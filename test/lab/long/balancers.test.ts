@@ -10,6 +10,7 @@ import { isReady, watchApi } from '../api-gap.ts';
 import { eventsOf, inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { timed } from '../ok.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const [two, three] = [
   ['hacp1', 'hacp2'],
@@ -47,6 +48,30 @@ function oneByOne(ran: Ran): readonly string[] {
   return changes.filter(({ kind }) => kind === 'changed').map(({ host }) => host);
 }
 
+/** Who of three holds the virtual address. */
+async function holders(): Promise<readonly string[]> {
+  const found = await Promise.all(
+    three.map(async (host) =>
+      lab.isOn(host) && (await lab.inside(host, 'ip -o addr show')).stdout.includes(` ${VIP}/32 `) ? [host] : [],
+    ),
+  );
+  return found.flat();
+}
+/** Seconds for which nobody answers at the virtual address when a host is `kill`ed, or a command runs on it, until `over`. */
+async function gone(what: string, act: string, host: string, over: () => Promise<boolean>): Promise<number> {
+  const watch = watchApi(VIP, PORT);
+  await (act === 'kill' ? lab.kill([host]) : lab.inside(host, act));
+  await waitUntil(what, 60_000, over);
+  // As many in a row as every backend answers several of.
+  await waitUntil(`answers after: ${what}`, 60_000, async () => {
+    for (let n = 0; n < 20; n++) if (!(await isReady(VIP, PORT))) return false;
+    return true;
+  });
+  const seconds = (await watch.stop()) / 1000;
+  console.log(`${what}: longest time without an answer ${seconds.toFixed(1)} s`);
+  return seconds;
+}
+
 beforeAll(async () => {
   process.env['XDG_STATE_HOME'] = join(folder, 'state');
   await lab.up(HOSTS);
@@ -67,6 +92,26 @@ test('growth: backends follow on one balancer after the other', async () => {
   const ran = await watched('2 → 3', up);
   expect(oneByOne(ran)).toEqual(three);
   for (const host of three) expect(await backends(host)).toEqual(three);
+});
+
+test('an API server of three dies on the holder: the others answer within 3 s, and the address stays', async () => {
+  const [host] = await holders();
+  const address = lab.hostSettings(host!).address;
+  const manifest = '/etc/kubernetes/manifests/kube-apiserver.yaml';
+  const away = await gone('an API server away', `mv ${manifest} /root/`, host!, async () => !(await isReady(address, 6443))); // prettier-ignore
+  expect(away).toBeLessThan(3);
+  expect(await holders()).toEqual([host]);
+  await lab.inside(host!, `mv /root/kube-apiserver.yaml ${manifest}`);
+  await waitUntil('the API server to come back', 180_000, () => isReady(address, 6443));
+});
+
+test('the holder of three dies: another has the address within 5 s', async () => {
+  const [host] = await holders();
+  const away = await gone('the holder killed', 'kill', host!, async () => (await holders()).some((name) => name !== host)); // prettier-ignore
+  expect(away).toBeLessThan(5);
+  await lab.start([host!]);
+  await waitUntil('its API server', 180_000, () => isReady(lab.hostSettings(host!).address, 6443));
+  timed('up after it', await up());
 });
 
 test('removal: the same command takes the backend out, before its API server goes', async () => {
