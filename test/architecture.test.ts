@@ -75,6 +75,14 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('what a run writes is masked: only the kubeconfig that was asked for is not', () => {
+    const past = files.filter((file) => {
+      const text = readFileSync(join(src, file), 'utf8');
+      return text.includes(' withRun(') && /\bouter\.(?:out|err)\(|withRun\(context/.test(text);
+    });
+    expect(past).toEqual(['cli/kubeconfig.ts']);
+  });
+
   test('names of files are kebab-case, and no file is long', () => {
     expect(files.filter((file) => !/^(?:[a-z0-9-]+\/)*[a-z0-9-]+\.ts$/.test(file))).toEqual([]);
     const long = files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 250);

@@ -15,8 +15,9 @@ import { survey } from './survey.ts';
 import { surveyPods } from './survey-pods.ts';
 
 /** `kbuild check`: every preflight check, all findings at once. Reads only. */
-export const runCheck = (context: Context, flags: Flags): Promise<number> =>
-  withRun(context, flags, 'check', 'never-json', async (run) => {
+export const runCheck = (outer: Context, flags: Flags): Promise<number> =>
+  withRun(outer, flags, 'check', 'never-json', async (run) => {
+    const { context } = run;
     const fleet = run.connected.watch.fleet();
     const meant = fleet.hosts.filter(({ host }) => selects(flags.hosts, host.name));
     const hosts = meant.map(({ host }) => host.name);

@@ -29,8 +29,9 @@ function requireOurs({ inventory }: Run): void {
 }
 
 /** `kbuild etcd snapshot save [FILE]`: a verified snapshot of the live etcd, 0600. Prints its path. */
-export const runSave = (context: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
-  withRun(context, flags, 'etcd-snapshot-save', 'never-json', async (run) => {
+export const runSave = (outer: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
+  withRun(outer, flags, 'etcd-snapshot-save', 'never-json', async (run) => {
+    const { context } = run;
     requireOurs(run);
     const { connected, inventory } = run;
     const path = file === undefined ? join(snapshotFolder(run), `${run.runId}.db`) : resolve(context.cwd, file);
@@ -124,8 +125,9 @@ async function untilItServes(run: Run, { controls, members }: ReturnType<typeof 
 }
 
 /** `kbuild etcd snapshot restore FILE`: the whole control plane goes back to what the snapshot holds. */
-export const runRestore = (context: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
-  withRun(context, flags, 'etcd-snapshot-restore', 'never-json', async (run) => {
+export const runRestore = (outer: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
+  withRun(outer, flags, 'etcd-snapshot-restore', 'never-json', async (run) => {
+    const { context } = run;
     requireOurs(run);
     const { connected, inventory } = run;
     const snapshot = resolve(context.cwd, file ?? '');

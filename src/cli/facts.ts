@@ -22,8 +22,8 @@ function plain(value: unknown): unknown {
 }
 
 /** `kbuild facts`: what was observed, as JSON. Reads only. */
-export const runFacts = (context: Context, flags: Flags): Promise<number> =>
-  withRun(context, flags, 'facts', 'never-json', ({ connected, inventory }) => {
+export const runFacts = (outer: Context, flags: Flags): Promise<number> =>
+  withRun(outer, flags, 'facts', 'never-json', ({ connected, context, inventory }) => {
     const fleet = connected.watch.fleet();
     const hosts = fleet.hosts
       .filter(({ host }) => selects(flags.hosts, host.name))

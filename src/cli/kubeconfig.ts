@@ -9,8 +9,8 @@ import { fetchKubeconfig, writePrivate } from './kubeconfig-file.ts';
 import { withRun } from './run.ts';
 
 /** `kbuild kubeconfig`: prints an admin kubeconfig, or merges it into a file. */
-export const runKubeconfig = (context: Context, flags: Flags): Promise<number> =>
-  withRun(context, flags, 'kubeconfig', 'never-json', async ({ connected, inventory }) => {
+export const runKubeconfig = (outer: Context, flags: Flags): Promise<number> =>
+  withRun(outer, flags, 'kubeconfig', 'never-json', async ({ connected, context, inventory }) => {
     const { cluster } = connected.watch.fleet();
     if (cluster.state !== 'up') {
       const why = cluster.state === 'down' ? cluster.reason : 'no cluster was found';
@@ -18,7 +18,8 @@ export const runKubeconfig = (context: Context, flags: Flags): Promise<number> =
     }
     const admin = await fetchKubeconfig(inventory, cluster, connected.on);
     if (flags.merge === undefined) {
-      context.out(revealed(admin));
+      // What was asked for is the secret itself: past the mask.
+      outer.out(revealed(admin));
       return 0;
     }
     const path = resolve(context.cwd, flags.merge);

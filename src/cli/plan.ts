@@ -13,8 +13,9 @@ import { phasesOf, planOf } from './up.ts';
 const CHANGES_ARE_DUE = 10;
 
 /** `kbuild plan`: what `up` would change. Reads only. */
-export const runPlan = (context: Context, flags: Flags): Promise<number> =>
-  withRun(context, flags, 'plan', 'never-json', async (run) => {
+export const runPlan = (outer: Context, flags: Flags): Promise<number> =>
+  withRun(outer, flags, 'plan', 'never-json', async (run) => {
+    const { context } = run;
     const found = findings(run);
     const obstacle = obstacles(run, found);
     if (obstacle !== undefined && obstacle.exitCode === 7) throw obstacle;

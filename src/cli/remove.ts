@@ -39,8 +39,9 @@ function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): stri
 }
 
 /** `kbuild remove HOST…`: takes hosts out of the live cluster, their etcd members included. */
-export const runRemove = (context: Context, flags: Flags, operands: readonly string[]): Promise<number> =>
-  withRun(context, flags, 'remove', 'as-json', async (run) => {
+export const runRemove = (outer: Context, flags: Flags, operands: readonly string[]): Promise<number> =>
+  withRun(outer, flags, 'remove', 'as-json', async (run) => {
+    const { context } = run;
     const { connected, inventory } = run;
     if (operands.length === 0) throw new UsageError('name the hosts to remove', { remedy: 'kbuild remove w3' });
     const { unreachable } = connected.watch.fleet();

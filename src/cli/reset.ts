@@ -55,8 +55,9 @@ async function confirmedNames(run: Run, names: readonly string[]): Promise<reado
 }
 
 /** `kbuild reset`: tears the cluster down, or cleans single hosts. */
-export const runReset = (context: Context, flags: Flags): Promise<number> =>
-  withRun(context, flags, 'reset', 'as-json', async (run) => {
+export const runReset = (outer: Context, flags: Flags): Promise<number> =>
+  withRun(outer, flags, 'reset', 'as-json', async (run) => {
+    const { context } = run;
     const { connected, inventory } = run;
     const fleet = connected.watch.fleet();
     const missing = fleet.unreachable.filter(({ host }) => !(flags.dead ?? []).includes(host.name));

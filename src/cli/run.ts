@@ -18,6 +18,7 @@ import { readInventory } from './read-inventory.ts';
 
 /** A command that talks to hosts: connected, observed, logged, interruptible. */
 export interface Run extends RunLog {
+  /** Its `out` and `err` show no secret. */
   readonly context: Context;
   readonly flags: Flags;
   readonly inventory: Inventory;
@@ -57,7 +58,11 @@ export async function withRun(
 ): Promise<number> {
   const inventory = await readInventory(process, flags);
   const mask = masker(inventory);
-  const context: Context = { ...process, err: (text) => process.err(mask.text(text)) };
+  const context: Context = {
+    ...process,
+    out: (text) => process.out(mask.text(text)),
+    err: (text) => process.err(mask.text(text)),
+  };
   const runId = `${stamp(context.nowMs())}-${randomBytes(4).toString('hex')}`;
   const path = flags.logFile ?? join(logFolder(context, inventory.name), `${runId}-${command}.log`);
   checkOpenFiles(inventory.hosts.length);
@@ -138,7 +143,10 @@ export async function withRun(
     await bundle().catch((failure: unknown) => context.err(`no bundle: ${(failure as Error).message}\n`));
     if (error instanceof Interrupted) context.err(`${stands.text()}\n→ ${GO_ON}\n`);
     // Whoever prints it knows no secrets.
-    if (error instanceof Error) error.message = mask.text(error.message);
+    if (error instanceof Error) {
+      error.message = mask.text(error.message);
+      if (error.stack !== undefined) error.stack = mask.text(error.stack);
+    }
     throw error;
   } finally {
     restore();

@@ -24,8 +24,9 @@ async function asked(url: string): Promise<string> {
 }
 
 /** `kbuild windows selftest`: every connectivity flow of Windows pods, as a table. Makes and removes one namespace. */
-export const runSelftest = (context: Context, flags: Flags): Promise<number> =>
-  withRun(context, flags, 'windows-selftest', 'never-json', async (run) => {
+export const runSelftest = (outer: Context, flags: Flags): Promise<number> =>
+  withRun(outer, flags, 'windows-selftest', 'never-json', async (run) => {
+    const { context } = run;
     const { connected, inventory } = run;
     const { os = 'windows' } = flags;
     if (os !== 'windows' && os !== 'linux') throw new UsageError(`--os is windows or linux, not "${os}"`);

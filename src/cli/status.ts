@@ -10,8 +10,9 @@ import { withRun } from './run.ts';
 import { phasesOf } from './up.ts';
 
 /** `kbuild status`: the cluster as it is, and where it differs from the inventory. Reads only. */
-export const runStatus = (context: Context, flags: Flags): Promise<number> =>
-  withRun(context, flags, 'status', 'never-json', (run) => {
+export const runStatus = (outer: Context, flags: Flags): Promise<number> =>
+  withRun(outer, flags, 'status', 'never-json', (run) => {
+    const { context } = run;
     const { inventory, connected } = run;
     const fleet = connected.watch.fleet();
     if (fleet.cluster.state !== 'up') {

@@ -37,8 +37,8 @@ const inWords = ({ holder, freed }: Shown): string =>
   holder === null ? 'not locked' : `${freed ? 'freed; was ' : ''}held by ${holder}`;
 
 /** `kbuild unlock`: who holds the lock of each host and of the cluster; `--force` frees them. Jobs are never ended. */
-export const runUnlock = (context: Context, flags: Flags): Promise<number> =>
-  withRun(context, flags, 'unlock', 'never-json', async ({ connected }) => {
+export const runUnlock = (outer: Context, flags: Flags): Promise<number> =>
+  withRun(outer, flags, 'unlock', 'never-json', async ({ connected, context }) => {
     const locks = await Promise.all(
       connected.remotes.map(async (remote) => ({
         host: remote.host.name,

@@ -122,8 +122,9 @@ export async function withDeadline<R>(run: Run, work: Promise<R>): Promise<R> {
 }
 
 /** `kbuild up`: checks, plans, asks, locks, makes it so, verifies. */
-export const runUp = (context: Context, flags: Flags): Promise<number> =>
-  withRun(context, flags, 'up', 'as-json', async (run) => {
+export const runUp = (outer: Context, flags: Flags): Promise<number> =>
+  withRun(outer, flags, 'up', 'as-json', async (run) => {
+    const { context } = run;
     const found = findings(run);
     const noted = found.filter(({ severity }) => severity === 'warning');
     if (noted.length > 0 && flags.quiet !== true) context.err(findingsText(noted));

@@ -5,11 +5,12 @@ export const MASKED = '(secret)';
 
 /** Shapes of secrets that nobody registered. A digest after `sha256:` is no secret, and stays. */
 const SHAPES: readonly RegExp[] = [
-  /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g,
+  // One that is cut off ends with the text of a JSON document that it stands in.
+  /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----[^"]*?(?:-----END \1-----|(?=")|$)/g,
   // A bootstrap token.
   /(?<![a-z0-9.:/-])[a-z0-9]{6}\.[a-z0-9]{16}(?![a-z0-9.-])/g,
-  // A certificate key.
-  /(?<![0-9a-zA-Z:/@_-])[0-9a-f]{64}(?![0-9a-zA-Z])/g,
+  // A certificate key; a file's hash among the facts is called so.
+  /(?<![0-9a-zA-Z:/@_-])(?<!"sha256": ")[0-9a-f]{64}(?![0-9a-zA-Z])/g,
   // Private keys and tokens of kubeconfigs.
   /(?<=\b(?:client-key-data|token|password): )[^\s"']{8,}/g,
   // A Service account's token, or any other JWT.

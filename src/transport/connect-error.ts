@@ -31,6 +31,12 @@ export function connectError(endpoint: Endpoint, failure: Failure): ConnectError
   if (code === 'ECONNREFUSED') return error('connection refused', true, 'is sshd running, and is this its port?');
   if (/closed during the login/.test(message))
     return error(message, true, 'a host that starts or stops lets nobody but root in (/run/nologin); else see its log');
+  if (/closed before the login|lost before handshake/i.test(message) || code === 'ECONNRESET')
+    return error(
+      `the connection was ${code === 'ECONNRESET' ? 'reset' : 'closed'} before the login`,
+      true,
+      'sshd turns away more logins at once than MaxStartups, and addresses that failed before (PerSourcePenalties): see its log',
+    );
   return error(message, true);
 }
 

@@ -40,6 +40,8 @@ export interface FakeSshOptions {
   readonly sessions?: number;
   /** Connections it drops before a handshake. */
   readonly dropFirst?: number;
+  /** Connections it drops when the client has begun the key exchange. */
+  readonly dropInHandshake?: number;
 }
 
 function newKey(type: 'ed25519' | 'ecdsa' | 'rsa'): string {
@@ -64,7 +66,7 @@ function publicKey(privateKey: string): { readonly type: string; readonly line: 
 /** Starts it on a free port of 127.0.0.1. */
 export async function fakeSshServer(
   answer: (command: FakeCommand) => void | Promise<void>,
-  { hostKeys = ['ed25519'], sessions = 100, dropFirst = 0 }: FakeSshOptions = {},
+  { hostKeys = ['ed25519'], sessions = 100, dropFirst = 0, dropInHandshake = 0 }: FakeSshOptions = {},
 ): Promise<FakeSshServer> {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-ssh-'));
   const privateKeys = hostKeys.map(newKey);
@@ -72,6 +74,7 @@ export async function fakeSshServer(
   const open = new Set<Connection>();
   let connections = 0;
   let drops = dropFirst;
+  let laterDrops = dropInHandshake;
 
   const server = new ssh2.Server({ hostKeys: privateKeys }, (connection) => {
     connections++;
@@ -114,6 +117,11 @@ export async function fakeSshServer(
   const listener = (server as unknown as { _srv: Server })._srv;
   listener.prependListener('connection', (socket) => {
     if (drops-- > 0) socket.destroy();
+    // The client's identification comes first, then its proposal for the key exchange.
+    else if (laterDrops-- > 0)
+      socket.on('data', (chunk: Buffer) => {
+        if (chunk.length > 100) socket.destroy();
+      });
   });
   server.listen(0, '127.0.0.1');
   await once(listener, 'listening');

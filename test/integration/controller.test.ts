@@ -44,6 +44,17 @@ test('no HOME, TERM=dumb: a host that refuses is said so, on plain lines', () =>
   expect(statSync(at('log')).mode & 0o777).toBe(0o600);
 });
 
+test('a secret that gets into a message is in no output: neither the document, nor the lines, nor the log', () => {
+  const inventory = inventoryOf(1);
+  const text = readFileSync(inventory, 'utf8');
+  writeFileSync(inventory, text.replace('identityFile: id', 'identityFile: no-canary-here, passphrase: env:CANARY'));
+  const ran = shell('$K facts $I --log-file log', inventory, { CANARY: 'no-canary-here' });
+  const { unreachable } = JSON.parse(ran.stdout) as { readonly unreachable: Readonly<Record<string, string>> };
+  expect(unreachable['h0']).toMatch(/cannot read the SSH key .*\(secret\)/);
+  expect(ran.stdout + ran.stderr + readFileSync(at('log'), 'utf8')).not.toContain('canary');
+  expect(ran.status).toBe(3);
+});
+
 test.each(['/dev/null/folder/log', '/proc/folder/below/log'])(
   'a log that cannot be opened (%s): said before any host is contacted',
   (path) => {

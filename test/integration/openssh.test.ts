@@ -229,6 +229,13 @@ describe('keys', () => {
         const host = (ssh: Partial<SshSettings>) => withSsh(limited.host, ssh);
         expect(await outcome(host({ identityFiles: [at('public')] }), { agentSocket: socket })).toBe('in');
         expect(await outcome(host({ identityFiles: [at('public.pub')] }), { agentSocket: socket })).toBe('in');
+        const transport = await dialSsh(host({ identityFiles: [at('public')] }), {
+          policy: 'strict',
+          agentSocket: socket,
+        });
+        // sshd would allow it, and says here where a forwarded agent listens.
+        expect((await transport.exec('echo "agent: ${SSH_AUTH_SOCK-none}"')).stdout).toBe('agent: none\n');
+        await transport.close();
         const { user, port, knownHostsFiles } = limited.host.ssh;
         const anyKey = { ...limited.host, ssh: { user, port, knownHostsFiles } };
         expect(await outcome(anyKey, { agentSocket: socket })).not.toBe('in');

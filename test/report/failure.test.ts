@@ -9,7 +9,7 @@ import { diagnosis, signatures } from '../../src/report/signatures.ts';
 import { tarGz } from '../../src/report/tar.ts';
 
 // What programs really print (shortened), and the cause that it must be taken for.
-test.each([
+const SAID: readonly (readonly [name: string, said: string])[] = [
   [
     'certificates-expired',
     'error execution phase control-plane-prepare/download-certs: Secret "kubeadm-certs" was not found in the "kube-system" Namespace. This Secret might have expired.',
@@ -60,7 +60,50 @@ test.each([
   ['disk-full', 'dd: error writing x: No space left on device'],
   ['read-only', 'mv: cannot move: Read-only file system'],
   ['proxy', 'Get "https://x": proxyconnect tcp: dial tcp 10.0.0.9:3128: connect: connection refused'],
-])('%s', (name, said) => {
+  [
+    'token-expired',
+    'error execution phase preflight: couldn\'t validate the identity of the API Server: could not find a JWS signature in the cluster-info ConfigMap for token ID "abcdef"',
+  ],
+  [
+    'clock',
+    'could not find a JWS signature in the cluster-info ConfigMap for token ID "abcdef": x509: certificate has expired or is not yet valid: current time 2026-11-21T00:00:00Z is before 2026-11-22T00:00:00Z',
+  ],
+  ['etcd-nospace', 'rpc error: code = ResourceExhausted desc = etcdserver: mvcc: database space exceeded'],
+  ['crictl-missing', '[preflight] Some fatal errors occurred:\n\t[ERROR FileExisting-conntrack]: conntrack not found'],
+  [
+    'runtime-down',
+    '[ERROR CRI]: container runtime is not running: output: time="x" level=fatal msg="validate service connection: rpc error: code = Unavailable desc = connection error: dial unix /run/containerd/containerd.sock: connect: no such file or directory"',
+  ],
+  [
+    'cri-disabled',
+    '[ERROR CRI]: container runtime is not running: output: validate CRI v1 runtime API: rpc error: code = Unimplemented desc = unknown service runtime.v1.RuntimeService',
+  ],
+  [
+    'node-exists',
+    'error execution phase kubelet-start: a Node with name "w1" and status "Ready" already exists in the cluster. You must delete the existing Node or change the name of this new joining Node',
+  ],
+  ['sandbox-runc', 'audit: type=1400 apparmor="DENIED" operation="signal" profile="runc" comm="runc"'],
+  ['dependencies', 'The following packages have unmet dependencies:\n kubeadm : Depends: cri-tools (>= 1.30.0)'],
+  ['foreign-ca', 'tls: failed to verify certificate: x509: certificate signed by unknown authority'],
+  ['name-not-in-certificate', 'x509: certificate is valid for cp1, kubernetes, not k8s.example.com'],
+  ['name-unresolved', 'curl: (6) Could not resolve host: pkgs.k8s.io'],
+  [
+    'name-unresolved',
+    'failed to pull image: dial tcp: lookup registry.k8s.io on 10.0.0.2:53: read udp 10.0.0.5:4242->10.0.0.2:53: i/o timeout',
+  ],
+  ['name-unresolved', 'dial tcp: lookup registry.k8s.io on 127.0.0.53:53: server misbehaving'],
+  ['name-unresolved', 'Get "https://k8s.example.com:6443/api": dial tcp: lookup k8s.example.com: i/o timeout'],
+  ['endpoint-refused', 'Get "https://10.0.0.100:8443/version": dial tcp 10.0.0.100:8443: connect: connection refused'],
+  ['endpoint-timeout', 'Get "https://10.0.0.100:8443/version": dial tcp 10.0.0.100:8443: i/o timeout'],
+  ['no-memory', 'kernel: Out of memory: Killed process 4242 (kube-apiserver) total-vm:1100000kB'],
+  ['module', 'modprobe: FATAL: Module br_netfilter not found in directory /lib/modules/6.1.0-9-amd64'],
+  ['selinux', 'audit: type=1400 avc:  denied  { write } for  pid=7 comm="etcd" name="etcd" dev="vda1"'],
+  ['kubelet-unhealthy', '[kubelet-check] The kubelet is not healthy after 4m0.000s'],
+  ['control-plane-unhealthy', 'A control plane component may have crashed or exited when started by the runtime.'],
+  ['host-restarted', 'the job is not there any more: was the host restarted?'],
+];
+
+test.each(SAID)('%s', (name, said) => {
   const found = diagnosis([said]);
   // A more telling signature stands before a general one; both name the same fault where a text shows two.
   expect(found?.name).toBe(name);
@@ -85,6 +128,12 @@ test('a cause in the journal is told before a symptom in what kubeadm says', () 
   expect(diagnosis([kubeadm, 'W1122 cgroup v1 support is deprecated and will be removed'])?.name).toBe(
     'kubelet-unhealthy',
   );
+});
+
+test('every cause of a Linux host has its line above', () => {
+  const tried = new Set(SAID.map(([name]) => name));
+  const linux = signatures.map(({ name }) => name).filter((name) => !name.startsWith('windows-'));
+  expect(linux.filter((name) => !tried.has(name))).toEqual([]);
 });
 
 test('names are unique', () => {

@@ -29,6 +29,12 @@ test.each([
   expect(masker().text(given)).toBe(expected);
 });
 
+test('a JSON document stays one, and keeps the hashes of files', () => {
+  const facts = { key: '-----BEGIN PRIVATE KEY-----\nMII', files: { '/a': { sha256: 'c'.repeat(64) } } };
+  const shown = masker().text(JSON.stringify(facts, undefined, 2));
+  expect(JSON.parse(shown)).toEqual({ ...facts, key: '(secret)' });
+});
+
 test('digests and ordinary words stay', () => {
   const digest = `sha256:${'0'.repeat(64)} registry.k8s.io/pause@sha256:${'a'.repeat(64)} kubelet 1.36.3`;
   expect(masker({ short: Secret.of('k8s') }).text(digest)).toBe(digest);

@@ -107,9 +107,9 @@ test('files are read once for a whole fleet, and again when they have changed', 
 test('a fleet of 3,000 hosts is looked up among its 3,000 lines in no time', () => {
   const names = Array.from({ length: 3000 }, (_, i) => `[10.1.${String(i >> 8)}.${String(i & 255)}]:2222`);
   const lines = parseKnownHosts(names.map((name) => `${name} ${text(ed)}\n`).join(''), 'kh');
-  const from = performance.now();
+  const from = process.cpuUsage();
   const find = lookup(lines);
   for (const name of names) expect(find(name.slice(1, -6), 2222).exact.length).toBe(1);
-  // Each line tried for each host takes five seconds and more.
-  expect(performance.now() - from).toBeLessThan(2000);
+  // Each line tried for each host takes five seconds and more, of this process and not of what runs beside it.
+  expect(process.cpuUsage(from).user / 1000).toBeLessThan(2000);
 });

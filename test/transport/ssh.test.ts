@@ -96,6 +96,30 @@ test('connections that are dropped before the handshake are tried again', async 
   expect((await (await dial(server)).exec('x')).status).toBe(0);
 });
 
+test.each([
+  ['at once', { dropFirst: 4 }],
+  ['in the middle of the key exchange', { dropInHandshake: 4 }],
+])('connections that are dropped every time, %s: tried four times, then told with what it may be', async (_, how) => {
+  const server = await serve(exits(0), how);
+  const error = await refusal(dial(server));
+  expect(error.message).toMatch(/127\.0\.0\.1:\d+: the connection was (?:closed|reset) before the login$/);
+  expect(error).toMatchObject({ retryable: true });
+  expect(error.remedy).toContain('PerSourcePenalties');
+  expect((await (await dial(server)).exec('x')).status).toBe(0);
+});
+
+test('connections that are dropped in the middle of the key exchange are tried again', async () => {
+  const server = await serve(exits(0), { dropInHandshake: 3 });
+  expect((await (await dial(server)).exec('x')).status).toBe(0);
+});
+
+test.each([1, 255])('a status of %d is the command’s own: the connection stays', async (status) => {
+  const transport = await dial(await serve(exits(status)));
+  expect((await transport.exec('x')).status).toBe(status);
+  expect((await transport.exec('x')).status).toBe(status);
+  expect(transport.connections).toBe(1);
+});
+
 test('a refused connection is retried and then told', async () => {
   const server = await serve(exits(0));
   const pauses: number[] = [];

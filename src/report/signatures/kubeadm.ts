@@ -14,6 +14,13 @@ export const kubeadmSignatures: readonly Signature[] = [
     cause: 'the certificates that kubeadm keeps for joining control planes live for two hours, and are gone',
     remedy: `${RERUN}: they are uploaded anew for every join`,
   },
+  // Before the token: clocks that disagree make a good one look bad.
+  {
+    name: 'clock',
+    seen: /x509: certificate has expired or is not yet valid/,
+    cause: 'clocks disagree, or a certificate ran out',
+    remedy: 'compare the clocks (kbuild check), and run a time service (chrony)',
+  },
   {
     name: 'token-expired',
     seen: /(?:could not find a JWS signature in the cluster-info ConfigMap for token ID|token id .* is invalid for this cluster or it has expired|Unauthorized.*bootstrap)/i,
@@ -110,6 +117,19 @@ export const kubeadmSignatures: readonly Signature[] = [
     seen: /unknown service runtime\.v1\.RuntimeService/,
     cause: "containerd's CRI plugin is switched off in its configuration",
     remedy: `${RERUN}: kbuild writes the configuration; check runtime.config of the inventory`,
+  },
+  {
+    name: 'runtime-down',
+    // A kubelet that loses it for a moment says less.
+    seen: /container runtime is not running|(?:validate service connection|failed to run Kubelet)[^\n]*containerd\.sock: connect: (?:no such file or directory|connection refused)/,
+    cause: 'containerd does not run, or its socket is not where Kubernetes looks for it',
+    remedy: `${RERUN}: kbuild starts it; if it does not stay up: journalctl -u containerd`,
+  },
+  {
+    name: 'node-exists',
+    seen: /a Node with name "[^"]*" and status "?\w+"? already exists in the cluster/i,
+    cause: 'the cluster has a node of this name: another host, or this one before it was set up anew',
+    remedy: 'kbuild remove HOST takes the old node away; or give the host another name',
   },
   {
     name: 'swap-on',

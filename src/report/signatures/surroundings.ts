@@ -3,12 +3,6 @@ import { RERUN, type Signature } from './signature.ts';
 /** What every program says when clocks, certificates, the network or the machine are not as they should be. */
 export const surroundingsSignatures: readonly Signature[] = [
   {
-    name: 'clock',
-    seen: /x509: certificate has expired or is not yet valid/,
-    cause: 'clocks disagree, or a certificate ran out',
-    remedy: 'compare the clocks (kbuild check), and run a time service (chrony)',
-  },
-  {
     name: 'foreign-ca',
     seen: /x509: certificate signed by unknown authority|cluster CA found in cluster-info ConfigMap is invalid/,
     cause: 'the API server that answered belongs to another cluster, or something between rewrites TLS',
@@ -28,7 +22,8 @@ export const surroundingsSignatures: readonly Signature[] = [
   },
   {
     name: 'name-unresolved',
-    seen: /Temporary failure (?:in name resolution|resolving)|no such host|Could not resolve/,
+    // Go says which server was asked: `lookup k8s.io on 10.0.0.2:53: …`.
+    seen: /Temporary failure (?:in name resolution|resolving)|no such host|Could not resolve|lookup \S+(?: on \S+)?: (?:server misbehaving|(?:read \w+ \S+: )?i\/o timeout)/,
     cause: 'a name does not resolve on the host',
     remedy: "check the host's DNS (/etc/resolv.conf), or set kubernetes.endpointInHosts",
   },
@@ -75,6 +70,12 @@ export const surroundingsSignatures: readonly Signature[] = [
     seen: /modprobe: FATAL: Module (\S+) not found/,
     cause: 'the kernel has no such module',
     remedy: 'install the package with the modules of the running kernel, or restart into the kernel that is installed',
+  },
+  {
+    name: 'selinux',
+    seen: /avc: {1,2}denied/,
+    cause: 'SELinux forbids what Kubernetes or the runtime does',
+    remedy: 'ausearch -m avc shows what: install container-selinux and restore the labels, or make SELinux permissive',
   },
   {
     name: 'kubelet-unhealthy',

@@ -153,6 +153,11 @@ test('what failed is undone, and the build goes on', async () => {
   expect(await nodes(cp1)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
   expect((await up()).stdout).toContain('nothing to do');
   expect((await run('status', file, '--bundle', join(folder, 'status.tar.gz'))).code).toBe(0);
+  // All that hosts were found to be, and what a changed file would be: searched with everything else that was said.
+  expect((await run('facts', file)).code).toBe(0);
+  write({ ...inventory, files: [{ hosts: 'all', path: '/etc/application.key', content: 'in the open' }] });
+  expect((await run('plan', file, '--diff')).stdout).toContain('/etc/application.key');
+  write(inventory);
 });
 
 test('passwords are asked on a terminal, one time each, and what is typed does not show', async () => {
