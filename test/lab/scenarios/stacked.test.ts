@@ -93,7 +93,7 @@ test('one of three is not removed while another is down, neither by remove nor b
 });
 
 test('a disruption budget keeps a control plane from being drained: its node and its member stay', async () => {
-  const dns = '-n kube-system get pods -l k8s-app=kube-dns -o jsonpath={.items[*].spec.nodeName}';
+  const dns = "-n kube-system get pods -l k8s-app=kube-dns -o jsonpath='{.items[*].spec.nodeName}'";
   // CoreDNS is on two nodes, and only one of all is a worker.
   const host = (await kubectl('hcp1', dns)).trim().split(' ').find((name) => name !== 'hw1')!; // prettier-ignore
   await kubectl(
