@@ -83,6 +83,21 @@ describe('the house', () => {
     expect(past).toEqual(['cli/kubeconfig.ts']);
   });
 
+  test('what only reads takes no lock', () => {
+    const locking = imports.filter(({ to }) => /^engine\/(?:lock|lease)\.ts$/.test(to)).map(({ from }) => from);
+    expect(locking.filter((from) => from.startsWith('cli/')).toSorted()).toEqual(
+      expect.arrayContaining(['cli/etcd.ts', 'cli/up.ts']),
+    );
+    const reading = ['plan', 'check', 'status', 'facts', 'kubeconfig', 'preflight', 'run', 'connect'];
+    expect(reading.map((name) => `cli/${name}.ts`).filter((file) => locking.includes(file))).toEqual([]);
+    // Of what changes things they take only how a plan is made.
+    const shared = /import \{([^}]*)\} from '\.\/up\.ts'/;
+    for (const name of reading)
+      expect(shared.exec(readFileSync(join(src, 'cli', `${name}.ts`), 'utf8'))?.[1] ?? '').not.toMatch(
+        /converge|locked/,
+      );
+  });
+
   test('names of files are kebab-case, and no file is long', () => {
     expect(files.filter((file) => !/^(?:[a-z0-9-]+\/)*[a-z0-9-]+\.ts$/.test(file))).toEqual([]);
     const long = files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 250);

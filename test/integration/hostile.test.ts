@@ -163,6 +163,19 @@ describe.each(['fish', 'zsh', 'csh', 'dash', 'bash'])('an account whose login sh
   });
 });
 
+test('an account whose .bashrc ends the shell is said to be one that runs nothing', async () => {
+  const server = await startSshd([], '/bin/bash');
+  try {
+    writeFileSync(join(server.folder, '.bashrc'), 'exit 1\n');
+    const remote = await connect(server.host);
+    await expect(remote.run(sh`true`)).rejects.toMatchObject({
+      remedy: expect.stringContaining('must have a login shell that runs /bin/sh') as string,
+    });
+  } finally {
+    await server.stop();
+  }
+});
+
 test('an account whose login shell runs nothing is said to be one', async () => {
   const server = await startSshd([], '/usr/sbin/nologin');
   try {

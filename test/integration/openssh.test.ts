@@ -455,7 +455,7 @@ test('a login shell that prints a megabyte, sleeps and fakes marks does not dist
   const noisy = at('noisy');
   writeFileSync(
     noisy,
-    '#!/bin/sh\nhead -c 1000000 /dev/zero | tr "\\0" x; echo; echo done 0; sleep 0.2\nexec /bin/sh "$@"\n',
+    '#!/bin/sh\n# \u001b[2J\u001b[31mred\u0007\nhead -c 1000000 /dev/zero | tr "\\0" x; echo; echo done 0; sleep 0.2\nexec /bin/sh "$@"\n',
   );
   chmodSync(noisy, 0o755);
   const server = await startSshd([`ForceCommand ${noisy} -c "$SSH_ORIGINAL_COMMAND"`, `Banner ${noisy}`]);
