@@ -153,10 +153,13 @@ test('what failed is undone, and the build goes on', async () => {
   expect(await nodes(cp1)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
   expect((await up()).stdout).toContain('nothing to do');
   expect((await run('status', file, '--bundle', join(folder, 'status.tar.gz'))).code).toBe(0);
-  // All that hosts were found to be, and what a changed file would be: searched with everything else that was said.
+  // All that hosts were found to be, and a file that a secret strayed into: searched with everything else that was said.
   expect((await run('facts', file)).code).toBe(0);
-  write({ ...inventory, files: [{ hosts: 'all', path: '/etc/application.key', content: 'in the open' }] });
-  expect((await run('plan', file, '--diff')).stdout).toContain('/etc/application.key');
+  const stray = { hosts: 'all', path: '/etc/stray', content: `key=${APPLICATION}` };
+  write({ ...inventory, files: [...(inventory['files'] as object[]), stray] });
+  const { stdout } = await run('plan', file, '--diff');
+  expect(stdout).toContain('/etc/stray');
+  expect(stdout).toContain('key=(secret)');
   write(inventory);
 });
 
