@@ -209,6 +209,33 @@ test('changes that disrupt go host by host, at most one worker in ten', async ()
   expect([...here.words.values()].every((said) => said.has('restarted'))).toBe(true);
 });
 
+test('ended after any of its changes, the same run goes on with the next one, and ends where one run would have', async () => {
+  const phases = () => [
+    linuxPhase('first', [cp1, w1], [wants('a'), wants('b')]),
+    linuxPhase('then', [w1, w2], [wants('c')], { concurrency: 1 }),
+  ];
+  const said = (here: ReturnType<typeof world>) =>
+    [...here.words].map(([name, words]) => `${name}: ${[...words].join(' ')}`);
+  const whole = world([cp1, w1, w2]);
+  const { changes } = await whole.run(phases());
+  expect(changes).toBe(6);
+  for (let after = 1; after <= changes; after += 1) {
+    const here = world([cp1, w1, w2]);
+    const controller = new AbortController();
+    const ending = here.events.push.bind(here.events);
+    let seen = 0;
+    here.events.push = (...events) => {
+      seen += events.filter(({ kind }) => kind === 'changed').length;
+      if (seen >= after) controller.abort(new Interrupted('killed'));
+      return ending(...events);
+    };
+    await expect(here.run(phases(), { signal: controller.signal })).rejects.toThrow('killed');
+    await here.run(phases());
+    expect(said(here), `after ${String(after)}`).toEqual(said(whole));
+    expect((await here.run(phases())).changes).toBe(0);
+  }
+});
+
 describe('a host that is restarted under a change', () => {
   const lost = (name: string, status: 'vanished' | 'lost' | 1 = 'vanished') =>
     new CommandError(name, 'work', { status, stdout: '', stderr: 'the job is not there any more' });
