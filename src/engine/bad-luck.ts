@@ -8,13 +8,17 @@ function bootOf(fleet: Fleet, name: string): string | undefined {
   return seen?.os === 'windows' ? seen.facts.machine.bootTime : seen?.facts.bootId;
 }
 
+/** True when no answer came: the connection ended, or the command with its host. One that ended by itself gave an answer. */
+const isUnanswered = (error: unknown): error is CommandError | ConnectError =>
+  error instanceof ConnectError || (error instanceof CommandError && typeof error.status === 'string');
+
 /**
  * What a step failed of when it was nobody's fault, in words: the host was restarted since it was seen, or the connection
  * was lost under a command, and the host answers again. Nothing that was known counts any more then; a diff says what is
  * due now. undefined for every other failure.
  */
 export async function badLuck(watch: Watch, error: unknown): Promise<string | undefined> {
-  if (!(error instanceof CommandError || error instanceof ConnectError)) return undefined;
+  if (!isUnanswered(error)) return undefined;
   const { host } = error;
   try {
     const before = bootOf(watch.fleet(), host);

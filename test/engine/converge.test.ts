@@ -288,6 +288,20 @@ describe('a host that is restarted under a change', () => {
     );
   });
 
+  test('a command that gave an answer failed, whatever became of its host', async () => {
+    const here = world([w1]);
+    let times = 0;
+    const step = wants('world', {
+      apply: ({ name }) => {
+        times += 1;
+        here.restart(name);
+        throw lost(name, 1);
+      },
+    });
+    expect((await here.run([linuxPhase('greet', [w1], [step])])).failures.size).toBe(1);
+    expect(times).toBe(1);
+  });
+
   test('without having been restarted it simply failed', async () => {
     const here = world([w1]);
     const step = wants('world', { apply: ({ name }) => Promise.reject(lost(name)) });
