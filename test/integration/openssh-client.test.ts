@@ -186,3 +186,18 @@ test('its processes end with the one that started them, however that dies', asyn
   await expect.poll(() => own.connectionProcesses(), { timeout: 10_000 }).toEqual([]);
   await own.stop();
 }, 60_000);
+
+test('a command that has ended before it was known to have begun is heard to the end', async () => {
+  const server = await startSshd(['ForceCommand echo no; echo way >&2; exit 3']);
+  const late: Pause = (ms, signal) => pause(Math.max(ms, 500), signal);
+  const dialler = opensshDialler({ policy: 'strict', home: folder, pause: late });
+  try {
+    const transport = await dialler.dial(server.host);
+    const results = await Promise.all(Array.from({ length: 5 }, () => transport.exec('true')));
+    expect(results).toMatchObject(Array(5).fill({ status: 3, stdout: 'no\n', stderr: 'way\n' }));
+    await transport.close();
+  } finally {
+    dialler.close();
+    await server.stop();
+  }
+});

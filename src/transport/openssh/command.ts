@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
-import { Duplex } from 'node:stream';
+import { Duplex, PassThrough } from 'node:stream';
 import type { CommandStream, Started } from '../link.ts';
 import type { Pause } from '../pause.ts';
 
@@ -13,6 +13,8 @@ export interface Master {
 }
 
 const POLL_MS = 5;
+/** What ssh says when the command has been begun. */
+const BEGUN = 'master session id';
 /** The connection's own process may end a little after the commands on it. */
 const LOST_MS = 1000;
 
@@ -37,20 +39,9 @@ export async function muxCommand(commandLine: string, master: Master, log: strin
   // A session of its own: Ctrl-C is for kbuild, which finishes the step that is under way.
   const child = spawn('ssh', args, { detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.on('error', () => undefined);
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
-  });
-  const isOver = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
-  while (!isOver() && !textOf(log).includes('master session id')) await Promise.race([exited, pause(POLL_MS)]);
-  const said = textOf(log);
-  if (!said.includes('master session id')) {
-    rmSync(log, { force: true });
-    const reason = /session request failed: (.*)/.exec(said)?.[1];
-    return reason === undefined ? { kind: 'unsent' } : { kind: 'refused', reason: reason.trim() };
-  }
-
   let status: number | string = 'lost';
+  // Everything is listened to from the start: a command may have ended before it is known that it was begun.
+  const stderr = child.stderr.pipe(new PassThrough());
   const out = new Duplex({
     // Closed when the status is known, not when both ways have ended.
     autoDestroy: false,
@@ -69,11 +60,13 @@ export async function muxCommand(commandLine: string, master: Master, log: strin
     if (!out.push(chunk)) child.stdout.pause();
   });
   child.stdout.once('end', () => out.push(null));
+  let last: string | undefined;
+  const said = () => last ?? textOf(log);
   child.once('close', (code) => {
+    last = textOf(log);
+    rmSync(log, { force: true });
+    const told = /Received exit status from master (\d+)/.exec(last)?.[1];
     void (async () => {
-      const last = textOf(log);
-      rmSync(log, { force: true });
-      const told = /Received exit status from master (\d+)/.exec(last)?.[1];
       if (told === undefined) await Promise.race([master.lost, pause(LOST_MS)]);
       // No status and the connection is there: a signal, whose name ssh does not pass on.
       status =
@@ -82,6 +75,18 @@ export async function muxCommand(commandLine: string, master: Master, log: strin
       out.destroy();
     })();
   });
-  const stream: CommandStream = Object.assign(out, { stderr: child.stderr });
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const isOver = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+  while (!isOver() && !said().includes(BEGUN)) await Promise.race([exited, pause(POLL_MS)]);
+  if (!said().includes(BEGUN)) {
+    const reason = /session request failed: (.*)/.exec(said())?.[1];
+    out.destroy();
+    rmSync(log, { force: true });
+    return reason === undefined ? { kind: 'unsent' } : { kind: 'refused', reason: reason.trim() };
+  }
+  const stream: CommandStream = Object.assign(out, { stderr });
   return { kind: 'started', stream, status: () => status };
 }
