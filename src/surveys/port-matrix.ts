@@ -100,8 +100,11 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
     });
     const askedAgain = await ask(again);
     const heardAgain = await hear(again);
+    // Where a large one came through, a small one that got lost says nothing.
     const arrived = (size: 'small' | 'large', from: LinuxHost, to: LinuxHost): boolean =>
-      has(heard, size, from, to) || has(heardAgain, size, from, to);
+      (size === 'small' ? (['small', 'large'] as const) : ['large' as const]).some(
+        (one) => has(heard, one, from, to) || has(heardAgain, one, from, to),
+      );
     const blocked = tried.flatMap((way) =>
       way.from.flatMap((from): readonly Blocked[] => {
         const connects = foundOn(asked, from)?.connects;
