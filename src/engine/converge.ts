@@ -150,16 +150,18 @@ async function hostInPhase(
   const steps = inTurn && (await nothingIsDue(run, phase, host)) ? [] : phase.steps;
   if (inTurn && steps.length > 0) row.takeTurn(run.watch);
   let times = 0;
-  for (let next = 0; next < steps.length; next += 1) {
+  let next = 0;
+  while (next < steps.length) {
     const step = steps[next]!;
     if (signal.aborted) throw new Interrupted('interrupted before the next step');
     try {
       changes += await stepOnHost(run, turn, phase, host, step);
+      next += 1;
     } catch (error) {
       const luck = times < BAD_LUCK ? await badLuck(run.watch, error) : undefined;
       if (luck !== undefined) {
         times += 1;
-        next = -1;
+        next = 0;
         const summary = `${luck}: what is due now is looked for (${(error as Error).message})`;
         emit({ kind: 'settling', phase: phase.name, host: host.name, step: step.name, summary });
         continue;

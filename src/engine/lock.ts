@@ -42,6 +42,11 @@ const PATIENCE_MS = 5 * 60_000;
 /** Windows may install features while it boots. */
 const WINDOWS_PATIENCE_MS = 15 * 60_000;
 const AGAIN_MS = 2000;
+/**
+ * Locks that were looked at are ours for this long without another look, far less than the silence after which one ends:
+ * each step of each host asks, and each look goes over all hosts. By the time of day, which goes on while the machine sleeps.
+ */
+const SURE_MS = 1000;
 /** What a process ends with that Windows' Stop-Process has ended. */
 const STOPPED = 0xffffffff;
 
@@ -53,7 +58,7 @@ const STOPPED = 0xffffffff;
 export async function lockHosts(
   remotes: readonly Lockable[],
   holder: LockHolder,
-  { pause = realPause }: { readonly pause?: Pause } = {},
+  { pause = realPause, nowMs = Date.now }: { readonly pause?: Pause; readonly nowMs?: () => number } = {},
 ): Promise<Lock> {
   const line = describe(holder);
   const sorted = [...remotes].sort((a, b) => (a.host.name < b.host.name ? -1 : 1));
@@ -86,8 +91,12 @@ export async function lockHosts(
         if (error !== undefined) resolve(error);
       });
   });
+  let looked: { readonly atMs: number; readonly sure: Promise<unknown> } | undefined;
   const heldNow = async (): Promise<number> => {
-    await Promise.all(sorted.map((remote) => makeSure(remote, line, held)));
+    if (looked === undefined || Math.abs(nowMs() - looked.atMs) >= SURE_MS) {
+      looked = { atMs: nowMs(), sure: Promise.all(sorted.map((remote) => makeSure(remote, line, held))) };
+    }
+    await looked.sure;
     await Promise.all(again.taking.values());
     return again.times;
   };

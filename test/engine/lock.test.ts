@@ -181,4 +181,22 @@ describe('before a change', () => {
     a.sleeps('by bob@desk (pid 1) since then: kbuild up\n');
     await expect(lock.held()).rejects.toThrow('a: refused: locked: held by bob');
   });
+
+  test('all locks are looked at once a second, however often that is asked; also when the clock was set back', async () => {
+    const log: string[] = [];
+    const a = host('a', log);
+    let now = 10_000;
+    const lock = await lockHosts([a], holder, { ...soon, nowMs: () => now });
+    const looksAt = async (ms: number) => {
+      now = ms;
+      a.sleeps(mine);
+      await lock.held();
+      return log.filter((line) => line === 'a trusted').length;
+    };
+    expect(await looksAt(10_000)).toBe(1);
+    expect(await looksAt(10_999)).toBe(1);
+    expect(await looksAt(11_000)).toBe(2);
+    expect(await looksAt(5000)).toBe(3);
+    await lock.release();
+  });
 });
