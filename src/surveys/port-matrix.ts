@@ -102,9 +102,7 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
     const heardAgain = await hear(again);
     // Where a large one came through, a small one that got lost says nothing.
     const arrived = (size: 'small' | 'large', from: LinuxHost, to: LinuxHost): boolean =>
-      (size === 'small' ? (['small', 'large'] as const) : ['large' as const]).some(
-        (one) => has(heard, one, from, to) || has(heardAgain, one, from, to),
-      );
+      [heard, heardAgain].some((all) => has(all, size, from, to) || has(all, 'large', from, to));
     const blocked = tried.flatMap((way) =>
       way.from.flatMap((from): readonly Blocked[] => {
         const connects = foundOn(asked, from)?.connects;

@@ -1,9 +1,9 @@
 # Asks for what is WANTED (`KIND WORD URL...`, one a line; WORD `-`: none), all lines at once, the URLs of a line in turn
 # until one has it: where no name is resolved, that takes long, and the mirror before it suffices. Prints for each that was
-# asked KIND, URL, `there` or `missing` or what went wrong, and of a `key` its content in base64. A `packages` must hold a line that begins with `Version: WORD`. An `image`,
-# or the `tags` of one, is asked for with curl where that is there; apt-helper cannot say what it accepts, so its 404
-# means nothing, and it has no login. Where one has a WORD, ACCESS/WORD.header is a login and ACCESS/WORD.ca a private
-# authority; the folder goes with this script.
+# asked KIND, URL, `there` or `missing` or what went wrong, and of a `key` its content in base64. A `packages` must hold
+# a line that begins with `Version: WORD`. An `image`, or the `tags` of one, is asked for with curl where that is there;
+# apt-helper cannot say what it accepts, so its 404 means nothing, and it has no login. Where one has a WORD,
+# ACCESS/WORD.header is a login and ACCESS/WORD.ca a private authority; the folder goes with this script.
 # PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty.
 if [ -n "$PROXY" ]; then export http_proxy="$PROXY"; fi
 if [ -n "$HTTPS_PROXY" ]; then export https_proxy="$HTTPS_PROXY"; fi

@@ -28,7 +28,6 @@ take_down() {
     timeout -k 10 "$SECONDS_TO_RESET" kubeadm reset --config config.yaml
   else
     # Somebody removed the packages. What kubeadm would remove, without it.
-    systemctl stop kubelet 2>/dev/null || true
     awk '$2 ~ "^/var/lib/kubelet/" { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done
     find /etc/kubernetes/manifests /etc/kubernetes/pki /var/lib/kubelet /var/lib/etcd -mindepth 1 -xdev -delete 2>/dev/null || true
     (cd /etc/kubernetes 2>/dev/null && rm -f admin.conf super-admin.conf kubelet.conf bootstrap-kubelet.conf controller-manager.conf scheduler.conf) || true
