@@ -1,5 +1,6 @@
 import type { Kinds } from '../facts/fleet.ts';
 import type { Inventory, PackageRepository } from '../inventory/inventory.ts';
+import { registryServer, registrySettings } from '../inventory/registries.ts';
 import { isVersion } from '../resources/packages.ts';
 import { fullName, roleImages } from '../runtime/images.ts';
 import { loginOf } from '../resources/registry-files.ts';
@@ -43,14 +44,11 @@ function repositoryWanted(
 function registryWanted({ runtime }: Inventory, image: string, rest: string): Pick<Wanted, 'urls' | 'registry'> {
   const [registry = '', ...words] = image.split('/');
   const path = words.join('/');
-  const settings =
-    runtime.registries.find(({ host }) => host === registry) ??
-    runtime.registries.find(({ host }) => host === '_default');
-  const own = registry === 'docker.io' ? 'registry-1.docker.io' : registry;
+  const settings = registrySettings(runtime, registry);
   const mirrors = (settings?.mirrors ?? []).map(
     (base) => `${base.replace(/\/$/, '')}/v2/${path}/${rest}?ns=${registry}`,
   );
-  const urls = [...mirrors, `https://${own}/v2/${path}/${rest}`];
+  const urls = [...mirrors, `https://${registryServer(registry)}/v2/${path}/${rest}`];
   if (settings === undefined || (settings.username === undefined && settings.ca === undefined)) return { urls };
   const authorization = loginOf(settings);
   return {

@@ -1,6 +1,7 @@
 import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
 import { networkPrograms } from '../inventory/network-programs.ts';
+import { registryServer, registrySettings } from '../inventory/registries.ts';
 import { windowsPaths } from '../paths.ts';
 import type { VersionedProgram } from './windows/services.ts';
 import type { ReachTarget } from './windows/network.ts';
@@ -85,9 +86,9 @@ function registryOf(image: string): string {
 }
 
 /** Where a registry is asked: at its first mirror, if it has one. */
-function askedAt(registry: string, { registries }: Inventory['runtime']): ReachTarget {
-  const [mirror] = registries.find((one) => one.host === registry || one.host === '_default')?.mirrors ?? [];
-  return originOf(mirror ?? `https://${registry === 'docker.io' ? 'registry-1.docker.io' : registry}`);
+function askedAt(registry: string, runtime: Inventory['runtime']): ReachTarget {
+  const [mirror] = registrySettings(runtime, registry)?.mirrors ?? [];
+  return originOf(mirror ?? `https://${registryServer(registry)}`);
 }
 
 /** Images of every Windows host: the pause image, and those of the network where it is pods. */

@@ -1,15 +1,13 @@
 import { stringify } from 'smol-toml';
 import { OWN_HEADER } from '../facts/linux/own-files.ts';
 import type { RegistrySettings } from '../inventory/inventory.ts';
+import { registryServer } from '../inventory/registries.ts';
 import { madeOf, type Secret } from '../shell/secret.ts';
-
-/** Docker Hub's API is at another name than its images'. */
-const serverOf = (host: string): string => (host === 'docker.io' ? 'https://registry-1.docker.io' : `https://${host}`);
 
 function hostsToml({ host, mirrors, ca }: RegistrySettings, caFile: string, authorization?: string): string {
   const trust = ca === undefined ? {} : { ca: caFile };
   const login = authorization === undefined ? {} : { header: { authorization: [authorization] } };
-  const server = host === '_default' ? {} : { server: serverOf(host) };
+  const server = host === '_default' ? {} : { server: `https://${registryServer(host)}` };
   // Settings beside `server` are about the registry itself; without mirrors it gets the login too.
   const itself = host === '_default' ? {} : { ...trust, ...(mirrors.length === 0 ? login : {}) };
   const table = Object.fromEntries(
