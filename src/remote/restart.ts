@@ -4,21 +4,20 @@ import type { Pause } from '../transport/pause.ts';
 import type { Exchange } from './exchange.ts';
 
 const BOOT_MS = 5 * 60_000;
+const AGAIN_MS = 1000;
+
+interface Waiting {
+  readonly pause: Pause;
+  readonly nowMs: () => number;
+}
 
 /** Restarts the host and waits for a boot id that is not the old one. @throws ConnectError when none answers within 5 min. */
-export async function restart(
-  on: Exchange,
-  { pause, nowMs }: { readonly pause: Pause; readonly nowMs: () => number },
-): Promise<void> {
+export async function restart(on: Exchange, waiting: Waiting): Promise<void> {
   const bootId = async () => (await on.ask(sh`cat /proc/sys/kernel/random/boot_id`, 'shown')).stdout.trim();
   const before = await bootId();
   await ignoringLoss(() => on.ask(sh`systemctl --no-block reboot`, 'shown'));
-  const startedMs = nowMs();
-  while (nowMs() - startedMs < BOOT_MS) {
-    await pause(1000);
-    const now = await ignoringLoss(bootId);
-    if (now !== undefined && now !== '' && now !== before) return;
-  }
+  await waiting.pause(AGAIN_MS);
+  if (await comes(bootId, (now) => now !== '' && now !== before, waiting)) return;
   throw new ConnectError(on.host.name, `does not come back after a restart (${String(BOOT_MS / 60_000)} min)`, {
     retryable: false,
   });
@@ -28,17 +27,24 @@ export async function restart(
  * A host that goes down ends its jobs first, and still answers for a while: returns when it is up again, at once when it is
  * not going down, and after 5 min at the latest.
  */
-export async function upAgain(
-  on: Exchange,
-  { pause, nowMs }: { readonly pause: Pause; readonly nowMs: () => number },
-): Promise<void> {
+export async function upAgain(on: Exchange, waiting: Waiting): Promise<void> {
   const state = async () => (await on.ask(sh`systemctl is-system-running || :`, 'shown')).stdout.trim();
+  await comes(state, (now) => now !== 'stopping', waiting);
+}
+
+/** Asks until the answer is good, through every loss; false when it is not within 5 min. */
+async function comes(
+  ask: () => Promise<string>,
+  isGood: (answer: string) => boolean,
+  { pause, nowMs }: Waiting,
+): Promise<boolean> {
   const startedMs = nowMs();
   while (nowMs() - startedMs < BOOT_MS) {
-    const now = await ignoringLoss(state);
-    if (now !== undefined && now !== 'stopping') return;
-    await pause(1000);
+    const answer = await ignoringLoss(ask);
+    if (answer !== undefined && isGood(answer)) return true;
+    await pause(AGAIN_MS);
   }
+  return false;
 }
 
 /** A host that goes down or comes up answers in every way there is; PAM refuses logins while it boots. */
