@@ -1,9 +1,7 @@
 /** The machine that kbuild runs on sleeps for ten minutes in the middle of joins: longer than locks, Leases and sshd wait. */
-import { join } from 'node:path';
-import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inventoryFile, start } from '../kbuild.ts';
+import { fresh } from '../fresh.ts';
+import { start } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
 import { nodes } from '../pods.ts';
@@ -19,8 +17,7 @@ const inside = async (host: string, command: string): Promise<string> =>
   (await lab.inside(host, command)).stdout.trim();
 
 beforeAll(async () => {
-  await lab.up(HOSTS);
-  await lab.reset(HOSTS);
+  ({ up: args } = await fresh('asleep', HOSTS));
   // Whoever says nothing is not kept for ever: as many servers are set up.
   for (const host of HOSTS) {
     await inside(
@@ -28,11 +25,6 @@ beforeAll(async () => {
       "printf 'ClientAliveInterval 30\\nClientAliveCountMax 3\\n' >/etc/ssh/sshd_config.d/alive.conf && systemctl reload ssh",
     );
   }
-  const inventory = await lab.inventory(HOSTS);
-  const { folder, file } = inventoryFile({});
-  process.env['XDG_STATE_HOME'] = join(folder, 'state');
-  writeFileSync(file, stringify({ ...inventory, name: 'asleep' }, { aliasDuplicateObjects: false }));
-  args = ['up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf')];
 });
 
 afterAll(() => lab.down(HOSTS));

@@ -1,10 +1,8 @@
-import { join } from 'node:path';
-import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockHosts, whoHolds, type LockHolder } from '../../../src/engine/lock.ts';
 import { Refused } from '../../../src/errors.ts';
-import { inventoryFile, kbuild, start } from '../kbuild.ts';
+import { fresh } from '../fresh.ts';
+import { kbuild, start } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { waitUntil } from '../wait-until.ts';
 import { kbuilds } from '../scenarios/kbuilds.ts';
@@ -46,12 +44,8 @@ test('a host that nobody can reach for 45 s loses the lock, and the run that com
 });
 
 test('a kbuild that was frozen while another took the lock changes nothing any more', async () => {
-  await lab.reset([CP]);
-  const inventory = await lab.inventory([CP]);
-  const { folder, file } = inventoryFile({});
-  process.env['XDG_STATE_HOME'] = join(folder, 'state');
-  writeFileSync(file, stringify({ ...inventory, name: 'frozen' }, { aliasDuplicateObjects: false }));
-  const args = ['up', file, '--yes', '--phase', 'prepare,runtime,packages'];
+  const { up } = await fresh('frozen', [CP]);
+  const args = [...up, '--phase', 'prepare,runtime,packages'];
   const inside = async (command: string) => (await lab.inside(CP, command)).stdout.trim();
   const running = start(args);
   await waitUntil('a job', MINUTES_MS, async () =>

@@ -1,9 +1,7 @@
 /** One of ten workers cannot join: the nine others do, and the same command then touches the tenth alone. */
-import { join } from 'node:path';
-import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventsOf, inventoryFile, kbuild } from '../kbuild.ts';
+import { eventsOf, kbuild } from '../kbuild.ts';
+import { fresh } from '../fresh.ts';
 import * as lab from '../lab.ts';
 import { nodes } from '../pods.ts';
 
@@ -14,13 +12,7 @@ const ready = (names: readonly string[]) => Object.fromEntries(names.map((name) 
 let args: readonly string[];
 
 beforeAll(async () => {
-  await lab.up(HOSTS);
-  await lab.reset(HOSTS);
-  const inventory = await lab.inventory(HOSTS);
-  const { folder, file } = inventoryFile({});
-  process.env['XDG_STATE_HOME'] = join(folder, 'state');
-  writeFileSync(file, stringify({ ...inventory, name: 'one-of-ten' }, { aliasDuplicateObjects: false }));
-  args = ['up', file, '--yes', '--json', '--kubeconfig', join(folder, 'admin.conf')];
+  ({ up: args } = await fresh('one-of-ten', HOSTS));
 });
 
 afterAll(() => lab.down(HOSTS));
@@ -32,17 +24,17 @@ test('nine of ten workers join beside one whose kubelet does not start; mended, 
     `mkdir -p $(dirname ${unit}); printf '[Service]\\nExecStartPre=/bin/false\\n' >${unit}; systemctl daemon-reload`,
   );
   const from = performance.now();
-  const ran = await kbuild(...args);
+  const ran = await kbuild(...args, '--json');
   console.log(`up of 10 workers, one broken: ${((performance.now() - from) / 1000).toFixed(0)} s`);
   expect(ran.code, ran.stderr).toBe(4);
   expect(ran.stderr).toContain(broken);
   const others = HOSTS.filter((name) => name !== broken);
   expect(await nodes(cp)).toMatchObject(ready(others));
   await lab.inside(broken, `rm ${unit}; systemctl daemon-reload`);
-  const again = await kbuild(...args);
+  const again = await kbuild(...args, '--json');
   expect(again.code, again.stderr).toBe(0);
   const touched = eventsOf(again).flatMap((event) => (event.kind === 'changed' ? [event.host] : []));
   expect(new Set(touched)).toEqual(new Set([broken]));
   expect(await nodes(cp)).toEqual(ready(HOSTS));
-  expect((await kbuild(...args.filter((word) => word !== '--json'))).stdout).toContain('nothing to do');
+  expect((await kbuild(...args)).stdout).toContain('nothing to do');
 });

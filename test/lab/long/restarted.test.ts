@@ -1,9 +1,7 @@
 /** Hosts that are restarted under kbuild's hands: it notices, and goes on with what is due then, by itself. */
-import { join } from 'node:path';
-import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventsOf, inventoryFile, kbuild, start } from '../kbuild.ts';
+import { eventsOf, kbuild, start } from '../kbuild.ts';
+import { fresh } from '../fresh.ts';
 import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
 import { nodes } from '../pods.ts';
@@ -18,13 +16,7 @@ const jobs = async (host: string): Promise<string> =>
   (await lab.inside(host, "systemctl list-units --plain --no-legend 'kbuild-job-*' || :")).stdout;
 
 beforeAll(async () => {
-  await lab.up(HOSTS);
-  await lab.reset(HOSTS);
-  const inventory = await lab.inventory(HOSTS);
-  const { folder, file } = inventoryFile({});
-  process.env['XDG_STATE_HOME'] = join(folder, 'state');
-  writeFileSync(file, stringify({ ...inventory, name: 'restarted' }, { aliasDuplicateObjects: false }));
-  args = ['up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf')];
+  ({ up: args } = await fresh('restarted', HOSTS));
 });
 
 afterAll(() => lab.down(HOSTS));

@@ -3,11 +3,9 @@
  * while somebody reads the plan.
  */
 import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventsOf, inventoryFile, kbuild, PROGRAM, type Ran } from '../kbuild.ts';
+import { fresh } from '../fresh.ts';
+import { eventsOf, kbuild, PROGRAM, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { CTRL_C, onTerminal, type OnTerminal } from '../pseudo-terminal.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -33,14 +31,9 @@ const upOnTerminal = (): OnTerminal =>
   onTerminal([process.execPath, PROGRAM, ...args], { HOME: homedir(), XDG_STATE_HOME: state });
 
 beforeAll(async () => {
-  await lab.up(HOSTS);
-  await lab.reset(HOSTS);
-  const inventory = await lab.inventory(HOSTS);
-  const { folder, file } = inventoryFile({});
-  state = join(folder, 'state');
-  process.env['XDG_STATE_HOME'] = state;
-  writeFileSync(file, stringify({ ...inventory, name: 'interrupted' }, { aliasDuplicateObjects: false }));
-  args = ['up', file, '--yes', '--phase', 'prepare,runtime,packages', '--kubeconfig', join(folder, 'admin.conf')];
+  const made = await fresh('interrupted', HOSTS);
+  state = made.state;
+  args = [...made.up, '--phase', 'prepare,runtime,packages'];
 });
 
 afterAll(() => lab.down(HOSTS));

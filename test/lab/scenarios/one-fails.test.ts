@@ -1,9 +1,10 @@
 /** A worker that fails: the others are finished, and the next run touches it alone. */
 import { join } from 'node:path';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventsOf, inventoryFile, kbuild, PROGRAM, type Ran } from '../kbuild.ts';
+import { fresh } from '../fresh.ts';
+import { eventsOf, kbuild, PROGRAM, type Ran } from '../kbuild.ts';
+import type { LabInventory } from '../inventory.ts';
 import * as lab from '../lab.ts';
 import { nodes } from '../pods.ts';
 import { attempt } from '../run.ts';
@@ -18,16 +19,11 @@ const inside = async (host: string, command: string): Promise<string> =>
 const up = (...flags: readonly string[]): Promise<Ran> => kbuild(...args, ...flags);
 
 beforeAll(async () => {
-  await lab.up(HOSTS);
-  await lab.reset(HOSTS);
-  const inventory = await lab.inventory(HOSTS);
-  const { folder, file } = inventoryFile({});
-  state = join(folder, 'state');
-  process.env['XDG_STATE_HOME'] = state;
-  const kubeadm = inventory['kubeadm'] as { readonly join: object };
-  const quick = { ...kubeadm, join: { ...kubeadm.join, timeouts: { kubeletHealthCheck: '20s' } } };
-  writeFileSync(file, stringify({ ...inventory, name: 'one-fails', kubeadm: quick }, { aliasDuplicateObjects: false }));
-  args = ['up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf')];
+  const quick = (plain: LabInventory) => {
+    const kubeadm = plain['kubeadm'] as { readonly join: object };
+    return { kubeadm: { ...kubeadm, join: { ...kubeadm.join, timeouts: { kubeletHealthCheck: '20s' } } } };
+  };
+  ({ state, up: args } = await fresh('one-fails', HOSTS, quick));
 });
 
 afterAll(() => lab.down(HOSTS));
