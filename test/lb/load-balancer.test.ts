@@ -63,24 +63,19 @@ test('keepalived.conf sends VRRP to the other balancers, from the interface of t
   await expect(keepalivedConfig(onSecond())).toMatchFileSnapshot(golden('keepalived.conf'));
 });
 
+const vip = {
+  kind: 'kube-vip',
+  address: '10.0.0.100',
+  port: 6443,
+  image: 'ghcr.io/kube-vip/kube-vip:v1.0.1',
+} as const;
+
 test('kube-vip is super-admin until the founder has founded (not run: its image cannot be had in the lab)', async () => {
-  const vip = {
-    kind: 'kube-vip',
-    address: '10.0.0.100',
-    port: 6443,
-    image: 'ghcr.io/kube-vip/kube-vip:v1.0.1',
-  } as const;
   await expect(kubeVipPod(vip, 'eth1', 'super-admin.conf')).toMatchFileSnapshot(golden('kube-vip-founder.yaml'));
   await expect(kubeVipPod(vip, 'eth1', 'admin.conf')).toMatchFileSnapshot(golden('kube-vip.yaml'));
 });
 
 describe('kube-vip’s pod', () => {
-  const vip = {
-    kind: 'kube-vip',
-    address: '10.0.0.100',
-    port: 6443,
-    image: 'ghcr.io/kube-vip/kube-vip:v1.0.1',
-  } as const;
   const cps = [clusterOf().via, 'cp2'].map((name, i) => hostOf({ name, role: 'control-plane', internalAddress: `10.0.0.1${String(i + 1)}` })); // prettier-ignore
   const [first, second] = cps as [LinuxHost, LinuxHost];
   const seen = (loadBalancer: LoadBalancer, host: LinuxHost, fleet: Fleet) => targetOf(inventoryOf({ loadBalancer, hosts: cps }), host, fleet); // prettier-ignore
