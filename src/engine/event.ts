@@ -32,6 +32,8 @@ export type Event =
   | ({ readonly kind: 'settling'; readonly summary: string } & Place)
   /** A job of an earlier run, or of somebody else, that is waited for. */
   | { readonly kind: 'job-followed'; readonly host: string; readonly summary: string }
+  /** What a job of this run waits for, e.g. `/var/lib/dpkg/lock-frontend is held by process 812 (apt-get)`. */
+  | { readonly kind: 'job-waits'; readonly host: string; readonly summary: string }
   | ({ readonly kind: 'failed'; readonly summary: string; readonly exitCode: number } & Place)
   | ({ readonly kind: 'host-done'; readonly changes: number; readonly durationMs: number } & HostPlace)
   | { readonly kind: 'phase-done'; readonly phase: string; readonly changes: number; readonly durationMs: number }

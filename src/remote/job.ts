@@ -15,6 +15,7 @@ import { upAgain } from './restart.ts';
 export interface JobTools {
   readonly runId: string;
   readonly onJobFollowed?: (summary: string) => void;
+  readonly onJobWaits?: (summary: string) => void;
   readonly pause: Pause;
   readonly nowMs: () => number;
 }
@@ -37,8 +38,14 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
   const title = job.command.title;
   const startedMs = tools.nowMs();
   let started = false;
+  const told = new Set<string>();
+  const onWaits = (summary: string): void => {
+    // Who comes back after a lost connection hears it again.
+    if (!told.has(summary)) tools.onJobWaits?.(summary);
+    told.add(summary);
+  };
   for (;;) {
-    const { report, result } = await attempt(on, job, tools, started);
+    const { report, result } = await attempt(on, job, { ...tools, onJobWaits: onWaits }, started);
     started ||= report.started;
     if (report.kind === 'ended') {
       const { status, stdout } = report;
@@ -75,9 +82,10 @@ async function attempt(
   const command = jobScript(job, tools.runId, mark, started);
   const { channel, nonce } = await patiently(tools, () => on.open(command));
   channel.onLine((line) => {
-    const [word, kind, unit] = line.split(' ');
+    const [word, kind, ...words] = line.split(' ');
     if (word !== mark) return;
-    if (kind === 'follow') tools.onJobFollowed?.(`wait for ${unit ?? 'a job'}, which another run started`);
+    if (kind === 'follow') tools.onJobFollowed?.(`wait for ${words[0] ?? 'a job'}, which another run started`);
+    if (kind === 'waiting') tools.onJobWaits?.(words.join(' '));
     // Everything was read: the folder may go.
     if (kind === 'end') channel.write('read\n');
   });

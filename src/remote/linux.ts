@@ -17,6 +17,8 @@ export interface LinuxRemoteOptions extends ExchangeTools {
   readonly runId: string;
   /** Told when a job of another run is waited for. */
   readonly onJobFollowed?: (summary: string) => void;
+  /** Told what a job of this run waits for, as it says it: once for each thing. */
+  readonly onJobWaits?: (summary: string) => void;
   readonly pause?: Pause;
   /** Told what `reveal` returned. */
   readonly onSecret?: (secret: Secret) => void;

@@ -25,6 +25,7 @@ export function line(event: TimedEvent): string | undefined {
     case 'skipped':
       return `${event.host}: left out: ${event.summary}`;
     case 'settling':
+    case 'job-waits':
       return `${event.host}: waiting: ${event.summary}`;
     case 'job-followed':
       return `${event.host}: ${event.summary}`;

@@ -39,6 +39,8 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
     rows.set(key(phase, host), known);
     return known;
   };
+  /** The phase that a host is in. */
+  const phaseOf = new Map<string, string>();
 
   const hostTask = (phase: string, host: string): ListrTask => ({
     title: host,
@@ -90,12 +92,21 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
         drawn ??= tree.run().catch(() => undefined);
         opened.get(event.phase)?.begin(event.hosts);
         return;
+      case 'host-started':
+        phaseOf.set(event.host, event.phase);
+        return;
       case 'changing':
         rowOf(event.phase, event.host).show(event.summary);
         return;
       case 'settling':
         rowOf(event.phase, event.host).show(`waiting: ${event.summary}`);
         return;
+      case 'job-followed':
+      case 'job-waits': {
+        const phase = phaseOf.get(event.host);
+        if (phase !== undefined) rowOf(phase, event.host).show(`waiting: ${event.summary}`);
+        return;
+      }
       case 'failed':
         rowOf(event.phase, event.host).settle(new Error(event.summary));
         return;
@@ -116,11 +127,9 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
       case 'unreachable':
       case 'observed':
       case 'locked':
-      case 'host-started':
       case 'changed':
       case 'unplanned':
       case 'skipped':
-      case 'job-followed':
         return;
     }
   };

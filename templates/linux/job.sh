@@ -2,7 +2,8 @@
 # Asked again after a lost connection, it finds FOLDER and only waits. STARTED=yes: the caller knows that the job began.
 # Other parameters: JOBS (folders of all jobs), RUN (the folder in it that is this run's), LOCK (held by the job that
 # runs), START_LOCK, SCRIPT and END (texts), and put_files, a function that writes the job's files to the current folder.
-# Lines that begin with MARK are for the caller. When it has read all, it sends one line on stdin.
+# Lines that begin with MARK are for the caller; what the job prints after `waiting: ` is told at once. When the caller has
+# read all, it sends one line on stdin.
 umask 077
 mkdir -p -- "$JOBS"
 : >>"$LOCK"
@@ -58,6 +59,9 @@ done
 flock -u 8
 echo "$MARK started"
 
+tail -q -n +1 -F --pid=$$ -- "$FOLDER/output" 2>/dev/null 8>&- | sed -n -u "s/^waiting: /$MARK waiting /p" 8>&- &
+teller=$!
+
 while [ ! -e "$FOLDER/status" ]; do
   case $(systemctl show --property=ActiveState --value "$UNIT.service") in
     inactive | failed)
@@ -70,6 +74,8 @@ while [ ! -e "$FOLDER/status" ]; do
   if [ ! -e "$FOLDER/status" ]; then sleep 0.05; fi
 done
 
+kill "$teller" 2>/dev/null || :
+wait "$teller" 2>/dev/null || :
 if [ -e "$FOLDER/errors" ]; then tail -c 262144 -- "$FOLDER/errors" >&2; fi
 echo "$MARK done $(cat -- "$FOLDER/status")"
 if [ -e "$FOLDER/output" ]; then tail -c 1048576 -- "$FOLDER/output"; fi

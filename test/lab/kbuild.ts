@@ -21,6 +21,8 @@ export interface Running {
   readonly kill: (signal: NodeJS.Signals) => void;
   /** What it has printed on stdout so far. */
   readonly printed: () => string;
+  /** … and on stderr. */
+  readonly said: () => string;
   readonly ended: Promise<Ran>;
 }
 
@@ -44,7 +46,7 @@ export function start(args: readonly string[], options: { readonly killAfterMs?:
       resolve({ code, stdout, stderr, seconds: (performance.now() - from) / 1000 });
     });
   });
-  return { pid: child.pid!, kill: (signal) => child.kill(signal), printed: () => stdout, ended };
+  return { pid: child.pid!, kill: (signal) => child.kill(signal), printed: () => stdout, said: () => stderr, ended };
 }
 
 /** Runs kbuild to its end. */

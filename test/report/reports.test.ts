@@ -27,6 +27,7 @@ const EVENTS: readonly Event[] = [
   { kind: 'unplanned', ...place, summary: 'restart containerd' },
   { kind: 'settling', ...place, summary: 'wait until cp1 is Ready' },
   { kind: 'job-followed', host: 'cp1', summary: 'waiting for the job packages' },
+  { kind: 'job-waits', host: 'cp1', summary: '/var/lib/dpkg/lock-frontend is held by process 812 (apt-get)' },
   { kind: 'skipped', phase: 'join', host: 'w1', summary: 'not reached' },
   { kind: 'failed', ...place, summary: 'cp1: status 1', exitCode: 4 },
   { kind: 'host-done', phase: 'init', host: 'cp1', changes: 1, durationMs: 9300 },
@@ -56,6 +57,7 @@ test('lines: one an event that people care about, with the time of day', () => {
     16:50:45 cp1: not in the plan: restart containerd
     16:50:45 cp1: waiting: wait until cp1 is Ready
     16:50:45 cp1: waiting for the job packages
+    16:50:45 cp1: waiting: /var/lib/dpkg/lock-frontend is held by process 812 (apt-get)
     16:50:45 w1: left out: not reached
     16:50:45 ✖ cp1: status 1
     16:50:45 == init: 1 change in 9.3 s

@@ -47,6 +47,7 @@ test('up builds the cluster, and waits for a package tool that is at work', asyn
   const ran = ok(await up());
   console.log(`one node of Debian 13: ${ran.seconds.toFixed(1)} s`);
   expect(await on('cat /root/waited')).toBe('True');
+  expect(ran.stderr).toMatch(/tcp1: waiting: \S*lock-frontend is held by process \d+ \(python3\)/);
   expect(await nodes(HOST)).toEqual({ [HOST]: true });
   expect(await kubectl(HOST, `get node ${HOST} -o jsonpath='{.status.nodeInfo.osImage}'`)).toContain('trixie');
 });
