@@ -19,6 +19,11 @@ test.each([
   ['oom-kill killed KILL', 'SIGKILL (oom-kill)'],
   ['core-dump dumped SEGV', 'SIGSEGV (core-dump)'],
   ['resources unknown unknown', 'resources'],
+  ['', 'unreadable'],
+  ['succ', 'unreadable'],
+  ['success exited', 'unreadable'],
+  ['success exited x', 'unreadable'],
+  ['success exited 0 of a newer version', 'unreadable'],
 ])('%s is %s', (line, status) => {
   expect(of(line)).toMatchObject({ status });
 });

@@ -102,6 +102,43 @@ test('the job of a kbuild that died is waited for, its result is not believed, i
   await expect(abandoned).rejects.toThrow();
 });
 
+test('what a job waits for is told while it waits, once, also when the connection is lost meanwhile', async () => {
+  const remote = await kbuild();
+  const done = remote.job(
+    'patient',
+    sh`echo first; echo 'waiting: a lock  of %s'; until [ -e /root/patient ]; do sleep 0.1; done; echo last`,
+  );
+  await waitUntil('it is told', SOON_MS, () => remote.waits.length === 1);
+  await remote.cut();
+  await waitUntil('the job is followed', SOON_MS, () => remote.transport.connections === 2);
+  await inside('touch /root/patient');
+  expect(await done).toBe('first\nwaiting: a lock  of %s\nlast\n');
+  expect(remote.waits).toEqual(['a lock  of %s']);
+  await waitUntil('nothing reads its output any more', SOON_MS, async () => (await inside('pgrep tail || :')) === '');
+});
+
+test('what earlier runs left is neither believed nor in the way, whatever became of it', async () => {
+  await inside(
+    `cd /run/kbuild/jobs; mkdir -p dead/mine-1/work newer/state /root/precious; touch /root/precious/file
+     echo 'success exited 0' >dead/mine-1/status; echo 'not mine' >dead/mine-1/output
+     echo '{"schemaVersion": 99}' >newer/state/job.json; head -c 4096 /dev/urandom >torn; ln -s /root/precious link`,
+  );
+  const remote = await kbuild();
+  expect(await remote.job('mine', sh`echo mine`)).toBe('mine\n');
+  expect(await inside('ls /run/kbuild/jobs; ls /root/precious')).toBe('file');
+});
+
+test.each(['', 'succ', 'success exited 0 and more'])('a result that reads "%s" is no success', async (written) => {
+  const remote = await kbuild();
+  const result = remote.job('torn', sh`touch /root/torn; until [ -e /root/end ]; do sleep 0.1; done`);
+  const failure = result.catch((error: unknown) => error);
+  await waitUntil('the job runs', SOON_MS, () => exists('/root/torn'));
+  await inside(`printf '%s\\n' '${written}' >/run/torn
+    printf 'cp /run/torn "$1/status"\\n' >/run/kbuild/jobs/${remote.runId}/torn-1/end; touch /root/end`);
+  expect(await failure).toMatchObject({ status: 'unreadable' });
+  await inside('rm /root/torn /root/end');
+});
+
 test('two jobs at once on one host take turns', async () => {
   const body = sh`echo in >>/root/turns; sleep 0.3; echo out >>/root/turns`;
   const [one, two] = [await kbuild(), await kbuild()];

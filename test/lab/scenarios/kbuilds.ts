@@ -9,6 +9,8 @@ export interface OwnRemote extends LinuxRemote {
   readonly runId: string;
   /** What it said about jobs of others. */
   readonly followed: readonly string[];
+  /** What its jobs said that they wait for. */
+  readonly waits: readonly string[];
   /** Ends the process on the host that serves its connection. */
   cut(): Promise<void>;
 }
@@ -36,14 +38,19 @@ export function kbuilds(): {
       };
       const runId = `test${String(process.pid)}-${String(remotes.length + 1)}`;
       const followed: string[] = [];
+      const waits: string[] = [];
       const transport = await dialSsh(host, { policy: 'strict' });
-      const remote = linuxRemote(host, transport, { runId, onJobFollowed: (summary) => followed.push(summary) });
+      const remote = linuxRemote(host, transport, {
+        runId,
+        onJobFollowed: (summary) => followed.push(summary),
+        onJobWaits: (summary) => waits.push(summary),
+      });
       remotes.push(remote);
       const cut = async () => {
         const served = (await remote.run(sh`echo $PPID`)).trim();
         await lab.inside(name, `kill -KILL ${served}`);
       };
-      return Object.assign(remote, { runId, followed, cut });
+      return Object.assign(remote, { runId, followed, waits, cut });
     },
     async closeAll() {
       await Promise.all(remotes.map((remote) => remote.close()));
