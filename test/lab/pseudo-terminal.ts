@@ -13,14 +13,25 @@ export interface OnTerminal {
   readonly ended: Promise<number | null>;
 }
 
+/** Of a terminal, in characters. */
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 /** What the key says to a terminal. */
 export const CTRL_C = '\u0003';
 
 const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Starts a program on a terminal (script(1)); `env` is all of its environment. */
-export function onTerminal(program: readonly string[], env: Readonly<Record<string, string>>): OnTerminal {
-  const child = spawn('script', ['-qfec', program.map(quoted).join(' '), '/dev/null'], {
+export function onTerminal(
+  program: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { columns, rows }: Size = { columns: 80, rows: 24 },
+): OnTerminal {
+  const line = `stty cols ${String(columns)} rows ${String(rows)}; exec ${program.map(quoted).join(' ')}`;
+  const child = spawn('script', ['-qfec', line, '/dev/null'], {
     env: { PATH: process.env['PATH'], TERM: 'xterm', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -27,8 +27,8 @@ const job = (host: string, name: string): Promise<void> =>
   );
 const lockIsFree = (host: string): Promise<string> => inside(host, 'flock -n /run/kbuild/lock echo free');
 const up = (...flags: readonly string[]): Promise<Ran> => kbuild(...args, ...flags);
-const upOnTerminal = (): OnTerminal =>
-  onTerminal([process.execPath, PROGRAM, ...args], { HOME: homedir(), XDG_STATE_HOME: state });
+const upOnTerminal = (env: Readonly<Record<string, string>> = {}): OnTerminal =>
+  onTerminal([process.execPath, PROGRAM, ...args], { HOME: homedir(), XDG_STATE_HOME: state, ...env });
 
 beforeAll(async () => {
   const made = await fresh('interrupted', HOSTS);
@@ -65,9 +65,11 @@ test('Ctrl-C twice: it ends at once, and the job goes on', async () => {
   expect(await jobs(cp)).toContain('packages');
 });
 
-test('the same command ends the job', async () => {
-  const ran = await up('--json');
-  expect(ran.code, ran.stderr).toBe(0);
+test('the same command ends the job, on a terminal that can only print: plain lines', async () => {
+  const terminal = upOnTerminal({ TERM: 'dumb' });
+  expect(await terminal.ended, terminal.shown()).toBe(0);
+  expect(terminal.shown()).not.toContain('\u001B');
+  expect(terminal.shown()).toMatch(/^\d\d:\d\d:\d\d == /m);
   expect((await up()).stdout).toContain('nothing to do');
 });
 
