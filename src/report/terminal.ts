@@ -9,7 +9,21 @@ function row() {
     settle = (error) => (error === undefined ? resolve() : reject(error));
   });
   settled.catch(() => undefined);
-  return { settle, settled, show: (_text: string): void => undefined };
+  let text: string | undefined;
+  let drawing: (text: string) => void = () => undefined;
+  return {
+    settle,
+    settled,
+    show: (said: string): void => {
+      text = said;
+      drawing(said);
+    },
+    /** From now on what is said is drawn so, also what was said last. */
+    drawBy: (draw: (text: string) => void): void => {
+      drawing = draw;
+      if (text !== undefined) draw(text);
+    },
+  };
 }
 type Row = ReturnType<typeof row>;
 
@@ -46,9 +60,9 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
     title: host,
     task: async (_, task) => {
       const mine = rowOf(phase, host);
-      mine.show = (text) => {
+      mine.drawBy((text) => {
         task.title = `${host}: ${text}`;
-      };
+      });
       await mine.settled;
     },
   });
