@@ -10,6 +10,10 @@ interface Failure extends Error {
   readonly leftOut?: readonly string[];
 }
 
+/** The server ended the connection before anybody could log in. */
+export const isTurnedAway = ({ code, message }: Failure): boolean =>
+  code === 'ECONNRESET' || /closed before the login|lost before handshake/i.test(message);
+
 /** Says what failed in words: which host, where, why, what to do, and whether trying again can help. */
 export function connectError(endpoint: Endpoint, failure: Failure): ConnectError {
   const { user, port } = endpoint.ssh;
@@ -31,7 +35,7 @@ export function connectError(endpoint: Endpoint, failure: Failure): ConnectError
   if (code === 'ECONNREFUSED') return error('connection refused', true, 'is sshd running, and is this its port?');
   if (/closed during the login/.test(message))
     return error(message, true, 'a host that starts or stops lets nobody but root in (/run/nologin); else see its log');
-  if (/closed before the login|lost before handshake/i.test(message) || code === 'ECONNRESET')
+  if (isTurnedAway(failure))
     return error(
       `the connection was ${code === 'ECONNRESET' ? 'reset' : 'closed'} before the login`,
       true,

@@ -1,4 +1,5 @@
 import { ConnectError } from '../errors.ts';
+import { isTurnedAway } from './connect-error.ts';
 import type { Pause } from './pause.ts';
 
 /** How to dial again. */
@@ -13,6 +14,9 @@ export interface RetryOptions {
 }
 
 const RETRIES = 3;
+/** A busy sshd (MaxStartups) lets in later whom it turned away: asked for about as long as a connection may take. */
+const RETRIES_TURNED_AWAY = 7;
+const LONGEST_PAUSE_MS = 2000;
 
 /** Dials again for as long as the error says that it can help: with jitter, so that a fleet does not come back at once. */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
@@ -23,7 +27,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
     } catch (error) {
       const retries = error instanceof ConnectError && error.retryable ? retriesAfter(error, options) : 0;
       if (tries >= retries || options.signal?.aborted === true) throw error;
-      await options.pause(250 * 2 ** tries * (0.5 + random()), options.signal);
+      await options.pause(Math.min(250 * 2 ** tries, LONGEST_PAUSE_MS) * (0.5 + random()), options.signal);
     }
   }
 }
@@ -33,7 +37,9 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
  * took the connection and was slow then has a second chance.
  */
 function retriesAfter({ cause }: ConnectError, { retries = RETRIES }: RetryOptions): number {
-  const { level, answered } = (cause ?? {}) as { readonly level?: string; readonly answered?: boolean };
+  if (!(cause instanceof Error)) return retries;
+  if (isTurnedAway(cause)) return Math.max(retries, RETRIES_TURNED_AWAY);
+  const { level, answered } = cause as { readonly level?: string; readonly answered?: boolean };
   if (level !== 'client-timeout') return retries;
   return answered === true ? 1 : 0;
 }

@@ -92,14 +92,14 @@ test('a lost connection ends what runs as lost, and the next command makes a new
 });
 
 test('connections that are dropped before the handshake are tried again', async () => {
-  const server = await serve(exits(0), { dropFirst: 2 });
+  const server = await serve(exits(0), { dropFirst: 7 });
   expect((await (await dial(server)).exec('x')).status).toBe(0);
 });
 
 test.each([
-  ['at once', { dropFirst: 4 }],
-  ['in the middle of the key exchange', { dropInHandshake: 4 }],
-])('connections that are dropped every time, %s: tried four times, then told with what it may be', async (_, how) => {
+  ['at once', { dropFirst: 8 }],
+  ['in the middle of the key exchange', { dropInHandshake: 8 }],
+])('connections that are dropped every time, %s: tried eight times, then told with what it may be', async (_, how) => {
   const server = await serve(exits(0), how);
   const error = await refusal(dial(server));
   expect(error.message).toMatch(/127\.0\.0\.1:\d+: the connection was (?:closed|reset) before the login$/);
