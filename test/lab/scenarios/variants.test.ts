@@ -183,7 +183,7 @@ describe('one node for everything, with everything', () => {
     expect(await on('sysctl --system >/dev/null 2>&1; sysctl -n net.ipv4.ip_forward')).toBe('1\n');
   });
 
-  test('packages and images came through the proxy, whose password is nasty; the cluster itself does not', async () => {
+  test('packages and images came through the proxy, whose URL arrives to the byte; the cluster itself does not', async () => {
     expect(proxy.asked.some((url) => url.includes('/kubernetes/v1.37/deb'))).toBe(true);
     expect(proxy.asked.some((url) => url.includes(':5000/v2/flannel-io'))).toBe(true);
     expect(proxy.asked.filter((url) => url.includes(':6443'))).toEqual([]);
