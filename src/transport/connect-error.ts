@@ -6,13 +6,18 @@ import { whereOf, type Endpoint } from './endpoint.ts';
 interface Failure extends Error {
   readonly level?: string;
   readonly code?: string;
+  /** The server had said what it is (RFC 4253, 4.2). */
+  readonly greeted?: boolean;
   /** Why identity files were not offered. */
   readonly leftOut?: readonly string[];
 }
 
-/** The server ended the connection before anybody could log in. */
-export const isTurnedAway = ({ code, message }: Failure): boolean =>
+/** The connection ended before anybody could log in. */
+const endedEarly = ({ code, message }: Failure): boolean =>
   code === 'ECONNRESET' || /closed before the login|lost before handshake/i.test(message);
+
+/** The server took the connection and ended it without a word: what MaxStartups does. */
+export const isTurnedAway = (failure: Failure): boolean => failure.greeted === false && endedEarly(failure);
 
 /** Says what failed in words: which host, where, why, what to do, and whether trying again can help. */
 export function connectError(endpoint: Endpoint, failure: Failure): ConnectError {
@@ -35,7 +40,7 @@ export function connectError(endpoint: Endpoint, failure: Failure): ConnectError
   if (code === 'ECONNREFUSED') return error('connection refused', true, 'is sshd running, and is this its port?');
   if (/closed during the login/.test(message))
     return error(message, true, 'a host that starts or stops lets nobody but root in (/run/nologin); else see its log');
-  if (isTurnedAway(failure))
+  if (endedEarly(failure))
     return error(
       `the connection was ${code === 'ECONNRESET' ? 'reset' : 'closed'} before the login`,
       true,

@@ -153,7 +153,7 @@ async function connect(endpoint: Endpoint, path: Path | undefined, options: Shar
         void offersOf(endpoint, guard.algorithms, path).then((found) =>
           reject(noCommonAlgorithm(endpoint, error, found, KEX)),
         );
-      else reject(connectError(endpoint, Object.assign(error, { answered, leftOut })));
+      else reject(connectError(endpoint, Object.assign(error, { answered, leftOut, greeted: !answered || softwareOf(client) !== '' })));
     };
     const abort = () => fail(new Error('given up'));
     if (options.signal?.aborted === true) {

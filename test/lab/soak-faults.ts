@@ -14,7 +14,8 @@ export interface Victims {
 type Fault = (victims: Victims, ms: number) => Promise<void>;
 
 /** Ends every process that serves an SSH session on the host: the connections are cut by their far end. */
-const CUT = `for pid in $(pgrep -f '^sshd: .*@' || :); do kill -KILL "$pid" 2>/dev/null || :; done`;
+export const cutConnections = (host: string): Promise<unknown> =>
+  lab.inside(host, `for pid in $(pgrep -f '^sshd: .*@' || :); do kill -KILL "$pid" 2>/dev/null || :; done`);
 
 /** By name. Seconds a fault lasts at most: longer than the 45 s after which a silent connection counts as lost. */
 export const FAULTS: Readonly<Record<string, { readonly atMostS: number; readonly make: Fault }>> = {
@@ -28,7 +29,7 @@ export const FAULTS: Readonly<Record<string, { readonly atMostS: number; readonl
   cut: {
     atMostS: 0,
     make: async ({ host }) => {
-      await lab.inside(host, CUT);
+      await cutConnections(host);
     },
   },
   partition: {
