@@ -44,6 +44,7 @@ import { resolverLoop } from './resolver-loop.ts';
 import { routeOverlap } from './route-overlap.ts';
 import { routesBetweenHosts } from './routes-between-hosts.ts';
 import { selinux } from './selinux.ts';
+import { slowLogin } from './slow-login.ts';
 import { swap } from './swap.ts';
 import { sysctls } from './sysctls.ts';
 import { timeSync } from './time-sync.ts';
@@ -109,6 +110,7 @@ export const hostChecks: readonly Check[] = [
   halfFinished,
   defaultRoute,
   routeOverlap,
+  slowLogin,
 ];
 
 /** Checks of a Windows host for itself. */

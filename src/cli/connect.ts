@@ -105,6 +105,10 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
       if (isWindowsRemote(remote)) throw new TypeError(`${host.name} is a Windows host`);
       return remote.ask(command);
     };
+  const loginMs = (host: LinuxHost): number | undefined => {
+    const remote = remotes.get(host.name)!;
+    return isWindowsRemote(remote) ? undefined : remote.transport.loginMs;
+  };
   const wanted = observedObjects(inventory);
   const observed = async (host: Host, names?: readonly string[]): Promise<Observed> => {
     const remote = remotes.get(host.name)!;
@@ -124,7 +128,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     return {
       os: 'linux',
       host: linux,
-      facts: await observeLinux(asking(linux), inventory, linux, { nowMs, nonce }, names),
+      facts: await observeLinux(asking(linux), inventory, linux, { nowMs, nonce, loginMs: loginMs(linux) }, names),
     };
   };
   const cluster = (seen: readonly Observed[]): Promise<ClusterView> =>

@@ -11,6 +11,7 @@ import { files } from './linux/files.ts';
 import { firewall } from './linux/firewall.ts';
 import { keyrings } from './linux/keyrings.ts';
 import { lockUsed } from './linux/lock-used.ts';
+import { login } from './linux/login.ts';
 import { modules, sysctlSettings, sysctls } from './linux/kernel.ts';
 import { kubeletConfig, kubeletFlags } from './linux/kubelet.ts';
 import * as kubernetes from './linux/kubernetes.ts';
@@ -45,6 +46,8 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
   ({
     // The first: whoever takes the lock after it was read may change what is read after it.
     lockUsed,
+    // Early, too: it compares with the moment at which the probes began.
+    login,
     osRelease: machine.osRelease,
     arch: machine.arch,
     kernel: machine.kernel,

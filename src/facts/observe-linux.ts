@@ -13,6 +13,8 @@ export interface ObserveTools {
   readonly nowMs: () => number;
   /** A fresh unguessable word: output cannot fake a frame. */
   readonly nonce: () => string;
+  /** How long the login took before. */
+  readonly loginMs?: number | undefined;
 }
 
 /**
@@ -23,7 +25,7 @@ export async function observeLinux(
   ask: Ask,
   inventory: Inventory,
   host: LinuxHost,
-  { nowMs, nonce }: ObserveTools,
+  { nowMs, nonce, loginMs }: ObserveTools,
   names?: readonly string[],
 ): Promise<LinuxFacts> {
   const all: Readonly<Record<string, Probe<unknown>>> = linuxProbes(inventory, host);
@@ -33,5 +35,5 @@ export async function observeLinux(
   const from = nowMs();
   const { stdout, stderr } = await ask(framedScript(commands, word));
   const answers = readFrames(stdout, stderr, word);
-  return factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 }) as LinuxFacts;
+  return factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2, loginMs }) as LinuxFacts;
 }

@@ -5,6 +5,8 @@ import type { Command, Shell } from '../shell/command.ts';
 export interface Asked {
   /** The middle of the request, in milliseconds since the epoch. */
   readonly middleMs: number;
+  /** How long the login took before; missing where that is not known. */
+  readonly loginMs?: number | undefined;
 }
 
 /** One fact: the command that reads it and the pure parser of its output. Absence is a value of `T`. */

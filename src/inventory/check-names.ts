@@ -46,6 +46,7 @@ export const CHECK_NAMES = [
   'route-overlap',
   'routes-between-hosts',
   'selinux',
+  'slow-login',
   'swap',
   'sysctls',
   'time-sync',

@@ -27,8 +27,8 @@ export interface LinuxRemoteOptions extends ExchangeTools {
 /** A Linux host, everything as root: ssh.user is root, or may use `sudo -n`. */
 export interface LinuxRemote extends Remote<'sh'> {
   readonly host: LinuxHost;
-  /** Connections and commands so far. */
-  readonly transport: Pick<Transport, 'connections' | 'commands'>;
+  /** Connections and commands so far, and what the last login took. */
+  readonly transport: Pick<Transport, 'connections' | 'commands' | 'loginMs'>;
   /** Like `run`, but returns both streams whatever the status; its output is not logged. @throws ConnectError when the connection was lost. */
   ask(command: Command<'sh'>): Promise<ExecResult>;
   /** Ends the connection. */

@@ -37,6 +37,8 @@ export interface Link {
   files(): Promise<FileLink>;
   /** What the server calls itself. */
   readonly software: string;
+  /** How long the login took, from the moment the server took the connection; missing where that cannot be told. */
+  readonly loginMs?: number;
   /** Settles when the connection has ended. */
   readonly lost: Promise<void>;
   isLost(): boolean;

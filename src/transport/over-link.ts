@@ -29,11 +29,12 @@ export async function overLinks(
   let commands = 0;
   let closed = false;
   let software = '';
+  let loginMs: number | undefined;
 
   const dialed = async () => {
     const link = await dial();
     connections++;
-    software = link.software;
+    ({ software, loginMs } = link);
     return link;
   };
   let current = dialed();
@@ -123,6 +124,9 @@ export async function overLinks(
     peer,
     get software() {
       return software;
+    },
+    get loginMs() {
+      return loginMs;
     },
     put: (from, to) => transfer((files) => files.put(from, to)),
     fetch: (from) => transfer((files) => files.fetch(from)),

@@ -11,8 +11,8 @@ export interface Session {
   destroy(): unknown;
 }
 
-/** A connection with commands on it, to a server that calls itself `software`. */
-export function linkOf(client: Session, lost: Promise<void>, software: string): Link {
+/** A connection with commands on it. */
+export function linkOf(client: Session, lost: Promise<void>, server: Pick<Link, 'software' | 'loginMs'>): Link {
   let isLost = false;
   client.once('close', () => (isLost = true));
   // A half-open connection is found by the keepalive, as an error without a close.
@@ -40,7 +40,7 @@ export function linkOf(client: Session, lost: Promise<void>, software: string): 
           else reject(error);
         });
       }),
-    software,
+    ...server,
     destroy: () => void client.destroy(),
   };
 

@@ -67,10 +67,10 @@ export function sshDialler(options: SshOptions): SshDialler {
   const through: Bastions = bastions(async (endpoint, path) => {
     const attempt = () => connect(endpoint, path, shared);
     // A stream through another bastion can be used once.
-    const client = path === undefined ? await withRetries(attempt, { ...options, pause }) : await attempt();
+    const { client } = path === undefined ? await withRetries(attempt, { ...options, pause }) : await attempt();
     return tunnelsOf(client);
   });
-  const connectHost = async (host: Host): Promise<Client> => {
+  const connectHost = async (host: Host): Promise<LoggedIn> => {
     const hops = host.ssh.bastions ?? [];
     if (hops.length === 0) return connect(host, undefined, shared);
     const path = await through.path(host.name, hops, host.address, host.ssh.port);
@@ -85,8 +85,8 @@ export function sshDialler(options: SshOptions): SshDialler {
       const dial = () =>
         withRetries(
           async () => {
-            const client = await connectHost(host);
-            return linkOf(client, closed(client), softwareOf(client));
+            const { client, loginMs } = await connectHost(host);
+            return linkOf(client, closed(client), { software: softwareOf(client), loginMs });
           },
           { ...options, pause },
         );
@@ -128,7 +128,14 @@ interface Shared extends SshOptions {
   readonly knownHosts: KnownHostsReader;
 }
 
-async function connect(endpoint: Endpoint, path: Path | undefined, options: Shared): Promise<Client> {
+/** A connection that can be used. */
+interface LoggedIn {
+  readonly client: Client;
+  /** From the moment the server took the connection. */
+  readonly loginMs: number;
+}
+
+async function connect(endpoint: Endpoint, path: Path | undefined, options: Shared): Promise<LoggedIn> {
   const { name, address, ssh } = endpoint;
   const { keys } = options;
   const { methods, leftOut } = await keys.keys(ssh).catch((error: unknown) => {
@@ -140,6 +147,7 @@ async function connect(endpoint: Endpoint, path: Path | undefined, options: Shar
   return new Promise((resolve, reject) => {
     let failed = false;
     let answered = false;
+    let answeredMs = performance.now();
     const fail = (error: Error) => {
       // Destroying the client closes it, which is told as a failure too.
       if (failed) return;
@@ -153,7 +161,13 @@ async function connect(endpoint: Endpoint, path: Path | undefined, options: Shar
         void offersOf(endpoint, guard.algorithms, path).then((found) =>
           reject(noCommonAlgorithm(endpoint, error, found, KEX)),
         );
-      else reject(connectError(endpoint, Object.assign(error, { answered, leftOut, greeted: !answered || softwareOf(client) !== '' })));
+      else
+        reject(
+          connectError(
+            endpoint,
+            Object.assign(error, { answered, leftOut, greeted: !answered || softwareOf(client) !== '' }),
+          ),
+        );
     };
     const abort = () => fail(new Error('given up'));
     if (options.signal?.aborted === true) {
@@ -164,6 +178,7 @@ async function connect(endpoint: Endpoint, path: Path | undefined, options: Shar
     // ssh2 leaves Nagle's algorithm on: 40 ms and more for every small packet.
     client.on('connect', () => {
       answered = true;
+      answeredMs = performance.now();
       client.setNoDelay(true);
     });
     client.on('error', fail);
@@ -174,7 +189,7 @@ async function connect(endpoint: Endpoint, path: Path | undefined, options: Shar
     );
     client.once('ready', () => {
       options.signal?.removeEventListener('abort', abort);
-      resolve(client);
+      resolve({ client, loginMs: performance.now() - answeredMs });
     });
     client.connect({
       ...(path === undefined ? { host: address, port: ssh.port } : { sock: path.stream }),

@@ -58,6 +58,8 @@ export interface Transport {
   renew(): void;
   /** What the server calls itself, e.g. `OpenSSH_for_Windows_9.5`. */
   readonly software: string;
+  /** How long the last login took, from the moment the server took the connection; undefined where that cannot be told. */
+  readonly loginMs: number | undefined;
   /** How many connections were made; a converged run makes one. */
   readonly connections: number;
   /** How many commands were run. */

@@ -76,8 +76,7 @@ try {
   if (wanted('sweep'))
     for (const count of sizes) compared.push(...(await sweep(bench, count, count < 50 || count > 200 ? 1 : 3)));
   if (wanted('probes'))
-    for (const count of sizes.filter((one) => one >= 50))
-      compared.push(...(await sweepProbes(bench, count)));
+    for (const count of sizes.filter((one) => one >= 50)) compared.push(...(await sweepProbes(bench, count)));
   const bounds: Bound[] = [...sweepBounds(compared)];
   for (const [part, run] of Object.entries({ 'round-trips': roundTrips, held, 'black-hole': blackHole, push }))
     if (wanted(part)) bounds.push(...(await run(bench)));

@@ -365,6 +365,10 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       }),
     },
   ],
+  'slow-login': [
+    { finds: /login shell took 2\.1 s/, bad: w1({ login: '1002.15 100005\n' }) },
+    { finds: /SSH server took 4\.2 s/, bad: { facts: { w1: { login: { sshdMs: 4200, shellMs: 20 } } } } },
+  ],
   'time-sync': [{ finds: /no time service/, bad: w1({ timeServices: '\n' }) }],
   nameserver: [{ finds: /names no server/, bad: w1({ resolver: '# empty\n---\n' }) }],
   'resolver-loop': [{ finds: /127\.0\.0\.1/, bad: w1({ resolver: 'nameserver 127.0.0.1\n---\n' }) }],

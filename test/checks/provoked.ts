@@ -23,6 +23,7 @@ export const provoked: Readonly<Record<string, string>> = {
   apparmor: 'unit test: the lab has no AppArmor',
   firewall: `${LAB}nftables chains with policy drop, ufw and firewalld`,
   ports: `${LAB}a program at port 6443`,
+  'slow-login': 'integration test: a .bashrc that sleeps; unit test: a server that takes its time',
   'time-sync': `${LAB}its hosts run no time service`,
   nameserver: `${LAB}an empty /etc/resolv.conf`,
   'resolver-loop': `${LAB}a name server at 127.0.0.1`,

@@ -42,6 +42,8 @@ export interface FakeSshOptions {
   readonly dropFirst?: number;
   /** Connections it drops when the client has begun the key exchange. */
   readonly dropInHandshake?: number;
+  /** What it waits before it accepts a login. */
+  readonly loginAfterMs?: number;
 }
 
 function newKey(type: 'ed25519' | 'ecdsa' | 'rsa'): string {
@@ -66,7 +68,7 @@ function publicKey(privateKey: string): { readonly type: string; readonly line: 
 /** Starts it on a free port of 127.0.0.1. */
 export async function fakeSshServer(
   answer: (command: FakeCommand) => void | Promise<void>,
-  { hostKeys = ['ed25519'], sessions = 100, dropFirst = 0, dropInHandshake = 0 }: FakeSshOptions = {},
+  { hostKeys = ['ed25519'], sessions = 100, dropFirst = 0, dropInHandshake = 0, loginAfterMs = 0 }: FakeSshOptions = {},
 ): Promise<FakeSshServer> {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-ssh-'));
   const privateKeys = hostKeys.map(newKey);
@@ -84,7 +86,8 @@ export async function fakeSshServer(
     connection.on('close', () => open.delete(connection));
     connection.on('authentication', (login) => {
       logins.push(login.method);
-      login.accept();
+      if (loginAfterMs === 0) login.accept();
+      else setTimeout(() => login.accept(), loginAfterMs);
     });
     connection.on('session', (accept, reject) => {
       if (running >= sessions) {

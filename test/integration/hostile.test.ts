@@ -5,6 +5,8 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { slowLogin } from '../../src/checks/slow-login.ts';
+import type { LinuxFacts } from '../../src/facts/linux.ts';
 import { observeLinux } from '../../src/facts/observe-linux.ts';
 import type { LinuxHost } from '../../src/inventory/inventory.ts';
 import { linuxRemote, type LinuxRemote } from '../../src/remote/linux.ts';
@@ -161,6 +163,34 @@ describe.each(['fish', 'zsh', 'csh', 'dash', 'bash'])('an account whose login sh
       await server.stop();
     }
   });
+});
+
+test('an account whose .bashrc takes its time is said to be one', async () => {
+  const server = await startSshd([], '/bin/bash');
+  try {
+    const all = inventory();
+    const found = async () => {
+      const remote = await connect(server.host);
+      const asked = { nowMs: Date.now, nonce: () => 'word', loginMs: remote.transport.loginMs };
+      const { login } = await observeLinux((command) => remote.ask(command), all, server.host, asked, ['login']);
+      expect(login.sshdMs).toBeGreaterThan(0);
+      const facts = { login } as LinuxFacts;
+      const fleet = { hosts: [{ os: 'linux' as const, host: server.host, facts }], unreachable: [] };
+      return {
+        shellMs: login.shellMs!,
+        messages: slowLogin.test({ inventory: all, fleet } as never).map(({ message }) => message),
+      };
+    };
+    const quick = await found();
+    expect(quick.messages).toEqual([]);
+    writeFileSync(join(server.folder, '.bashrc'), 'sleep 1.6\n');
+    const slow = await found();
+    expect(slow.shellMs).toBeGreaterThanOrEqual(1590);
+    expect(slow.shellMs - quick.shellMs).toBeLessThan(5000);
+    expect(slow.messages).toEqual([expect.stringContaining('its login shell took 1.') as string]);
+  } finally {
+    await server.stop();
+  }
 });
 
 test('an account whose .bashrc ends the shell is said to be one that runs nothing', async () => {

@@ -30,7 +30,10 @@ async function freePort(): Promise<number> {
 
 function answers(port: number): boolean {
   try {
-    return execFileSync('ssh-keyscan', ['-t', 'ed25519', '-T', '2', '-p', String(port), '127.0.0.1'], { stdio: 'pipe' }).length > 0;
+    return (
+      execFileSync('ssh-keyscan', ['-t', 'ed25519', '-T', '2', '-p', String(port), '127.0.0.1'], { stdio: 'pipe' })
+        .length > 0
+    );
   } catch {
     return false;
   }

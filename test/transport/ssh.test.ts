@@ -64,6 +64,12 @@ test('exactly one way to log in is tried', async () => {
   expect(server.logins).toEqual(['publickey', 'publickey']);
 });
 
+test('how long the server took to let in is known', async () => {
+  const [quick, slow] = [await dial(await serve(exits(0))), await dial(await serve(exits(0), { loginAfterMs: 300 }))];
+  expect(slow.loginMs).toBeGreaterThanOrEqual(300);
+  expect(slow.loginMs! - quick.loginMs!).toBeGreaterThan(200);
+});
+
 test('an end by signal is named', async () => {
   const server = await serve(({ channel }) => {
     channel.exit('KILL', false, '');
