@@ -57,6 +57,8 @@ export interface SshSettings extends Login {
   readonly configFile?: string;
   /** The system's OpenSSH connects, instead of the built-in client. */
   readonly client?: 'openssh';
+  /** The SSH configuration leads through another machine (ProxyJump, ProxyCommand); only OpenSSH itself follows that. */
+  readonly throughOthers?: true;
 }
 
 interface HostCommon {

@@ -124,9 +124,14 @@ export function sshConfig({ home, noSsh }: SshConfigOptions): SshConfig {
         told = true;
         return host;
       }
-      // OpenSSH reads its configuration itself; only who logs in must be known here, for who needs sudo.
-      if (host.ssh.client === 'openssh')
-        return { ...host, ssh: { ...host.ssh, user: said(host.ssh, answer, host.address, home).user } };
+      // OpenSSH reads its configuration itself; known must be only who logs in, for who needs sudo, and whether a bastion
+      // stands between, for how many may dial at once.
+      if (host.ssh.client === 'openssh') {
+        const { user } = said(host.ssh, answer, host.address, home);
+        const others = ['proxyjump', 'proxycommand'].some((key) => set(answer.get(key), '').length > 0);
+        const throughOthers = others && open.includes('bastions') ? ({ throughOthers: true } as const) : {};
+        return { ...host, ssh: { ...host.ssh, user, ...throughOthers } };
+      }
       const refused = unusable(answer, host.ssh);
       if (refused !== undefined)
         throw failure(

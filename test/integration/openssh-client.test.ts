@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Host, SshSettings } from '../../src/inventory/inventory.ts';
 import { opensshDialler, type OpensshOptions } from '../../src/transport/openssh/dialler.ts';
 import { pause, type Pause } from '../../src/transport/pause.ts';
+import { sshConfig } from '../../src/transport/ssh-config.ts';
 import { dialSsh } from '../../src/transport/ssh.ts';
 import { startSshd, type Sshd } from './sshd.ts';
 
@@ -119,6 +120,29 @@ test('what the user’s configuration says counts where the inventory says nothi
     `web1,127.0.0.1,[127.0.0.1]:${String(port)},[web1]:${String(port)} ${publicKey(join(sshd.folder, 'host'))}\n`,
   );
   expect(await outcome({ ...withSsh(host, { knownHostsFiles: [at('kh')] }), address: 'web1' })).toBe('in');
+});
+
+test('where the configuration leads through another machine, eight dial at once', async () => {
+  const config = sshConfig({ home: folder });
+  const given = withSsh(sshd.host, { client: 'openssh', open: ['bastions'], configFile: at('config') });
+  writeFileSync(at('begun'), '');
+  writeFileSync(at('config'), `Host 127.*\n  ProxyCommand sh -c "printf . >>${at('begun')}; exec sleep 30"\n`);
+  const over = new AbortController();
+  const dialler = opensshDialler({ policy: 'strict', home: folder, signal: over.signal });
+  const dialled = Promise.allSettled(
+    Array.from({ length: 12 }, async (_, i) =>
+      dialler.dial(await config.applied({ ...given, address: `127.0.0.${String(i + 1)}` })),
+    ),
+  );
+  const begun = () => readFileSync(at('begun'), 'utf8').length;
+  await expect.poll(begun, { timeout: 5000 }).toBe(8);
+  await pause(500);
+  expect(begun()).toBe(8);
+  over.abort();
+  await dialled;
+  dialler.close();
+  expect((await config.applied({ ...given, address: 'elsewhere' })).ssh).not.toHaveProperty('throughOthers');
+  config.close();
 });
 
 test('a host behind a bastion, every hop verified', async () => {

@@ -57,7 +57,8 @@ export function opensshDialler(options: OpensshOptions): SshDialler {
       return path;
     };
     const config = put(`config-${name}`, configFile(host, { ...options, connectTimeoutMs, put }));
-    const giveBack = (host.ssh.bastions ?? []).length === 0 ? () => undefined : await handshakes.take();
+    const { bastions = [], throughOthers = false } = host.ssh;
+    const giveBack = bastions.length > 0 || throughOthers ? await handshakes.take() : () => undefined;
     try {
       return await connectMaster({
         ...options,

@@ -72,12 +72,16 @@ export async function connectMaster({
   });
   const late = new AbortController();
   const tooLate = pause(deadlineMs, late.signal);
-  const abort = () => void child.stdin.destroy();
+  let abort = (): void => undefined;
+  // Not when it has ended: a ProxyCommand that hangs keeps its output open.
+  const givenUp = new Promise<void>((resolve) => (abort = resolve));
   signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted === true) abort();
   const outcome = await Promise.race([
     ready.then(() => 'ready' as const),
     lost.then(() => 'ended' as const),
     tooLate.then(() => 'late' as const),
+    givenUp.then(() => 'given up' as const),
   ]);
   late.abort();
   signal?.removeEventListener('abort', abort);
