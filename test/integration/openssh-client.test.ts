@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Host, SshSettings } from '../../src/inventory/inventory.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Host } from '../../src/inventory/inventory.ts';
+import type { SshSettings } from '../../src/inventory/ssh-settings.ts';
 import { opensshDialler, type OpensshOptions } from '../../src/transport/openssh/dialler.ts';
 import { pause, type Pause } from '../../src/transport/pause.ts';
 import { sshConfig } from '../../src/transport/ssh-config.ts';
@@ -167,18 +168,20 @@ test('a closed port, a silent host and a name that does not resolve', async () =
 });
 
 test('nobody else can enter the folder of the control sockets, and it is gone afterwards', async () => {
-  const config = () =>
-    execFileSync('sh', ['-c', `ls -d ${tmpdir()}/kbuild-openssh-*/ 2>/dev/null || :`], { encoding: 'utf8' })
-      .split('\n')
-      .filter((line) => line !== '');
-  const before = new Set(config());
-  const dialler = opensshDialler({ policy: 'strict', home: folder });
-  const transport = await dialler.dial(sshd.host);
-  const [mine] = config().filter((path) => !before.has(path));
-  expect((statSync(mine!).mode & 0o777).toString(8)).toBe('700');
-  await transport.close();
-  dialler.close();
-  expect(config()).not.toContain(mine);
+  const own = mkdtempSync(join(folder, 'tmp-'));
+  vi.stubEnv('TMPDIR', own);
+  try {
+    const dialler = opensshDialler({ policy: 'strict', home: folder });
+    const transport = await dialler.dial(sshd.host);
+    const [mine, ...others] = readdirSync(own);
+    expect(others).toEqual([]);
+    expect((statSync(join(own, mine!)).mode & 0o777).toString(8)).toBe('700');
+    await transport.close();
+    dialler.close();
+    expect(readdirSync(own)).toEqual([]);
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });
 
 test('its processes end with the one that started them, however that dies', async () => {

@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Host, SshSettings } from '../../src/inventory/inventory.ts';
+import type { Host } from '../../src/inventory/inventory.ts';
+import type { SshSettings } from '../../src/inventory/ssh-settings.ts';
 import { linuxRemote } from '../../src/remote/linux.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { sh } from '../../src/shell/sh.ts';
