@@ -65,11 +65,9 @@ export async function sweep(bench: Bench, count: number, times: number): Promise
   const xargs = `printf '%s\\n' ${hosts.join(' ')} | xargs -P20 -I{} sh -c 'ssh ${ssh} root@{} /bin/sh -s <${checks} >/dev/null 2>&1'`;
   rows.push(await measure(fleet, 'xargs ssh', count, ['sh', '-c', xargs]));
   say(rows.at(-1)!);
-  if (ansible !== undefined && count <= 10) {
+  if (ansible !== undefined && count <= 50) {
     rows.push(await measure(fleet, 'ansible, 25 tasks', count, ansible.command('tasks', hosts), { env: ansible.env }));
     say(rows.at(-1)!);
-  }
-  if (ansible !== undefined && count <= 50) {
     rows.push(await measure(fleet, 'ansible, 1 task', count, ansible.command('one', hosts), { env: ansible.env }));
     say(rows.at(-1)!);
   }
