@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import ssh2, { type Connection, type ServerChannel } from 'ssh2';
+import ssh2, { type AuthContext, type Connection, type ServerChannel } from 'ssh2';
 import type { LinuxHost } from '../../src/inventory/inventory.ts';
 import { linuxHost } from './inventory.ts';
 
@@ -44,6 +44,8 @@ export interface FakeSshOptions {
   readonly dropInHandshake?: number;
   /** What it waits before it accepts a login. */
   readonly loginAfterMs?: number;
+  /** Refuses every key but that of `host`; default it lets anybody in. */
+  readonly ownKeyOnly?: boolean;
 }
 
 function newKey(type: 'ed25519' | 'ecdsa' | 'rsa'): string {
@@ -59,19 +61,31 @@ function newKey(type: 'ed25519' | 'ecdsa' | 'rsa'): string {
   return ssh2.utils.parseKey(key) instanceof Error ? newKey(type) : key;
 }
 
-function publicKey(privateKey: string): { readonly type: string; readonly line: string } {
+function publicKey(privateKey: string): { readonly type: string; readonly blob: Buffer; readonly line: string } {
   const key = ssh2.utils.parseKey(privateKey);
   if (key instanceof Error) throw key;
-  return { type: key.type, line: `${key.type} ${key.getPublicSSH().toString('base64')}` };
+  const blob = key.getPublicSSH();
+  return { type: key.type, blob, line: `${key.type} ${blob.toString('base64')}` };
 }
 
 /** Starts it on a free port of 127.0.0.1. */
 export async function fakeSshServer(
   answer: (command: FakeCommand) => void | Promise<void>,
-  { hostKeys = ['ed25519'], sessions = 100, dropFirst = 0, dropInHandshake = 0, loginAfterMs = 0 }: FakeSshOptions = {},
+  {
+    hostKeys = ['ed25519'],
+    sessions = 100,
+    dropFirst = 0,
+    dropInHandshake = 0,
+    loginAfterMs = 0,
+    ownKeyOnly = false,
+  }: FakeSshOptions = {},
 ): Promise<FakeSshServer> {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-ssh-'));
   const privateKeys = hostKeys.map(newKey);
+  const login = newKey('ed25519');
+  const { blob } = publicKey(login);
+  const mayLogIn = (tried: AuthContext): boolean =>
+    !ownKeyOnly || (tried.method === 'publickey' && tried.key.data.equals(blob));
   const logins: string[] = [];
   const open = new Set<Connection>();
   let connections = 0;
@@ -84,10 +98,11 @@ export async function fakeSshServer(
     let running = 0;
     connection.on('error', () => undefined);
     connection.on('close', () => open.delete(connection));
-    connection.on('authentication', (login) => {
-      logins.push(login.method);
-      if (loginAfterMs === 0) login.accept();
-      else setTimeout(() => login.accept(), loginAfterMs);
+    connection.on('authentication', (tried) => {
+      logins.push(tried.method);
+      if (!mayLogIn(tried)) tried.reject(['publickey']);
+      else if (loginAfterMs === 0) tried.accept();
+      else setTimeout(() => tried.accept(), loginAfterMs);
     });
     connection.on('session', (accept, reject) => {
       if (running >= sessions) {
@@ -130,7 +145,6 @@ export async function fakeSshServer(
   await once(listener, 'listening');
   const { port } = listener.address() as { port: number };
 
-  const login = newKey('ed25519');
   writeFileSync(join(folder, 'login'), login, { mode: 0o600 });
   const keys = Object.fromEntries(privateKeys.map((key) => publicKey(key)).map(({ type, line }) => [type, line]));
   const knownHosts = join(folder, 'known_hosts');

@@ -33,6 +33,13 @@ const refusal = (dialling: Promise<unknown>): Promise<ConnectError> =>
     (error: unknown) => error as ConnectError,
   );
 
+const withKeys = ({ host }: FakeSshServer, ...identityFiles: string[]) => ({
+  host: { ...host, ssh: { ...host.ssh, identityFiles } },
+});
+
+/** The key that another server lets in. */
+const keyOfAnother = async (): Promise<string> => (await serve(exits(0))).host.ssh.identityFiles![0]!;
+
 const exits = (status: number) => (command: FakeCommand) => {
   command.channel.resume();
   command.channel.exit(status);
@@ -62,6 +69,36 @@ test('exactly one way to log in is tried', async () => {
   await dial(server);
   // A key is offered, then used.
   expect(server.logins).toEqual(['publickey', 'publickey']);
+});
+
+test('a wrong key is tried once, on one connection, and named', async () => {
+  const server = await serve(exits(0), { ownKeyOnly: true });
+  const wrong = await keyOfAnother();
+  const pauses: number[] = [];
+  const error = await refusal(dial(withKeys(server, wrong), { pause: (ms) => Promise.resolve(void pauses.push(ms)) }));
+  expect(error).toMatchObject({
+    message: `fake: 127.0.0.1:${String(server.port)}: root may not log in with ${wrong}`,
+    retryable: false,
+    remedy: `is ${wrong}.pub in ~root/.ssh/authorized_keys?`,
+  });
+  expect(server.logins).toEqual(['publickey']);
+  expect(server.connections()).toBe(1);
+  expect(pauses).toEqual([]);
+});
+
+test('of several keys each wrong one is tried once, on the connection that the right one then gets', async () => {
+  const server = await serve(exits(0), { ownKeyOnly: true });
+  const [own] = server.host.ssh.identityFiles!;
+  const wrong = [await keyOfAnother(), await keyOfAnother()];
+  expect((await refusal(dial(withKeys(server, ...wrong)))).message).toContain(
+    `may not log in with ${wrong.join(', ')}`,
+  );
+  expect(server.logins).toEqual(['publickey', 'publickey']);
+  expect(server.connections()).toBe(1);
+  expect((await (await dial(withKeys(server, ...wrong, own!))).exec('x')).status).toBe(0);
+  // The right one is offered, then used.
+  expect(server.logins.slice(2)).toEqual(['publickey', 'publickey', 'publickey', 'publickey']);
+  expect(server.connections()).toBe(2);
 });
 
 test('how long the server took to let in is known', async () => {
@@ -262,9 +299,7 @@ test('keys that cannot be used are told apart, and nothing is sent', async () =>
   );
   const securityKey = `${server.knownHosts}.sk`;
   writeFileSync(securityKey, privateKeyOfType('sk-ssh-ed25519@openssh.com'), { mode: 0o600 });
-  const withKey = (identityFile: string) => ({
-    host: { ...server.host, ssh: { ...server.host.ssh, identityFiles: [identityFile] } },
-  });
+  const withKey = (identityFile: string) => withKeys(server, identityFile);
   expect((await refusal(dial(withKey(encrypted)))).message).toBe(`fake: the SSH key ${encrypted} is encrypted`);
   expect((await refusal(dial(withKey('/nonexistent')))).message).toContain('cannot read the SSH key /nonexistent');
   chmodSync(server.knownHosts, 0o600);
@@ -296,12 +331,9 @@ test('a key that others can read is refused, as ssh refuses it', async () => {
 
 test('of several keys those that cannot be used are left out; only when none is left that is told', async () => {
   const server = await serve(exits(0));
-  const { identityFiles } = server.host.ssh;
-  const withKeys = (...files: string[]) => ({
-    host: { ...server.host, ssh: { ...server.host.ssh, identityFiles: files } },
-  });
-  expect((await (await dial(withKeys('/nonexistent', ...identityFiles!, '/nor-this'))).exec('x')).status).toBe(0);
-  expect((await refusal(dial(withKeys('/nonexistent', '/nor-this')))).message).toMatch(
+  const [own] = server.host.ssh.identityFiles!;
+  expect((await (await dial(withKeys(server, '/nonexistent', own!, '/nor-this'))).exec('x')).status).toBe(0);
+  expect((await refusal(dial(withKeys(server, '/nonexistent', '/nor-this')))).message).toMatch(
     /cannot read the SSH key \/nonexistent: .*; cannot read the SSH key \/nor-this: /,
   );
 });
