@@ -61,9 +61,26 @@ describe('labels', () => {
     expect(summaries(w1, node)).toEqual(['take label disk from w1']);
   });
 
-  test('a corrupt note takes nothing back', () => {
-    const node = nodeOf({ name: 'w1', labels: { disk: 'ssd' }, annotations: { 'kbuild.dev/applied': '{"labels":' } });
-    expect(summaries(w1, node)).toEqual(['note on w1 which labels and taints are kbuild’s'.replace('’', "'")]);
+  test.each([
+    ['torn', '{"labels":'],
+    ['of a newer kbuild', '{"version":2,"labels":{"disk":{"value":"ssd"}},"taints":{"dedicated":"NoSchedule"}}'],
+    ['a list', '["disk"]'],
+    ['a number', '7'],
+    ['a text', '"disk"'],
+    ['null', 'null'],
+    ['of lists that name nothing', '{"labels":[null,7,["disk"]],"taints":[{"key":"dedicated","effect":"NoSchedule"}]}'],
+  ])('a note that is %s takes nothing back, and is written anew', async (_, note) => {
+    const node = nodeOf({
+      name: 'w1',
+      labels: { disk: 'ssd' },
+      taints: [gpu],
+      annotations: { 'kbuild.dev/applied': note },
+    });
+    const found = changes(w1, node);
+    expect(found.map(({ summary }) => summary)).toEqual(["note on w1 which labels and taints are kbuild's"]);
+    const { on, sent } = recordingOn();
+    await found[0]!.apply!(on);
+    expect((sent[0] as { readonly script: string }).script).toContain('kbuild.dev/applied={"labels":[],"taints":[]}');
   });
 });
 
