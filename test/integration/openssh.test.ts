@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ConnectError } from '../../src/errors.ts';
 import type { Host } from '../../src/inventory/inventory.ts';
 import type { SshSettings } from '../../src/inventory/ssh-settings.ts';
 import { linuxRemote } from '../../src/remote/linux.ts';
@@ -22,6 +23,9 @@ function keyFile(name: string, ...options: string[]): string {
     .slice(0, 2)
     .join(' ');
 }
+
+const fingerprintOf = (file: string): string =>
+  execFileSync('ssh-keygen', ['-lf', file], { encoding: 'utf8' }).split(' ')[1]!;
 
 let sshd: Sshd;
 let keys: Readonly<Record<'ed' | 'rsa' | 'ecdsa' | 'other' | 'otherRsa', string>>;
@@ -57,6 +61,12 @@ async function outcome(host: Host, options: Partial<SshOptions> = {}): Promise<s
     return (error as Error).message;
   }
 }
+
+const remedyOf = (host: Host): Promise<string> =>
+  dialSsh(host, { policy: 'strict' }).then(
+    () => 'was not refused',
+    (error: unknown) => String((error as ConnectError).remedy),
+  );
 
 const opensshSays = (knownHosts: string, port: number): 'in' | 'refused' =>
   spawnSync(
@@ -128,6 +138,35 @@ describe('known_hosts: the same verdict as ssh -o BatchMode=yes', () => {
   });
 });
 
+test('a changed key is told with both fingerprints as ssh-keygen has them, file and line', async () => {
+  const file = at('changed');
+  writeFileSync(file, `# a\n[127.0.0.1]:${String(sshd.port)} ${keys.other}\n`);
+  const [own, other] = [fingerprintOf(join(sshd.folder, 'host.pub')), fingerprintOf(at('other.pub'))];
+  const changed = withSsh(sshd.host, { knownHostsFiles: [file] });
+  expect(await outcome(changed)).toBe(
+    `real: 127.0.0.1:${String(sshd.port)}: the host key has CHANGED: the host shows ssh-ed25519 ${own}, but ${file}:2 has ssh-ed25519 ${other}`,
+  );
+  expect(await outcome(changed, { policy: 'accept-new' })).toContain('CHANGED');
+  expect(await remedyOf(changed)).toContain(`remove the line ${file}:2`);
+});
+
+test('an unknown key is told with its fingerprint, and both ways out lead in', async () => {
+  const file = at('unknown');
+  writeFileSync(file, '');
+  const own = fingerprintOf(join(sshd.folder, 'host.pub'));
+  const unknown = withSsh(sshd.host, { knownHostsFiles: [file] });
+  expect(await outcome(unknown)).toBe(
+    `real: 127.0.0.1:${String(sshd.port)}: the host key ssh-ed25519 ${own} is not known`,
+  );
+  const remedy = await remedyOf(unknown);
+  const [, pin] = /"hostKey: (\S+)"/.exec(remedy)!;
+  expect(pin).toBe(own);
+  expect(await outcome(withSsh(unknown, { hostKeys: [pin!] }))).toBe('in');
+  const [scan] = /ssh-keyscan -p \d+ 127\.0\.0\.1 >> [^\s,]+/.exec(remedy)!;
+  execFileSync('sh', ['-c', scan], { stdio: 'ignore' });
+  expect(await outcome(unknown)).toBe('in');
+});
+
 test('a certificate authority is named as the reason', async () => {
   const file = at('authority');
   writeFileSync(file, `@cert-authority * ${keys.other}\n`);
@@ -137,7 +176,7 @@ test('a certificate authority is named as the reason', async () => {
 });
 
 test('a pin of the inventory decides alone: key or fingerprint, of any type', async () => {
-  const print = execFileSync('ssh-keygen', ['-lf', at('rsa.pub')], { encoding: 'utf8' }).split(' ')[1]!;
+  const print = fingerprintOf(at('rsa.pub'));
   const pinned = (...hostKeys: string[]) => outcome(withSsh(sshd.host, { hostKeys, knownHostsFiles: [] }));
   expect(await pinned(keys.rsa)).toBe('in');
   expect(await pinned(keys.other, keys.ed)).toBe('in');
