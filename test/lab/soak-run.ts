@@ -65,6 +65,18 @@ find /run/kbuild -name '*.yaml' -o -path '*/work/*' 2>/dev/null
 systemctl list-units --plain --no-legend --state=active,activating,deactivating 'kbuild-job-*'
 [ ! -e /run/kbuild/lock ] || flock -n /run/kbuild/lock true || echo 'the lock is held'`;
 
+/** What is left on the hosts, the first of which is a control plane, when all is done; empty when all is well. */
+export async function leftoversOf(hosts: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const host of hosts) {
+    const { stdout } = await lab.ssh(host, LEFTOVERS);
+    if (stdout.trim() !== '') found.push(`${host} has leftovers: ${stdout.trim()}`);
+  }
+  const tokens = await lab.ssh(hosts[0]!, 'kubeadm token list -o json --kubeconfig /etc/kubernetes/admin.conf');
+  if (/"description":\s*"[^"]*kbuild/.test(tokens.stdout)) found.push(`a token is left: ${tokens.stdout}`);
+  return found;
+}
+
 async function problemsOf(hosts: readonly string[], again: Ran): Promise<readonly string[]> {
   const found: string[] = [];
   const ready = await nodes(hosts[0]!);
@@ -72,14 +84,11 @@ async function problemsOf(hosts: readonly string[], again: Ran): Promise<readonl
   if (again.code !== 0 || !again.stdout.includes('nothing to do'))
     found.push(`the run afterwards had something to do (exit ${String(again.code)}): ${again.stdout}${again.stderr}`);
   for (const host of hosts) {
-    const { stdout } = await lab.ssh(host, LEFTOVERS);
-    if (stdout.trim() !== '') found.push(`${host} has leftovers: ${stdout.trim()}`);
     const { runs, together } = await aptRuns(host);
     if (!(runs > 0)) found.push(`${host}: apt-get was not watched`);
     if (together !== '') found.push(`${host}: apt-get beside another: ${together}`);
   }
-  const tokens = await lab.ssh(hosts[0]!, 'kubeadm token list -o json --kubeconfig /etc/kubernetes/admin.conf');
-  if (/"description":\s*"[^"]*kbuild/.test(tokens.stdout)) found.push(`a token is left: ${tokens.stdout}`);
+  found.push(...(await leftoversOf(hosts)));
   return found;
 }
 
