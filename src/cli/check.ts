@@ -27,7 +27,10 @@ export const runCheck = (outer: Context, flags: Flags): Promise<number> =>
     const found = all.filter(({ host }) => host === undefined || selects(flags.hosts, host));
     if (flags.junit !== undefined) {
       const names = checks.map(({ name }) => name);
-      await writeFile(resolve(context.cwd, flags.junit), junit(run.inventory.name, names, hosts, found));
+      await writeFile(
+        resolve(context.cwd, flags.junit),
+        junit(run.inventory.name, names, hosts, run.mask.value(found)),
+      );
     }
     if (flags.json === true) context.out(jsonDocument({ cluster: run.inventory.name, hosts, findings: found }));
     else

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Event, Reporter, TimedEvent } from '../engine/event.ts';
 import type { Phase } from '../engine/step.ts';
-import { Interrupted } from '../errors.ts';
+import { Interrupted, KbuildError } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { jsonReporter } from '../report/json.ts';
 import { lineReporter } from '../report/lines.ts';
@@ -146,6 +146,8 @@ export async function withRun(
     if (error instanceof Error) {
       error.message = mask.text(error.message);
       if (error.stack !== undefined) error.stack = mask.text(error.stack);
+      if (error instanceof KbuildError && error.remedy !== undefined)
+        Object.assign(error, { remedy: mask.text(error.remedy) });
     }
     throw error;
   } finally {

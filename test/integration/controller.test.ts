@@ -44,7 +44,7 @@ test('no HOME, TERM=dumb: a host that refuses is said so, on plain lines', () =>
   expect(statSync(at('log')).mode & 0o777).toBe(0o600);
 });
 
-test('a secret that gets into a message is in no output: neither the document, nor the lines, nor the log', () => {
+test('a secret that gets into a message is in no output: neither the documents, nor the lines, nor the log', () => {
   const inventory = inventoryOf(1);
   const text = readFileSync(inventory, 'utf8');
   writeFileSync(inventory, text.replace('identityFile: id', 'identityFile: no-canary-here, passphrase: env:CANARY'));
@@ -53,6 +53,10 @@ test('a secret that gets into a message is in no output: neither the document, n
   expect(unreachable['h0']).toMatch(/cannot read the SSH key .*\(secret\)/);
   expect(ran.stdout + ran.stderr + readFileSync(at('log'), 'utf8')).not.toContain('canary');
   expect(ran.status).toBe(3);
+  shell('$K check $I --junit junit.xml --log-file log', inventory, { CANARY: 'no-canary-here' });
+  const found = readFileSync(at('junit.xml'), 'utf8');
+  expect(found).toContain('cannot read the SSH key');
+  expect(found).not.toContain('canary');
 });
 
 test.each(['/dev/null/folder/log', '/proc/folder/below/log'])(

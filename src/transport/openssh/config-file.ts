@@ -15,13 +15,19 @@ export interface ConfigOptions {
 /** A path as ssh_config(5) reads it: quoted, its percent signs no tokens. */
 const quoted = (path: string): string => `"${path.replaceAll('%', '%%')}"`;
 
+/** A name as ssh_config(5) reads it. @throws TypeError on what would begin another word or line */
+function word(text: string): string {
+  if (text === '' || /[\s"\u0000-\u001f]/.test(text)) throw new TypeError(`no word of an SSH configuration: ${text}`);
+  return text;
+}
+
 /** What the inventory says of a login; what it leaves open is the configuration's to say. */
 function login(name: string, ssh: Login & Pick<SshSettings, 'open'>, put: ConfigOptions['put']): readonly string[] {
   const open = new Set(ssh.open);
   const { user, port, identityFiles, knownHostsFiles, hostKeys } = ssh;
   const pins = hostKeys?.map((key) => `kbuild-pinned ${key}\n`).join('');
   return [
-    ...(open.has('user') ? [] : [`User ${user}`]),
+    ...(open.has('user') ? [] : [`User ${word(user)}`]),
     ...(open.has('port') ? [] : [`Port ${String(port)}`]),
     ...(identityFiles === undefined
       ? []
@@ -49,7 +55,8 @@ export function configFile(
 ): string {
   const bastions = ssh.bastions ?? [];
   const jumps = bastions.map(
-    (hop) => `${hop.user}@${hop.address.includes(':') ? `[${hop.address}]` : hop.address}:${String(hop.port)}`,
+    (hop) =>
+      `${word(hop.user)}@${hop.address.includes(':') ? `[${hop.address}]` : word(hop.address)}:${String(hop.port)}`,
   );
   const files =
     ssh.configFile === undefined
@@ -69,8 +76,8 @@ export function configFile(
     `ConnectTimeout ${String(Math.ceil(connectTimeoutMs / 1000))}`,
     'ServerAliveInterval 15',
     'ServerAliveCountMax 3',
-    ...bastions.flatMap((hop, i) => [`Host ${hop.address}`, ...login(`${name}-${String(i)}`, hop, put)]),
-    `Host ${address}`,
+    ...bastions.flatMap((hop, i) => [`Host ${word(hop.address)}`, ...login(`${name}-${String(i)}`, hop, put)]),
+    `Host ${word(address)}`,
     ...login(name, ssh, put),
     ...(ssh.bastions === undefined ? [] : [`ProxyJump ${jumps.length === 0 ? 'none' : jumps.join(',')}`]),
     'Match all',

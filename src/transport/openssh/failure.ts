@@ -63,6 +63,18 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
+/** Which key a server showed, and where another one is on file. */
+function keysIn(stderr: string): string {
+  const shown = /SHA256:[A-Za-z0-9+/]+/.exec(stderr)?.[0];
+  const onFile = /Offending (\S+) key in (\S+:\d+)/.exec(stderr);
+  return [
+    ...(shown === undefined ? [] : [`it shows ${shown}`]),
+    ...(onFile === null ? [] : [`another ${onFile[1]!} key is in ${onFile[2]!}`]),
+  ]
+    .map((words) => `, ${words}`)
+    .join('');
+}
+
 /** Says why OpenSSH did not connect, by what it wrote on stderr. */
 export function opensshFailure(host: Host, stderr: string): ConnectError {
   const kind = KINDS.find(({ said }) => said.test(stderr));
@@ -71,7 +83,7 @@ export function opensshFailure(host: Host, stderr: string): ConnectError {
     .split(/\r?\n/)
     .filter((line) => !/^[@\s]*$/.test(line));
   const last = lines.at(-1) ?? 'ssh ended without a word';
-  const detail = kind === undefined ? last : `${kind.message} (ssh: ${last})`;
+  const detail = kind === undefined ? last : `${kind.message}${keysIn(stderr)} (ssh: ${last})`;
   // Silence is told apart as the built-in client does: it is not worth asking again.
   const cause = Object.assign(
     new Error(stderr),

@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import { configFile } from '../../src/transport/openssh/config-file.ts';
+import { linuxHost } from '../fakes/inventory.ts';
+
+const plain = linuxHost('a');
+const made = (host: typeof plain) =>
+  configFile(host, { policy: 'strict', home: '/root', connectTimeoutMs: 1000, put: (name) => `/tmp/${name}` });
+
+describe.each(['\n', ' ', '\t', '\r', '"', '\u0000'])('past the schema, %j in a name', (sign) => {
+  const nasty = `x${sign}ProxyCommand touch /tmp/canary`;
+  const bastion = { user: 'root', port: 22, knownHostsFiles: ['/kh'], address: 'b' };
+
+  test.each([
+    ['an address', { ...plain, address: nasty }],
+    ['a user', { ...plain, ssh: { ...plain.ssh, user: nasty } }],
+    ['the address of a bastion', { ...plain, ssh: { ...plain.ssh, bastions: [{ ...bastion, address: nasty }] } }],
+    ['the user of a bastion', { ...plain, ssh: { ...plain.ssh, bastions: [{ ...bastion, user: nasty }] } }],
+  ])('%s: no configuration for OpenSSH is made of it', (_, host) => {
+    expect(() => made(host)).toThrow(TypeError);
+  });
+});
+
+test('a usual name is a line of its own', () => {
+  expect(made(plain)).toContain(`Host ${plain.address}\n`);
+});
