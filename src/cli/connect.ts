@@ -209,11 +209,20 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     },
     on,
     get remotes() {
-      return [...remotes.values()].sort((a, b) => (a.host.name < b.host.name ? -1 : 1));
+      const seen = new Set(current.fleet().hosts.map(({ host }) => host.name));
+      return [...remotes.values()]
+        .filter(({ host }) => seen.has(host.name))
+        .sort((a, b) => (a.host.name < b.host.name ? -1 : 1));
     },
     lookAgain: async () => {
-      const again = (host: Host) => (remotes.has(host.name) ? Promise.resolve() : dial(host));
-      current = watching(await look(again, current.fleet().hosts));
+      const { hosts: known, unreachable } = current.fleet();
+      const leftOut = new Map(unreachable.map(({ host, error }) => [host.name, error]));
+      // Whoever was not there has no lock: the next run's.
+      const reach = (host: Host) => {
+        const error = leftOut.get(host.name);
+        return error === undefined ? Promise.resolve() : Promise.reject(error);
+      };
+      current = watching(await look(reach, known));
     },
     close,
   };

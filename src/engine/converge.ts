@@ -17,7 +17,7 @@ export interface Convergence {
   readonly watch: Watch;
   readonly on: On;
   /** As `Lock.held`. */
-  readonly held: () => Promise<number>;
+  readonly held: (host: string) => Promise<number>;
   /** Identities of the changes that were confirmed. */
   readonly planned: ReadonlySet<string>;
   /** Asked about a change beyond the confirmed ones; false stops its host. */

@@ -17,15 +17,19 @@ export interface LockHolder {
 
 /** The locks of all hosts of a run. */
 export interface Lock {
-  /** Settles when a host's lock was lost and could not be taken again: the run must stop. Never after `release`. */
+  /**
+   * Settles when a host's lock was lost and could not be taken again: the run must stop. Never after `release`, and never
+   * because a worker does not come back: nobody has its lock then, and the others go on.
+   */
   readonly lost: Promise<Error>;
   /** When each host's lock was used before, as its fact `lockUsed` tells it; a host that cannot tell is missing. */
   readonly usedBefore: ReadonlyMap<string, string>;
   /**
-   * Resolves as soon as this run has all its locks, to how often it lost one and took it again: others may have been at
-   * work then. A process that was frozen or asleep asks its hosts first. @throws what `lost` settles with
+   * Resolves as soon as this run may change the host: when it has its lock and those of all that are no workers. To how
+   * often it lost a lock and took it again: others may have been at work then. A process that was frozen or asleep asks its
+   * hosts first. @throws what `lost` settles with, and ConnectError when the host is a worker that does not come back
    */
-  readonly held: () => Promise<number>;
+  readonly held: (host: string) => Promise<number>;
   release(): Promise<void>;
 }
 
@@ -33,6 +37,8 @@ type LockableOf<S extends 'sh' | 'powershell'> = Pick<Remote<S>, 'host' | 'hold'
 type Lockable = LockableOf<'sh'> | LockableOf<'powershell'>;
 
 const isWindows = (remote: Lockable): remote is LockableOf<'powershell'> => remote.host.os === 'windows';
+
+const isWorker = ({ host }: Lockable): boolean => host.role === 'worker';
 
 /** The first word of whoever has taken it. */
 const LOCKED = 'locked';
@@ -87,17 +93,22 @@ export async function lockHosts(
   const again: Again = { times: 0, taking: new Map() };
   const lost = new Promise<Error>((resolve) => {
     for (const remote of sorted)
-      void keep(remote, line, { held, again, pause, over: over.signal }).then((error) => {
+      void keep(remote, line, { held, again, pause, nowMs, over: over.signal }).then((error) => {
         if (error !== undefined) resolve(error);
       });
   });
   let looked: { readonly atMs: number; readonly sure: Promise<unknown> } | undefined;
-  const heldNow = async (): Promise<number> => {
+  const workers = new Set(sorted.filter(isWorker).map((remote) => remote.host.name));
+  const heldNow = async (host: string): Promise<number> => {
     if (looked === undefined || Math.abs(nowMs() - looked.atMs) >= SURE_MS) {
-      looked = { atMs: nowMs(), sure: Promise.all(sorted.map((remote) => makeSure(remote, line, held))) };
+      const doubted = sorted.filter((remote) => !again.taking.has(remote.host.name));
+      looked = { atMs: nowMs(), sure: Promise.all(doubted.map((remote) => makeSure(remote, line, held))) };
     }
     await looked.sure;
-    await Promise.all(again.taking.values());
+    // Whoever takes a cluster takes all its locks: that of a worker alone opens nothing else.
+    await Promise.all(
+      [...again.taking].flatMap(([name, taking]) => (name === host || !workers.has(name) ? [taking] : [])),
+    );
     return again.times;
   };
   return { lost, usedBefore, held: heldNow, release: releaseAll };
@@ -133,16 +144,18 @@ interface Keeping {
   readonly held: Map<string, Held>;
   readonly again: Again;
   readonly pause: Pause;
+  readonly nowMs: () => number;
   readonly over: AbortSignal;
 }
 
-/** Takes the lock again whenever it was lost, until `over`; returns why it could not. */
-async function keep(remote: Lockable, line: string, { held, again, pause, over }: Keeping): Promise<Error | undefined> {
+/** Takes the lock again whenever it was lost, until `over`; returns why the run must stop. */
+async function keep(remote: Lockable, line: string, keeping: Keeping): Promise<Error | undefined> {
+  const { held, again, over } = keeping;
   const { name } = remote.host;
   const retake = async (status: number | string): Promise<void> => {
     if (String(status).startsWith('SIG') || status === STOPPED)
       throw new Refused(name, 'somebody freed the lock by force');
-    held.set(name, await takeAgain(remote, line, pause, over));
+    held.set(name, await takeAgain(remote, line, keeping));
     again.times += 1;
   };
   try {
@@ -155,7 +168,8 @@ async function keep(remote: Lockable, line: string, { held, again, pause, over }
       again.taking.delete(name);
     }
   } catch (error) {
-    return over.aborted ? undefined : (error as Error);
+    const isOnlyGone = error instanceof ConnectError && isWorker(remote);
+    return over.aborted || isOnlyGone ? undefined : (error as Error);
   }
 }
 
@@ -172,9 +186,9 @@ async function makeSure(remote: Lockable, line: string, held: Map<string, Held>)
   }
 }
 
-async function takeAgain(remote: Lockable, line: string, pause: Pause, over: AbortSignal): Promise<Held> {
-  const patienceMs = isWindows(remote) ? WINDOWS_PATIENCE_MS : PATIENCE_MS;
-  for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
+async function takeAgain(remote: Lockable, line: string, { pause, nowMs, over }: Keeping): Promise<Held> {
+  const untilMs = nowMs() + (isWindows(remote) ? WINDOWS_PATIENCE_MS : PATIENCE_MS);
+  for (;;) {
     over.throwIfAborted();
     try {
       const again = await takeOne(remote, line);
@@ -182,7 +196,7 @@ async function takeAgain(remote: Lockable, line: string, pause: Pause, over: Abo
       if (over.aborted) await again.release();
       return again;
     } catch (error) {
-      if (!(error instanceof ConnectError) || !error.retryable || waitedMs >= patienceMs) throw error;
+      if (!(error instanceof ConnectError) || !error.retryable || nowMs() >= untilMs) throw error;
       await pause(AGAIN_MS, over);
     }
   }

@@ -51,12 +51,12 @@ export async function stepOnHost(
       const { value, sawCluster } = await watch.evaluate(question);
       return { due: value === 'not observed' ? [] : value, sawCluster };
     });
-  const timesLost = await run.held();
+  const timesLost = await run.held(host.name);
   const seen = await look(nowMs() + UNTOLD_MS);
   if (seen.due.length === 0) return 0;
   const make = async (): Promise<number> => {
     let found = seen;
-    if ((await run.held()) !== timesLost) {
+    if ((await run.held(host.name)) !== timesLost) {
       // Others may have had the hosts meanwhile.
       watch.expireAll();
       found = await look(nowMs() + UNTOLD_MS);
@@ -96,7 +96,7 @@ async function apply(
         throw new Refused(host.name, `not in the confirmed plan: ${change.summary}`);
     }
     // Waiting for its turn, or for the answer, a run may have been interrupted, or frozen.
-    await run.held();
+    await run.held(host.name);
     stopIfInterrupted(signal, 'before a change');
     applied += 1;
     const startedMs = nowMs();

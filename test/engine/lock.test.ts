@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { lockHosts, refuseLocked, type LockHolder } from '../../src/engine/lock.ts';
 import { ConnectError, Refused } from '../../src/errors.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
 import type { Held } from '../../src/remote/remote.ts';
 import { linuxHost } from '../fakes/inventory.ts';
 
@@ -44,6 +45,11 @@ function host(name: string, log: string[], answers: readonly (string | Error)[] 
     ends: (status: number | string) => end(status),
   };
 }
+
+const controlPlane = <R extends { readonly host: LinuxHost }>(remote: R): R => ({
+  ...remote,
+  host: { ...remote.host, role: 'control-plane' },
+});
 
 const soon = { pause: () => Promise.resolve() };
 const settled = async (log: readonly string[], length: number) => {
@@ -112,16 +118,66 @@ test.each([
   await lock.release();
 });
 
-test('a host that does not come back loses the lock after five minutes', async () => {
-  const log: string[] = [];
-  let waitedMs = 0;
-  const gone = new ConnectError('a', 'no answer', { retryable: true });
-  const a = host('a', log, ['locked', ...Array<Error>(1000).fill(gone)]);
-  const pause = (ms: number) => Promise.resolve(void (waitedMs += ms));
-  const lock = await lockHosts([a], holder, { pause });
+/** Time that passes only while somebody waits. */
+function clock() {
+  let now = 0;
+  return {
+    nowMs: () => now,
+    pause: (ms: number) => Promise.resolve(void (now += ms)),
+  };
+}
+const gone = new ConnectError('a', 'no answer', { retryable: true });
+const neverBack = ['locked', ...Array<Error>(1000).fill(gone)];
+
+test('a control plane that does not come back loses the lock after five minutes', async () => {
+  const a = controlPlane(host('a', [], neverBack));
+  const time = clock();
+  const lock = await lockHosts([a], holder, time);
   a.ends('lost');
   expect(await lock.lost).toBe(gone);
-  expect(waitedMs).toBe(300_000);
+  expect(time.nowMs()).toBe(300_000);
+  await lock.release();
+});
+
+test('a silent host costs the time to connect: that counts too', async () => {
+  const time = clock();
+  const log: string[] = [];
+  const a = controlPlane(host('a', log, neverBack));
+  const slow = { ...a, hold: () => time.pause(10_000).then(() => a.hold()) };
+  const lock = await lockHosts([slow], holder, time);
+  a.ends('lost');
+  expect(await lock.lost).toBe(gone);
+  expect(log).toHaveLength(27);
+  await lock.release();
+});
+
+test('a worker that does not come back loses the lock, and the others go on meanwhile and afterwards', async () => {
+  const [a, b] = [host('a', [], neverBack), host('b', [])];
+  let tried = 0;
+  let goOn: () => void = () => undefined;
+  const time = clock();
+  const pause = async (ms: number) => {
+    // In the middle of it somebody else is looked at.
+    if (++tried === 10) await new Promise<void>((resolve) => (goOn = resolve));
+    await time.pause(ms);
+  };
+  const lock = await lockHosts([a, controlPlane(b)], holder, { ...time, pause });
+  a.ends('lost');
+  await expect.poll(() => tried).toBe(10);
+  expect(await lock.held('b')).toBe(0);
+  goOn();
+  await expect(lock.held('a')).rejects.toBe(gone);
+  expect(await lock.held('b')).toBe(0);
+  expect(await Promise.race([lock.lost, Promise.resolve('not lost')])).toBe('not lost');
+  await lock.release();
+});
+
+test('a worker waits for the lock of a control plane that is being taken again', async () => {
+  const a = controlPlane(host('a', [], neverBack));
+  const lock = await lockHosts([a, host('b', [])], holder, clock());
+  a.ends('lost');
+  await lock.lost;
+  await expect(lock.held('b')).rejects.toBe(gone);
   await lock.release();
 });
 
@@ -148,10 +204,10 @@ describe('before a change', () => {
     const log: string[] = [];
     const a = host('a', log);
     const lock = await lockHosts([a], holder, soon);
-    expect(await lock.held()).toBe(0);
+    expect(await lock.held('a')).toBe(0);
     a.ends('lost');
     await settled(log, 2);
-    expect(await lock.held()).toBe(1);
+    expect(await lock.held('a')).toBe(1);
     await lock.release();
   });
 
@@ -161,7 +217,7 @@ describe('before a change', () => {
     const lock = await lockHosts([a], holder, soon);
     a.ends(0);
     await lock.lost;
-    await expect(lock.held()).rejects.toThrow('a: refused: locked: held by bob');
+    await expect(lock.held('a')).rejects.toThrow('a: refused: locked: held by bob');
   });
 
   test('a process that slept asks: its lock may still be its own', async () => {
@@ -169,7 +225,7 @@ describe('before a change', () => {
     const a = host('a', log);
     const lock = await lockHosts([a], holder, soon);
     a.sleeps(mine);
-    expect(await lock.held()).toBe(0);
+    expect(await lock.held('a')).toBe(0);
     expect(log).toEqual(['a locked', 'a trusted']);
     await lock.release();
   });
@@ -179,7 +235,7 @@ describe('before a change', () => {
     const a = host('a', log, ['locked', 'held by bob']);
     const lock = await lockHosts([a], holder, soon);
     a.sleeps('by bob@desk (pid 1) since then: kbuild up\n');
-    await expect(lock.held()).rejects.toThrow('a: refused: locked: held by bob');
+    await expect(lock.held('a')).rejects.toThrow('a: refused: locked: held by bob');
   });
 
   test('all locks are looked at once a second, however often that is asked; also when the clock was set back', async () => {
@@ -190,7 +246,7 @@ describe('before a change', () => {
     const looksAt = async (ms: number) => {
       now = ms;
       a.sleeps(mine);
-      await lock.held();
+      await lock.held('a');
       return log.filter((line) => line === 'a trusted').length;
     };
     expect(await looksAt(10_000)).toBe(1);

@@ -1,7 +1,9 @@
 /** A worker that fails: the others are finished, and the next run touches it alone. */
 import { join } from 'node:path';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { paths } from '../../../src/paths.ts';
 import { fresh } from '../fresh.ts';
 import { eventsOf, kbuild, PROGRAM, type Ran } from '../kbuild.ts';
 import type { LabInventory } from '../inventory.ts';
@@ -12,6 +14,7 @@ import { attempt } from '../run.ts';
 const HOSTS = ['ofcp1', 'ofw1', 'ofw2'];
 const [cp, w1, w2] = HOSTS as [string, string, string];
 let args: readonly string[];
+let file: string;
 let state: string;
 
 const inside = async (host: string, command: string): Promise<string> =>
@@ -23,7 +26,7 @@ beforeAll(async () => {
     const kubeadm = plain['kubeadm'] as { readonly join: object };
     return { kubeadm: { ...kubeadm, join: { ...kubeadm.join, timeouts: { kubeletHealthCheck: '20s' } } } };
   };
-  ({ state, up: args } = await fresh('one-fails', HOSTS, quick));
+  ({ file, state, up: args } = await fresh('one-fails', HOSTS, quick));
 });
 
 afterAll(() => lab.down(HOSTS));
@@ -55,4 +58,21 @@ test('mended, the same command touches that worker alone, though nobody reads wh
   expect(new Set(touched)).toEqual(new Set([w2]));
   expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true });
   expect((await up()).stdout).toContain('nothing to do');
+});
+
+test('a worker on which kbuild may not become root is left out, and its lock is nobody’s business', async () => {
+  await inside(w2, "echo 'ops ALL=(ALL:ALL) ALL' >/etc/sudoers.d/ops");
+  await inside(w1, `rm ${paths.modulesLoad}`);
+  const refused = parse(readFileSync(file, 'utf8')) as LabInventory;
+  const hosts = refused.hosts.map((host) =>
+    host.name === w2 ? { ...host, ssh: { user: 'ops', sudoPassword: 'env:WRONG_PASSWORD' } } : host,
+  );
+  writeFileSync(file, stringify({ ...refused, hosts }, { aliasDuplicateObjects: false }));
+  process.env['WRONG_PASSWORD'] = 'not-it';
+  const ran = await up();
+  expect(ran.code, ran.stderr).toBe(3);
+  expect(ran.stderr).toContain('does not accept the password; it was tried once');
+  await inside(w1, `test -e ${paths.modulesLoad}`);
+  const attempts = () => inside(w2, "journalctl -q _COMM=sudo | grep -c 'authentication failure' || :");
+  await expect.poll(attempts, { timeout: 10_000 }).toBe('1');
 });

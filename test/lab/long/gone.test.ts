@@ -1,0 +1,50 @@
+/** A worker that goes for good in the middle of a build: the others are finished without it, and not later than with it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fresh } from '../fresh.ts';
+import { kbuild, start } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
+import { nodes } from '../pods.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const HOSTS = ['gocp1', 'gow1', 'gow2'];
+const [cp, stays, goes] = HOSTS as [string, string, string];
+const SOON_MS = 120_000;
+/** How long a host is waited for that took a job with it. */
+const PATIENCE_MS = 300_000;
+let args: readonly string[];
+
+beforeAll(async () => {
+  ({ up: args } = await fresh('gone', HOSTS));
+});
+
+afterAll(() => lab.down(HOSTS));
+
+test('the others are Ready before it is given up; the run says who is missing', { timeout: 1_200_000 }, async () => {
+  const running = start(args);
+  await waitUntil('a job on it', SOON_MS, async () =>
+    (await lab.inside(goes, "systemctl list-units --plain --no-legend 'kbuild-job-*' || :")).stdout.includes(
+      'kbuild-job-',
+    ),
+  );
+  await lab.kill([goes]);
+  const from = performance.now();
+  const seconds = (): string => ((performance.now() - from) / 1000).toFixed(0);
+  await waitUntil('the others are Ready', PATIENCE_MS, async () => {
+    const ready: Readonly<Record<string, boolean>> = await nodes(cp).catch(() => ({}));
+    return ready[cp] === true && ready[stays] === true;
+  });
+  console.log(`the others were Ready ${seconds()} s after it had gone`);
+  const ran = await running.ended;
+  console.log(`the run ended after ${seconds()} s: ${ran.stderr.trim().split('\n').slice(-6).join('\n')}`);
+  expect(ran.code, ran.stderr).toBe(3);
+  expect(ran.stderr).toContain(goes);
+  expect(performance.now() - from).toBeLessThan(2 * PATIENCE_MS);
+});
+
+test('it comes back, and the same command finishes it alone', async () => {
+  await lab.start([goes]);
+  ok(await kbuild(...args));
+  expect(await nodes(cp)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
+  expect(ok(await kbuild(...args)).stdout).toContain('nothing to do');
+});
