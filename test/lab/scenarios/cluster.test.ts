@@ -332,6 +332,58 @@ describe('what is refused, and touches nothing', () => {
   });
 });
 
+describe('the lock of the cluster', () => {
+  const MALLORY = 'by mallory@elsewhere (pid 9) since 2026-01-01T00:00:00Z: kbuild up';
+  const holder = () =>
+    kubectl(cp, "-n kube-system get lease kbuild --ignore-not-found -o jsonpath='{.spec.holderIdentity}'");
+  const heldBy = async (holderIdentity: string, secondsAgo: number): Promise<void> => {
+    const renewTime = new Date(Date.now() - secondsAgo * 1000).toISOString().replace('Z', '000Z');
+    const lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'kbuild', namespace: 'kube-system' },
+      spec: { holderIdentity, leaseDurationSeconds: 45, renewTime },
+    };
+    await kubectl(cp, 'apply -f -', JSON.stringify(lease));
+  };
+  const modules = '/etc/modules-load.d/kbuild.conf';
+  const unlock = async (...flags: readonly string[]) => ok(await kbuild('unlock', file, ...flags)).stdout;
+
+  test('somebody who builds it from other hosts is waited for; unlock shows and frees', async () => {
+    await lab.inside(w1, `rm ${modules}`);
+    await heldBy(MALLORY, 1);
+    const refused = await up();
+    expect(refused.code).toBe(7);
+    expect(refused.stderr).toContain(`locked: held ${MALLORY}`);
+    expect(await unlock()).toContain(`cluster: held by ${MALLORY.slice(3)}`);
+    expect(await holder()).toBe(MALLORY);
+    expect(await unlock('--force')).toContain(`cluster: freed; was held by ${MALLORY.slice(3)}`);
+    expect(await holder()).toBe('');
+    expect(await unlock()).toContain('cluster: not locked');
+  });
+
+  test('who did not renew it for 45 s has it no longer', async () => {
+    await heldBy(MALLORY, 46);
+    ok(await up());
+    expect(await holder()).toBe('');
+  });
+
+  test('a kbuild that is killed: hosts are free within a second, and its Lease stops nobody on its machine', async () => {
+    await lab.inside(w1, `rm ${modules}`);
+    const running = start(['up', file, '--yes', '--json', '--kubeconfig', kubeconfig]);
+    await waitUntil('a change', 60_000, () => running.printed().includes('"kind":"changing"'));
+    running.kill('SIGKILL');
+    const killed = performance.now();
+    for (const host of HOSTS) await lab.inside(host, 'timeout 10 flock /run/kbuild/lock true || echo held');
+    expect(performance.now() - killed).toBeLessThan(1000);
+    await running.ended;
+    expect(await holder()).toContain(`(pid ${String(running.pid)})`);
+    ok(await up());
+    expect(await holder()).toBe('');
+    expect(ok(await up()).stdout).toContain('nothing to do');
+  });
+});
+
 describe('a port that somebody holds', () => {
   test('check names host, port and process, all at once, and up changes nothing', async () => {
     const all = { ...inventory, hosts: [...inventory.hosts, ...(await lab.inventory([stray])).hosts] };

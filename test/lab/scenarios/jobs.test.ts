@@ -155,6 +155,14 @@ test('a host that lost its power during a job is told apart from a job that neve
   expect(await failure).toMatchObject({ status: 'vanished' });
 });
 
+test('a disk that fills in the middle of a write keeps the old file, and nothing of the new one', async () => {
+  const remote = await kbuild();
+  await inside('mkdir -p /root/small && mount -t tmpfs -o size=64k tmpfs /root/small && echo old >/root/small/file');
+  await expect(remote.write('/root/small/file', 'x'.repeat(200_000))).rejects.toThrow(/No space left on device/);
+  expect(await inside('cat /root/small/file; ls -A /root/small')).toBe('old\nfile');
+  await inside('umount /root/small');
+});
+
 test('waiting is quick: an empty job takes well under a second', async () => {
   const remote = await kbuild();
   await remote.job('warm', sh`true`);
