@@ -30,8 +30,11 @@ start() {
     -p StandardError=append:"$FOLDER/errors" -p ExecStopPost="/bin/sh $FOLDER/end $FOLDER" \
     --setenv=HOME=/root --setenv=LC_ALL=C --setenv=LANGUAGE= --setenv=PATH="$PATH" --setenv=KBUILD_JOB="$UNIT" \
     flock -o "$LOCK" /bin/sh -eu "$FOLDER/work/script"; then
-    rm -rf -- "$FOLDER"
-    exit 1
+    # What fails at once systemd may call a start that failed, without a word: its result is there all the same.
+    if [ ! -e "$FOLDER/status" ]; then
+      rm -rf -- "$FOLDER"
+      exit 1
+    fi
   fi
 }
 

@@ -378,6 +378,7 @@ describe('the lock of the cluster', () => {
     expect(performance.now() - killed).toBeLessThan(1000);
     await running.ended;
     expect(await holder()).toContain(`(pid ${String(running.pid)})`);
+    await lab.inside(w2, `rm ${modules}`);
     ok(await up());
     expect(await holder()).toBe('');
     expect(ok(await up()).stdout).toContain('nothing to do');

@@ -51,6 +51,12 @@ test('a failed job says how it ended, with its stderr, and its unit vanishes', a
   expect(await folders()).toBe('');
 });
 
+test('a job that fails at once says so each time', async () => {
+  const remote = await kbuild();
+  for (let i = 0; i < 30; i++)
+    await expect(remote.job('quick', sh`echo why >&2; exit 3`)).rejects.toMatchObject({ status: 3, stderr: 'why\n' });
+});
+
 test('a job whose unit is killed is noticed soon', async () => {
   const remote = await kbuild();
   // Whether systemd waits for processes that it has killed depends on which of them it buries first.
