@@ -30,11 +30,11 @@ export interface Connected {
   /** The fleet as it is known now. */
   readonly watch: Watch;
   readonly on: On;
-  /** Remotes of the hosts that answered, sorted by name. */
+  /** Remotes of the hosts that were observed, sorted by name. */
   readonly remotes: readonly HostRemote[];
   /** When the last look at everything began, in ms as `Context.nowMs` tells them. */
   readonly lookedAtMs: number;
-  /** Observes everything anew: `watch` is another one afterwards. */
+  /** Observes anew what was observed before, nobody else: `watch` is another one afterwards. */
   readonly lookAgain: () => Promise<void>;
   readonly close: () => Promise<void>;
 }

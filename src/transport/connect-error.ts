@@ -3,10 +3,12 @@ import { ConnectError } from '../errors.ts';
 import { whereOf, type Endpoint } from './endpoint.ts';
 
 /** Errors of ssh2 carry the layer that failed, errors of sockets a code. */
-interface Failure extends Error {
+export interface Failure extends Error {
   readonly level?: string;
   readonly code?: string;
-  /** The server had said what it is (RFC 4253, 4.2). */
+  /** The server had taken the connection. */
+  readonly answered?: boolean;
+  /** It had said what it is (RFC 4253, 4.2). */
   readonly greeted?: boolean;
   /** Why identity files were not offered. */
   readonly leftOut?: readonly string[];
@@ -17,7 +19,8 @@ const endedEarly = ({ code, message }: Failure): boolean =>
   code === 'ECONNRESET' || /closed before the login|lost before handshake/i.test(message);
 
 /** The server took the connection and ended it without a word: what MaxStartups does. */
-export const isTurnedAway = (failure: Failure): boolean => failure.greeted === false && endedEarly(failure);
+export const isTurnedAway = (failure: Failure): boolean =>
+  failure.answered === true && failure.greeted === false && endedEarly(failure);
 
 /** Says what failed in words: which host, where, why, what to do, and whether trying again can help. */
 export function connectError(endpoint: Endpoint, failure: Failure): ConnectError {

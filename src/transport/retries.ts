@@ -1,5 +1,5 @@
 import { ConnectError } from '../errors.ts';
-import { isTurnedAway } from './connect-error.ts';
+import { isTurnedAway, type Failure } from './connect-error.ts';
 import type { Pause } from './pause.ts';
 
 /** How to dial again. */
@@ -38,8 +38,8 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
  */
 function retriesAfter({ cause }: ConnectError, { retries = RETRIES }: RetryOptions): number {
   if (!(cause instanceof Error)) return retries;
-  if (isTurnedAway(cause)) return Math.max(retries, RETRIES_TURNED_AWAY);
-  const { level, answered } = cause as { readonly level?: string; readonly answered?: boolean };
-  if (level !== 'client-timeout') return retries;
-  return answered === true ? 1 : 0;
+  const failure: Failure = cause;
+  if (isTurnedAway(failure)) return Math.max(retries, RETRIES_TURNED_AWAY);
+  if (failure.level !== 'client-timeout') return retries;
+  return failure.answered === true ? 1 : 0;
 }

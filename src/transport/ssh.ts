@@ -161,13 +161,10 @@ async function connect(endpoint: Endpoint, path: Path | undefined, options: Shar
         void offersOf(endpoint, guard.algorithms, path).then((found) =>
           reject(noCommonAlgorithm(endpoint, error, found, KEX)),
         );
-      else
-        reject(
-          connectError(
-            endpoint,
-            Object.assign(error, { answered, leftOut, greeted: !answered || softwareOf(client) !== '' }),
-          ),
-        );
+      else {
+        const greeted = softwareOf(client) !== '';
+        reject(connectError(endpoint, Object.assign(error, { answered, greeted, leftOut })));
+      }
     };
     const abort = () => fail(new Error('given up'));
     if (options.signal?.aborted === true) {

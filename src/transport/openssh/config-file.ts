@@ -54,10 +54,10 @@ export function configFile(
   { policy, home, connectTimeoutMs, put }: ConfigOptions,
 ): string {
   const bastions = ssh.bastions ?? [];
-  const jumps = bastions.map(
-    (hop) =>
-      `${word(hop.user)}@${hop.address.includes(':') ? `[${hop.address}]` : word(hop.address)}:${String(hop.port)}`,
-  );
+  const jumps = bastions.map((hop) => {
+    const at = word(hop.address);
+    return `${word(hop.user)}@${at.includes(':') ? `[${at}]` : at}:${String(hop.port)}`;
+  });
   const files =
     ssh.configFile === undefined
       ? [`${home}/.ssh/config`, '/etc/ssh/ssh_config']
