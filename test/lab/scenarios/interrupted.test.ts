@@ -80,7 +80,7 @@ test('a host is looked at once, before the plan, when nobody held its lock since
   const ran = await up('--json');
   expect(ran.code, ran.stderr).toBe(0);
   expect(eventsOf(ran).filter(({ kind }) => kind === 'observed')).toHaveLength(1);
-  await inside(cp, `test -e ${MODULES}`);
+  expect((await lab.inside(cp, `test -e ${MODULES}`)).code).toBe(0);
 });
 
 test('what others did while the plan was read is seen under the lock, and what is due beyond the plan is asked for', async () => {
@@ -96,5 +96,5 @@ test('what others did while the plan was read is seen under the lock, and what i
   expect(terminal.shown()).toContain('the plan grew meanwhile');
   terminal.type('y\r');
   expect(await terminal.ended, terminal.shown()).toBe(0);
-  await inside(cp, `test -e ${MODULES} && test -e ${SYSCTLS}`);
+  expect((await lab.inside(cp, `test -e ${MODULES} && test -e ${SYSCTLS}`)).code).toBe(0);
 });

@@ -72,7 +72,7 @@ test('a worker on which kbuild may not become root is left out, and its lock is 
   const ran = await up();
   expect(ran.code, ran.stderr).toBe(3);
   expect(ran.stderr).toContain('does not accept the password; it was tried once');
-  await inside(w1, `test -e ${paths.modulesLoad}`);
+  expect((await lab.inside(w1, `test -e ${paths.modulesLoad}`)).code).toBe(0);
   const attempts = () => inside(w2, "journalctl -q _COMM=sudo | grep -c 'authentication failure' || :");
   await expect.poll(attempts, { timeout: 10_000 }).toBe('1');
 });
