@@ -4,11 +4,10 @@ import type { Fleet } from '../facts/fleet.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { nearest } from '../inventory/nearest.ts';
 import { liveCluster } from './acting.ts';
+import type { MemberOf } from './members.ts';
 
-/** Somebody who leaves the cluster: a host of the inventory, or a node or etcd member that it no longer names. */
-export interface Leaving {
-  readonly name: string;
-  readonly internalAddress: string;
+/** What leaves the cluster: a host of the inventory, or a node or etcd member that the inventory no longer names. */
+export interface Leaving extends MemberOf {
   /** The host, where the inventory names it and it answers: then it is cleaned too. */
   readonly host?: Host;
 }
@@ -26,10 +25,11 @@ export function leavingOf(inventory: Inventory, fleet: Fleet, names: readonly st
     const host = inventory.hosts.find((one) => one.name === name);
     const node = nodes.find((one) => one.name === name);
     if (host !== undefined && fleet.hosts.some((observed) => observed.host.name === name))
-      return { name, internalAddress: host.internalAddress, host };
+      return { name, internalAddress: host.internalAddress, role: host.role, host };
     const member = members.find((one) => one.name === name);
     const internalAddress = host?.internalAddress ?? node?.internalAddress ?? addressOf(member);
-    if (internalAddress !== undefined) return { name, internalAddress };
+    const role = host?.role ?? node?.role ?? 'control-plane';
+    if (internalAddress !== undefined) return { name, internalAddress, role };
     const meant = nearest(name, [
       ...nodes.map((one) => one.name),
       ...members.map((one) => one.name),

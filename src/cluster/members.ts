@@ -1,17 +1,19 @@
 import { FactError, Refused } from '../errors.ts';
 import type { ClusterUp, MemberView } from '../facts/cluster.ts';
 import { parseEtcd, etcdCommand, withEtcd, type EtcdView } from '../facts/etcd-view.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { Host, LinuxHost } from '../inventory/inventory.ts';
 import type { On, Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { gate, type MembershipChange } from './quorum.ts';
 
-/** Who an etcd member belongs to: kubeadm names a member for its node, and a member that never started has no name. */
+/** A host or node that an etcd member may belong to: kubeadm names a member for its node. */
 export interface MemberOf {
   readonly name: string;
-  /** Where its peers reach it. */
+  /** Where the peers of its member reach it. */
   readonly internalAddress: string;
+  /** A host that was never a control plane or etcd host has no member without a name. */
+  readonly role: Host['role'];
 }
 
 /** Called immediately before a change of etcd's members, with a healthy control plane: a snapshot. */
@@ -19,11 +21,20 @@ export type BeforeMembership = (on: On, control: LinuxHost, reason: string) => P
 
 const PEER_PORT = 2380;
 
-/** True for the member that a host runs, ran, or was about to run. */
+const peerUrl = ({ internalAddress }: Pick<MemberOf, 'internalAddress'>): string =>
+  `https://${internalAddress}:${String(PEER_PORT)}`;
+
+/**
+ * True for the member that a host runs, ran, or was about to run. Members are matched by name. A learner that never started
+ * has no name, and only such a member is matched by its address: DHCP may have given the address of a host that is gone to
+ * another one, whose member has a name.
+ */
 export const isMemberOf =
-  ({ name, internalAddress }: MemberOf) =>
+  (host: MemberOf) =>
   (member: Pick<MemberView, 'name' | 'peerUrl'>): boolean =>
-    member.name === name || member.peerUrl === `https://${internalAddress}:${String(PEER_PORT)}`;
+    member.name === '' ? mayBeNameless(host) && member.peerUrl === peerUrl(host) : member.name === host.name;
+
+const mayBeNameless = ({ role }: MemberOf): boolean => role === 'control-plane' || role === 'etcd';
 
 /** The members of a host; empty where it has none. */
 export const membersOf = ({ members }: Pick<ClusterUp, 'members'>, host: MemberOf): readonly MemberView[] =>
@@ -44,9 +55,28 @@ export function passGate(subject: string, view: EtcdView, change: MembershipChan
   if (!allowed) throw new Refused(subject, why, 'see `kbuild status`; heal or remove the members that are down first');
 }
 
-/** @throws Refused unless etcd, asked at this moment, may get another member. */
-export async function passAddGate(control: Remote<'sh'>, joining: string): Promise<void> {
-  passGate(joining, await observeEtcd(control), { kind: 'add' });
+/**
+ * kubeadm takes a member with the address of the joining host for that host's own, whatever its name is.
+ * @throws Refused when a member of another name has the host's address.
+ */
+export function refuseTakenAddress(members: readonly MemberView[], joining: MemberOf): void {
+  const url = peerUrl(joining);
+  const other = members.find((member) => member.name !== '' && member.name !== joining.name && member.peerUrl === url);
+  if (other === undefined) return;
+  throw new Refused(
+    joining.name,
+    `etcd's member ${other.name} (${other.id}, ${other.healthy ? 'healthy' : 'not healthy'}) has its address ${url}`,
+    other.healthy
+      ? `correct the internalAddress of ${joining.name} or ${other.name} in the inventory`
+      : `if ${other.name} is gone for good: \`kbuild remove ${other.name} --dead ${other.name}\``,
+  );
+}
+
+/** @throws Refused unless etcd, asked at this moment, may get another member at the address of `joining`. */
+export async function passAddGate(control: Remote<'sh'>, joining: MemberOf): Promise<void> {
+  const view = await observeEtcd(control);
+  refuseTakenAddress(view.members, joining);
+  passGate(joining.name, view, { kind: 'add' });
 }
 
 /**
@@ -54,8 +84,8 @@ export async function passAddGate(control: Remote<'sh'>, joining: string): Promi
  * @throws Refused unless etcd, asked at this moment, may get another member.
  */
 export async function addLearner(control: Remote<'sh'>, host: MemberOf): Promise<string> {
-  await passAddGate(control, host.name);
-  const url = `https://${host.internalAddress}:${String(PEER_PORT)}`;
+  await passAddGate(control, host);
+  const url = peerUrl(host);
   await control.run(withEtcd(sh`e add "$@" member add ${host.name} --learner --peer-urls ${url} >/dev/null`));
   const { members } = await observeEtcd(control);
   return members.map((member) => `${member.peerUrl === url ? host.name : member.name}=${member.peerUrl}`).join(',');

@@ -26,7 +26,13 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
       ),
     );
   const at = endpointHost(inventory.endpoint);
-  const holder = leaving.find(({ internalAddress, host }) => [internalAddress, host?.address].includes(at));
+  // The address of a host that is gone may be another host's by now.
+  const isKept = inventory.hosts.some(
+    (host) => !going.has(host.name) && [host.address, host.internalAddress].includes(at),
+  );
+  const holder = isKept
+    ? undefined
+    : leaving.find(({ internalAddress, host }) => [internalAddress, host?.address].includes(at));
   if (holder !== undefined && lost.some(({ name }) => name === holder.name))
     found.push(new Refused(holder.name, `the cluster's endpoint ${inventory.endpoint} is its address`));
 

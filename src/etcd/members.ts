@@ -4,6 +4,7 @@ import {
   isMemberOf,
   membersOf,
   promoteLearner,
+  refuseTakenAddress,
   removeMembers,
   type BeforeMembership,
 } from '../cluster/members.ts';
@@ -55,6 +56,7 @@ const well: Step = {
 function stale({ fleet, host }: Target): string {
   if (fleet.cluster.etcd?.state !== 'up') return '';
   const etcd = liveEtcd(fleet);
+  refuseTakenAddress(etcd.members, host);
   const [member] = membersOf(etcd, host);
   if (member === undefined) return ` (found ${String(etcd.members.length)} members)`;
   const { allowed, why } = gate(etcd, { kind: 'remove', id: member.id });

@@ -4,7 +4,13 @@ import { withJoinToken } from '../cluster/join-token.ts';
 import { joinConfiguration } from '../cluster/kubeadm-config.ts';
 import { kubeadmJob } from '../cluster/kubeadm-job.ts';
 import { kubectl } from '../cluster/kubectl.ts';
-import { membersOf, passAddGate, removeMembers, type BeforeMembership } from '../cluster/members.ts';
+import {
+  membersOf,
+  passAddGate,
+  refuseTakenAddress,
+  removeMembers,
+  type BeforeMembership,
+} from '../cluster/members.ts';
 import { gate } from '../cluster/quorum.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
 import { withSharedCertificates } from '../cluster/shared-certificates.ts';
@@ -76,7 +82,7 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
   }
   if (nodes.some(({ name }) => name === host.name))
     await remote.run(sh`${kubectl(inventory, control)} delete node --ignore-not-found ${host.name}`);
-  if (stacked) await passAddGate(remote, host.name);
+  if (stacked) await passAddGate(remote, host);
   await withSharedCertificates(remote, inventory, ({ files, ...key }) =>
     withJoinToken(remote, inventory, host.name, (token) =>
       kubeadmJob(
@@ -92,6 +98,7 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
 
 /** What of the host's earlier life is still in etcd, in words. @throws Refused when it cannot be taken out. */
 function stale(target: Target, cluster: ClusterUp): string {
+  if (target.inventory.etcd.topology === 'stacked') refuseTakenAddress(cluster.members, target.host);
   const [member] = membersOf(cluster, target.host);
   if (member === undefined)
     return cluster.nodes.some(({ name }) => name === target.host.name) ? ' (found a stale node of that name)' : '';

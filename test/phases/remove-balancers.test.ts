@@ -16,7 +16,7 @@ const inventory = inventoryOf({
 });
 const before = () => Promise.resolve();
 const phases = (of: Inventory, ...leaving: readonly (typeof cp1)[]) =>
-  remove(of, { leaving: leaving.map(({ name, internalAddress }) => ({ name, internalAddress, host: hostOf({ name }) })), drain: 'no', before }); // prettier-ignore
+  remove(of, { leaving: leaving.map(({ name, internalAddress }) => ({ name, internalAddress, role: 'control-plane', host: hostOf({ name }) })), drain: 'no', before }); // prettier-ignore
 const order = (of: Inventory, ...leaving: readonly (typeof cp1)[]) =>
   phases(of, ...leaving).map(({ name, hosts }) => `${name} ${hosts.map((host) => host.name).join()}`);
 

@@ -318,7 +318,9 @@ describe('a host that leaves', () => {
     const before = remnants(it.machine);
     await carryOut(it, up(it));
     for (const name of ['flannel.5000', 'Calico']) it.machine.networks.push({ id: name, name, type: 'Overlay' });
-    const leaving = [{ name: 'win1', internalAddress: it.host.internalAddress, host: it.host }];
+    const leaving = [
+      { name: 'win1', internalAddress: it.host.internalAddress, role: 'worker', host: it.host } as const,
+    ];
     const phases =
       how === 'reset'
         ? reset(it.inventory, {})

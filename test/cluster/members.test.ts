@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { leavingOf } from '../../src/cluster/leaving.ts';
+import { addLearner, membersOf, refuseTakenAddress, removeMembers } from '../../src/cluster/members.ts';
+import { removalRefusals } from '../../src/cluster/removal-refusals.ts';
+import { Refused } from '../../src/errors.ts';
+import type { MemberView } from '../../src/facts/cluster.ts';
+import { joinControlPlane } from '../../src/kubeadm/join-control-plane.ts';
+import { clusterOf, cp1, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, nodeOf, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
+import { recordingOn } from '../fakes/on.ts';
+
+const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
+const cp3 = hostOf({ name: 'cp3', role: 'control-plane', internalAddress: '10.0.0.13' });
+const inventory = inventoryOf({ hosts: [cp1, cp2, cp3] });
+const member = (n: number, over: Partial<MemberView> = {}): MemberView => ({
+  id: String(n),
+  name: `cp${String(n)}`,
+  peerUrl: `https://10.0.0.1${String(n)}:2380`,
+  learner: false,
+  healthy: true,
+  leader: n === 1,
+  dbSize: 1,
+  ...over,
+});
+const members = [member(1), member(2), member(3)];
+const control = (name: string, internalAddress: string) => nodeOf({ name, role: 'control-plane', internalAddress });
+const ids = (found: readonly MemberView[]) => found.map(({ id }) => id);
+
+describe('a member belongs to a host', () => {
+  test('of its name, also after the address of the host has changed', () => {
+    expect(ids(membersOf({ members }, { ...cp3, internalAddress: '10.0.0.99' }))).toEqual(['3']);
+  });
+
+  test('of its address only while it has no name: a learner that never started', () => {
+    const learner = member(3, { id: 'f', name: '', learner: true, healthy: false });
+    expect(ids(membersOf({ members: [member(1), learner] }, cp3))).toEqual(['f']);
+    expect(ids(membersOf({ members }, { ...cp3, name: 'cp9' }))).toEqual([]);
+  });
+
+  test('never of a worker by its address', () => {
+    const learner = member(3, { id: 'f', name: '', learner: true, healthy: false });
+    expect(ids(membersOf({ members: [member(1), learner] }, { ...cp3, name: 'w9', role: 'worker' }))).toEqual([]);
+  });
+});
+
+describe('a dead worker whose address DHCP has given to a healthy control plane', () => {
+  const nodes = [
+    control('cp1', '10.0.0.11'),
+    control('cp2', '10.0.0.12'),
+    control('cp3', '10.0.0.13'),
+    nodeOf({ name: 'w9', internalAddress: '10.0.0.13', ready: false }),
+  ];
+  const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedControlPlane()], [cp3, joinedControlPlane()]], clusterOf({ nodes, members })); // prettier-ignore
+  const leaving = leavingOf(inventory, fleet, ['w9']);
+
+  test('is forgotten without a member', () => {
+    expect(leaving).toEqual([{ name: 'w9', internalAddress: '10.0.0.13', role: 'worker' }]);
+    expect(membersOf({ members }, leaving[0]!)).toEqual([]);
+    expect(removalRefusals(inventory, fleet, leaving)).toEqual([]);
+  });
+
+  test('no member is removed for it', async () => {
+    const list = members.map(({ id, name, peerUrl }) => ({ ID: Number(id), name, peerURLs: [peerUrl], clientURLs: [`c${id}`] })); // prettier-ignore
+    const health = list.map(({ ID }) => ({ endpoint: `c${String(ID)}`, health: true }));
+    const said = `members ${JSON.stringify({ members: list })}\nhealth ${JSON.stringify(health)}\nstatus []\nalarms {}\n`;
+    const { on, sent } = recordingOn({ run: () => said });
+    await removeMembers(on(cp1), leaving[0]!);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).not.toMatchObject({ title: 'linux/etcd-remove-member.sh' });
+  });
+});
+
+test('a dead control plane whose address is the endpoint of another host by now can be removed', () => {
+  const at = inventoryOf({ hosts: [cp1, cp2], endpoint: '10.0.0.11:6443' });
+  const nodes = [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12'), control('cp9', '10.0.0.11')];
+  const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedControlPlane()]], clusterOf({ nodes, members: members.slice(0, 2) })); // prettier-ignore
+  expect(removalRefusals(at, fleet, leavingOf(at, fleet, ['cp9']))).toEqual([]);
+  expect(removalRefusals(at, fleet, leavingOf(at, fleet, ['cp1'])).map(({ message }) => message)).toEqual([
+    expect.stringContaining('is its address'),
+  ]);
+});
+
+describe('a member of another name at the address of a joining host', () => {
+  const renamed = { ...cp3, name: 'cp3b' };
+
+  test('is refused with both named, and not removed', () => {
+    expect(() => refuseTakenAddress(members, renamed)).toThrow(
+      "cp3b: refused: etcd's member cp3 (3, healthy) has its address https://10.0.0.13:2380",
+    );
+    const dead = [member(1), member(2), member(3, { healthy: false })];
+    expect(() => refuseTakenAddress(dead, renamed)).toThrow(expect.objectContaining({ remedy: 'if cp3 is gone for good: `kbuild remove cp3 --dead cp3`' })); // prettier-ignore
+    expect(() => refuseTakenAddress(members, cp3)).not.toThrow();
+  });
+
+  test('stops the plan, and the join itself', async () => {
+    const hosts = inventoryOf({ hosts: [cp1, cp2, renamed] });
+    const cluster = clusterOf({ nodes: [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12')], members });
+    const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedControlPlane()], [renamed, factsOf()]], cluster); // prettier-ignore
+    expect(() => joinControlPlane(() => Promise.resolve()).diff(targetOf(hosts, renamed, fleet))).toThrow(Refused);
+    const said = `members ${JSON.stringify({ members: [{ ID: 3, name: 'cp3', peerURLs: ['https://10.0.0.13:2380'], clientURLs: [] }] })}\nalarms {}\n`;
+    const { on, sent } = recordingOn({ run: () => said });
+    await expect(addLearner(on(cp1), renamed)).rejects.toThrow(/member cp3 \(3, not healthy\)/);
+    expect(sent).toHaveLength(1);
+  });
+});
