@@ -19,6 +19,8 @@ export interface CheckedFinding extends Finding {
   readonly check: CheckName;
   /** Where it is explained. */
   readonly page: string;
+  /** The inventory or `--ignore-check` names its check. */
+  readonly ignored?: true;
 }
 
 /** What docs/checks.md says about a check. */

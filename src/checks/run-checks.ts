@@ -40,8 +40,10 @@ export function runChecks(
     findingsOf(check, inventory, fleet)
       .toSorted((a, b) => place(a) - place(b))
       .map((finding): CheckedFinding => {
-        const lowered = ignored.includes(check.name) && finding.severity !== 'due';
-        return { ...finding, check: check.name, page: pageOf(check), severity: lowered ? 'warning' : finding.severity };
+        const checked = { ...finding, check: check.name, page: pageOf(check) };
+        return ignored.includes(check.name) && finding.severity !== 'due'
+          ? { ...checked, severity: 'warning', ignored: true }
+          : checked;
       }),
   );
   return all.toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));

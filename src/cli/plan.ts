@@ -1,3 +1,5 @@
+import { stops } from '../checks/run-checks.ts';
+import { changesIn, waitsIn, type PlannedChange } from '../engine/plan.ts';
 import type { Phase } from '../engine/step.ts';
 import { worstExitCode } from '../errors.ts';
 import { up } from '../phases/up.ts';
@@ -12,6 +14,8 @@ import { phasesOf, planOf } from './up.ts';
 
 const CHANGES_ARE_DUE = 10;
 
+const shownAs = ({ phase, host, step, summary }: PlannedChange): object => ({ phase, host, step, summary });
+
 /** `kbuild plan`: what `up` would change. Reads only. */
 export const runPlan = (outer: Context, flags: Flags): Promise<number> =>
   withRun(outer, flags, 'plan', 'never-json', async (run) => {
@@ -20,13 +24,21 @@ export const runPlan = (outer: Context, flags: Flags): Promise<number> =>
     const obstacle = obstacles(run, found);
     if (obstacle !== undefined && obstacle.exitCode === 7) throw obstacle;
     const phases: readonly Phase[] = phasesOf(run, up(run.inventory));
-    const { changes } = planOf(run, phases);
+    const { changes: planned } = planOf(run, phases);
+    const changes = changesIn(planned);
     if (flags.json === true) {
-      const shown = changes.map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
-      context.out(jsonDocument({ cluster: run.inventory.name, changes: shown, findings: found }));
+      context.out(
+        jsonDocument({
+          cluster: run.inventory.name,
+          changes: changes.map(shownAs),
+          waits: waitsIn(planned).map(shownAs),
+          findings: found,
+        }),
+      );
     } else {
-      context.out(planText(phases, changes));
-      const shown = found.filter(({ severity }) => severity !== 'due');
+      context.out(planText(phases, planned));
+      // What stops `up` is said once, by the error at the end.
+      const shown = found.filter((finding) => finding.severity !== 'due' && !stops(finding));
       if (shown.length > 0) context.err(findingsText(shown));
       if (flags.diff === true) {
         for (const { host, summary, change } of changes) {

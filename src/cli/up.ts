@@ -3,7 +3,7 @@ import { converge } from '../engine/converge.ts';
 import { holdLease, type Lease } from '../engine/lease.ts';
 import { lockHosts } from '../engine/lock.ts';
 import { stillCounts } from '../engine/still-counts.ts';
-import { changeId, plan, type Plan } from '../engine/plan.ts';
+import { changeId, changesIn, plan, type Plan } from '../engine/plan.ts';
 import type { Phase } from '../engine/step.ts';
 import { selected } from '../engine/target.ts';
 import { DeadlinePassed, SeveralErrors, UsageError, worstExitCode } from '../errors.ts';
@@ -69,7 +69,7 @@ export async function carryOut(
     const phases = phasesOf(run, list(run));
     const due = planOf(run, phases).changes;
     const known = new Set(agreed.changes.map(changeId));
-    const beyond = due.filter((change) => !known.has(changeId(change)));
+    const beyond = changesIn(due).filter((change) => !known.has(changeId(change)));
     if (beyond.length > 0) {
       context.err(`the plan grew meanwhile:\n${planText(phases, beyond)}`);
       if (!(await confirmed(run, 'Carry out these too?'))) return 0;
@@ -142,7 +142,8 @@ export const runUp = (outer: Context, flags: Flags): Promise<number> =>
     await checkKubeconfigPlace(run);
     await surveyFirstChanged(run, new Set(agreed.changes.map(({ host }) => host)));
     context.err(planText(phases, agreed.changes));
-    if (!(await confirmed(run, 'Carry out this plan?'))) return 0;
+    // Where hosts are only waited for, there is nothing to agree to.
+    if (changesIn(agreed.changes).length > 0 && !(await confirmed(run, 'Carry out this plan?'))) return 0;
     const code = await withDeadline(run, carryOut(run, 'up', list, agreed));
     if (code === 0) await writeKubeconfig(run, 'always');
     return code === 0 ? worstExitCode(missing) : code;

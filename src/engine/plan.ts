@@ -14,6 +14,7 @@ export interface PlannedChange {
 
 /** What would change, and what could not be told. */
 export interface Plan {
+  /** In the order of the phases; those without `apply` are only waited for. */
   readonly changes: readonly PlannedChange[];
   /** A fact that a step needs could not be read, or a step refuses; `up` does not start. */
   readonly errors: readonly { readonly host: string; readonly step: string; readonly error: Error }[];
@@ -41,6 +42,14 @@ export function plan(phases: readonly Phase[], inventory: Inventory, fleet: Flee
   }
   return { changes, errors };
 }
+
+/** What is applied; the rest of a plan is only waited for. */
+export const changesIn = (planned: readonly PlannedChange[]): readonly PlannedChange[] =>
+  planned.filter(({ change }) => change.apply !== undefined);
+
+/** What is only waited for. */
+export const waitsIn = (planned: readonly PlannedChange[]): readonly PlannedChange[] =>
+  planned.filter(({ change }) => change.apply === undefined);
 
 /** Identity of a change: where, not what, so that a summary may become more exact. */
 export const changeId = ({ phase, host, step }: Pick<PlannedChange, 'phase' | 'host' | 'step'>): string =>

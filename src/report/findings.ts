@@ -1,23 +1,49 @@
 import type { CheckedFinding } from '../checks/check.ts';
+import { grouped, type Group } from './grouped.ts';
+import { counted, hostList } from './host-list.ts';
 
 const SIGNS = { error: '✖', unknown: '?', warning: '!', due: '~' } as const;
 
-/** Findings for people, grouped by host; those of the whole fleet first. */
+/** Lines of one check, where its findings differ from host to host; the others are named in one line. */
+const LINES = 8;
+
+const kindOf = ({ severity, check }: CheckedFinding): string => `${SIGNS[severity]} ${severity} ${check}`;
+
+function groupText({ items, hosts, texts }: Group<CheckedFinding>): string {
+  const [message, remedy = ''] = texts as [string, string?];
+  const about = hosts.length === 0 ? '' : `${hostList(hosts)}: `;
+  return `${kindOf(items[0]!)}: ${about}${message}\n${remedy === '' ? '' : `    → ${remedy}\n`}`;
+}
+
+/** What `ignoreChecks` and `--ignore-check` name, in one line; empty without any. */
+function ignoredText(findings: readonly CheckedFinding[]): string {
+  if (findings.length === 0) return '';
+  const checks = [...new Set(findings.map(({ check }) => check))].map((name) => {
+    const hosts = new Set(findings.flatMap(({ check, host }) => (check === name ? (host ?? []) : []))).size;
+    return hosts === 0 ? name : `${name} (${counted(hosts, 'host')})`;
+  });
+  return `ignored: ${checks.join(', ')}\n`;
+}
+
+/**
+ * Findings for people, in their order: what a check says of several hosts is one line with the hosts, and what is ignored
+ * is one line in all.
+ */
 export function findingsText(findings: readonly CheckedFinding[]): string {
-  const byHost = new Map<string, CheckedFinding[]>();
-  for (const finding of findings) {
-    const mine = byHost.get(finding.host ?? '');
-    if (mine === undefined) byHost.set(finding.host ?? '', [finding]);
-    else mine.push(finding);
+  const heard = findings.filter(({ ignored }) => ignored !== true);
+  const kinds = new Map<string, Group<CheckedFinding>[]>();
+  for (const group of grouped(heard, kindOf, ({ message, remedy }) => [message, remedy ?? ''])) {
+    const kind = kindOf(group.items[0]!);
+    kinds.set(kind, [...(kinds.get(kind) ?? []), group]);
   }
-  return [...byHost]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([host, mine]) => {
-      const rows = mine.map(
-        ({ severity, check, message, remedy }) =>
-          `  ${SIGNS[severity]} ${severity} ${check}: ${message}${remedy === undefined ? '' : `\n      ${remedy}`}\n`,
-      );
-      return `${host === '' ? 'all hosts' : host}\n${rows.join('')}`;
-    })
-    .join('');
+  const lines = [...kinds].flatMap(([kind, groups]) => {
+    if (groups.length <= LINES) return groups.map(groupText);
+    const rest = groups.slice(LINES - 1);
+    const hosts = [...new Set(rest.flatMap((group) => group.hosts))];
+    return [
+      ...groups.slice(0, LINES - 1).map(groupText),
+      `${kind}: ${hostList(hosts)}: ${counted(rest.length, 'more finding')} of this check; \`kbuild check --json\` shows each\n`,
+    ];
+  });
+  return lines.join('') + ignoredText(findings.filter(({ ignored }) => ignored === true));
 }

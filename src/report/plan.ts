@@ -1,30 +1,27 @@
-import type { PlannedChange } from '../engine/plan.ts';
+import { changesIn, type PlannedChange } from '../engine/plan.ts';
 import type { Phase } from '../engine/step.ts';
+import { grouped } from './grouped.ts';
+import { counted, hostList } from './host-list.ts';
 
-const MANY = 6;
-
-/** Hosts of one sentence: named up to a handful, counted beyond. */
-const hostList = (hosts: readonly string[]): string =>
-  hosts.length <= MANY
-    ? hosts.join(', ')
-    : `${hosts.slice(0, MANY - 1).join(', ')} and ${String(hosts.length - MANY + 1)} more`;
+/** `12 changes on 4 hosts`: what is only waited for is no change. */
+function countOf(changes: readonly PlannedChange[]): string {
+  const hosts = new Set(changes.map(({ host }) => host)).size;
+  return `${counted(changes.length, 'change')} on ${counted(hosts, 'host')}`;
+}
 
 /** A plan for people: by phase, the same change of several hosts on one line. */
-export function planText(phases: readonly Phase[], changes: readonly PlannedChange[]): string {
-  if (changes.length === 0) return 'nothing to do\n';
+export function planText(phases: readonly Phase[], planned: readonly PlannedChange[]): string {
+  if (planned.length === 0) return 'nothing to do\n';
+  const changes = changesIn(planned);
   const blocks = phases.flatMap(({ name, title }) => {
-    const mine = changes.filter(({ phase }) => phase === name);
+    const mine = planned.filter(({ phase }) => phase === name);
     if (mine.length === 0) return [];
-    const bySummary = new Map<string, string[]>();
-    for (const { summary, host, change } of mine) {
-      const text = change.apply === undefined ? `then ${summary}` : summary;
-      const hosts = bySummary.get(text);
-      if (hosts === undefined) bySummary.set(text, [host]);
-      else hosts.push(host);
-    }
-    return [`${title}\n${[...bySummary].map(([summary, hosts]) => `  ${hostList(hosts)}: ${summary}\n`).join('')}`];
+    const then = ({ change }: PlannedChange): string => (change.apply === undefined ? 'then ' : '');
+    const lines = grouped(mine, then, ({ summary }) => [summary]).map(
+      ({ items, hosts, texts }) => `  ${hostList(hosts)}: ${changes.length === 0 ? '' : then(items[0]!)}${texts[0]!}\n`,
+    );
+    return [`${title}\n${lines.join('')}`];
   });
-  const due = changes.filter(({ change }) => change.apply !== undefined);
-  const hosts = new Set(due.map(({ host }) => host)).size;
-  return `${blocks.join('\n')}\n${String(due.length)} changes on ${String(hosts)} hosts\n`;
+  const sum = changes.length === 0 ? 'nothing to change: the above is waited for' : countOf(changes);
+  return `${blocks.join('\n')}\n${sum}\n`;
 }

@@ -68,6 +68,12 @@ test('an ignored check warns, and what is due stays due', () => {
   ]);
 });
 
+test('what is ignored is marked, so that it is said in one line; what up mends is not', () => {
+  const found = run({ w1: { initSystem: 'openrc', swaps: ['/dev/sda2'] } }, { ignored: ['init-system', 'swap'] });
+  const marked = found.filter(({ ignored }) => ignored);
+  expect(marked.map(({ check, severity }) => [check, severity])).toEqual([['init-system', 'warning']]);
+});
+
 test('a worker that cannot be reached is left out, a control plane is not', () =>
   expect(lines({}, { unreachable: ['cp1', 'w2'] })).toEqual([
     'unknown reachable cp1: no answer',

@@ -1,15 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Event, TimedEvent } from '../../src/engine/event.ts';
-import type { PlannedChange } from '../../src/engine/plan.ts';
-import type { Phase } from '../../src/engine/step.ts';
-import { findingsText } from '../../src/report/findings.ts';
 import { jsonDocument, jsonReporter } from '../../src/report/json.ts';
 import { lineReporter } from '../../src/report/lines.ts';
 import { logFile } from '../../src/report/log-file.ts';
-import { planText } from '../../src/report/plan.ts';
 import { clusterStatus, statusText } from '../../src/report/status.ts';
 import { clusterOf } from '../fakes/cluster.ts';
 
@@ -98,55 +94,6 @@ test('a log on a full disk ends, which is told once; one that cannot be opened i
   await log.close();
   expect(told).toEqual([expect.stringContaining('ENOSPC')]);
   expect(() => logFile('/dev/null/folder/log', () => undefined)).toThrow(/the run's log cannot be written: /);
-});
-
-describe('a plan for people', () => {
-  const phases = [{ name: 'prepare', title: 'Prepare hosts' }] as unknown as readonly Phase[];
-  const change = (host: string, summary: string, apply?: () => Promise<void>): PlannedChange => ({
-    phase: 'prepare',
-    host,
-    step: 's',
-    summary,
-    change: { summary, ...(apply === undefined ? {} : { apply }) },
-  });
-  const apply = (): Promise<void> => Promise.resolve();
-
-  test('says the same change of several hosts once, and what is only waited for', () => {
-    const changes = [
-      change('w1', 'turn swap off', apply),
-      change('w2', 'turn swap off', apply),
-      change('w1', 'wait for w1'),
-    ];
-    expect(planText(phases, changes)).toBe(
-      'Prepare hosts\n  w1, w2: turn swap off\n  w1: then wait for w1\n\n2 changes on 2 hosts\n',
-    );
-  });
-
-  test('counts hosts beyond a handful', () => {
-    const many = Array.from({ length: 9 }, (_, i) => change(`w${String(i)}`, 'turn swap off', apply));
-    expect(planText(phases, many)).toContain('w0, w1, w2, w3, w4 and 4 more: turn swap off');
-  });
-
-  test('an empty plan is nothing to do', () => {
-    expect(planText(phases, [])).toBe('nothing to do\n');
-  });
-});
-
-test('findings are grouped by host, those of all hosts first, each with its remedy', () => {
-  const text = findingsText([
-    {
-      check: 'ports',
-      page: 'docs/checks.md#ports',
-      severity: 'error',
-      host: 'w1',
-      message: 'port 10250 is taken',
-      remedy: 'stop it',
-    },
-    { check: 'unique-host', page: 'docs/checks.md#unique-host', severity: 'warning', message: 'two hosts are one' },
-  ]);
-  expect(text).toBe(
-    'all hosts\n  ! warning unique-host: two hosts are one\nw1\n  ✖ error ports: port 10250 is taken\n      stop it\n',
-  );
 });
 
 test('a status for people names nodes, members, what expires first, and drift', () => {

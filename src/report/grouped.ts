@@ -1,0 +1,53 @@
+/** What stands in a text for the name of each of its hosts. */
+const HOST = 'HOST';
+
+/** A number that measures something: hosts that differ in nothing else have the same thing to say. */
+const MEASURE = /(?<![\w.:/-])\d+(?:\.\d+)?(?= ?(?:ms|s|min|days?|%|[KMG]i?B|bytes|inodes|CPUs?)(?![\w-]))/g;
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+
+/** A text without the name of its host. */
+const withoutHost = (text: string, host: string | undefined): string =>
+  host === undefined ? text : text.replaceAll(new RegExp(`(?<![\\w.-])${escaped(host)}(?![\\w-]|\\.\\w)`, 'g'), HOST);
+
+/** One text for several that differ in measures at most: where they differ, the least and the greatest. */
+function merged(texts: readonly string[]): string {
+  const measures = texts.map((text) => [...text.matchAll(MEASURE)].map(([number]) => number));
+  let place = 0;
+  return texts[0]!.replaceAll(MEASURE, () => {
+    const sorted = measures.map((list) => list[place]!).toSorted((a, b) => Number(a) - Number(b));
+    place += 1;
+    const [least, greatest] = [sorted[0]!, sorted.at(-1)!];
+    return least === greatest ? least : `${least} … ${greatest}`;
+  });
+}
+
+/** Things of several hosts that say the same, as one. */
+export interface Group<T> {
+  readonly items: readonly T[];
+  /** In the order of the items, each once; empty for what is about no host. */
+  readonly hosts: readonly string[];
+  /** The texts of the items as one; of several hosts, each name is `HOST`. */
+  readonly texts: readonly string[];
+}
+
+/** Groups what says the same of several hosts, in the order of its first appearance. `sameKey`: what must be equal beside the texts. */
+export function grouped<T extends { readonly host?: string }>(
+  items: readonly T[],
+  sameKey: (item: T) => string,
+  textsOf: (item: T) => readonly string[],
+): readonly Group<T>[] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const texts = textsOf(item).map((text) => withoutHost(text, item.host).replaceAll(MEASURE, '#'));
+    const key = JSON.stringify([sameKey(item), item.host === undefined, ...texts]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()].map((group) => {
+    const hosts = [...new Set(group.flatMap(({ host }) => host ?? []))];
+    const texts = group.map((item) => (hosts.length < 2 ? textsOf(item) : textsOf(item).map((text) => withoutHost(text, item.host)))); // prettier-ignore
+    return { items: group, hosts, texts: texts[0]!.map((_, at) => merged(texts.map((list) => list[at]!))) };
+  });
+}

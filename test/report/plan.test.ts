@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import type { PlannedChange } from '../../src/engine/plan.ts';
+import type { Phase } from '../../src/engine/step.ts';
+import { planText } from '../../src/report/plan.ts';
+
+const phases = [
+  { name: 'prepare', title: 'Prepare hosts' },
+  { name: 'verify', title: 'Verify nodes' },
+] as unknown as readonly Phase[];
+const apply = (): Promise<void> => Promise.resolve();
+const change = (host: string, summary: string): PlannedChange => ({
+  phase: 'prepare',
+  host,
+  step: 's',
+  summary,
+  change: { summary, apply },
+});
+const wait = (host: string, summary: string): PlannedChange => ({
+  phase: 'verify',
+  host,
+  step: 'node-ready',
+  summary,
+  change: { summary },
+});
+
+test('the same change of several hosts is said once, and what is only waited for is no change', () => {
+  const changes = [change('w1', 'turn swap off'), change('w2', 'turn swap off'), wait('w1', 'wait until w1 is Ready')];
+  expect(planText(phases, changes)).toBe(
+    'Prepare hosts\n  w1, w2: turn swap off\n\nVerify nodes\n  w1: then wait until w1 is Ready\n\n2 changes on 2 hosts\n',
+  );
+});
+
+test('one change is one change on one host', () => {
+  expect(planText(phases, [change('w1', 'turn swap off')])).toMatch(/\n1 change on 1 host\n$/);
+});
+
+test('hosts beyond a handful are counted, and their names in a change are one', () => {
+  const many = Array.from({ length: 200 }, (_, i) => change(`w${String(i + 1)}`, `join w${String(i + 1)} to k8s:6443`));
+  expect(planText(phases, many)).toContain('\n  w1 … w200 (200 hosts): join HOST to k8s:6443\n');
+});
+
+test('a plan that only waits says that nothing changes', () => {
+  expect(planText(phases, [wait('w1', 'wait until w1 is Ready')])).toBe(
+    'Verify nodes\n  w1: wait until w1 is Ready\n\nnothing to change: the above is waited for\n',
+  );
+});
+
+test('an empty plan is nothing to do', () => {
+  expect(planText(phases, [])).toBe('nothing to do\n');
+});
