@@ -48,45 +48,107 @@ export function groups(phases: readonly Phase[]): readonly (readonly Phase[])[] 
   return found;
 }
 
+/** A run that is under way: what its phases have in common. */
+interface Progress {
+  readonly turn: Turn;
+  readonly failures: Map<string, Error>;
+  readonly isOver: () => boolean;
+}
+
 /**
  * Makes it so: phase by phase, host by host, step by step, diff → apply → observe → diff must be empty.
  * A worker that fails leaves the run; any other host that fails ends it after what is under way. Does not reject for a
  * failed host; rejects with the signal's reason when the run was ended from outside.
  */
 export async function converge(run: Convergence): Promise<Outcome> {
-  const { phases, watch, emit, concurrency, signal, nowMs } = run;
-  const turn = turns(run.inventory);
+  const { phases, emit, signal, nowMs } = run;
   const failures = new Map<string, Error>();
-  let changes = 0;
-  const started = nowMs();
   const isOver = (): boolean => signal.aborted || [...failures.keys()].some((name) => !isWorker(run.inventory, name));
-
-  for (const group of groups(phases)) {
-    if (isOver()) break;
-    const rows = group.map((phase) => phaseRow(phase, emit, nowMs));
-    const hosts = [
-      ...new Map(group.flatMap((phase) => places(phase, watch.fleet())).map((host) => [host.name, host])).values(),
-    ];
-    await eachLimit(hosts, concurrency, async (host) => {
-      for (const row of rows) {
-        if (!row.hosts(watch).some(({ name }) => name === host.name)) continue;
-        if (isOver() || failures.has(host.name)) {
-          row.leave(host.name);
-          continue;
-        }
-        try {
-          const made = await row.place(() => hostInPhase(run, turn, row.phase, host, row));
-          changes += made;
-        } catch (error) {
-          if (!(error instanceof Interrupted) || !signal.aborted) failures.set(host.name, error as Error);
-        }
-        row.leave(host.name);
-      }
-    });
-  }
+  const progress: Progress = { turn: turns(run.inventory), failures, isOver };
+  const started = nowMs();
+  const building = groups(phases.filter(({ verifies }) => verifies !== true));
+  const verifying = groups(phases.filter(({ verifies }) => verifies === true));
+  let changes = 0;
+  for (const group of building) changes += await runGroup(run, progress, group);
+  if (verifying.length > 0) changes += await verify(run, progress, verifying);
   emit({ kind: 'done', changes, failed: [...failures.keys()], durationMs: nowMs() - started });
   if (signal.aborted) throw signal.reason;
   return { changes, failures };
+}
+
+/** How often all hosts are verified at most: each time after the first because a connection was lost during the one before. */
+const VERIFIED_AT_MOST = 3;
+
+/**
+ * Verifies what the run has built, by facts no older than three seconds. A host that restarts, or whose connection is lost,
+ * after it was verified, while the run waits for another one, is verified again.
+ */
+async function verify(run: Convergence, progress: Progress, verifying: readonly (readonly Phase[])[]): Promise<number> {
+  let changes = 0;
+  for (let times = 0; times < VERIFIED_AT_MOST && !progress.isOver(); times++) {
+    const before = await timesLost(run, progress, verifying);
+    run.watch.expireOld();
+    for (const group of verifying) changes += await runGroup(run, progress, group);
+    if (progress.isOver() || (await timesLost(run, progress, verifying)) === before) break;
+    run.watch.expireAll();
+  }
+  return changes;
+}
+
+/** How often the connections of the hosts in these phases were lost so far. A worker that does not come back fails. */
+async function timesLost(
+  { held, watch, emit, signal }: Convergence,
+  { failures }: Progress,
+  verifying: readonly (readonly Phase[])[],
+): Promise<number> {
+  const phases = verifying.flat();
+  const names = new Set(phases.flatMap((phase) => places(phase, watch.fleet())).map(({ name }) => name));
+  const counts = [...names].map(async (host) => {
+    if (failures.has(host)) return 0;
+    try {
+      return await held(host);
+    } catch (error) {
+      if (signal.aborted) return 0;
+      const { message, exitCode = 1 } = error as Error & { readonly exitCode?: number };
+      const phase = phases[0]!;
+      emit({ kind: 'failed', phase: phase.name, host, step: phase.steps[0]!.name, summary: message, exitCode });
+      failures.set(host, error as Error);
+      return 0;
+    }
+  });
+  return Math.max(0, ...(await Promise.all(counts)));
+}
+
+/** Takes every host through phases that need not wait for each other; returns how many changes were made. */
+async function runGroup(
+  run: Convergence,
+  { turn, failures, isOver }: Progress,
+  group: readonly Phase[],
+): Promise<number> {
+  const { watch, emit, concurrency, signal, nowMs } = run;
+  if (isOver()) return 0;
+  let changes = 0;
+  const rows = group.map((phase) => phaseRow(phase, emit, nowMs));
+  const hosts = [
+    ...new Map(group.flatMap((phase) => places(phase, watch.fleet())).map((host) => [host.name, host])).values(),
+  ];
+  await eachLimit(hosts, concurrency, async (host) => {
+    for (const row of rows) {
+      if (!row.hosts(watch).some(({ name }) => name === host.name)) continue;
+      if (isOver() || failures.has(host.name)) {
+        row.leave(host.name);
+        continue;
+      }
+      try {
+        const made = await row.place(() => hostInPhase(run, turn, row.phase, host, row));
+        changes += made;
+      } catch (error) {
+        if (!(error instanceof Interrupted) || !signal.aborted) failures.set(host.name, error as Error);
+      }
+      row.leave(host.name);
+    }
+  });
+  return changes;
 }
 
 /** How often a host may be restarted, or its connection be lost, under a phase before that is a failure. */

@@ -161,14 +161,16 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       // Nobody joins any more, neither by this run nor by one that it followed.
       steps: [noLeftoverTokens, userManifests, unwantedObjects],
     },
+    // Before the nodes: it may wait for 30 s, and a node that restarts meanwhile is seen.
+    { name: 'settled', title: 'Verify the control plane', ...cluster, steps: [endpointServes, settled] },
     {
       name: 'verify',
       title: 'Verify nodes',
       ...linux,
       hosts: nodes,
       steps: [nodeReady, controlPlaneServes, networkReady, cgroupProved, corednsSpread],
+      verifies: true,
     },
     ...windows.verify,
-    { name: 'settled', title: 'Verify the control plane', ...cluster, steps: [endpointServes, settled] },
   ];
 }

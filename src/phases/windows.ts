@@ -76,6 +76,7 @@ export function windowsPhases(
         title: 'Verify Windows nodes',
         ...windows,
         steps: [windowsNodeReady, windowsPodsReady],
+        verifies: true,
       },
     ],
   };

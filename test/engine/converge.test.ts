@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { plan } from '../../src/engine/plan.ts';
 import type { Step } from '../../src/engine/step.ts';
-import { CommandError, FactError, Interrupted, NotConverged, Refused } from '../../src/errors.ts';
+import { CommandError, ConnectError, FactError, Interrupted, NotConverged, Refused } from '../../src/errors.ts';
 import { observedLinux } from '../../src/facts/fleet.ts';
 import type { On } from '../../src/remote/remote.ts';
 import { host, linuxPhase, wants, world } from './world.ts';
@@ -336,5 +336,64 @@ describe('locks', () => {
     });
     expect([...failures]).toEqual([]);
     expect(applied).toEqual([]);
+  });
+});
+
+describe('a phase that verifies', () => {
+  const built = wants('built');
+  /** Waits for the word without making it. */
+  const waitsFor = (word: string, settleMs = 60_000): Step => ({
+    name: `waits-for-${word}`,
+    settleMs,
+    diff: ({ facts }) => (facts.images.has(word) ? [] : [{ summary: `wait for ${word}` }]),
+  });
+  const verifying = (hosts: readonly ReturnType<typeof host>[], steps: readonly Step[]) =>
+    linuxPhase('verify', hosts, steps, { verifies: true });
+
+  test('sees a host that was restarted after its own phases, while the run waited for others', async () => {
+    const here = world([w1, w2]);
+    const late: Step = {
+      name: 'late',
+      diff: ({ host: mine }) => {
+        if (mine.name === 'w2' && here.words.get('w1')!.has('built')) {
+          here.restart('w1');
+          here.pass(20_000);
+        }
+        return [];
+      },
+    };
+    const { failures } = await here.run([
+      linuxPhase('build', [w1], [built]),
+      linuxPhase('look', [w1], [waitsFor('built')]),
+      linuxPhase('slow', [w2], [late]),
+      verifying([w1, w2], [waitsFor('built', 1000)]),
+    ]);
+    expect(failures.get('w1')).toBeInstanceOf(NotConverged);
+  });
+
+  test('is repeated when a connection was lost under it', async () => {
+    const here = world([w1]);
+    let lost = 0;
+    let looks = 0;
+    const step: Step = {
+      name: 'proof',
+      diff: () => {
+        looks += 1;
+        if (looks === 1) lost = 1;
+        return [];
+      },
+    };
+    await here.run([verifying([w1], [step])], { held: () => Promise.resolve(lost) });
+    expect(looks).toBe(2);
+  });
+
+  test('fails for a worker that is gone in the end', async () => {
+    const here = world([w1, w2]);
+    const gone = new ConnectError('w1', 'no answer', { retryable: true });
+    let verified = 0;
+    const step: Step = { name: 'proof', diff: () => ((verified += 1), []) };
+    const held = (name: string) => (name === 'w1' && verified >= 2 ? Promise.reject(gone) : Promise.resolve(0));
+    const { failures } = await here.run([verifying([w1, w2], [step])], { held });
+    expect([...failures]).toEqual([['w1', gone]]);
   });
 });

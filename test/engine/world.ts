@@ -20,7 +20,7 @@ export interface World {
       readonly signal?: AbortSignal;
       readonly planned?: 'all' | 'nothing';
       /** As `Lock.held`; default: never lost. */
-      readonly held?: () => Promise<number>;
+      readonly held?: (host: string) => Promise<number>;
     },
   ) => Promise<Outcome>;
   readonly fleet: () => Fleet;

@@ -92,20 +92,33 @@ async function problemsOf(hosts: readonly string[], again: Ran): Promise<readonl
   return found;
 }
 
-/** Makes a fault, unless kbuild ends before its moment; returns what kbuild came to, undefined while it runs. */
-async function inject(fault: Planned, running: Running): Promise<Ran | undefined> {
+/** What became of a planned fault. */
+interface Injected {
+  /** False when kbuild ended before the fault's moment. */
+  readonly made: boolean;
+  /** What kbuild came to, undefined while it runs. */
+  readonly ran: Ran | undefined;
+}
+
+/**
+ * Makes a fault, unless kbuild ends before its moment. Returns when the fault is over. A kbuild that ended while the fault
+ * lasted cannot have seen its end: the caller starts another one, as after a kill.
+ */
+async function inject(fault: Planned, running: Running): Promise<Injected> {
   const moment = new AbortController();
   const wait = sleep(fault.afterS * 1000, undefined, { signal: moment.signal }).catch(() => undefined);
   const before = await Promise.race([running.ended, wait]);
   moment.abort();
-  if (before !== undefined) return before;
+  if (before !== undefined) return { made: false, ran: before };
   await FAULTS[fault.kind]!.make({ kbuild: running, host: fault.host }, fault.forS * 1000);
-  return fault.kind === 'kill' ? running.ended : undefined;
+  if (fault.kind === 'kill') return { made: true, ran: await running.ended };
+  return { made: true, ran: await Promise.race([running.ended, Promise.resolve(undefined)]) };
 }
 
 /**
- * Resets the hosts and builds, with the faults that the seed decides; when kbuild was killed or gave up, the same command
- * again. All faults are over when the last command starts: it must succeed, and the one after it find nothing to do.
+ * Resets the hosts and builds, with the faults that the seed decides. When kbuild was killed, gave up, or ended while a
+ * fault lasted, the same command again. The last command ends after all faults: it must succeed, and the one after it must
+ * find nothing to do.
  */
 export async function soakRun(
   seed: number,
@@ -138,8 +151,8 @@ export async function soakRun(
 
   for (const fault of plannedFaults(seed, hosts, kinds)) {
     running ??= start(up, { killAfterMs: END_MS });
-    const ran = await inject(fault, running);
-    if (ran === undefined || ran.code === null) {
+    const { made: wasMade, ran } = await inject(fault, running);
+    if (wasMade) {
       made.push(inWords(fault));
       tell(inWords(fault));
     }
