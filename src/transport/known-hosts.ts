@@ -51,11 +51,13 @@ export const knownName = (address: string, port: number): string =>
   port === 22 ? address.toLowerCase() : `[${address.toLowerCase()}]:${String(port)}`;
 
 /**
- * The lines that speak of a host. On another port than 22 a line for the bare name counts too, but only for recognising
- * a key: it cannot make one `changed` (as OpenSSH).
+ * The lines that name a host. On another port than 22, OpenSSH reads the lines of the bare name only if no line has a key
+ * for `[host]:port`; and a line of the bare name never makes a key `changed`.
  */
 export interface LinesForHost {
+  /** Lines of `host` on port 22, else of `[host]:port`. */
   readonly exact: readonly KnownHost[];
+  /** Lines of `host` where the port is not 22. */
   readonly bare: readonly KnownHost[];
 }
 
@@ -89,13 +91,16 @@ export const keyTypesOnFile = ({ exact }: LinesForHost): readonly string[] => [
 export const authorityFor = ({ exact, bare }: LinesForHost): string | undefined =>
   [...exact, ...bare].find(({ marker }) => marker === 'cert-authority')?.at;
 
-/** Judges the key that a host showed. A revocation beats everything. */
+/**
+ * Judges the key that a host showed, as OpenSSH does. One difference: a key that is revoked under the bare name is refused
+ * on every port; OpenSSH reads that line only where `[host]:port` has no key.
+ */
 export function verdict({ exact, bare }: LinesForHost, key: Buffer): HostKeyVerdict {
-  const all = [...exact, ...bare];
-  const revoked = all.find((line) => line.marker === 'revoked' && line.key.equals(key));
+  const revoked = [...exact, ...bare].find((line) => line.marker === 'revoked' && line.key.equals(key));
   if (revoked !== undefined) return { kind: 'revoked', at: revoked.at };
-  if (all.some((line) => line.marker === 'none' && line.key.equals(key))) return { kind: 'known' };
   const own = exact.filter(({ marker }) => marker === 'none');
+  const counting = own.length > 0 ? own : bare.filter(({ marker }) => marker === 'none');
+  if (counting.some((line) => line.key.equals(key))) return { kind: 'known' };
   const other = own.find(({ keyType }) => keyType === keyTypeOf(key)) ?? own[0];
   return other === undefined ? { kind: 'unknown' } : { kind: 'changed', at: other.at, onFile: other.key };
 }

@@ -68,7 +68,7 @@ const remedyOf = (host: Host): Promise<string> =>
     (error: unknown) => String((error as ConnectError).remedy),
   );
 
-const opensshSays = (knownHosts: string, port: number): 'in' | 'refused' =>
+const opensshSays = (knownHosts: string, port: number, options: readonly string[] = []): 'in' | 'refused' =>
   spawnSync(
     'ssh',
     [
@@ -78,6 +78,7 @@ const opensshSays = (knownHosts: string, port: number): 'in' | 'refused' =>
         'IdentitiesOnly=yes',
         `UserKnownHostsFile=${knownHosts}`,
         'GlobalKnownHostsFile=none',
+        ...options,
       ].flatMap((option) => ['-o', option]),
       `${userInfo().username}@127.0.0.1`,
       'echo in',
@@ -103,6 +104,70 @@ describe('known_hosts: the same verdict as ssh -o BatchMode=yes', () => {
     ['the bare name with another key', () => `127.0.0.1 ${keys.other}`, 'refused'],
     ['the bare name with its RSA key alone', () => `127.0.0.1 ${keys.rsa}`, 'refused'],
     ['another port', () => `[127.0.0.1]:1 ${keys.ed}`, 'refused'],
+    ['the bare name, and another key for the port', () => `127.0.0.1 ${keys.ed}\n${host()} ${keys.other}`, 'refused'],
+    ['another key for the port, then the bare name', () => `${host()} ${keys.other}\n127.0.0.1 ${keys.ed}`, 'refused'],
+    [
+      'the bare name, and another RSA key for the port',
+      () => `127.0.0.1 ${keys.ed}\n${host()} ${keys.otherRsa}`,
+      'refused',
+    ],
+    ['the bare name, and the RSA key for the port', () => `127.0.0.1 ${keys.other}\n${host()} ${keys.rsa}`, 'in'],
+    [
+      'the bare name with another key, and its key for the port',
+      () => `127.0.0.1 ${keys.other}\n${host()} ${keys.ed}`,
+      'in',
+    ],
+    [
+      'the bare name, and another key by a pattern of the port',
+      () => `127.0.0.1 ${keys.ed}\n[127.0.0.*]:* ${keys.other}`,
+      'refused',
+    ],
+    ['the bare name, and another key by a star', () => `127.0.0.1 ${keys.ed}\n* ${keys.other}`, 'refused'],
+    [
+      'the bare name, and another key for a third port',
+      () => `127.0.0.1 ${keys.ed}\n[127.0.0.1]:1 ${keys.other}`,
+      'in',
+    ],
+    [
+      'the bare name, and another key of port 22 in brackets',
+      () => `127.0.0.1 ${keys.ed}\n[127.0.0.1]:22 ${keys.other}`,
+      'in',
+    ],
+    [
+      'both names in one line with another key',
+      () => `127.0.0.1,${host()} ${keys.other}\n127.0.0.1 ${keys.ed}`,
+      'refused',
+    ],
+    [
+      'the bare name, and an authority for the port',
+      () => `127.0.0.1 ${keys.ed}\n@cert-authority ${host()} ${keys.other}`,
+      'in',
+    ],
+    [
+      'the bare name, and another key revoked for the port',
+      () => `127.0.0.1 ${keys.ed}\n@revoked ${host()} ${keys.other}`,
+      'in',
+    ],
+    [
+      'the bare name, and its key revoked for the port',
+      () => `127.0.0.1 ${keys.ed}\n@revoked ${host()} ${keys.ed}`,
+      'refused',
+    ],
+    [
+      'the bare name, and its key revoked under that name',
+      () => `127.0.0.1 ${keys.ed}\n@revoked 127.0.0.1 ${keys.ed}`,
+      'refused',
+    ],
+    [
+      'an authority for the bare name, and its key for the port',
+      () => `@cert-authority 127.0.0.1 ${keys.other}\n${host()} ${keys.ed}`,
+      'in',
+    ],
+    [
+      'an authority, and its key revoked',
+      () => `@cert-authority * ${keys.other}\n@revoked ${host()} ${keys.ed}\n${host()} ${keys.ed}`,
+      'refused',
+    ],
     ['a pattern', () => `[127.0.0.*]:* ${keys.ed}`, 'in'],
     ['a star', () => `* ${keys.ed}`, 'in'],
     ['a negated pattern', () => `*,!${host()},!127.0.0.1 ${keys.ed}`, 'refused'],
@@ -128,13 +193,62 @@ describe('known_hosts: the same verdict as ssh -o BatchMode=yes', () => {
     expect(got === 'in' ? 'in' : 'refused', got).toBe(expected);
   });
 
-  test('hashed names', async () => {
+  test.each<[string, () => string, 'in' | 'refused']>([
+    ['its key for the port', () => `${host()} ${keys.ed}`, 'in'],
+    ['the bare name', () => `127.0.0.1 ${keys.ed}`, 'in'],
+    ['the bare name, and another key for the port', () => `127.0.0.1 ${keys.ed}\n${host()} ${keys.other}`, 'refused'],
+    [
+      'the bare name with another key, and its key for the port',
+      () => `127.0.0.1 ${keys.other}\n${host()} ${keys.ed}`,
+      'in',
+    ],
+    ['another key for the port', () => `${host()} ${keys.other}`, 'refused'],
+    ['its key revoked', () => `${host()} ${keys.ed}\n@revoked ${host()} ${keys.ed}`, 'refused'],
+    ['an authority, and the bare name', () => `@cert-authority ${host()} ${keys.other}\n127.0.0.1 ${keys.ed}`, 'in'],
+  ])('hashed names: %s', async (_, content, expected) => {
     const file = at('hashed');
-    writeFileSync(file, `${host()} ${keys.ed}\n`);
+    // `ssh-keygen -H` leaves lines with a marker as they are.
+    writeFileSync(file, `${content()}\n`);
     execFileSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' });
-    expect(readFileSync(file, 'utf8')).toMatch(/^\|1\|/);
+    expect(readFileSync(file, 'utf8')).toMatch(/^\|1\|/m);
+    expect(opensshSays(file, sshd.port)).toBe(expected);
+    const got = await outcome(withSsh(sshd.host, { knownHostsFiles: [file] }));
+    expect(got === 'in' ? 'in' : 'refused', got).toBe(expected);
+  });
+
+  test('one name hashed and the other not: the line of the port decides', async () => {
+    for (const [hashed, open] of [
+      [`127.0.0.1 ${keys.ed}`, `${host()} ${keys.other}`],
+      [`${host()} ${keys.other}`, `127.0.0.1 ${keys.ed}`],
+    ] as const) {
+      const file = at('half-hashed');
+      writeFileSync(file, `${hashed}\n`);
+      execFileSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' });
+      writeFileSync(file, `${open}\n`, { flag: 'a' });
+      expect(opensshSays(file, sshd.port)).toBe('refused');
+      expect(await outcome(withSsh(sshd.host, { knownHostsFiles: [file] }))).toContain('CHANGED');
+    }
+  });
+
+  test.each<[string, () => string, 'in' | 'refused']>([
+    ['its key', () => `web1 ${keys.ed}`, 'in'],
+    ['its key for the address alone', () => `127.0.0.1 ${keys.ed}\n${host()} ${keys.ed}`, 'refused'],
+    ['its key for the alias and the port', () => `[web1]:${String(sshd.port)} ${keys.ed}`, 'refused'],
+    ['its key, and another for the address', () => `web1 ${keys.ed}\n${host()} ${keys.other}`, 'in'],
+    ['another key, and its own for the address', () => `web1 ${keys.other}\n${host()} ${keys.ed}`, 'refused'],
+  ])('HostKeyAlias: %s', async (_, content, expected) => {
+    const file = at('alias');
+    writeFileSync(file, `${content()}\n`);
+    expect(opensshSays(file, sshd.port, ['HostKeyAlias=web1'])).toBe(expected);
+    const got = await outcome(withSsh(sshd.host, { knownHostsFiles: [file], hostKeyAlias: 'web1' }));
+    expect(got === 'in' ? 'in' : 'refused', got).toBe(expected);
+  });
+
+  test('stricter than ssh: a key that is revoked under the bare name is refused on every port', async () => {
+    const file = at('revoked');
+    writeFileSync(file, `@revoked 127.0.0.1 ${keys.ed}\n${host()} ${keys.ed}\n`);
     expect(opensshSays(file, sshd.port)).toBe('in');
-    expect(await outcome(withSsh(sshd.host, { knownHostsFiles: [file] }))).toBe('in');
+    expect(await outcome(withSsh(sshd.host, { knownHostsFiles: [file] }))).toContain('is revoked at');
   });
 });
 

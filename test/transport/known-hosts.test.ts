@@ -60,6 +60,23 @@ test('a revoked key is revoked, whatever else is on file', () => {
   expect(judge(`node1 ${text(ed)}\n@revoked * ${text(ed)}`, ed)).toEqual({ kind: 'revoked', at: 'kh:2' });
 });
 
+test('on another port a line of the bare name counts only where the bracketed name has no key', () => {
+  const both = (bracketed: string) => `node1 ${text(ed)}\n${bracketed}`;
+  const changed = { kind: 'changed', at: 'kh:2', onFile: other };
+  expect(judge(both(`[node1]:2222 ${text(other)}`), ed, 'node1', 2222)).toEqual(changed);
+  expect(judge(both(`[node1]:2222 ${text(rsa)}`), ed, 'node1', 2222)).toEqual({ ...changed, onFile: rsa });
+  expect(judge(both(`[node1]:* ${text(other)}`), ed, 'node1', 2222)).toEqual(changed);
+  expect(judge(both(`[node1]:22 ${text(other)}`), ed)).toEqual({ kind: 'known' });
+  // Neither an authority nor another revoked key is a key of the bracketed name.
+  expect(judge(both(`@cert-authority [node1]:2222 ${text(other)}`), ed, 'node1', 2222)).toEqual({ kind: 'known' });
+  expect(judge(both(`@revoked [node1]:2222 ${text(other)}`), ed, 'node1', 2222)).toEqual({ kind: 'known' });
+});
+
+test('a key that is revoked under the bare name is refused on every port', () => {
+  const file = `[node1]:2222 ${text(ed)}\n@revoked node1 ${text(ed)}`;
+  expect(judge(file, ed, 'node1', 2222)).toEqual({ kind: 'revoked', at: 'kh:2' });
+});
+
 test('on another port the bracketed name counts; the bare name only helps to recognise', () => {
   expect(judge(`[node1]:2222 ${text(ed)}`, ed, 'node1', 2222)).toEqual({ kind: 'known' });
   expect(judge(`node1 ${text(ed)}`, ed, 'node1', 2222)).toEqual({ kind: 'known' });
