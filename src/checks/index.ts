@@ -44,6 +44,7 @@ import { resolverLoop } from './resolver-loop.ts';
 import { routeOverlap } from './route-overlap.ts';
 import { routesBetweenHosts } from './routes-between-hosts.ts';
 import { selinux } from './selinux.ts';
+import { signingKeys } from './signing-keys.ts';
 import { slowLogin } from './slow-login.ts';
 import { swap } from './swap.ts';
 import { sysctls } from './sysctls.ts';
@@ -102,6 +103,7 @@ export const hostChecks: readonly Check[] = [
   proxyVariables,
   packageManager,
   packageLocks,
+  signingKeys,
   pendingReboot,
   cloudInit,
   existingRuntime,

@@ -46,6 +46,7 @@ export const CHECK_NAMES = [
   'route-overlap',
   'routes-between-hosts',
   'selinux',
+  'signing-keys',
   'slow-login',
   'swap',
   'sysctls',

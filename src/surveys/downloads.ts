@@ -1,6 +1,6 @@
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { Remote } from '../remote/remote.ts';
-import { keyFingerprints } from '../shell/openpgp.ts';
+import { readKeyFile } from '../shell/openpgp.ts';
 import type { Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
@@ -51,7 +51,7 @@ function fault(wanted: Wanted, answer: string | undefined): string | undefined {
   if (state !== 'there') return rest.join(' ').replace(/^Failed to fetch \S+\s*/, '');
   if (wanted.kind !== 'key' || wanted.word === undefined) return undefined;
   try {
-    const found = keyFingerprints(Buffer.from(rest.join(''), 'base64'));
+    const found = readKeyFile(Buffer.from(rest.join(''), 'base64')).keys.map(({ fingerprint }) => fingerprint);
     return found.length > 0 && found.every((one) => one === wanted.word)
       ? undefined
       : `is the key ${found.join(', ')}, and the inventory pins ${wanted.word}`;

@@ -32,6 +32,20 @@ export interface Case {
 const w1 = (printed: RawAnswers): Situation => ({ printed: { w1: printed } });
 const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
 
+const keyEndsAt = (day: string): Situation => ({
+  facts: {
+    w1: {
+      nowMs: Date.parse('2026-12-01'),
+      keyrings: new Map([
+        [
+          '/etc/apt/keyrings/kbuild-kubernetes.asc',
+          { fingerprints: ['A'.repeat(40)], end: Date.parse(day), writtenMs: 0 },
+        ],
+      ]),
+    },
+  },
+});
+
 const [cpHost, workerHost] = inventory().hosts as [LinuxHost, LinuxHost];
 
 const noSurveys: Surveys = {
@@ -409,6 +423,14 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       finds: /unattended-upgr \(process 900\)/,
       bad: w1({ packageLocks: '/var/lib/dpkg/lock-frontend 900 unattended-upgr\n' }),
     },
+  ],
+  'signing-keys': [
+    {
+      finds: /the signing key A{40} in \/etc\/apt\/keyrings\/kbuild-kubernetes\.asc runs out on 2026-12-29/,
+      bad: keyEndsAt('2026-12-29'),
+      good: keyEndsAt('2027-01-29'),
+    },
+    { finds: /has run out on 2024-11-02/, bad: keyEndsAt('2024-11-02') },
   ],
   'pending-reboot': [
     { finds: /linux-image-6\.1/, bad: w1({ pendingReboot: 'pending\nlinux-image-6.1.0-45-amd64\n' }) },

@@ -31,6 +31,7 @@ export const provoked: Readonly<Record<string, string>> = {
   'proxy-variables': `${LAB}http_proxy in /etc/environment`,
   'package-manager': `${LAB}a package half configured`,
   'package-locks': `${LAB}a program that holds dpkg's lock`,
+  'signing-keys': `${LAB}a copy of the repository's key that runs out in ten days`,
   'pending-reboot': `${LAB}/run/reboot-required`,
   'cloud-init': `${LAB}a cloud-init that has not ended, by its files`,
   'existing-runtime': `${LAB}a container of Docker's and a socket of CRI-O, by their files`,

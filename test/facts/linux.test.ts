@@ -94,7 +94,11 @@ describe('a prepared Debian 12', () => {
     }));
   test('has held packages, key files with their fingerprints, images and running services', () => {
     expect(facts.packages.get('kubelet')).toEqual({ state: 'installed', version: '1.36.3-1.1', held: true });
-    expect(facts.keyrings.get('/etc/apt/keyrings/kbuild-kubernetes.asc')).toHaveLength(1);
+    expect(facts.keyrings.get('/etc/apt/keyrings/kbuild-kubernetes.asc')).toEqual({
+      fingerprints: [expect.stringMatching(/^[0-9A-F]{40}$/)],
+      end: 'never',
+      writtenMs: 1_795_280_128_000,
+    });
     expect(facts.images).toContain('registry.k8s.io/etcd:3.6.8-0');
     expect(facts.services.get('containerd')).toMatchObject({ active: 'active', enabled: 'enabled' });
     expect(facts.services.get('containerd')!.startedMs).toBeGreaterThan(Date.parse('2026-01-01'));

@@ -52,8 +52,8 @@ export async function preparedFacts(seen: Target): Promise<FactOverrides> {
     sysctls: REQUIRED_SYSCTLS,
     files: await filesOf([...prepare, ...containerd, ...kubernetesPackages], seen),
     keyrings: new Map([
-      [paths.containerdKeyring, [runtime.repository.fingerprint]],
-      [paths.kubernetesKeyring, [kubernetes.repository.fingerprint]],
+      [paths.containerdKeyring, { fingerprints: [runtime.repository.fingerprint], end: 'never', writtenMs: 0 }],
+      [paths.kubernetesKeyring, { fingerprints: [kubernetes.repository.fingerprint], end: 'never', writtenMs: 0 }],
     ]),
     packages: new Map([
       [runtime.package, installed(`${runtime.version}-1~debian.12~bookworm`)],

@@ -1,20 +1,48 @@
-import { keyFingerprints } from '../../shell/openpgp.ts';
+import { readKeyFile, type KeyEnd } from '../../shell/openpgp.ts';
 import { sh } from '../../shell/sh.ts';
 import { lines, probe } from '../probe.ts';
 
-/** The given key files by path: fingerprints of all their primary keys; none for a file that is absent or no key file. */
+/** A key file of a package repository on a host. */
+export interface Keyring {
+  /** Of all its primary keys; none where the file is no key file. */
+  readonly fingerprints: readonly string[];
+  /** When the first of its keys runs out. */
+  readonly end: KeyEnd;
+  /** When the file was written, in ms since 1970 by the host's clock. */
+  readonly writtenMs: number;
+}
+
+/** From when on a key that runs out is fetched anew and warned of, in ms. */
+const SOON_MS = 30 * 24 * 60 * 60_000;
+
+/** A time as a day, `2026-12-29`. */
+export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** When a key has run out or does so within 30 days: the day, as `2026-12-29`; else undefined. */
+export const endingDay = (end: KeyEnd, nowMs: number): string | undefined =>
+  typeof end === 'number' && end - nowMs < SOON_MS ? dayOf(end) : undefined;
+
+function read(data: Buffer): Omit<Keyring, 'writtenMs'> {
+  try {
+    const { keys } = readKeyFile(data);
+    const ends = keys.map(({ end }) => end);
+    const days = ends.filter((end) => typeof end === 'number');
+    const end = days.length > 0 ? Math.min(...days) : ends.includes('unknown') ? 'unknown' : 'never';
+    return { fingerprints: keys.map(({ fingerprint }) => fingerprint), end };
+  } catch {
+    return { fingerprints: [], end: 'unknown' };
+  }
+}
+
+/** The given key files by path; those that are absent are left out. */
 export const keyrings = (paths: readonly string[]) =>
   probe(
-    sh`for path in ${paths}; do if [ -f "$path" ]; then echo "$(base64 -w 0 "$path") $path"; fi; done`,
-    (out): ReadonlyMap<string, readonly string[]> =>
+    sh`for path in ${paths}; do if [ -f "$path" ]; then echo "$(base64 -w 0 "$path") $path $(stat -c %Y "$path")"; fi; done`,
+    (out): ReadonlyMap<string, Keyring> =>
       new Map(
         lines(out).map((line) => {
-          const [data, path] = [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)];
-          try {
-            return [path, keyFingerprints(Buffer.from(data, 'base64'))];
-          } catch {
-            return [path, []];
-          }
+          const [data, path, writtenS] = line.split(' ');
+          return [path!, { ...read(Buffer.from(data!, 'base64')), writtenMs: Number(writtenS) * 1000 }];
         }),
       ),
   );

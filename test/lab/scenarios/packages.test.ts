@@ -1,6 +1,7 @@
 /**
  * Packages where things go wrong: a repository that is down, empty, tampered with, unsigned, outdated, or signed with a key
- * that has expired: nothing is installed, and each is told apart. And a host that is busy with packages: it is waited for.
+ * that has expired: nothing is installed, and each is told apart. A host that is busy with packages is waited for. A key
+ * that runs out soon is fetched anew.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -135,9 +136,18 @@ test('each fault of a repository is told apart, and nothing is installed', async
       },
     },
     {
+      fault: 'a second key stands behind the pinned one',
+      code: 6,
+      says: /cannot get the signing key of containerd: .* is the key [0-9A-F]{40}, [0-9A-F]{40}, and the inventory pins/,
+      make: () => {
+        repository.tamper = (path, content) =>
+          path.endsWith('/gpg') ? Buffer.concat([content, gpg(keys, ['--armor', '--export', OLD])]) : content;
+      },
+    },
+    {
       fault: 'its key has expired',
-      code: 4,
-      says: /cause: the repository's signing key has expired/,
+      code: 7,
+      says: /the repository's signing key [0-9A-F]{40} ran out on 2020-01-02/,
       make: () => {
         repository.tamper = (path, content) => {
           if (path.endsWith('/gpg')) return gpg(keys, ['--export', OLD]);
@@ -198,5 +208,30 @@ test('a cloud that is still at work, a lock and an interrupted installation: wai
   expect(ran.stderr).toContain('finish an interrupted installation');
   expect(await inside('dpkg --audit')).toBe('');
   expect(await inside("dpkg-query -W -f '${Status}' containerd.io")).toBe('hold ok installed');
+  expect((await up()).stdout).toContain('nothing to do');
+});
+
+test('a key that runs out in ten days is warned of, and fetched anew where the vendor has extended it', async () => {
+  const keyring = '/etc/apt/keyrings/kbuild-containerd.asc';
+  const { fingerprint } = ours() as unknown as { readonly fingerprint: string };
+  const home = mkdtempSync(join(tmpdir(), 'kbuild-gpg-'));
+  try {
+    const unlocked = ['--pinentry-mode', 'loopback', '--passphrase', ''];
+    gpg(home, ['--import'], gpg(lab.paths.gnupg, [...unlocked, '--export-secret-keys', fingerprint]));
+    gpg(home, [...unlocked, '--quick-set-expire', fingerprint, '10d']);
+    await lab.inside(HOST, `cat >${keyring}`, gpg(home, ['--armor', '--export', fingerprint]).toString());
+  } finally {
+    execFileSync('gpgconf', ['--homedir', home, '--kill', 'all']);
+    rmSync(home, { recursive: true });
+  }
+  const check = ['check', file];
+  // Written a moment ago: the vendor was asked today.
+  expect((await up()).stdout).toContain('nothing to do');
+  expect((await kbuild(...check)).stdout).toMatch(/the signing key [0-9A-F]{40} in \S+ runs out on \d{4}-\d\d-\d\d/);
+  await inside(`touch -d '2 days ago' ${keyring}`);
+  const ran = await up();
+  expect(ran.code, ran.stderr).toBe(0);
+  expect(ran.stderr).toContain(`fetch ${keyring} anew (its key runs out on `);
+  expect((await kbuild(...check)).stdout).not.toContain('the signing key');
   expect((await up()).stdout).toContain('nothing to do');
 });
