@@ -46,6 +46,13 @@ export const list = (value: string, before: readonly string[] = []): readonly st
     .filter((item) => item !== ''),
 ];
 
+/** The same, of which an empty one is a mistake: an unset variable of a script must not mean every host. */
+export function filledList(value: string, before: readonly string[] = []): readonly string[] {
+  const items = list(value);
+  if (items.length === 0) throw new InvalidArgumentError('the list is empty; name at least one, or leave the flag out');
+  return [...before, ...items];
+}
+
 /** `90s`, `30m`, `2h` → milliseconds. */
 export function duration(value: string): number {
   const [, amount, unit] = /^(\d+)(s|m|h)$/.exec(value) ?? [];

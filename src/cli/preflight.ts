@@ -3,9 +3,8 @@ import type { CheckedFinding } from '../checks/check.ts';
 import { runChecks, stops } from '../checks/run-checks.ts';
 import { refusals } from '../cluster/refusals.ts';
 import type { Selection } from '../engine/target.ts';
-import { ChecksFailed, SeveralErrors, UsageError, type KbuildError } from '../errors.ts';
+import { ChecksFailed, SeveralErrors, type KbuildError } from '../errors.ts';
 import { findingsText } from '../report/findings.ts';
-import { unknownCheck } from '../inventory/messages.ts';
 import type { Surveys } from '../surveys/surveys.ts';
 import type { Run } from './run.ts';
 import { firstChanged, survey } from './survey.ts';
@@ -15,8 +14,6 @@ export const selectionOf = ({ flags }: Run): Selection => ({ hosts: flags.hosts,
 
 /** All findings about the fleet as it was seen; `--ignore-check` and `ignoreChecks:` lower theirs to warnings. */
 export function findings({ connected, inventory, flags }: Run, surveys?: Surveys): readonly CheckedFinding[] {
-  const strange = (flags.ignoreCheck ?? []).find((name) => checks.every((check) => check.name !== name));
-  if (strange !== undefined) throw new UsageError(`--ignore-check: ${unknownCheck(strange)}`);
   const ignored = [...inventory.ignoreChecks, ...(flags.ignoreCheck ?? [])];
   const fleet = connected.watch.fleet();
   const seen = surveys === undefined ? fleet : { ...fleet, surveys };

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { processContext, type Context } from './context.ts';
-import { count, duration, list, type Flags } from './flags.ts';
+import { count, duration, filledList, list, type Flags } from './flags.ts';
 
 type Runner = (context: Context, flags: Flags, operands: readonly string[]) => Promise<number>;
 
@@ -69,15 +69,15 @@ export function program(version: string, done: (code: number) => void): Command 
       .option('--accept-new-host-keys', 'record unknown host keys; changed ones are refused all the same')
       .option('--log-file <path>', "the run's full log, 0600 (default: $XDG_STATE_HOME/kbuild/<cluster>/)");
   const hosts = (made: Command): Command =>
-    made.option('--hosts <names>', 'only these hosts are changed or shown; patterns with * work', list);
-  const phase = (made: Command): Command => made.option('--phase <names>', 'only these phases', list);
+    made.option('--hosts <names>', 'only these hosts are changed or shown; patterns with * work', filledList);
+  const phase = (made: Command): Command => made.option('--phase <names>', 'only these phases', filledList);
   const draining = (made: Command): Command =>
     made
-      .option('--dead <names>', 'these hosts are gone for good: they may be missing', list)
+      .option('--dead <names>', 'these hosts are gone for good: they may be missing', filledList)
       .option('--drain-timeout <duration>', 'how long pods may take to leave a node (default 5m)', duration)
       .option('--no-drain', 'do not drain nodes');
   const ignoring = (made: Command): Command =>
-    made.option('--ignore-check <names>', 'these findings become warnings', list);
+    made.option('--ignore-check <names>', 'these findings become warnings', filledList);
 
   command(
     'init',

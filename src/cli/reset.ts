@@ -70,7 +70,6 @@ export const runReset = (outer: Context, flags: Flags): Promise<number> =>
     if (needed.length > 0) throw new SeveralErrors(needed.map(({ error }) => error));
 
     const names = toType(run);
-    if (names.length === 0) throw new UsageError('--hosts matches no host of the inventory');
     const refuse = (confirmed: readonly string[]): void => {
       const seen = connected.watch.fleet();
       const out = leaving();

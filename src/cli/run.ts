@@ -15,6 +15,7 @@ import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
 import { checkOpenFiles } from './open-files.ts';
 import { readInventory } from './read-inventory.ts';
+import { checkSelection } from './selection.ts';
 
 /** A command that talks to hosts: connected, observed, logged, interruptible. */
 export interface Run extends RunLog {
@@ -57,6 +58,7 @@ export async function withRun(
   work: (run: Run) => Promise<number>,
 ): Promise<number> {
   const inventory = await readInventory(process, flags);
+  checkSelection(inventory, flags);
   const mask = masker(inventory);
   const context: Context = {
     ...process,

@@ -38,9 +38,12 @@ export function balancers(inventory: Inventory): readonly LinuxHost[] {
   return own.length > 0 ? own : controlPlanes(inventory);
 }
 
-/** True when the name matches one of the patterns (`*` stands for any characters); no patterns match everything. */
+/**
+ * True when the name matches one of the patterns (`*` stands for any characters). Undefined selects every name; an empty
+ * list selects none.
+ */
 export function selects(patterns: readonly string[] | undefined, name: string): boolean {
-  if (patterns === undefined || patterns.length === 0) return true;
+  if (patterns === undefined) return true;
   return patterns.some((pattern) =>
     new RegExp(`^${pattern.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('*', '.*')}$`).test(name),
   );

@@ -132,3 +132,20 @@ test('twenty kbuilds record host keys at once: no line is lost, none doubled, no
     'other',
   ]);
 });
+
+test('hosts, phases and checks that there are not are exit 2 before any host is contacted, for every command', () => {
+  const inventory = inventoryOf(2);
+  const ended = (line: string): string => {
+    const { status, stdout, stderr } = shell(`$K ${line} $I`, inventory);
+    return `${String(status)} ${stdout}${stderr}`;
+  };
+  for (const command of ['up', 'plan', 'check', 'facts', 'reset'])
+    expect(ended(`${command} --hosts h0,g1`), command).toMatch(
+      /^2 warning: .*\nkbuild: --hosts: "g1" matches no host of the inventory; nothing was done, and no host was contacted\n {2}→ did you mean "h[01]"\?\n$/,
+    );
+  for (const command of ['up', 'plan', 'check', 'facts', 'reset'])
+    expect(ended(`${command} --hosts ""`), command).toMatch(/^2 .*the list is empty/);
+  for (const command of ['up', 'plan'])
+    expect(ended(`${command} --phase prepair`), command).toMatch(/^2 .*\n.*"prepair" matches no phase.*\n.*"prepare"/);
+  expect(ended('check --ignore-check swop')).toMatch(/^2 .*\n.*there is no check "swop"; did you mean "swap"/);
+});

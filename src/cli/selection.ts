@@ -1,0 +1,53 @@
+import { CHECK_NAMES } from '../inventory/check-names.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { unknownCheck } from '../inventory/messages.ts';
+import { nearest } from '../inventory/nearest.ts';
+import { selects } from '../inventory/select.ts';
+import { UsageError } from '../errors.ts';
+import { UP_PHASES } from '../phases/names.ts';
+import type { Flags } from './flags.ts';
+
+/** Names that a message lists; of more it shows the first. */
+const LISTED = 10;
+
+const listed = (names: readonly string[]): string =>
+  names.length > LISTED
+    ? `${names.slice(0, LISTED).join(', ')} and ${String(names.length - LISTED)} more`
+    : names.join(', ');
+
+/** @throws UsageError for an empty list, and for the first pattern that matches none of the names. */
+function checkPatterns(
+  flag: string,
+  what: string,
+  patterns: readonly string[] | undefined,
+  names: readonly string[],
+): void {
+  if (patterns === undefined) return;
+  const nothing = 'nothing was done, and no host was contacted';
+  if (patterns.length === 0)
+    throw new UsageError(`${flag}: the list is empty; ${nothing}`, {
+      remedy: `name at least one ${what}, or leave ${flag} out`,
+    });
+  const strange = patterns.find((pattern) => !names.some((name) => selects([pattern], name)));
+  if (strange === undefined) return;
+  const meant = nearest(strange.replaceAll('*', ''), names);
+  throw new UsageError(`${flag}: "${strange}" matches no ${what}; ${nothing}`, {
+    remedy: meant === undefined ? `there are ${listed(names)}` : `did you mean "${meant}"?`,
+  });
+}
+
+/**
+ * Holds what a run is limited to against the inventory, before any host is contacted: a name with a typing error must not
+ * look like a success. @throws UsageError
+ */
+export function checkSelection({ hosts }: Inventory, { hosts: patterns, phase, ignoreCheck }: Flags): void {
+  checkPatterns(
+    '--hosts',
+    'host of the inventory',
+    patterns,
+    hosts.map(({ name }) => name),
+  );
+  checkPatterns('--phase', 'phase', phase, UP_PHASES);
+  const strange = ignoreCheck?.find((name) => !(CHECK_NAMES as readonly string[]).includes(name));
+  if (strange !== undefined) throw new UsageError(`--ignore-check: ${unknownCheck(strange)}`);
+}

@@ -1,0 +1,37 @@
+/**
+ * The names of all phases of `up`, in order, whatever the inventory: what `--phase` takes. An inventory without a virtual
+ * address or Windows hosts leaves some of them out.
+ */
+export const UP_PHASES = [
+  'prepare',
+  'prepare-balancers',
+  'balancer-packages',
+  'load-balancer',
+  'former-balancers',
+  'runtime',
+  'packages',
+  'images',
+  'windows-prepare',
+  'windows-runtime',
+  'windows-packages',
+  'etcd-undo',
+  'etcd-kubelets',
+  'etcd-certificates',
+  'etcd-start',
+  'etcd-members',
+  'reach-etcd',
+  'init',
+  'settings',
+  'network',
+  'control-planes',
+  'join',
+  'windows-join',
+  'etcd-endpoints',
+  'kubelets',
+  'nodes',
+  'windows-nodes',
+  'objects',
+  'verify',
+  'windows-verify',
+  'settled',
+] as const;

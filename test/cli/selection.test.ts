@@ -1,0 +1,72 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { filledList } from '../../src/cli/flags.ts';
+import { checkSelection } from '../../src/cli/selection.ts';
+import { UsageError } from '../../src/errors.ts';
+import { loadInventory } from '../../src/inventory/load.ts';
+import { selects } from '../../src/inventory/select.ts';
+import { UP_PHASES } from '../../src/phases/names.ts';
+import { up } from '../../src/phases/up.ts';
+import { inventory } from '../fakes/inventory.ts';
+
+const refusal = (flags: Parameters<typeof checkSelection>[1]): string => {
+  try {
+    checkSelection(inventory(), flags);
+  } catch (error) {
+    if (error instanceof UsageError) return `${error.message} → ${error.remedy ?? ''}`;
+    throw error;
+  }
+  return '';
+};
+
+describe('--hosts', () => {
+  test('names and patterns of the inventory pass', () => {
+    expect(refusal({ hosts: ['cp1', 'w*'] })).toBe('');
+    expect(refusal({})).toBe('');
+  });
+
+  test('a name that no host has is refused with the nearest one, also beside names that match', () => {
+    expect(refusal({ hosts: ['cp1', 'pc1'] })).toBe(
+      '--hosts: "pc1" matches no host of the inventory; nothing was done, and no host was contacted → did you mean "cp1"?',
+    );
+    expect(refusal({ hosts: ['nosuch'] })).toContain('→ there are cp1, w1, w2');
+    expect(refusal({ hosts: ['x*'] })).toContain('"x*" matches no host of the inventory');
+  });
+
+  test('an empty list is refused, and selects no host', () => {
+    expect(refusal({ hosts: [] })).toContain('--hosts: the list is empty');
+    expect(() => filledList('')).toThrow('the list is empty');
+    expect(() => filledList(' , ')).toThrow('the list is empty');
+    expect(filledList('a,b', ['c'])).toEqual(['c', 'a', 'b']);
+    expect(selects([], 'cp1')).toBe(false);
+    expect(selects(undefined, 'cp1')).toBe(true);
+  });
+});
+
+describe('--phase', () => {
+  test('a phase that `up` does not have is refused with the nearest one', () => {
+    expect(refusal({ phase: ['prepare', 'setings'] })).toContain('"setings" matches no phase');
+    expect(refusal({ phase: ['setings'] })).toContain('did you mean "settings"?');
+    expect(refusal({ phase: ['etcd-members', 'windows-*'] })).toBe('');
+  });
+
+  test('all phases of `up` are known, in their order, and no others', async () => {
+    const folder = new URL('../../inventories/', import.meta.url).pathname;
+    const found = new Set<string>();
+    // One of them names files that only its user has.
+    const files = readdirSync(folder).filter((name) => name.endsWith('.yaml') && name !== 'external-etcd-own.yaml');
+    for (const file of files) {
+      const { inventory: one } = await loadInventory({ file: join(folder, file), env: {}, cwd: folder });
+      const names = up(one).map(({ name }) => name);
+      expect(UP_PHASES.filter((name) => names.includes(name))).toEqual(names);
+      for (const name of names) found.add(name);
+    }
+    // Hosts of role load-balancer are in none of them.
+    expect([...UP_PHASES].filter((name) => !found.has(name))).toEqual(['prepare-balancers']);
+  });
+});
+
+test('--ignore-check with a name that no check has is refused before any host is contacted', () => {
+  expect(refusal({ ignoreCheck: ['time-synk'] })).toContain('did you mean "time-sync"?');
+});
