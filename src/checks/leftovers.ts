@@ -7,7 +7,7 @@ export const leftovers = eachHost(
   {
     name: 'leftovers',
     title: 'a host that is no node has no packet filter rules and interfaces of a former cluster',
-    why: 'Chains of kube-proxy and of network plugins that stayed behind answer for Services that are gone. `kbuild reset --hosts HOST` removes them, or a reboot where no program restores them.',
+    why: 'Chains of kube-proxy and of network plugins that stayed behind answer for Services that are gone. A restart of the host takes them away, unless a program there makes them anew. `kbuild reset --hosts HOST` removes them at once: only where nothing else on the host uses them.',
     severities: ['warning'],
   },
   ({ host, facts }) => {
@@ -20,7 +20,7 @@ export const leftovers = eachHost(
       {
         severity: 'warning',
         message: `a former cluster left ${shown}${found.length > 4 ? ` and ${String(found.length - 4)} more` : ''}`,
-        remedy: `kbuild reset --hosts ${host.name}`,
+        remedy: `restart ${host.name}; what is there again, a program of the host makes. If nothing on the host uses it: kbuild reset --hosts ${host.name}`,
       },
     ];
   },

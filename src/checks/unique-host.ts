@@ -5,7 +5,7 @@ import { sharedValues } from './shared-value.ts';
 export const uniqueHost: Check = {
   name: 'unique-host',
   title: 'every host is a machine of its own, with a machine-id of its own',
-  why: `Machines that were cloned share \`/etc/machine-id\`, and with it DHCP leases and names of network interfaces. On each copy: \`rm /etc/machine-id\`, \`systemd-machine-id-setup\`, reboot.`,
+  why: `Machines that were cloned share \`/etc/machine-id\`, and with it DHCP leases and names of network interfaces. On each copy: \`mv /etc/machine-id /root/\`, \`systemd-machine-id-setup\`, reboot.`,
   severities: ['error'],
   test: ({ fleet }) => {
     // Containers have the boot id of their kernel in common, copies the machine-id: only one machine has both.
@@ -31,7 +31,7 @@ export const uniqueHost: Check = {
               message: `has the machine-id ${value} in common with ${names(hosts)
                 .filter((name) => name !== host.name)
                 .join(', ')}`,
-              remedy: 'on each copy: rm /etc/machine-id, systemd-machine-id-setup, reboot',
+              remedy: 'on each copy: mv /etc/machine-id /root/, systemd-machine-id-setup, reboot',
             })),
       ),
     ];

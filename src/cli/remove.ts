@@ -27,7 +27,8 @@ function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): stri
     cluster.state === 'up'
       ? cluster.nodes.filter(({ name, role }) => role === 'control-plane' && !names.has(name)).length
       : 0;
-  const even = controls % 2 === 0 && controls > 0;
+  // Beside an etcd of its own a single API server is enough.
+  const even = inventory.etcd.topology === 'stacked' && controls % 2 === 0 && controls > 0;
   return [
     ...(still.length === 0
       ? []

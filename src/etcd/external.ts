@@ -34,7 +34,7 @@ function missing({ host, facts, fleet }: Target): readonly string[] {
     throw new Refused(
       host.name,
       `the etcd at ${full.url} holds ${String(full.keys)} keys of a Kubernetes cluster, and there is none of this inventory`,
-      'name an empty etcd; if the keys are of an unfinished build: etcdctl del --prefix /registry/',
+      'set etcd.endpoints to an etcd without keys below /registry/. kbuild does not know whose these keys are, and deletes none; its administrator can read their names with `etcdctl get --prefix --keys-only /registry/`',
     );
   return externalEtcd.flatMap(({ url, problem, version }) => {
     if (problem !== undefined) return [`${url}: ${problem}`];

@@ -70,7 +70,7 @@ export function skeleton(answers: Answers): string {
     '# kubelet: { config: { maxPods: 200 } }               # for all; also under a host, and under roles',
     '',
     'ssh:',
-    `  user: ${scalar(user)} # anybody but root needs sudo without a password`,
+    `  user: ${scalar(user)} # another user than root needs sudo; its password is asked for once`,
     identityFile === undefined
       ? '  # identityFile: ~/.ssh/id_ed25519   # default: the agent at $SSH_AUTH_SOCK'
       : `  identityFile: ${scalar(identityFile)}`,

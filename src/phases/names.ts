@@ -1,5 +1,5 @@
 /**
- * The names of all phases of `up`, in order, whatever the inventory: what `--phase` takes. An inventory without a virtual
+ * The names of all phases of `up`, whatever the inventory: what `--phase` takes. An inventory without a virtual
  * address or Windows hosts leaves some of them out.
  */
 export const UP_PHASES = [
@@ -31,7 +31,7 @@ export const UP_PHASES = [
   'nodes',
   'windows-nodes',
   'objects',
+  'settled',
   'verify',
   'windows-verify',
-  'settled',
 ] as const;

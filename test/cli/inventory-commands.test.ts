@@ -135,7 +135,7 @@ test('init from flags asks nothing', async () => {
     '  version: "1.37.1" # exact, in quotes',
     '  endpoint: k8s.example.com:6443',
     'ssh:',
-    '  user: admin # anybody but root needs sudo without a password',
+    '  user: admin # another user than root needs sudo; its password is asked for once',
     '  identityFile: ~/.ssh/id_ed25519',
     'hosts:',
     '  - { name: cp1, address: 203.0.113.11, internalAddress: 10.0.0.11, role: control-plane }',

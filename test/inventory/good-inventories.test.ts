@@ -99,6 +99,20 @@ hosts:
   ]);
 });
 
+test('two control planes beside an etcd of its own survive the loss of one: no warning', async () => {
+  const { warnings } = await load(`name: prod
+kubernetes: { version: "1.36.3", endpoint: k8s.example.com }
+etcd: { topology: external }
+hosts:
+  - { name: cp1, address: 10.0.0.11, role: control-plane }
+  - { name: cp2, address: 10.0.0.12, role: control-plane }
+  - { name: e1, address: 10.0.0.31, role: etcd }
+  - { name: e2, address: 10.0.0.32, role: etcd }
+  - { name: e3, address: 10.0.0.33, role: etcd }
+`);
+  expect(warnings.map(shown)).toEqual([]);
+});
+
 test('an endpoint without a port is at 6443; without a name it follows the bind port', async () => {
   const named = minimal().replace('"1.36.3"', '"1.36.3", endpoint: k8s.example.com, endpointInHosts: true');
   expect(await inventoryOf(named)).toMatchObject({ endpoint: 'k8s.example.com:6443', endpointInHosts: true });

@@ -76,10 +76,13 @@ export const supportedHosts: Rule = ({ hosts }) =>
     return [];
   });
 
-/** An even number of control planes tolerates no more failures than one less. */
-export const controlPlaneCount: Rule = ({ hosts }) => {
+/**
+ * An even number of control planes tolerates no more failures than one less, because of the etcd members on them. Beside an
+ * etcd of its own a single API server is enough: two of them survive the loss of one.
+ */
+export const controlPlaneCount: Rule = ({ hosts, etcd }) => {
   const count = hosts.filter(({ role }) => role === 'control-plane').length;
-  return count > 1 && count % 2 === 0
+  return etcd.topology === 'stacked' && count > 1 && count % 2 === 0
     ? [
         warning(
           ['hosts'],
