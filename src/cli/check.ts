@@ -9,7 +9,7 @@ import { selects } from '../inventory/select.ts';
 import { junit } from '../report/junit.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
-import { findings, obstacles } from './preflight.ts';
+import { findings, leaveOutRefused, obstacles } from './preflight.ts';
 import { withRun } from './run.ts';
 import { survey } from './survey.ts';
 import { surveyPods } from './survey-pods.ts';
@@ -18,6 +18,7 @@ import { surveyPods } from './survey-pods.ts';
 export const runCheck = (outer: Context, flags: Flags): Promise<number> =>
   withRun(outer, flags, 'check', 'never-json', async (run) => {
     const { context } = run;
+    leaveOutRefused(run);
     const fleet = run.connected.watch.fleet();
     const meant = fleet.hosts.filter(({ host }) => selects(flags.hosts, host.name));
     const hosts = meant.map(({ host }) => host.name);

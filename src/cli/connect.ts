@@ -19,6 +19,7 @@ import type { Secret } from '../shell/secret.ts';
 import { sshConfig } from '../transport/ssh-config.ts';
 import { opensshDialler } from '../transport/openssh/dialler.ts';
 import { sshDialler } from '../transport/ssh.ts';
+import type { LeftOut } from '../cluster/change-refusals.ts';
 import type { Context } from './context.ts';
 import { remoteOf } from './dial-host.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
@@ -34,8 +35,10 @@ export interface Connected {
   readonly remotes: readonly HostRemote[];
   /** When the last look at everything began, in ms as `Context.nowMs` tells them. */
   readonly lookedAtMs: number;
-  /** Observes anew what was observed before, nobody else: `watch` is another one afterwards. */
+  /** Observes anew what was observed before, no other host: `watch` is another one afterwards. */
   readonly lookAgain: () => Promise<void>;
+  /** From now on these hosts count as not reached: they are not observed, locked or changed. `watch` is another one afterwards. */
+  readonly leaveOut: (hosts: readonly LeftOut[]) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -135,6 +138,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     observeCluster(inventory, seen, asking, wanted, { nowMs, nonce });
 
   let lookedAtMs = nowMs();
+  const leftOut = new Set<string>();
   const lookAtHosts = async (reach: (host: Host) => Promise<unknown>): Promise<Omit<Fleet, 'cluster'>> => {
     const seen: Observed[] = [];
     const unreachable: { host: Host; error: Error }[] = [];
@@ -148,7 +152,8 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
         const error = result.reason as Error;
         if (exitCodeOf(error) === 1) throw error;
         unreachable.push({ host: hosts[index]!, error });
-        if (!run.signal.aborted) run.emit({ kind: 'unreachable', host: hosts[index]!.name, message: error.message });
+        if (!run.signal.aborted && !leftOut.has(hosts[index]!.name))
+          run.emit({ kind: 'unreachable', host: hosts[index]!.name, message: error.message });
       }
     });
     return { hosts: seen, unreachable };
@@ -216,13 +221,20 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     },
     lookAgain: async () => {
       const { hosts: known, unreachable } = current.fleet();
-      const leftOut = new Map(unreachable.map(({ host, error }) => [host.name, error]));
-      // Whoever was not there has no lock: the next run's.
+      const missing = new Map(unreachable.map(({ host, error }) => [host.name, error]));
+      // A host that was missing before has no lock of this run: the next run takes it.
       const reach = (host: Host) => {
-        const error = leftOut.get(host.name);
+        const error = missing.get(host.name);
         return error === undefined ? Promise.resolve() : Promise.reject(error);
       };
       current = watching(await look(reach, known));
+    },
+    leaveOut: (refused) => {
+      const names = new Set(refused.map(({ host }) => host.name));
+      for (const name of names) leftOut.add(name);
+      const { hosts: seen, unreachable, cluster: view } = current.fleet();
+      const kept = seen.filter(({ host }) => !names.has(host.name));
+      current = watching({ hosts: kept, unreachable: [...unreachable, ...refused], cluster: view });
     },
     close,
   };

@@ -14,6 +14,7 @@ import { makeFolder } from '../report/make-folder.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
 import { holder } from './holder.ts';
+import { refuseForeign } from './preflight.ts';
 import { withRun, type Run } from './run.ts';
 import { snapshotFolder, snapshotTo } from './snapshots.ts';
 import { confirmed } from './up.ts';
@@ -37,6 +38,7 @@ export const runSave = (outer: Context, flags: Flags, [file]: readonly string[])
     const path = file === undefined ? join(snapshotFolder(run), `${run.runId}.db`) : resolve(context.cwd, file);
     if (existsSync(path)) throw new UsageError(`${path} is there already; nothing was written`);
     const control = memberHost(inventory, connected.watch.fleet());
+    refuseForeign(run, [control.name]);
     const lock = await lockHosts(connected.remotes, holder(context, 'etcd snapshot save'));
     try {
       makeFolder(dirname(path));
@@ -81,7 +83,7 @@ function restored(run: Run): Pick<Restore, 'controls' | 'members'> {
 }
 
 /** @throws Refused unless the snapshot holds the certificate authority of these hosts. */
-async function refuseForeign(run: Run, hosts: readonly LinuxHost[], file: string): Promise<void> {
+async function refuseOtherSnapshot(run: Run, hosts: readonly LinuxHost[], file: string): Promise<void> {
   const fleet = run.connected.watch.fleet();
   const cas = new Set(hosts.map((host) => linuxFacts(fleet, host)!.caFingerprint));
   const [ca] = cas;
@@ -134,7 +136,11 @@ export const runRestore = (outer: Context, flags: Flags, [file]: readonly string
     if (file === undefined || !existsSync(snapshot)) throw new UsageError(`there is no snapshot ${snapshot}`);
     const about = restored(run);
     const hosts = [...new Set([...about.controls, ...about.members])];
-    await refuseForeign(run, about.controls, snapshot);
+    refuseForeign(
+      run,
+      hosts.map(({ name }) => name),
+    );
+    await refuseOtherSnapshot(run, about.controls, snapshot);
     context.err(
       `This puts ${inventory.name} back to ${snapshot}: every change since then is lost, and the API is away meanwhile.\n`,
     );

@@ -8,7 +8,7 @@ import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
-import { findings, obstacles } from './preflight.ts';
+import { findings, leaveOutRefused, obstacles } from './preflight.ts';
 import { withRun } from './run.ts';
 import { phasesOf, planOf } from './up.ts';
 
@@ -20,6 +20,7 @@ const shownAs = ({ phase, host, step, summary }: PlannedChange): object => ({ ph
 export const runPlan = (outer: Context, flags: Flags): Promise<number> =>
   withRun(outer, flags, 'plan', 'never-json', async (run) => {
     const { context } = run;
+    leaveOutRefused(run);
     const found = findings(run);
     const obstacle = obstacles(run, found);
     if (obstacle !== undefined && obstacle.exitCode === 7) throw obstacle;

@@ -1,13 +1,34 @@
 import { checks, surveyChecks } from '../checks/index.ts';
 import type { CheckedFinding } from '../checks/check.ts';
 import { runChecks, stops } from '../checks/run-checks.ts';
+import { changeRefusals, refusedWorkers } from '../cluster/change-refusals.ts';
 import { refusals } from '../cluster/refusals.ts';
 import type { Selection } from '../engine/target.ts';
-import { ChecksFailed, SeveralErrors, type KbuildError } from '../errors.ts';
+import { ChecksFailed, KbuildError, SeveralErrors } from '../errors.ts';
 import { findingsText } from '../report/findings.ts';
 import type { Surveys } from '../surveys/surveys.ts';
 import type { Run } from './run.ts';
 import { firstChanged, survey } from './survey.ts';
+
+/** Workers that `up` refuses leave the run as if they could not be reached: the others go on, and the exit code says so. */
+export function leaveOutRefused({ connected, context, emit, flags, inventory }: Run): void {
+  const refused = refusedWorkers(inventory, connected.watch.fleet(), flags.hosts);
+  if (refused.length === 0) return;
+  for (const { host, error } of refused) {
+    emit({ kind: 'left-out', host: host.name, message: error.message });
+    if (error instanceof KbuildError && error.remedy !== undefined) context.err(`  → ${error.remedy}\n`);
+  }
+  connected.leaveOut(refused);
+}
+
+/** @throws Refused when the live cluster, or one of these hosts, is not the inventory's to change. */
+export function refuseForeign(
+  { connected, inventory }: Pick<Run, 'connected' | 'inventory'>,
+  names: readonly string[],
+): void {
+  const refused = changeRefusals(inventory, connected.watch.fleet(), names);
+  if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
+}
 
 /** What a run may change, from its flags. */
 export const selectionOf = ({ flags }: Run): Selection => ({ hosts: flags.hosts, phases: flags.phase });

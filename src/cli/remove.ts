@@ -9,6 +9,7 @@ import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
 import { withRun, type Run } from './run.ts';
+import { refuseForeign } from './preflight.ts';
 import { snapshotBefore } from './snapshots.ts';
 import { carryOut, confirmed, phasesOf, planOf, withDeadline } from './up.ts';
 
@@ -60,6 +61,7 @@ export const runRemove = (outer: Context, flags: Flags, operands: readonly strin
     if (lost !== undefined) throw lost;
     // Decided once: while they leave, they look less and less like members.
     const leaving = leavingOf(inventory, connected.watch.fleet(), operands);
+    refuseForeign(run, operands);
     const refused = removalRefusals(inventory, connected.watch.fleet(), leaving);
     if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
     const list = (): readonly Phase[] =>

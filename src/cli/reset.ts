@@ -99,7 +99,10 @@ export const runReset = (outer: Context, flags: Flags): Promise<number> =>
     const confirmed = await confirmedNames(run, names);
     refuse(flags.hosts === undefined ? [] : confirmed);
     const { cluster } = fleet;
-    const code = await withDeadline(run, carryOut(carrying, 'reset', list, agreed));
+    const code = await withDeadline(
+      run,
+      carryOut(carrying, 'reset', list, agreed, new Set(flags.hosts === undefined ? [] : confirmed)),
+    );
     if (code === 0 && flags.hosts === undefined) await forgetCluster(run, cluster);
     return code;
   });

@@ -7,6 +7,7 @@ import { selftestPlan } from '../windows/selftest/plan.ts';
 import { selftest } from '../windows/selftest/selftest.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
+import { refuseForeign } from './preflight.ts';
 import { withRun } from './run.ts';
 
 /** Images of Windows are gigabytes. */
@@ -32,6 +33,7 @@ export const runSelftest = (outer: Context, flags: Flags): Promise<number> =>
     if (os !== 'windows' && os !== 'linux') throw new UsageError(`--os is windows or linux, not "${os}"`);
     const fleet = connected.watch.fleet();
     const cluster = liveCluster(fleet);
+    refuseForeign(run, [cluster.via]);
     const plan = selftestPlan(cluster, os);
     if (plan.groups.length === 0)
       throw new Refused(

@@ -1,6 +1,6 @@
 import { acting } from '../cluster/acting.ts';
 import { kubectl } from '../cluster/kubectl.ts';
-import { refusals } from '../cluster/refusals.ts';
+import { changeRefusals } from '../cluster/change-refusals.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import { firstServiceAddress } from '../inventory/subnets.ts';
 import { podNetwork } from '../surveys/pod-network.ts';
@@ -34,7 +34,8 @@ export async function surveyPods({
   const { cluster } = fleet;
   if (cluster.state === 'absent') return undefined;
   if (cluster.state === 'down') return { failed: `the cluster does not answer: ${cluster.reason}` };
-  if (refusals(inventory, fleet, flags.hosts).length > 0) return { failed: 'kbuild does not touch this cluster' };
+  const [refused] = changeRefusals(inventory, fleet, [cluster.via]);
+  if (refused !== undefined) return { failed: `kbuild makes no pods there: ${refused.message}` };
   const linux = cluster.nodes.filter((node) => !isWindows(node));
   const nodes = linux.flatMap(({ name, ready }) => (ready ? [name] : []));
   const notReady = linux.flatMap(({ name: node, ready, reason }) =>

@@ -1,6 +1,8 @@
+import { clusterRefusals, foreignHost } from '../cluster/change-refusals.ts';
 import { forceFreeLease, whoHoldsLease } from '../engine/lease.ts';
 import { forceUnlock, whoHolds } from '../engine/lock.ts';
-import { worstExitCode } from '../errors.ts';
+import { FactError, worstExitCode } from '../errors.ts';
+import { observedHost } from '../facts/fleet.ts';
 import { jsonDocument } from '../report/json.ts';
 import { apiHost } from './api-host.ts';
 import type { Connected } from './connect.ts';
@@ -12,48 +14,90 @@ import { withRun } from './run.ts';
 interface Shown {
   readonly holder: string | null;
   readonly freed: boolean;
+  /** Why `--force` did not free it. */
+  readonly notFreed?: Error;
 }
 
-async function shown(flags: Flags, look: () => Promise<string | undefined>, free: () => Promise<void>): Promise<Shown> {
+/** What a command wants with a lock: to see it, or to free it unless `refusal` says why not. */
+interface Wish {
+  readonly force: boolean;
+  readonly refusal: Error | undefined;
+}
+
+async function shown(
+  { force, refusal }: Wish,
+  look: () => Promise<string | undefined>,
+  free: () => Promise<void>,
+): Promise<Shown> {
   const held = await look();
-  const freed = held !== undefined && flags.force === true;
+  const freed = held !== undefined && force && refusal === undefined;
   if (freed) await free();
-  return { holder: held ?? null, freed };
+  return {
+    holder: held ?? null,
+    freed,
+    ...(held !== undefined && force && refusal !== undefined ? { notFreed: refusal } : {}),
+  };
 }
 
 /** The cluster's Lease; undefined where no API answers. */
-async function leaseOf(connected: Connected, flags: Flags): Promise<Shown | undefined> {
+async function leaseOf(connected: Connected, wish: Wish): Promise<Shown | undefined> {
   const api = apiHost(connected);
   return api === undefined
     ? undefined
     : shown(
-        flags,
+        wish,
         () => whoHoldsLease(api),
         () => forceFreeLease(api),
       );
 }
 
-const inWords = ({ holder, freed }: Shown): string =>
-  holder === null ? 'not locked' : `${freed ? 'freed; was ' : ''}held by ${holder}`;
+/** The error of a function that answers with one or throws it. */
+function errorOf(ask: () => Error | undefined): Error | undefined {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof FactError) return error;
+    throw error;
+  }
+}
 
-/** `kbuild unlock`: who holds the lock of each host and of the cluster; `--force` frees them. Jobs are never ended. */
+function inWords({ holder, freed, notFreed }: Shown): string {
+  if (holder === null) return 'not locked';
+  return `${freed ? 'freed; was ' : ''}held by ${holder}${notFreed === undefined ? '' : `; not freed: ${notFreed.message}`}`;
+}
+
+const asJson = ({ notFreed, ...lock }: Shown): object =>
+  notFreed === undefined ? lock : { ...lock, notFreed: notFreed.message };
+
+/**
+ * `kbuild unlock`: who holds the lock of each host and of the cluster; `--force` frees them, but not those of a host or cluster
+ * that is not the inventory's. Jobs are never ended.
+ */
 export const runUnlock = (outer: Context, flags: Flags): Promise<number> =>
-  withRun(outer, flags, 'unlock', 'never-json', async ({ connected, context }) => {
+  withRun(outer, flags, 'unlock', 'never-json', async ({ connected, context, inventory }) => {
+    const fleet = connected.watch.fleet();
+    const force = flags.force === true;
     const locks = await Promise.all(
-      connected.remotes.map(async (remote) => ({
-        host: remote.host.name,
-        ...(await shown(
-          flags,
+      connected.remotes.map(async (remote) => {
+        const { name } = remote.host;
+        const refusal = errorOf(() => foreignHost(inventory, fleet, observedHost(fleet, name)!));
+        const lock = await shown(
+          { force, refusal },
           () => whoHolds(remote),
           () => forceUnlock(remote),
-        )),
-      })),
+        );
+        return { host: name, ...lock };
+      }),
     );
-    const lease = await leaseOf(connected, flags);
-    if (flags.json === true) context.out(jsonDocument({ locks, lease: lease ?? null }));
+    const lease = await leaseOf(connected, { force, refusal: errorOf(() => clusterRefusals(inventory, fleet)[0]) });
+    if (flags.json === true)
+      context.out(jsonDocument({ locks: locks.map(asJson), lease: lease === undefined ? null : asJson(lease) }));
     else {
       for (const lock of locks) context.out(`${lock.host}: ${inWords(lock)}\n`);
       if (lease !== undefined) context.out(`cluster: ${inWords(lease)}\n`);
     }
-    return worstExitCode(connected.watch.fleet().unreachable.map(({ error }) => error));
+    return worstExitCode([
+      ...fleet.unreachable.map(({ error }) => error),
+      ...[...locks, ...(lease === undefined ? [] : [lease])].flatMap(({ notFreed }) => notFreed ?? []),
+    ]);
   });

@@ -12,7 +12,7 @@ import { findingsText } from '../report/findings.ts';
 import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
-import { findings, obstacles, selectionOf, surveyFirstChanged } from './preflight.ts';
+import { findings, leaveOutRefused, obstacles, refuseForeign, selectionOf, surveyFirstChanged } from './preflight.ts';
 import { apiHost } from './api-host.ts';
 import { tellFailures } from './failures.ts';
 import { withRun, type Run } from './run.ts';
@@ -49,12 +49,26 @@ export async function confirmed(run: Run, question: string): Promise<boolean> {
   return /^y(es)?$/i.test((await context.ask(`${question} [y/N] `)).trim());
 }
 
-/** Carries out a confirmed plan under the lock; returns the exit code of what failed, 0 for nothing. */
+/** Hosts of these phases that may be changed though they are foreign: their own names were typed. */
+export type Confirmed = ReadonlySet<string>;
+
+/** Asked once more under the lock: what was observed before it may have changed. @throws Refused */
+function refuseForeignHosts(run: Run, phases: readonly Phase[], typed: Confirmed): void {
+  const names = phases.flatMap(({ hosts }) => hosts.map(({ name }) => name));
+  const asked = [...new Set(names)].filter((name) => !typed.has(name));
+  if (asked.length > 0) refuseForeign(run, asked);
+}
+
+/**
+ * Carries out a confirmed plan under the lock; returns the exit code of what failed, 0 for nothing. @throws Refused when a host
+ * turned out to be foreign under the lock
+ */
 export async function carryOut(
   run: Run,
   command: string,
   list: (run: Run) => readonly Phase[],
   agreed: Plan,
+  typed: Confirmed = new Set(),
 ): Promise<number> {
   const { connected, context, flags, inventory, emit, signal } = run;
   const lock = await lockHosts(connected.remotes, holder(context, command));
@@ -67,6 +81,7 @@ export async function carryOut(
     if (!stillCounts(connected.watch.fleet(), lock, context.nowMs() - connected.lookedAtMs))
       await connected.lookAgain();
     const phases = phasesOf(run, list(run));
+    refuseForeignHosts(run, phases, typed);
     const due = planOf(run, phases).changes;
     const known = new Set(agreed.changes.map(changeId));
     const beyond = changesIn(due).filter((change) => !known.has(changeId(change)));
@@ -125,6 +140,7 @@ export async function withDeadline<R>(run: Run, work: Promise<R>): Promise<R> {
 export const runUp = (outer: Context, flags: Flags): Promise<number> =>
   withRun(outer, flags, 'up', 'as-json', async (run) => {
     const { context } = run;
+    leaveOutRefused(run);
     const found = findings(run);
     const noted = found.filter(({ severity }) => severity === 'warning');
     if (noted.length > 0 && flags.quiet !== true) context.err(findingsText(noted));

@@ -8,7 +8,8 @@ import { clusterCas, standing } from './standing.ts';
 
 const CA_KEY = '/etc/kubernetes/pki/ca.key';
 
-function anotherAuthority({ name, certificates }: Inventory, fleet: Fleet): readonly Refused[] {
+/** The inventory's own CA is not the live cluster's. Throws `FactError` when a fact that it needs is not known. */
+export function anotherAuthority({ name, certificates }: Inventory, fleet: Fleet): readonly Refused[] {
   const [live] = clusterCas(fleet);
   if (certificates.ca === undefined || live === undefined) return [];
   const wanted = spkiFingerprint(certificates.ca.cert);
@@ -22,8 +23,11 @@ function anotherAuthority({ name, certificates }: Inventory, fleet: Fleet): read
   ];
 }
 
-/** Who signs is settled when the cluster is made: kubeadm and the controller manager by the key on the hosts, or somebody else. */
-function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+/**
+ * Which program signs is settled when the cluster is made: kubeadm and the controller manager with the key on the hosts, or
+ * the signing command of the inventory. Throws `FactError` when a fact that it needs is not known.
+ */
+export function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   const seen = observedLinux(fleet).map(({ host, facts }) => ({
     host,
     facts,
@@ -53,9 +57,3 @@ function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refused[] {
         ),
       ];
 }
-
-/** What `up` refuses about who signs for the cluster. Throws `FactError` when a fact that it needs is not known. */
-export const authorityRefusals = (inventory: Inventory, fleet: Fleet): readonly Refused[] => [
-  ...anotherAuthority(inventory, fleet),
-  ...anotherSigner(inventory, fleet),
-];

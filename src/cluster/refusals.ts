@@ -1,84 +1,32 @@
 import { Refused } from '../errors.ts';
-import { linuxFacts, type Fleet, type Observed } from '../facts/fleet.ts';
+import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../inventory/select.ts';
-import { authorityRefusals } from './authority-refusals.ts';
+import { anotherSigner } from './authority-refusals.ts';
 import { calicoRefusals } from './calico-network.ts';
-import { shortFingerprint } from '../shell/fingerprint.ts';
+import { changeRefusals } from './change-refusals.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from './immutable.ts';
 import { pluginChange } from './plugin-change.ts';
 import { windowsNetworkRefusals } from './windows-network.ts';
-import { clusterCas, standing, toldClusterName } from './standing.ts';
+import { standing } from './standing.ts';
 
 /**
- * Everything about whose cluster this is that `up` refuses, all at once; empty when it may go on. Nothing was touched.
- * `hosts` are the patterns of `--hosts`: who would be changed. Throws `FactError` when a fact that it needs is not known.
+ * Why `up` may not start, all at once; empty when it may. A refused worker is no reason: `refusedWorkers` leaves it out.
+ * `hosts` are the patterns of `--hosts`: the hosts that would be changed. Throws `FactError` when a fact that it needs is not
+ * known.
  */
 export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly string[]): readonly Refused[] {
-  const cas = severalCas(inventory, fleet);
-  if (cas !== undefined) return [cas];
+  const others = fleet.hosts.flatMap(({ host }) => (host.role === 'worker' ? [] : [host.name]));
   return [
-    ...adoption(inventory, fleet),
-    ...authorityRefusals(inventory, fleet),
-    ...fleet.hosts.flatMap((seen) => foreignHost(inventory, fleet, seen)),
+    ...changeRefusals(inventory, fleet, others),
+    ...anotherSigner(inventory, fleet),
     ...liveSettings(inventory, fleet),
     ...windowsNetworkRefusals(inventory, fleet),
     ...calicoRefusals(inventory, fleet),
     ...growth(inventory, fleet, hosts),
     ...founding(inventory, fleet, hosts),
-  ];
-}
-
-function severalCas(inventory: Inventory, fleet: Fleet): Refused | undefined {
-  const byCa = new Map<string, string[]>();
-  for (const { host, facts } of fleet.hosts) {
-    if (facts.caFingerprint === 'absent') continue;
-    byCa.set(facts.caFingerprint, [...(byCa.get(facts.caFingerprint) ?? []), host.name]);
-  }
-  if (byCa.size < 2) return undefined;
-  const held = [...byCa].map(([ca, names]) => `${names.join(', ')}: ${shortFingerprint(ca)}…`).join('; ');
-  return new Refused(
-    inventory.name,
-    `the hosts belong to ${String(byCa.size)} clusters, by the public keys of their CAs (${held})`,
-    'take the hosts of the other cluster out of the inventory, or `kbuild reset --hosts` those that it no longer needs',
-  );
-}
-
-function adoption(inventory: Inventory, fleet: Fleet): readonly Refused[] {
-  const { adopt } = inventory.kubernetes;
-  const [ca] = clusterCas(fleet);
-  if (adopt === undefined || ca === undefined || ca === adopt) return [];
-  return [
-    new Refused(
-      inventory.name,
-      `kubernetes.adopt names CA ${adopt}, the cluster has ${ca}`,
-      'set kubernetes.adopt to the fingerprint of the cluster that you mean, or remove it',
-    ),
-  ];
-}
-
-function foreignHost(inventory: Inventory, fleet: Fleet, { host, facts }: Observed): readonly Refused[] {
-  if (standing({ inventory, host, facts, fleet }) !== 'foreign') return [];
-  const reset = `kbuild reset --hosts ${host.name}`;
-  const told = toldClusterName(facts);
-  if (told !== undefined && told !== inventory.name) {
-    return [
-      new Refused(
-        host.name,
-        `it belongs to the cluster "${told}", this inventory is "${inventory.name}"`,
-        `use the inventory of "${told}", set kubernetes.adopt: ${facts.caFingerprint} to take that cluster over, or \`${reset}\` to free the host`,
-      ),
-    ];
-  }
-  const traces = [...facts.kubernetesTraces].slice(0, 4).join(', ');
-  return [
-    new Refused(
-      host.name,
-      `it holds remnants of a cluster that kbuild does not know (${traces}${facts.kubernetesTraces.size > 4 ? ', …' : ''})`,
-      `\`${reset}\` cleans it`,
-    ),
   ];
 }
 

@@ -36,6 +36,18 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
   if (holder !== undefined && lost.some(({ name }) => name === holder.name))
     found.push(new Refused(holder.name, `the cluster's endpoint ${inventory.endpoint} is its address`));
 
+  for (const { name, host, internalAddress } of leaving) {
+    const node = cluster.nodes.find((one) => one.name === name && one.ready);
+    if (host !== undefined || node === undefined || ['', internalAddress].includes(node.internalAddress)) continue;
+    found.push(
+      new Refused(
+        name,
+        `its node is Ready at ${node.internalAddress}, and the inventory says ${internalAddress}: it is not gone`,
+        `correct the address of ${name} in the inventory`,
+      ),
+    );
+  }
+
   let { members } = cluster;
   for (const one of leaving) {
     for (const { id } of membersOf({ members }, one)) {

@@ -1,19 +1,19 @@
 import { Refused } from '../errors.ts';
-import type { Fleet } from '../facts/fleet.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
+import { observedHost, type Fleet, type Observed } from '../facts/fleet.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import { selects } from '../inventory/select.ts';
 import { membersOf } from './members.ts';
-import { standing, toldClusterName } from './standing.ts';
+import { clusterRefusals, foreignHost, hostRefusal } from './change-refusals.ts';
+import { livingThere } from './living-there.ts';
+import { standing } from './standing.ts';
 
-/** What is to be torn down, and what was said about it. */
+/** What is to be torn down, and which names were typed to confirm it. */
 export interface ResetRequest {
   /** Patterns of `--hosts`; undefined: the whole cluster. */
   readonly hosts?: readonly string[] | undefined;
   /** Names that were typed to confirm (`--yes-destroy HOST`): only these may lose what is not ours. */
   readonly confirmed: readonly string[];
 }
-
-const factsOf = (fleet: Fleet, host: Host) => fleet.hosts.find((observed) => observed.host.name === host.name)?.facts;
 
 /**
  * Hosts that `reset --hosts` would take out of a live cluster: for them it is the same as `remove`. Members, and the
@@ -29,48 +29,56 @@ export function leavingByReset(
   return inventory.hosts
     .filter(({ name }) => selects(hosts, name))
     .filter((host) => {
-      const facts = factsOf(fleet, host);
-      if (facts !== undefined && standing({ inventory, host, facts, fleet }) === 'foreign') return false;
+      const observed = observedHost(fleet, host.name);
+      if (observed !== undefined && foreignHost(inventory, fleet, observed) !== undefined) return false;
       return cluster.nodes.some(({ name }) => name === host.name) || membersOf(cluster, host).length > 0;
     })
     .map(({ name }) => name);
 }
 
+/** A control plane or etcd host of a cluster that does not answer: it cannot leave, and its etcd member may be needed. */
+function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Observed): readonly Refused[] {
+  const { role } = host;
+  if (fleet.cluster.state === 'up' || (role !== 'control-plane' && role !== 'etcd')) return [];
+  if (standing({ inventory, host, facts, fleet }) !== 'joined') return [];
+  return [
+    new Refused(
+      host.name,
+      `it is ${role === 'etcd' ? 'an etcd member' : 'a control plane'} of a cluster that does not answer, and its etcd member may be needed`,
+      'bring the cluster back first: `kbuild status` says what does not answer',
+    ),
+  ];
+}
+
+function unconfirmed(fleet: Fleet, observed: Observed, refused: Refused): Refused {
+  const { name } = observed.host;
+  const alive = livingThere(observed);
+  const command = `\`kbuild reset --hosts ${name} --yes-destroy ${name}\``;
+  return new Refused(
+    name,
+    refused.message.replace(`${name}: refused: `, ''),
+    alive.length > 0
+      ? `a cluster may live there (${alive.join(', ')} runs): find out which one before anything there is deleted`
+      : `${command} cleans it all the same`,
+  );
+}
+
 /**
  * Everything that `reset` refuses, all at once. Members of a live cluster are never reset alone: they leave it, and what
  * stands against that is `removalRefusals`' business; a control plane of a cluster that does not answer cannot leave it. A
- * foreign host is cleaned only after its own name was typed.
+ * foreign host is cleaned only after its own name was typed; a cluster of another name or CA never as a whole.
  */
 export function resetRefusals(inventory: Inventory, fleet: Fleet, request: ResetRequest): readonly Refused[] {
-  return inventory.hosts
-    .filter(({ name }) => selects(request.hosts, name))
-    .flatMap((host): readonly Refused[] => {
-      const facts = factsOf(fleet, host);
-      if (facts === undefined) return [];
-      const its = standing({ inventory, host, facts, fleet });
-      if (
-        request.hosts !== undefined &&
-        its === 'joined' &&
-        fleet.cluster.state !== 'up' &&
-        (host.role === 'control-plane' || host.role === 'etcd')
-      )
-        return [
-          new Refused(
-            host.name,
-            `it is ${host.role === 'etcd' ? 'an etcd member' : 'a control plane'} of a cluster that does not answer, and its etcd member may be needed`,
-            'bring the cluster back first; `kbuild reset` without --hosts tears all of it down',
-          ),
-        ];
-      if (its !== 'foreign' || request.confirmed.includes(host.name)) return [];
-      const told = toldClusterName(facts);
-      return [
-        new Refused(
-          host.name,
-          told === undefined
-            ? 'it holds remnants of a cluster that kbuild does not know'
-            : `it belongs to the cluster "${told}"`,
-          `\`kbuild reset --hosts ${host.name} --yes-destroy ${host.name}\` cleans it all the same`,
-        ),
-      ];
-    });
+  const about = fleet.hosts.filter(({ host }) => selects(request.hosts, host.name));
+  const refused = about.map((observed) => ({ observed, refusal: foreignHost(inventory, fleet, observed) }));
+  const cleansOnlyForeign = request.hosts !== undefined && refused.every(({ refusal }) => refusal !== undefined);
+  return [
+    ...(cleansOnlyForeign ? [] : clusterRefusals(inventory, fleet)),
+    ...refused.flatMap(({ observed, refusal }) => {
+      if (refusal !== undefined)
+        return request.confirmed.includes(observed.host.name) ? [] : [unconfirmed(fleet, observed, refusal)];
+      if (request.hosts === undefined) return [];
+      return hostRefusal(inventory, fleet, observed) ?? silentMember(inventory, fleet, observed);
+    }),
+  ];
 }

@@ -1,21 +1,31 @@
 import type { Fleet } from '../facts/fleet.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
+import { Refused } from '../errors.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import type { Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import { acting, liveCluster } from './acting.ts';
 import { withJoinToken } from './join-token.ts';
 import { kubectl } from './kubectl.ts';
+import { nodeElsewhere, type Identity } from './lives-elsewhere.ts';
 
 /** A worker, of whichever system, and the cluster that it joins; a step's `Target` is one. */
-interface Joining {
+interface Joining extends Identity {
   readonly inventory: Inventory;
-  readonly host: Host;
   readonly fleet: Fleet;
 }
 
-/** The join of a worker in words, with what was found of its earlier life. */
-export function workerJoinText({ inventory, host, fleet: { cluster } }: Joining): string {
+/** @throws Refused where the node of the host's name is Ready on another machine: it is not deleted for this host's join. */
+export function refuseElsewhere(joining: Identity & { readonly fleet: Fleet }): void {
+  const elsewhere = nodeElsewhere(joining, joining.fleet);
+  if (elsewhere !== undefined) throw new Refused(joining.host.name, elsewhere);
+}
+
+/** The join of a worker in words, with what was found of its earlier life. @throws Refused like `refuseElsewhere` */
+export function workerJoinText(joining: Joining): string {
+  refuseElsewhere(joining);
+  const { inventory, host } = joining;
+  const { cluster } = joining.fleet;
   const stale = cluster.state === 'up' && cluster.nodes.some(({ name }) => name === host.name);
   return `join ${host.name} to ${inventory.endpoint} as a worker${stale ? ' (found a stale node of that name)' : ''}`;
 }

@@ -14,6 +14,8 @@ interface HostPlace {
 export type Event =
   | { readonly kind: 'connecting'; readonly hosts: readonly string[] }
   | { readonly kind: 'unreachable'; readonly host: string; readonly message: string }
+  /** A host that the run leaves out, and why; the others go on. */
+  | { readonly kind: 'left-out'; readonly host: string; readonly message: string }
   | { readonly kind: 'observed'; readonly hosts: number; readonly durationMs: number }
   | { readonly kind: 'locked'; readonly hosts: number }
   | {

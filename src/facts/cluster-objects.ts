@@ -27,6 +27,7 @@ interface RawNode {
     readonly conditions?: readonly Condition[];
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
     readonly nodeInfo: {
+      readonly machineID?: string;
       readonly kubeletVersion: string;
       readonly osImage: string;
       readonly containerRuntimeVersion: string;
@@ -84,6 +85,7 @@ export const parseNodes = (out: string): readonly NodeView[] =>
       os: status.nodeInfo.osImage,
       runtime: status.nodeInfo.containerRuntimeVersion,
       internalAddress: status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '',
+      machineId: status.nodeInfo.machineID ?? '',
       labels,
       annotations: metadata.annotations ?? {},
       taints: (spec.taints ?? []).map(({ key, value, effect }) =>

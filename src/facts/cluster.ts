@@ -13,6 +13,8 @@ export interface NodeView {
   readonly os: string;
   readonly runtime: string;
   readonly internalAddress: string;
+  /** As the kubelet read it (/etc/machine-id on Linux); empty when unknown. */
+  readonly machineId: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];

@@ -16,6 +16,7 @@ import { secretYaml } from '../cluster/secret-yaml.ts';
 import { withSharedCertificates } from '../cluster/shared-certificates.ts';
 import { leavesOf, signedCertificates } from '../cluster/signed-certificates.ts';
 import { standing } from '../cluster/standing.ts';
+import { refuseElsewhere } from '../cluster/worker-join.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
@@ -98,6 +99,7 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
 
 /** What of the host's earlier life is still in etcd, in words. @throws Refused when it cannot be taken out. */
 function stale(target: Target, cluster: ClusterUp): string {
+  refuseElsewhere(target);
   if (target.inventory.etcd.topology === 'stacked') refuseTakenAddress(cluster.members, target.host);
   const [member] = membersOf(cluster, target.host);
   if (member === undefined)

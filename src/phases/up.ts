@@ -7,6 +7,7 @@ import { corednsSpread } from '../kubeadm/coredns-spread.ts';
 import { etcdClientCertificate } from '../etcd/client-certificate.ts';
 import { etcdEndpoints } from '../etcd/endpoints.ts';
 import { externalEtcd } from '../etcd/external.ts';
+import { earlierMachineGone } from '../kubeadm/earlier-machine.ts';
 import { kubeadmInit } from '../kubeadm/init.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { controlPlanesWell, controlPlaneServes, joinControlPlane } from '../kubeadm/join-control-plane.ts';
@@ -123,7 +124,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       title: 'Join control planes',
       ...linux,
       hosts: founders,
-      steps: [controlPlanesWell, joinControlPlane(before), noMarker, kubeVip],
+      steps: [earlierMachineGone, controlPlanesWell, joinControlPlane(before), noMarker, kubeVip],
       concurrency: 1,
       overlaps: true,
     },
@@ -132,7 +133,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       title: 'Join workers',
       ...linux,
       hosts: workers,
-      steps: [undoHalfFinished(before), kubeadmPatches, joinWorker, noMarker],
+      steps: [undoHalfFinished(before), kubeadmPatches, earlierMachineGone, joinWorker, noMarker],
       overlaps: true,
     },
     ...windows.join,

@@ -10,6 +10,8 @@ export function line(event: TimedEvent): string | undefined {
       return `connecting to ${String(event.hosts.length)} hosts`;
     case 'unreachable':
       return `! ${event.message}`;
+    case 'left-out':
+      return `! ${event.host} is left out, the other hosts go on: ${event.message}`;
     case 'observed':
       return `observed ${String(event.hosts)} hosts in ${seconds(event.durationMs)}`;
     case 'locked':

@@ -139,6 +139,7 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
         return;
       case 'connecting':
       case 'unreachable':
+      case 'left-out':
       case 'observed':
       case 'locked':
       case 'changed':

@@ -31,13 +31,14 @@ test('an empty fleet and a converged one are accepted', () => {
 });
 
 test('each names the way to go and exits with 7', () => {
-  const fleet = fleetOf([[cp1, joinedControlPlane()], [w1, joinedWorker({ caFingerprint: OTHER_CA })]], live); // prettier-ignore
+  const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
+  const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedControlPlane({ caFingerprint: OTHER_CA })]], live); // prettier-ignore
   for (const refused of refusals(inventory, fleet)) {
     expect(refused.exitCode).toBe(7);
     expect(refused.remedy).not.toBe('');
   }
   expect(messages(inventory, fleet)).toEqual([
-    'demo: refused: the hosts belong to 2 clusters, by the public keys of their CAs (cp1: sha256:aaaaaaaaaaaa…; w1: sha256:bbbbbbbbbbbb…)',
+    'demo: refused: the hosts belong to 2 clusters, by the public keys of their CAs (cp1: sha256:aaaaaaaaaaaa…; cp2: sha256:bbbbbbbbbbbb…)',
   ]);
 });
 
@@ -61,19 +62,20 @@ describe('refused', () => {
     );
   });
 
-  test('remnants without a marker', () => {
+  test('leftovers without a marker on a control plane', () => {
     const facts = factsOf({ kubernetesTraces: new Set(['/var/lib/etcd/member']) });
-    expect(
-      messages(
-        inventory,
-        fleetOf([
-          [cp1, factsOf()],
-          [w1, facts],
-        ]),
-      ),
-    ).toEqual([
-      // prettier-ignore
-      'w1: refused: it holds remnants of a cluster that kbuild does not know (/var/lib/etcd/member)',
+    const fleet = fleetOf([[cp1, facts], [w1, factsOf()]]); // prettier-ignore
+    expect(messages(inventory, fleet)).toContain(
+      'cp1: refused: it holds leftovers of a cluster that kbuild does not know (/var/lib/etcd/member)',
+    );
+    expect(refusals(inventory, fleet)[0]!.remedy).toBe(
+      'take cp1 out of the inventory, or, if no cluster needs what is on it, clean it with `kbuild reset --hosts cp1`; it deletes the etcd data in /var/lib/etcd: copy that folder first if a cluster may need it',
+    );
+  });
+
+  test('the cluster that answers, when it has another name', () => {
+    expect(messages(inventory, { ...converged, cluster: { ...live, name: 'prod' } })).toEqual([
+      'demo: refused: the cluster that answers on cp1 is called "prod", this inventory is "demo"',
     ]);
   });
 

@@ -93,6 +93,8 @@ export const factsOf = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
     services: new Map(),
     files: new Map(),
     interfaces: [],
+    listeners: [],
+    machineId: 'absent',
     firewall: [],
     kubeChains: [],
     leftovers: [],
@@ -146,6 +148,7 @@ export const nodeOf = (node: Partial<NodeView> & { readonly name: string }): Nod
   os: 'Debian GNU/Linux 12 (bookworm)',
   runtime: 'containerd://2.2.9',
   internalAddress: '10.0.0.21',
+  machineId: '',
   labels: {},
   annotations: {},
   taints: [],
@@ -193,12 +196,23 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   ...cluster,
 });
 
-/** A fleet of hosts with their facts; whoever of the inventory is not named could not be reached. */
+/** The host's own address, unless a test says what its interfaces are. */
+const withAddress = (host: LinuxHost, facts: LinuxFacts): LinuxFacts =>
+  facts.interfaces.length > 0
+    ? facts
+    : (Object.create(facts, {
+        interfaces: {
+          value: [{ name: 'eth0', addresses: [host.internalAddress], mac: '', mtu: 1500 }],
+          enumerable: true,
+        },
+      }) as LinuxFacts);
+
+/** A fleet of hosts with their facts; hosts of the inventory that are not named could not be reached. */
 export function fleetOf(
   seen: readonly (readonly [LinuxHost, LinuxFacts])[],
   cluster: ClusterView = { state: 'absent' },
 ): Fleet {
-  const hosts = seen.map(([host, facts]) => ({ os: 'linux' as const, host, facts }));
+  const hosts = seen.map(([host, facts]) => ({ os: 'linux' as const, host, facts: withAddress(host, facts) }));
   return { hosts, unreachable: [], cluster };
 }
 

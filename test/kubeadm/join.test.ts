@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Refused } from '../../src/errors.ts';
+import { earlierMachineGone } from '../../src/kubeadm/earlier-machine.ts';
 import { jobEnded } from '../../src/kubeadm/job-ended.ts';
 import { joinWorker } from '../../src/kubeadm/join-worker.ts';
 import { kubeadmInit } from '../../src/kubeadm/init.ts';
@@ -89,6 +90,30 @@ describe('joining', () => {
     const { on, sent } = recordingOn({ run: () => TOKEN });
     await change!.apply!(on);
     expect(sent[0]).toMatchObject({ host: 'cp1', script: expect.stringContaining('delete node') as string });
+  });
+
+  test('is refused while the node of its name is Ready on another machine: that node is not deleted', () => {
+    const away = clusterOf({ nodes: [...live.nodes, nodeOf({ name: 'w1', internalAddress: '10.0.0.99' })] });
+    expect(() => joinWorker.diff(targetOf(inventory, w1, fleetOf([CONTROL, [w1, factsOf()]], away)))).toThrow(
+      'w1: refused: its node is Ready on another machine (10.0.0.99), and this host is 10.0.0.21',
+    );
+  });
+
+  test('of a machine that was installed anew waits until its old node is not Ready', () => {
+    const waits = (node: Partial<ReturnType<typeof nodeOf>>) => {
+      const cluster = clusterOf({ nodes: [...live.nodes, nodeOf({ name: 'w1', machineId: 'aa', ...node })] });
+      const fleet = fleetOf([CONTROL, [w1, factsOf({ machineId: 'bb' })]], cluster);
+      return earlierMachineGone.diff(targetOf(inventory, w1, fleet));
+    };
+    expect(waits({})).toEqual([
+      {
+        summary:
+          "wait until the earlier machine's node is not Ready (node w1 is Ready with machine-id aa, this host has bb)",
+      },
+    ]);
+    expect(waits({ ready: false })).toEqual([]);
+    expect(waits({ machineId: 'bb' })).toEqual([]);
+    expect(waits({ machineId: '' })).toEqual([]);
   });
 
   test('needs nothing where the host is a member', () => {

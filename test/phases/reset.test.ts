@@ -209,9 +209,37 @@ describe('refused', () => {
 
   test('a foreign host whose name was not typed', () => {
     expect(messages(foreign, { confirmed: ['demo'] })).toEqual([
-      '7 w1: refused: it holds remnants of a cluster that kbuild does not know',
+      '7 w1: refused: it belongs to another cluster (CA sha256:bbbbbbbbbbbb…, demo has sha256:aaaaaaaaaaaa…)',
     ]);
     expect(messages(foreign, { hosts: ['w1'], confirmed: ['w1'] })).toEqual([]);
+  });
+
+  test('the whole cluster, when the one that answers has another name', () => {
+    const prod = { ...fleet, cluster: { ...live, name: 'prod' } };
+    expect(messages(prod, { confirmed: ['demo'] })).toEqual([
+      '7 demo: refused: the cluster that answers on cp1 is called "prod", this inventory is "demo"',
+    ]);
+  });
+
+  test('no remedy offers to destroy what runs there', () => {
+    const alive = joinedWorker({
+      caFingerprint: OTHER_CA,
+      listeners: [{ protocol: 'tcp', port: 2379, address: '*', process: 'etcd' }],
+    });
+    const [refused] = resetRefusals(inventory, fleetOf([[cp1, joinedControlPlane()], [w1, alive]], live), { confirmed: [] }); // prettier-ignore
+    expect(refused!.remedy).toBe(
+      'a cluster may live there (a kubelet, etcd runs): find out which one before anything there is deleted',
+    );
+  });
+
+  test('an empty host whose node is Ready on another machine, though its name was typed', () => {
+    const elsewhere = clusterOf({
+      nodes: [...clusterOf().nodes, nodeOf({ name: 'w1', internalAddress: '10.0.0.99' })],
+    });
+    const seen = fleetOf([[cp1, joinedControlPlane()], [w1, factsOf()]], elsewhere); // prettier-ignore
+    expect(messages(seen, { hosts: ['w1'], confirmed: ['w1'] })).toEqual([
+      '7 w1: refused: its node is Ready on another machine (10.0.0.99), and this host is 10.0.0.21',
+    ]);
   });
 
   test('nothing of our own cluster', () => {

@@ -305,7 +305,10 @@ test('a half-finished join is undone and done again', async () => {
 
 test('a stale node of that name goes before the join', () => {
   const it = world();
-  it.cluster = clusterOf({ caFingerprint: CA.fingerprint, nodes: [nodeOf({ name: 'cp1' }), nodeOf({ name: 'win1' })] });
+  it.cluster = clusterOf({
+    caFingerprint: CA.fingerprint,
+    nodes: [nodeOf({ name: 'cp1' }), nodeOf({ name: 'win1', internalAddress: it.host.internalAddress })],
+  });
   expect(due(it)).toContain('join win1 to k8s.example:6443 as a worker (found a stale node of that name)');
 });
 

@@ -1,0 +1,166 @@
+import { FactError, Refused } from '../errors.ts';
+import type { Fleet, Observed } from '../facts/fleet.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import { selects } from '../inventory/select.ts';
+import { shortFingerprint } from '../shell/fingerprint.ts';
+import { anotherAuthority } from './authority-refusals.ts';
+import { memberElsewhere, nodeElsewhere } from './lives-elsewhere.ts';
+import { wayToClean } from './living-there.ts';
+import { clusterCas, standing, toldClusterName } from './standing.ts';
+
+/** Hosts whose CA may be the cluster's: a second CA among them means that the inventory mixes two clusters. */
+const HOLDS_CLUSTER: ReadonlySet<string> = new Set(['control-plane', 'etcd']);
+
+function severalCas(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  const byCa = new Map<string, string[]>();
+  for (const { host, facts } of fleet.hosts) {
+    if (!HOLDS_CLUSTER.has(host.role) || facts.caFingerprint === 'absent') continue;
+    byCa.set(facts.caFingerprint, [...(byCa.get(facts.caFingerprint) ?? []), host.name]);
+  }
+  if (byCa.size < 2) return [];
+  const held = [...byCa].map(([ca, names]) => `${names.join(', ')}: ${shortFingerprint(ca)}…`).join('; ');
+  return [
+    new Refused(
+      inventory.name,
+      `the hosts belong to ${String(byCa.size)} clusters, by the public keys of their CAs (${held})`,
+      'take the hosts of the other cluster out of the inventory',
+    ),
+  ];
+}
+
+function adoption(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  const { adopt } = inventory.kubernetes;
+  const [ca] = clusterCas(fleet);
+  if (adopt === undefined || ca === undefined || ca === adopt) return [];
+  return [
+    new Refused(
+      inventory.name,
+      `kubernetes.adopt names CA ${adopt}, the cluster has ${ca}`,
+      'set kubernetes.adopt to the fingerprint of the cluster that you mean, or remove it',
+    ),
+  ];
+}
+
+function anotherName(inventory: Inventory, { cluster }: Fleet): readonly Refused[] {
+  if (cluster.state !== 'up' || cluster.name === inventory.name) return [];
+  if (inventory.kubernetes.adopt === cluster.caFingerprint) return [];
+  return [
+    new Refused(
+      inventory.name,
+      `the cluster that answers on ${cluster.via} is called "${cluster.name}", this inventory is "${inventory.name}"`,
+      `use the inventory of "${cluster.name}", or set kubernetes.adopt: ${cluster.caFingerprint} to take that cluster over`,
+    ),
+  ];
+}
+
+/**
+ * Why no command may change anything: the cluster's CA or name is not the inventory's. Throws `FactError` when a fact that it
+ * needs is not known.
+ */
+export function clusterRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  const several = severalCas(inventory, fleet);
+  if (several.length > 0) return several;
+  return [...adoption(inventory, fleet), ...anotherAuthority(inventory, fleet), ...anotherName(inventory, fleet)];
+}
+
+function foreign(inventory: Inventory, fleet: Fleet, observed: Observed): Refused {
+  const { host, facts } = observed;
+  const clean = wayToClean(observed, `kbuild reset --hosts ${host.name}`);
+  const told = toldClusterName(facts);
+  if (told !== undefined && told !== inventory.name)
+    return new Refused(
+      host.name,
+      `it belongs to the cluster "${told}", this inventory is "${inventory.name}"`,
+      `use the inventory of "${told}", or set kubernetes.adopt: ${facts.caFingerprint} to take that cluster over; else ${clean}`,
+    );
+  const [ca] = clusterCas(fleet);
+  if (ca !== undefined && facts.caFingerprint !== 'absent' && facts.caFingerprint !== ca)
+    return new Refused(
+      host.name,
+      `it belongs to another cluster (CA ${shortFingerprint(facts.caFingerprint)}…, ${inventory.name} has ${shortFingerprint(ca)}…)`,
+      clean,
+    );
+  const traces = [...facts.kubernetesTraces].slice(0, 4).join(', ');
+  const more = facts.kubernetesTraces.size > 4 ? ', …' : '';
+  return new Refused(host.name, `it holds leftovers of a cluster that kbuild does not know (${traces}${more})`, clean);
+}
+
+/** True for a worker whose leftovers carry our marker and another cluster's CA: its name alone does not make it ours. */
+function isOfAnotherCa(fleet: Fleet, { host, facts }: Observed): boolean {
+  const cas = clusterCas(fleet);
+  return host.role === 'worker' && facts.caFingerprint !== 'absent' && cas.size > 0 && !cas.has(facts.caFingerprint);
+}
+
+/**
+ * Why no command but `reset`, after the host's own name was typed, may change this host: what is on it is not ours. undefined
+ * when it is ours, or nothing. Throws `FactError` when a fact that it needs is not known.
+ */
+export function foreignHost(inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
+  const { host, facts } = observed;
+  const isForeign = standing({ inventory, host, facts, fleet }) === 'foreign' || isOfAnotherCa(fleet, observed);
+  return isForeign ? foreign(inventory, fleet, observed) : undefined;
+}
+
+/** What the cluster knows under the host's name runs on another machine: it must not be taken for this host's leftover. */
+function mistakenHost(inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
+  const { host, facts } = observed;
+  const { cluster } = fleet;
+  if (standing({ inventory, host, facts, fleet }) === 'joined') return undefined;
+  const etcd = cluster.etcd?.state === 'up' ? cluster.etcd : cluster.state === 'up' ? cluster : { members: [] };
+  const elsewhere =
+    nodeElsewhere(observed, fleet) ?? (host.role === 'worker' ? undefined : memberElsewhere(observed, etcd.members));
+  if (elsewhere === undefined) return undefined;
+  return new Refused(
+    host.name,
+    elsewhere,
+    `correct the address of ${host.name} in the inventory, or give this host another name there`,
+  );
+}
+
+/**
+ * Why no command may change this host; undefined when commands may. Throws `FactError` when a fact that it needs is not known.
+ */
+export const hostRefusal = (inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined =>
+  foreignHost(inventory, fleet, observed) ?? mistakenHost(inventory, fleet, observed);
+
+/**
+ * Why a command may not change these hosts of the inventory, all at once; empty when it may. Every command that changes
+ * something asks it before it changes anything. Throws `FactError` when a fact that it needs is not known.
+ */
+export function changeRefusals(inventory: Inventory, fleet: Fleet, names: readonly string[]): readonly Refused[] {
+  const several = severalCas(inventory, fleet);
+  if (several.length > 0) return several;
+  const about = fleet.hosts.filter(({ host }) => names.includes(host.name));
+  return [
+    ...clusterRefusals(inventory, fleet),
+    ...about.flatMap((observed) => hostRefusal(inventory, fleet, observed) ?? []),
+  ];
+}
+
+/** A worker that a run leaves out, and why. */
+export interface LeftOut {
+  readonly host: Host;
+  readonly error: Error;
+}
+
+/**
+ * The workers among `hosts` (patterns) that `up` leaves out while the rest goes on: refused ones, and those of which it cannot
+ * tell whether they are.
+ */
+export function refusedWorkers(
+  inventory: Inventory,
+  fleet: Fleet,
+  hosts: readonly string[] | undefined,
+): readonly LeftOut[] {
+  return fleet.hosts
+    .filter(({ host }) => host.role === 'worker' && selects(hosts, host.name))
+    .flatMap((observed): readonly LeftOut[] => {
+      try {
+        const error = hostRefusal(inventory, fleet, observed);
+        return error === undefined ? [] : [{ host: observed.host, error }];
+      } catch (error) {
+        if (error instanceof FactError && error.host === observed.host.name) return [{ host: observed.host, error }];
+        throw error;
+      }
+    });
+}

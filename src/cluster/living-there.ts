@@ -1,0 +1,51 @@
+import { FactError } from '../errors.ts';
+import type { Observed } from '../facts/fleet.ts';
+import { paths } from '../paths.ts';
+
+/** Programs of a cluster by the name of their process, as `ss` shows it. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  kubelet: 'a kubelet',
+  'kube-apiserver': 'an API server',
+  etcd: 'etcd',
+  k3s: 'k3s',
+  'k3s-server': 'k3s',
+  'k3s-agent': 'k3s',
+  rke2: 'RKE2',
+  kubelite: 'MicroK8s',
+  k0s: 'k0s',
+};
+
+const HEALTHY_KUBELET = 'a kubelet';
+
+function running({ os, facts }: Observed): readonly string[] {
+  const listening = os === 'linux' ? facts.listeners.flatMap(({ process }) => PROGRAMS[process] ?? []) : [];
+  return [...new Set([...(facts.kubeletHealthy ? [HEALTHY_KUBELET] : []), ...listening])].sort();
+}
+
+/**
+ * The programs of a cluster that run on the host, in words for a message; empty when none does. A fact that could not be
+ * read counts as a running program: nothing is called dead that was not seen.
+ */
+export function livingThere(observed: Observed): readonly string[] {
+  try {
+    return running(observed);
+  } catch (error) {
+    if (error instanceof FactError) return [`something that could not be read (${error.message})`];
+    throw error;
+  }
+}
+
+/**
+ * How to free a host of leftovers, in one sentence: `kbuild reset` only where no program of a cluster runs. Throws
+ * `FactError` when a fact that it needs is not known.
+ */
+export function wayToClean(observed: Observed, reset: string): string {
+  const { host, facts } = observed;
+  const alive = livingThere(observed);
+  if (alive.length > 0)
+    return `a cluster may live there (${alive.join(', ')} runs on ${host.name}): find out which, and take ${host.name} out of this inventory`;
+  const data = facts.kubernetesTraces.has(`${paths.etcdData}/member`)
+    ? `; it deletes the etcd data in ${paths.etcdData}: copy that folder first if a cluster may need it`
+    : '';
+  return `take ${host.name} out of the inventory, or, if no cluster needs what is on it, clean it with \`${reset}\`${data}`;
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { changeRefusals, refusedWorkers } from '../../src/cluster/change-refusals.ts';
+import { refusals } from '../../src/cluster/refusals.ts';
+import { FactError } from '../../src/errors.ts';
+import type { Fleet } from '../../src/facts/fleet.ts';
+import type { LinuxFacts } from '../../src/facts/linux.ts';
+import {
+  clusterOf,
+  cp1,
+  factsOf,
+  fleetOf,
+  hostOf,
+  inventoryOf,
+  joinedControlPlane,
+  joinedWorker,
+  nodeOf,
+  OTHER_CA,
+  w1,
+} from '../fakes/cluster.ts';
+
+const w2 = hostOf({ name: 'w2', internalAddress: '10.0.0.22' });
+const inventory = inventoryOf({ hosts: [cp1, w1, w2] });
+const live = clusterOf({
+  nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' }), nodeOf({ name: 'w2', internalAddress: '10.0.0.22' })],
+});
+const seen = (facts: LinuxFacts, cluster = live): Fleet =>
+  fleetOf([[cp1, joinedControlPlane()], [w1, facts], [w2, joinedWorker()]], cluster); // prettier-ignore
+const messages = (fleet: Fleet, ...names: readonly string[]) =>
+  changeRefusals(inventory, fleet, names).map(({ message }) => message);
+const prod = joinedWorker({ kubeconfigCluster: { name: 'prod', server: '' }, caFingerprint: OTHER_CA });
+const silent = (facts: LinuxFacts): LinuxFacts =>
+  Object.defineProperty(facts, 'kubernetesTraces', {
+    get: () => {
+      throw new FactError('w1', 'kubernetesTraces', 'no answer');
+    },
+  });
+
+describe('a command that changes hosts', () => {
+  test('is refused where one of them is of another cluster, however many it names', () => {
+    const text = 'w1: refused: it belongs to the cluster "prod", this inventory is "demo"';
+    expect(messages(seen(prod), 'w1')).toEqual([text]);
+    expect(messages(seen(prod), 'w2', 'w1')).toEqual([text]);
+    expect(messages(seen(prod), 'w2')).toEqual([]);
+  });
+
+  test('is refused where the cluster that answers has another name, whichever hosts it names', () => {
+    const fleet = seen(joinedWorker(), { ...live, name: 'prod' });
+    expect(messages(fleet, 'w2')).toEqual([
+      'demo: refused: the cluster that answers on cp1 is called "prod", this inventory is "demo"',
+    ]);
+  });
+
+  test('may change an adopted cluster of another name', () => {
+    const { kubernetes } = inventory;
+    const adopting = { ...inventory, kubernetes: { ...kubernetes, adopt: live.caFingerprint } };
+    expect(changeRefusals(adopting, seen(joinedWorker(), { ...live, name: 'prod' }), ['w2'])).toEqual([]);
+  });
+
+  test('takes our marker for no proof where the CA is of another cluster', () => {
+    const marked = joinedWorker({ caFingerprint: OTHER_CA, marker: { cluster: 'demo', action: 'join', job: 'x' } });
+    expect(messages(seen(marked), 'w1')).toEqual([
+      'w1: refused: it belongs to another cluster (CA sha256:bbbbbbbbbbbb…, demo has sha256:aaaaaaaaaaaa…)',
+    ]);
+  });
+
+  test('does not offer to clean a host on which a cluster lives, nor one on which that could not be read', () => {
+    const remedy = (facts: LinuxFacts) => changeRefusals(inventory, seen(facts), ['w1'])[0]!.remedy;
+    expect(remedy({ ...prod, kubeletHealthy: true })).not.toContain('kbuild reset');
+    const unread = Object.defineProperty({ ...prod }, 'kubeletHealthy', {
+      get: () => {
+        throw new FactError('w1', 'kubeletHealthy', 'no answer');
+      },
+    });
+    expect(remedy(unread)).toContain('a cluster may live there (something that could not be read');
+    expect(remedy({ ...prod, kubeletHealthy: false })).toContain('`kbuild reset --hosts w1`');
+  });
+});
+
+describe('a Ready node of the host’s name', () => {
+  const at = (internalAddress: string, over: Partial<ReturnType<typeof nodeOf>> = {}) =>
+    clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1', internalAddress, machineId: 'aa', ...over })] });
+
+  test('on another machine is not the leftover of an empty host: both sides are named', () => {
+    expect(messages(seen(factsOf({ machineId: 'bb' }), at('10.0.0.99')), 'w1')).toEqual([
+      'w1: refused: its node is Ready on another machine (10.0.0.99, machine-id aa), and this host is 10.0.0.21, machine-id bb',
+    ]);
+  });
+
+  test.each([
+    ['is at the host’s own address', factsOf(), at('10.0.0.21')],
+    ['is not Ready', factsOf(), at('10.0.0.99', { ready: false })],
+    ['is that of a host that has joined', joinedWorker(), at('10.0.0.21')],
+  ] as const)('refuses nothing where it %s', (_, facts, cluster) => {
+    expect(messages(seen(facts, cluster), 'w1')).toEqual([]);
+  });
+
+  test('and a healthy etcd member of its name at another address: a control plane is refused, too', () => {
+    const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
+    const member = { id: '2', name: 'cp2', peerUrl: 'https://10.0.0.77:2380', learner: false, healthy: true, leader: false, dbSize: 1 }; // prettier-ignore
+    const refused = (over: Partial<typeof member>) =>
+      changeRefusals(
+        inventoryOf({ hosts: [cp1, cp2] }),
+        fleetOf([[cp1, joinedControlPlane()], [cp2, factsOf()]], clusterOf({ members: [{ ...member, ...over }] })), // prettier-ignore
+        ['cp2'],
+      ).map(({ message }) => message);
+    expect(refused({})).toEqual([
+      'cp2: refused: its etcd member 2 is healthy on another machine (10.0.0.77), and this host is 10.0.0.12',
+    ]);
+    expect(refused({ healthy: false })).toEqual([]);
+    expect(refused({ peerUrl: 'https://10.0.0.12:2380' })).toEqual([]);
+  });
+});
+
+describe('a refused worker', () => {
+  const names = (fleet: Fleet, hosts?: readonly string[]) =>
+    refusedWorkers(inventory, fleet, hosts).map(({ host, error }) => `${host.name}: ${error.name}`);
+
+  test('is left out of `up`, and no reason to refuse the others', () => {
+    expect(names(seen(prod))).toEqual(['w1: Refused']);
+    expect(refusals(inventory, seen(prod))).toEqual([]);
+  });
+
+  test('is left out, too, where its facts do not tell whose it is', () => {
+    expect(names(seen(silent(joinedWorker())))).toEqual(['w1: FactError']);
+  });
+
+  test('that --hosts does not name does not matter', () => {
+    expect(names(seen(prod), ['w2'])).toEqual([]);
+  });
+
+  test('is no excuse for a control plane whose facts are unknown', () => {
+    const fleet = fleetOf([[cp1, silent(joinedControlPlane())], [w1, joinedWorker()]], live); // prettier-ignore
+    expect(() => refusals(inventory, fleet)).toThrow(FactError);
+  });
+});
