@@ -1,3 +1,4 @@
+import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { paths } from '../paths.ts';
@@ -32,6 +33,11 @@ export const kubernetesPackages: readonly Step[] = [
     (target) => ({ ...Object.fromEntries(NAMES.map((name) => [name, version(target)])), 'kubernetes-cni': 'any' }),
     { upgrades: 'held', optional: ['cri-tools'], sources: [paths.kubernetesSource] },
   ),
-  // Until kubeadm has run, the kubelet restarts in a loop by design: it need not be active.
-  service('kubelet', { uses: [dirname(paths.kubeletProxy)], after: [kubeletProxy], wanted: 'enabled' }),
+  // Until kubeadm has run, the kubelet restarts in a loop by design. On a host that has joined it must not be stopped;
+  // one that does not stay up for its configuration is mended by the steps about that.
+  service('kubelet', {
+    uses: [dirname(paths.kubeletProxy)],
+    after: [kubeletProxy],
+    wanted: (target) => (standing(target) === 'joined' ? 'started' : 'enabled'),
+  }),
 ];

@@ -6,14 +6,22 @@ import { paths } from '../paths.ts';
 import { script } from '../templates.ts';
 import { fileState } from './file.ts';
 
+/**
+ * How a service should be.
+ * - `running`: enabled and active
+ * - `started`: enabled and neither stopped nor failed; systemd may be starting it again after a crash
+ * - `enabled`: need not run, but what runs must not be older than what it uses
+ */
+export type WantedService = 'running' | 'started' | 'enabled';
+
 /** What a service lives on, and how it should be. */
 export interface ServiceOptions {
   /** Files and folders that it reads when it starts. */
   readonly uses: readonly string[];
   /** Steps that write what it uses: due ones of them make a restart due, so that a plan tells of it beforehand. */
   readonly after?: readonly Step[];
-  /** `enabled`: need not run, but what runs must not be older than what it uses. Default `running`. */
-  readonly wanted?: 'running' | 'enabled';
+  /** Default `running`. A function where it depends on what the host is. */
+  readonly wanted?: WantedService | ((target: Target) => WantedService);
   /** How what it uses is taken over. `reload`: without an interruption; `uses` are then files. Default `restart`. */
   readonly on?: 'restart' | 'reload';
 }
@@ -22,6 +30,15 @@ const ENABLED: ReadonlySet<string> = new Set(['enabled', 'static', 'indirect', '
 
 /** A service of type notify says that it reloads after its reload was asked for: it runs all the while. */
 const RUNNING: ReadonlySet<string> = new Set(['active', 'reloading']);
+
+const MASKED: ReadonlySet<string> = new Set(['masked', 'masked-runtime']);
+
+/** True when a service is in the state that is wanted of its process. */
+function isUp({ active }: ServiceState, wanted: WantedService): boolean {
+  if (RUNNING.has(active)) return true;
+  if (wanted === 'enabled') return active !== 'inactive';
+  return wanted === 'started' && active === 'activating';
+}
 
 /**
  * The hash that apply-service.sh notes of the files that a service loaded; undefined when a file is missing. A reload
@@ -56,24 +73,25 @@ function dueChange(target: Target, unit: string, options: ServiceOptions): Chang
   const { facts, host } = target;
   const state = facts.services.get(unit);
   if (state === undefined) throw new Error(`service ${unit} is not watched: add it to watchedUnits`);
-  const wanted = options.wanted ?? 'running';
+  const wanted = typeof options.wanted === 'function' ? options.wanted(target) : (options.wanted ?? 'running');
   const enable = !ENABLED.has(state.enabled);
-  const runs = RUNNING.has(state.active) || (wanted === 'enabled' && state.active !== 'inactive');
+  const runs = isUp(state, wanted);
   const changedUnit = state.needsDaemonReload ? 'its unit changed' : undefined;
   const why = runs && state.startedMs > 0 ? (changedUnit ?? outdated(target, unit, state, options)) : undefined;
   const takeOver = changedUnit === undefined ? (options.on ?? 'restart') : 'restart';
   const verbs = [
+    ...(MASKED.has(state.enabled) ? ['unmask'] : []),
     ...(enable && (wanted === 'enabled' || state.load !== 'not-found') ? ['enable'] : []),
-    ...(wanted === 'running' && !runs ? ['start'] : why === undefined ? [] : [takeOver]),
+    ...(wanted !== 'enabled' && !runs ? ['start'] : why === undefined ? [] : [takeOver]),
   ];
   if (verbs.length === 0) return undefined;
   const found =
     why ?? `found ${state.load === 'not-found' ? 'none' : `${state.enabled || 'not enabled'}, ${state.active}`}`;
   return {
-    summary: `${verbs.join(' and ')} ${unit} (${found})`,
+    summary: `${new Intl.ListFormat('en', { style: 'long' }).format(verbs)} ${unit} (${found})`,
     disrupts: verbs.includes('restart') && hasKubelet(facts),
     apply: async (on) => {
-      const action = verbs.find((verb) => verb !== 'enable') ?? 'none';
+      const action = verbs.find((verb) => verb !== 'enable' && verb !== 'unmask') ?? 'none';
       const note = options.on === 'reload' ? paths.applied : '';
       await on(host).run(
         script('linux/apply-service.sh', { UNIT: unit, ACTION: action, USES: options.uses, APPLIED: note }),

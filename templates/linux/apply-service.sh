@@ -2,7 +2,10 @@
 # that it reads. APPLIED: folder where the hash of what was loaded is noted; empty: nowhere.
 unit=$UNIT.service
 systemctl daemon-reload
-if [ "$(systemctl show -p UnitFileState --value "$unit")" = masked ]; then systemctl unmask "$unit"; fi
+case $(systemctl show -p UnitFileState --value "$unit") in
+  masked) systemctl unmask "$unit" ;;
+  masked-runtime) systemctl --runtime unmask "$unit" ;;
+esac
 # A file that is dated in the future, from before the clock was set, would look newer than any start.
 now=$(mktemp)
 trap 'rm -f "$now"' EXIT

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Target } from '../../src/engine/step.ts';
 import { kubernetesPackages } from '../../src/node/kubernetes-packages.ts';
+import { clusterOf, joinedWorker, nodeOf } from '../fakes/cluster.ts';
 import { converged } from '../fakes/converged.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { target } from '../fakes/target.ts';
@@ -17,6 +18,22 @@ test('a fresh host needs the repository, the exact version and the kubelet enabl
 
 test('a converged host needs nothing, though its kubelet restarts in a loop until kubeadm has run', async () =>
   expect(summaries(await converged('worker'))).toEqual([]));
+
+describe('a kubelet that is enabled and stopped', () => {
+  const stopped = new Map([
+    ['kubelet', { load: 'loaded', active: 'inactive', enabled: 'enabled', startedMs: 0, needsDaemonReload: false }],
+  ]);
+
+  test('is left alone before the host has joined', async () =>
+    expect(summaries(await converged('worker', {}, { services: stopped }))).toEqual([]));
+
+  test('is started on a host that has joined', async () => {
+    const { kubernetesTraces, caFingerprint, kubeconfigCluster } = joinedWorker();
+    const about = { cluster: clusterOf({ name: 'test', nodes: [nodeOf({ name: 'w1' })] }) };
+    const facts = { kubernetesTraces, caFingerprint, kubeconfigCluster, services: stopped };
+    expect(summaries(await converged('worker', about, facts))).toEqual(['start kubelet (found enabled, inactive)']);
+  });
+});
 
 test('a host that has joined keeps the version of the cluster when the inventory names another', async () => {
   const traces = { kubernetesTraces: new Set(['/etc/kubernetes/kubelet.conf']) };

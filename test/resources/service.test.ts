@@ -59,6 +59,24 @@ test('one that only has to be enabled need not run', () => {
   expect(kubelet.diff(target()).map(({ summary }) => summary)).toEqual(['enable kubelet (found none)']);
 });
 
+test.each([
+  ['inactive', ['start kubelet (found enabled, inactive)']],
+  ['failed', ['start kubelet (found enabled, failed)']],
+  ['activating', []],
+  ['active', []],
+])('one that has to be started, found %s', (active, expected) => {
+  const kubelet = service('kubelet', { uses: [], wanted: () => 'started' });
+  expect(summaries({ active }, '', kubelet)).toEqual(expected);
+});
+
+test('one that is masked is unmasked, and the plan says so', async () => {
+  const [change] = due({ load: 'masked', enabled: 'masked', active: 'inactive', startedMs: 0 });
+  expect(change!.summary).toBe('unmask, enable, and start containerd (found masked, inactive)');
+  const { on, sent } = recordingOn();
+  await change!.apply!(on);
+  expect(sent[0]).toHaveProperty('script', expect.stringContaining('UNIT=containerd\nACTION=start\n'));
+});
+
 test('a restart says so to the script', async () => {
   const { on, sent } = recordingOn();
   await due({ startedMs: 1 })[0]!.apply!(on);
