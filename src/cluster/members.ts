@@ -79,6 +79,11 @@ export async function passAddGate(control: Remote<'sh'>, joining: MemberOf): Pro
   passGate(joining.name, view, { kind: 'add' });
 }
 
+/** @throws Refused unless every member of etcd, asked at this moment, votes and is healthy: only then one may restart. */
+export async function passRestartGate(control: Remote<'sh'>, host: MemberOf): Promise<void> {
+  passGate(host.name, await observeEtcd(control), { kind: 'add' });
+}
+
 /**
  * Adds a host to etcd as a learner, which has no vote and costs no quorum; tells with whom its member is to start.
  * @throws Refused unless etcd, asked at this moment, may get another member.

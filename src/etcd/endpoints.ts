@@ -1,13 +1,9 @@
-import { initDocuments } from '../cluster/kubeadm-config.ts';
-import { kubectl } from '../cluster/kubectl.ts';
 import { same } from '../cluster/compare.ts';
-import { secretYaml } from '../cluster/secret-yaml.ts';
+import { applySettings } from '../cluster/kubeadm-settings.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
-import { FIELD_MANAGER } from '../facts/ownership.ts';
-import { script } from '../templates.ts';
 
 /** The endpoints that the cluster's stored configuration names. */
 function stored({ configuration }: ClusterUp): readonly string[] {
@@ -44,23 +40,13 @@ export const etcdEndpoints: Step = {
     const isOld = !same([...found].sort(), [...etcd.endpoints].sort());
     const isNoted = same([...stored(cluster)].sort(), [...etcd.endpoints].sort());
     if (!isOld && (isNoted || cluster.via !== host.name)) return [];
-    const parts = cluster.via === host.name && !isNoted ? ['cluster'] : ['manifests'];
+    const parts = [cluster.via === host.name && !isNoted ? ('cluster' as const) : ('manifests' as const)];
     return [
       {
         summary: `lead the API server of ${host.name} to etcd at ${etcd.endpoints.map(hostOf).join(', ')} (found ${(isOld ? found : stored(cluster)).map(hostOf).join(', ')})`,
         disrupts: isOld,
         apply: async (on) => {
-          await on(host).job(
-            'etcd-endpoints',
-            script('linux/kubeadm-settings.sh', {
-              PARTS: parts,
-              NODE: host.name,
-              KUBECTL: kubectl(inventory, host).join(' '),
-              MANAGER: FIELD_MANAGER,
-              SETTINGS: '',
-            }),
-            { 'config.yaml': secretYaml(initDocuments(inventory, host)) },
-          );
+          await applySettings(on, inventory, host, { job: 'etcd-endpoints', parts });
         },
       },
     ];

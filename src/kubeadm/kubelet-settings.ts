@@ -1,4 +1,5 @@
-import { KUBEADMS_OWN_FLAGS, ownKubeletConfig } from '../cluster/kubelet-config.ts';
+import { hostPatches, KUBEADMS_OWN_FLAGS, ownKubeletConfig } from '../cluster/kubelet-config.ts';
+import { patchedKubeletConfig } from '../cluster/kubelet-patches.ts';
 import { kubeletArguments } from '../cluster/kubeadm-config.ts';
 import { holds } from '../cluster/compare.ts';
 import { editedParts } from '../cluster/settings.ts';
@@ -6,7 +7,6 @@ import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import type { JsonObject } from '../inventory/inventory.ts';
-import { merged } from '../inventory/merge.ts';
 import { paths } from '../paths.ts';
 import { script } from '../templates.ts';
 
@@ -24,11 +24,11 @@ function differing(expected: JsonObject, live: JsonObject): readonly string[] {
 function configDifference({ inventory, host, facts }: Target, cluster: ClusterUp): readonly string[] {
   const live = facts.kubeletConfig;
   if (live === 'absent') return [];
-  // A patch file of the user's may say anything: then the host's own settings are all that can be compared.
-  const patched = Object.keys(inventory.kubeadm.patches).some((name) => name.startsWith('kubeletconfiguration'));
+  const expected = patchedKubeletConfig(cluster.kubeletConfiguration, hostPatches(inventory, host));
+  if (expected !== undefined) return differing(expected, live);
+  // A patch that only kubeadm can apply: then the host's own settings are all that can be compared.
   const own = ownKubeletConfig(inventory, host);
-  if (patched) return Object.keys(own).filter((key) => !holds(own[key], live[key]));
-  return differing(merged(cluster.kubeletConfiguration, own), live);
+  return Object.keys(own).filter((key) => !holds(own[key], live[key]));
 }
 
 /** The arguments as they should be: kubeadm's own as they are, the inventory's, nothing else. */

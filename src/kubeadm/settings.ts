@@ -1,21 +1,24 @@
 import { acting } from '../cluster/acting.ts';
-import { initDocuments } from '../cluster/kubeadm-config.ts';
-import { kubectl } from '../cluster/kubectl.ts';
 import { same } from '../cluster/compare.ts';
-import { secretYaml } from '../cluster/secret-yaml.ts';
-import { editedParts, settingsNote, settingsOf, type SettingsPart } from '../cluster/settings.ts';
+import { applySettings, inOrder, type KubeadmPart } from '../cluster/kubeadm-settings.ts';
+import { passRestartGate } from '../cluster/members.ts';
+import { editedParts, editedPatches, settingsNote, settingsOf, type SettingsPart } from '../cluster/settings.ts';
 import { standing } from '../cluster/standing.ts';
-import type { Step } from '../engine/step.ts';
+import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
-import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import { FIELD_MANAGER } from '../facts/ownership.ts';
+import type { ClusterUp } from '../facts/cluster.ts';
+import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
-import { script } from '../templates.ts';
+import type { On } from '../remote/remote.ts';
+import { kubeadmPatches } from './patches.ts';
 
 const INVENTORY_NAME: Readonly<Record<SettingsPart, string>> = {
   cluster: 'kubeadm.cluster',
   kubelet: 'kubelet',
   kubeProxy: 'kubeadm.kubeProxy',
+  patches: 'kubeadm.patches',
+  proxy: 'proxy',
+  images: 'kubernetes.imageRepository',
 };
 
 /** What of `kubeadm.cluster` can be changed on a live cluster by writing the control plane's manifests anew. */
@@ -62,7 +65,50 @@ const others = (inventory: Inventory, fleet: Fleet, host: LinuxHost): readonly L
     .filter((seen) => standing({ inventory, fleet, ...seen }) === 'joined')
     .map((seen) => seen.host);
 
-/** kubeadm settings that were edited after init are drift: applied by kubeadm's own phases, refused where there is none. */
+/** What kubeadm does about edited parts on the control plane that acts, and on every other one. */
+function rewritten(
+  inventory: Inventory,
+  cluster: ClusterUp,
+  edited: readonly SettingsPart[],
+): { readonly acting: readonly KubeadmPart[]; readonly others: readonly KubeadmPart[] } {
+  const etcd: readonly KubeadmPart[] = inventory.etcd.topology === 'stacked' ? ['etcd'] : [];
+  const patches = editedPatches(inventory, cluster);
+  const isPatched = (...targets: readonly string[]) =>
+    patches.some((name) => targets.some((target) => name.startsWith(target)));
+  const eachOf: Readonly<Record<SettingsPart, readonly KubeadmPart[]>> = {
+    cluster: ['manifests'],
+    kubelet: [],
+    kubeProxy: [],
+    proxy: ['manifests'],
+    // An image that cannot be pulled ends the run before a manifest names it.
+    images: ['pull', 'manifests', ...etcd],
+    patches: [...(isPatched('kube-') ? (['manifests'] as const) : []), ...(isPatched('etcd') ? etcd : [])],
+  };
+  const actingOf: Readonly<Record<SettingsPart, readonly KubeadmPart[]>> = {
+    cluster: ['cluster'],
+    kubelet: ['kubelet'],
+    kubeProxy: ['kubeProxy'],
+    proxy: ['kubeProxy'],
+    images: ['cluster', 'kubeProxy', 'coredns'],
+    patches: isPatched('corednsdeployment') ? ['coredns'] : [],
+  };
+  const others = inOrder(edited.flatMap((part) => eachOf[part]));
+  return { acting: inOrder([...others, ...edited.flatMap((part) => actingOf[part])]), others };
+}
+
+/** One control plane: its patch files as they should be, then what reads them. */
+async function rewrite(target: Target, on: On, parts: readonly KubeadmPart[], note: string): Promise<void> {
+  const { inventory, host } = target;
+  // Another host may not have come to its own patches yet.
+  for (const change of kubeadmPatches.diff(target)) await change.apply?.(on);
+  if (parts.includes('etcd')) await passRestartGate(on(host), host);
+  await applySettings(on, inventory, host, { parts, note });
+}
+
+/**
+ * Settings that reach the cluster through kubeadm and were edited after init are drift: applied by kubeadm's own phases, one
+ * control plane after another, each until it is ready again; refused where there is no such phase.
+ */
 export const kubeadmSettings: Step<'cluster'> = {
   name: 'kubeadm-settings',
   settleMs: 60_000,
@@ -72,30 +118,26 @@ export const kubeadmSettings: Step<'cluster'> = {
     if (edited.length === 0) return [];
     if (edited !== 'unknown' && edited.includes('cluster')) refuseFixed(inventory, facts.settings);
     const parts = edited === 'unknown' ? [] : edited;
+    const work = rewritten(inventory, facts, parts);
     return [
       {
         summary:
           edited === 'unknown'
             ? `note the kubeadm settings of ${inventory.name} (found no note)`
             : `apply the edited settings of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')} to the live cluster`,
+        disrupts: work.others.length > 0,
         apply: async (on) => {
           const host = acting(fleet);
-          const apply = (to: LinuxHost, what: readonly string[], note: string): Promise<string> =>
-            on(to).job(
-              'kubeadm-settings',
-              script('linux/kubeadm-settings.sh', {
-                PARTS: what,
-                NODE: to.name,
-                KUBECTL: kubectl(inventory, to).join(' '),
-                MANAGER: FIELD_MANAGER,
-                SETTINGS: note,
-              }),
-              { 'config.yaml': secretYaml(initDocuments(inventory, to)) },
-            );
-          // One after another, each until its API server is back; noted when all of them have it.
-          if (parts.includes('cluster'))
-            for (const other of others(inventory, fleet, host)) await apply(other, ['manifests'], '');
-          await apply(host, parts, JSON.stringify(settingsNote(inventory)));
+          const targetOf = (one: LinuxHost): Target => ({
+            inventory,
+            host: one,
+            facts: linuxFacts(fleet, one)!,
+            fleet,
+          });
+          if (work.others.length > 0)
+            for (const other of others(inventory, fleet, host)) await rewrite(targetOf(other), on, work.others, '');
+          // Noted when all of them have it.
+          await rewrite(targetOf(host), on, work.acting, JSON.stringify(settingsNote(inventory)));
         },
       },
     ];

@@ -1,7 +1,34 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Applies edited kubeadm settings to a live cluster with kubeadm's own phases, and notes them. Parameters: PARTS (cluster,
-# kubelet, kubeProxy, or manifests: what cluster does beyond the first control plane; one a line), NODE, KUBECTL (words), MANAGER, SETTINGS (a ConfigMap; empty: none). config.yaml lies beside the script.
-server_pod() { $KUBECTL -n kube-system get pod "kube-apiserver-$NODE" -o "jsonpath={.metadata.annotations.kubernetes\.io/config\.hash} {.status.containerStatuses[0].ready}" 2>/dev/null; }
+# Applies edited settings to a live cluster with kubeadm's own phases, and notes them. Parameters: PARTS (one a line: pull the
+# images; cluster: upload the configuration and write the manifests; manifests; etcd: its manifest; kubelet, kubeProxy, coredns),
+# NODE, KUBECTL (words), MANAGER, SETTINGS (a ConfigMap; empty: none), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty:
+# none; kubeadm puts them into the manifests that it writes). config.yaml lies beside the script.
+if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
+  export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
+fi
+manifests=/etc/kubernetes/manifests
+pod() { $KUBECTL -n kube-system get pod "$1-$NODE" -o "jsonpath={.metadata.annotations.kubernetes\.io/config\.hash} {.status.containerStatuses[0].ready}" 2>/dev/null; }
+sum() { sha256sum 2>/dev/null <"$manifests/$1.yaml" || echo 'none -'; }
+
+# Runs a command that writes the manifests of COMPONENTS (words) anew; waits for each that it changed.
+rewrite() {
+  components=$1
+  shift
+  before=$(for one in $components; do echo "$one $(sum "$one") $(pod "$one" || true)"; done)
+  "$@"
+  echo "$before" | while read -r one old _ pod; do
+    if [ "$old" = "$(sum "$one" | cut -d ' ' -f 1)" ]; then continue; fi
+    # The old pod answers until the kubelet has noticed its new manifest.
+    until=$(($(date +%s) + 240))
+    while now=$(pod "$one") || true; [ "$now" = "$pod" ] || [ "${now#* }" != true ] || ! $KUBECTL get --raw /readyz >/dev/null 2>&1; do
+      if [ "$(date +%s)" -gt $until ]; then
+        echo "$one of $NODE is not ready with its new manifest $manifests/$one.yaml after 240 s; the other control planes keep what they have. Correct the setting or the patch and run the same command again" >&2
+        exit 1
+      fi
+      sleep 1
+    done
+  done
+}
 
 # Where an authority signs elsewhere, kubeadm's phases want all the kubeconfigs of a founder. The one that joined control
 # planes never had, and that users put away, is stood for by one without credentials.
@@ -16,24 +43,24 @@ fi
 
 for part in $PARTS; do
   case $part in
+    pull) kubeadm config images pull --config config.yaml ;;
     cluster | manifests)
       if [ "$part" = cluster ]; then kubeadm init phase upload-config kubeadm --config config.yaml; fi
-      before=$(server_pod)
-      sum=$(sha256sum </etc/kubernetes/manifests/kube-apiserver.yaml)
-      kubeadm init phase control-plane all --config config.yaml
-      if [ "$sum" != "$(sha256sum </etc/kubernetes/manifests/kube-apiserver.yaml)" ]; then
-        # The old server answers until the kubelet has noticed its new manifest.
-        until=$(($(date +%s) + 240))
-        while now=$(server_pod) || true; [ "$now" = "$before" ] || [ "${now#* }" != true ]; do
-          if [ "$(date +%s)" -gt $until ]; then echo 'the API server did not come back with its new settings' >&2; exit 1; fi
-          sleep 1
-        done
-      fi
+      rewrite 'kube-apiserver kube-controller-manager kube-scheduler' kubeadm init phase control-plane all --config config.yaml
       ;;
+    etcd) rewrite etcd kubeadm init phase etcd local --config config.yaml ;;
     kubelet) kubeadm init phase upload-config kubelet --config config.yaml ;;
     kubeProxy)
-      kubeadm init phase addon kube-proxy --config config.yaml
-      $KUBECTL -n kube-system rollout restart daemonset/kube-proxy
+      # A cluster may have been made without it.
+      there=$($KUBECTL -n kube-system get daemonset kube-proxy --ignore-not-found -o name)
+      if [ -n "$there" ]; then
+        kubeadm init phase addon kube-proxy --config config.yaml
+        $KUBECTL -n kube-system rollout restart daemonset/kube-proxy
+      fi
+      ;;
+    coredns)
+      there=$($KUBECTL -n kube-system get deployment coredns --ignore-not-found -o name)
+      if [ -n "$there" ]; then kubeadm init phase addon coredns --config config.yaml; fi
       ;;
   esac
 done

@@ -7,11 +7,36 @@ import type { Inventory, JsonObject } from '../../src/inventory/inventory.ts';
 import { kubeletSettings } from '../../src/kubeadm/kubelet-settings.ts';
 import { kubeadmPatches } from '../../src/kubeadm/patches.ts';
 import { kubeadmSettings } from '../../src/kubeadm/settings.ts';
-import { clusterOf, cp1, factsOf, fleetOf, inventoryOf, joinedControlPlane, targetOf, w1 } from '../fakes/cluster.ts';
+import {
+  clusterOf,
+  cp1,
+  factsOf,
+  fleetOf,
+  inventoryOf,
+  joinedControlPlane,
+  nodeOf,
+  targetOf,
+  w1,
+} from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const before = inventoryOf();
 const withCluster = (cluster: JsonObject): Inventory => inventoryOf({ kubeadm: { ...before.kubeadm, cluster } });
+
+/** What etcd's own member list says when its one member is well, as the probe prints it. */
+const HEALTHY = `alarms {}
+members {"members":[{"ID":1,"name":"cp1","peerURLs":["https://10.0.0.11:2380"],"clientURLs":["https://10.0.0.11:2379"]}]}
+health [{"endpoint":"https://10.0.0.11:2379","health":true}]
+status []`;
+
+/** The parameters of a script, by name; lines of one. */
+const parameters = (script: string): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    [...script.matchAll(/^([A-Z_]+)=(?:'([^']*)'|(\S*))$/gm)].map(([, name, quoted, plain]) => [
+      name!,
+      (quoted ?? plain ?? '').split('\n'),
+    ]),
+  );
 
 const due = (inventory: Inventory, settings: JsonObject | undefined) => {
   const cluster = clusterOf({ settings });
@@ -52,6 +77,84 @@ describe('kubeadm settings of a live cluster', () => {
     expect(() => due(withCluster(cluster), settingsOf(before))).toThrow(name);
   });
 
+  describe('that reach pods', () => {
+    const patched = (patches: Readonly<Record<string, string>>) =>
+      inventoryOf({ kubeadm: { ...before.kubeadm, patches } });
+    const proxied = inventoryOf({ proxy: { http: 'http://p.example:3128', noProxy: ['10.0.0.0/8', 'x.example'] } });
+    const moved = inventoryOf({ kubernetes: { ...before.kubernetes, imageRepository: 'r.example/k8s' } });
+    const partsOf = async (inventory: Inventory, noted: JsonObject) => {
+      const [change] = due(inventory, noted);
+      const { on, sent } = recordingOn({ run: () => HEALTHY });
+      await change!.apply!(on);
+      const job = sent.at(-1) as { readonly script: string };
+      const written = sent.flatMap((one) => (one.kind === 'write' ? [one.path] : []));
+      return { summary: change!.summary, disrupts: change!.disrupts, written, ...parameters(job.script) };
+    };
+    const scheduler = { 'kube-scheduler+merge.yaml': 'metadata: { labels: { a: b } }' };
+
+    test('a patch file that was edited is written and applied, and the plan names it', async () => {
+      expect(await partsOf(patched(scheduler), settingsOf(patched({ 'kube-scheduler+merge.yaml': 'a: b' })))).toEqual(
+        expect.objectContaining({
+          summary: 'apply the edited settings of kubeadm.patches to the live cluster',
+          disrupts: true,
+          written: ['/etc/kubernetes/patches/kube-scheduler+merge.yaml'],
+          PARTS: ['manifests'],
+        }),
+      );
+    });
+
+    test('a patch file that was removed is drift; one that an older kbuild never noted is, too', async () => {
+      expect(await partsOf(before, settingsOf(patched(scheduler)))).toMatchObject({ PARTS: ['manifests'] });
+      const old = Object.fromEntries(Object.entries(settingsOf(before)).filter(([part]) => part !== 'patches'));
+      expect(await partsOf(patched(scheduler), old)).toMatchObject({ PARTS: ['manifests'] });
+      expect(due(before, old)).toEqual([]);
+    });
+
+    test('a patch of etcd rewrites etcd alone, one of CoreDNS the addon', async () => {
+      const noted = settingsOf(before);
+      expect(await partsOf(patched({ 'etcd+merge.yaml': 'a: b' }), noted)).toMatchObject({ PARTS: ['etcd'] });
+      expect(await partsOf(patched({ 'corednsdeployment.yaml': 'a: b' }), noted)).toMatchObject({ PARTS: ['coredns'] });
+    });
+
+    test('a patch of the kubelet is for the kubelets of the hosts', () => {
+      expect(due(patched({ 'kubeletconfiguration.yaml': 'maxPods: 5' }), settingsOf(before))).toEqual([]);
+    });
+
+    test('another proxy reaches the manifests and kube-proxy; the order of its exceptions does not matter', async () => {
+      expect(await partsOf(proxied, settingsOf(before))).toMatchObject({
+        summary: 'apply the edited settings of proxy to the live cluster',
+        PARTS: ['manifests', 'kubeProxy'],
+        HTTP_PROXY_URL: ['http://p.example:3128'],
+      });
+      const turned = inventoryOf({ proxy: { http: 'http://p.example:3128', noProxy: ['x.example', '10.0.0.0/8'] } });
+      expect(due(turned, settingsOf(proxied))).toEqual([]);
+    });
+
+    test('another image repository: images are pulled before any manifest names them', async () => {
+      expect(await partsOf(moved, settingsOf(before))).toMatchObject({
+        summary: 'apply the edited settings of kubernetes.imageRepository to the live cluster',
+        PARTS: ['pull', 'cluster', 'etcd', 'kubeProxy', 'coredns'],
+      });
+    });
+
+    test('the control planes go one after another, the one that acts last, and then they are noted', async () => {
+      const [cp2, cp3] = ['cp2', 'cp3'].map((name) => ({ ...cp1, name }));
+      const inventory = inventoryOf({ hosts: [cp1, cp2!, cp3!], kubeadm: { ...before.kubeadm, patches: scheduler } });
+      const nodes = [cp1, cp2!, cp3!].map(({ name }) => nodeOf({ name, role: 'control-plane' }));
+      const cluster = clusterOf({ settings: settingsOf(before), nodes });
+      const fleet = fleetOf(
+        [cp1, cp2!, cp3!].map((host) => [host, joinedControlPlane()]),
+        cluster,
+      );
+      const { on, sent } = recordingOn();
+      await kubeadmSettings.diff({ inventory, host: cp1, facts: cluster, fleet })[0]!.apply!(on);
+      const jobs = sent.flatMap((one) => (one.kind === 'job' ? [one] : []));
+      expect(jobs.map(({ host }) => host)).toEqual(['cp2', 'cp3', 'cp1']);
+      const notes = jobs.map(({ script }) => parameters(script)['SETTINGS']!.join(''));
+      expect(notes.map((note) => note !== '')).toEqual([false, false, true]);
+    });
+  });
+
   test('without a note are noted, not applied', () => {
     expect(due(before, undefined).map(({ summary }) => summary)).toEqual([
       'note the kubeadm settings of demo (found no note)',
@@ -83,6 +186,28 @@ describe('the kubelet of a joined host', () => {
     ['another argument', { kubeletFlags: ['--node-ip=10.0.0.11', '--v=4'] }, before, 'other arguments'],
   ] as const)('%s', (_, facts, of, what) => {
     expect(found(facts, of)).toEqual([`configure and restart the kubelet of cp1 (found ${what})`]);
+  });
+
+  describe('with patch files of the inventory', () => {
+    const merge = 'kubeletconfiguration0+merge.yaml';
+    const json = 'kubeletconfiguration1+json.yaml';
+    const strategic = 'kubeletconfiguration2.json';
+    const with_ = (patches: Readonly<Record<string, string>>) =>
+      inventoryOf({ kubeadm: { ...before.kubeadm, patches } });
+    test.each([
+      ['that was applied', { [merge]: 'maxPods: 60' }, { maxPods: 60 }, []],
+      ['that was edited', { [merge]: 'maxPods: 70' }, { maxPods: 60 }, ['maxPods']],
+      ['that was removed', {}, { maxPods: 60 }, ['maxPods']],
+      ['that takes a setting away', { [merge]: 'syncFrequency: null' }, {}, ['syncFrequency']],
+      ['of JSON', { [json]: '[{op: add, path: /logging/format, value: json}]' }, {}, ['logging']],
+      ['of JSON that was applied', { [json]: '[{op: add, path: /a, value: {b: 1}}]' }, { a: { b: 1 } }, []],
+      ['of the strategic kind', { [strategic]: '{"maxPods": 80}' }, { maxPods: 60 }, ['maxPods']],
+      ['that comes after another', { [merge]: 'maxPods: 1', [strategic]: '{"maxPods": 2}' }, { maxPods: 2 }, []],
+      ['that only kubeadm can apply', { [strategic]: '{"evictionHard": {"$patch": "replace"}}' }, { maxPods: 9 }, []],
+    ])('one %s', (_, patches, config, differs) => {
+      const expected = differs.map((key) => `configure and restart the kubelet of cp1 (found another ${key})`);
+      expect(found({ kubeletConfig: { ...live, ...config } }, with_(patches))).toEqual(expected);
+    });
   });
 
   test('keeps the arguments that kubeadm wrote for itself', () => {
