@@ -10,8 +10,8 @@ import { recipes, type Recipes } from './recipes.ts';
 import { installPackages, requireDisk, requireGo, requireMachine } from './requirements.ts';
 import { type Release, RELEASES } from './versions.ts';
 
-/** How much a build from nothing needs, and how much a few hosts need when everything is built. In GiB. */
-const DISK = { build: 15, hosts: 4 } as const;
+/** GiB that a build from nothing needs. */
+const DISK_OF_BUILD = 15;
 
 /** What hosts need to boot: folders of artifacts. */
 export interface Built {
@@ -26,12 +26,11 @@ export interface Built {
  */
 export async function buildAll(releases: readonly Release[] = [RELEASES[0]]): Promise<Built> {
   await requireMachine();
-  await requireDisk(DISK.hosts);
   await installPackages();
   await mkdir(paths.build, { recursive: true });
   const all = await currentRecipes();
   const missing = missingFor(rootsOf(all, releases));
-  if (missing.length > 0) await requireDisk(DISK.build);
+  if (missing.length > 0) await requireDisk(DISK_OF_BUILD, 'to build everything');
   if (missing.some(({ go }) => go)) await requireGo();
   await makeAll(missing);
 

@@ -29,6 +29,20 @@ export function roleOf(name: string): Role {
   return roles[prefix ?? ''] ?? 'worker';
 }
 
+/**
+ * All hosts share the machine's disk, of which other things may fill most: a kubelet must not evict pods, or remove images,
+ * because less than Kubernetes' 10 or 15 % of it is free. What hosts need is checked by `up` (requirements.ts).
+ */
+const ON_A_SHARED_DISK = {
+  evictionHard: {
+    'memory.available': '50Mi',
+    ...{ 'nodefs.available': '200Mi', 'nodefs.inodesFree': '1%' },
+    ...{ 'imagefs.available': '200Mi', 'imagefs.inodesFree': '1%' },
+  },
+  imageGCHighThresholdPercent: 100,
+  imageGCLowThresholdPercent: 99,
+};
+
 /** The inventory of these hosts. `overrides` replaces whole top-level keys. The hosts must exist. */
 export async function inventory(
   names: readonly string[],
@@ -61,8 +75,13 @@ export async function inventory(
       registries: ['registry.k8s.io', 'ghcr.io'].map((host) => ({ host, mirrors: [REGISTRY_URL] })),
     },
     network: { plugin: 'flannel' },
-    // The lab's machine may have cgroup v1, which a kubelet since 1.35 refuses unless told.
-    kubelet: { config: { failCgroupV1: false } },
+    kubelet: {
+      config: {
+        // The lab's machine may have cgroup v1, which a kubelet since 1.35 refuses unless told.
+        failCgroupV1: false,
+        ...ON_A_SHARED_DISK,
+      },
+    },
     kubeadm: {
       init: registration,
       join: registration,

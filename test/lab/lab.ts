@@ -22,6 +22,7 @@ import { networkDown, networkUp } from './network.ts';
 import { applyPartitions, type Cut, isolate, rejoin } from './partition.ts';
 import { raiseLimits, restoreSysctls, saveSysctls } from './sysctls.ts';
 import { progress } from './progress.ts';
+import { requireDiskForHosts } from './requirements.ts';
 import { servicesDown, servicesUp } from './services.ts';
 import { inside } from './ssh.ts';
 import { sweep } from './sweep.ts';
@@ -47,6 +48,8 @@ export interface UpOptions {
 
 /** Builds what is missing, starts bridges and servers, and boots these hosts where they do not run. Returns when their sshd answers. */
 export async function up(names: readonly string[], { nics = 1, release }: UpOptions = {}): Promise<void> {
+  const existing = new Set(hostNames());
+  await requireDiskForHosts(names.filter((name) => !existing.has(name)).length);
   const { base, tools } = await buildAll([release ?? RELEASES[0]]);
   await saveSysctls();
   await raiseLimits();

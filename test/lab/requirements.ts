@@ -34,15 +34,25 @@ export async function requireMachine(): Promise<void> {
   }
 }
 
-/** Throws Unmet unless that much is free where the lab keeps its things. */
-export async function requireDisk(gib: number): Promise<void> {
+/** Throws Unmet unless that much is free where the lab keeps its things. `forWhat` says who needs it. */
+export async function requireDisk(gib: number, forWhat: string): Promise<void> {
   await mkdir(labDir, { recursive: true });
   const { bavail, bsize } = await statfs(labDir);
   if (bavail * bsize >= gib * GIB) return;
   const free = ((bavail * bsize) / GIB).toFixed(1);
   throw new Unmet(
-    `${labDir} has ${free} GiB free, the lab needs ${gib}: free some, or set KBUILD_LAB_DIR to a larger disk`,
+    `${labDir} has ${free} GiB free, the lab needs ${gib.toFixed(1)} ${forWhat}: free some, end hosts (npm run lab -- status, npm run lab -- down HOST), or set KBUILD_LAB_DIR to a larger disk`,
   );
+}
+
+/** GiB that a control plane takes at most, and what must stay free beside all hosts so that no kubelet evicts pods. */
+const DISK_OF_HOST = 1.5;
+const DISK_KEPT_FREE = 1;
+
+/** Throws Unmet unless so many hosts more find room. */
+export function requireDiskForHosts(count: number): Promise<void> {
+  const one = `${String(DISK_OF_HOST)} a host`;
+  return requireDisk(DISK_KEPT_FREE + count * DISK_OF_HOST, `for ${String(count)} more (${one})`);
 }
 
 /** Throws Unmet unless Go is there and new enough to build the newest Kubernetes of the lab. */

@@ -15,6 +15,8 @@ if [ -n "$SUITE" ]; then
   echo "deb [signed-by=/usr/share/keyrings/lab-debian.gpg] $PACKAGES_URL/debian $SUITE main" > "$T/etc/apt/sources.list.d/lab-debian.list"
 fi
 echo 'Acquire::Languages "none";' > "$T/etc/apt/apt.conf.d/90lab"
+# Packages come from next door: what is installed need not be kept packed too.
+echo 'APT::Keep-Downloaded-Packages "false";' >> "$T/etc/apt/apt.conf.d/90lab"
 # dpkg syncs every file; a lab host is thrown away.
 echo force-unsafe-io > "$T/etc/dpkg/dpkg.cfg.d/lab"
 
