@@ -161,8 +161,8 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof KbuildError ? error.exitCode : 1;
 }
 
+/** The most serious of several exit codes; 0 for none. */
+export const mostSerious = (codes: readonly number[]): number => SERIOUSNESS.find((code) => codes.includes(code)) ?? 0;
+
 /** The most serious exit code of several errors; 0 for none. */
-export function worstExitCode(errors: readonly unknown[]): number {
-  const codes = new Set(errors.map(exitCodeOf));
-  return SERIOUSNESS.find((code) => codes.has(code)) ?? 0;
-}
+export const worstExitCode = (errors: readonly unknown[]): number => mostSerious(errors.map(exitCodeOf));

@@ -1,19 +1,23 @@
-import type { Check } from './check.ts';
+import type { Fleet } from '../facts/fleet.ts';
+import type { Check, Finding } from './check.ts';
 
-/** Every host answered. A worker that did not is left out; without any other, nobody knows what the cluster is. */
+function finding({ host, error, isDead }: Fleet['unreachable'][number]): Finding {
+  const left = host.role === 'worker' || isDead === true;
+  return {
+    severity: left ? 'warning' : 'unknown',
+    host: host.name,
+    message: error.message.replace(`${host.name}: `, ''),
+    remedy: left
+      ? 'this run leaves it out'
+      : `make it reachable, or add \`--dead ${host.name}\`: then only what needs every control plane waits`,
+  };
+}
+
+/** Every host answered. A worker that did not is left out; without any other, a run stops unless `--dead` names the host. */
 export const reachable: Check = {
   name: 'reachable',
   title: 'every host answers',
-  why: `A worker that does not answer is left out of the run, which then ends with exit 3. Without a control plane nobody knows what the cluster is: make it reachable, or say with \`--dead\` that it is gone for good.`,
+  why: `A worker that does not answer is left out of the run, which then ends with exit 3. A control plane, an etcd host or a load balancer that does not answer stops the run (exit 3) before anything is changed: make it reachable, or add \`--dead NAME\`. With \`--dead\`, labels, workers and manifests go on. Changes of etcd's members, restarts of what other control planes live on, and edited settings of the control plane wait until the host is back, or was removed with \`kbuild remove NAME --dead NAME\`.`,
   severities: ['warning'],
-  test: ({ fleet }) =>
-    fleet.unreachable.map(({ host, error }) => ({
-      severity: host.role === 'worker' ? 'warning' : 'unknown',
-      host: host.name,
-      message: error.message.replace(`${host.name}: `, ''),
-      remedy:
-        host.role === 'worker'
-          ? 'it is left out of this run'
-          : 'make it reachable, or say with --dead that it is gone for good',
-    })),
+  test: ({ fleet }) => fleet.unreachable.map(finding),
 };

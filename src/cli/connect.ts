@@ -141,7 +141,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   const leftOut = new Set<string>();
   const lookAtHosts = async (reach: (host: Host) => Promise<unknown>): Promise<Omit<Fleet, 'cluster'>> => {
     const seen: Observed[] = [];
-    const unreachable: { host: Host; error: Error }[] = [];
+    const unreachable: { host: Host; error: Error; isDead: boolean }[] = [];
     const results = await eachLimit(hosts, limit, async (host): Promise<Observed> => {
       await reach(host);
       return observed(host);
@@ -151,9 +151,10 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
       else {
         const error = result.reason as Error;
         if (exitCodeOf(error) === 1) throw error;
-        unreachable.push({ host: hosts[index]!, error });
-        if (!run.signal.aborted && !leftOut.has(hosts[index]!.name))
-          run.emit({ kind: 'unreachable', host: hosts[index]!.name, message: error.message });
+        const host = hosts[index]!;
+        unreachable.push({ host, error, isDead: flags.dead?.includes(host.name) === true });
+        if (!run.signal.aborted && !leftOut.has(host.name))
+          run.emit({ kind: 'unreachable', host: host.name, message: error.message });
       }
     });
     return { hosts: seen, unreachable };

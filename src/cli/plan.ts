@@ -1,16 +1,17 @@
 import { stops } from '../checks/run-checks.ts';
 import { changesIn, waitsIn, type PlannedChange } from '../engine/plan.ts';
-import type { Phase } from '../engine/step.ts';
-import { worstExitCode } from '../errors.ts';
+import { mostSerious } from '../errors.ts';
 import { up } from '../phases/up.ts';
 import { findingsText } from '../report/findings.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
+import { refuseWithoutApi } from './dead.ts';
 import type { Flags } from './flags.ts';
+import { leftOutHosts, partOf, tellLeftOut } from './left-out.ts';
 import { findings, leaveOutRefused, obstacles } from './preflight.ts';
 import { withRun } from './run.ts';
-import { phasesOf, planOf } from './up.ts';
+import { planOf } from './up.ts';
 
 const CHANGES_ARE_DUE = 10;
 
@@ -24,7 +25,8 @@ export const runPlan = (outer: Context, flags: Flags): Promise<number> =>
     const found = findings(run);
     const obstacle = obstacles(run, found);
     if (obstacle !== undefined && obstacle.exitCode === 7) throw obstacle;
-    const phases: readonly Phase[] = phasesOf(run, up(run.inventory));
+    await refuseWithoutApi(run);
+    const { phases, waiting } = partOf(run, up(run.inventory));
     const { changes: planned } = planOf(run, phases);
     const changes = changesIn(planned);
     if (flags.json === true) {
@@ -33,6 +35,7 @@ export const runPlan = (outer: Context, flags: Flags): Promise<number> =>
           cluster: run.inventory.name,
           changes: changes.map(shownAs),
           waits: waitsIn(planned).map(shownAs),
+          leftOut: { hosts: leftOutHosts(run), changes: waiting },
           findings: found,
         }),
       );
@@ -48,8 +51,9 @@ export const runPlan = (outer: Context, flags: Flags): Promise<number> =>
         }
       }
     }
+    const leftOut = tellLeftOut(run, waiting);
     if (obstacle !== undefined) throw obstacle;
-    const missing = worstExitCode(run.connected.watch.fleet().unreachable.map(({ error }) => error));
+    const missing = mostSerious(leftOut);
     if (missing !== 0) return missing;
     return flags.detailedExitcode === true && changes.length > 0 ? CHANGES_ARE_DUE : 0;
   });

@@ -7,6 +7,7 @@ import type { Selection } from '../engine/target.ts';
 import { ChecksFailed, KbuildError, SeveralErrors } from '../errors.ts';
 import { findingsText } from '../report/findings.ts';
 import type { Surveys } from '../surveys/surveys.ts';
+import { missingHosts } from './dead.ts';
 import type { Run } from './run.ts';
 import { firstChanged, survey } from './survey.ts';
 
@@ -49,16 +50,15 @@ export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildErr
   const fleet = run.connected.watch.fleet();
   const refused = refusals(run.inventory, fleet, run.flags.hosts);
   if (refused.length > 0) return refused.length === 1 ? refused[0] : new SeveralErrors(refused);
-  const bad = found.filter(stops);
+  // Hosts that do not answer stop a run for a reason of their own, below.
+  const bad = found.filter((finding) => stops(finding) && finding.check !== 'reachable');
   if (bad.length > 0) {
     const remedy = 'mend them, or lower one to a warning with --ignore-check NAME';
     return new ChecksFailed(`${String(bad.length)} checks failed; nothing was changed\n${findingsText(bad)}`, {
       remedy,
     });
   }
-  const dead = run.flags.dead ?? [];
-  const missing = fleet.unreachable.filter(({ host }) => host.role !== 'worker' && !dead.includes(host.name));
-  return missing.length === 0 ? undefined : new SeveralErrors(missing.map(({ error }) => error));
+  return missingHosts(run);
 }
 
 /**

@@ -71,9 +71,10 @@ export function program(version: string, done: (code: number) => void): Command 
   const hosts = (made: Command): Command =>
     made.option('--hosts <names>', 'only these hosts are changed or shown; patterns with * work', filledList);
   const phase = (made: Command): Command => made.option('--phase <names>', 'only these phases', filledList);
+  const dead = (made: Command): Command =>
+    made.option('--dead <names>', 'these hosts are gone: they may be missing, and what needs them waits', filledList);
   const draining = (made: Command): Command =>
-    made
-      .option('--dead <names>', 'these hosts are gone for good: they may be missing', filledList)
+    dead(made)
       .option('--drain-timeout <duration>', 'how long pods may take to leave a node (default 5m)', duration)
       .option('--no-drain', 'do not drain nodes');
   const ignoring = (made: Command): Command =>
@@ -94,50 +95,40 @@ export function program(version: string, done: (code: number) => void): Command 
     .option('--identity-file <path>', 'private key for SSH');
   command('validate', 'Report every problem of the inventory with its line', 'kbuild validate inventory.yaml');
   command('schema', 'Print the JSON Schema of the inventory', 'kbuild schema > inventory.schema.json');
-  ignoring(
-    hosts(
-      touching(
-        command(
-          'check',
-          'Run every preflight check; changes nothing',
-          'kbuild check',
-          'kbuild check --json | jq .findings',
-          'kbuild check --active --junit check.xml',
-        ),
-      ),
+  const before = (made: Command): Command => ignoring(dead(hosts(touching(made))));
+  before(
+    command(
+      'check',
+      'Run every preflight check; changes nothing',
+      'kbuild check',
+      'kbuild check --json | jq .findings',
+      'kbuild check --active --junit check.xml',
     ),
   )
     .option('--active', 'survey too: the ways between hosts, disks for etcd, downloads')
     .option('--junit <file>', 'write the findings as JUnit XML');
-  ignoring(
+  before(
     phase(
-      hosts(
-        touching(
-          command(
-            'plan',
-            'Show what up would change; changes nothing',
-            'kbuild plan',
-            'kbuild plan --diff',
-            'kbuild plan --detailed-exitcode',
-          ),
-        ),
+      command(
+        'plan',
+        'Show what up would change; changes nothing',
+        'kbuild plan',
+        'kbuild plan --diff',
+        'kbuild plan --detailed-exitcode',
       ),
     ),
   )
     .option('--diff', 'show contents too')
     .option('--detailed-exitcode', 'exit 10 when changes are due');
-  ignoring(
+  before(
     phase(
-      hosts(
-        touching(
-          command(
-            'up',
-            'Make it so: check, plan, ask, change, verify',
-            'kbuild up',
-            'kbuild up --yes',
-            "kbuild up --hosts 'w*'",
-          ),
-        ),
+      command(
+        'up',
+        'Make it so: check, plan, ask, change, verify',
+        'kbuild up',
+        'kbuild up --yes',
+        "kbuild up --hosts 'w*'",
+        'kbuild up --dead cp2',
       ),
     ),
   )

@@ -8,6 +8,7 @@ import { remove } from '../phases/remove.ts';
 import { reset } from '../phases/reset.ts';
 import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
+import { commandWithDead } from './dead.ts';
 import type { Flags } from './flags.ts';
 import { forgetCluster } from './forget-cluster.ts';
 import { drainOf } from './remove.ts';
@@ -67,7 +68,16 @@ export const runReset = (outer: Context, flags: Flags): Promise<number> =>
       const names = leavingByReset(inventory, seen, flags.hosts);
       return names.length === 0 ? [] : leavingOf(inventory, seen, names);
     };
-    if (needed.length > 0) throw new SeveralErrors(needed.map(({ error }) => error));
+    if (needed.length > 0)
+      throw new SeveralErrors(
+        needed.map(({ error }) => error),
+        {
+          remedy: `make them reachable; if they are gone for good, reset the others: ${commandWithDead(
+            run,
+            needed.map(({ host }) => host.name),
+          )}`,
+        },
+      );
 
     const names = toType(run);
     const refuse = (confirmed: readonly string[]): void => {

@@ -12,6 +12,7 @@ import { standing } from '../report/standing.ts';
 import { writeBundle } from './bundle.ts';
 import { connect, type Connected, type RunLog } from './connect.ts';
 import type { Context } from './context.ts';
+import { checkDeadNames, refuseLivingDead } from './dead.ts';
 import type { Flags } from './flags.ts';
 import { checkOpenFiles } from './open-files.ts';
 import { readInventory } from './read-inventory.ts';
@@ -22,6 +23,8 @@ export interface Run extends RunLog {
   /** Its `out` and `err` show no secret. */
   readonly context: Context;
   readonly flags: Flags;
+  /** The command's name, e.g. `up`. */
+  readonly command: string;
   readonly inventory: Inventory;
   readonly connected: Connected;
   /** Aborted by Ctrl-C or the run's deadline. */
@@ -59,6 +62,7 @@ export async function withRun(
 ): Promise<number> {
   const inventory = await readInventory(process, flags);
   checkSelection(inventory, flags);
+  checkDeadNames(inventory, flags, command);
   const mask = masker(inventory);
   const context: Context = {
     ...process,
@@ -117,9 +121,11 @@ export async function withRun(
       await shown.close();
       shown = lines;
     };
+    refuseLivingDead({ flags, connected });
     const code = await work({
       context,
       flags,
+      command,
       inventory,
       connected,
       runId,

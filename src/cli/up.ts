@@ -6,7 +6,7 @@ import { stillCounts } from '../engine/still-counts.ts';
 import { changeId, changesIn, plan, type Plan } from '../engine/plan.ts';
 import type { Phase } from '../engine/step.ts';
 import { selected } from '../engine/target.ts';
-import { DeadlinePassed, SeveralErrors, UsageError, worstExitCode } from '../errors.ts';
+import { DeadlinePassed, mostSerious, SeveralErrors, UsageError, worstExitCode } from '../errors.ts';
 import { up } from '../phases/up.ts';
 import { findingsText } from '../report/findings.ts';
 import { planText } from '../report/plan.ts';
@@ -14,6 +14,8 @@ import type { Context } from './context.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
 import { findings, leaveOutRefused, obstacles, refuseForeign, selectionOf, surveyFirstChanged } from './preflight.ts';
 import { apiHost } from './api-host.ts';
+import { refuseWithoutApi } from './dead.ts';
+import { partOf, tellLeftOut } from './left-out.ts';
 import { tellFailures } from './failures.ts';
 import { withRun, type Run } from './run.ts';
 import { snapshotBefore } from './snapshots.ts';
@@ -146,14 +148,14 @@ export const runUp = (outer: Context, flags: Flags): Promise<number> =>
     if (noted.length > 0 && flags.quiet !== true) context.err(findingsText(noted));
     const obstacle = obstacles(run, found);
     if (obstacle !== undefined) throw obstacle;
-    const list = (): readonly Phase[] => up(run.inventory, snapshotBefore(run));
-    const phases = phasesOf(run, list());
+    await refuseWithoutApi(run);
+    const list = (): readonly Phase[] => partOf(run, up(run.inventory, snapshotBefore(run))).phases;
+    const { phases, waiting } = partOf(run, up(run.inventory));
     const agreed = planOf(run, phases);
-    const missing = run.connected.watch.fleet().unreachable.map(({ error }) => error);
     if (agreed.changes.length === 0) {
       await writeKubeconfig(run, 'if-missing');
       if (flags.json !== true) context.out('nothing to do\n');
-      return worstExitCode(missing);
+      return mostSerious(tellLeftOut(run, waiting));
     }
     await checkKubeconfigPlace(run);
     await surveyFirstChanged(run, new Set(agreed.changes.map(({ host }) => host)));
@@ -162,5 +164,5 @@ export const runUp = (outer: Context, flags: Flags): Promise<number> =>
     if (changesIn(agreed.changes).length > 0 && !(await confirmed(run, 'Carry out this plan?'))) return 0;
     const code = await withDeadline(run, carryOut(run, 'up', list, agreed));
     if (code === 0) await writeKubeconfig(run, 'always');
-    return code === 0 ? worstExitCode(missing) : code;
+    return mostSerious([code, ...tellLeftOut(run, waiting)]);
   });

@@ -119,7 +119,14 @@ function founding(inventory: Inventory, fleet: Fleet, hosts: readonly string[] |
   const joining = [...linuxNodes(inventory), ...windowsHosts(inventory)].filter(({ name }) => selects(hosts, name));
   if (joining.length === 0) return [];
   const who = founder(inventory, fleet);
-  if ('none' in who) return [new Refused(inventory.name, `there is no cluster, and none can be founded: ${who.none}`)];
+  if ('none' in who)
+    return [
+      new Refused(
+        inventory.name,
+        `there is no cluster, and none can be founded: ${who.none}`,
+        'every control plane of the inventory must answer before the first build; take one that is gone out of the inventory',
+      ),
+    ];
   if (selects(hosts, who.host.name)) return [];
   return [
     new Refused(

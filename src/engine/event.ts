@@ -1,3 +1,5 @@
+import type { WaitingChange } from './absence.ts';
+
 /** Where something happened. */
 interface Place {
   readonly phase: string;
@@ -39,6 +41,8 @@ export type Event =
   | ({ readonly kind: 'failed'; readonly summary: string; readonly exitCode: number } & Place)
   | ({ readonly kind: 'host-done'; readonly changes: number; readonly durationMs: number } & HostPlace)
   | { readonly kind: 'phase-done'; readonly phase: string; readonly changes: number; readonly durationMs: number }
+  /** The hosts that a run has left out, and the changes that wait for them: at its end. */
+  | { readonly kind: 'waits-for-hosts'; readonly hosts: readonly string[]; readonly changes: readonly WaitingChange[] }
   | { readonly kind: 'interrupted'; readonly summary: string }
   | {
       readonly kind: 'done';

@@ -27,6 +27,8 @@ export interface Step<K extends Kind = 'linux'> {
   readonly diff: (target: Target<K>) => readonly Change[];
   /** Milliseconds that may pass after the changes until `diff` is empty. Default 0. */
   readonly settleMs?: number;
+  /** Changes the control plane host by host: it waits while a host of it is absent, see `absence.ts`. */
+  readonly needs?: 'whole-control-plane';
 }
 
 /** Steps that some hosts take together. The next phase waits for all of them, unless it overlaps. */

@@ -29,6 +29,7 @@ function refuseAnother({ inventory }: Target, wanted: readonly string[], found: 
  */
 export const etcdEndpoints: Step = {
   name: 'etcd-endpoints',
+  needs: 'whole-control-plane',
   settleMs: 60_000,
   diff: (target) => {
     const { inventory, host, facts, fleet } = target;

@@ -20,7 +20,8 @@ export type Observed = { [O in 'linux' | 'windows']: { readonly os: O } & Kinds[
 /** All hosts' facts, who could not be reached, and the cluster as its API and etcd show it. */
 export interface Fleet {
   readonly hosts: readonly Observed[];
-  readonly unreachable: readonly { readonly host: Host; readonly error: Error }[];
+  /** `isDead`: the operator said with `--dead` that the host is gone. */
+  readonly unreachable: readonly { readonly host: Host; readonly error: Error; readonly isDead?: boolean }[];
   readonly cluster: ClusterView;
   /** Missing when none were made. */
   readonly surveys?: Surveys;

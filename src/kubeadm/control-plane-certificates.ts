@@ -18,6 +18,7 @@ const RENEWED: readonly LeafName[] = [...CONTROL_PLANE_LEAVES, 'super-admin.conf
  */
 export const controlPlaneCertificates: Step = {
   name: 'control-plane-certificates',
+  needs: 'whole-control-plane',
   diff: (target) => {
     const { inventory, host, facts } = target;
     if (signingAuthority(inventory) === undefined || standing(target) !== 'joined') return [];

@@ -83,6 +83,7 @@ export const kubeVipOfFounder: Step = {
 /** kube-vip on every control plane that has joined, with the credentials that each of them has. */
 export const kubeVip: Step = {
   name: 'kube-vip',
+  needs: 'whole-control-plane',
   diff: (target) => {
     const { loadBalancer } = target.inventory;
     if (loadBalancer.kind !== 'kube-vip') return [];

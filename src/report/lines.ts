@@ -41,6 +41,8 @@ export function line(event: TimedEvent): string | undefined {
       return event.failed.length === 0
         ? `done: ${changesOf(event.changes)} in ${seconds(event.durationMs)}`
         : `ended: ${changesOf(event.changes)} in ${seconds(event.durationMs)}; failed: ${event.failed.join(', ')}`;
+    // Said in full beside the events.
+    case 'waits-for-hosts':
     case 'host-started':
     case 'host-done':
       return undefined;

@@ -145,6 +145,7 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
       case 'changed':
       case 'unplanned':
       case 'skipped':
+      case 'waits-for-hosts':
         return;
     }
   };

@@ -1,0 +1,84 @@
+import { quorumIsLost } from '../cluster/without-quorum.ts';
+import { Refused, SeveralErrors, UsageError, type KbuildError } from '../errors.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { nearest } from '../inventory/nearest.ts';
+import { quote } from '../shell/sh.ts';
+import type { Flags } from './flags.ts';
+import type { Run } from './run.ts';
+
+/** Commands whose `--dead` also means members that the inventory no longer names. */
+const KNOWS_MORE: ReadonlySet<string> = new Set(['remove', 'etcd-snapshot-restore']);
+
+/** Before any host is contacted. @throws UsageError for a name in `--dead` that the inventory does not have. */
+export function checkDeadNames(inventory: Inventory, { dead }: Flags, command: string): void {
+  if (dead === undefined) return;
+  if (dead.length === 0) throw new UsageError('--dead names no host', { remedy: 'name the hosts: --dead cp2,w3' });
+  const names = inventory.hosts.map(({ name }) => name);
+  const unknown = dead.find((name) => !names.includes(name));
+  if (unknown === undefined || KNOWS_MORE.has(command)) return;
+  const meant = nearest(unknown, names);
+  throw new UsageError(`--dead ${unknown}: the inventory has no host of that name`, {
+    remedy: meant === undefined ? `its hosts are ${names.join(', ')}` : `did you mean "${meant}"?`,
+  });
+}
+
+/** @throws Refused for a host that `--dead` names and that answers. */
+export function refuseLivingDead({ flags, connected }: Pick<Run, 'flags' | 'connected'>): void {
+  const living = connected.watch
+    .fleet()
+    .hosts.map(({ host }) => host.name)
+    .filter((name) => flags.dead?.includes(name));
+  if (living.length === 0) return;
+  const names = living.join(', ');
+  throw new Refused(
+    names,
+    `--dead says that ${living.length === 1 ? 'this host is gone, and it answers' : 'these hosts are gone, and they answer'}`,
+    `run the command again without ${names} in --dead`,
+  );
+}
+
+/** This run's command with more hosts declared dead. It keeps `--hosts`: without it, `reset` would mean the whole cluster. */
+export function commandWithDead({ command, flags }: Pick<Run, 'command' | 'flags'>, names: readonly string[]): string {
+  const listed = (flag: string, values: readonly string[] | undefined): readonly string[] =>
+    values === undefined ? [] : [flag, quote(values.join(','))];
+  return [
+    'kbuild',
+    command,
+    ...(flags.inventory === undefined ? [] : [quote(flags.inventory)]),
+    ...listed('--hosts', flags.hosts),
+    ...listed('--phase', flags.phase),
+    ...listed('--dead', [...new Set([...(flags.dead ?? []), ...names])]),
+  ].join(' ');
+}
+
+/** Hosts that cannot be reached, that the cluster depends on, and that `--dead` does not name; undefined: none. */
+export function missingHosts(run: Run): KbuildError | undefined {
+  const missing = run.connected.watch
+    .fleet()
+    .unreachable.filter(({ host, isDead }) => host.role !== 'worker' && isDead !== true);
+  if (missing.length === 0) return undefined;
+  const names = missing.map(({ host }) => host.name);
+  return new SeveralErrors(
+    missing.map(({ error }) => error),
+    {
+      remedy: `make ${names.join(', ')} reachable; or leave ${names.length === 1 ? 'it' : 'them'} out: \`${commandWithDead(run, names)}\` does all that does not need ${names.length === 1 ? 'it' : 'them'}`,
+    },
+  );
+}
+
+/** @throws Refused when the API does not answer without the control planes and etcd hosts that `--dead` names. */
+export async function refuseWithoutApi({ connected, inventory }: Run): Promise<void> {
+  const fleet = connected.watch.fleet();
+  const { cluster } = fleet;
+  const names = fleet.unreachable
+    .filter(({ host, isDead }) => isDead === true && (host.role === 'control-plane' || host.role === 'etcd'))
+    .map(({ host }) => host.name);
+  if (cluster.state !== 'down' || names.length === 0) return;
+  const lost = await quorumIsLost(connected.on, inventory, fleet, names);
+  if (lost !== undefined) throw lost;
+  throw new Refused(
+    names.join(', '),
+    `the API does not answer without ${names.length === 1 ? 'this host' : 'these hosts'}, and every change needs it (${cluster.reason})`,
+    'run the command again in a minute; if the API still does not answer, bring the hosts back first',
+  );
+}

@@ -1,0 +1,76 @@
+import { standing } from '../cluster/standing.ts';
+import type { Fleet } from '../facts/fleet.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import { plan } from './plan.ts';
+import type { Change, Phase, Step } from './step.ts';
+
+/** A change that is not made while a host of the control plane is absent. */
+export interface WaitingChange {
+  /** The host that the change is about. */
+  readonly host: string;
+  readonly summary: string;
+}
+
+/** What a run does without some hosts. */
+export interface Without {
+  /** The phases, without the absent hosts and without the changes that wait for them. */
+  readonly phases: readonly Phase[];
+  readonly waiting: readonly WaitingChange[];
+}
+
+const isOfControlPlane = ({ role }: Host): boolean => role === 'control-plane' || role === 'etcd';
+
+const mustWait = (step: Phase['steps'][number], change: Change, host: Host): boolean =>
+  step.needs !== undefined || (change.disrupts === true && host.role !== 'worker');
+
+/** The phase without changes that wait, and where it is asked those alone. */
+function parts(phase: Phase): { readonly rest: Phase; readonly waiting: Phase } {
+  const only = (isMeant: (step: Step, change: Change, host: Host) => boolean): Phase =>
+    ({
+      ...phase,
+      steps: (phase.steps as readonly Step[]).map((step): Step => ({
+        ...step,
+        diff: (target) => step.diff(target).filter((change) => isMeant(step, change, target.host)),
+      })),
+    }) as Phase;
+  return { rest: only((...of) => !mustWait(...of)), waiting: only(mustWait) };
+}
+
+/** Control planes and etcd hosts that would become members: membership does not change while a member is absent. */
+const newcomers = (inventory: Inventory, fleet: Fleet): readonly Host[] =>
+  fleet.hosts
+    .filter(({ host, facts }) => isOfControlPlane(host) && standing({ inventory, host, facts, fleet }) !== 'joined')
+    .map(({ host }) => host);
+
+const onlyHosts = (phases: readonly Phase[], isMeant: (host: Host) => boolean): readonly Phase[] =>
+  phases
+    .map((phase): Phase => ({ ...phase, hosts: phase.hosts.filter(isMeant) }) as Phase)
+    .filter(({ hosts }) => hosts.length > 0);
+
+/**
+ * What of some phases goes on while hosts cannot be reached. An absent worker or load balancer is only left out. While a
+ * control plane or an etcd host is absent, etcd's members do not change, nothing that the other control planes live on is
+ * restarted, and their manifests stay as they are. Pure. Throws `FactError` when a fact that it needs is not known.
+ */
+export function withoutAbsent(phases: readonly Phase[], inventory: Inventory, fleet: Fleet): Without {
+  const absent = new Set(fleet.unreachable.map(({ host }) => host.name));
+  const reached = onlyHosts(phases, ({ name }) => !absent.has(name));
+  if (!fleet.unreachable.some(({ host }) => isOfControlPlane(host))) return { phases: reached, waiting: [] };
+  const joining = newcomers(inventory, fleet).filter((host) =>
+    reached.some(({ hosts }) => hosts.some(({ name }) => name === host.name)),
+  );
+  const staying = onlyHosts(reached, ({ name }) => !joining.some((host) => host.name === name)).map(parts);
+  const held = plan(
+    staying.map(({ waiting }) => waiting),
+    inventory,
+    fleet,
+  );
+  const become = ({ role }: Host): string => (role === 'etcd' ? 'become a member of etcd' : 'become a control plane');
+  return {
+    phases: staying.map(({ rest }) => rest),
+    waiting: [
+      ...joining.map((host) => ({ host: host.name, summary: become(host) })),
+      ...held.changes.map(({ host, summary }) => ({ host, summary })),
+    ],
+  };
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { checkDeadNames, commandWithDead, missingHosts, refuseLivingDead } from '../../src/cli/dead.ts';
+import type { Run } from '../../src/cli/run.ts';
+import type { Fleet } from '../../src/facts/fleet.ts';
+import { ConnectError, Refused } from '../../src/errors.ts';
+import { leftOutText } from '../../src/report/left-out.ts';
+import { cp1, fleetOf, hostOf, inventoryOf, joinedControlPlane, w1 } from '../fakes/cluster.ts';
+
+const cp2 = hostOf({ name: 'cp2', role: 'control-plane' });
+const inventory = inventoryOf({ hosts: [cp1, cp2, w1] });
+const gone = (host: typeof cp1, isDead = false): Fleet['unreachable'][number] => ({
+  host,
+  error: new ConnectError(host.name, 'no answer', { retryable: true }),
+  isDead,
+});
+const runOf = (unreachable: Fleet['unreachable'], flags: Run['flags'] = {}): Run =>
+  ({
+    command: 'up',
+    flags,
+    inventory,
+    connected: { watch: { fleet: () => ({ ...fleetOf([[cp1, joinedControlPlane()]]), unreachable }) } },
+  }) as unknown as Run;
+
+describe('--dead', () => {
+  test('refuses a name that the inventory does not have, with the nearest one, before any host is contacted', () => {
+    const check = (dead: readonly string[], command = 'up') => {
+      checkDeadNames(inventory, { dead }, command);
+    };
+    expect(() => check(['cp2'])).not.toThrow();
+    expect(() => check(['cp2', 'cpp2'])).toThrow('--dead cpp2: the inventory has no host of that name');
+    expect(() => check(['cpp2'])).toThrow(
+      expect.objectContaining({ exitCode: 2, remedy: 'did you mean "cp2"?' }) as Error,
+    );
+    expect(() => check([])).toThrow(expect.objectContaining({ exitCode: 2 }) as Error);
+    // `remove` also takes nodes that the inventory no longer names.
+    expect(() => check(['old'], 'remove')).not.toThrow();
+  });
+
+  test('refuses a host that answers', () => {
+    expect(() => refuseLivingDead(runOf([], { dead: ['cp1'] }))).toThrow(Refused);
+    expect(() => refuseLivingDead(runOf([gone(cp2)], { dead: ['cp2'] }))).not.toThrow();
+  });
+
+  test('is in the command that the error names, while a control plane does not answer', () => {
+    const error = missingHosts(runOf([gone(cp2)], { inventory: 'my prod.yaml' }))!;
+    expect(error.exitCode).toBe(3);
+    expect(error.remedy).toContain("`kbuild up 'my prod.yaml' --dead cp2`");
+    expect(missingHosts(runOf([gone(cp2, true)]))).toBeUndefined();
+    expect(missingHosts(runOf([gone(w1)]))).toBeUndefined();
+  });
+
+  test('keeps --hosts in the command: without it reset would mean the whole cluster', () => {
+    expect(commandWithDead({ command: 'reset', flags: { hosts: ['w*'], dead: ['w2'] } }, ['w1'])).toBe(
+      "kbuild reset --hosts 'w*' --dead w2,w1",
+    );
+  });
+});
+
+test('the end of a run names the hosts that were left out, what waits, and the commands that go on', () => {
+  const waiting = [
+    { host: 'cp1', summary: 'restart containerd' },
+    { host: 'cp3', summary: 'restart containerd' },
+  ];
+  expect(leftOutText([gone(cp2, true)], waiting)).toBe(
+    [
+      'left out: cp2 (does not answer)',
+      'waiting for every control plane:',
+      '  cp1, cp3: restart containerd',
+      '  → when this is mended, run `kbuild up` again; if cp2 is gone for good: kbuild remove cp2 --dead cp2',
+      '',
+    ].join('\n'),
+  );
+  expect(leftOutText([], [])).toBe('');
+});
