@@ -25,6 +25,15 @@ export function script(name: `${string}.sh`, parameters: Readonly<Record<string,
   return { shell: 'sh', script: [...assignments, read(name)].join('\n'), title: name };
 }
 
+/** A script that empties or removes folders: it may use the functions of linux/mounts.sh. */
+export function deletingScript(
+  name: `${string}.sh`,
+  parameters: Readonly<Record<string, Parameter>> = {},
+): Command<'sh'> {
+  const command = script(name, parameters);
+  return { ...command, script: `${read('linux/mounts.sh')}\n${command.script}` };
+}
+
 /** A static PowerShell script that runs in a pod of a Windows host; its parameters are environment variables. */
 export const podScript = (name: `${string}.ps1`): string => read(`windows-pods/${name}`);
 

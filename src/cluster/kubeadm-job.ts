@@ -5,7 +5,7 @@ import { paths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import type { Secret } from '../shell/secret.ts';
-import { script } from '../templates.ts';
+import { deletingScript, script } from '../templates.ts';
 import { settingsNote } from './settings.ts';
 import type { PkiFiles } from './shared-certificates.ts';
 import { placeCertificates } from './signed-certificates.ts';
@@ -22,7 +22,7 @@ const SECONDS_TO_RESET = 180;
 
 function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): Command<'sh'> {
   const common = { CLUSTER: inventory.name, MARKER: paths.marker };
-  if (action === 'reset') return script('linux/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET });
+  if (action === 'reset') return deletingScript('linux/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET });
   const { proxy } = inventory;
   return script('linux/kubeadm.sh', {
     ...common,

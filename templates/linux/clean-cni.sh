@@ -3,5 +3,9 @@
 # plugins go only when they are empty.
 for interface in $INTERFACES; do ip link delete "$interface" 2>/dev/null || ! ip link show "$interface" >/dev/null 2>&1; done
 for route in $ROUTES; do ip -4 route delete blackhole "$route"; done
-printf '%s\n' "$FILES" | while read -r file; do if [ -n "$file" ]; then rm -rf -- "$file"; fi; done
+printf '%s\n' "$FILES" | {
+  set --
+  while read -r file; do if [ -n "$file" ]; then set -- "$@" "$file"; fi; done
+  remove_all "$@"
+}
 rmdir /var/lib/cni/cache/results /var/lib/cni/cache /var/lib/cni/results /var/lib/cni/networks /var/lib/cni 2>/dev/null || true

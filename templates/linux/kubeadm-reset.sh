@@ -1,7 +1,13 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # kubeadm reset, as a job. Parameters: CLUSTER, MARKER (a path), SECONDS_TO_RESET. config.yaml lies in the working directory.
-# A runtime that does not answer, or keeps containers, is restarted once, and the reset is done once more. Nothing is
-# removed below a mount: kubeadm takes the mounts away first, and stops when it cannot.
+# A runtime that does not answer, or keeps containers, is restarted once, and the reset is done once more. Mounts below
+# /var/lib/kubelet are taken away before it is emptied. Any other mount in a folder that is emptied, and one that stays,
+# ends the script: nothing is deleted through a mount.
+etcd_data=$(sed -n 's/^ *- --data-dir=//p' /etc/kubernetes/manifests/etcd.yaml 2>/dev/null | head -n 1)
+emptied="/etc/kubernetes/manifests /etc/kubernetes/pki /etc/kubernetes/tmp /var/lib/etcd $etcd_data"
+# shellcheck disable=SC2086  # several words
+refuse_mounts_below $emptied
+
 mkdir -p "$(dirname "$MARKER")"
 printf '{"cluster":"%s","action":"reset","job":"%s"}\n' "$CLUSTER" "${INVOCATION_ID:-none}" >"$MARKER.new"
 sync "$MARKER.new"
@@ -28,8 +34,12 @@ take_down() {
     timeout -k 10 "$SECONDS_TO_RESET" kubeadm reset --config config.yaml
   else
     # Somebody removed the packages. What kubeadm would remove, without it.
-    awk '$2 ~ "^/var/lib/kubelet/" { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done
-    find /etc/kubernetes/manifests /etc/kubernetes/pki /var/lib/kubelet /var/lib/etcd -mindepth 1 -xdev -delete 2>/dev/null || true
+    mounts_below /var/lib/kubelet | sort -r | while read -r mount; do umount -- "$(printf %b "$mount")"; done
+    # shellcheck disable=SC2086
+    refuse_mounts_below /var/lib/kubelet $emptied
+    for folder in /var/lib/kubelet $emptied; do
+      if [ -d "$folder" ]; then find "$folder/" -mindepth 1 -xdev -delete || return; fi
+    done
     (cd /etc/kubernetes 2>/dev/null && rm -f admin.conf super-admin.conf kubelet.conf bootstrap-kubelet.conf controller-manager.conf scheduler.conf) || true
   fi
 }
@@ -47,7 +57,7 @@ had_etcd=no
 if [ -e /etc/kubernetes/manifests/etcd.yaml ]; then had_etcd=yes; fi
 status=0
 take_down || status=$?
-if [ $has_runtime = yes ] && { [ $status -ne 0 ] || [ -n "$(kept)" ]; }; then
+if [ $has_runtime = yes ] && { [ $status -ne 0 ] || [ -n "$(kept)" ] || [ -n "$(mounts_below /var/lib/kubelet)" ]; }; then
   restart_runtime
   status=0
   take_down || status=$?
@@ -60,7 +70,13 @@ if [ $has_runtime = yes ] && [ -n "$(kept)" ]; then
   echo "containers of Kubernetes still run: $(kept | tr '\n' ' ')" >&2
   exit 1
 fi
+# kubeadm leaves the folder as it is when it cannot unmount all that is in it, and calls that a success.
+refuse_mounts_below /var/lib/kubelet
 # What an etcd wrote that kubeadm ended only after it had deleted the data: the next join refuses a folder with anything in it.
-if [ $had_etcd = yes ]; then find /var/lib/etcd -mindepth 1 -xdev -delete 2>/dev/null || true; fi
+if [ $had_etcd = yes ]; then
+  # shellcheck disable=SC2086
+  refuse_mounts_below $emptied
+  find /var/lib/etcd -mindepth 1 -xdev -delete 2>/dev/null || true
+fi
 rm -f "$MARKER"
 sync "$(dirname "$MARKER")"

@@ -21,7 +21,7 @@ printf '%s\n' "$FILES" | {
     case $file in
       "$CONTAINERD_BACKUP" | */haproxy.cfg.kbuild-backup | */keepalived.conf.kbuild-backup) ;;
       "$CONTAINERD_CONFIG") runtime=yes; rm -f -- "$file" ;;
-      *) rm -rf -- "$file" ;;
+      *) remove_all "$file" ;;
     esac
     case $file in
       "$CERTS_D"/*) rmdir -- "$(dirname "$file")" 2>/dev/null || true ;;

@@ -6,7 +6,7 @@ import { overlap } from '../../inventory/subnets.ts';
 import { osOf } from '../../os/index.ts';
 import { paths } from '../../paths.ts';
 import { runs } from '../../resources/runs.ts';
-import { script } from '../../templates.ts';
+import { deletingScript, script } from '../../templates.ts';
 
 /** The bridge of flannel's delegate plugin. */
 const BRIDGE = 'cni0';
@@ -42,7 +42,10 @@ export const noCniRemains: Step = {
     return [
       {
         summary: `remove what the network plugin left (found ${some(found)})`,
-        apply: runs(host, script('linux/clean-cni.sh', { INTERFACES: interfaces, ROUTES: routes, FILES: files })),
+        apply: runs(
+          host,
+          deletingScript('linux/clean-cni.sh', { INTERFACES: interfaces, ROUTES: routes, FILES: files }),
+        ),
       },
     ];
   },
@@ -79,7 +82,7 @@ export const noOwnFiles: Step = {
         summary: `take back what kbuild wrote (found ${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
         apply: runs(
           host,
-          script('linux/take-back-files.sh', {
+          deletingScript('linux/take-back-files.sh', {
             FILES: facts.ownFiles,
             RECORD: paths.distributed,
             KEPT: paths.replaced,

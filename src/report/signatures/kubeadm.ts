@@ -95,6 +95,13 @@ export const kubeadmSignatures: readonly Signature[] = [
     remedy: 'find it with: ss -ltnp',
   },
   {
+    name: 'mounted',
+    seen: /still mounted in a folder that is to be emptied/,
+    cause:
+      'a volume or a disk is still mounted there, and a program of the host may use it: kbuild does not delete through a mount',
+    remedy: `end the program (fuser -vm PATH) and unmount it (umount PATH); then ${RERUN}`,
+  },
+  {
     name: 'leftovers',
     seen: /\[ERROR (?:FileAvailable|DirAvailable)-/,
     cause: 'files of an earlier cluster lie on the host',

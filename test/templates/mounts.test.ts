@@ -1,0 +1,163 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { deletingScript } from '../../src/templates.ts';
+
+const TOOLS = 'sh cat grep tr sed head readlink find rm rmdir mkdir mv sync dirname sort timeout'.split(' ');
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kbuild-mounts-'));
+  mkdirSync(join(folder, 'bin'));
+  // Nothing but these: a kubeadm of the machine that tests run on is not to be found.
+  for (const name of TOOLS) symlinkSync(execFileSync('which', [name]).toString().trim(), join(folder, 'bin', name));
+  // awk reads this table of mounts in the place of the kernel's.
+  const awk = execFileSync('which', ['awk']).toString().trim();
+  writeFileSync(join(folder, 'bin', 'awk'), `#!/bin/sh\nexec ${awk} "$1" ${folder}/mountinfo\n`);
+  for (const name of ['ip', 'systemctl']) writeFileSync(join(folder, 'bin', name), '#!/bin/sh\n');
+  for (const name of ['awk', 'ip', 'systemctl']) chmodSync(join(folder, 'bin', name), 0o755);
+  mounted();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const at = (name: string): string => join(folder, name);
+const mounted = (...paths: readonly string[]): void =>
+  writeFileSync(
+    at('mountinfo'),
+    ['/', ...paths].map((path) => `36 35 98:0 / ${path} rw - ext4 /dev/root rw\n`).join(''),
+  );
+
+function fill(...files: readonly string[]): void {
+  for (const file of files) {
+    mkdirSync(join(at(file), '..'), { recursive: true });
+    writeFileSync(at(file), 'data');
+  }
+}
+
+const run = ({ script }: { readonly script: string }): { readonly status: number | null; readonly stderr: string } => {
+  const { status, stderr } = spawnSync('/bin/sh', ['-s'], {
+    input: `set -eu\n${script}`,
+    env: { PATH: at('bin') },
+    encoding: 'utf8',
+  });
+  return { status, stderr };
+};
+
+describe('remove what a network plugin left', () => {
+  const clean = (...FILES: readonly string[]) =>
+    run(deletingScript('linux/clean-cni.sh', { INTERFACES: [], ROUTES: [], FILES }));
+
+  test('removes files and folders', () => {
+    fill('state/a', 'b');
+    expect(clean(at('state'), at('b'), at('absent'))).toEqual({ status: 0, stderr: '' });
+    expect(existsSync(at('state')) || existsSync(at('b'))).toBe(false);
+  });
+
+  test('removes nothing at all when there is nothing', () => expect(clean().status).toBe(0));
+
+  test.each([
+    ['a mount below', (path: string) => join(path, 'volume')],
+    ['a mount of its own', (path: string) => path],
+  ])('refuses a folder with %s, and removes nothing', (_, place) => {
+    fill('b', 'state/volume/precious');
+    mounted(place(at('state')));
+    const { status, stderr } = clean(at('b'), at('state'));
+    expect(status).toBe(32);
+    expect(stderr).toContain(`nothing was deleted there: ${place(at('state'))}`);
+    expect(existsSync(at('b')) && existsSync(at('state/volume/precious'))).toBe(true);
+  });
+
+  test('finds the mount where the folder is a link', () => {
+    fill('real/volume/precious');
+    symlinkSync(at('real'), at('link'));
+    mounted(at('real/volume'));
+    expect(clean(at('link')).status).toBe(32);
+  });
+
+  test('refuses when the table of mounts cannot be read', () => {
+    fill('state/a');
+    rmSync(at('mountinfo'));
+    expect(clean(at('state')).status).not.toBe(0);
+    expect(existsSync(at('state/a'))).toBe(true);
+  });
+});
+
+test('taking back what kbuild wrote does not go through a mount', () => {
+  fill('lib/kbuild/replaced/volume/precious');
+  mounted(at('lib/kbuild/replaced/volume'));
+  const names = ['RECORD', 'KEPT', 'CONTAINERD_CONFIG', 'CONTAINERD_BACKUP', 'FSTAB_BACKUP', 'CERTS_D'];
+  const none = Object.fromEntries(names.map((name) => [name, at(`no-${name}`)]));
+  const { status, stderr } = run(
+    deletingScript('linux/take-back-files.sh', { ...none, BACKUPS: [], FILES: [at('lib/kbuild')] }),
+  );
+  expect(status).toBe(32);
+  expect(stderr).toContain(at('lib/kbuild/replaced/volume'));
+  expect(readFileSync(at('lib/kbuild/replaced/volume/precious'), 'utf8')).toBe('data');
+});
+
+describe('kubeadm reset', () => {
+  /** The script with the host's folders in the folder of this test. */
+  const reset = () => {
+    const { script } = deletingScript('linux/kubeadm-reset.sh', {
+      CLUSTER: 'c',
+      MARKER: at('marker'),
+      SECONDS_TO_RESET: 5,
+    });
+    return run({ script: script.replaceAll(/\/(?=(?:etc\/kubernetes|var\/lib\/(?:kubelet|etcd)))/g, `${folder}/`) });
+  };
+  const tool = (name: string, text: string): void => {
+    writeFileSync(at(`bin/${name}`), `#!/bin/sh\n${text}\n`);
+    chmodSync(at(`bin/${name}`), 0o755);
+  };
+  beforeEach(() => tool('systemctl', 'exit 1'));
+
+  test.each(['etc/kubernetes/pki', 'var/lib/etcd', 'disk/etcd'])(
+    'refuses before it begins when a mount is left below %s',
+    (emptied) => {
+      fill('etc/kubernetes/manifests/etcd.yaml', `${emptied}/volume/precious`);
+      writeFileSync(at('etc/kubernetes/manifests/etcd.yaml'), `    - --data-dir=${at('disk/etcd')}\n`);
+      mounted(at(`${emptied}/volume`));
+      tool('kubeadm', `rm -r ${folder}/etc ${folder}/var ${folder}/disk`);
+      const { status, stderr } = reset();
+      expect(status).toBe(32);
+      expect(stderr).toContain(at(`${emptied}/volume`));
+      expect(existsSync(at(`${emptied}/volume/precious`))).toBe(true);
+      expect(existsSync(at('marker'))).toBe(false);
+    },
+  );
+
+  test('fails when kubeadm has left a mount below /var/lib/kubelet, which it calls a success', () => {
+    fill('var/lib/kubelet/pods/1/volumes/v/precious');
+    mounted(at('var/lib/kubelet/pods/1/volumes/v'));
+    tool('kubeadm', 'exit 0');
+    const { status, stderr } = reset();
+    expect(status).toBe(32);
+    expect(stderr).toContain(at('var/lib/kubelet/pods/1/volumes/v'));
+    expect(existsSync(at('marker'))).toBe(true);
+  });
+
+  test('without kubeadm deletes nothing while a mount cannot be taken away, and all of it once it can', () => {
+    fill('var/lib/kubelet/pods/1/volumes/a b/precious', 'etc/kubernetes/pki/ca.key');
+    const volume = at('var/lib/kubelet/pods/1/volumes/a b');
+    mounted(volume.replaceAll(' ', String.raw`\040`));
+    tool('umount', 'echo "umount: $2: target is busy." >&2; exit 32');
+    const busy = reset();
+    expect(busy.status).toBe(32);
+    expect(busy.stderr).toContain(`umount: ${volume}: target is busy`);
+    expect(existsSync(`${volume}/precious`) && existsSync(at('etc/kubernetes/pki/ca.key'))).toBe(true);
+    tool('umount', `rm -r "$2"; : >${at('mountinfo')}`);
+    expect(reset()).toEqual({ status: 0, stderr: '' });
+    expect(existsSync(at('var/lib/kubelet/pods')) || existsSync(at('etc/kubernetes/pki/ca.key'))).toBe(false);
+  });
+});
