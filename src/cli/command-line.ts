@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { exitCodeOf, KbuildError } from '../errors.ts';
+import { visible } from '../report/visible.ts';
 import { program } from './program.ts';
 
 /** Runs the command line; the exit code. Errors are printed here and nowhere else. */
@@ -11,10 +12,14 @@ export async function run(argv: readonly string[], version: string): Promise<num
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof KbuildError) {
-      process.stderr.write(`kbuild: ${error.message}\n${error.remedy === undefined ? '' : `  → ${error.remedy}\n`}`);
+      process.stderr.write(
+        visible(`kbuild: ${error.message}\n${error.remedy === undefined ? '' : `  → ${error.remedy}\n`}`),
+      );
     } else {
       process.stderr.write(
-        `kbuild: this is a bug in kbuild, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+        visible(
+          `kbuild: this is a bug in kbuild, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+        ),
       );
     }
     return exitCodeOf(error);

@@ -2,10 +2,11 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { UsageError } from '../errors.ts';
+import { visible } from '../report/visible.ts';
 
 /** The process as commands see it; tests pass their own. */
 export interface Context {
-  /** Results. */
+  /** Results. What steers a terminal is shown as `\x1b`, here and in `err`. */
   readonly out: (text: string) => void;
   /** Progress, questions and errors. */
   readonly err: (text: string) => void;
@@ -46,14 +47,14 @@ export function processContext(options: { readonly inventoryOnStdin: boolean }):
     }
   };
   return {
-    out: (text) => void stdout.write(text),
-    err: (text) => void stderr.write(text),
+    out: (text) => void stdout.write(visible(text)),
+    err: (text) => void stderr.write(visible(text)),
     terminal: stderr.isTTY && !dumb ? stderr : undefined,
     env,
     cwd: process.cwd(),
     canAsk,
-    ask: (question) => asked(question, 'shown'),
-    askHidden: (question) => asked(question, 'hidden'),
+    ask: (question) => asked(visible(question), 'shown'),
+    askHidden: (question) => asked(visible(question), 'hidden'),
     onInterrupt: (first, second) => {
       let count = 0;
       const listener = (): void => {

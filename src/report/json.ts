@@ -1,4 +1,5 @@
 import type { Reporter } from '../engine/event.ts';
+import { jsonText } from './visible.ts';
 
 /** Version of every JSON document and event; raised when a field changes its meaning or goes away. */
 export const SCHEMA_VERSION = 1;
@@ -6,11 +7,11 @@ export const SCHEMA_VERSION = 1;
 /** One event a line, as JSON. */
 export function jsonReporter(write: (text: string) => void): Reporter {
   return {
-    report: (event) => write(`${JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...event })}\n`),
+    report: (event) => write(`${jsonText({ schemaVersion: SCHEMA_VERSION, ...event })}\n`),
     close: () => Promise.resolve(),
   };
 }
 
 /** One JSON document. */
 export const jsonDocument = (content: object): string =>
-  `${JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...content }, undefined, 2)}\n`;
+  `${jsonText({ schemaVersion: SCHEMA_VERSION, ...content }, 2)}\n`;

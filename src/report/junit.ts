@@ -1,5 +1,6 @@
 import type { CheckedFinding } from '../checks/check.ts';
 import { stops } from '../checks/run-checks.ts';
+import { visible } from './visible.ts';
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -11,8 +12,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** XML 1.0 has no way to write most control characters. */
 const escaped = (text: string): string =>
-  text
-    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '?')
+  visible(text)
+    .replaceAll(/[\ufffe\uffff]/g, '?')
     .replaceAll(/[&<>"']/g, (c) => ESCAPES[c]!);
 
 function testCase(check: string, host: string, found: readonly CheckedFinding[]): string {

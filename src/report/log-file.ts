@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { Reporter } from '../engine/event.ts';
 import { UsageError } from '../errors.ts';
 import { makeFolder } from './make-folder.ts';
+import { jsonText } from './visible.ts';
 
 /** The run's full log: what was run where, and every event. NDJSON, 0600 from its first byte. */
 export interface LogFile extends Reporter {
@@ -20,7 +21,7 @@ export function logFile(path: string, onFailure: (error: Error) => void): LogFil
   const write = (entry: object): void => {
     if (failed) return;
     try {
-      writeSync(file, `${JSON.stringify(entry)}\n`);
+      writeSync(file, `${jsonText(entry)}\n`);
     } catch (error) {
       failed = true;
       onFailure(error as Error);

@@ -1,6 +1,7 @@
 import { Listr, ProcessOutput, type ListrTask } from 'listr2';
 import type { Reporter, TimedEvent } from '../engine/event.ts';
 import type { Phase } from '../engine/step.ts';
+import { visible } from './visible.ts';
 
 /** Something that one row of the tree waits for. */
 function row() {
@@ -15,8 +16,8 @@ function row() {
     settle,
     settled,
     show: (said: string): void => {
-      text = said;
-      drawing(said);
+      text = visible(said);
+      drawing(text);
     },
     /** From now on what is said is drawn so, also what was said last. */
     drawBy: (draw: (text: string) => void): void => {
@@ -122,7 +123,7 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
         return;
       }
       case 'failed':
-        rowOf(event.phase, event.host).settle(new Error(event.summary));
+        rowOf(event.phase, event.host).settle(new Error(visible(event.summary)));
         return;
       case 'host-done':
         rowOf(event.phase, event.host).show(

@@ -43,6 +43,7 @@ const SAID: readonly (readonly [name: string, said: string])[] = [
   ['etcd-learner-behind', 'etcdserver: can only promote a learner member which is in sync with leader'],
   ['clock', 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time 2026'],
   ['swap-on', 'running with swap on is not supported, please disable swap'],
+  ['mounted', 'still mounted in a folder that is to be emptied, nothing was deleted there: /var/lib/kubelet/pods/1/v'],
   ['leftovers', '[ERROR DirAvailable--var-lib-etcd]: /var/lib/etcd is not empty'],
   [
     'control-plane-slow',

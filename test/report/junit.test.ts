@@ -32,7 +32,7 @@ test('every check of every host is a case; errors and unknowns fail, the rest is
           <failure type="error" message="port &quot;80&quot; is held by &lt;apache&gt;">error: port &quot;80&quot; is held by &lt;apache&gt; (stop it)</failure>
         </testcase>
         <testcase classname="all hosts" name="operator-clock">
-          <failure type="unknown" message="bad ? byte">unknown: bad ? byte</failure>
+          <failure type="unknown" message="bad \\x01 byte">unknown: bad \\x01 byte</failure>
         </testcase>
       </testsuite>
     </testsuites>
