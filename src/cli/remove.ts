@@ -1,3 +1,4 @@
+import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { leavingOf, type Leaving } from '../cluster/leaving.ts';
 import { removalRefusals } from '../cluster/removal-refusals.ts';
 import { quorumIsLost } from '../cluster/without-quorum.ts';
@@ -25,9 +26,7 @@ function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): stri
   const names = new Set(leaving.map(({ name }) => name));
   const still = inventory.hosts.filter(({ name }) => names.has(name)).map(({ name }) => name);
   const controls =
-    cluster.state === 'up'
-      ? cluster.nodes.filter(({ name, role }) => role === 'control-plane' && !names.has(name)).length
-      : 0;
+    cluster.state === 'up' ? controlPlaneNodes(cluster).filter(({ name }) => !names.has(name)).length : 0;
   // Beside an etcd of its own a single API server is enough.
   const even = inventory.etcd.topology === 'stacked' && controls % 2 === 0 && controls > 0;
   return [

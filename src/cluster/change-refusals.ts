@@ -4,7 +4,8 @@ import type { Host, Inventory } from '../inventory/inventory.ts';
 import { selects } from '../inventory/select.ts';
 import { shortFingerprint } from '../shell/fingerprint.ts';
 import { anotherAuthority } from './authority-refusals.ts';
-import { memberElsewhere, nodeElsewhere } from './lives-elsewhere.ts';
+import { isNodeGone } from './deleted-node.ts';
+import { memberElsewhere, nodeElsewhere, nodeOfAnotherName } from './lives-elsewhere.ts';
 import { wayToClean } from './living-there.ts';
 import { clusterCas, standing, toldClusterName } from './standing.ts';
 
@@ -101,11 +102,24 @@ export function foreignHost(inventory: Inventory, fleet: Fleet, observed: Observ
   return isForeign ? foreign(inventory, fleet, observed) : undefined;
 }
 
+/** The cluster knows the machine under another name than the inventory: it would be registered twice. */
+function renamedHost({ name: cluster }: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
+  const { host } = observed;
+  const node = nodeOfAnotherName(observed, fleet);
+  if (node === undefined) return undefined;
+  return new Refused(
+    host.name,
+    `${cluster} knows this machine as ${node}`,
+    `call it ${node} in the inventory; to give it the name ${host.name}, run \`kbuild remove ${node}\` first`,
+  );
+}
+
 /** What the cluster knows under the host's name runs on another machine: it must not be taken for this host's leftover. */
 function mistakenHost(inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
   const { host, facts } = observed;
   const { cluster } = fleet;
-  if (standing({ inventory, host, facts, fleet }) === 'joined') return undefined;
+  if (standing({ inventory, host, facts, fleet }) === 'joined')
+    return isNodeGone({ inventory, host, facts, fleet }) ? renamedHost(inventory, fleet, observed) : undefined;
   const etcd = cluster.etcd?.state === 'up' ? cluster.etcd : cluster.state === 'up' ? cluster : { members: [] };
   const elsewhere =
     nodeElsewhere(observed, fleet) ?? (host.role === 'worker' ? undefined : memberElsewhere(observed, etcd.members));

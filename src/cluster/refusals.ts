@@ -5,6 +5,7 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../inventory/select.ts';
 import { anotherSigner } from './authority-refusals.ts';
 import { calicoRefusals } from './calico-network.ts';
+import { controlPlaneNodes } from './control-plane-nodes.ts';
 import { changeRefusals } from './change-refusals.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from './immutable.ts';
@@ -71,7 +72,7 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
     inventory.hosts.find((host) => host.role !== 'load-balancer' && [host.address, host.internalAddress].includes(at))
       ?.name;
   const named = new Set(inventory.hosts.map(({ name }) => name));
-  const unnamed = cluster.nodes.filter(({ name, role }) => role === 'control-plane' && !named.has(name));
+  const unnamed = controlPlaneNodes(cluster).filter(({ name }) => !named.has(name));
   const way =
     'build a new cluster whose kubernetes.endpoint is a name or a virtual address, and move there; kubeadm puts the endpoint into every certificate and kubeconfig';
   return [

@@ -3,6 +3,7 @@ import type { Fleet } from '../facts/fleet.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { liveCluster } from './acting.ts';
+import { controlPlaneNodes } from './control-plane-nodes.ts';
 import type { Leaving } from './leaving.ts';
 import { membersOf } from './members.ts';
 import { gate } from './quorum.ts';
@@ -14,7 +15,7 @@ import { gate } from './quorum.ts';
 export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: readonly Leaving[]): readonly Refused[] {
   const cluster = liveCluster(fleet);
   const going = new Set(leaving.map(({ name }) => name));
-  const controls = cluster.nodes.filter(({ role }) => role === 'control-plane');
+  const controls = controlPlaneNodes(cluster);
   const lost = controls.filter(({ name }) => going.has(name));
   const found: Refused[] = [];
   if (controls.length > 0 && lost.length === controls.length)

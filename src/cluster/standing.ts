@@ -57,6 +57,23 @@ export function clusterCas(fleet: Fleet): ReadonlySet<string> {
   );
 }
 
+/** What kubeadm's join of a control plane writes before its last phases (control-plane-prepare). */
+const CONTROL_PLANE_FILES = [
+  ADMIN_CONF,
+  ...['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'].map(
+    (name) => `/etc/kubernetes/manifests/${name}.yaml`,
+  ),
+];
+
+/**
+ * True when kubeadm's join of a control plane got so far that only the role's labels and taint may be missing: its static pods
+ * are there, and its member of a stacked etcd votes. What is missing then is set by the step that labels nodes.
+ */
+function joinIsComplete({ inventory, host, facts }: Seen, { members }: ClusterUp): boolean {
+  if (!CONTROL_PLANE_FILES.every((path) => facts.kubernetesTraces.has(path))) return false;
+  return inventory.etcd.topology !== 'stacked' || members.some(({ name, learner }) => name === host.name && !learner);
+}
+
 /** True when every phase of `kubeadm init` left what it leaves last: the node's role and kube-proxy or CoreDNS. */
 function initIsComplete(inventory: Inventory, cluster: ClusterUp, host: Host): boolean {
   const { nodes, pods, configuration } = cluster;
@@ -72,6 +89,13 @@ function initIsComplete(inventory: Inventory, cluster: ClusterUp, host: Host): b
     (disabled('dns') || skipped.includes('addon/coredns') || runs('kube-dns'))
   );
 }
+
+const isComplete = (seen: Seen, cluster: ClusterUp): boolean => {
+  const { inventory, host, facts } = seen;
+  return typeof facts.marker === 'object' && facts.marker.action === 'join'
+    ? joinIsComplete(seen, cluster)
+    : initIsComplete(inventory, cluster, host);
+};
 
 /**
  * Where a host stands, from facts alone; the marker only explains what they leave open. Throws `FactError` when a fact
@@ -90,12 +114,17 @@ export function standing({ inventory, host, facts, fleet }: Seen): Standing {
   const adopted = inventory.kubernetes.adopt !== undefined && inventory.kubernetes.adopt === facts.caFingerprint;
   if (told !== undefined && told !== inventory.name && !adopted) return 'foreign';
 
+  const isNode = host.role === 'control-plane' || host.role === 'worker';
   const isMember = traces.has(KUBELET_CONF) && facts.caFingerprint !== 'absent' && cas.has(facts.caFingerprint);
   if (cluster.state === 'up') {
     const registered = cluster.nodes.some(({ name }) => name === host.name);
-    const unfinished = ours && host.role === 'control-plane' && !initIsComplete(inventory, cluster, host);
+    const unfinished = ours && host.role === 'control-plane' && !isComplete({ inventory, host, facts, fleet }, cluster);
     if (isMember && registered && !unfinished) return 'joined';
-    return ours ? 'partial' : 'foreign';
+    if (ours) return 'partial';
+    // Its node was deleted: the host is ours all the same, unless a marker says otherwise or cannot be read.
+    const isClaimed =
+      facts.marker === 'unreadable' || (facts.marker !== 'absent' && facts.marker.cluster !== inventory.name);
+    return isMember && isNode && !isClaimed ? 'joined' : 'foreign';
   }
   if (ours) return 'partial';
   return isMember && cas.size === 1 ? 'joined' : 'foreign';

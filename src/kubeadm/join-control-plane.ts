@@ -1,4 +1,5 @@
 import { acting, liveCluster } from '../cluster/acting.ts';
+import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { founder } from '../cluster/founder.ts';
 import { withJoinToken } from '../cluster/join-token.ts';
 import { joinConfiguration } from '../cluster/kubeadm-config.ts';
@@ -47,11 +48,19 @@ function obstacle({ inventory, host, fleet }: Target, cluster: ClusterUp): strin
       .filter(({ facts }) => facts.kubernetesTraces.size === 0)
       .map((one) => one.host.name),
   );
-  const joined = cluster.nodes.filter(
-    ({ role, name }) => role === 'control-plane' && name !== host.name && !empty.has(name),
+  // The node of a joined host may have been deleted: its API server runs on.
+  const members = observedLinux(fleet).filter(
+    (one) =>
+      one.host.role === 'control-plane' &&
+      standing({ inventory, host: one.host, facts: one.facts, fleet }) === 'joined',
   );
-  const silent = joined
-    .map(({ name }) => ({ name, said: cluster.apiServers.get(name) ?? 'not asked' }))
+  const joined = new Set(
+    [...controlPlaneNodes(cluster), ...members.map((one) => one.host)]
+      .map(({ name }) => name)
+      .filter((name) => name !== host.name && !empty.has(name)),
+  );
+  const silent = [...joined]
+    .map((name) => ({ name, said: cluster.apiServers.get(name) ?? 'not asked' }))
     .find(({ said }) => said !== 'ok');
   return silent === undefined ? undefined : `the API server of ${silent.name}: ${silent.said}`;
 }

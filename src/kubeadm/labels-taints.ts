@@ -1,5 +1,7 @@
 import { acting } from '../cluster/acting.ts';
+import { CONTROL_PLANE_LABELS, marksControlPlanes } from '../cluster/control-plane-nodes.ts';
 import { kubectl } from '../cluster/kubectl.ts';
+import { standing, type Seen } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { WINDOWS_TAINT } from '../cluster/windows-kubeadm.ts';
 import type { NodeView } from '../facts/cluster.ts';
@@ -12,7 +14,7 @@ import { script } from '../templates.ts';
 const CONTROL_PLANE_TAINT: Taint = { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' };
 
 /** A host of either system. */
-type Any = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'>;
+type Any = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'> & Seen;
 
 /** What kbuild set on a node and would take back: names of labels, and `key:effect` of taints. */
 interface Applied {
@@ -48,21 +50,35 @@ interface Difference {
   readonly annotation: string;
 }
 
+/**
+ * The labels that a control plane's node lacks of kubeadm's: all of them where it has no role, because kubeadm's join was cut or
+ * the node was registered again. A node with the role may lack the others: its operator took them away.
+ */
+function missingRole({ inventory, host }: Any, node: NodeView | undefined): readonly string[] {
+  if (host.role !== 'control-plane' || !marksControlPlanes(inventory)) return [];
+  if (node === undefined || node.role === 'control-plane') return [];
+  return CONTROL_PLANE_LABELS.filter((label) => !(label in node.labels) && !(label in host.labels));
+}
+
 /** What differs between a node and the inventory; undefined when nothing does. A node that is not there yet lacks its labels. */
-function difference(host: Host, node: NodeView | undefined): Difference | undefined {
+function difference(target: Any, node: NodeView | undefined): Difference | undefined {
+  const { host } = target;
   const taints = wantedTaints(host);
   const before = appliedOf(node);
   const annotation = JSON.stringify({
     labels: Object.keys(host.labels).sort(),
     taints: (host.taints ?? []).map(id).sort(),
   } satisfies Applied);
-  // kubeadm sets the taints when the node joins: only on a live one can they differ.
-  const live = node?.taints ?? taints;
+  // kubeadm sets the taints when the node joins. The node of a host that has joined registers again without them.
+  const live = node?.taints ?? (standing(target) === 'joined' ? [] : taints);
   const ours = new Set([...before.taints, id(CONTROL_PLANE_TAINT), id(WINDOWS_TAINT)]);
   const found: Difference = {
-    set: Object.entries(host.labels)
-      .filter(([name, value]) => node?.labels[name] !== value)
-      .map(([name, value]) => `${name}=${value}`),
+    set: [
+      ...missingRole(target, node).map((name) => `${name}=`),
+      ...Object.entries(host.labels)
+        .filter(([name, value]) => node?.labels[name] !== value)
+        .map(([name, value]) => `${name}=${value}`),
+    ],
     unset: before.labels.filter((name) => !(name in host.labels) && node !== undefined && name in node.labels),
     taint: taints
       .filter((taint) => !live.some((one) => id(one) === id(taint) && (one.value ?? '') === (taint.value ?? '')))
@@ -106,7 +122,7 @@ export const labelsAndTaints: Step & Step<'windows'> = {
     const { host, fleet } = target;
     const { cluster } = fleet;
     const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
-    const due = difference(host, node);
+    const due = difference(target, node);
     return due === undefined ? [] : [{ summary: summary(host, due), apply: (on) => apply(target, on, due) }];
   },
 };

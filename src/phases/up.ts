@@ -3,6 +3,7 @@ import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
 import { controlPlaneCertificates } from '../kubeadm/control-plane-certificates.ts';
+import { registeredAgain } from '../kubeadm/registered-again.ts';
 import { corednsSpread } from '../kubeadm/coredns-spread.ts';
 import { etcdClientCertificate } from '../etcd/client-certificate.ts';
 import { etcdEndpoints } from '../etcd/endpoints.ts';
@@ -124,7 +125,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       title: 'Join control planes',
       ...linux,
       hosts: founders,
-      steps: [earlierMachineGone, controlPlanesWell, joinControlPlane(before), noMarker, kubeVip],
+      steps: [earlierMachineGone, controlPlanesWell, joinControlPlane(before), noMarker, ...registeredAgain, kubeVip],
       concurrency: 1,
       overlaps: true,
     },
@@ -133,7 +134,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       title: 'Join workers',
       ...linux,
       hosts: workers,
-      steps: [undoHalfFinished(before), kubeadmPatches, earlierMachineGone, joinWorker, noMarker],
+      steps: [undoHalfFinished(before), kubeadmPatches, earlierMachineGone, joinWorker, noMarker, ...registeredAgain],
       overlaps: true,
     },
     ...windows.join,

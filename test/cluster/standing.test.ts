@@ -41,7 +41,7 @@ describe('a worker', () => {
     ['our CA, the API is down', joinedWorker(), down, 'joined'],
     ['our CA and a marker, the API is down', joinedWorker({ marker: ourMarker }), down, 'partial'],
     ['not registered, with a marker', joinedWorker({ marker: ourMarker }), clusterOf(), 'partial'],
-    ['not registered, no marker', joinedWorker(), clusterOf(), 'foreign'],
+    ['not registered any more: its node was deleted', joinedWorker(), clusterOf(), 'joined'],
     [
       'a marker of another cluster',
       joinedWorker({ marker: { ...ourMarker, cluster: 'prod' } }),
@@ -81,6 +81,7 @@ describe('a control plane', () => {
       'joined',
     ],
     ['init cut before the API server answered', halfInit, down, 'partial'],
+    ['not registered any more: its node was deleted', joinedControlPlane(), clusterOf({ nodes: [] }), 'joined'],
     ['the API is down', joinedControlPlane(), down, 'joined'],
     [
       'init cut after the first certificate',
@@ -94,6 +95,38 @@ describe('a control plane', () => {
     ],
   ] as const)('%s', (_, facts, cluster, expected) => {
     expect(of(facts, cluster)).toBe(expected);
+  });
+
+  describe('whose join was cut', () => {
+    const member = { id: '1', name: 'cp1', peerUrl: 'https://10.0.0.11:2380', learner: false, healthy: true, leader: true, dbSize: 1 }; // prettier-ignore
+    const files = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'].map(
+      (name) => `/etc/kubernetes/manifests/${name}.yaml`,
+    );
+    const cut = (...more: readonly string[]) =>
+      joinedControlPlane({
+        marker: ourMarker,
+        kubernetesTraces: new Set([...joinedControlPlane().kubernetesTraces, ...more]),
+      });
+    const withoutRole = { nodes: [nodeOf({ name: 'cp1' }), nodeOf({ name: 'cp2', role: 'control-plane' })] };
+
+    test.each([
+      ['its node is registered, and nothing else is there', cut(), clusterOf(withoutRole), 'partial'],
+      ['it is no member of etcd yet', cut(...files), clusterOf(withoutRole), 'partial'],
+      [
+        'its member is a learner',
+        cut(...files),
+        clusterOf({ ...withoutRole, members: [{ ...member, learner: true }] }),
+        'partial',
+      ],
+      [
+        'its member votes: the missing role and taint are set later',
+        cut(...files),
+        clusterOf({ ...withoutRole, members: [member] }),
+        'joined',
+      ],
+    ] as const)('%s', (_, facts, cluster, expected) => {
+      expect(of(facts, cluster)).toBe(expected);
+    });
   });
 
   test('of an adopted cluster may have another name', () => {

@@ -5,6 +5,7 @@ import { labelsAndTaints } from '../../src/kubeadm/labels-taints.ts';
 import {
   clusterOf,
   cp1,
+  factsOf,
   fleetOf,
   inventoryOf,
   joinedControlPlane,
@@ -22,10 +23,10 @@ const applied = (labels: readonly string[], taints: readonly string[]) => ({
   'kbuild.dev/applied': JSON.stringify({ labels, taints }),
 });
 
-const changes = (host: LinuxHost, node: NodeView | undefined) => {
+const joined = (host: LinuxHost) => (host.role === 'control-plane' ? joinedControlPlane() : joinedWorker());
+const changes = (host: LinuxHost, node: NodeView | undefined, seen = node === undefined ? factsOf() : joined(host)) => {
   const cluster = node === undefined ? clusterOf({ nodes: [] }) : clusterOf({ nodes: [node] });
-  const facts = host.role === 'control-plane' ? joinedControlPlane() : joinedWorker();
-  return labelsAndTaints.diff(targetOf(inventory, host, fleetOf([[cp1, joinedControlPlane()], [host, facts]], cluster))); // prettier-ignore
+  return labelsAndTaints.diff(targetOf(inventory, host, fleetOf([[cp1, joinedControlPlane()], [host, seen]], cluster))); // prettier-ignore
 };
 const summaries = (host: LinuxHost, node: NodeView | undefined) => changes(host, node).map(({ summary }) => summary);
 
@@ -102,6 +103,42 @@ describe('taints', () => {
       'take taint node-role.kubernetes.io/control-plane:NoSchedule from cp1',
     ]);
     expect(summaries(cp1, nodeOf({ name: 'cp1', role: 'control-plane' }))).toEqual([
+      'taint cp1 node-role.kubernetes.io/control-plane:NoSchedule',
+    ]);
+  });
+});
+
+describe('a control plane that lacks what kubeadm’s last phase sets', () => {
+  const bare = nodeOf({ name: 'cp1' });
+  const role = 'node-role.kubernetes.io/control-plane=';
+
+  test('gets its role and its taint', () => {
+    expect(summaries(cp1, bare)).toEqual([
+      `label cp1 ${role}, node.kubernetes.io/exclude-from-external-load-balancers=; taint cp1 node-role.kubernetes.io/control-plane:NoSchedule`,
+    ]);
+  });
+
+  test('gets no taint that the inventory takes away, and keeps a value that it sets', () => {
+    const labels = { 'node.kubernetes.io/exclude-from-external-load-balancers': 'no' };
+    const [summary] = summaries({ ...cp1, taints: [], labels }, bare);
+    expect(summary).toBe(`label cp1 ${role}, node.kubernetes.io/exclude-from-external-load-balancers=no`);
+  });
+
+  test('keeps what its operator took away, while it has its role', () => {
+    const node = nodeOf({ name: 'cp1', role: 'control-plane', taints: [controlPlane] });
+    expect(summaries(cp1, node)).toEqual([]);
+  });
+
+  test('gets nothing where the inventory skips that phase', () => {
+    const skipping = inventoryOf({
+      kubeadm: { ...inventory.kubeadm, init: { skipPhases: ['mark-control-plane'] } },
+    });
+    const fleet = fleetOf([[cp1, joinedControlPlane()]], clusterOf({ nodes: [{ ...bare, taints: [controlPlane] }] }));
+    expect(labelsAndTaints.diff(targetOf(skipping, cp1, fleet))).toEqual([]);
+  });
+
+  test('has its taint planned before its deleted node is registered again', () => {
+    expect(changes(cp1, undefined, joinedControlPlane()).map(({ summary }) => summary)).toEqual([
       'taint cp1 node-role.kubernetes.io/control-plane:NoSchedule',
     ]);
   });

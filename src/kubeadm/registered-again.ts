@@ -1,0 +1,63 @@
+import { clusterPods, isNodeGone } from '../cluster/deleted-node.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { script } from '../templates.ts';
+
+const MINUTES = 60_000;
+
+/** flannel's bridge. It keeps the pod network of the deleted node, and a new node gets another one. */
+const BRIDGE = 'cni0';
+
+/**
+ * Kubernetes has deleted the pods of a node that was deleted (within 80 s: its pod garbage collector waits 40 s and looks every
+ * 20 s). A node that is registered before would keep pods whose addresses are not its own.
+ */
+const podsDeleted: Step = {
+  name: 'pods-of-deleted-node',
+  settleMs: 3 * MINUTES,
+  diff: (target) => {
+    const pods = isNodeGone(target) ? clusterPods(target) : [];
+    if (pods.length === 0) return [];
+    return [
+      {
+        summary: `wait until Kubernetes has deleted the pods of ${target.host.name}, whose node was deleted (found ${String(pods.length)})`,
+      },
+    ];
+  },
+};
+
+/** @throws Refused where the kubelet has no certificate with which it could register. */
+function refuseWithoutCertificate({ host, facts }: Target): void {
+  const found = facts.certificates.find(({ name }) => name === 'kubelet-client');
+  const ended = found !== undefined && Date.parse(found.expires) <= facts.nowMs;
+  if (found !== undefined && !ended) return;
+  throw new Refused(
+    host.name,
+    `its node was deleted, and its kubelet cannot register again: its certificate ${ended ? `ended ${found.expires}` : 'is gone'}`,
+    `run \`kbuild remove ${host.name}\`, which cleans the host, then \`kbuild up\`, which joins it again`,
+  );
+}
+
+/** A joined host has its node. Where that was deleted, the kubelet starts anew: it registers its node only when it starts. */
+const registered: Step = {
+  name: 'node-registered',
+  settleMs: 2 * MINUTES,
+  diff: (target) => {
+    if (!isNodeGone(target)) return [];
+    const { inventory, host, facts } = target;
+    refuseWithoutCertificate(target);
+    const hasBridge = inventory.network.plugin === 'flannel' && facts.interfaces.some(({ name }) => name === BRIDGE);
+    return [
+      {
+        summary: `restart the kubelet of ${host.name}, which registers its node again (found the node deleted)`,
+        disrupts: true,
+        apply: async (on) => {
+          await on(host).job('register-node', script('linux/register-node.sh', { BRIDGE: hasBridge ? BRIDGE : '' }));
+        },
+      },
+    ];
+  },
+};
+
+/** The node of a joined host is there again after it was deleted. Its labels and taints are set by the step that labels nodes. */
+export const registeredAgain: readonly Step[] = [podsDeleted, registered];

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { changeRefusals } from '../../src/cluster/change-refusals.ts';
+import type { LinuxFacts } from '../../src/facts/linux.ts';
+import { registeredAgain } from '../../src/kubeadm/registered-again.ts';
+import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane, joinedWorker, nodeOf, podOf, targetOf, w1 } from '../fakes/cluster.ts'; // prettier-ignore
+import { recordingOn } from '../fakes/on.ts';
+
+const inventory = inventoryOf();
+const nowMs = Date.parse('2026-06-01T00:00:00.000Z');
+const certificate = { name: 'kubelet-client', expires: '2027-01-01T00:00:00.000Z' };
+const worker = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
+  joinedWorker({
+    nowMs,
+    certificates: [certificate],
+    interfaces: [
+      { name: 'eth0', addresses: ['10.0.0.21'], mac: '', mtu: 1500 },
+      { name: 'cni0', addresses: ['10.244.1.1'], mac: '', mtu: 1450 },
+    ],
+    ...facts,
+  });
+const due = (facts: LinuxFacts, cluster = clusterOf()) => {
+  const target = targetOf(inventory, w1, fleetOf([[cp1, joinedControlPlane()], [w1, facts]], cluster)); // prettier-ignore
+  return registeredAgain.flatMap((step) => step.diff(target));
+};
+
+test('a joined host whose node was deleted gets its kubelet restarted, without the bridge of the old pod network', async () => {
+  const changes = due(worker());
+  expect(changes.map(({ summary }) => summary)).toEqual([
+    'restart the kubelet of w1, which registers its node again (found the node deleted)',
+  ]);
+  const { on, sent } = recordingOn();
+  await changes[0]!.apply!(on);
+  expect(sent).toMatchObject([{ host: 'w1', kind: 'job', title: 'linux/register-node.sh' }]);
+  expect((sent[0] as { readonly script: string }).script).toContain('BRIDGE=cni0');
+});
+
+test('pods of the deleted node are waited for first', () => {
+  const pods = [podOf({ name: 'kube-proxy-x', node: 'w1' }), podOf({ name: 'other', node: 'cp1' })];
+  expect(due(worker(), clusterOf({ pods }))[0]).toEqual({
+    summary: 'wait until Kubernetes has deleted the pods of w1, whose node was deleted (found 1)',
+  });
+});
+
+test('nothing is due while the node is there, or while no API says whether it is', () => {
+  expect(due(worker(), clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' })] }))).toEqual([]);
+  const target = targetOf(
+    inventory,
+    w1,
+    fleetOf([[cp1, joinedControlPlane()], [w1, worker()]], { state: 'down', reason: 'no answer' }), // prettier-ignore
+  );
+  expect(registeredAgain.flatMap((step) => step.diff(target))).toEqual([]);
+});
+
+test.each([
+  ['ended', [{ ...certificate, expires: '2026-05-01T00:00:00.000Z' }], 'its certificate ended 2026-05-01'],
+  ['is gone', [], 'its certificate is gone'],
+])('a kubelet whose certificate %s is refused, with the way to join it again', (_, certificates, text) => {
+  expect(() => due(worker({ certificates }))).toThrow(text);
+});
+
+test('a machine that the cluster knows by another name is not registered a second time', () => {
+  const nodes = [...clusterOf().nodes, nodeOf({ name: 'old', machineId: 'aa' })];
+  const fleet = fleetOf([[cp1, joinedControlPlane()], [w1, worker({ machineId: 'aa' })]], clusterOf({ nodes })); // prettier-ignore
+  expect(changeRefusals(inventory, fleet, ['w1']).map(({ message }) => message)).toEqual([
+    'w1: refused: demo knows this machine as old',
+  ]);
+});
