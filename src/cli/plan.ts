@@ -1,5 +1,6 @@
 import { stops } from '../checks/run-checks.ts';
-import { changesIn, waitsIn, type PlannedChange } from '../engine/plan.ts';
+import { changesIn, waitsIn } from '../engine/plan.ts';
+import { restartsOf } from '../engine/restarts.ts';
 import { mostSerious } from '../errors.ts';
 import { up } from '../phases/up.ts';
 import { findingsText } from '../report/findings.ts';
@@ -10,12 +11,19 @@ import { refuseWithoutApi } from './dead.ts';
 import type { Flags } from './flags.ts';
 import { leftOutHosts, partOf, tellLeftOut } from './left-out.ts';
 import { findings, leaveOutRefused, obstacles } from './preflight.ts';
+import { previewed, previewsText, type Previewed } from './previews.ts';
 import { withRun } from './run.ts';
 import { planOf } from './up.ts';
 
 const CHANGES_ARE_DUE = 10;
 
-const shownAs = ({ phase, host, step, summary }: PlannedChange): object => ({ phase, host, step, summary });
+const shownAs = ({ phase, host, step, summary, diff }: Previewed): object => ({
+  phase,
+  host,
+  step,
+  summary,
+  ...(diff === undefined ? {} : { diff }),
+});
 
 /** `kbuild plan`: what `up` would change. Reads only. */
 export const runPlan = (outer: Context, flags: Flags): Promise<number> =>
@@ -29,27 +37,25 @@ export const runPlan = (outer: Context, flags: Flags): Promise<number> =>
     const { phases, waiting } = partOf(run, up(run.inventory));
     const { changes: planned } = planOf(run, phases);
     const changes = changesIn(planned);
+    const shownChanges: readonly Previewed[] = flags.diff === true ? await previewed(run, changes) : changes;
+    const restarts = restartsOf(run.inventory, planned);
     if (flags.json === true) {
       context.out(
         jsonDocument({
           cluster: run.inventory.name,
-          changes: changes.map(shownAs),
+          changes: shownChanges.map(shownAs),
           waits: waitsIn(planned).map(shownAs),
+          restarts,
           leftOut: { hosts: leftOutHosts(run), changes: waiting },
           findings: found,
         }),
       );
     } else {
-      context.out(planText(phases, planned));
+      context.out(planText(phases, planned, restarts));
       // What stops `up` is said once, by the error at the end.
       const shown = found.filter((finding) => finding.severity !== 'due' && !stops(finding));
       if (shown.length > 0) context.err(findingsText(shown));
-      if (flags.diff === true) {
-        for (const { host, summary, change } of changes) {
-          if (change.preview !== undefined)
-            context.out(`\n${host}: ${summary}\n${await change.preview(run.connected.on)}`);
-        }
-      }
+      context.out(previewsText(shownChanges));
     }
     const leftOut = tellLeftOut(run, waiting);
     if (obstacle !== undefined) throw obstacle;

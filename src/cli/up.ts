@@ -3,6 +3,7 @@ import { converge } from '../engine/converge.ts';
 import { holdLease, type Lease } from '../engine/lease.ts';
 import { lockHosts } from '../engine/lock.ts';
 import { stillCounts } from '../engine/still-counts.ts';
+import { restartsOf } from '../engine/restarts.ts';
 import { changeId, changesIn, plan, type Plan } from '../engine/plan.ts';
 import type { Phase } from '../engine/step.ts';
 import { selected } from '../engine/target.ts';
@@ -88,7 +89,7 @@ export async function carryOut(
     const known = new Set(agreed.changes.map(changeId));
     const beyond = changesIn(due).filter((change) => !known.has(changeId(change)));
     if (beyond.length > 0) {
-      context.err(`the plan grew meanwhile:\n${planText(phases, beyond)}`);
+      context.err(`the plan grew meanwhile:\n${planText(phases, beyond, restartsOf(run.inventory, beyond))}`);
       if (!(await confirmed(run, 'Carry out these too?'))) return 0;
     }
     await run.draw(phases);
@@ -159,7 +160,7 @@ export const runUp = (outer: Context, flags: Flags): Promise<number> =>
     }
     await checkKubeconfigPlace(run);
     await surveyFirstChanged(run, new Set(agreed.changes.map(({ host }) => host)));
-    context.err(planText(phases, agreed.changes));
+    context.err(planText(phases, agreed.changes, restartsOf(run.inventory, agreed.changes)));
     // Where hosts are only waited for, there is nothing to agree to.
     if (changesIn(agreed.changes).length > 0 && !(await confirmed(run, 'Carry out this plan?'))) return 0;
     const code = await withDeadline(run, carryOut(run, 'up', list, agreed));

@@ -48,7 +48,7 @@ export const settingsNote = (inventory: Inventory): JsonObject => ({
 });
 
 /** What a part was, as far as a note tells that an older kbuild wrote: patches and the proxy may never have been applied. */
-function notedPart(part: SettingsPart, { settings, configuration }: ClusterUp, wanted: JsonObject): unknown {
+export function notedPart(part: SettingsPart, { settings, configuration }: ClusterUp, wanted: JsonObject): unknown {
   const noted = settings?.[part];
   if (noted !== undefined) return noted;
   if (part === 'images') return { repository: configuration['imageRepository'] ?? wanted['repository'] };

@@ -104,6 +104,10 @@ const RESTARTED: Readonly<Partial<Record<LeafName, string>>> = {
   'scheduler.conf': 'kube-scheduler',
 };
 
+/** The components that start again when these certificates are renewed. */
+export const restartedBy = (renewed: readonly LeafName[]): readonly string[] =>
+  renewed.flatMap((name) => RESTARTED[name] ?? []);
+
 /** Puts the files of `signedCertificates` in their places, in the folder of a job. `renewed`: what runs already with old ones. */
 export const placeCertificates = (
   inventory: Inventory,
@@ -115,5 +119,5 @@ export const placeCertificates = (
     NODE: host.name,
     CLUSTER: inventory.name,
     KUBELET_SERVER: host.role === 'control-plane' ? apiServerUrl(inventory, host) : `https://${inventory.endpoint}`,
-    RESTARTED: renewed.flatMap((name) => RESTARTED[name] ?? []),
+    RESTARTED: restartedBy(renewed),
   });

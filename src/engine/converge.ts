@@ -225,7 +225,7 @@ async function hostInPhase(
         times += 1;
         next = 0;
         const summary = `${luck}: what is due now is looked for (${(error as Error).message})`;
-        emit({ kind: 'settling', phase: phase.name, host: host.name, step: step.name, summary });
+        emit({ kind: 'settling', phase: phase.name, host: host.name, step: step.name, summary, waitedMs: 0 });
         continue;
       }
       if (!(error instanceof Interrupted)) {

@@ -7,10 +7,13 @@ const WORKERS_AT_ONCE = 0.1;
 /** Runs a disruptive change and its verification when it is its host's turn. */
 export type Turn = <R>(host: Host, work: () => Promise<R>) => Promise<R>;
 
+/** How many workers may be without their runtime or kubelet at once: at least one. */
+export const workersAtOnce = ({ hosts }: Inventory): number =>
+  Math.max(1, Math.floor(hosts.filter(({ role }) => role === 'worker').length * WORKERS_AT_ONCE));
+
 /** One host that is not a worker at a time, and at most 10 % of the workers (at least one). */
-export function turns({ hosts }: Inventory): Turn {
-  const workers = hosts.filter(({ role }) => role === 'worker').length;
-  const ofWorkers = limiter(Math.max(1, Math.floor(workers * WORKERS_AT_ONCE)));
+export function turns(inventory: Inventory): Turn {
+  const ofWorkers = limiter(workersAtOnce(inventory));
   const ofOthers = limiter(1);
   return (host, work) => (host.role === 'worker' ? ofWorkers : ofOthers).run(work);
 }

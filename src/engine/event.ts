@@ -33,7 +33,8 @@ export type Event =
   | ({ readonly kind: 'unplanned'; readonly summary: string } & Place)
   /** A host that leaves the run without a failure of its own, and why. */
   | { readonly kind: 'skipped'; readonly phase: string; readonly host: string; readonly summary: string }
-  | ({ readonly kind: 'settling'; readonly summary: string } & Place)
+  /** What a step waits for, and since when; told anew every 10 s. */
+  | ({ readonly kind: 'settling'; readonly summary: string; readonly waitedMs: number } & Place)
   /** A job of an earlier run, or of somebody else, that is waited for. */
   | { readonly kind: 'job-followed'; readonly host: string; readonly summary: string }
   /** What a job of this run waits for, e.g. `/var/lib/dpkg/lock-frontend is held by process 812 (apt-get)`. */

@@ -11,6 +11,9 @@ const POLL_MS = 500;
 /** How long a fact that cannot be told is asked for again, in ms: an API server that just started, a busy host. */
 const UNTOLD_MS = 30_000;
 
+/** What is still waited for is told again after this time, in ms. */
+const TOLD_MS = 10_000;
+
 type Place = Pick<PlannedChange, 'phase' | 'host' | 'step'>;
 
 /** What is due, and whether the diff looked at the cluster: then its changes may be about the cluster. */
@@ -117,17 +120,29 @@ async function apply(
   return applied;
 }
 
+/** Tells what is waited for: when that changes, and else every 10 s. */
+function teller({ emit, nowMs }: Convergence, place: Place): (summary: string) => void {
+  const startedMs = nowMs();
+  let said = '';
+  let toldMs = 0;
+  return (summary) => {
+    if (summary === said && nowMs() - toldMs < TOLD_MS) return;
+    said = summary;
+    toldMs = nowMs();
+    emit({ kind: 'settling', ...place, summary, waitedMs: toldMs - startedMs });
+  };
+}
+
 /** Looks again, until then, while a fact cannot be told. @throws FactError when it still cannot be told */
 async function untilTold(run: Convergence, place: Place, untilMs: number, look: () => Promise<Look>): Promise<Look> {
-  const { watch, emit, nowMs, sleep, signal } = run;
-  let said = '';
+  const { watch, nowMs, sleep, signal } = run;
+  const tell = teller(run, place);
   for (;;) {
     try {
       return await look();
     } catch (error) {
       if (!(error instanceof FactError) || nowMs() >= untilMs) throw error;
-      if (error.message !== said) emit({ kind: 'settling', ...place, summary: error.message });
-      said = error.message;
+      tell(error.message);
       stopIfInterrupted(signal, 'while waiting');
       await sleep(POLL_MS);
       watch.expire([place.host, error.host]);
@@ -142,18 +157,15 @@ async function settle(
   settleMs: number,
   look: (untilMs: number) => Promise<Look>,
 ): Promise<void> {
-  const { watch, emit, nowMs, sleep, signal } = run;
+  const { watch, nowMs, sleep, signal } = run;
   const deadline = nowMs() + settleMs;
-  let said = '';
+  const tell = teller(run, place);
   for (;;) {
     const { due, sawCluster } = await look(Math.max(deadline, nowMs() + UNTOLD_MS));
     if (due.length === 0) return;
     const summaries = due.map(({ summary }) => summary);
     if (nowMs() >= deadline) throw new NotConverged(place.host, place.step, summaries);
-    if (summaries.join('; ') !== said) {
-      said = summaries.join('; ');
-      emit({ kind: 'settling', ...place, summary: said });
-    }
+    tell(summaries.join('; '));
     stopIfInterrupted(signal, 'while waiting');
     await sleep(POLL_MS);
     watch.expire([place.host]);

@@ -10,6 +10,17 @@ export interface Target<K extends Kind = 'linux'> {
   readonly fleet: Fleet;
 }
 
+/** What a change restarts: something that the cluster's users or other hosts feel while it is away. */
+export interface Restart {
+  /** What operators call it: `API server`, `kubelet`, or the unit. */
+  readonly what: string;
+  readonly hosts: readonly string[];
+  /** About how long it is away on each host, in ms. */
+  readonly aboutMs: number;
+  /** Hosts at once, where the change itself decides that; default: see `disruption.ts`. */
+  readonly atOnce?: number;
+}
+
 /** One difference, said in the imperative with what was found. */
 export interface Change {
   readonly summary: string;
@@ -17,6 +28,8 @@ export interface Change {
   readonly apply?: (on: On) => Promise<void>;
   /** Restarts what a joined host lives on (runtime, kubelet, etcd, load balancer): few hosts at once, see `disruption.ts`. */
   readonly disrupts?: boolean;
+  /** Shown by \`plan\` beforehand. */
+  readonly restarts?: readonly Restart[];
   /** Reads only; `plan --diff` shows it. */
   readonly preview?: (on: On) => Promise<string>;
 }

@@ -1,6 +1,7 @@
 import { same } from '../cluster/compare.ts';
 import { applySettings } from '../cluster/kubeadm-settings.ts';
 import { standing } from '../cluster/standing.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
@@ -46,6 +47,7 @@ export const etcdEndpoints: Step = {
       {
         summary: `lead the API server of ${host.name} to etcd at ${etcd.endpoints.map(hostOf).join(', ')} (found ${(isOld ? found : stored(cluster)).map(hostOf).join(', ')})`,
         disrupts: isOld,
+        ...(isOld ? { restarts: [{ what: 'API server', hosts: [host.name], aboutMs: ABOUT_MS.apiServer }] } : {}),
         apply: async (on) => {
           await applySettings(on, inventory, host, { job: 'etcd-endpoints', parts });
         },

@@ -1,11 +1,13 @@
 import {
   CONTROL_PLANE_LEAVES,
   placeCertificates,
+  restartedBy,
   signedCertificates,
   type LeafName,
 } from '../cluster/signed-certificates.ts';
 import { RENEWED_AT_DAYS, signingAuthority } from '../cluster/signing.ts';
 import { standing } from '../cluster/standing.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step } from '../engine/step.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -32,6 +34,7 @@ export const controlPlaneCertificates: Step = {
     return [
       {
         summary: `renew certificates of the control plane on ${host.name}: ${due.map(({ name, found }) => `${name} (found ${found})`).join(', ')}`,
+        restarts: restartedBy(names).map((what) => ({ what, hosts: [host.name], aboutMs: ABOUT_MS.pod })),
         apply: async (on) => {
           const signed = await signedCertificates(on(host), inventory, names);
           await on(host).job('renew-certificates', placeCertificates(inventory, host, names), signed);

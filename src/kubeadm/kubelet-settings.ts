@@ -1,14 +1,22 @@
-import { hostPatches, KUBEADMS_OWN_FLAGS, ownKubeletConfig } from '../cluster/kubelet-config.ts';
+import { hostPatches, KUBEADMS_OWN_FLAGS, ownKubeletConfig, sharedKubeletConfig } from '../cluster/kubelet-config.ts';
 import { patchedKubeletConfig } from '../cluster/kubelet-patches.ts';
 import { kubeletArguments } from '../cluster/kubeadm-config.ts';
 import { holds } from '../cluster/compare.ts';
 import { editedParts } from '../cluster/settings.ts';
 import { standing } from '../cluster/standing.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import type { JsonObject } from '../inventory/inventory.ts';
+import { merged } from '../inventory/merge.ts';
 import { paths } from '../paths.ts';
+import { textDiff } from '../resources/text-diff.ts';
 import { script } from '../templates.ts';
+import { fileDiff } from './settings-diff.ts';
+
+/** What kubeadm writes on a host that joins. */
+const CONFIG = '/var/lib/kubelet/config.yaml';
+const FLAGS = '/var/lib/kubelet/kubeadm-flags.env';
 
 /** What kubeadm writes differently on each host by itself (its instance-config.yaml, systemd-resolved). */
 const INSTANCE_KEYS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'containerRuntimeEndpoint', 'resolvConf']);
@@ -42,6 +50,28 @@ function wantedFlags({ host }: Target, live: readonly string[]): readonly string
 
 const sorted = (flags: readonly string[]): string => [...flags].sort().join(' ');
 
+/** The configuration after the change: what the cluster stores, as far as the inventory does not say otherwise, and the host's patches. */
+function wantedConfig({ inventory, host }: Target, cluster: ClusterUp): JsonObject | undefined {
+  const shared = sharedKubeletConfig(inventory);
+  const noted = (cluster.settings?.['kubelet'] ?? {}) as JsonObject;
+  const stored = Object.entries(cluster.kubeletConfiguration).filter(([key]) => !(key in noted) || key in shared);
+  return patchedKubeletConfig(merged(Object.fromEntries(stored), shared), hostPatches(inventory, host));
+}
+
+/** Old and new of what differs. */
+function diffOf(target: Target, cluster: ClusterUp, live: readonly string[], flags: readonly string[]): string {
+  const config = target.facts.kubeletConfig;
+  const before = config === 'absent' ? {} : config;
+  const after = wantedConfig(target, cluster);
+  const argumentsDiff = sorted(flags) === sorted(live) ? '' : textDiff(live.join('\n'), flags.join('\n'));
+  return [
+    ...(after === undefined
+      ? [`${CONFIG}\n(what its patches make of it is known to kubeadm alone)`]
+      : fileDiff(CONFIG, before, after, new Set(differing(after, before)))),
+    ...(argumentsDiff === '' ? [] : [`${FLAGS}\n${argumentsDiff}`]),
+  ].join('\n');
+}
+
 /** A joined host's kubelet runs with the cluster's configuration, its own and its arguments, also after they were edited. */
 export const kubeletSettings: Step = {
   name: 'kubelet-settings',
@@ -51,17 +81,20 @@ export const kubeletSettings: Step = {
     const { cluster } = fleet;
     if (cluster.state !== 'up' || standing(target) !== 'joined' || facts.kubeletFlags === 'absent') return [];
     const edited = editedParts(inventory, cluster);
-    const flags = wantedFlags(target, facts.kubeletFlags);
+    const live = facts.kubeletFlags;
+    const flags = wantedFlags(target, live);
     const found = [
       ...(edited !== 'unknown' && edited.includes('kubelet') ? ['settings that were edited'] : []),
       ...configDifference(target, cluster).map((key) => `another ${key}`),
-      ...(sorted(flags) === sorted(facts.kubeletFlags) ? [] : ['other arguments']),
+      ...(sorted(flags) === sorted(live) ? [] : ['other arguments']),
     ];
     if (found.length === 0) return [];
     return [
       {
         summary: `configure and restart the kubelet of ${host.name} (found ${found.slice(0, 4).join(', ')})`,
         disrupts: true,
+        restarts: [{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet }],
+        preview: () => Promise.resolve(diffOf(target, cluster, live, flags)),
         apply: async (on) => {
           const command = script('linux/kubelet-settings.sh', {
             PATCHES: paths.kubeadmPatches,

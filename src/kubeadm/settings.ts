@@ -11,15 +11,7 @@ import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { kubeadmPatches } from './patches.ts';
-
-const INVENTORY_NAME: Readonly<Record<SettingsPart, string>> = {
-  cluster: 'kubeadm.cluster',
-  kubelet: 'kubelet',
-  kubeProxy: 'kubeadm.kubeProxy',
-  patches: 'kubeadm.patches',
-  proxy: 'proxy',
-  images: 'kubernetes.imageRepository',
-};
+import { INVENTORY_NAME, settingsPreview, settingsRestarts } from './settings-preview.ts';
 
 /** What of `kubeadm.cluster` can be changed on a live cluster by writing the control plane's manifests anew. */
 const CHANGEABLE: Readonly<Record<string, readonly string[]>> = {
@@ -126,6 +118,8 @@ export const kubeadmSettings: Step<'cluster'> = {
             ? `note the kubeadm settings of ${inventory.name} (found no note)`
             : `apply the edited settings of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')} to the live cluster`,
         disrupts: work.others.length > 0,
+        restarts: settingsRestarts(inventory, facts, parts, work.acting),
+        ...(parts.length === 0 ? {} : { preview: () => Promise.resolve(settingsPreview(inventory, facts, parts)) }),
         apply: async (on) => {
           const host = acting(fleet);
           const targetOf = (one: LinuxHost): Target => ({

@@ -1,10 +1,11 @@
 import { founder } from '../cluster/founder.ts';
 import { toYaml } from '../cluster/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { KubeVipBalancer } from '../inventory/control-plane.ts';
 import { paths } from '../paths.ts';
-import { OURS, fileChanges } from '../resources/file.ts';
+import { OURS, fileChanges, fileState } from '../resources/file.ts';
 
 /**
  * The credentials that kube-vip elects its leader with. While `kubeadm init` runs, those of admin.conf may do nothing yet
@@ -87,6 +88,8 @@ export const kubeVip: Step = {
   diff: (target) => {
     const { loadBalancer } = target.inventory;
     if (loadBalancer.kind !== 'kube-vip') return [];
-    return manifest(target, loadBalancer, 'admin.conf');
+    const isThere = fileState(target, paths.kubeVipManifest).kind === 'file';
+    const restarts = [{ what: 'kube-vip', hosts: [target.host.name], aboutMs: ABOUT_MS.staticPod }];
+    return manifest(target, loadBalancer, 'admin.conf').map((change) => (isThere ? { ...change, restarts } : change));
   },
 };

@@ -3,6 +3,12 @@ import type { Reporter, TimedEvent } from '../engine/event.ts';
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 const changesOf = (count: number): string => (count === 1 ? '1 change' : `${String(count)} changes`);
 
+/** What is waited for, and for how long already. */
+export const waitingText = (event: Extract<TimedEvent, { readonly kind: 'settling' | 'job-waits' }>): string => {
+  const waitedS = event.kind === 'settling' ? Math.round(event.waitedMs / 1000) : 0;
+  return `waiting${waitedS === 0 ? '' : ` for ${String(waitedS)} s`}: ${event.summary}`;
+};
+
 /** One event as a line for people; undefined for those that only programs care about. */
 export function line(event: TimedEvent): string | undefined {
   switch (event.kind) {
@@ -28,7 +34,7 @@ export function line(event: TimedEvent): string | undefined {
       return `${event.host}: left out: ${event.summary}`;
     case 'settling':
     case 'job-waits':
-      return `${event.host}: waiting: ${event.summary}`;
+      return `${event.host}: ${waitingText(event)}`;
     case 'job-followed':
       return `${event.host}: ${event.summary}`;
     case 'failed':

@@ -1,4 +1,5 @@
 import { changesIn, type PlannedChange } from '../engine/plan.ts';
+import type { PlannedRestart } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { grouped } from './grouped.ts';
 import { counted, hostList } from './host-list.ts';
@@ -9,8 +10,27 @@ function countOf(changes: readonly PlannedChange[]): string {
   return `${counted(changes.length, 'change')} on ${counted(hosts, 'host')}`;
 }
 
-/** A plan for people: by phase, the same change of several hosts on one line. */
-export function planText(phases: readonly Phase[], planned: readonly PlannedChange[]): string {
+const seconds = (ms: number): string => `${String(Math.round(ms / 1000))} s`;
+
+/** How hosts take their turns: `one after another, about 70 s each`. */
+function pace({ hosts, atOnce, aboutMs }: PlannedRestart): string {
+  if (hosts.length === 1) return `about ${seconds(aboutMs)}`;
+  if (atOnce >= hosts.length) return `all at once, about ${seconds(aboutMs)}`;
+  return `${atOnce === 1 ? 'one after another' : `${String(atOnce)} at once`}, about ${seconds(aboutMs)} each`;
+}
+
+/** What restarts, and how long it is away. */
+const restartsBlock = (restarts: readonly PlannedRestart[]): readonly string[] =>
+  restarts.length === 0
+    ? []
+    : [`Restarts\n${restarts.map((one) => `  ${one.what} of ${hostList(one.hosts)}, ${pace(one)}\n`).join('')}`];
+
+/** A plan for people: by phase, the same change of several hosts on one line; then what restarts, and the sum. */
+export function planText(
+  phases: readonly Phase[],
+  planned: readonly PlannedChange[],
+  restarts: readonly PlannedRestart[] = [],
+): string {
   if (planned.length === 0) return 'nothing to do\n';
   const changes = changesIn(planned);
   const blocks = phases.flatMap(({ name, title }) => {
@@ -23,5 +43,5 @@ export function planText(phases: readonly Phase[], planned: readonly PlannedChan
     return [`${title}\n${lines.join('')}`];
   });
   const sum = changes.length === 0 ? 'nothing to change: the above is waited for' : countOf(changes);
-  return `${blocks.join('\n')}\n${sum}\n`;
+  return `${[...blocks, ...restartsBlock(restarts)].join('\n')}\n${sum}\n`;
 }

@@ -1,6 +1,7 @@
 import { Listr, ProcessOutput, type ListrTask } from 'listr2';
 import type { Reporter, TimedEvent } from '../engine/event.ts';
 import type { Phase } from '../engine/step.ts';
+import { waitingText } from './lines.ts';
 import { visible } from './visible.ts';
 
 /** Something that one row of the tree waits for. */
@@ -114,7 +115,7 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
         rowOf(event.phase, event.host).show(event.summary);
         return;
       case 'settling':
-        rowOf(event.phase, event.host).show(`waiting: ${event.summary}`);
+        rowOf(event.phase, event.host).show(waitingText(event));
         return;
       case 'job-followed':
       case 'job-waits': {

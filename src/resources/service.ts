@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { ServiceState } from '../facts/linux/services.ts';
@@ -85,11 +86,13 @@ function dueChange(target: Target, unit: string, options: ServiceOptions): Chang
     ...(wanted !== 'enabled' && !runs ? ['start'] : why === undefined ? [] : [takeOver]),
   ];
   if (verbs.length === 0) return undefined;
+  const disrupts = verbs.includes('restart') && hasKubelet(facts);
   const found =
     why ?? `found ${state.load === 'not-found' ? 'none' : `${state.enabled || 'not enabled'}, ${state.active}`}`;
   return {
     summary: `${new Intl.ListFormat('en', { style: 'long' }).format(verbs)} ${unit} (${found})`,
-    disrupts: verbs.includes('restart') && hasKubelet(facts),
+    disrupts,
+    ...(disrupts ? { restarts: [{ what: unit, hosts: [host.name], aboutMs: ABOUT_MS.service }] } : {}),
     apply: async (on) => {
       const action = verbs.find((verb) => verb !== 'enable' && verb !== 'unmask') ?? 'none';
       const note = options.on === 'reload' ? paths.applied : '';

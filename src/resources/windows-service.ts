@@ -1,3 +1,4 @@
+import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { WindowsService } from '../facts/windows/services.ts';
@@ -72,7 +73,8 @@ export function windowsServiceChanges(target: Target<'windows'>, wanted: WantedW
   const newer = wanted.uses.find((path) => (facts.files.at(path)?.modifiedMs ?? 0) > found.startedMs);
   const why = differs.length > 0 ? 'its registration changes' : newer === undefined ? undefined : `${newer} is newer`;
   if (why === undefined) return [];
-  return [...changed, { summary: `restart ${name} (${why})`, disrupts, apply: act('restart') }];
+  const restarts = disrupts ? [{ what: name, hosts: [host.name], aboutMs: ABOUT_MS.service }] : [];
+  return [...changed, { summary: `restart ${name} (${why})`, disrupts, restarts, apply: act('restart') }];
 }
 
 /** A service of Windows that is registered, and runs with what it uses. */

@@ -2,6 +2,7 @@ import { holds } from '../cluster/compare.ts';
 import { editedParts } from '../cluster/settings.ts';
 import { standing } from '../cluster/standing.ts';
 import { windowsOwnKubeletConfig } from '../cluster/windows-kubeadm.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step } from '../engine/step.ts';
 import { windowsPaths } from '../paths.ts';
 import { powershell } from '../templates.ts';
@@ -31,6 +32,7 @@ export const windowsKubeletSettings: Step<'windows'> = {
       {
         summary: `configure and restart the kubelet of ${host.name} (found ${found.slice(0, 4).join(', ')})`,
         disrupts: true,
+        restarts: [{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet }],
         apply: async (on) => {
           const command = powershell('windows/kubelet-settings.ps1', {
             Program: `${windowsPaths.programs}\\kubeadm.exe`,

@@ -1,5 +1,6 @@
 import { hasKubelet } from '../facts/joined.ts';
-import type { Step, Target } from '../engine/step.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
 import { bypassesProxy } from '../inventory/proxy.ts';
 import { windowsPaths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
@@ -53,6 +54,18 @@ export async function install(on: On, { inventory, host }: Target<'windows'>, pr
   await remote.job(name, script({ Uploaded: uploaded, Sha256: sum }));
 }
 
+/** Of a change that stops and starts services of a host: it disrupts one that has joined. */
+export function restarting(
+  { host, facts }: Target<'windows'>,
+  services: readonly string[],
+): Pick<Change, 'disrupts' | 'restarts'> {
+  if (!hasKubelet(facts) || services.length === 0) return { disrupts: false };
+  return {
+    disrupts: true,
+    restarts: services.map((what) => ({ what, hosts: [host.name], aboutMs: ABOUT_MS.service })),
+  };
+}
+
 /** The version in what a program says of itself. */
 const versionIn = (said: string): string | undefined => /\bv?(\d+\.\d+\.\d+)\b/.exec(said)?.[1];
 
@@ -69,7 +82,7 @@ export const program = (name: string, wanted: (target: Target<'windows'>) => Pro
     return [
       {
         summary: `install ${it.name}${it.version === undefined ? '' : ` ${it.version}`} (found ${found})`,
-        disrupts: hasKubelet(target.facts) && it.services.length > 0,
+        ...restarting(target, it.services),
         apply: (on) => install(on, target, it),
       },
     ];

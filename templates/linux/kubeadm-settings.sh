@@ -19,9 +19,15 @@ rewrite() {
   echo "$before" | while read -r one old _ pod; do
     if [ "$old" = "$(sum "$one" | cut -d ' ' -f 1)" ]; then continue; fi
     # The old pod answers until the kubelet has noticed its new manifest.
-    until=$(($(date +%s) + 240))
+    from=$(date +%s)
+    told=-10
     while now=$(pod "$one") || true; [ "$now" = "$pod" ] || [ "${now#* }" != true ] || ! $KUBECTL get --raw /readyz >/dev/null 2>&1; do
-      if [ "$(date +%s)" -gt $until ]; then
+      waited=$(($(date +%s) - from))
+      if [ $waited -ge $((told + 10)) ]; then
+        echo "waiting: $one of $NODE restarts with its new manifest ($waited s of at most 240 s)"
+        told=$waited
+      fi
+      if [ $waited -gt 240 ]; then
         echo "$one of $NODE is not ready with its new manifest $manifests/$one.yaml after 240 s; the other control planes keep what they have. Correct the setting or the patch and run the same command again" >&2
         exit 1
       fi

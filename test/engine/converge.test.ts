@@ -72,6 +72,18 @@ test('a fact that cannot be told for a moment is asked for again, and said', asy
   expect(settling).toMatchObject([{ host: 'w1', summary: 'w1: could not tell images: context deadline exceeded' }]);
 });
 
+test('what is waited for is told again every 10 s, with how long already', async () => {
+  const here = world([w1]);
+  const slow: Step = {
+    name: 'ready',
+    settleMs: 60_000,
+    diff: ({ facts }) => (facts.images.has('ready') ? [] : [{ summary: 'wait until w1 is Ready' }]),
+  };
+  await here.run([linuxPhase('verify', [w1], [slow])]);
+  const waited = here.events.flatMap((event) => (event.kind === 'settling' ? [event.waitedMs] : []));
+  expect(waited).toEqual([0, 10_000, 20_000, 30_000, 40_000, 50_000]);
+});
+
 test('a fact that nobody can tell stops its host after half a minute', async () => {
   const here = world([w1, w2]);
   const { failures } = await here.run([linuxPhase('greet', [w1, w2], [wants('hi'), deafAfterwards(Infinity)])]);

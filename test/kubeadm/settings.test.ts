@@ -63,6 +63,32 @@ describe('kubeadm settings of a live cluster', () => {
     expect((sent[0] as { readonly script: string }).script).toContain('PARTS=cluster\n');
   });
 
+  test('say beforehand which parts of the control plane restart, and show old and new', async () => {
+    const [change] = due(
+      withCluster({ apiServer: { extraArgs: [{ name: 'event-ttl', value: '2h' }] } }),
+      settingsOf(withCluster({ apiServer: { extraArgs: [{ name: 'event-ttl', value: '1h' }] } })),
+    );
+    expect(change!.restarts).toEqual([{ what: 'API server', hosts: ['cp1'], aboutMs: 70_000, atOnce: 1 }]);
+    expect(await change!.preview!(recordingOn().on)).toBe(
+      'kubeadm.cluster.apiServer.extraArgs\n  - name: event-ttl\n-   value: 1h\n+   value: 2h',
+    );
+  });
+
+  test('of another image repository restart all of the control plane, etcd included, and kube-proxy', async () => {
+    const edited = inventoryOf({ kubernetes: { ...before.kubernetes, imageRepository: 'registry.example' } });
+    const [change] = due(edited, settingsOf(before));
+    expect(change!.restarts!.map(({ what }) => what)).toEqual(['API server', 'controller manager', 'scheduler', 'etcd', 'kube-proxy']); // prettier-ignore
+    expect(await change!.preview!(recordingOn().on)).toBe(
+      'kubernetes.imageRepository.repository\n- registry.k8s.io\n+ registry.example',
+    );
+  });
+
+  test('of kube-proxy restart its pods on every node; a mere note restarts nothing', () => {
+    const edited = inventoryOf({ kubeadm: { ...before.kubeadm, kubeProxy: { mode: 'nftables' } } });
+    expect(due(edited, settingsOf(before))[0]!.restarts).toMatchObject([{ what: 'kube-proxy', atOnce: 1 }]);
+    expect(due(before, undefined)[0]).toMatchObject({ restarts: [] });
+  });
+
   test('that were removed are drift too', () => {
     const noted = settingsOf(withCluster({ scheduler: { extraArgs: [{ name: 'v', value: '4' }] } }));
     expect(due(before, noted)).toHaveLength(1);
@@ -186,6 +212,29 @@ describe('the kubelet of a joined host', () => {
     ['another argument', { kubeletFlags: ['--node-ip=10.0.0.11', '--v=4'] }, before, 'other arguments'],
   ] as const)('%s', (_, facts, of, what) => {
     expect(found(facts, of)).toEqual([`configure and restart the kubelet of cp1 (found ${what})`]);
+  });
+
+  test('restarts, and old and new of its settings and arguments are shown', async () => {
+    const cluster = clusterOf({ kubeletConfiguration: shared, settings: settingsOf(before) });
+    const facts = joinedControlPlane({ kubeletConfig: { ...live, maxPods: 80 }, kubeletFlags: ['--node-ip=10.0.0.11', '--v=4'] }); // prettier-ignore
+    const [change] = kubeletSettings.diff(targetOf(inventory, own, fleetOf([[own, facts]], cluster)));
+    expect(change!.restarts).toEqual([{ what: 'kubelet', hosts: ['cp1'], aboutMs: 10_000 }]);
+    expect(await change!.preview!(recordingOn().on)).toBe(
+      '/var/lib/kubelet/config.yaml\n- maxPods: 80\n+ maxPods: 50\n/var/lib/kubelet/kubeadm-flags.env\n  --node-ip=10.0.0.11\n- --v=4',
+    );
+  });
+
+  test('that all nodes share: the new value is shown before the cluster has it', async () => {
+    const wants = { config: { maxPods: 50 }, extraArgs: [] };
+    const edited = inventoryOf({ hosts: [{ ...cp1, kubelet: wants }, { ...w1, kubelet: wants }] }); // prettier-ignore
+    const noted = { ...settingsOf(before), kubelet: { ...settingsOf(before).kubelet, serializeImagePulls: false } };
+    const cluster = clusterOf({ kubeletConfiguration: { ...shared, serializeImagePulls: false }, settings: noted });
+    const facts = joinedControlPlane({ kubeletConfig: { ...live, serializeImagePulls: false }, kubeletFlags: ['--node-ip=10.0.0.11'] }); // prettier-ignore
+    const host = edited.hosts[0] as typeof cp1;
+    const [change] = kubeletSettings.diff(targetOf(edited, host, fleetOf([[host, facts]], cluster)));
+    expect(await change!.preview!(recordingOn().on)).toBe(
+      '/var/lib/kubelet/config.yaml\n- serializeImagePulls: false\n+ maxPods: 50',
+    );
   });
 
   describe('with patch files of the inventory', () => {

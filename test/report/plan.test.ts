@@ -39,6 +39,26 @@ test('hosts beyond a handful are counted, and their names in a change are one', 
   expect(planText(phases, many)).toContain('\n  w1 … w200 (200 hosts): join HOST to k8s:6443\n');
 });
 
+test('what restarts is said before the sum, with the hosts, their turns and how long each takes', () => {
+  const restarts = [
+    { what: 'API server', hosts: ['cp1', 'cp2', 'cp3'], aboutMs: 70_000, atOnce: 1 },
+    { what: 'kubelet', hosts: Array.from({ length: 200 }, (_, i) => `w${String(i + 1)}`), aboutMs: 10_000, atOnce: 20 },
+    { what: 'containerd', hosts: ['w1'], aboutMs: 5000, atOnce: 1 },
+  ];
+  expect(planText(phases, [change('cp1', 'apply settings')], restarts)).toBe(
+    `Prepare hosts
+  cp1: apply settings
+
+Restarts
+  API server of cp1, cp2, cp3, one after another, about 70 s each
+  kubelet of w1 … w200 (200 hosts), 20 at once, about 10 s each
+  containerd of w1, about 5 s
+
+1 change on 1 host
+`,
+  );
+});
+
 test('a plan that only waits says that nothing changes', () => {
   expect(planText(phases, [wait('w1', 'wait until w1 is Ready')])).toBe(
     'Verify nodes\n  w1: wait until w1 is Ready\n\nnothing to change: the above is waited for\n',

@@ -21,7 +21,7 @@ const EVENTS: readonly Event[] = [
   { kind: 'changing', ...place, summary: 'found the cluster' },
   { kind: 'changed', ...place, summary: 'found the cluster', durationMs: 9200 },
   { kind: 'unplanned', ...place, summary: 'restart containerd' },
-  { kind: 'settling', ...place, summary: 'wait until cp1 is Ready' },
+  { kind: 'settling', ...place, summary: 'wait until cp1 is Ready', waitedMs: 20_000 },
   { kind: 'job-followed', host: 'cp1', summary: 'waiting for the job packages' },
   { kind: 'job-waits', host: 'cp1', summary: '/var/lib/dpkg/lock-frontend is held by process 812 (apt-get)' },
   { kind: 'skipped', phase: 'join', host: 'w1', summary: 'not reached' },
@@ -51,7 +51,7 @@ test('lines: one an event that people care about, with the time of day', () => {
     16:50:45 cp1: found the cluster …
     16:50:45 cp1: found the cluster: done in 9.2 s
     16:50:45 cp1: not in the plan: restart containerd
-    16:50:45 cp1: waiting: wait until cp1 is Ready
+    16:50:45 cp1: waiting for 20 s: wait until cp1 is Ready
     16:50:45 cp1: waiting for the job packages
     16:50:45 cp1: waiting: /var/lib/dpkg/lock-frontend is held by process 812 (apt-get)
     16:50:45 w1: left out: not reached

@@ -1,7 +1,6 @@
 import type { Change, Step } from '../../engine/step.ts';
-import { hasKubelet } from '../../facts/joined.ts';
 import { networkPrograms } from '../../inventory/network-programs.ts';
-import { install } from '../programs.ts';
+import { install, restarting } from '../programs.ts';
 
 /** flanneld and the CNI plugins of a host where they are no pods: files with the checksums of the inventory. */
 export const windowsNetworkPrograms: Step<'windows'> = {
@@ -17,7 +16,7 @@ export const windowsNetworkPrograms: Step<'windows'> = {
       return [
         {
           summary: `install ${file} (found ${found === undefined ? 'none' : 'another'})`,
-          disrupts: hasKubelet(facts) && services.length > 0,
+          ...restarting(target, services),
           apply: (on) =>
             install(on, target, { name: file, version: undefined, url: `${network}/${file}`, sumUrl: '', target: path, services }), // prettier-ignore
         },

@@ -1,0 +1,67 @@
+import { same } from '../cluster/compare.ts';
+import type { KubeadmPart } from '../cluster/kubeadm-settings.ts';
+import { editedPatches, notedPart, settingsOf, type SettingsPart } from '../cluster/settings.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Restart } from '../engine/step.ts';
+import type { ClusterUp } from '../facts/cluster.ts';
+import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import { settingsDiff } from './settings-diff.ts';
+
+/** The parts as the inventory names them. */
+export const INVENTORY_NAME: Readonly<Record<SettingsPart, string>> = {
+  cluster: 'kubeadm.cluster',
+  kubelet: 'kubelet',
+  kubeProxy: 'kubeadm.kubeProxy',
+  patches: 'kubeadm.patches',
+  proxy: 'proxy',
+  images: 'kubernetes.imageRepository',
+};
+
+/** Components of the control plane: their key in kubeadm's configuration, their pod, and what operators call them. */
+const COMPONENTS = [
+  { key: 'apiServer', pod: 'kube-apiserver', what: 'API server', aboutMs: ABOUT_MS.apiServer },
+  { key: 'controllerManager', pod: 'kube-controller-manager', what: 'controller manager', aboutMs: ABOUT_MS.staticPod },
+  { key: 'scheduler', pod: 'kube-scheduler', what: 'scheduler', aboutMs: ABOUT_MS.staticPod },
+] as const;
+
+const partOf = (settings: JsonObject | undefined, part: SettingsPart): JsonObject =>
+  (settings?.[part] ?? {}) as JsonObject;
+
+/** What applying edited parts restarts: pods of the control plane on one host after another, kube-proxy node by node. */
+export function settingsRestarts(
+  inventory: Inventory,
+  cluster: ClusterUp,
+  edited: readonly SettingsPart[],
+  work: readonly KubeadmPart[],
+): readonly Restart[] {
+  const wanted = settingsOf(inventory).cluster;
+  const noted = partOf(cluster.settings, 'cluster');
+  const patches = editedPatches(inventory, cluster);
+  // An image and a proxy stand in every manifest.
+  const all = edited.includes('proxy') || edited.includes('images');
+  const components = COMPONENTS.filter(
+    ({ key, pod }) => all || !same(wanted[key], noted[key]) || patches.some((name) => name.startsWith(pod)),
+  );
+  const isRewritten = work.includes('cluster') || work.includes('manifests');
+  const hosts = cluster.nodes.filter(({ role }) => role === 'control-plane').map(({ name }) => name);
+  return [
+    ...(isRewritten ? components.map(({ what, aboutMs }) => ({ what, hosts, aboutMs, atOnce: 1 })) : []),
+    ...(work.includes('etcd') ? [{ what: 'etcd', hosts, aboutMs: ABOUT_MS.staticPod, atOnce: 1 }] : []),
+    ...(work.includes('kubeProxy')
+      ? [{ what: 'kube-proxy', hosts: cluster.nodes.map(({ name }) => name), aboutMs: ABOUT_MS.pod, atOnce: 1 }]
+      : []),
+  ];
+}
+
+/** Old and new of edited parts. Of patches and the proxy the cluster notes hashes: the files that change show them. */
+export function settingsPreview(inventory: Inventory, cluster: ClusterUp, edited: readonly SettingsPart[]): string {
+  return edited
+    .flatMap((part) => {
+      if (part === 'patches')
+        return editedPatches(inventory, cluster).map((name) => `kubeadm.patches: ${name} differs`);
+      if (part === 'proxy') return ['proxy: differs'];
+      const wanted = settingsOf(inventory)[part];
+      return settingsDiff(INVENTORY_NAME[part], notedPart(part, cluster, wanted) ?? {}, wanted);
+    })
+    .join('\n');
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import type { PlannedChange } from '../../src/engine/plan.ts';
+import { restartsOf } from '../../src/engine/restarts.ts';
+import type { Restart } from '../../src/engine/step.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { host } from './world.ts';
+
+const workers = Array.from({ length: 20 }, (_, i) => host(`w${String(i + 1)}`));
+const inventory = { hosts: [host('cp1', 'control-plane'), host('cp2', 'control-plane'), ...workers] } as unknown as Inventory; // prettier-ignore
+const planned = (name: string, ...restarts: readonly Restart[]): PlannedChange => {
+  const change = { summary: 's', restarts, apply: () => Promise.resolve() };
+  return { phase: 'p', host: name, step: 's', summary: 's', change };
+};
+const kubelet = (name: string): PlannedChange => planned(name, { what: 'kubelet', hosts: [name], aboutMs: 10_000 });
+
+test('the same restart of several hosts is one: control planes one after another, a tenth of the workers at once', () => {
+  const changes = [kubelet('cp1'), kubelet('cp2'), ...workers.map(({ name }) => kubelet(name))];
+  expect(restartsOf(inventory, changes)).toEqual([
+    { what: 'kubelet', hosts: ['cp1', 'cp2'], aboutMs: 10_000, atOnce: 1 },
+    { what: 'kubelet', hosts: workers.map(({ name }) => name), aboutMs: 10_000, atOnce: 2 },
+  ]);
+});
+
+test('a change that says how many at once is heard, and each host is named once', () => {
+  const proxy = { what: 'kube-proxy', hosts: ['cp1', 'w1', 'w2'], aboutMs: 20_000, atOnce: 1 };
+  expect(restartsOf(inventory, [planned('cp1', proxy), planned('cp1', proxy)])).toEqual([proxy]);
+});
+
+test('what restarts nothing has none', () => {
+  expect(restartsOf(inventory, [planned('w1')])).toEqual([]);
+});
