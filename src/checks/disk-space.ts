@@ -1,7 +1,7 @@
+import { evictionThresholds, thresholdOf, type DiskSignal } from '../cluster/eviction.ts';
 import { hasKubelet } from '../facts/joined.ts';
-import type { HostFinding } from './each-host.ts';
 import type { Volume } from '../facts/linux/storage.ts';
-import { eachHost } from './each-host.ts';
+import { eachHost, type HostFinding, type HostSeen } from './each-host.ts';
 
 const MIB = 1024 * 1024;
 
@@ -19,62 +19,79 @@ const NEEDED: Readonly<Record<string, number>> = {
 /** etcd's default quota. */
 const ETCD_MIB = 2048;
 
-/** The kubelet's defaults for `nodefs.available` and `imagefs.available`. */
-const EVICTED_BELOW: Readonly<Record<string, number>> = { '/var/lib/kubelet': 0.1, '/var/lib/containerd': 0.15 };
+/** The kubelet's signals about a path: bytes and inodes. */
+const SIGNALS: Readonly<Record<string, readonly [bytes: DiskSignal, inodes: DiskSignal]>> = {
+  '/var/lib/kubelet': ['nodefs.available', 'nodefs.inodesFree'],
+  '/var/lib/containerd': ['imagefs.available', 'imagefs.inodesFree'],
+};
 
-/** The kubelet's default for `nodefs.inodesFree` and `imagefs.inodesFree`. */
-const INODES_BELOW = 0.05;
 const MIN_INODES = 2000;
 
-const percent = (part: number, whole: number): string => `${String(Math.round((100 * part) / whole))} %`;
+const percent = (part: number, whole: number): string => `${String(Math.floor((100 * part) / whole))} %`;
+const mebibytes = (bytes: number): string => `${String(Math.floor(bytes / MIB))} MiB`;
 
 const needed = ({ path }: Volume, holdsEtcd: boolean): number | undefined =>
   path === '/var/lib/etcd' ? (holdsEtcd ? ETCD_MIB : undefined) : NEEDED[path];
+
+interface Threshold {
+  readonly signal: DiskSignal;
+  /** As the kubelet is told, e.g. `10%`. */
+  readonly text: string;
+  /** Bytes or inodes. */
+  readonly amount: number;
+}
+
+/** Below which the kubelet of the host sets DiskPressure for a volume; undefined where it does not look. */
+function thresholds({ host }: HostSeen, volume: Volume): readonly (Threshold | undefined)[] {
+  const signals = host.role === 'load-balancer' ? undefined : SIGNALS[volume.path];
+  const known = evictionThresholds(host);
+  return [volume.totalBytes, volume.totalInodes].map((total, i) => {
+    const signal = signals?.[i];
+    const text = signal === undefined ? undefined : known[signal];
+    return signal === undefined || text === undefined ? undefined : { signal, text, amount: thresholdOf(text, total) };
+  });
+}
+
+const below = ({ signal, text }: Threshold): string =>
+  `below the kubelet's eviction threshold ${signal} ${text} (evictionHard): the node gets DiskPressure and runs no pods`;
+
+/** What is too little on one file system: for the programs of a node, or for its kubelet. */
+function tooLittle(seen: HostSeen, volume: Volume): readonly string[] {
+  const { path, freeBytes, totalBytes, freeInodes, totalInodes } = volume;
+  const need = needed(volume, seen.host.role === 'control-plane' || seen.host.role === 'etcd');
+  if (need === undefined) return [];
+  const [bytes, inodes] = thresholds(seen, volume);
+  const freeInodesText = `${path} has ${String(freeInodes)} of ${String(totalInodes)} inodes free`;
+  return [
+    ...(bytes !== undefined && freeBytes < bytes.amount
+      ? [`${path} has ${mebibytes(freeBytes)} free (${percent(freeBytes, totalBytes)}), ${below(bytes)}`]
+      : freeBytes < need * MIB
+        ? [`${path} has ${mebibytes(freeBytes)} free, and needs ${String(need)}`]
+        : []),
+    ...(totalInodes === 0
+      ? []
+      : inodes !== undefined && freeInodes < inodes.amount
+        ? [`${freeInodesText}, ${below(inodes)}`]
+        : freeInodes < MIN_INODES
+          ? [freeInodesText]
+          : []),
+  ];
+}
 
 /** Packages, images, etcd and logs have room, and the kubelet would not at once evict pods for want of it. */
 export const diskSpace = eachHost(
   {
     name: 'disk-space',
     title: 'there are free bytes and inodes on the file systems that matter',
-    why: 'Where less than 10 % is free (15 % for images), or 5 % of the inodes, the kubelet marks the node as under disk pressure and runs no pods (`evictionHard`). A full disk in the middle of an installation is worse; on a host that is a node already it is a warning. Make room, or put a larger disk there.',
+    why: 'Below the eviction thresholds of the kubelet (by default less than 10 % free, 15 % for images, or 5 % of the inodes) the node is under disk pressure and runs no pods. The inventory may set them: `kubelet.config.evictionHard`, in percent or as an amount, for all, for a role or for a host. A full disk in the middle of an installation is worse; on a host that is a node already it is a warning. Make room, or put a larger disk there.',
     severities: ['error', 'warning'],
   },
-  ({ host, facts }) =>
-    facts.storage.flatMap((volume): readonly HostFinding[] => {
-      const { path, mountPoint, freeBytes, totalBytes, freeInodes, totalInodes } = volume;
-      const need = needed(volume, host.role === 'control-plane' || host.role === 'etcd');
-      if (need === undefined) return [];
-      const severity = hasKubelet(facts) ? ('warning' as const) : ('error' as const);
-      const evicts = host.kubelet.config['evictionHard'] === undefined;
-      const share = evicts ? (EVICTED_BELOW[path] ?? 0) : 0;
-      const remedy = `make room on ${mountPoint}`;
-      return [
-        ...(freeBytes < need * MIB
-          ? [
-              {
-                severity,
-                message: `${path} has ${String(Math.floor(freeBytes / MIB))} MiB free, and needs ${String(need)}`,
-                remedy,
-              },
-            ]
-          : freeBytes < share * totalBytes
-            ? [
-                {
-                  severity,
-                  message: `${path} has ${percent(freeBytes, totalBytes)} free, and the kubelet runs no pods below ${percent(share, 1)}`,
-                  remedy,
-                },
-              ]
-            : []),
-        ...(totalInodes > 0 && freeInodes < Math.max(MIN_INODES, share > 0 ? INODES_BELOW * totalInodes : 0)
-          ? [
-              {
-                severity,
-                message: `${path} has ${String(freeInodes)} of ${String(totalInodes)} inodes free`,
-                remedy,
-              },
-            ]
-          : []),
-      ];
-    }),
+  (seen) =>
+    seen.facts.storage.flatMap((volume): readonly HostFinding[] =>
+      tooLittle(seen, volume).map((message) => ({
+        severity: hasKubelet(seen.facts) ? 'warning' : 'error',
+        message,
+        remedy: `make room on ${volume.mountPoint}`,
+      })),
+    ),
 );

@@ -1,6 +1,7 @@
 import { addressOnHost } from './address-on-host.ts';
 import { apparmor } from './apparmor.ts';
 import { architecture } from './architecture.ts';
+import { certificateExpiry } from './certificate-expiry.ts';
 import { cgroupControllers } from './cgroup-controllers.ts';
 import { cgroupDriver } from './cgroup-driver.ts';
 import { cgroupVersion } from './cgroup-version.ts';
@@ -26,6 +27,7 @@ import { localNames } from './local-names.ts';
 import { memory } from './memory.ts';
 import { mtu } from './mtu.ts';
 import { nameserver } from './nameserver.ts';
+import { nodeHealth } from './node-health.ts';
 import { osSupported } from './os-supported.ts';
 import { overlayMount } from './overlay-mount.ts';
 import { overlayStorage } from './overlay-storage.ts';
@@ -110,6 +112,7 @@ export const hostChecks: readonly Check[] = [
   cniConfiguration,
   leftovers,
   halfFinished,
+  certificateExpiry,
   defaultRoute,
   routeOverlap,
   slowLogin,
@@ -149,6 +152,7 @@ export const fleetChecks: readonly Check[] = [
   endpointName,
   endpoint,
   versionSkew,
+  nodeHealth,
   windowsSelectors,
   unnamed,
 ];

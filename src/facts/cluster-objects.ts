@@ -1,5 +1,5 @@
 import type { JsonObject, Taint } from '../inventory/inventory.ts';
-import { objectKey, type NodeView, type PodView } from './cluster.ts';
+import { objectKey, type NodeCondition, type NodeView, type PodView } from './cluster.ts';
 import { HASH_ANNOTATION } from './ownership.ts';
 import { lines } from './probe.ts';
 
@@ -65,6 +65,26 @@ const troubleOf = ({ initContainerStatuses = [], containerStatuses = [] }: RawPo
     .filter(({ reason }) => !BEGINS.has(reason))
     .map(({ reason, message }) => (message === '' ? reason : `${reason}: ${message}`))[0] ?? '';
 
+/** Conditions of the kubelet and of network plugins that are bad when they are true. */
+const BAD_WHEN_TRUE: ReadonlySet<string> = new Set([
+  'DiskPressure',
+  'MemoryPressure',
+  'PIDPressure',
+  'NetworkUnavailable',
+]);
+
+/** What is bad, or unknown, of a node's conditions. Others' (of a node problem detector) mean what their owners say. */
+const badConditions = (conditions: readonly Condition[]): readonly NodeCondition[] =>
+  conditions
+    .filter(
+      ({ type, status }) => (type === 'Ready' && status !== 'True') || (BAD_WHEN_TRUE.has(type) && status !== 'False'),
+    )
+    .map(({ type, status, reason = '', message = '' }) => ({
+      type,
+      status,
+      reason: [reason, message].filter((text) => text !== '').join(': '),
+    }));
+
 const items = (out: string): readonly unknown[] => (JSON.parse(out) as { readonly items: readonly unknown[] }).items;
 
 /** A NodeList as the API sends it. */
@@ -80,6 +100,7 @@ export const parseNodes = (out: string): readonly NodeView[] =>
         ready?.status === 'True'
           ? ''
           : `${ready?.reason ?? 'its kubelet has not reported yet'}${ready?.message === undefined ? '' : `: ${ready.message}`}`,
+      conditions: badConditions(status.conditions ?? []),
       unschedulable: spec.unschedulable === true,
       kubeletVersion: status.nodeInfo.kubeletVersion.replace(/^v/, ''),
       os: status.nodeInfo.osImage,

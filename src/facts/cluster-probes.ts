@@ -6,6 +6,7 @@ import { paths } from '../paths.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
+import { unready } from './api-answer.ts';
 import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets, parseTokens } from './cluster-objects.ts';
 import { parseKubeletRequests } from './kubelet-requests.ts';
 import { etcdCommand, parseEtcd, type EtcdView } from './etcd-view.ts';
@@ -39,17 +40,28 @@ const objects = (tool: readonly string[], wanted: readonly JsonObject[], output:
      grep -v -e 'no matches for kind' -e 'ensure CRDs are installed first' "$said" >&2 && exit "$status"
      rm -f "$said"; exit 0`;
 
-/** Asks the other control planes' own API servers whether they are ready, all at once: lines of `host answer`. */
+/**
+ * Asks the other control planes' own API servers whether they are ready, all at once: lines of `host answer`, the answer in
+ * base64. With several control planes the host itself has said so before; a single one is asked here.
+ */
 function readyz(inventory: Inventory, host: LinuxHost) {
-  const asks = controlPlanes(inventory)
-    .filter(({ name }) => name !== host.name)
-    .map((other) => sh`q ${other.name} ${kubectl(inventory, other)} &`.script);
-  const command = sh`q() { name=$1; shift; said=$("$@" --request-timeout=3s get --raw /readyz 2>&1 | tail -n 1) || true; echo "$name $said"; }`;
+  const all = controlPlanes(inventory);
+  const asks = all
+    .filter(({ name }) => name !== host.name || all.length === 1)
+    .map((one) => sh`q ${one.name} ${kubectl(inventory, one)} &`.script);
+  const command = sh`q() { name=$1; shift; said=$("$@" --request-timeout=3s get --raw /readyz 2>&1 | base64 -w 0) || true; echo "$name $said"; }`;
   return { ...command, script: [command.script, ...asks, 'wait'].join('\n') };
 }
 
+const answerOf = (text: string): string => (text.trim() === 'ok' ? 'ok' : unready(text));
+
 const parseReadyz = (out: string): ReadonlyMap<string, string> =>
-  new Map(lines(out).map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]));
+  new Map(
+    lines(out).map((line) => {
+      const [name = '', answer = ''] = line.split(' ');
+      return [name, answerOf(Buffer.from(answer, 'base64').toString('utf8'))];
+    }),
+  );
 
 /** Succeeds when the host's own API server is ready: a control plane that is not is given up within seconds. */
 export const readyCommand = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
@@ -89,10 +101,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
         : sh`echo '{"items":[]}'`,
       parseKubeletRequests,
     ),
-    endpoint: probe(
-      sh`if said=$(${adminKubectl(`https://${inventory.endpoint}`)} get --raw /readyz 2>&1); then echo ok; else echo "$said" | tail -n 1; fi`,
-      (out) => out.trim(),
-    ),
+    endpoint: probe(sh`${adminKubectl(`https://${inventory.endpoint}`)} get --raw /readyz 2>&1 || true`, answerOf),
     // An etcd of the user's is the user's to watch.
     etcd:
       inventory.etcd.topology === 'stacked'

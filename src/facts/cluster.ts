@@ -1,6 +1,16 @@
 import type { JsonObject, Taint } from '../inventory/inventory.ts';
 import type { KubeletRequest } from './kubelet-requests.ts';
 
+/** A condition of a node that is not as it should be, or that nothing reports: Ready, pressure, network. */
+export interface NodeCondition {
+  /** e.g. `DiskPressure` */
+  readonly type: string;
+  /** `True` for pressure, `False` for Ready; `Unknown`: the kubelet has stopped reporting. */
+  readonly status: string;
+  /** Reason and message, as the node reports them. */
+  readonly reason: string;
+}
+
 /** A Kubernetes Node as its API shows it. */
 export interface NodeView {
   readonly name: string;
@@ -8,6 +18,8 @@ export interface NodeView {
   readonly ready: boolean;
   /** Why it is not ready; empty when it is. */
   readonly reason: string;
+  /** Bad conditions; empty on a node that is well. */
+  readonly conditions: readonly NodeCondition[];
   readonly unschedulable: boolean;
   readonly kubeletVersion: string;
   readonly os: string;

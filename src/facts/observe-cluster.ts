@@ -3,6 +3,7 @@ import { FactError } from '../errors.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
+import { unready } from './api-answer.ts';
 import type { ClusterUp, ClusterView, EtcdState } from './cluster.ts';
 import { byWantedKey } from './cluster-objects.ts';
 import { clusterProbes, readyCommand, type ClusterFacts } from './cluster-probes.ts';
@@ -98,13 +99,11 @@ function viewOf(
   };
 }
 
-/** What an API server that is not ready lacks; or the last line of what was said instead. */
-function unready(text: string): string {
-  const failed = [...text.matchAll(/\[-\](\S+) failed/g)].map(([, check]) => check!);
-  return failed.length === 0 ? (text.trim().split('\n').at(-1) ?? '') : `${failed.join(', ')} failed`;
+/** Why a control plane gave no view, in one line. */
+function said(host: LinuxHost, error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return /\n|\[-\]/.test(text) ? `${host.name}: ${unready(text)}` : text;
 }
-
-const said = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** True, false, or why it cannot be told whether a host has the administrator's kubeconfig. */
 function hasAdminConf(facts: LinuxFacts): boolean | string {
@@ -157,7 +156,7 @@ export async function observeCluster(
       const facts = factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 });
       return await seen(viewOf(host, facts, wanted, await asking));
     } catch (error) {
-      reasons.push(said(error));
+      reasons.push(said(host, error));
     }
   }
   return seen<ClusterView>(reasons.length === 0 ? { state: 'absent' } : { state: 'down', reason: reasons.join('; ') });

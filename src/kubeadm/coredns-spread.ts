@@ -2,11 +2,11 @@ import { acting } from '../cluster/acting.ts';
 import { founder } from '../cluster/founder.ts';
 import { kubectl } from '../cluster/kubectl.ts';
 import { standing } from '../cluster/standing.ts';
+import { wantedTaints } from '../cluster/taints.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { PodView } from '../facts/cluster.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
-import { wantedTaints } from './labels-taints.ts';
 
 /** The taint that kubeadm's CoreDNS tolerates. */
 const TOLERATED = 'node-role.kubernetes.io/control-plane';

@@ -2,45 +2,17 @@ import { acting } from '../cluster/acting.ts';
 import { CONTROL_PLANE_LABELS, marksControlPlanes } from '../cluster/control-plane-nodes.ts';
 import { kubectl } from '../cluster/kubectl.ts';
 import { standing, type Seen } from '../cluster/standing.ts';
-import type { Step, Target } from '../engine/step.ts';
+import { appliedOf, CONTROL_PLANE_TAINT, taintId, taintText, wantedTaints, type Applied } from '../cluster/taints.ts';
 import { WINDOWS_TAINT } from '../cluster/windows-kubeadm.ts';
+import type { Step, Target } from '../engine/step.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import { NODE_ANNOTATION } from '../facts/ownership.ts';
-import type { Host, Taint } from '../inventory/inventory.ts';
+import type { Host } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { script } from '../templates.ts';
 
-/** kubeadm's taint of a control plane (its constants.go), where the inventory says nothing else. */
-const CONTROL_PLANE_TAINT: Taint = { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' };
-
 /** A host of either system. */
 type Any = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'> & Seen;
-
-/** What kbuild set on a node and would take back: names of labels, and `key:effect` of taints. */
-interface Applied {
-  readonly labels: readonly string[];
-  readonly taints: readonly string[];
-}
-
-const id = ({ key, effect }: Taint): string => `${key}:${effect}`;
-const text = ({ key, value, effect }: Taint): string => `${key}${value === undefined ? '' : `=${value}`}:${effect}`;
-
-const strings = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
-
-/** The annotation, as far as it can be read: a corrupt one only means that nothing is taken back. */
-function appliedOf(node: NodeView | undefined): Applied {
-  try {
-    const { labels, taints } = JSON.parse(node?.annotations[NODE_ANNOTATION] ?? '{}') as Partial<Applied>;
-    return { labels: strings(labels), taints: strings(taints) };
-  } catch {
-    return { labels: [], taints: [] };
-  }
-}
-
-/** The taints that a host's node should have from kbuild. */
-export const wantedTaints = ({ os, role, taints }: Host): readonly Taint[] =>
-  taints ?? (role === 'control-plane' ? [CONTROL_PLANE_TAINT] : os === 'windows' ? [WINDOWS_TAINT] : []);
 
 interface Difference {
   readonly set: readonly string[];
@@ -67,11 +39,11 @@ function difference(target: Any, node: NodeView | undefined): Difference | undef
   const before = appliedOf(node);
   const annotation = JSON.stringify({
     labels: Object.keys(host.labels).sort(),
-    taints: (host.taints ?? []).map(id).sort(),
+    taints: (host.taints ?? []).map(taintId).sort(),
   } satisfies Applied);
   // kubeadm sets the taints when the node joins. The node of a host that has joined registers again without them.
   const live = node?.taints ?? (standing(target) === 'joined' ? [] : taints);
-  const ours = new Set([...before.taints, id(CONTROL_PLANE_TAINT), id(WINDOWS_TAINT)]);
+  const ours = new Set([...before.taints, taintId(CONTROL_PLANE_TAINT), taintId(WINDOWS_TAINT)]);
   const found: Difference = {
     set: [
       ...missingRole(target, node).map((name) => `${name}=`),
@@ -81,9 +53,11 @@ function difference(target: Any, node: NodeView | undefined): Difference | undef
     ],
     unset: before.labels.filter((name) => !(name in host.labels) && node !== undefined && name in node.labels),
     taint: taints
-      .filter((taint) => !live.some((one) => id(one) === id(taint) && (one.value ?? '') === (taint.value ?? '')))
-      .map(text),
-    untaint: live.map(id).filter((one) => ours.has(one) && !taints.some((taint) => id(taint) === one)),
+      .filter(
+        (taint) => !live.some((one) => taintId(one) === taintId(taint) && (one.value ?? '') === (taint.value ?? '')),
+      )
+      .map(taintText),
+    untaint: live.map(taintId).filter((one) => ours.has(one) && !taints.some((taint) => taintId(taint) === one)),
     annotation,
   };
   const empty = JSON.stringify({ labels: [], taints: [] } satisfies Applied);

@@ -1,10 +1,17 @@
-import type { ClusterUp } from '../facts/cluster.ts';
+import type { Problem } from '../cluster/health.ts';
 
 /** `kbuild status` as `cli.md` promises it to scripts. */
 export interface Status {
   readonly cluster: string;
+  /** Empty where no cluster answers. */
   readonly version: string;
   readonly endpoint: string;
+  /** True exactly where there are no problems. */
+  readonly healthy: boolean;
+  /** Why the cluster is not healthy. */
+  readonly problems: readonly Problem[];
+  /** What will become a problem, in one line each. */
+  readonly warnings: readonly string[];
   readonly nodes: readonly {
     readonly name: string;
     readonly role: string;
@@ -13,6 +20,11 @@ export interface Status {
     readonly os: string;
     readonly runtime: string;
     readonly address: string;
+    /** Bad conditions: pressure, no network, not Ready. */
+    readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+    readonly cordoned: boolean;
+    /** As kubectl writes them: `key=value:effect`. */
+    readonly taints: readonly string[];
   }[];
   /** What each control plane's own API server says to /readyz: `ok`, or why not. */
   readonly apiServers: readonly { readonly host: string; readonly readyz: string }[];
@@ -42,41 +54,6 @@ export interface Status {
   }[];
 }
 
-/** The cluster's part of a status. */
-export function clusterStatus(
-  cluster: ClusterUp,
-  topology: 'stacked' | 'external',
-): Pick<Status, 'version' | 'nodes' | 'apiServers' | 'etcd'> {
-  return {
-    version: cluster.version,
-    nodes: cluster.nodes.map(({ name, role, ready, kubeletVersion, os, runtime, internalAddress }) => ({
-      name,
-      role,
-      ready,
-      version: kubeletVersion,
-      os,
-      runtime,
-      address: internalAddress,
-    })),
-    apiServers: [...cluster.apiServers]
-      .map(([host, readyz]) => ({ host, readyz }))
-      .sort((a, b) => a.host.localeCompare(b.host)),
-    etcd: {
-      topology,
-      leader: cluster.members.find(({ leader }) => leader)?.name ?? '',
-      members: cluster.members.map(({ name, id, peerUrl, learner, healthy, dbSize }) => ({
-        name,
-        id,
-        peer: peerUrl,
-        learner,
-        healthy,
-        dbSize,
-      })),
-      alarms: cluster.alarms,
-    },
-  };
-}
-
 /** Columns as wide as their widest cell. */
 function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
@@ -87,9 +64,45 @@ function table(rows: readonly (readonly string[])[]): string {
 
 const MIB = 1024 * 1024;
 
+/** A node as its row shows it: `yes`, `NO`, and what else keeps pods away from it. */
+function readiness({ ready, conditions, cordoned }: Status['nodes'][number]): string {
+  const pressure = conditions.filter(({ type, status }) => type !== 'Ready' && status === 'True');
+  return [ready ? 'yes' : 'NO', ...pressure.map(({ type }) => type), ...(cordoned ? ['cordoned'] : [])].join(', ');
+}
+
+/** The verdict, as the last lines: every problem with its remedy, and how many there are. */
+function verdict({ cluster, problems, warnings }: Status): readonly string[] {
+  const [first] = problems;
+  const last =
+    first === undefined
+      ? 'healthy'
+      : first.kind === 'cluster'
+        ? `not healthy: ${cluster}: ${first.message}`
+        : `not healthy: ${String(problems.length)} ${problems.length === 1 ? 'problem' : 'problems'}`;
+  return [
+    ...(warnings.length === 0 ? [] : ['', ...warnings]),
+    ...(problems.length === 0 ? [] : ['', 'problems']),
+    ...problems.flatMap(({ name, message, remedy }) => [
+      `  ${name}: ${message}`,
+      ...(remedy === undefined ? [] : [`    → ${remedy}`]),
+    ]),
+    '',
+    last,
+  ];
+}
+
+const eachTrouble = ({ trouble }: Status): readonly string[] => [
+  ...(trouble.length === 0 ? [] : ['', 'trouble']),
+  ...trouble.flatMap(({ host, name, found, cause, remedy }) => [
+    `  ${host}: ${found} (${name}): ${cause}`,
+    `    → ${remedy}`,
+  ]),
+];
+
 /** A status for people. `nowMs` tells how long certificates still hold. */
 export function statusText(status: Status, nowMs: number): string {
   const { nodes, etcd, certificates, drift } = status;
+  if (status.version === '') return [...verdict(status).slice(1), ''].join('\n');
   const days = (expires: string): string => String(Math.floor((Date.parse(expires) - nowMs) / 86_400_000));
   const first = [...certificates].sort((a, b) => a.expires.localeCompare(b.expires)).slice(0, 5);
   return [
@@ -101,7 +114,7 @@ export function statusText(status: Status, nowMs: number): string {
       ...nodes.map((node) => [
         node.name,
         node.role,
-        node.ready ? 'yes' : 'NO',
+        readiness(node),
         node.version,
         node.address,
         node.runtime,
@@ -133,11 +146,8 @@ export function statusText(status: Status, nowMs: number): string {
     drift.length === 0
       ? 'no drift: the inventory and the hosts agree'
       : `drift\n${drift.map((one) => `  ${one}`).join('\n')}`,
-    ...(status.trouble.length === 0 ? [] : ['', 'trouble']),
-    ...status.trouble.flatMap(({ host, name, found, cause, remedy }) => [
-      `  ${host}: ${found} (${name}): ${cause}`,
-      `    → ${remedy}`,
-    ]),
+    ...eachTrouble(status),
+    ...verdict(status),
     '',
   ].join('\n');
 }

@@ -338,7 +338,28 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'disk-space': [
     { finds: /MiB free/, bad: w1({ storage: disks('5000 4096 13107200 3145728 3276800', root) }) },
-    { finds: /runs no pods below 10 %/, bad: w1({ storage: disks('1200000 4096 13107200 3145728 3276800', root) }) },
+    { finds: /4687 MiB free \(9 %\), below the kubelet's eviction threshold nodefs\.available 10%/, bad: w1({ storage: disks('1200000 4096 13107200 3145728 3276800', root) }) }, // prettier-ignore
+    {
+      finds: /40960 MiB free \(80 %\), below the kubelet's eviction threshold imagefs\.available 45Gi/,
+      bad: {
+        ...w1({ storage: disks(roomy, root) }),
+        inventory: inventory({
+          hosts: mixed.hosts.map((host) => ({
+            ...host,
+            kubelet: { config: { evictionHard: { 'imagefs.available': '45Gi' } }, extraArgs: [] },
+          })),
+        }),
+      },
+      good: {
+        ...w1({ storage: disks('1200000 4096 13107200 3145728 3276800', root) }),
+        inventory: inventory({
+          hosts: mixed.hosts.map((host) => ({
+            ...host,
+            kubelet: { config: { evictionHard: { 'nodefs.available': '1%' } }, extraArgs: [] },
+          })),
+        }),
+      },
+    },
     { finds: /inodes free/, bad: w1({ storage: disks('10485760 4096 13107200 100 3276800', root) }) },
   ],
   'writable-paths': [
@@ -451,6 +472,66 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'cni-configuration': [{ finds: /05-cilium\.conflist/, bad: w1({ cniConfigurations: '05-cilium.conflist\n' }) }],
   leftovers: [{ finds: /KUBE-SERVICES/, bad: w1({ kubeChains: ':KUBE-SERVICES - [0:0]\n' }) }],
+  'certificate-expiry': [
+    {
+      finds: /certificates run out: apiserver expires in 9 days \(2026-12-01\), admin\.conf expires in 27 days/,
+      bad: {
+        facts: {
+          cp1: {
+            nowMs: Date.parse('2026-11-21T12:00:00Z'),
+            certificates: [
+              { name: 'admin.conf', expires: '2026-12-19T00:00:00.000Z' },
+              { name: 'apiserver', expires: '2026-12-01T00:00:00.000Z' },
+              { name: 'ca', expires: '2036-12-01T00:00:00.000Z' },
+            ],
+          },
+        },
+      },
+      good: {
+        facts: {
+          cp1: {
+            nowMs: Date.parse('2026-11-21T12:00:00Z'),
+            certificates: [{ name: 'apiserver', expires: '2026-12-23T00:00:00.000Z' }],
+          },
+        },
+      },
+    },
+  ],
+  'node-health': [
+    {
+      finds: /has the condition DiskPressure \(KubeletHasDiskPressure: kubelet has disk pressure\)/,
+      bad: {
+        cluster: clusterOf({
+          nodes: [
+            nodeOf({
+              name: 'w1',
+              conditions: [
+                { type: 'DiskPressure', status: 'True', reason: 'KubeletHasDiskPressure: kubelet has disk pressure' },
+              ],
+            }),
+          ],
+        }),
+      },
+      good: { cluster: clusterOf({ nodes: [nodeOf({ name: 'w1' })] }) },
+    },
+    {
+      finds: /is cordoned[\s\S]*has the taint dedicated=x:NoSchedule/,
+      bad: {
+        cluster: clusterOf({
+          nodes: [
+            nodeOf({
+              name: 'w1',
+              unschedulable: true,
+              taints: [
+                { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' },
+                { key: 'dedicated', value: 'x', effect: 'NoSchedule' },
+              ],
+            }),
+          ],
+        }),
+      },
+    },
+  ],
   'half-finished': [
     {
       finds: /kbuild's init is half finished/,

@@ -143,6 +143,7 @@ export const nodeOf = (node: Partial<NodeView> & { readonly name: string }): Nod
   role: 'worker',
   ready: true,
   reason: '',
+  conditions: [],
   unschedulable: false,
   kubeletVersion: '1.36.3',
   os: 'Debian GNU/Linux 12 (bookworm)',

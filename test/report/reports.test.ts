@@ -6,7 +6,8 @@ import type { Event, TimedEvent } from '../../src/engine/event.ts';
 import { jsonDocument, jsonReporter } from '../../src/report/json.ts';
 import { lineReporter } from '../../src/report/lines.ts';
 import { logFile } from '../../src/report/log-file.ts';
-import { clusterStatus, statusText } from '../../src/report/status.ts';
+import { statusText } from '../../src/report/status.ts';
+import { clusterStatus } from '../../src/report/status-view.ts';
 import { clusterOf } from '../fakes/cluster.ts';
 
 const time = '2026-11-21T16:50:45.000Z';
@@ -100,6 +101,9 @@ test('a status for people names nodes, members, what expires first, and drift', 
   const status = {
     cluster: 'prod',
     endpoint: 'k8s.example.com:6443',
+    healthy: true,
+    problems: [],
+    warnings: [],
     ...clusterStatus(
       clusterOf({
         apiServers: new Map([

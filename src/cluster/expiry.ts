@@ -1,0 +1,42 @@
+import type { LinuxFacts } from '../facts/linux.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { RENEWED_AT_DAYS, signingAuthority } from './signing.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** A certificate that holds for 30 days or fewer. */
+export interface Expiring {
+  readonly name: string;
+  /** ISO 8601, the day only. */
+  readonly day: string;
+  /** Whole days that are left by the host's own clock; negative: it has expired. */
+  readonly days: number;
+}
+
+/** The certificates of a host that expire first, soonest first. @throws FactError when they could not be read. */
+export const expiring = ({ certificates, nowMs }: Pick<LinuxFacts, 'certificates' | 'nowMs'>): readonly Expiring[] =>
+  certificates
+    .map(({ name, expires }) => ({
+      name,
+      day: expires.slice(0, 10),
+      days: Math.floor((Date.parse(expires) - nowMs) / DAY_MS),
+    }))
+    .filter(({ days }) => days <= RENEWED_AT_DAYS)
+    .sort((a, b) => a.days - b.days);
+
+/** One certificate, as messages name it. */
+export const expiringText = ({ name, day, days }: Expiring): string =>
+  `${name} ${days < 0 ? `expired on ${day}` : `expires in ${String(days)} days (${day})`}`;
+
+const AUTHORITIES: ReadonlySet<string> = new Set(['ca', 'etcd-ca', 'front-proxy-ca']);
+
+/** How the certificates are renewed: by their authority, by the kubelet itself, by `up`, or by kubeadm. */
+export function renewal(inventory: Inventory, found: readonly Expiring[]): string {
+  const names = new Set(found.map(({ name }) => name));
+  if ([...names].some((name) => AUTHORITIES.has(name)))
+    return 'an authority is among them, which kubeadm does not renew: plan its exchange now (kubernetes.io, "Manual Rotation of CA Certificates")';
+  if ([...names].every((name) => name === 'kubelet-client'))
+    return 'the kubelet renews it by itself, and has not: journalctl -u kubelet says why';
+  if (signingAuthority(inventory) !== undefined) return '`kbuild up` has them signed anew';
+  return 'run `kubeadm certs renew all` on each control plane and restart its static pods, one control plane after the other: docs/operations.md, "Certificates"';
+}

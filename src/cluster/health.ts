@@ -1,0 +1,144 @@
+import { FactError } from '../errors.ts';
+import type { ClusterUp, NodeView } from '../facts/cluster.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { controlPlaneNodes } from './control-plane-nodes.ts';
+import { taintText, unexpectedTaints } from './taints.ts';
+
+/** Why a cluster is not healthy, about one thing of it. */
+export interface Problem {
+  /** `unknown`: a fact that could not be read. */
+  readonly kind: 'cluster' | 'endpoint' | 'api-server' | 'etcd' | 'node' | 'pod' | 'certificate' | 'unknown';
+  /** The node, host, member or pod; the cluster's name for what is about all of it. */
+  readonly name: string;
+  readonly message: string;
+  readonly remedy?: string;
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  DiskPressure: 'no pods are scheduled there: make room on the disk of the kubelet and of the runtime (df -h)',
+  MemoryPressure: 'pods without requests are not scheduled there: find what takes the memory (ps aux --sort -rss)',
+  PIDPressure: 'no pods are scheduled there: find what starts so many processes (ps -eLf)',
+  NetworkUnavailable: 'see the network plugin: kubectl -A get pods -o wide',
+};
+
+/** What is wrong with one node: bad conditions, a cordon, taints that nothing explains. */
+export function nodeProblems(inventory: Inventory, node: NodeView): readonly Problem[] {
+  const { name } = node;
+  const host = inventory.hosts.find((one) => one.name === name);
+  const unready = node.conditions.find(({ type }) => type === 'Ready');
+  const conditions = node.conditions
+    // A kubelet that has stopped reporting makes all of them unknown.
+    .filter(({ type, status }) => type !== 'Ready' && !(status === 'Unknown' && unready?.status === 'Unknown'))
+    .map(({ type, status, reason }) => ({
+      message: `has the condition ${type}${status === 'True' ? '' : ` ${status}`} (${reason})`,
+      remedy: REMEDIES[type] ?? '',
+    }));
+  const taints = unexpectedTaints(host, node).map((taint) => ({
+    message: `has the taint ${taintText(taint)}, which neither the inventory nor Kubernetes explains`,
+    remedy: `name it in the inventory (taints), or take it away: kubectl taint nodes ${name} ${taint.key}:${taint.effect}-`,
+  }));
+  return [
+    ...(node.ready
+      ? []
+      : [
+          {
+            message: `is not Ready (${node.reason})`,
+            remedy: `see why on the host: journalctl -u kubelet -n 50; \`kbuild plan\` shows what up would mend`,
+          },
+        ]),
+    ...conditions,
+    ...(node.unschedulable
+      ? [
+          {
+            message: 'is cordoned: no new pods are scheduled there',
+            remedy: `when its maintenance is over: kubectl uncordon ${name}`,
+          },
+        ]
+      : []),
+    ...taints,
+  ].map((problem) => ({ kind: 'node', name, ...problem }));
+}
+
+function etcdProblems({ name: cluster, members, alarms }: ClusterUp): readonly Problem[] {
+  return [
+    ...members
+      .filter(({ healthy, learner }) => !healthy || learner)
+      .map(({ name, id, healthy }) => ({
+        kind: 'etcd' as const,
+        name: name === '' ? id : name,
+        message: healthy ? 'its etcd member is a learner: it does not vote yet' : 'its etcd member is not healthy',
+      })),
+    ...(members.length > 0 && !members.some(({ leader }) => leader)
+      ? [{ kind: 'etcd' as const, name: cluster, message: 'etcd has no leader that answers' }]
+      : []),
+    ...alarms.map((alarm) => ({
+      kind: 'etcd' as const,
+      name: cluster,
+      message: `etcd has an alarm: ${alarm}`,
+      remedy: 'see docs/operations.md, "Recover"',
+    })),
+  ];
+}
+
+/** API servers of control planes that are nodes: one that has not joined yet is no problem, but drift. */
+function apiServerProblems(cluster: ClusterUp): readonly Problem[] {
+  const joined = new Set(controlPlaneNodes(cluster).map(({ name }) => name));
+  return [...cluster.apiServers]
+    .filter(([name, answer]) => answer !== 'ok' && joined.has(name))
+    .map(([name, answer]) => ({
+      kind: 'api-server' as const,
+      name,
+      message: `its API server is not ready: ${answer === '' ? 'no answer within 3 s' : answer}`,
+      remedy: `see its log on ${name}: crictl ps -a --name kube-apiserver, then crictl logs ID`,
+    }));
+}
+
+/** Pods of the control plane and the network that cannot start, and a cluster whose DNS does not answer at all. */
+function podProblems({ pods, name: cluster }: ClusterUp): readonly Problem[] {
+  const dns = pods.filter(({ labels }) => labels['k8s-app'] === 'kube-dns');
+  return [
+    ...pods
+      .filter(({ trouble }) => trouble !== '')
+      .map(({ namespace, name, node, trouble }) => ({
+        kind: 'pod' as const,
+        name: `${namespace}/${name}`,
+        message: `${node === '' ? '' : `on ${node}: `}${trouble}`,
+        remedy: `kubectl -n ${namespace} describe pod ${name}`,
+      })),
+    ...(dns.length > 0 && !dns.some(({ ready }) => ready)
+      ? [
+          {
+            kind: 'pod' as const,
+            name: cluster,
+            message: 'no pod of CoreDNS is ready: names of Services do not resolve',
+            remedy: 'kubectl -n kube-system describe pods -l k8s-app=kube-dns',
+          },
+        ]
+      : []),
+  ];
+}
+
+const PARTS: readonly ((inventory: Inventory, cluster: ClusterUp) => readonly Problem[])[] = [
+  ({ endpoint }, cluster) =>
+    cluster.endpoint === 'ok'
+      ? []
+      : [{ kind: 'endpoint', name: endpoint, message: `the API does not serve there: ${cluster.endpoint}` }],
+  (_, cluster) => apiServerProblems(cluster),
+  (_, cluster) => etcdProblems(cluster),
+  (inventory, { nodes }) => nodes.flatMap((node) => nodeProblems(inventory, node)),
+  (_, cluster) => podProblems(cluster),
+];
+
+/**
+ * Why a cluster that answers is not healthy; empty when it is. What could not be read is a problem of kind `unknown`: it is
+ * not taken for healthy.
+ */
+export const clusterProblems = (inventory: Inventory, cluster: ClusterUp): readonly Problem[] =>
+  PARTS.flatMap((part) => {
+    try {
+      return part(inventory, cluster);
+    } catch (error) {
+      if (!(error instanceof FactError)) throw error;
+      return [{ kind: 'unknown' as const, name: error.host, message: error.message }];
+    }
+  });

@@ -1,0 +1,152 @@
+import { clusterProblems, type Problem } from '../cluster/health.ts';
+import { expiring, expiringText, renewal, type Expiring } from '../cluster/expiry.ts';
+import { taintText } from '../cluster/taints.ts';
+import { FactError } from '../errors.ts';
+import type { ClusterUp } from '../facts/cluster.ts';
+import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { controlPlanes } from '../inventory/select.ts';
+import type { Status } from './status.ts';
+
+/** A fact, or what stands for it where it could not be read: `clusterProblems` says so. */
+function known<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof FactError)) throw error;
+    return otherwise;
+  }
+}
+
+/** The cluster's part of a status. */
+export function clusterStatus(
+  cluster: ClusterUp,
+  topology: 'stacked' | 'external',
+): Pick<Status, 'version' | 'nodes' | 'apiServers' | 'etcd'> {
+  const members = known(() => cluster.members, []);
+  return {
+    version: cluster.version,
+    nodes: cluster.nodes.map((node) => ({
+      name: node.name,
+      role: node.role,
+      ready: node.ready,
+      version: node.kubeletVersion,
+      os: node.os,
+      runtime: node.runtime,
+      address: node.internalAddress,
+      conditions: node.conditions.map(({ type, status, reason }) => ({ type, status, reason })),
+      cordoned: node.unschedulable,
+      taints: node.taints.map(taintText),
+    })),
+    apiServers: [...known(() => cluster.apiServers, new Map<string, string>())]
+      .map(([host, readyz]) => ({ host, readyz }))
+      .sort((a, b) => a.host.localeCompare(b.host)),
+    etcd: {
+      topology,
+      leader: members.find(({ leader }) => leader)?.name ?? '',
+      members: members.map(({ name, id, peerUrl, learner, healthy, dbSize }) => ({
+        name,
+        id,
+        peer: peerUrl,
+        learner,
+        healthy,
+        dbSize,
+      })),
+      alarms: known(() => cluster.alarms, []),
+    },
+  };
+}
+
+/** The same of a cluster that does not answer: nothing of it is known. */
+const nothing = (topology: 'stacked' | 'external'): ReturnType<typeof clusterStatus> => ({
+  version: '',
+  nodes: [],
+  apiServers: [],
+  etcd: { topology, leader: '', members: [], alarms: [] },
+});
+
+/** Why there is no cluster to show. */
+function absence(inventory: Inventory, fleet: Fleet): Problem {
+  const { cluster } = fleet;
+  const controls = controlPlanes(inventory).map(({ name }) => name);
+  const missing = fleet.unreachable.map(({ host }) => host.name).filter((name) => controls.includes(name));
+  const gone = missing.length === 0 ? '' : `; ${missing.join(', ')} cannot be reached`;
+  const problem = { kind: 'cluster' as const, name: inventory.name };
+  if (missing.length === controls.length)
+    return {
+      ...problem,
+      message: `no control plane answers: ${missing.join(', ')} cannot be reached`,
+      remedy: 'bring one of them back, or check the way to them; whether there is a cluster cannot be told until then',
+    };
+  if (cluster.state === 'down')
+    return {
+      ...problem,
+      message: `its API does not answer: ${cluster.reason}${gone}`,
+      remedy: 'see why on a control plane: crictl ps -a, then crictl logs ID; `kbuild plan` shows what up would mend',
+    };
+  const asked = controls.filter((name) => !missing.includes(name));
+  return {
+    ...problem,
+    message: `there is no cluster on ${asked.join(', ')}${gone}`,
+    remedy:
+      missing.length === 0 ? '`kbuild up` builds it' : 'bring the others back: whether they have one is not known',
+  };
+}
+
+/** Certificates of all hosts, those that have expired as problems, and one line about those that soon will. */
+function certificatesOf(
+  inventory: Inventory,
+  fleet: Fleet,
+): Pick<Status, 'certificates' | 'problems'> & { readonly warnings: readonly string[] } {
+  const hosts = observedLinux(fleet).map(({ host, facts }) => ({ host: host.name, facts }));
+  const soon = hosts.flatMap(({ host, facts }) =>
+    known(() => expiring(facts), []).map((one) => ({ ...one, host })),
+  ) as readonly (Expiring & { readonly host: string })[];
+  const [first] = soon.toSorted((a, b) => a.days - b.days);
+  const others = soon.length - 1;
+  return {
+    certificates: hosts.flatMap(({ host, facts }) =>
+      known(() => facts.certificates, []).map(({ name, expires }) => ({ host, name, expires })),
+    ),
+    problems: soon
+      .filter(({ days }) => days < 0)
+      .map((one) => ({
+        kind: 'certificate',
+        name: one.host,
+        message: `its certificate ${expiringText(one)}`,
+        remedy: renewal(inventory, [one]),
+      })),
+    warnings:
+      first === undefined
+        ? []
+        : [
+            `certificates: ${expiringText(first)} on ${first.host}${others === 0 ? '' : `, and ${String(others)} more within 30 days`}; ${renewal(inventory, soon)}`,
+          ],
+  };
+}
+
+/** The status of a fleet, whether a cluster answers or not. `drift`: what `up` would change, `trouble`: of Windows hosts. */
+export function statusOf(
+  inventory: Inventory,
+  fleet: Fleet,
+  { drift, trouble }: Pick<Status, 'drift' | 'trouble'>,
+): Status {
+  const { cluster } = fleet;
+  const topology = inventory.etcd.topology === 'stacked' ? 'stacked' : 'external';
+  const certificates = certificatesOf(inventory, fleet);
+  const problems = [
+    ...(cluster.state === 'up' ? clusterProblems(inventory, cluster) : [absence(inventory, fleet)]),
+    ...certificates.problems,
+  ];
+  return {
+    cluster: inventory.name,
+    endpoint: inventory.endpoint,
+    healthy: problems.length === 0,
+    problems,
+    warnings: certificates.warnings,
+    ...(cluster.state === 'up' ? clusterStatus(cluster, topology) : nothing(topology)),
+    certificates: certificates.certificates,
+    drift,
+    trouble,
+  };
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { FactError } from '../../src/errors.ts';
+import type { ClusterView } from '../../src/facts/cluster.ts';
+import type { Fleet } from '../../src/facts/fleet.ts';
+import { statusText } from '../../src/report/status.ts';
+import { statusOf } from '../../src/report/status-view.ts';
+import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane, nodeOf, podOf, w1 } from '../fakes/cluster.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+const inventory = inventoryOf();
+const facts = joinedControlPlane({
+  nowMs: NOW,
+  certificates: [{ name: 'apiserver', expires: '2027-11-21T00:00:00.000Z' }],
+});
+const nothing = { drift: [], trouble: [] };
+
+const status = (cluster: ClusterView, fleet: Partial<Fleet> = {}) =>
+  statusOf(inventory, { ...fleetOf([[cp1, facts]], cluster), ...fleet }, nothing);
+const messages = (cluster: ClusterView, fleet: Partial<Fleet> = {}): readonly string[] =>
+  status(cluster, fleet).problems.map(({ kind, name, message }) => `${kind} ${name}: ${message}`);
+const lastLine = (cluster: ClusterView, fleet: Partial<Fleet> = {}): string =>
+  statusText(status(cluster, fleet), NOW).trimEnd().split('\n').at(-1)!;
+
+describe('a cluster that answers', () => {
+  test('is healthy when nothing is wrong with it', () => {
+    expect(status(clusterOf())).toMatchObject({ healthy: true, problems: [], warnings: [] });
+    expect(lastLine(clusterOf())).toBe('healthy');
+  });
+
+  test('is not healthy with a node under pressure, cordoned, with a taint of an unknown owner, or not Ready', () => {
+    const condition = (type: string, state: string, reason: string) => ({ type, status: state, reason });
+    const cluster = clusterOf({
+      nodes: [
+        nodeOf({ name: 'cp1', role: 'control-plane', conditions: [condition('DiskPressure', 'True', 'full')] }),
+        nodeOf({
+          name: 'w1',
+          unschedulable: true,
+          taints: [
+            { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' },
+            { key: 'dedicated', value: 'gpu', effect: 'NoExecute' },
+          ],
+        }),
+        nodeOf({
+          name: 'w2',
+          ready: false,
+          reason: 'NodeStatusUnknown',
+          conditions: [
+            condition('MemoryPressure', 'Unknown', 'NodeStatusUnknown'),
+            condition('Ready', 'Unknown', 'NodeStatusUnknown'),
+          ],
+        }),
+      ],
+    });
+    expect(messages(cluster)).toEqual([
+      'node cp1: has the condition DiskPressure (full)',
+      'node w1: is cordoned: no new pods are scheduled there',
+      'node w1: has the taint dedicated=gpu:NoExecute, which neither the inventory nor Kubernetes explains',
+      'node w2: is not Ready (NodeStatusUnknown)',
+    ]);
+    expect(statusText(status(cluster), NOW)).toMatch(/^ {2}cp1 +control-plane +yes, DiskPressure /m);
+    expect(statusText(status(cluster), NOW)).toMatch(/^ {2}w1 +worker +yes, cordoned /m);
+    expect(statusText(status(cluster), NOW)).toContain('    → when its maintenance is over: kubectl uncordon w1\n');
+    expect(lastLine(cluster)).toBe('not healthy: 4 problems');
+  });
+
+  test('has taints of the inventory, of kubeadm and of Kubernetes without being unhealthy', () => {
+    const wanted = { key: 'pool', value: 'db', effect: 'NoSchedule' } as const;
+    const nodes = [
+      nodeOf({ name: 'w1', taints: [wanted, { key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }] }),
+      nodeOf({ name: 'cp1', taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }] }),
+    ];
+    const its = inventoryOf({ hosts: [cp1, { ...w1, taints: [wanted] }] });
+    expect(statusOf(its, fleetOf([[cp1, facts]], clusterOf({ nodes })), nothing).problems).toEqual([]);
+  });
+
+  test('is not healthy with an API server, a member of etcd, an endpoint or a system pod that is not well', () => {
+    const member = { id: '1', peerUrl: '', learner: false, dbSize: 0 };
+    const cluster = clusterOf({
+      endpoint: 'connection refused',
+      apiServers: new Map([
+        ['cp1', 'etcd failed'],
+        // In the inventory, and not joined yet: drift.
+        ['cp2', 'connection refused'],
+      ]),
+      members: [
+        { ...member, name: 'cp1', healthy: true, leader: true },
+        { ...member, name: 'cp3', healthy: false, leader: false },
+      ],
+      alarms: ['NOSPACE on 1'],
+      pods: [podOf({ name: 'flannel-x', node: 'w1', trouble: 'CrashLoopBackOff' })],
+    });
+    expect(messages(cluster)).toEqual([
+      'endpoint k8s.example:6443: the API does not serve there: connection refused',
+      'api-server cp1: its API server is not ready: etcd failed',
+      'etcd cp3: its etcd member is not healthy',
+      'etcd demo: etcd has an alarm: NOSPACE on 1',
+      'pod kube-system/flannel-x: on w1: CrashLoopBackOff',
+    ]);
+  });
+
+  test('is not taken for healthy where a fact could not be read', () => {
+    const cluster = Object.defineProperty(clusterOf(), 'members', {
+      get: () => {
+        throw new FactError('cp1', 'etcd', 'no etcd container runs');
+      },
+    });
+    expect(messages(cluster)).toEqual(['unknown cp1: cp1: could not tell etcd: no etcd container runs']);
+    expect(status(cluster).etcd.members).toEqual([]);
+  });
+});
+
+describe('certificates', () => {
+  const expiring = (...certificates: readonly (readonly [string, string])[]) => ({
+    hosts: fleetOf([
+      [cp1, joinedControlPlane({ nowMs: NOW, certificates: certificates.map(([name, expires]) => ({ name, expires })) })], // prettier-ignore
+    ]).hosts,
+  });
+
+  test('that run out within 30 days are one line with how to renew them, and no problem', () => {
+    const soon = expiring(['apiserver', '2026-12-01T00:00:00.000Z'], ['admin.conf', '2026-12-19T00:00:00.000Z']);
+    const { warnings, healthy } = status(clusterOf(), soon);
+    expect(warnings).toEqual([
+      'certificates: apiserver expires in 9 days (2026-12-01) on cp1, and 1 more within 30 days; run `kubeadm certs renew all` on each control plane and restart its static pods, one control plane after the other: docs/operations.md, "Certificates"',
+    ]);
+    expect(healthy).toBe(true);
+    expect(statusText(status(clusterOf(), soon), NOW)).toContain(`\n${warnings[0]!}\n`);
+  });
+
+  test('that have expired are a problem, also where no API answers', () => {
+    const gone = expiring(['apiserver', '2026-11-20T00:00:00.000Z']);
+    expect(messages({ state: 'down', reason: 'cp1: x509: certificate has expired' }, gone)).toEqual([
+      'cluster demo: its API does not answer: cp1: x509: certificate has expired',
+      'certificate cp1: its certificate apiserver expired on 2026-11-20',
+    ]);
+  });
+});
+
+describe('a cluster that does not answer', () => {
+  test('whose control planes cannot be reached is not said to be absent', () => {
+    const unreachable = { hosts: [], unreachable: [{ host: cp1, error: new Error('cp1: no answer') }] };
+    expect(lastLine({ state: 'absent' }, unreachable)).toBe(
+      'not healthy: demo: no control plane answers: cp1 cannot be reached',
+    );
+  });
+
+  test('is down with the reason of its API servers in the last line', () => {
+    expect(lastLine({ state: 'down', reason: 'cp1: its API server is not ready: etcd failed' })).toBe(
+      'not healthy: demo: its API does not answer: cp1: its API server is not ready: etcd failed',
+    );
+  });
+
+  test('is absent only where every control plane was asked', () => {
+    expect(lastLine({ state: 'absent' })).toBe('not healthy: demo: there is no cluster on cp1');
+    expect(status({ state: 'absent' })).toMatchObject({ healthy: false, version: '', nodes: [] });
+  });
+});
