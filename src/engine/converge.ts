@@ -2,7 +2,7 @@ import { Interrupted } from '../errors.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { badLuck } from './bad-luck.ts';
-import { turns, type Turn } from './disruption.ts';
+import { turns, type Turns } from './disruption.ts';
 import { eachLimit, limiter } from '../each-limit.ts';
 import type { Emit } from './event.ts';
 import { nothingIsDue, stepOnHost } from './step-on-host.ts';
@@ -50,7 +50,7 @@ export function groups(phases: readonly Phase[]): readonly (readonly Phase[])[] 
 
 /** A run that is under way: what its phases have in common. */
 interface Progress {
-  readonly turn: Turn;
+  readonly turn: Turns;
   readonly failures: Map<string, Error>;
   readonly isOver: () => boolean;
 }
@@ -198,7 +198,7 @@ function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
 
 async function hostInPhase(
   run: Convergence,
-  turn: Turn,
+  turn: Turns,
   phase: Phase,
   host: Host,
   row: ReturnType<typeof phaseRow>,

@@ -4,16 +4,21 @@ import { limiter } from '../each-limit.ts';
 /** The part of the workers that may be without their runtime or kubelet at once. */
 const WORKERS_AT_ONCE = 0.1;
 
-/** Runs a disruptive change and its verification when it is its host's turn. */
-export type Turn = <R>(host: Host, work: () => Promise<R>) => Promise<R>;
+/** Whose turn it is to be disrupted. */
+export interface Turns {
+  /** Runs a disruptive change and its verification when it is its host's turn. */
+  readonly take: <R>(host: Host, work: () => Promise<R>) => Promise<R>;
+  /** Names of hosts that were not well again after their turn: what broke them must not reach the next ones. */
+  readonly broken: Set<string>;
+}
 
 /** How many workers may be without their runtime or kubelet at once: at least one. */
 export const workersAtOnce = ({ hosts }: Inventory): number =>
   Math.max(1, Math.floor(hosts.filter(({ role }) => role === 'worker').length * WORKERS_AT_ONCE));
 
 /** One host that is not a worker at a time, and at most 10 % of the workers (at least one). */
-export function turns(inventory: Inventory): Turn {
+export function turns(inventory: Inventory): Turns {
   const ofWorkers = limiter(workersAtOnce(inventory));
   const ofOthers = limiter(1);
-  return (host, work) => (host.role === 'worker' ? ofWorkers : ofOthers).run(work);
+  return { take: (host, work) => (host.role === 'worker' ? ofWorkers : ofOthers).run(work), broken: new Set() };
 }

@@ -1,20 +1,17 @@
 import { FactError, Interrupted, NotConverged, Refused } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
 import type { Convergence } from './converge.ts';
-import type { Turn } from './disruption.ts';
-import { changeId, type PlannedChange } from './plan.ts';
+import type { Turns } from './disruption.ts';
+import { inGoodHealth } from './health.ts';
+import { changeId } from './plan.ts';
 import type { Change, Phase } from './step.ts';
 import { ask } from './target.ts';
+import { teller, type Place } from './teller.ts';
 
 /** Milliseconds between two looks while something settles. */
 const POLL_MS = 500;
 /** How long a fact that cannot be told is asked for again, in ms: an API server that just started, a busy host. */
 const UNTOLD_MS = 30_000;
-
-/** What is still waited for is told again after this time, in ms. */
-const TOLD_MS = 10_000;
-
-type Place = Pick<PlannedChange, 'phase' | 'host' | 'step'>;
 
 /** What is due, and whether the diff looked at the cluster: then its changes may be about the cluster. */
 interface Look {
@@ -41,7 +38,7 @@ export async function nothingIsDue({ inventory, watch }: Convergence, phase: Pha
  */
 export async function stepOnHost(
   run: Convergence,
-  turn: Turn,
+  turns: Turns,
   phase: Phase,
   host: Host,
   step: Phase['steps'][number],
@@ -70,7 +67,8 @@ export async function stepOnHost(
     if (found.due.some(({ apply: own }) => own === undefined)) watch.expireCluster();
     return applied;
   };
-  return seen.due.some(({ disrupts }) => disrupts === true) ? turn(host, make) : make();
+  if (!seen.due.some(({ disrupts }) => disrupts === true)) return make();
+  return turns.take(host, () => inGoodHealth(run, turns, place, host, make));
 }
 
 function stopIfInterrupted(signal: AbortSignal, when: string): void {
@@ -118,19 +116,6 @@ async function apply(
     stopIfInterrupted(signal, 'after a change');
   }
   return applied;
-}
-
-/** Tells what is waited for: when that changes, and else every 10 s. */
-function teller({ emit, nowMs }: Convergence, place: Place): (summary: string) => void {
-  const startedMs = nowMs();
-  let said = '';
-  let toldMs = 0;
-  return (summary) => {
-    if (summary === said && nowMs() - toldMs < TOLD_MS) return;
-    said = summary;
-    toldMs = nowMs();
-    emit({ kind: 'settling', ...place, summary, waitedMs: toldMs - startedMs });
-  };
 }
 
 /** Looks again, until then, while a fact cannot be told. @throws FactError when it still cannot be told */

@@ -26,7 +26,7 @@ export interface Change {
   readonly summary: string;
   /** None: wait for it (a node's Ready). */
   readonly apply?: (on: On) => Promise<void>;
-  /** Restarts what a joined host lives on (runtime, kubelet, etcd, load balancer): few hosts at once, see `disruption.ts`. */
+  /** Restarts what a joined host lives on (runtime, kubelet, etcd, load balancer): few hosts at once, in good health: `disruption.ts`, `health.ts`. */
   readonly disrupts?: boolean;
   /** Shown by \`plan\` beforehand. */
   readonly restarts?: readonly Restart[];

@@ -1,3 +1,4 @@
+import { refuseMixed } from '../cluster/api-versions.ts';
 import { same } from '../cluster/compare.ts';
 import { applySettings } from '../cluster/kubeadm-settings.ts';
 import { standing } from '../cluster/standing.ts';
@@ -42,6 +43,7 @@ export const etcdEndpoints: Step = {
     const isOld = !same([...found].sort(), [...etcd.endpoints].sort());
     const isNoted = same([...stored(cluster)].sort(), [...etcd.endpoints].sort());
     if (!isOld && (isNoted || cluster.via !== host.name)) return [];
+    refuseMixed(inventory.name, cluster, 'a change of the endpoints of etcd');
     const parts = [cluster.via === host.name && !isNoted ? ('cluster' as const) : ('manifests' as const)];
     return [
       {

@@ -47,7 +47,7 @@ interface ContainerStatus {
 
 interface RawPod {
   readonly metadata: Metadata;
-  readonly spec: { readonly nodeName?: string };
+  readonly spec: { readonly nodeName?: string; readonly containers?: readonly { readonly image?: string }[] };
   readonly status: {
     readonly conditions?: readonly Condition[];
     readonly initContainerStatuses?: readonly ContainerStatus[];
@@ -123,6 +123,12 @@ function restartMs({ restartCount, state, lastState }: ContainerStatus): number 
   return Math.max(time(state?.terminated?.finishedAt), time(lastState?.terminated?.finishedAt));
 }
 
+/** When the first of the containers that run began; 0 where none runs. */
+function startMs(statuses: readonly ContainerStatus[]): number {
+  const starts = statuses.flatMap(({ state }) => (state?.running === undefined ? [] : [time(state.running.startedAt)]));
+  return starts.length === 0 ? 0 : Math.min(...starts);
+}
+
 /** A PodList as the API sends it. */
 export const parsePods = (out: string): readonly PodView[] =>
   (items(out) as readonly RawPod[]).map(({ metadata, spec, status }) => ({
@@ -133,6 +139,8 @@ export const parsePods = (out: string): readonly PodView[] =>
     ready: status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true,
     trouble: troubleOf(status),
     lastRestartMs: Math.max(0, ...(status.containerStatuses ?? []).map(restartMs)),
+    images: (spec.containers ?? []).map(({ image = '' }) => image),
+    startedMs: startMs(status.containerStatuses ?? []),
   }));
 
 /** A ConfigMapList: name → data. */

@@ -43,6 +43,10 @@ export interface PodView {
   readonly trouble: string;
   /** When a container of it last (re)started after a termination, ms since the epoch by the API server's host; 0: never. */
   readonly lastRestartMs: number;
+  /** Images of its containers, as its specification names them. */
+  readonly images: readonly string[];
+  /** When the container that began first of those that run began, ms since the epoch by the clock of its host; 0: none runs. */
+  readonly startedMs: number;
 }
 
 /** A member of etcd. Ids are hexadecimal, because JSON numbers lose digits. */

@@ -1,4 +1,5 @@
 import { acting } from '../cluster/acting.ts';
+import { refuseMixed } from '../cluster/api-versions.ts';
 import { same } from '../cluster/compare.ts';
 import { applySettings, inOrder, type KubeadmPart } from '../cluster/kubeadm-settings.ts';
 import { passRestartGate } from '../cluster/members.ts';
@@ -110,6 +111,8 @@ export const kubeadmSettings: Step<'cluster'> = {
     if (edited.length === 0) return [];
     if (edited !== 'unknown' && edited.includes('cluster')) refuseFixed(inventory, facts.settings);
     const parts = edited === 'unknown' ? [] : edited;
+    if (parts.length > 0)
+      refuseMixed(inventory.name, facts, `a change of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')}`);
     const work = rewritten(inventory, facts, parts);
     return [
       {

@@ -1,3 +1,4 @@
+import { programVersion } from '../cluster/api-versions.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
@@ -10,15 +11,12 @@ import { kubeletProxy } from './proxy.ts';
 
 const NAMES = ['kubelet', 'kubeadm', 'kubectl'] as const;
 
-/**
- * The version that a host's packages should have. A host that has joined follows the cluster, so that a version edited
- * in the inventory never upgrades a kubelet by the way; while the cluster does not answer, what is installed stays.
- */
-function version({ inventory, facts, fleet }: Target): string {
-  if (!hasKubelet(facts)) return inventory.kubernetes.version;
-  const { cluster } = fleet;
-  return cluster.state === 'up' ? cluster.version : 'any';
-}
+/** The version that a package of a host should have. */
+const version = ({ inventory, facts, fleet }: Target, name: string): string =>
+  programVersion(inventory, fleet.cluster, {
+    hasJoined: hasKubelet(facts),
+    installed: /^\d+\.\d+\.\d+/.exec(facts.packages.get(name)?.version ?? '')?.[0],
+  });
 
 /** Kubernetes' packages from the pinned repository, at the cluster's exact version and held. */
 export const kubernetesPackages: readonly Step[] = [
@@ -30,7 +28,10 @@ export const kubernetesPackages: readonly Step[] = [
   kubeletProxy,
   packages(
     'kubernetes-packages',
-    (target) => ({ ...Object.fromEntries(NAMES.map((name) => [name, version(target)])), 'kubernetes-cni': 'any' }),
+    (target) => ({
+      ...Object.fromEntries(NAMES.map((name) => [name, version(target, name)])),
+      'kubernetes-cni': 'any',
+    }),
     { upgrades: 'held', optional: ['cri-tools'], sources: [paths.kubernetesSource] },
   ),
   // Until kubeadm has run, the kubelet restarts in a loop by design. On a host that has joined it must not be stopped;

@@ -1,5 +1,7 @@
+import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import type { PackageState } from '../facts/linux/packages.ts';
+import { hasKubelet } from '../facts/joined.ts';
 import { watchedPackages } from '../facts/watched.ts';
 import { osOf } from '../os/index.ts';
 
@@ -26,6 +28,26 @@ export function isVersion(installed: string, wanted: string): boolean {
   return upstream.startsWith(wanted) && /^($|[-+]|~ds)/.test(upstream.slice(wanted.length));
 }
 
+/** Packages whose scripts restart what they install, besides the runtime's. */
+const RESTARTING: ReadonlySet<string> = new Set(['kubelet', 'haproxy', 'keepalived']);
+
+/** True for a host on which something runs that others depend on: a kubelet that has joined, or a load balancer. */
+const isLivedOn = ({ facts }: Target): boolean =>
+  hasKubelet(facts) || ['haproxy', 'keepalived'].some((unit) => facts.services.get(unit)?.active === 'active');
+
+/** What installing these packages restarts that the host, or others, live on. A part of them goes with all of them. */
+export function installationRestarts(target: Target, names: readonly string[]): Pick<Change, 'disrupts' | 'restarts'> {
+  const { inventory, host } = target;
+  const units = names.flatMap((name) =>
+    name === inventory.runtime.package ? ['containerd'] : RESTARTING.has(name) ? [name] : [],
+  );
+  if (units.length === 0 || !isLivedOn(target)) return { disrupts: false };
+  return {
+    disrupts: true,
+    restarts: units.map((what) => ({ what, hosts: [host.name], aboutMs: ABOUT_MS.service })),
+  };
+}
+
 const found = (state: PackageState | undefined): string =>
   state === undefined ? 'none' : state.state === 'half' ? `${state.version} half installed` : state.version;
 
@@ -48,6 +70,7 @@ function dueChange(target: Target, wanted: WantedPackages, options: PackageOptio
   ].join('; ');
   return {
     summary,
+    ...installationRestarts(target, missing.length > 0 ? Object.keys(wanted) : []),
     apply: async (on) => {
       const request = {
         packages: wanted,

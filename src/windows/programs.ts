@@ -1,3 +1,4 @@
+import { programVersion } from '../cluster/api-versions.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
@@ -96,10 +97,13 @@ export const kubernetesProgram = (
 ): Step<'windows'> =>
   program(name, (target) => {
     if (about.when?.(target) === false) return undefined;
+    const { inventory, facts, fleet } = target;
     const url = `${target.host.windows.downloads.kubernetes}/${name}.exe`;
+    const installed = versionIn(facts.programs.get(name)?.said ?? '');
+    const version = programVersion(inventory, fleet.cluster, { hasJoined: hasKubelet(facts), installed });
     return {
       name,
-      version: about.version === 'any' ? undefined : target.inventory.kubernetes.version,
+      version: about.version === 'any' || version === 'any' ? undefined : version,
       url,
       sumUrl: `${url}.sha256`,
       target: `${windowsPaths.programs}\\${name}.exe`,

@@ -2,11 +2,19 @@ import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Inventory, JsonObject, LinuxHost, WindowsHost } from '../../src/inventory/inventory.ts';
 import type { PodNetwork } from '../../src/surveys/pod-network.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
-import { clusterOf, nodeOf } from '../fakes/cluster.ts';
+import { clusterOf, nodeOf, podOf } from '../fakes/cluster.ts';
 import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
 import { inventory, windowsHost } from '../fakes/inventory.ts';
 import type { MachineChange } from '../fakes/windows.ts';
 import { addService, type Machine } from '../windows/host/machine.ts';
+
+/** The pod of cp1's API server. */
+const apiServerOf = (version: string) =>
+  podOf({
+    name: 'kube-apiserver-cp1',
+    labels: { component: 'kube-apiserver' },
+    images: [`registry.k8s.io/kube-apiserver:v${version}`],
+  });
 
 /** A fleet in which something is as a check wants it, or is not. What is not said is as on fresh hosts. */
 export interface Situation {
@@ -655,6 +663,11 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       finds: /newer than/,
       bad: { cluster: clusterOf({ nodes: [nodeOf({ name: 'w1', kubeletVersion: '1.37.0' })] }) },
       good: { cluster: clusterOf() },
+    },
+    {
+      finds: /the API servers run different versions \(1[.]36[.]3 on cp1; kubeadm noted 1[.]36[.]4\)/,
+      bad: { cluster: clusterOf({ version: '1.36.4', pods: [apiServerOf('1.36.3')] }) },
+      good: { cluster: clusterOf({ pods: [apiServerOf('1.36.3')] }) },
     },
   ],
   unnamed: [

@@ -163,6 +163,8 @@ export const podOf = (pod: Partial<PodView> & { readonly name: string }): PodVie
   ready: true,
   trouble: '',
   lastRestartMs: 0,
+  images: [],
+  startedMs: 0,
   ...pod,
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Target } from '../../src/engine/step.ts';
 import { kubernetesPackages } from '../../src/node/kubernetes-packages.ts';
-import { clusterOf, joinedWorker, nodeOf } from '../fakes/cluster.ts';
+import { clusterOf, joinedWorker, nodeOf, podOf } from '../fakes/cluster.ts';
 import { converged } from '../fakes/converged.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { target } from '../fakes/target.ts';
@@ -40,4 +40,42 @@ test('a host that has joined keeps the version of the cluster when the inventory
   const joined = await converged('worker', {}, traces);
   const newer = inventory({ kubernetes: { version: '1.36.4' } });
   expect(summaries({ ...joined, inventory: newer })).toEqual([]);
+});
+
+describe('while an upgrade by hand is under way', () => {
+  const image = (version: string) => ({ images: [`registry.k8s.io/kube-apiserver:v${version}`] });
+  const pod = (node: string, version: string) =>
+    podOf({ name: `kube-apiserver-${node}`, node, labels: { component: 'kube-apiserver' }, ...image(version) });
+  const nodes = ['cp1', 'cp2'].map((name) => nodeOf({ name, role: 'control-plane' }));
+  const pods = [pod('cp1', '1.37.1'), pod('cp2', '1.36.3')];
+  const about = { cluster: clusterOf({ version: '1.37.1', nodes, pods }) };
+  const edited = (seen: Target) => ({
+    ...seen,
+    inventory: inventory({ kubernetes: { version: '1.37.1', minor: '1.37' } }),
+  });
+  const traces = { kubernetesTraces: new Set(['/etc/kubernetes/kubelet.conf']) };
+  const installs = (seen: Target) => summaries(seen).filter((one) => one.startsWith('install'));
+  const at = (version: string) =>
+    new Map(
+      ['kubelet', 'kubeadm', 'kubectl', 'kubernetes-cni'].map((name) => [
+        name,
+        { state: 'installed' as const, version: `${version}-1.1`, held: true },
+      ]),
+    );
+
+  test('no newer kubelet is put onto a host that has joined', async () =>
+    expect(installs(edited(await converged('worker', about, traces)))).toEqual([]));
+
+  test('an older one follows the oldest API server, not what kubeadm noted', async () =>
+    expect(installs(edited(await converged('worker', about, { ...traces, packages: at('1.36.1') })))).toEqual([
+      'install kubelet 1.36.3 (found 1.36.1-1.1), kubeadm 1.36.3 (found 1.36.1-1.1), kubectl 1.36.3 (found 1.36.1-1.1)',
+    ]));
+
+  test('what the upgrade has put onto its control plane stays', async () =>
+    expect(installs(edited(await converged('control-plane', about, { ...traces, packages: at('1.37.1') })))).toEqual(
+      [],
+    ));
+
+  test('a fresh host gets no newer kubelet than the oldest API server', async () =>
+    expect(installs(edited(await converged('worker', about, { packages: new Map() })))[0]).toContain('kubelet 1.36.3'));
 });

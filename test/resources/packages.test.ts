@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PackageState } from '../../src/facts/linux/packages.ts';
 import { isVersion, packages } from '../../src/resources/packages.ts';
+import type { FactOverrides } from '../fakes/facts.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { target } from '../fakes/target.ts';
 
@@ -24,6 +25,31 @@ test('a package that is not held is due', () =>
 
 test('all there and held: nothing', () =>
   expect(summaries({ kubelet: state('1.36.3-1.1'), 'kubernetes-cni': state('1.8.0-1.1') })).toEqual([]));
+
+describe('an installation', () => {
+  const disrupts = (facts: FactOverrides, one = step) => one.diff(target(facts))[0]!.disrupts;
+  const joined = { kubernetesTraces: new Set(['/etc/kubernetes/kubelet.conf']) };
+  const runtime = packages('runtime', () => ({ 'containerd.io': '2.2.9' }), { upgrades: 'held' });
+  const authorities = packages('authorities', () => ({ 'ca-certificates': 'any' }));
+  const balancer = packages('balancer', () => ({ haproxy: 'any', keepalived: 'any' }));
+  const running = { load: 'loaded', active: 'active', enabled: 'enabled', startedMs: 1, needsDaemonReload: false };
+
+  test('disrupts a host that has joined: the scripts of these packages restart what it lives on', () => {
+    expect(disrupts(joined)).toBe(true);
+    expect(disrupts(joined, runtime)).toBe(true);
+  });
+  test('disrupts a load balancer that runs', () =>
+    expect(disrupts({ services: new Map([['keepalived', running]]) }, balancer)).toBe(true));
+  test('disrupts nothing on a fresh host, or of packages without a service', () => {
+    expect(disrupts({})).toBe(false);
+    expect(disrupts({}, balancer)).toBe(false);
+    expect(disrupts({ ...joined, packages: new Map() }, authorities)).toBe(false);
+  });
+  test('that only holds packages disrupts nothing', () => {
+    const loose = new Map([['containerd.io', state('2.2.9-1', false)]]);
+    expect(disrupts({ ...joined, packages: loose }, runtime)).toBe(false);
+  });
+});
 
 test('a package that nobody watches is a bug that says so', () =>
   expect(() => packages('x', () => ({ cowsay: 'any' })).diff(target())).toThrow('add it to watchedPackages'));

@@ -1,0 +1,108 @@
+import { FactError } from '../errors.ts';
+import type { ClusterUp, MemberView } from '../facts/cluster.ts';
+import { linuxFacts, type Fleet } from '../facts/fleet.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import { balancers } from '../inventory/select.ts';
+import { quorumOf } from './quorum.ts';
+
+/** A host of a fleet, as a gate looks at it. */
+interface Place {
+  readonly inventory: Inventory;
+  readonly host: Host;
+  readonly fleet: Fleet;
+}
+
+/** A list, or what could not be told instead of it. */
+function orUnknown(list: () => readonly string[]): readonly string[] {
+  try {
+    return list();
+  } catch (error) {
+    if (error instanceof FactError) return [error.message];
+    throw error;
+  }
+}
+
+/** Whether the host's own part of etcd is a vote that counts; undefined where it runs no etcd. */
+function members({ inventory, host, fleet: { cluster } }: Place): readonly MemberView[] | undefined {
+  if (host.role === 'etcd') return cluster.etcd?.state === 'up' ? cluster.etcd.members : undefined;
+  if (cluster.state !== 'up' || host.role !== 'control-plane') return undefined;
+  return inventory.etcd.topology === 'stacked' ? cluster.members : undefined;
+}
+
+function etcdAilments(place: Place): readonly string[] {
+  const all = members(place);
+  if (all === undefined) return [];
+  const own = all.find(({ name }) => name === place.host.name);
+  if (own === undefined) return ['it has no etcd member'];
+  return own.healthy && !own.learner ? [] : [`its etcd member is ${own.learner ? 'a learner' : 'not healthy'}`];
+}
+
+function nodeAilments({ host, fleet }: Place, cluster: ClusterUp): readonly string[] {
+  const node = cluster.nodes.find(({ name }) => name === host.name);
+  // It has not joined: nothing depends on it.
+  if (node === undefined) return [];
+  const facts = host.os === 'linux' ? linuxFacts(fleet, host) : undefined;
+  const server = node.role === 'control-plane' ? (cluster.apiServers.get(host.name) ?? 'no answer') : 'ok';
+  return [
+    ...(server === 'ok' ? [] : [`its API server: ${server}`]),
+    ...(facts?.kubeletHealthy === false ? ['its kubelet is not healthy'] : []),
+    ...(node.ready ? [] : [`its node is not Ready (${node.reason})`]),
+  ];
+}
+
+/**
+ * What of a host does not serve, as far as the cluster tells; empty when it is well, or has not joined. What cannot be told
+ * is not well.
+ */
+export function ailments(place: Place): readonly string[] {
+  const { inventory, host, fleet } = place;
+  const { cluster } = fleet;
+  return orUnknown(() => {
+    if (cluster.state === 'absent') return etcdAilments(place);
+    if (cluster.state === 'down') return [`the API does not answer (${cluster.reason})`];
+    const balances = balancers(inventory).some(({ name }) => name === host.name);
+    return [
+      ...nodeAilments(place, cluster),
+      ...etcdAilments(place),
+      ...(balances && cluster.endpoint !== 'ok'
+        ? [`${inventory.endpoint} does not serve the API (${cluster.endpoint})`]
+        : []),
+    ];
+  });
+}
+
+/** Why etcd could not do without one host for a moment; with two members it never can, so the other must be well. */
+function etcdObstacles(place: Place): readonly string[] {
+  const voters = members(place)?.filter(({ learner }) => !learner) ?? [];
+  const others = voters.filter(({ name }) => name !== place.host.name);
+  const healthy = others.filter((member) => member.healthy).length;
+  if (others.length === voters.length || healthy === others.length || healthy >= quorumOf(voters.length)) return [];
+  const off = others.filter((member) => !member.healthy).map(({ name, id }) => (name === '' ? `member ${id}` : name));
+  return [
+    `etcd would lose quorum without it: ${off.join(', ')} is not healthy (${String(healthy)} of ${String(voters.length)} voters left, quorum ${String(quorumOf(voters.length))})`,
+  ];
+}
+
+/** Why no other API server would be there meanwhile. A cluster of one control plane has no other. */
+function serverObstacles({ host, fleet: { cluster } }: Place): readonly string[] {
+  if (cluster.state !== 'up' || host.role !== 'control-plane') return [];
+  const others = cluster.nodes.filter(({ name, role }) => role === 'control-plane' && name !== host.name);
+  const said = others.map(({ name }) => ({ name, answer: cluster.apiServers.get(name) ?? 'no answer' }));
+  if (others.length === 0 || said.some(({ answer }) => answer === 'ok')) return [];
+  return [`no other API server is ready: ${said.map(({ name, answer }) => `${name}: ${answer}`).join('; ')}`];
+}
+
+/**
+ * Why what a joined host lives on may not be restarted now; empty when it may. A host that does not serve takes nothing away,
+ * whatever the others are: it may be what has to be mended.
+ */
+export function disruptionObstacles(place: Place): readonly string[] {
+  const { host, fleet } = place;
+  if (host.role !== 'control-plane' && host.role !== 'etcd') return [];
+  return orUnknown(() => {
+    const { cluster } = fleet;
+    const votes = members(place) !== undefined && etcdAilments(place).length === 0;
+    const serves = cluster.state === 'up' && cluster.apiServers.get(host.name) === 'ok';
+    return votes || serves ? [...etcdObstacles(place), ...serverObstacles(place)] : [];
+  });
+}

@@ -1,0 +1,88 @@
+import { ailments, disruptionObstacles } from '../cluster/well.ts';
+import { Interrupted, NotConverged } from '../errors.ts';
+import type { Host } from '../inventory/inventory.ts';
+import type { Convergence } from './converge.ts';
+import type { Turns } from './disruption.ts';
+import { teller, type Place } from './teller.ts';
+
+/** Milliseconds between two observations of hosts and cluster. */
+const POLL_MS = 1000;
+/** How long the others may take until a host may be disrupted, and the host until it is well again, in ms. */
+const PATIENCE_MS = 5 * 60_000;
+/** How long an API that nobody serves is waited for, in ms: what keeps it down may be what has to be mended. */
+const DOWN_MS = 30_000;
+
+const listed = (found: readonly string[]): string => found.join('; ');
+
+/** Observes until nothing is found; returns what was found last where that takes too long. Tells what it waits for. */
+async function untilNone(
+  run: Convergence,
+  place: Place,
+  what: string,
+  find: () => Promise<{ readonly found: readonly string[]; readonly patienceMs: number }>,
+): Promise<readonly string[]> {
+  const { nowMs, sleep, signal } = run;
+  const startedMs = nowMs();
+  const tell = teller(run, place);
+  for (;;) {
+    const { found, patienceMs } = await find();
+    if (found.length === 0 || nowMs() - startedMs >= patienceMs) return found;
+    tell(`${what}: ${listed(found)}`);
+    if (signal.aborted) throw new Interrupted('interrupted while waiting');
+    await sleep(POLL_MS);
+  }
+}
+
+/** Whether a host is well, observed now. */
+async function ailmentsNow({ inventory, watch }: Convergence, host: Host): Promise<readonly string[]> {
+  watch.expire([host.name]);
+  watch.expireCluster();
+  return (await watch.evaluate((fleet) => ailments({ inventory, host, fleet }))).value;
+}
+
+/**
+ * Does disruptive work on a host when the others can do without it, and waits afterwards until it is as well as it was.
+ * @throws NotConverged when the others stay unwell, when the host is not well again, or when an earlier host was not
+ */
+export async function inGoodHealth<R>(
+  run: Convergence,
+  turns: Turns,
+  place: Place,
+  host: Host,
+  work: () => Promise<R>,
+): Promise<R> {
+  const { inventory, watch } = run;
+  const first = [...turns.broken].find((name) => name !== host.name);
+  if (first !== undefined)
+    throw new NotConverged(host.name, place.step, [
+      `${host.name} was left as it is, because ${first} is not well since the same change; mend ${first}, then run the same command again`,
+    ]);
+  const obstacles = await untilNone(run, place, `wait until ${host.name} may be disrupted`, async () => {
+    watch.expireCluster();
+    const { value } = await watch.evaluate((fleet) => ({
+      found: disruptionObstacles({ inventory, host, fleet }),
+      isDown: fleet.cluster.state === 'down',
+    }));
+    if (!value.isDown) return { found: value.found, patienceMs: PATIENCE_MS };
+    const isWorker = host.role === 'worker';
+    return { found: isWorker ? [] : ['the API does not answer'], patienceMs: DOWN_MS };
+  });
+  if (obstacles.length > 0 && !obstacles.includes('the API does not answer'))
+    throw new NotConverged(host.name, place.step, [`${host.name} cannot be disrupted: ${listed(obstacles)}`]);
+  if ((await ailmentsNow(run, host)).length > 0) return work();
+  const result = await work().catch(async (error: unknown) => {
+    const left = await ailmentsNow(run, host).catch(() => ['it cannot be told']);
+    if (left.length > 0) turns.broken.add(host.name);
+    throw error;
+  });
+  const left = await untilNone(run, place, `wait until ${host.name} is well again`, async () => ({
+    found: await ailmentsNow(run, host),
+    patienceMs: PATIENCE_MS,
+  }));
+  if (left.length > 0) {
+    turns.broken.add(host.name);
+    throw new NotConverged(host.name, place.step, [`${host.name} is not well again: ${listed(left)}`]);
+  }
+  turns.broken.delete(host.name);
+  return result;
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { ailments, disruptionObstacles } from '../../src/cluster/well.ts';
+import { FactError } from '../../src/errors.ts';
+import type { ClusterUp, ClusterView, MemberView } from '../../src/facts/cluster.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import {
+  clusterOf,
+  cp1,
+  fleetOf,
+  hostOf,
+  inventoryOf,
+  joinedControlPlane,
+  joinedWorker,
+  nodeOf,
+  w1,
+} from '../fakes/cluster.ts';
+
+const NAMES = ['cp1', 'cp2', 'cp3', 'cp4', 'cp5'];
+
+const member = (name: string, healthy = true): MemberView => ({
+  id: name,
+  name,
+  peerUrl: `https://${name}:2380`,
+  learner: false,
+  healthy,
+  leader: false,
+  dbSize: 0,
+});
+
+/** A cluster of so many control planes and a worker, of which those named do not serve. */
+function clusterWith(count: number, down: readonly string[] = [], more: Partial<ClusterUp> = {}): ClusterUp {
+  const names = NAMES.slice(0, count);
+  return clusterOf({
+    nodes: [...names.map((name) => nodeOf({ name, role: 'control-plane' })), nodeOf({ name: 'w1' })],
+    members: names.map((name) => member(name, !down.includes(name))),
+    apiServers: new Map(names.map((name) => [name, down.includes(name) ? 'etcd failed' : 'ok'])),
+    ...more,
+  });
+}
+
+const place = (cluster: ClusterView, host = cp1, inventory: Inventory = inventoryOf()) => ({
+  inventory,
+  host,
+  fleet: fleetOf([[host, host.role === 'worker' ? joinedWorker() : joinedControlPlane()]], cluster),
+});
+
+describe('a control plane may be disrupted', () => {
+  test.each([
+    ['one of one', 1, []],
+    ['one of three', 3, []],
+    ['one of five, one of which is down', 5, ['cp5']],
+    ['one of two: there is no better moment', 2, []],
+    ['one that serves nothing itself, whatever the others are', 3, ['cp1', 'cp2', 'cp3']],
+  ])('%s', (_, count, down) => expect(disruptionObstacles(place(clusterWith(count, down)))).toEqual([]));
+
+  test('not one of three while another is down', () =>
+    expect(disruptionObstacles(place(clusterWith(3, ['cp2'])))).toEqual([
+      'etcd would lose quorum without it: cp2 is not healthy (1 of 3 voters left, quorum 2)',
+    ]));
+
+  test('not while no other API server is ready', () => {
+    const apiServers = new Map([
+      ['cp1', 'ok'],
+      ['cp2', 'timeout'],
+    ]);
+    expect(disruptionObstacles(place(clusterWith(3, [], { apiServers })))).toEqual([
+      'no other API server is ready: cp2: timeout; cp3: no answer',
+    ]);
+  });
+
+  test('not while etcd does not tell its members', () => {
+    const cluster = Object.defineProperty(clusterWith(3), 'members', {
+      get: () => {
+        throw new FactError('cp1', 'etcd', 'timeout');
+      },
+    });
+    expect(disruptionObstacles(place(cluster))).toEqual(['cp1: could not tell etcd: timeout']);
+  });
+});
+
+test('a host of role etcd is gated by the members of its own etcd', () => {
+  const etcd1 = hostOf({ name: 'etcd1', role: 'etcd' });
+  const members = [member('etcd1'), member('etcd2', false), member('etcd3')];
+  const cluster = { state: 'absent' as const, etcd: { state: 'up' as const, via: 'etcd1', members, alarms: [] } };
+  expect(disruptionObstacles(place(cluster, etcd1))).toHaveLength(1);
+});
+
+describe('a host is well', () => {
+  test.each([
+    ['a control plane that serves', clusterWith(3), cp1, []],
+    ['a worker that is Ready', clusterWith(1), w1, []],
+    ['one that has not joined', clusterWith(1), hostOf({ name: 'w9' }), []],
+    [
+      'not while its API server and its member are down',
+      clusterWith(3, ['cp1']),
+      cp1,
+      ['its API server: etcd failed', 'its etcd member is not healthy'],
+    ],
+    [
+      'not while its node is not Ready',
+      clusterWith(1, [], { nodes: [nodeOf({ name: 'w1', ready: false, reason: 'stopped' })] }),
+      w1,
+      ['its node is not Ready (stopped)'],
+    ],
+    [
+      'not while the API does not answer',
+      { state: 'down', reason: 'refused' } as const,
+      w1,
+      ['the API does not answer (refused)'],
+    ],
+  ])('%s', (_, cluster, host, found) => expect(ailments(place(cluster, host))).toEqual(found));
+
+  test('not while its kubelet is not healthy', () => {
+    const fleet = fleetOf([[w1, joinedWorker({ kubeletHealthy: false })]], clusterWith(1));
+    expect(ailments({ inventory: inventoryOf(), host: w1, fleet })).toEqual(['its kubelet is not healthy']);
+  });
+
+  test('a load balancer, not while the endpoint does not serve', () => {
+    const lb = hostOf({ name: 'lb1', role: 'load-balancer' });
+    const loadBalancer = { kind: 'keepalived', address: '10.0.0.100', port: 8443, healthPort: 1, routerId: 1 } as const;
+    const inventory = inventoryOf({ hosts: [cp1, lb], loadBalancer });
+    expect(ailments(place(clusterWith(1, [], { endpoint: 'refused' }), lb, inventory))).toEqual([
+      'k8s.example:6443 does not serve the API (refused)',
+    ]);
+  });
+});

@@ -1,0 +1,114 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { Convergence } from '../../src/engine/converge.ts';
+import { turns } from '../../src/engine/disruption.ts';
+import { inGoodHealth } from '../../src/engine/health.ts';
+import { NotConverged } from '../../src/errors.ts';
+import type { ClusterView } from '../../src/facts/cluster.ts';
+import type { Fleet } from '../../src/facts/fleet.ts';
+import {
+  clusterOf,
+  cp1,
+  fleetOf,
+  hostOf,
+  inventoryOf,
+  joinedControlPlane,
+  joinedWorker,
+  nodeOf,
+} from '../fakes/cluster.ts';
+
+const [w1, w2] = [hostOf({ name: 'w1' }), hostOf({ name: 'w2' })];
+const inventory = inventoryOf({ hosts: [cp1, w1, w2] });
+const MINUTES = 60_000;
+
+/** What the cluster says at a moment, in ms since the test began. */
+let cluster: (nowMs: number) => ClusterView;
+let nowMs: number;
+let said: string[];
+let turn: ReturnType<typeof turns>;
+
+const member = { id: '1', name: 'cp1', peerUrl: '', learner: false, healthy: true, leader: true, dbSize: 0 };
+const well = (ready = true): ClusterView =>
+  clusterOf({
+    members: [member],
+    nodes: [
+      nodeOf({ name: 'cp1', role: 'control-plane' }),
+      nodeOf({ name: 'w1', ready, reason: ready ? '' : 'runtime is down' }),
+      nodeOf({ name: 'w2' }),
+    ],
+  });
+
+const fleet = (): Fleet =>
+  fleetOf(
+    [
+      [cp1, joinedControlPlane()],
+      [w1, joinedWorker()],
+      [w2, joinedWorker()],
+    ],
+    cluster(nowMs),
+  );
+
+const run = {
+  inventory,
+  watch: {
+    evaluate: <R>(question: (fleet: Fleet) => R) => Promise.resolve({ value: question(fleet()), sawCluster: true }),
+    expire: () => undefined,
+    expireCluster: () => undefined,
+  },
+  emit: (event: { readonly summary?: string }) => void said.push(event.summary ?? ''),
+  nowMs: () => nowMs,
+  sleep: (ms: number) => Promise.resolve(void (nowMs += ms)),
+  signal: new AbortController().signal,
+} as unknown as Convergence;
+
+const disrupt = (host: typeof w1, work: () => Promise<string> = () => Promise.resolve('done')) =>
+  inGoodHealth(run, turn, { phase: 'runtime', host: host.name, step: 'package' }, host, work);
+
+beforeEach(() => {
+  nowMs = 0;
+  said = [];
+  turn = turns(inventory);
+  cluster = () => well();
+});
+
+test('a host that is well is changed at once, and its turn ends when it is well again', async () => {
+  cluster = (now) => well(now === 0 || now > 20_000);
+  await expect(disrupt(w1, () => Promise.resolve(String((nowMs = 1000))))).resolves.toBe('1000');
+  expect(nowMs).toBeGreaterThan(20_000);
+  expect([...new Set(said)]).toEqual(['wait until w1 is well again: its node is not Ready (runtime is down)']);
+});
+
+test('a host that does not come back fails, and what broke it does not reach the next one', async () => {
+  cluster = (now) => well(now === 0);
+  await expect(disrupt(w1, () => Promise.resolve(String((nowMs = 1))))).rejects.toThrow('w1 is not well again');
+  expect(nowMs).toBeGreaterThan(4 * MINUTES);
+  await expect(disrupt(w2)).rejects.toThrow('w2 was left as it is, because w1 is not well since the same change');
+});
+
+test('a change that fails on a host that stays well stops no other', async () => {
+  await expect(disrupt(w1, () => Promise.reject(new Error('no repository')))).rejects.toThrow('no repository');
+  await expect(disrupt(w2)).resolves.toBe('done');
+});
+
+test('a host that was not well before is mended without waiting for what a later step mends', async () => {
+  cluster = () => well(false);
+  await expect(disrupt(w1)).resolves.toBe('done');
+  expect(nowMs).toBe(0);
+});
+
+test('a control plane waits for the others, and is left alone when they stay unwell', async () => {
+  const cp2 = { ...member, name: 'cp2', id: '2' };
+  const seen = (healthy: boolean) =>
+    clusterOf({ members: [member, { ...cp2, healthy }, { ...cp2, name: 'cp3', id: '3' }] });
+  cluster = (now) => seen(now > MINUTES);
+  await expect(disrupt(cp1)).resolves.toBe('done');
+  expect(nowMs).toBeGreaterThan(MINUTES);
+  cluster = () => seen(false);
+  await expect(disrupt(cp1)).rejects.toThrow(NotConverged);
+  await expect(disrupt(cp1)).rejects.toThrow('etcd would lose quorum without it: cp2 is not healthy');
+});
+
+test('while no API answers, it is waited for half a minute: what keeps it down may be what is mended', async () => {
+  cluster = () => ({ state: 'down', reason: 'refused' });
+  await expect(disrupt(cp1)).resolves.toBe('done');
+  expect(nowMs).toBe(30_000);
+});
