@@ -1,8 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { UsageError } from '../errors.ts';
 import { visible } from '../report/visible.ts';
+import { askQuestion } from './question.ts';
 
 /** The process as commands see it; tests pass their own. */
 export interface Context {
@@ -14,13 +13,15 @@ export interface Context {
   readonly terminal: NodeJS.WriteStream | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Asks one question. @throws UsageError when there is nobody to ask. */
-  readonly ask: (question: string) => Promise<string>;
+  /** Asks one question. @throws UsageError when there is no terminal to ask on; like `askQuestion`. */
+  readonly ask: (question: string, signal?: AbortSignal) => Promise<string>;
   /** The same, without showing what is typed. */
-  readonly askHidden: (question: string) => Promise<string>;
+  readonly askHidden: (question: string, signal?: AbortSignal) => Promise<string>;
   readonly canAsk: boolean;
   /** What the first Ctrl-C does, and what is said at the second, which ends the process; returns how to take that back. */
   readonly onInterrupt: (first: () => void, second: () => void) => () => void;
+  /** Ends the process at once. */
+  readonly exit: (code: number) => void;
   readonly nowMs: () => number;
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -30,21 +31,12 @@ export function processContext(options: { readonly inventoryOnStdin: boolean }):
   const { env, stdin, stdout, stderr } = process;
   const dumb = env['TERM'] === 'dumb' || (env['CI'] ?? '') !== '';
   const canAsk = options.inventoryOnStdin ? stderr.isTTY : stdin.isTTY;
-  const asked = async (question: string, answer: 'shown' | 'hidden'): Promise<string> => {
+  const asked = async (question: string, answer: 'shown' | 'hidden', signal?: AbortSignal): Promise<string> => {
     if (!canAsk)
       throw new UsageError('there is no terminal to ask on', { remedy: 'pass --yes to go ahead without a question' });
     const input = options.inventoryOnStdin ? createReadStream('/dev/tty') : stdin;
     const output = options.inventoryOnStdin ? createWriteStream('/dev/tty') : stderr;
-    if (answer === 'hidden') output.write(question);
-    // readline echoes to its output: what is typed goes nowhere then.
-    const echo = answer === 'shown' ? output : new Writable({ write: (_chunk, _encoding, done) => done() });
-    const reader = createInterface({ input, output: echo, terminal: true });
-    try {
-      return await reader.question(answer === 'shown' ? question : '');
-    } finally {
-      reader.close();
-      if (answer === 'hidden') output.write('\n');
-    }
+    return askQuestion({ input, output }, question, answer, signal);
   };
   return {
     out: (text) => void stdout.write(visible(text)),
@@ -53,8 +45,9 @@ export function processContext(options: { readonly inventoryOnStdin: boolean }):
     env,
     cwd: process.cwd(),
     canAsk,
-    ask: (question) => asked(visible(question), 'shown'),
-    askHidden: (question) => asked(visible(question), 'hidden'),
+    ask: (question, signal) => asked(visible(question), 'shown', signal),
+    askHidden: (question, signal) => asked(visible(question), 'hidden', signal),
+    exit: (code) => process.exit(code),
     onInterrupt: (first, second) => {
       let count = 0;
       const listener = (): void => {

@@ -191,7 +191,9 @@ export function program(version: string, done: (code: number) => void): Command 
       'Put the whole control plane back to a snapshot of it',
       'kbuild etcd snapshot restore prod.db -i prod.yaml',
     ),
-  ).option('--yes', 'do not ask');
+  )
+    .option('--yes', 'do not ask')
+    .option('--timeout <duration>', "the whole run's deadline, e.g. 30m", duration);
   const windows = root.command('windows').description('Windows workers (simulated; never run on Windows hardware)');
   touching(
     taking(

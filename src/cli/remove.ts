@@ -12,7 +12,7 @@ import type { Flags } from './flags.ts';
 import { withRun, type Run } from './run.ts';
 import { refuseForeign } from './preflight.ts';
 import { snapshotBefore } from './snapshots.ts';
-import { carryOut, confirmed, phasesOf, planOf, withDeadline } from './up.ts';
+import { carryOut, confirmed, phasesOf, planOf } from './up.ts';
 
 const DRAIN_MS = 5 * 60_000;
 
@@ -73,5 +73,5 @@ export const runRemove = (outer: Context, flags: Flags, operands: readonly strin
     }
     context.err(`${planText(phases, agreed.changes)}${notes(run, leaving)}`);
     if (!(await confirmed(run, 'Carry out this plan?'))) return 0;
-    return withDeadline(run, carryOut(run, 'remove', list, agreed));
+    return carryOut(run, 'remove', list, agreed);
   });

@@ -14,7 +14,7 @@ import { forgetCluster } from './forget-cluster.ts';
 import { drainOf } from './remove.ts';
 import { snapshotBefore } from './snapshots.ts';
 import { withRun, type Run } from './run.ts';
-import { carryOut, phasesOf, planOf, withDeadline } from './up.ts';
+import { carryOut, phasesOf, planOf } from './up.ts';
 
 /** The names that must be typed: the cluster's, or each host's. */
 const toType = ({ flags, inventory }: Run): readonly string[] =>
@@ -109,10 +109,8 @@ export const runReset = (outer: Context, flags: Flags): Promise<number> =>
     const confirmed = await confirmedNames(run, names);
     refuse(flags.hosts === undefined ? [] : confirmed);
     const { cluster } = fleet;
-    const code = await withDeadline(
-      run,
-      carryOut(carrying, 'reset', list, agreed, new Set(flags.hosts === undefined ? [] : confirmed)),
-    );
+    const typed = new Set(flags.hosts === undefined ? [] : confirmed);
+    const code = await carryOut(carrying, 'reset', list, agreed, typed);
     if (code === 0 && flags.hosts === undefined) await forgetCluster(run, cluster);
     return code;
   });

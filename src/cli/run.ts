@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Event, Reporter, TimedEvent } from '../engine/event.ts';
 import type { Phase } from '../engine/step.ts';
-import { Interrupted, KbuildError } from '../errors.ts';
+import { DeadlinePassed, Interrupted, KbuildError } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { jsonReporter } from '../report/json.ts';
 import { lineReporter } from '../report/lines.ts';
@@ -12,6 +12,7 @@ import { standing } from '../report/standing.ts';
 import { writeBundle } from './bundle.ts';
 import { connect, type Connected, type RunLog } from './connect.ts';
 import type { Context } from './context.ts';
+import { deadline, GRACE_MS, type DeadlineEnds } from './deadline.ts';
 import { checkDeadNames, refuseLivingDead } from './dead.ts';
 import type { Flags } from './flags.ts';
 import { checkOpenFiles } from './open-files.ts';
@@ -60,12 +61,28 @@ export async function withRun(
   events: 'as-json' | 'never-json',
   work: (run: Run) => Promise<number>,
 ): Promise<number> {
+  const controller = new AbortController();
+  let ends: DeadlineEnds = { passed: (error) => controller.abort(error), over: () => undefined };
+  const takeBack = deadline(command === 'windows-selftest' ? undefined : flags.timeout, {
+    passed: (error) => ends.passed(error),
+    over: (error) => ends.over(error),
+  });
   const inventory = await readInventory(process, flags);
   checkSelection(inventory, flags);
   checkDeadNames(inventory, flags, command);
   const mask = masker(inventory);
+  /** A question that was interrupted ends the run, whoever asked it. */
+  const asked =
+    (ask: Context['ask']): Context['ask'] =>
+    (question) =>
+      ask(question, controller.signal).catch((error: unknown) => {
+        if (error instanceof Interrupted) controller.abort(error);
+        throw error;
+      });
   const context: Context = {
     ...process,
+    ask: asked(process.ask),
+    askHidden: asked(process.askHidden),
     out: (text) => process.out(mask.text(text)),
     err: (text) => process.err(mask.text(text)),
   };
@@ -81,34 +98,54 @@ export async function withRun(
     file.write(mask.value({ time: now(), ...entry }));
   };
   const stands = standing();
+  let isOver = false;
   const emit = (event: Event): void => {
+    if (isOver) return;
     stands.note(event);
     const timed: TimedEvent = mask.value({ time: now(), ...event });
     file.report(timed);
     shown.report(timed);
   };
-  const controller = new AbortController();
+  /** Nothing else begins. */
+  const end = (why: string, reason: Error): void => {
+    const summary = `${why}\n${stands.text()}`;
+    emit({ kind: 'interrupted', summary });
+    // What draws a tree shows no text.
+    if (shown !== lines) context.err(`${summary}\n`);
+    controller.abort(reason);
+  };
+  const leave = (why: string): void => {
+    log({ kind: 'stopped', standing: stands.text() });
+    context.err(
+      `\nkbuild: ${why}; ${stands.text()}\n  → ${GO_ON}; what runs on a host goes on there, and is waited for\n`,
+    );
+  };
   const restore = context.onInterrupt(
     () => {
-      const summary = `interrupted: what is under way is finished, and nothing else begun; press again to stop at once\n${stands.text()}`;
-      emit({ kind: 'interrupted', summary });
-      // What draws a tree shows no text.
-      if (shown !== lines) context.err(`${summary}\n`);
-      controller.abort(new Interrupted('interrupted'));
-    },
-    () => {
-      log({ kind: 'stopped', standing: stands.text() });
-      context.err(
-        `\nkbuild: stopped at once; ${stands.text()}\n  → ${GO_ON}; what runs on a host goes on there, and is waited for\n`,
+      end(
+        'interrupted: what is under way is finished, and nothing else begun; press again to stop at once',
+        new Interrupted('interrupted'),
       );
     },
+    () => leave('stopped at once'),
   );
+  ends = {
+    passed: (error) => {
+      const patience = `${String(GRACE_MS / 1000)} s`;
+      end(`${error.message}: what is under way has ${patience} to end, and nothing else is begun`, error);
+    },
+    over: (error) => {
+      leave(error.message);
+      context.exit(error.exitCode);
+    },
+  };
   let connected: Connected | undefined;
   const bundle = async (): Promise<void> => {
     if (flags.bundle === undefined || connected === undefined) return;
     await writeBundle({ connected, context, inventory, logPath: path, mask }, flags.bundle);
   };
   try {
+    controller.signal.throwIfAborted();
     connected = await connect(context, inventory, flags, {
       runId,
       emit,
@@ -147,9 +184,15 @@ export async function withRun(
     return code;
   } catch (error) {
     log({ kind: 'error', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    const isEnded = error instanceof Interrupted || error instanceof DeadlinePassed;
+    if (error instanceof Interrupted && !stands.hasBegun()) {
+      error.message = `${error.message}; nothing was changed`;
+      throw error;
+    }
     context.err(`full log: ${path}\n`);
     await bundle().catch((failure: unknown) => context.err(`no bundle: ${(failure as Error).message}\n`));
-    if (error instanceof Interrupted) context.err(`${stands.text()}\n→ ${GO_ON}\n`);
+    if (isEnded) context.err(`${stands.text()}\n`);
+    if (error instanceof Interrupted) context.err(`→ ${GO_ON}\n`);
     // Whoever prints it knows no secrets.
     if (error instanceof Error) {
       error.message = mask.text(error.message);
@@ -159,7 +202,9 @@ export async function withRun(
     }
     throw error;
   } finally {
+    takeBack();
     restore();
+    isOver = true;
     await shown.close();
     await connected?.close();
     await file.close();

@@ -7,7 +7,7 @@ import { restartsOf } from '../engine/restarts.ts';
 import { changeId, changesIn, plan, type Plan } from '../engine/plan.ts';
 import type { Phase } from '../engine/step.ts';
 import { selected } from '../engine/target.ts';
-import { DeadlinePassed, mostSerious, SeveralErrors, UsageError, worstExitCode } from '../errors.ts';
+import { exitCodeOf, mostSerious, SeveralErrors, UsageError, worstExitCode } from '../errors.ts';
 import { up } from '../phases/up.ts';
 import { findingsText } from '../report/findings.ts';
 import { planText } from '../report/plan.ts';
@@ -93,7 +93,7 @@ export async function carryOut(
       if (!(await confirmed(run, 'Carry out these too?'))) return 0;
     }
     await run.draw(phases);
-    const { failures } = await converge({
+    const { failures, stopped } = await converge({
       inventory,
       phases,
       watch: connected.watch,
@@ -113,6 +113,8 @@ export async function carryOut(
     await run.stopDrawing();
     await tellFailures(run, failures);
     const code = worstExitCode([...failures.values()]);
+    if (stopped !== undefined && mostSerious([code, exitCodeOf(stopped)]) === exitCodeOf(stopped)) throw stopped;
+    if (stopped !== undefined) context.err(`${stopped.message}\n`);
     if (code !== 0) context.err(`full log: ${run.logPath}\n`);
     // A refusal stays one until somebody decides.
     if (code !== 0 && code !== REFUSED) context.err('run the same command again to go on from here\n');
@@ -121,22 +123,6 @@ export async function carryOut(
     await lease?.release();
     await lock.release();
   }
-}
-
-/** Ends the run when its deadline passes. Work on the hosts goes on as jobs; the next run follows it. */
-export async function withDeadline<R>(run: Run, work: Promise<R>): Promise<R> {
-  if (run.flags.timeout === undefined) return work;
-  let timer: NodeJS.Timeout | undefined;
-  const passed = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const error = new DeadlinePassed(`not done within ${String(run.flags.timeout! / 1000)} s`, {
-        remedy: 'run the same command again to go on from here',
-      });
-      run.abort(error);
-      reject(error);
-    }, run.flags.timeout);
-  });
-  return Promise.race([work, passed]).finally(() => clearTimeout(timer));
 }
 
 /** `kbuild up`: checks, plans, asks, locks, makes it so, verifies. */
@@ -163,7 +149,7 @@ export const runUp = (outer: Context, flags: Flags): Promise<number> =>
     context.err(planText(phases, agreed.changes, restartsOf(run.inventory, agreed.changes)));
     // Where hosts are only waited for, there is nothing to agree to.
     if (changesIn(agreed.changes).length > 0 && !(await confirmed(run, 'Carry out this plan?'))) return 0;
-    const code = await withDeadline(run, carryOut(run, 'up', list, agreed));
+    const code = await carryOut(run, 'up', list, agreed);
     if (code === 0) await writeKubeconfig(run, 'always');
     return mostSerious([code, ...tellLeftOut(run, waiting)]);
   });

@@ -3,8 +3,9 @@ import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { badLuck } from './bad-luck.ts';
 import { turns, type Turns } from './disruption.ts';
-import { eachLimit, limiter } from '../each-limit.ts';
+import { eachLimit } from '../each-limit.ts';
 import type { Emit } from './event.ts';
+import { phaseRow } from './phase-row.ts';
 import { nothingIsDue, stepOnHost } from './step-on-host.ts';
 import type { Phase } from './step.ts';
 import { places } from './target.ts';
@@ -25,7 +26,7 @@ export interface Convergence {
   readonly emit: Emit;
   /** Hosts at once. */
   readonly concurrency: number;
-  /** Aborted: finish the current change, start no other. Its reason is thrown. */
+  /** Aborted: finish the current change, start no other. */
   readonly signal: AbortSignal;
   readonly nowMs: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -36,6 +37,8 @@ export interface Outcome {
   readonly changes: number;
   /** Why a host left the run, by host. */
   readonly failures: ReadonlyMap<string, Error>;
+  /** Why the run was ended from outside; undefined when it was not. */
+  readonly stopped: Error | undefined;
 }
 
 /** Consecutive phases that need not wait for each other: one that waits, and the overlapping ones after it. */
@@ -58,7 +61,7 @@ interface Progress {
 /**
  * Makes it so: phase by phase, host by host, step by step, diff → apply → observe → diff must be empty.
  * A worker that fails leaves the run; any other host that fails ends it after what is under way. Does not reject for a
- * failed host; rejects with the signal's reason when the run was ended from outside.
+ * failed host, nor when the run was ended from outside.
  */
 export async function converge(run: Convergence): Promise<Outcome> {
   const { phases, emit, signal, nowMs } = run;
@@ -72,8 +75,7 @@ export async function converge(run: Convergence): Promise<Outcome> {
   for (const group of building) changes += await runGroup(run, progress, group);
   if (verifying.length > 0) changes += await verify(run, progress, verifying);
   emit({ kind: 'done', changes, failed: [...failures.keys()], durationMs: nowMs() - started });
-  if (signal.aborted) throw signal.reason;
-  return { changes, failures };
+  return { changes, failures, stopped: signal.aborted ? (signal.reason as Error) : undefined };
 }
 
 /** How often all hosts are verified at most: each time after the first because a connection was lost during the one before. */
@@ -135,15 +137,18 @@ async function runGroup(
   await eachLimit(hosts, concurrency, async (host) => {
     for (const row of rows) {
       if (!row.hosts(watch).some(({ name }) => name === host.name)) continue;
-      if (isOver() || failures.has(host.name)) {
-        row.leave(host.name);
+      if (isOver()) {
+        row.cut();
         continue;
       }
-      try {
-        const made = await row.place(() => hostInPhase(run, turn, row.phase, host, row));
-        changes += made;
-      } catch (error) {
-        if (!(error instanceof Interrupted) || !signal.aborted) failures.set(host.name, error as Error);
+      if (!failures.has(host.name)) {
+        try {
+          const made = await row.place(() => hostInPhase(run, turn, row.phase, host, row));
+          changes += made;
+        } catch (error) {
+          if (error instanceof Interrupted && signal.aborted) row.cut();
+          else failures.set(host.name, error as Error);
+        }
       }
       row.leave(host.name);
     }
@@ -156,45 +161,6 @@ const BAD_LUCK = 2;
 
 const isWorker = (inventory: Inventory, name: string): boolean =>
   inventory.hosts.find((host) => host.name === name)?.role === 'worker';
-
-/** Bookkeeping of one phase: begins with its first host, ends with its last. */
-function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
-  const { run } = limiter(phase.concurrency ?? Number.MAX_SAFE_INTEGER);
-  let hosts: readonly Host[] | undefined;
-  let startedMs: number | undefined;
-  let turnTaken = false;
-  let changes = 0;
-  const left = new Set<string>();
-  return {
-    phase,
-    hosts: (watch: Watch): readonly Host[] => (hosts ??= places(phase, watch.fleet())),
-    place: run,
-    begin: (): void => {
-      if (startedMs !== undefined) return;
-      startedMs = nowMs();
-      emit({
-        kind: 'phase-started',
-        phase: phase.name,
-        title: phase.title,
-        hosts: (hosts ?? []).map(({ name }) => name),
-      });
-    },
-    /** Before the first host of a phase that goes host by host and has something to do: others were at work meanwhile. */
-    takeTurn: (watch: Watch): void => {
-      if (!turnTaken) watch.expireOld();
-      turnTaken = true;
-    },
-    count: (more: number): void => {
-      changes += more;
-    },
-    leave: (host: string): void => {
-      left.add(host);
-      if (startedMs !== undefined && (hosts ?? []).every(({ name }) => left.has(name))) {
-        emit({ kind: 'phase-done', phase: phase.name, changes, durationMs: nowMs() - startedMs });
-      }
-    },
-  };
-}
 
 async function hostInPhase(
   run: Convergence,

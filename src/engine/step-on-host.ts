@@ -1,4 +1,4 @@
-import { FactError, Interrupted, NotConverged, Refused } from '../errors.ts';
+import { DeadlinePassed, FactError, Interrupted, NotConverged, Refused } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
 import type { Convergence } from './converge.ts';
 import type { Turns } from './disruption.ts';
@@ -128,6 +128,7 @@ async function untilTold(run: Convergence, place: Place, untilMs: number, look: 
     } catch (error) {
       if (!(error instanceof FactError) || nowMs() >= untilMs) throw error;
       tell(error.message);
+      if (signal.reason instanceof DeadlinePassed) throw error;
       stopIfInterrupted(signal, 'while waiting');
       await sleep(POLL_MS);
       watch.expire([place.host, error.host]);
@@ -149,7 +150,9 @@ async function settle(
     const { due, sawCluster } = await look(Math.max(deadline, nowMs() + UNTOLD_MS));
     if (due.length === 0) return;
     const summaries = due.map(({ summary }) => summary);
-    if (nowMs() >= deadline) throw new NotConverged(place.host, place.step, summaries);
+    // At the run's own deadline too: what was waited for is what an operator wants to know.
+    if (nowMs() >= deadline || signal.reason instanceof DeadlinePassed)
+      throw new NotConverged(place.host, place.step, summaries);
     tell(summaries.join('; '));
     stopIfInterrupted(signal, 'while waiting');
     await sleep(POLL_MS);

@@ -18,8 +18,10 @@ export interface LogFile extends Reporter {
 export function logFile(path: string, onFailure: (error: Error) => void): LogFile {
   const file = opened(path);
   let failed = false;
+  let closed = false;
   const write = (entry: object): void => {
-    if (failed) return;
+    // What a command says after its run has ended.
+    if (failed || closed) return;
     try {
       writeSync(file, `${jsonText(entry)}\n`);
     } catch (error) {
@@ -32,6 +34,7 @@ export function logFile(path: string, onFailure: (error: Error) => void): LogFil
     write,
     report: write,
     close: () => {
+      closed = true;
       closeSync(file);
       return Promise.resolve();
     },

@@ -99,7 +99,8 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
 
   const end = (): void => {
     for (const { begin } of opened.values()) begin(undefined);
-    for (const one of rows.values()) one.settle();
+    // Those that have ended are settled already.
+    for (const one of rows.values()) one.settle(new Error('not finished'));
   };
 
   const report = (event: TimedEvent): void => {

@@ -34,6 +34,7 @@ const context = (): Context => ({
     return Promise.resolve(answers.shift() ?? '');
   },
   onInterrupt: () => () => undefined,
+  exit: () => undefined,
   nowMs: () => 0,
   sleep: () => Promise.resolve(),
 });

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { plan } from '../../src/engine/plan.ts';
 import type { Step } from '../../src/engine/step.ts';
-import { CommandError, ConnectError, FactError, Interrupted, NotConverged, Refused } from '../../src/errors.ts';
+import {
+  DeadlinePassed,
+  CommandError,
+  ConnectError,
+  FactError,
+  Interrupted,
+  NotConverged,
+  Refused,
+} from '../../src/errors.ts';
 import { observedLinux } from '../../src/facts/fleet.ts';
 import type { On } from '../../src/remote/remote.ts';
 import { host, linuxPhase, wants, world } from './world.ts';
@@ -199,8 +207,43 @@ test('an interrupted run finishes the change under way and starts no other', asy
   const controller = new AbortController();
   const stop = wants('one', { apply: () => controller.abort(new Interrupted('interrupted')) });
   const running = here.run([linuxPhase('a', [w1], [stop, wants('two')])], { signal: controller.signal });
-  await expect(running).rejects.toThrow('interrupted');
+  expect((await running).stopped).toEqual(new Interrupted('interrupted'));
   expect([...here.words.get('w1')!]).toEqual(['one']);
+});
+
+describe('at the deadline of the run', () => {
+  const passed = new DeadlinePassed('not done within 1 min');
+
+  test('what a host waited for is told like a failure, and no phase that did not end is called done', async () => {
+    const here = world([cp1, w1]);
+    const controller = new AbortController();
+    const waits: Step = {
+      name: 'node-ready',
+      settleMs: 300_000,
+      diff: ({ host: mine, facts }) => {
+        // Reading a fact has it observed again.
+        if (mine.name === 'w1' && facts.images.size >= 0 && here.looks.length > 4) controller.abort(passed);
+        return mine.name === 'w1' ? [{ summary: 'wait until w1 is Ready' }] : [];
+      },
+    };
+    const phases = [linuxPhase('a', [cp1, w1], [wants('one')]), linuxPhase('b', [cp1, w1], [waits])];
+    const { failures, stopped } = await here.run(phases, { signal: controller.signal });
+    expect(stopped).toBe(passed);
+    expect([...failures].map(([name, error]) => `${name}: ${error.message}`)).toEqual([
+      'w1: w1: node-ready does not hold after its changes; still needed: wait until w1 is Ready',
+    ]);
+  });
+
+  test('a phase that hosts have left unfinished is not done', async () => {
+    const here = world([w1, w2]);
+    const controller = new AbortController();
+    const stop = wants('one', { apply: () => controller.abort(passed) });
+    const { stopped } = await here.run([linuxPhase('a', [w1, w2], [stop, wants('two')])], {
+      signal: controller.signal,
+    });
+    expect(stopped).toBe(passed);
+    expect(here.events.map(({ kind }) => kind)).not.toContain('phase-done');
+  });
 });
 
 test('changes that disrupt go host by host, at most one worker in ten', async () => {
@@ -241,7 +284,7 @@ test('ended after any of its changes, the same run goes on with the next one, an
       if (seen >= after) controller.abort(new Interrupted('killed'));
       return ending(...events);
     };
-    await expect(here.run(phases(), { signal: controller.signal })).rejects.toThrow('killed');
+    expect((await here.run(phases(), { signal: controller.signal })).stopped?.message).toBe('killed');
     await here.run(phases());
     expect(said(here), `after ${String(after)}`).toEqual(said(whole));
     expect((await here.run(phases())).changes).toBe(0);

@@ -1,12 +1,14 @@
 /** The machine that kbuild runs on, as it should not be: no home, a full disk, few files, pipes that nobody reads. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
+import { CTRL_C, onTerminal, type OnTerminal } from '../lab/pseudo-terminal.ts';
 
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-controller-'));
@@ -148,4 +150,37 @@ test('hosts, phases and checks that there are not are exit 2 before any host is 
   for (const command of ['up', 'plan'])
     expect(ended(`${command} --phase prepair`), command).toMatch(/^2 .*\n.*"prepair" matches no phase.*\n.*"prepare"/);
   expect(ended('check --ignore-check swop')).toMatch(/^2 .*\n.*there is no check "swop"; did you mean "swap"/);
+});
+
+test('Ctrl-C, Ctrl-D and an input that ends at a question: 130 and one line, no trace', async () => {
+  const init = (): OnTerminal => onTerminal([process.execPath, program, 'init'], { HOME: folder });
+  for (const keys of [CTRL_C, '\u0004']) {
+    const asked = init();
+    await asked.shows(': ', 10_000);
+    asked.type(keys);
+    expect(await asked.ended, asked.shown()).toBe(130);
+    expect(asked.shown()).toMatch(/\nkbuild: interrupted[^\n]*\r?\n$/);
+  }
+});
+
+test('the deadline of a run counts from its start, and ends one that waits for a host that says nothing', async () => {
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const inventory = inventoryOf(1);
+  const { port } = silent.address() as AddressInfo;
+  const text = readFileSync(inventory, 'utf8')
+    .replace('127.1.0.1', '127.0.0.1')
+    .replace('port: 1 ', `port: ${String(port)} `);
+  writeFileSync(inventory, text);
+  const from = performance.now();
+  const args = [program, 'up', inventory, '--yes', '--timeout', '2s', '--log-file', at('late.log')];
+  const ran = await promisify(execFile)(process.execPath, args).catch(
+    (error: unknown) => error as { readonly code: number; readonly stderr: string },
+  );
+  silent.close();
+  expect(ran).toMatchObject({ code: 5 });
+  expect(ran.stderr).toContain('kbuild: the run did not end within 2 s (--timeout)');
+  expect(ran.stderr).toContain('run the same command again to go on from here');
+  expect(ran.stderr).not.toMatch(/EBADF|connection was closed|bug/);
+  expect(performance.now() - from).toBeLessThan(20_000);
 });

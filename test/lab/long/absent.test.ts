@@ -23,7 +23,7 @@ const label = async (): Promise<string> =>
     )
   ).stdout;
 
-/** The inventory from now on: a label of the worker, a manifest, and a setting of every API server. */
+/** The inventory from now on: a label of the worker, a manifest, and a setting of every scheduler. */
 async function edit(disk: string, text: string, args: readonly object[] = []): Promise<void> {
   const { hosts, kubeadm } = (await lab.inventory(HOSTS)) as unknown as {
     readonly hosts: readonly { readonly name: string }[];
@@ -41,7 +41,7 @@ async function edit(disk: string, text: string, args: readonly object[] = []): P
   await cluster.name(HOSTS, {
     hosts: hosts.map((host) => (host.name === WORKER ? { ...host, labels: { disk } } : host)),
     manifests: ['note.yaml'],
-    kubeadm: { ...kubeadm, cluster: { apiServer: { extraArgs: args } } },
+    kubeadm: { ...kubeadm, cluster: { scheduler: { extraArgs: args } } },
   });
 }
 
@@ -104,6 +104,6 @@ test('after the host is back, up does the rest, and plan is empty', async () => 
   expect(stdout).toContain('nothing to do');
   for (const host of CONTROLS)
     expect(
-      (await lab.inside(host, 'grep -c -- --v=1 /etc/kubernetes/manifests/kube-apiserver.yaml')).stdout.trim(),
+      (await lab.inside(host, 'grep -c -- --v=1 /etc/kubernetes/manifests/kube-scheduler.yaml')).stdout.trim(),
     ).toBe('1');
 });

@@ -1,0 +1,50 @@
+import { limiter } from '../each-limit.ts';
+import type { Host } from '../inventory/inventory.ts';
+import type { Emit } from './event.ts';
+import type { Phase } from './step.ts';
+import { places } from './target.ts';
+import type { Watch } from './watch.ts';
+
+/** Bookkeeping of one phase: begins with its first host, ends with its last. */
+export function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
+  const { run } = limiter(phase.concurrency ?? Number.MAX_SAFE_INTEGER);
+  let hosts: readonly Host[] | undefined;
+  let startedMs: number | undefined;
+  let turnTaken = false;
+  let isCut = false;
+  let changes = 0;
+  const left = new Set<string>();
+  return {
+    phase,
+    hosts: (watch: Watch): readonly Host[] => (hosts ??= places(phase, watch.fleet())),
+    place: run,
+    begin: (): void => {
+      if (startedMs !== undefined) return;
+      startedMs = nowMs();
+      emit({
+        kind: 'phase-started',
+        phase: phase.name,
+        title: phase.title,
+        hosts: (hosts ?? []).map(({ name }) => name),
+      });
+    },
+    /** Before the first host of a phase that goes host by host and has something to do: others were at work meanwhile. */
+    takeTurn: (watch: Watch): void => {
+      if (!turnTaken) watch.expireOld();
+      turnTaken = true;
+    },
+    count: (more: number): void => {
+      changes += more;
+    },
+    /** The run ends before all hosts have finished the phase: it is never done. */
+    cut: (): void => {
+      isCut = true;
+    },
+    leave: (host: string): void => {
+      left.add(host);
+      if (!isCut && startedMs !== undefined && (hosts ?? []).every(({ name }) => left.has(name))) {
+        emit({ kind: 'phase-done', phase: phase.name, changes, durationMs: nowMs() - startedMs });
+      }
+    },
+  };
+}
