@@ -13,6 +13,8 @@ export const paths = {
   /** Durable state: the marker and the owner's notes. */
   state: '/var/lib/kbuild',
   marker: '/var/lib/kbuild/marker.json',
+  /** Manifests of a control plane whose etcd is being restored. */
+  restoreAside: '/var/lib/kbuild/restore',
   /** Paths of `files:` that were written, one a line, and what was there before. */
   distributed: '/var/lib/kbuild/files',
   replaced: '/var/lib/kbuild/replaced',
@@ -50,6 +52,7 @@ export const paths = {
 
   kubeadmPatches: '/etc/kubernetes/patches',
   etcdManifest: '/etc/kubernetes/manifests/etcd.yaml',
+  /** kubeadm's default; the fact `etcdFolder` says where it is. */
   etcdData: '/var/lib/etcd',
   etcdKubeletConfig: '/etc/kubernetes/etcd-kubelet.yaml',
   etcdKubeletDropIn: '/etc/systemd/system/kubelet.service.d/90-kbuild-etcd.conf',

@@ -1,14 +1,19 @@
 import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BeforeMembership } from '../cluster/members.ts';
+import type { BeforeMembership, KeepData } from '../cluster/members.ts';
+import { keepData } from '../etcd/keep-data.ts';
 import { saveSnapshot, type SnapshotStatus } from '../etcd/snapshot.ts';
+import { linuxFacts } from '../facts/fleet.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
+import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { makeFolder } from '../report/make-folder.ts';
 import { logFolder, type Run } from './run.ts';
 
 /** Snapshots that kbuild takes by itself, and of which it keeps the newest. */
 const AUTOMATIC = 'auto-';
+/** etcd's data of hosts on which something half-finished was undone. */
+const UNDONE = 'undone-';
 const KEPT = 5;
 
 /** Where snapshots of a cluster go when nothing else is said. */
@@ -21,6 +26,19 @@ const stamp = (ms: number): string =>
     .replaceAll(/[-:]|Z/g, '')
     .replace('.', '-');
 
+/** The folder of etcd's data on a host. @throws FactError where it cannot be read. */
+const folderOf = ({ connected }: Run, host: LinuxHost): string =>
+  linuxFacts(connected.watch.fleet(), host)?.etcdFolder ?? paths.etcdData;
+
+/** Leaves only the newest five files of those that kbuild writes by itself. */
+async function leaveNewest(folder: string, prefix: string): Promise<void> {
+  const all = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.db'));
+  for (const name of all.sort().slice(0, -KEPT)) {
+    await rm(join(folder, name), { force: true });
+    await rm(join(folder, `${name}.json`), { force: true });
+  }
+}
+
 /** Saves a verified snapshot, with a file beside it that says what it is. */
 export async function snapshotTo(
   run: Run,
@@ -29,21 +47,24 @@ export async function snapshotTo(
   path: string,
   reason: string,
 ): Promise<SnapshotStatus> {
+  const status = await saveSnapshot(on(control), folderOf(run, control), path, run.runId);
+  await describe(run, path, { through: control.name, reason, ...status });
+  return status;
+}
+
+/** Makes a file of etcd's data private, and writes beside it what it is. */
+async function describe(run: Run, path: string, what: object): Promise<void> {
   const { context, inventory } = run;
   const { cluster } = run.connected.watch.fleet();
-  const status = await saveSnapshot(on(control), path, run.runId);
   await chmod(path, 0o600);
   const about = {
     cluster: inventory.name,
     ca: cluster.state === 'up' ? cluster.caFingerprint : undefined,
     kubernetes: cluster.state === 'up' ? cluster.version : undefined,
     taken: new Date(context.nowMs()).toISOString(),
-    through: control.name,
-    reason,
-    ...status,
+    ...what,
   };
   await writeFile(`${path}.json`, `${JSON.stringify(about, undefined, 2)}\n`, { mode: 0o600 });
-  return status;
 }
 
 /** A snapshot before every change of etcd's members; the newest five are kept. */
@@ -53,9 +74,26 @@ export const snapshotBefore =
     const folder = snapshotFolder(run);
     makeFolder(folder);
     await snapshotTo(run, on, control, join(folder, `${AUTOMATIC}${stamp(run.context.nowMs())}.db`), reason);
-    const automatic = (await readdir(folder)).filter((name) => name.startsWith(AUTOMATIC) && name.endsWith('.db'));
-    for (const name of automatic.sort().slice(0, -KEPT)) {
-      await rm(join(folder, name), { force: true });
-      await rm(join(folder, `${name}.json`), { force: true });
-    }
+    await leaveNewest(folder, AUTOMATIC);
+  };
+
+/** etcd's data of a host before something half-finished is undone there; the newest five are kept, and their paths are told. */
+export const dataKept =
+  (run: Run): KeepData =>
+  async (on, host) => {
+    const folder = snapshotFolder(run);
+    makeFolder(folder);
+    const path = join(folder, `${UNDONE}${stamp(run.context.nowMs())}-${host.name}.db`);
+    const kept = await keepData(on(host), folderOf(run, host), path, run.runId);
+    if (kept === undefined) return;
+    const reason = `before what was half-finished on ${host.name} was undone`;
+    await describe(run, path, {
+      through: host.name,
+      reason,
+      as: kept.as,
+      ...(kept.as === 'snapshot' ? kept.status : {}),
+    });
+    const how = kept.as === 'snapshot' ? 'a snapshot' : 'a copy, for etcdutl snapshot restore --skip-hash-check';
+    run.emit({ kind: 'noted', host: host.name, summary: `etcd's data is kept in ${path} (${how})` });
+    await leaveNewest(folder, UNDONE);
   };

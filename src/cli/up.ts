@@ -19,7 +19,7 @@ import { refuseWithoutApi } from './dead.ts';
 import { partOf, tellLeftOut } from './left-out.ts';
 import { tellFailures } from './failures.ts';
 import { withRun, type Run } from './run.ts';
-import { snapshotBefore } from './snapshots.ts';
+import { dataKept, snapshotBefore } from './snapshots.ts';
 import { holder, isGone } from './holder.ts';
 
 const REFUSED = 7;
@@ -136,7 +136,7 @@ export const runUp = (outer: Context, flags: Flags): Promise<number> =>
     const obstacle = obstacles(run, found);
     if (obstacle !== undefined) throw obstacle;
     await refuseWithoutApi(run);
-    const list = (): readonly Phase[] => partOf(run, up(run.inventory, snapshotBefore(run))).phases;
+    const list = (): readonly Phase[] => partOf(run, up(run.inventory, snapshotBefore(run), dataKept(run))).phases;
     const { phases, waiting } = partOf(run, up(run.inventory));
     const agreed = planOf(run, phases);
     if (agreed.changes.length === 0) {

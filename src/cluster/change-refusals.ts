@@ -7,6 +7,7 @@ import { anotherAuthority } from './authority-refusals.ts';
 import { isNodeGone } from './deleted-node.ts';
 import { memberElsewhere, nodeElsewhere, nodeOfAnotherName } from './lives-elsewhere.ts';
 import { wayToClean } from './living-there.ts';
+import { evidenceOfService } from './served.ts';
 import { clusterCas, standing, toldClusterName } from './standing.ts';
 
 /** Hosts whose CA may be the cluster's: a second CA among them means that the inventory mixes two clusters. */
@@ -81,6 +82,15 @@ function foreign(inventory: Inventory, fleet: Fleet, observed: Observed): Refuse
       `it belongs to another cluster (CA ${shortFingerprint(facts.caFingerprint)}…, ${inventory.name} has ${shortFingerprint(ca)}…)`,
       clean,
     );
+  const { marker } = facts;
+  if (typeof marker === 'object' && marker.cluster === inventory.name) {
+    const why = evidenceOfService({ inventory, host, facts, fleet }) ?? `its marker says ${marker.stage}`;
+    return new Refused(
+      host.name,
+      `an unfinished ${marker.action} of ${inventory.name} lies here, and kbuild does not undo it: ${why}`,
+      'finish it with the command that began it, or bring the control plane of the cluster back, and run the same command again',
+    );
+  }
   const traces = [...facts.kubernetesTraces].slice(0, 4).join(', ');
   const more = facts.kubernetesTraces.size > 4 ? ', …' : '';
   return new Refused(host.name, `it holds leftovers of a cluster that kbuild does not know (${traces}${more})`, clean);

@@ -1,10 +1,10 @@
-import { paths } from '../paths.ts';
+import { isUndoable } from '../facts/marker.ts';
 import { isMemberOf } from './members.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { Seen, Standing } from './standing.ts';
 
 interface SeenMember extends Omit<Seen, 'facts'> {
-  readonly facts: Pick<LinuxFacts, 'marker' | 'etcdToken' | 'kubernetesTraces'>;
+  readonly facts: Pick<LinuxFacts, 'marker' | 'etcdToken' | 'etcdFolder' | 'kubernetesTraces'>;
 }
 
 /**
@@ -12,13 +12,13 @@ interface SeenMember extends Omit<Seen, 'facts'> {
  * etcd's own word, and while etcd does not answer, what is complete counts as joined.
  */
 export function etcdStanding({ inventory, host, facts, fleet }: SeenMember): Standing {
-  const { marker, etcdToken, kubernetesTraces } = facts;
+  const { marker, etcdToken, etcdFolder, kubernetesTraces } = facts;
   if (etcdToken !== 'absent' && etcdToken !== inventory.name) return 'foreign';
-  const isMarked = typeof marker === 'object' && marker.cluster === inventory.name;
+  const isMarked = isUndoable(marker) && marker.cluster === inventory.name;
   if (etcdToken === 'absent') return isMarked ? 'partial' : 'foreign';
   if (isMarked) return 'partial';
   const { etcd } = fleet.cluster;
   if (etcd?.state !== 'up') return 'joined';
   const isVoter = etcd.members.some((member) => isMemberOf(host)(member) && member.name !== '' && !member.learner);
-  return isVoter && kubernetesTraces.has(`${paths.etcdData}/member`) ? 'joined' : 'partial';
+  return isVoter && kubernetesTraces.has(`${etcdFolder}/member`) ? 'joined' : 'partial';
 }

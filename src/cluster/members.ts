@@ -19,6 +19,12 @@ export interface MemberOf {
 /** Called immediately before a change of etcd's members, with a healthy control plane: a snapshot. */
 export type BeforeMembership = (on: On, control: LinuxHost, reason: string) => Promise<void>;
 
+/**
+ * Called immediately before something half-finished is undone on a host: keeps etcd's data that lies there, where it can be
+ * read. @throws what keeps it from being kept; nothing is undone then.
+ */
+export type KeepData = (on: On, host: LinuxHost) => Promise<void>;
+
 const PEER_PORT = 2380;
 
 const peerUrl = ({ internalAddress }: Pick<MemberOf, 'internalAddress'>): string =>

@@ -1,14 +1,16 @@
 import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import { isUndoable } from '../facts/marker.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { WindowsFacts } from '../facts/windows.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { etcdStanding } from './etcd-standing.ts';
+import { evidenceOfService } from './served.ts';
 
 /**
  * What a host is to the cluster of the inventory.
  * - `bare`: nothing of Kubernetes; `prepared`: the packages are there, kubeadm has not run
- * - `partial`: a half-finished init, join or reset of ours
+ * - `partial`: a half-finished init, join or reset of ours, on a host that did not serve before
  * - `joined`: a member of our cluster
  * - `foreign`: a member of another cluster, or remnants of unknown origin
  */
@@ -16,7 +18,7 @@ export type Standing = 'bare' | 'prepared' | 'partial' | 'joined' | 'foreign';
 
 /** What tells where a host stands: the same on Linux and Windows, but for how programs come to be there. */
 export type StandingFacts = Pick<LinuxFacts, 'kubernetesTraces' | 'caFingerprint' | 'kubeconfigCluster' | 'marker'> &
-  (Pick<LinuxFacts, 'packages' | 'etcdToken'> | Pick<WindowsFacts, 'programs'>);
+  (Pick<LinuxFacts, 'packages' | 'etcdToken' | 'etcdFolder' | 'servedBefore'> | Pick<WindowsFacts, 'programs'>);
 
 /** A host with what was seen on it and around it; a step's `Target` is one. */
 export interface Seen {
@@ -39,9 +41,9 @@ export function toldClusterName({ kubeconfigCluster }: Pick<LinuxFacts, 'kubecon
   return name === '' || name === KUBELETS_OWN_NAME ? undefined : name;
 }
 
-/** True for a marker of a run that worked on the cluster of this inventory. */
+/** True for a marker of an init, join or reset of the cluster of this inventory that kubeadm did not end. */
 export const hasOwnMarker = (inventory: Inventory, { marker }: Pick<LinuxFacts, 'marker'>): boolean =>
-  typeof marker === 'object' && marker.cluster === inventory.name;
+  isUndoable(marker) && marker.cluster === inventory.name;
 
 /**
  * CA fingerprints of the cluster: the live one, else those of the control planes that were completely set up. Several
@@ -109,7 +111,7 @@ export function standing({ inventory, host, facts, fleet }: Seen): Standing {
   if (host.role === 'etcd' && 'etcdToken' in facts) return etcdStanding({ inventory, host, facts, fleet });
   const { cluster } = fleet;
   const cas = clusterCas(fleet);
-  const ours = hasOwnMarker(inventory, facts);
+  const ours = hasOwnMarker(inventory, facts) && evidenceOfService({ inventory, host, facts, fleet }) === undefined;
   const told = toldClusterName(facts);
   const adopted = inventory.kubernetes.adopt !== undefined && inventory.kubernetes.adopt === facts.caFingerprint;
   if (told !== undefined && told !== inventory.name && !adopted) return 'foreign';

@@ -39,6 +39,8 @@ export type Event =
   | { readonly kind: 'job-followed'; readonly host: string; readonly summary: string }
   /** What a job of this run waits for, e.g. `/var/lib/dpkg/lock-frontend is held by process 812 (apt-get)`. */
   | { readonly kind: 'job-waits'; readonly host: string; readonly summary: string }
+  /** Something that the operator should know later, e.g. where data was kept. */
+  | { readonly kind: 'noted'; readonly host: string; readonly summary: string }
   | ({ readonly kind: 'failed'; readonly summary: string; readonly exitCode: number } & Place)
   | ({ readonly kind: 'host-done'; readonly changes: number; readonly durationMs: number } & HostPlace)
   | { readonly kind: 'phase-done'; readonly phase: string; readonly changes: number; readonly durationMs: number }

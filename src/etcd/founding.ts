@@ -3,7 +3,6 @@ import type { Target } from '../engine/step.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { etcdHosts } from '../inventory/select.ts';
-import { paths } from '../paths.ts';
 
 /** True for a host that holds nothing of etcd, or only what an unfinished founding of ours began. */
 function isBlank(inventory: Inventory, fleet: Fleet, host: LinuxHost): boolean {
@@ -11,7 +10,7 @@ function isBlank(inventory: Inventory, fleet: Fleet, host: LinuxHost): boolean {
   if (facts === undefined) return false;
   if (facts.kubernetesTraces.size === 0) return true;
   if (hasOwnMarker(inventory, facts)) return typeof facts.marker === 'object' && facts.marker.action === 'init';
-  return facts.etcdToken === 'absent' && !facts.kubernetesTraces.has(`${paths.etcdData}/member`);
+  return facts.etcdToken === 'absent' && !facts.kubernetesTraces.has(`${facts.etcdFolder}/member`);
 }
 
 /**

@@ -14,9 +14,6 @@ export interface SnapshotStatus {
   readonly version: string;
 }
 
-/** The one folder of the host that etcd's container can write to. */
-const FOLDER = '/var/lib/etcd';
-
 /** etcdutl's JSON. Throws on anything else. */
 export function parseSnapshotStatus(out: string): SnapshotStatus {
   const last = out.trim().split('\n').at(-1) ?? '';
@@ -28,11 +25,17 @@ export function parseSnapshotStatus(out: string): SnapshotStatus {
 
 /**
  * Saves a snapshot through the etcd member of a control plane, has it verified by etcdutl there, and fetches it into a local
- * file, 0600. Nothing of it stays on the host. `id` tells snapshots of one moment apart.
+ * file, 0600. Nothing of it stays on the host. `folder`: that of etcd's data, the only one that its container can write to.
+ * `id` tells snapshots of one moment apart.
  * @throws CommandError when etcd does not give one, or etcdutl does not take it.
  */
-export async function saveSnapshot(control: Remote<'sh'>, to: string, id: string): Promise<SnapshotStatus> {
-  const file = `${FOLDER}/kbuild-snapshot-${id}.db`;
+export async function saveSnapshot(
+  control: Remote<'sh'>,
+  folder: string,
+  to: string,
+  id: string,
+): Promise<SnapshotStatus> {
+  const file = `${folder}/kbuild-snapshot-${id}.db`;
   try {
     const status = parseSnapshotStatus(
       await control.job('etcd-snapshot', withEtcd(script('linux/etcd-snapshot.sh', { FILE: file }))),

@@ -1,7 +1,7 @@
 import { resetConfiguration } from '../cluster/kubeadm-config.ts';
 import { kubeadmJob } from '../cluster/kubeadm-job.ts';
 import { memberHost } from '../cluster/member-host.ts';
-import { isMemberOf, removeMembers, type BeforeMembership } from '../cluster/members.ts';
+import { isMemberOf, removeMembers, type BeforeMembership, type KeepData } from '../cluster/members.ts';
 import { gate } from '../cluster/quorum.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
@@ -37,7 +37,7 @@ const answers: Step = {
 };
 
 /** A half-finished join of a member, or removal, is taken back, its learner removed, so that it can be done again. */
-const undone = (before: BeforeMembership): Step => ({
+const undone = (before: BeforeMembership, keep: KeepData): Step => ({
   name: 'undo-half-finished-etcd',
   diff: (target) => {
     if (!isToBeUndone(target)) return [];
@@ -54,6 +54,7 @@ const undone = (before: BeforeMembership): Step => ({
         apply: async (on) => {
           if (etcd?.state === 'down')
             throw new Refused(host.name, 'etcd does not answer, and may need what this host holds');
+          await keep(on, host);
           if (member !== undefined) {
             const through = memberHost(inventory, fleet, host.name);
             await before(on, through, `before ${host.name} was undone`);
@@ -67,4 +68,7 @@ const undone = (before: BeforeMembership): Step => ({
 });
 
 /** What an interrupted run left of a member is gone. */
-export const undoHalfFinishedEtcd = (before: BeforeMembership): readonly Step[] => [answers, undone(before)];
+export const undoHalfFinishedEtcd = (before: BeforeMembership, keep: KeepData): readonly Step[] => [
+  answers,
+  undone(before, keep),
+];

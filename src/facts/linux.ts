@@ -4,6 +4,7 @@ import { landmarks } from '../inventory/landmarks.ts';
 import type { Probe } from './probe.ts';
 import type { FactsOf } from './probe.ts';
 import { endpoint } from './linux/endpoint.ts';
+import { etcdFolder } from './linux/etcd-folder.ts';
 import { etcdServers, etcdToken } from './linux/etcd-manifests.ts';
 import { etcdPki } from './linux/etcd-pki.ts';
 import { externalEtcd } from './linux/external-etcd.ts';
@@ -23,6 +24,7 @@ import { ownFiles } from './linux/own-files.ts';
 import { brokenPackages, packages } from './linux/packages.ts';
 import { lookups, resolver } from './linux/resolver.ts';
 import { routes } from './linux/routes.ts';
+import { servedBefore } from './linux/served-before.ts';
 import { cgroupDriverInUse, criSockets, images, runtimeConfig } from './linux/runtime.ts';
 import { applied, services } from './linux/services.ts';
 import { storage } from './linux/storage.ts';
@@ -84,9 +86,11 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     criSockets,
     cgroupDriverInUse,
     caFingerprint: kubernetes.caFingerprint,
-    kubernetesTraces: kubernetes.kubernetesTraces,
+    kubernetesTraces: kubernetes.kubernetesTraces(inventory),
     kubeconfigCluster: kubernetes.kubeconfigCluster,
     marker: kubernetes.marker,
+    servedBefore: servedBefore(inventory),
+    etcdFolder: etcdFolder(inventory),
     runningJob: kubernetes.runningJob,
     kubeletHealthy: kubernetes.kubeletHealthy,
     endpoint: endpoint(inventory, host),

@@ -1,18 +1,44 @@
 /** What kbuild wrote before it let kubeadm change the host. It only explains; facts decide. */
 export interface Marker {
   readonly cluster: string;
-  readonly action: 'init' | 'join' | 'reset';
+  /** `init`, `join`, `reset`, or what another version of kbuild calls its action. */
+  readonly action: string;
   readonly job: string;
+  /** How far the action got: `begun`; `done` as soon as kubeadm has succeeded; actions of their own may have more stages. */
+  readonly stage: string;
+  /** What the action was about, where it says so: the id of a restore. */
+  readonly about?: string | undefined;
 }
 
-/** A marker as it was written; `absent`, or `unreadable` when it is corrupt or from a newer kbuild. */
+/** A marker as it was written; `absent`, or `unreadable` when it is corrupt. An older marker has no stage: it was begun. */
 export function markerOf(text: string): Marker | 'absent' | 'unreadable' {
   if (text.trim() === 'absent') return 'absent';
   try {
-    const { cluster, action, job } = JSON.parse(text) as Partial<Marker>;
-    if (typeof cluster !== 'string' || typeof job !== 'string') return 'unreadable';
-    return action === 'init' || action === 'join' || action === 'reset' ? { cluster, action, job } : 'unreadable';
+    const { cluster, action, job, stage = 'begun', about } = JSON.parse(text) as Partial<Marker>;
+    if (![cluster, action, job, stage].every((one) => typeof one === 'string' && one !== '')) return 'unreadable';
+    return {
+      cluster: cluster!,
+      action: action!,
+      job: job!,
+      stage,
+      ...(typeof about === 'string' ? { about } : {}),
+    };
   } catch {
     return 'unreadable';
   }
 }
+
+const UNDOABLE: ReadonlySet<string> = new Set(['init', 'join', 'reset']);
+
+/**
+ * True for a marker that lets kbuild undo what lies on the host: of an init, join or reset that kubeadm did not end. Any
+ * other action, or a stage that this version does not know, explains and never undoes.
+ */
+export const isUndoable = (marker: Marker | 'absent' | 'unreadable'): marker is Marker =>
+  typeof marker === 'object' &&
+  UNDOABLE.has(marker.action) &&
+  (marker.stage === 'begun' || (marker.stage === 'done' && marker.action === 'reset'));
+
+/** True for a marker of an action that is none of kubeadm's init, join and reset: kbuild leaves it alone. */
+export const isForeignAction = (marker: Marker | 'absent' | 'unreadable'): boolean =>
+  typeof marker === 'object' && !UNDOABLE.has(marker.action);

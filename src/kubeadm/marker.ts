@@ -1,5 +1,6 @@
 import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
+import { isForeignAction } from '../facts/marker.ts';
 import { paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
 
@@ -11,7 +12,10 @@ export const noMarker: Step = {
   diff: (target) => {
     const { host, facts } = target;
     const bootstrap = facts.kubernetesTraces.has(BOOTSTRAP_CONF);
-    if ((facts.marker === 'absent' && !bootstrap) || standing(target) !== 'joined') return [];
+    if ((facts.marker === 'absent' && !bootstrap) || isForeignAction(facts.marker) || standing(target) !== 'joined')
+      return [];
+    // While the API does not answer, the marker may be all that tells of an init that did not come to its end.
+    if (facts.marker !== 'absent' && target.fleet.cluster.state !== 'up') return [];
     return [
       {
         summary: `remove what a finished ${typeof facts.marker === 'object' ? facts.marker.action : 'join'} left (found ${facts.marker === 'absent' ? BOOTSTRAP_CONF : paths.marker})`,

@@ -2,11 +2,12 @@ import { acting } from '../cluster/acting.ts';
 import { kubeadmJob } from '../cluster/kubeadm-job.ts';
 import { resetConfiguration } from '../cluster/kubeadm-config.ts';
 import { memberHost } from '../cluster/member-host.ts';
-import { membersOf, removeMembers, type BeforeMembership } from '../cluster/members.ts';
+import { membersOf, removeMembers, type BeforeMembership, type KeepData } from '../cluster/members.ts';
 import { forgetKeys } from '../cluster/registry-keys.ts';
 import { gate } from '../cluster/quorum.ts';
 import { secretYaml } from '../cluster/secret-yaml.ts';
-import { standing } from '../cluster/standing.ts';
+import { standing, type Seen } from '../cluster/standing.ts';
+import { mustWait } from '../cluster/undo-waits.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { MemberView } from '../facts/cluster.ts';
@@ -14,31 +15,16 @@ import { linuxFacts } from '../facts/fleet.ts';
 import { controlPlanes } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
 
-const ETCD_DATA = '/var/lib/etcd/member';
-
-/**
- * True for etcd data that must not be wiped while nobody can say whether quorum needs it: etcd does not answer, and another
- * control plane holds the cluster, or could not be seen.
- */
-function mayVote({ inventory, host, facts, fleet }: Target): boolean {
-  if (host.role !== 'control-plane' || fleet.cluster.state !== 'down' || !facts.kubernetesTraces.has(ETCD_DATA))
-    return false;
-  return controlPlanes(inventory)
-    .filter(({ name }) => name !== host.name)
-    .some((other) => {
-      const its = linuxFacts(fleet, other);
-      return its === undefined || standing({ inventory, host: other, facts: its, fleet }) === 'joined';
-    });
-}
-
-/** etcd answers before a half-finished control plane is undone: after a power cut its member may be the one that quorum needs. */
-export const etcdAnswers: Step = {
-  name: 'etcd-answers',
+/** The API answers before anything half-finished is undone on a host of a cluster to which other hosts are joined. */
+export const undoMayBegin: Step & Step<'windows'> = {
+  name: 'undo-may-begin',
   settleMs: 5 * 60_000,
-  diff: (target) =>
-    standing(target) === 'partial' && mayVote(target)
-      ? [{ summary: `wait for etcd to answer, before what is half-finished on ${target.host.name} is undone` }]
-      : [],
+  diff: (target: Seen) => {
+    const why = standing(target) === 'partial' ? mustWait(target) : undefined;
+    return why === undefined
+      ? []
+      : [{ summary: `wait before what is half-finished on ${target.host.name} is undone: ${why}` }];
+  },
 };
 
 /** The etcd member of a half-finished control plane, which goes through the gate. @throws Refused when that says no. */
@@ -69,9 +55,9 @@ function holdsKeysOfItsOwn({ inventory, host, facts, fleet }: Target): boolean {
 
 /**
  * Takes back an init, join or reset of ours that did not come to its end, so that it can be done again. A control plane's
- * etcd member is removed first, through the quorum gate.
+ * etcd member is removed first, through the quorum gate. etcd's data that lies on the host is kept before.
  */
-export const undoHalfFinished = (before: BeforeMembership): Step => ({
+export const undoHalfFinished = (before: BeforeMembership, keep: KeepData): Step => ({
   name: 'undo-half-finished',
   diff: (target) => {
     if (standing(target) !== 'partial') return [];
@@ -83,7 +69,9 @@ export const undoHalfFinished = (before: BeforeMembership): Step => ({
       {
         summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} remnants${and})`,
         apply: async (on) => {
-          if (mayVote(target)) throw new Refused(host.name, 'etcd does not answer, and may need what this host holds');
+          const why = mustWait(target);
+          if (why !== undefined) throw new Refused(host.name, `what is half-finished here is not undone: ${why}`);
+          await keep(on, host);
           if (member !== undefined) {
             const control = acting(fleet, host.name);
             await before(on, control, `before ${host.name} was undone`);

@@ -1,4 +1,4 @@
-import type { BeforeMembership } from '../cluster/members.ts';
+import type { BeforeMembership, KeepData } from '../cluster/members.ts';
 import type { Phase } from '../engine/step.ts';
 import { etcdAuthority } from '../etcd/authority.ts';
 import { etcdCertificates } from '../etcd/certificates.ts';
@@ -13,7 +13,7 @@ import { etcdHosts } from '../inventory/select.ts';
  * The etcd that kbuild builds on the hosts of role etcd, before there is an API: founded by all of them together, or each
  * new one joins. Certificates and members change on one host at a time.
  */
-export function etcdPhases(inventory: Inventory, before: BeforeMembership): readonly Phase[] {
+export function etcdPhases(inventory: Inventory, before: BeforeMembership, keep: KeepData): readonly Phase[] {
   const hosts = etcdHosts(inventory);
   if (hosts.length === 0) return [];
   const each = { kind: 'linux', hosts, concurrency: 1 } as const;
@@ -22,7 +22,7 @@ export function etcdPhases(inventory: Inventory, before: BeforeMembership): read
       name: 'etcd-undo',
       title: 'Undo half-finished members of etcd',
       ...each,
-      steps: undoHalfFinishedEtcd(before),
+      steps: undoHalfFinishedEtcd(before, keep),
       overlaps: true,
     },
     {

@@ -1,4 +1,4 @@
-import type { BeforeMembership } from '../cluster/members.ts';
+import type { BeforeMembership, KeepData } from '../cluster/members.ts';
 import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
@@ -20,7 +20,7 @@ import { noLeftoverTokens } from '../kubeadm/leftover-tokens.ts';
 import { noMarker } from '../kubeadm/marker.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { kubeadmSettings } from '../kubeadm/settings.ts';
-import { etcdAnswers, undoHalfFinished } from '../kubeadm/undo-half-finished.ts';
+import { undoHalfFinished, undoMayBegin } from '../kubeadm/undo-half-finished.ts';
 import { cgroupProved, nodeReady, settled } from '../kubeadm/verify.ts';
 import { endpointServes } from '../lb/endpoint-serves.ts';
 import { kubeVip, kubeVipOfFounder } from '../lb/kube-vip.ts';
@@ -43,9 +43,14 @@ import { windowsPhases } from './windows.ts';
 /**
  * What `kbuild up` does, in order: the table of contents. A host goes through all phases up to `settings` at its own pace,
  * so the founder's init runs while workers still install and pull. Then control planes join one after another, and workers
- * and the network plugin beside them. `before` is called before every change of etcd's members.
+ * and the network plugin beside them. `before` is called before every change of etcd's members,
+ * `keep` before something half-finished is undone.
  */
-export function up(inventory: Inventory, before: BeforeMembership = () => Promise.resolve()): readonly Phase[] {
+export function up(
+  inventory: Inventory,
+  before: BeforeMembership = () => Promise.resolve(),
+  keep: KeepData = () => Promise.resolve(),
+): readonly Phase[] {
   const hosts = kubernetesHosts(inventory);
   const nodes = linuxNodes(inventory);
   const founders = controlPlanes(inventory);
@@ -54,7 +59,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
   const linux = { kind: 'linux' } as const;
   const cluster = { kind: 'cluster', hosts: founders } as const;
   const stacked = inventory.etcd.topology === 'stacked';
-  const clear = [etcdAnswers, undoHalfFinished(before)];
+  const clear = [undoMayBegin, undoHalfFinished(before, keep)];
   return [
     { name: 'prepare', title: 'Prepare hosts', ...linux, hosts, steps: [jobEnded, cloudInitEnded, ...prepare] },
     ...loadBalancerPhases(inventory),
@@ -77,7 +82,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
     },
     { name: 'images', title: 'Pull images', ...linux, hosts, steps: [images], overlaps: true },
     ...windows.prepare,
-    ...etcdPhases(inventory, before),
+    ...etcdPhases(inventory, before, keep),
     {
       name: 'reach-etcd',
       title: 'Reach the external etcd',
@@ -134,7 +139,7 @@ export function up(inventory: Inventory, before: BeforeMembership = () => Promis
       title: 'Join workers',
       ...linux,
       hosts: workers,
-      steps: [undoHalfFinished(before), kubeadmPatches, earlierMachineGone, joinWorker, noMarker, ...registeredAgain],
+      steps: [...clear, kubeadmPatches, earlierMachineGone, joinWorker, noMarker, ...registeredAgain],
       overlaps: true,
     },
     ...windows.join,

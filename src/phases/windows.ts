@@ -2,6 +2,7 @@ import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { windowsHosts } from '../inventory/select.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
+import { undoMayBegin } from '../kubeadm/undo-half-finished.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
 import { windowsContainerd } from '../windows/containerd.ts';
 import { environment } from '../windows/environment.ts';
@@ -47,6 +48,7 @@ export function windowsPhases(
         title: 'Join Windows workers',
         ...windows,
         steps: [
+          undoMayBegin,
           undoHalfFinished,
           noStaleNetworkState,
           windowsKubeadmPatches,

@@ -36,6 +36,7 @@ export function line(event: TimedEvent): string | undefined {
     case 'job-waits':
       return `${event.host}: ${waitingText(event)}`;
     case 'job-followed':
+    case 'noted':
       return `${event.host}: ${event.summary}`;
     case 'failed':
       return `✖ ${event.summary}`;

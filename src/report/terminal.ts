@@ -118,6 +118,11 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
       case 'settling':
         rowOf(event.phase, event.host).show(waitingText(event));
         return;
+      case 'noted': {
+        const phase = phaseOf.get(event.host);
+        if (phase !== undefined) rowOf(phase, event.host).show(event.summary);
+        return;
+      }
       case 'job-followed':
       case 'job-waits': {
         const phase = phaseOf.get(event.host);

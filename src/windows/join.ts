@@ -1,5 +1,6 @@
 import { secretYaml } from '../cluster/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
+import { mustWait } from '../cluster/undo-waits.ts';
 import {
   windowsJoinConfiguration,
   windowsKubeadmJob,
@@ -8,6 +9,8 @@ import {
 } from '../cluster/windows-kubeadm.ts';
 import { withWorkerJoin, workerJoinText } from '../cluster/worker-join.ts';
 import type { Step } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { isForeignAction } from '../facts/marker.ts';
 import { windowsPaths } from '../paths.ts';
 import { runsOnWindows } from '../resources/runs.ts';
 import { windowsFolderChanges } from '../resources/windows-file.ts';
@@ -23,8 +26,11 @@ export const undoHalfFinished: Step<'windows'> = {
     return [
       {
         summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} remnants)`,
-        apply: (on) =>
-          windowsKubeadmJob(on(host), inventory, 'reset', secretYaml([windowsResetConfiguration(inventory)])),
+        apply: (on) => {
+          const why = mustWait(target);
+          if (why !== undefined) throw new Refused(host.name, `what is half-finished here is not undone: ${why}`);
+          return windowsKubeadmJob(on(host), inventory, 'reset', secretYaml([windowsResetConfiguration(inventory)]));
+        },
       },
     ];
   },
@@ -92,7 +98,9 @@ export const noWindowsMarker: Step<'windows'> = {
   diff: (target) => {
     const { host, facts } = target;
     const bootstrap = facts.kubernetesTraces.has('/etc/kubernetes/bootstrap-kubelet.conf');
-    if ((facts.marker === 'absent' && !bootstrap) || standing(target) !== 'joined') return [];
+    if ((facts.marker === 'absent' && !bootstrap) || isForeignAction(facts.marker) || standing(target) !== 'joined')
+      return [];
+    if (facts.marker !== 'absent' && target.fleet.cluster.state !== 'up') return [];
     const paths = [windowsPaths.marker, `${windowsPaths.kubernetes}\\bootstrap-kubelet.conf`];
     return [
       {

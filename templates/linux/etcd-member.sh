@@ -3,7 +3,7 @@
 # join: a further member), CLUSTER, MARKER (a path). config.yaml lies beside the script. The marker is on disk before; it
 # goes when the member serves.
 mkdir -p "$(dirname "$MARKER")"
-printf '{"cluster":"%s","action":"%s","job":"%s"}\n' "$CLUSTER" "$ACTION" "${INVOCATION_ID:-none}" >"$MARKER.new"
+printf '{"cluster":"%s","action":"%s","job":"%s","stage":"begun"}\n' "$CLUSTER" "$ACTION" "${INVOCATION_ID:-none}" >"$MARKER.new"
 sync "$MARKER.new"
 mv "$MARKER.new" "$MARKER"
 sync "$(dirname "$MARKER")"

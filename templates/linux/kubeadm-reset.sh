@@ -9,7 +9,7 @@ emptied="/etc/kubernetes/manifests /etc/kubernetes/pki /etc/kubernetes/tmp /var/
 refuse_mounts_below $emptied
 
 mkdir -p "$(dirname "$MARKER")"
-printf '{"cluster":"%s","action":"reset","job":"%s"}\n' "$CLUSTER" "${INVOCATION_ID:-none}" >"$MARKER.new"
+printf '{"cluster":"%s","action":"reset","job":"%s","stage":"begun"}\n' "$CLUSTER" "${INVOCATION_ID:-none}" >"$MARKER.new"
 sync "$MARKER.new"
 mv "$MARKER.new" "$MARKER"
 sync "$(dirname "$MARKER")"

@@ -3,16 +3,20 @@
 # server), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none), SETTINGS (a ConfigMap for init), MANAGER, PLACE (a script that puts signed certificates
 # in their places; empty: kubeadm signs), IGNORED (preflight checks of join; empty: none). config.yaml lies in the working directory,
 # and files pki_NAME for /etc/kubernetes/pki beside it (_ stands for /): what control planes share, or the user's own CA.
-# The marker is on disk before kubeadm changes anything, and goes when it has succeeded.
+# The marker is on disk before kubeadm changes anything. It says `done` as soon as kubeadm has succeeded, before any other
+# command, and goes at the end: a host whose marker says `done` is never undone.
 if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
 fi
 
-mkdir -p "$(dirname "$MARKER")"
-printf '{"cluster":"%s","action":"%s","job":"%s"}\n' "$CLUSTER" "$ACTION" "${INVOCATION_ID:-none}" >"$MARKER.new"
-sync "$MARKER.new"
-mv "$MARKER.new" "$MARKER"
-sync "$(dirname "$MARKER")"
+mark() {
+  mkdir -p "$(dirname "$MARKER")"
+  printf '{"cluster":"%s","action":"%s","job":"%s","stage":"%s"}\n' "$CLUSTER" "$ACTION" "${INVOCATION_ID:-none}" "$1" >"$MARKER.new"
+  sync "$MARKER.new"
+  mv "$MARKER.new" "$MARKER"
+  sync "$(dirname "$MARKER")"
+}
+mark begun
 
 for file in pki_*; do
   if [ ! -e "$file" ]; then continue; fi
@@ -25,6 +29,7 @@ if [ -n "$PLACE" ]; then sh -euc "$PLACE"; fi
 case $ACTION in
   init)
     kubeadm init --config config.yaml --skip-token-print --skip-certificate-key-print
+    mark 'done'
     # kubeadm mints a token that nobody needs: every join gets its own.
     admin="kubectl --kubeconfig /etc/kubernetes/admin.conf --server $SERVER"
     $admin -n kube-system delete secrets --field-selector type=bootstrap.kubernetes.io/token
@@ -32,6 +37,7 @@ case $ACTION in
     ;;
   join)
     kubeadm join --config config.yaml ${IGNORED:+--ignore-preflight-errors="$IGNORED"}
+    mark 'done'
     ;;
   *)
     echo "no such action: $ACTION" >&2

@@ -1,6 +1,7 @@
 # kubeadm's join or reset, as a job whose working directory holds config.yaml. Action: join or reset. Program: kubeadm.exe.
-# Cluster: its name. Marker: a file that is there while kubeadm works, and goes when it has succeeded. Services: what is
-# stopped before a reset; Paths: what goes after it. Variables: a list of objects with name and value for kubeadm's environment.
+# Cluster: its name. Marker: a file that is there while kubeadm works; it says done as soon as kubeadm has joined, and goes at
+# the end. Services: what is stopped before a reset; Paths: what goes after it. Variables: a list of objects with name and value
+# for kubeadm's environment.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Action,
@@ -14,11 +15,13 @@ param(
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 foreach ($variable in @($Variables)) { Set-Item -Path "Env:$($variable.name)" -Value $variable.value }
-$mark = ConvertTo-Json -InputObject @{ cluster = $Cluster; action = $Action; job = 'kubeadm' } -Compress
-Write-TextFile -Path $Marker -Text $mark
+$mark = @{ cluster = $Cluster; action = $Action; job = 'kubeadm'; stage = 'begun' }
+Write-TextFile -Path $Marker -Text (ConvertTo-Json -InputObject $mark -Compress)
 $output = @()
 if ($Action -eq 'join') {
     $output = @(Invoke-Native -Exe $Program -Arguments @('join', '--config', 'config.yaml'))
+    $mark.stage = 'done'
+    Write-TextFile -Path $Marker -Text (ConvertTo-Json -InputObject $mark -Compress)
 } elseif ($Action -eq 'reset') {
     foreach ($service in $Services) {
         if ($null -ne (Get-Service -Name $service -ErrorAction 'SilentlyContinue')) {

@@ -1,11 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/cli/run.ts';
-import { snapshotBefore, snapshotFolder } from '../../src/cli/snapshots.ts';
+import { dataKept, snapshotBefore, snapshotFolder } from '../../src/cli/snapshots.ts';
 import type { On } from '../../src/remote/remote.ts';
-import { clusterOf, cp1, fleetOf, inventoryOf } from '../fakes/cluster.ts';
+import { clusterOf, cp1, factsOf, fleetOf, inventoryOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const STATUS = '{"hash":1,"revision":1439,"totalKey":465,"totalSize":2658304,"version":"3.6.0"}';
@@ -42,4 +42,57 @@ test('snapshots before changes of the members: the newest five are kept, private
     [3, 4, 5, 6, 7].map((n) => ({ reason: `change ${String(n)}`, through: 'cp1', keys: 465 })),
   );
   expect(readdirSync(folder)).toContain('mine.db');
+});
+
+describe('before something half-finished is undone', () => {
+  const keeping = async (answers: Parameters<typeof recordingOn>[0]) => {
+    const state = mkdtempSync(join(tmpdir(), 'kbuild-test-'));
+    const noted: string[] = [];
+    const facts = factsOf({ etcdFolder: '/data/etcd' });
+    const run = {
+      context: { env: { XDG_STATE_HOME: state }, cwd: state, nowMs: () => Date.parse('2026-11-21T16:50:45.000Z') },
+      inventory: inventoryOf(),
+      runId: 'run1',
+      emit: ({ summary }: { readonly summary: string }) => void noted.push(summary),
+      connected: { watch: { fleet: () => fleetOf([[cp1, facts]]) } },
+    } as unknown as Run;
+    const { on, sent } = recordingOn(answers);
+    const fetched: string[] = [];
+    await dataKept(run)(
+      (host) => ({
+        ...on(host),
+        download: (from: string, to: string) => {
+          fetched.push(from);
+          writeFileSync(to, 'data', { mode: 0o644 });
+          return Promise.resolve();
+        },
+      }),
+      cp1,
+    );
+    const files = readdirSync(snapshotFolder(run)).sort();
+    const modes = files.map((name) => statSync(join(snapshotFolder(run), name)).mode & 0o777);
+    return { files, modes, noted, fetched, sent };
+  };
+  const FILES = ['undone-20261121T165045-000-cp1.db', 'undone-20261121T165045-000-cp1.db.json'];
+
+  test("the live etcd's data is kept as a snapshot, private, and its path is told", async () => {
+    const { files, modes, noted, fetched } = await keeping({ run: () => 'found\n', job: () => STATUS });
+    expect(files).toEqual(FILES);
+    expect(modes).toEqual([0o600, 0o600]);
+    expect(noted).toEqual([expect.stringMatching(/^etcd's data is kept in \/.*\/undone-.*-cp1\.db \(a snapshot\)$/)]);
+    expect(fetched).toEqual(['/data/etcd/kbuild-snapshot-run1.db']);
+  });
+
+  test('that of an etcd that gives none is kept as a copy of its file, and nothing stays on the host', async () => {
+    const { files, noted, fetched, sent } = await keeping({ run: () => 'found\n', job: () => 'no etcd runs' });
+    expect(files).toEqual(FILES);
+    expect(noted[0]).toContain('(a copy, for etcdutl snapshot restore --skip-hash-check)');
+    expect(fetched).toEqual(['/data/etcd/kbuild-copy-run1.db']);
+    expect(sent.at(-1)).toMatchObject({ script: 'rm -f -- /data/etcd/kbuild-copy-run1.db' });
+  });
+
+  test('a host without data of etcd leaves nothing', async () => {
+    const { files, noted } = await keeping({ run: () => 'absent\n' });
+    expect([files, noted]).toEqual([[], []]);
+  });
 });

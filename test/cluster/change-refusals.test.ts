@@ -57,7 +57,10 @@ describe('a command that changes hosts', () => {
   });
 
   test('takes our marker for no proof where the CA is of another cluster', () => {
-    const marked = joinedWorker({ caFingerprint: OTHER_CA, marker: { cluster: 'demo', action: 'join', job: 'x' } });
+    const marked = joinedWorker({
+      caFingerprint: OTHER_CA,
+      marker: { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' },
+    });
     expect(messages(seen(marked), 'w1')).toEqual([
       'w1: refused: it belongs to another cluster (CA sha256:bbbbbbbbbbbb…, demo has sha256:aaaaaaaaaaaa…)',
     ]);

@@ -22,7 +22,7 @@ import {
 const inventory = inventoryOf();
 const down: ClusterView = { state: 'down', reason: 'connection refused' };
 const both = clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' })] });
-const ourMarker = { cluster: 'demo', action: 'join', job: 'x' } as const;
+const ourMarker = { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } as const;
 const packages = new Map([['kubeadm', { state: 'installed' as const, version: '1.36.3-1.1', held: true }]]);
 const halfInit = joinedControlPlane({ marker: { ...ourMarker, action: 'init' } });
 
@@ -84,6 +84,61 @@ describe('a control plane', () => {
     ['not registered any more: its node was deleted', joinedControlPlane(), clusterOf({ nodes: [] }), 'joined'],
     ['the API is down', joinedControlPlane(), down, 'joined'],
     [
+      'the API is down for a moment, and the marker says that kubeadm has ended the init',
+      joinedControlPlane({ marker: { ...ourMarker, action: 'init', stage: 'done' } }),
+      down,
+      'joined',
+    ],
+    [
+      'the same while the API answers without add-ons',
+      joinedControlPlane({ marker: { ...ourMarker, action: 'init', stage: 'done' } }),
+      clusterOf({ pods: [] }),
+      'joined',
+    ],
+    [
+      'the API is down, and the init came as far as the certificate that the kubelet renews',
+      joinedControlPlane({
+        marker: { ...ourMarker, action: 'init' },
+        servedBefore: { olderThanMarker: [], kubeletFinalized: true },
+      }),
+      down,
+      'joined',
+    ],
+    [
+      'the API answers, and the init was cut between that certificate and the add-ons',
+      joinedControlPlane({
+        marker: { ...ourMarker, action: 'init' },
+        servedBefore: { olderThanMarker: [], kubeletFinalized: true },
+      }),
+      clusterOf({ pods: [] }),
+      'partial',
+    ],
+    [
+      'data of etcd that is older than the marker',
+      joinedControlPlane({
+        marker: { ...ourMarker, action: 'init' },
+        servedBefore: { olderThanMarker: ['/var/lib/etcd/member'], kubeletFinalized: false },
+      }),
+      clusterOf({ pods: [] }),
+      'joined',
+    ],
+    [
+      'a marker of an action that this version does not know, the API is down',
+      joinedControlPlane({ marker: { ...ourMarker, action: 'upgrade' } }),
+      down,
+      'joined',
+    ],
+    [
+      'such a marker on what is not complete: never half-finished',
+      factsOf({
+        kubernetesTraces: new Set(['/etc/kubernetes/pki/ca.crt']),
+        caFingerprint: CA,
+        marker: { ...ourMarker, action: 'upgrade' },
+      }),
+      { state: 'absent' } as const,
+      'foreign',
+    ],
+    [
       'init cut after the first certificate',
       factsOf({
         kubernetesTraces: new Set(['/etc/kubernetes/pki/ca.crt']),
@@ -127,6 +182,14 @@ describe('a control plane', () => {
     ] as const)('%s', (_, facts, cluster, expected) => {
       expect(of(facts, cluster)).toBe(expected);
     });
+  });
+
+  test('is not half-finished while another host is joined to its CA, and the API is down', () => {
+    const of = (worker: LinuxFacts) =>
+      standing(targetOf(inventory, cp1, fleetOf([[cp1, halfInit], [w1, worker]], down))); // prettier-ignore
+    expect(of(joinedWorker())).toBe('joined');
+    expect(of(factsOf())).toBe('partial');
+    expect(of(joinedWorker({ caFingerprint: OTHER_CA }))).toBe('partial');
   });
 
   test('of an adopted cluster may have another name', () => {

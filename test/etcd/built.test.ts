@@ -207,7 +207,7 @@ describe('founding', () => {
   });
 
   test('an interrupted one is gone on with, and a single empty host never founds anything', () => {
-    const marker = { cluster: 'demo', action: 'init', job: 'x' } as const;
+    const marker = { cluster: 'demo', action: 'init', job: 'x', stage: 'begun' } as const;
     const begun = [[etcd1, member(etcd1, { marker })], ...bare.slice(1)] as const;
     expect(summaries(etcdFounded, at(etcd2, begun))).toHaveLength(1);
     expect(summaries(etcdFounded, at(etcd1, begun))).toEqual([]);
@@ -252,9 +252,9 @@ describe('members', () => {
   test('a whole etcd needs nothing', () => {
     for (const host of [etcd1, etcd2, etcd3]) {
       expect(standing(at(host, whole, up()))).toBe('joined');
-      expect(summaries([...steps, ...etcdFounded, ...undoHalfFinishedEtcd(noSnapshot)], at(host, whole, up()))).toEqual(
-        [],
-      );
+      expect(
+        summaries([...steps, ...etcdFounded, ...undoHalfFinishedEtcd(noSnapshot, noSnapshot)], at(host, whole, up())),
+      ).toEqual([]);
     }
   });
 
@@ -276,13 +276,13 @@ describe('members', () => {
   });
 
   test('a member that started as a learner is gone on with; one that never started is undone', () => {
-    const marker = { cluster: 'demo', action: 'join', job: 'x' } as const;
+    const marker = { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } as const;
     const half = [
       [etcd1, member(etcd1)],
       [etcd2, member(etcd2)],
       [etcd3, member(etcd3, { marker })],
     ] as const;
-    const undo = undoHalfFinishedEtcd(noSnapshot);
+    const undo = undoHalfFinishedEtcd(noSnapshot, noSnapshot);
     const learner = at(etcd3, half, up(state(view(etcd1), view(etcd2), view(etcd3, { learner: true }))));
     expect(summaries(undo, learner)).toEqual([]);
     expect(summaries(steps, learner)[0]).toBe('give etcd3 its vote in etcd, once it has caught up');
@@ -293,13 +293,13 @@ describe('members', () => {
   });
 
   test('nothing is undone while etcd cannot say whether it needs it', async () => {
-    const marker = { cluster: 'demo', action: 'join', job: 'x' } as const;
+    const marker = { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } as const;
     const half = [
       [etcd1, member(etcd1)],
       [etcd2, member(etcd2)],
       [etcd3, member(etcd3, { marker })],
     ] as const;
-    const [wait, undo] = undoHalfFinishedEtcd(noSnapshot).map((step) =>
+    const [wait, undo] = undoHalfFinishedEtcd(noSnapshot, noSnapshot).map((step) =>
       step.diff(at(etcd3, half, absent({ state: 'down', reason: 'no leader' }))),
     );
     expect(wait![0]!.apply).toBeUndefined();
@@ -345,12 +345,12 @@ test('a live cluster with stacked etcd is not put onto another one', () => {
 });
 
 describe('a half-finished init', () => {
-  const marker = { cluster: 'demo', action: 'init', job: 'x' } as const;
+  const marker = { cluster: 'demo', action: 'init', job: 'x', stage: 'begun' } as const;
   const half = joinedControlPlane({ marker, etcdPki: pki(cp1) });
   const seen = [...whole.slice(0, 3), [cp1, half]] as const;
   const undo = async (cluster: ClusterView) => {
     const { on, sent } = recordingOn();
-    await undoHalfFinished(noSnapshot).diff(at(cp1, seen, cluster))[0]!.apply!(on);
+    await undoHalfFinished(noSnapshot, noSnapshot).diff(at(cp1, seen, cluster))[0]!.apply!(on);
     return sent.map((one) => `${one.host} ${one.kind === 'job' ? one.name : one.kind}`);
   };
 

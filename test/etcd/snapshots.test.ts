@@ -33,10 +33,10 @@ describe('a snapshot', () => {
 
   test('is fetched, and nothing of it stays on the host, also when etcd gives none', async () => {
     const { on, sent } = recordingOn({ job: () => STATUS });
-    await saveSnapshot(on(cp1), '/tmp/x.db', 'run1');
+    await saveSnapshot(on(cp1), '/var/lib/etcd', '/tmp/x.db', 'run1');
     expect(sent.map(({ kind }) => kind)).toEqual(['job', 'download', 'run']);
     const failing = recordingOn({ job: () => 'nothing' });
-    await expect(saveSnapshot(failing.on(cp1), '/tmp/x.db', 'run1')).rejects.toThrow();
+    await expect(saveSnapshot(failing.on(cp1), '/var/lib/etcd', '/tmp/x.db', 'run1')).rejects.toThrow();
     expect(failing.sent.map(({ kind }) => kind)).toEqual(['job', 'run']);
   });
 

@@ -104,6 +104,8 @@ export const factsOf = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
     etcdPki: 'not asked',
     etcdToken: 'absent',
     etcdServers: 'absent',
+    etcdFolder: '/var/lib/etcd',
+    servedBefore: { olderThanMarker: [], kubeletFinalized: false },
     ...facts,
   }) as LinuxFacts;
 

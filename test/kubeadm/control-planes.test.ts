@@ -4,8 +4,9 @@ import { Refused } from '../../src/errors.ts';
 import type { MemberView } from '../../src/facts/cluster.ts';
 import { kubeadmInit } from '../../src/kubeadm/init.ts';
 import { controlPlanesWell, controlPlaneServes, joinControlPlane } from '../../src/kubeadm/join-control-plane.ts';
-import { etcdAnswers, undoHalfFinished } from '../../src/kubeadm/undo-half-finished.ts';
-import { clusterOf, cp1, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, nodeOf, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
+import { noMarker } from '../../src/kubeadm/marker.ts';
+import { undoMayBegin, undoHalfFinished } from '../../src/kubeadm/undo-half-finished.ts';
+import { clusterOf, cp1, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, joinedWorker, nodeOf, targetOf, w1 } from '../fakes/cluster.ts'; // prettier-ignore
 import { recordingOn } from '../fakes/on.ts';
 
 const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
@@ -106,7 +107,7 @@ describe('a further control plane', () => {
 });
 
 describe('a half-finished join of a control plane', () => {
-  const marker = { cluster: 'demo', action: 'join', job: 'x' } as const;
+  const marker = { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } as const;
   const half = joinedControlPlane({
     marker,
     kubernetesTraces: new Set(['/etc/kubernetes/admin.conf', '/var/lib/etcd/member']),
@@ -116,7 +117,7 @@ describe('a half-finished join of a control plane', () => {
   test('is undone with its learner', () => {
     const cluster = clusterOf({ nodes: controls('cp1'), members: [m1, learner] });
     const target = targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, half]], cluster));
-    expect(summaries(undoHalfFinished(noSnapshot), target)).toEqual([
+    expect(summaries(undoHalfFinished(noSnapshot, noSnapshot), target)).toEqual([
       'undo a half-finished join of demo (found 2 remnants and its etcd learner 2)',
     ]);
   });
@@ -124,11 +125,46 @@ describe('a half-finished join of a control plane', () => {
   test('is not touched while etcd does not answer: its member may be the one that quorum needs', async () => {
     const fleet = fleetOf([CONTROL, [cp2, half]], { state: 'down', reason: 'no answer' });
     const target = targetOf(inventory, cp2, fleet);
-    expect(summaries(etcdAnswers, target)).toHaveLength(1);
+    expect(summaries(undoMayBegin, target)).toHaveLength(1);
     const { on, sent } = recordingOn();
-    await expect(undoHalfFinished(noSnapshot).diff(target)[0]!.apply!(on)).rejects.toThrow(Refused);
+    await expect(undoHalfFinished(noSnapshot, noSnapshot).diff(target)[0]!.apply!(on)).rejects.toThrow(Refused);
     expect(sent).toEqual([]);
   });
+});
+
+describe('before a half-finished init is undone', () => {
+  const half = joinedControlPlane({ marker: { cluster: 'demo', action: 'init', job: 'x', stage: 'begun' } });
+  const target = targetOf(inventoryOf({ hosts: [cp1] }), cp1, fleetOf([[cp1, half]], { state: 'down', reason: 'refused' })); // prettier-ignore
+
+  test("etcd's data is kept, and without that nothing is touched", async () => {
+    const { on, sent } = recordingOn();
+    const kept: string[] = [];
+    const keep = (_: unknown, host: { readonly name: string }) => Promise.resolve(void kept.push(`${host.name} ${String(sent.length)}`)); // prettier-ignore
+    await undoHalfFinished(noSnapshot, keep).diff(target)[0]!.apply!(on);
+    expect(kept).toEqual(['cp1 0']);
+    expect(sent.map((one) => (one.kind === 'job' ? one.name : one.kind))).toEqual(['kubeadm-reset']);
+    const other = recordingOn();
+    const full = () => Promise.reject(new Error('no space left'));
+    await expect(undoHalfFinished(noSnapshot, full).diff(target)[0]!.apply!(other.on)).rejects.toThrow('no space left');
+    expect(other.sent).toEqual([]);
+  });
+});
+
+test('a worker whose join was cut is not undone while the API does not answer: its pods may run', () => {
+  const facts = joinedWorker({ marker: { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } });
+  const target = targetOf(inventoryOf(), w1, fleetOf([CONTROL, [w1, facts]], { state: 'down', reason: 'refused' }));
+  expect(summaries(undoMayBegin, target)).toEqual([
+    'wait before what is half-finished on w1 is undone: the API does not answer, and cp1 is joined to the cluster: refused',
+  ]);
+});
+
+test('a marker of an unknown action stays on a member, and a known one while the API does not answer', () => {
+  const on = (marker: object, state: Parameters<typeof fleetOf>[1]) =>
+    summaries(noMarker, targetOf(inventoryOf(), cp1, fleetOf([[cp1, joinedControlPlane({ marker: { cluster: 'demo', action: 'init', job: 'x', stage: 'done', ...marker } })]], state))); // prettier-ignore
+  const down = { state: 'down', reason: 'refused' } as const;
+  expect(on({}, clusterOf())).toHaveLength(1);
+  expect(on({}, down)).toEqual([]);
+  expect(on({ action: 'upgrade' }, clusterOf())).toEqual([]);
 });
 
 test('a certificate key of digits alone stays a string, is in no command, and what was uploaded is deleted', async () => {

@@ -23,7 +23,7 @@ import { recordingOn, type Sent } from '../fakes/on.ts';
 
 const inventory = inventoryOf();
 const noSnapshot = () => Promise.resolve();
-const marker = { cluster: 'demo', action: 'join', job: 'x' } as const;
+const marker = { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } as const;
 const TOKEN = 'abcdef.0123456789abcdef';
 const CONTROL = [cp1, joinedControlPlane()] as const;
 const live = clusterOf();
@@ -130,7 +130,9 @@ describe('joining', () => {
 describe('what an interrupted run left', () => {
   test('a half-finished join is undone by kubeadm reset', async () => {
     const facts = joinedWorker({ marker });
-    const [change] = undoHalfFinished(noSnapshot).diff(targetOf(inventory, w1, fleetOf([CONTROL, [w1, facts]], live)));
+    const [change] = undoHalfFinished(noSnapshot, noSnapshot).diff(
+      targetOf(inventory, w1, fleetOf([CONTROL, [w1, facts]], live)),
+    );
     expect(change!.summary).toBe('undo a half-finished join of demo (found 2 remnants)');
     const { on, sent } = recordingOn();
     await change!.apply!(on);
@@ -139,7 +141,7 @@ describe('what an interrupted run left', () => {
 
   test('a marker on a member is removed, and nothing is undone', () => {
     const target = targetOf(inventory, w1, fleetOf([CONTROL, [w1, joinedWorker({ marker })]], withW1));
-    expect(undoHalfFinished(noSnapshot).diff(target)).toEqual([]);
+    expect(undoHalfFinished(noSnapshot, noSnapshot).diff(target)).toEqual([]);
     expect(noMarker.diff(target).map(({ summary }) => summary)).toEqual([
       'remove what a finished join left (found /var/lib/kbuild/marker.json)',
     ]);

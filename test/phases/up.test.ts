@@ -47,7 +47,7 @@ test.each<[string, Inventory['etcd']]>([
   const reach = inOrder[at('reach-etcd')]!.find(({ name }) => name === 'reach-etcd')!;
   expect(reach.hosts.map(({ name }) => name)).toEqual(['cp1', 'cp2']);
   expect(reach.steps.map(({ name }) => name)).toEqual([
-    'etcd-answers',
+    'undo-may-begin',
     'undo-half-finished',
     'etcd-client-certificate',
     'etcd-curl',

@@ -25,6 +25,7 @@ const EVENTS: readonly Event[] = [
   { kind: 'settling', ...place, summary: 'wait until cp1 is Ready', waitedMs: 20_000 },
   { kind: 'job-followed', host: 'cp1', summary: 'waiting for the job packages' },
   { kind: 'job-waits', host: 'cp1', summary: '/var/lib/dpkg/lock-frontend is held by process 812 (apt-get)' },
+  { kind: 'noted', host: 'cp1', summary: "etcd's data is kept in /home/op/undone.db" },
   { kind: 'skipped', phase: 'join', host: 'w1', summary: 'not reached' },
   { kind: 'failed', ...place, summary: 'cp1: status 1', exitCode: 4 },
   { kind: 'host-done', phase: 'init', host: 'cp1', changes: 1, durationMs: 9300 },
@@ -55,6 +56,7 @@ test('lines: one an event that people care about, with the time of day', () => {
     16:50:45 cp1: waiting for 20 s: wait until cp1 is Ready
     16:50:45 cp1: waiting for the job packages
     16:50:45 cp1: waiting: /var/lib/dpkg/lock-frontend is held by process 812 (apt-get)
+    16:50:45 cp1: etcd's data is kept in /home/op/undone.db
     16:50:45 w1: left out: not reached
     16:50:45 ✖ cp1: status 1
     16:50:45 == init: 1 change in 9.3 s

@@ -5,6 +5,7 @@ import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { sh } from '../../shell/sh.ts';
 import { markerOf } from '../marker.ts';
 import { lines, probe } from '../probe.ts';
+import { withEtcdFolder } from './etcd-folder.ts';
 
 /** Fingerprint of the cluster CA on the host (`sha256:` + hex of its public key, as kubeadm's discovery hash); `absent`. */
 export const caFingerprint = probe(
@@ -13,14 +14,19 @@ export const caFingerprint = probe(
 );
 
 /** What a kubeadm run leaves on a host, as far as it is there. kube-vip's manifest is there before. */
-export const kubernetesTraces = probe(
-  sh`for path in /etc/kubernetes/kubelet.conf /etc/kubernetes/bootstrap-kubelet.conf /etc/kubernetes/admin.conf /etc/kubernetes/super-admin.conf \
-       /etc/kubernetes/manifests/*.yaml /etc/kubernetes/pki/ca.crt /etc/kubernetes/pki/ca.key /var/lib/etcd/member \
+export const kubernetesTraces = (inventory: Inventory) =>
+  probe(
+    withEtcdFolder(
+      inventory,
+      sh`other=${`${paths.etcdData}/member`}; if [ "$other" = "$etcd_folder/member" ]; then other=; fi
+       for path in /etc/kubernetes/kubelet.conf /etc/kubernetes/bootstrap-kubelet.conf /etc/kubernetes/admin.conf /etc/kubernetes/super-admin.conf \
+       /etc/kubernetes/manifests/*.yaml /etc/kubernetes/pki/ca.crt /etc/kubernetes/pki/ca.key "$etcd_folder/member" "$other" \
        /var/lib/kubelet/config.yaml /var/lib/kubelet/pki/kubelet-client-current.pem; do
        if [ -e "$path" ] && [ "$path" != ${paths.kubeVipManifest} ]; then echo "$path"; fi
      done`,
-  (out): ReadonlySet<string> => new Set(lines(out)),
-);
+    ),
+    (out): ReadonlySet<string> => new Set(lines(out)),
+  );
 
 /** Name and server of the cluster in the host's kubeconfig files (never their credentials). */
 export const kubeconfigCluster = probe(

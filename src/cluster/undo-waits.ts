@@ -1,0 +1,25 @@
+import { linuxFacts } from '../facts/fleet.ts';
+import { controlPlanes } from '../inventory/select.ts';
+import { standing, type Seen } from './standing.ts';
+
+/**
+ * Why nothing may be undone yet; undefined: it may. While the API does not answer, kbuild cannot tell whether quorum needs
+ * the host's etcd, or whether its node is in use: it waits as long as another host is joined to the cluster, or a control
+ * plane was not observed.
+ */
+export function mustWait({ inventory, host, fleet }: Pick<Seen, 'inventory' | 'host' | 'fleet'>): string | undefined {
+  if (fleet.cluster.state !== 'down') return undefined;
+  const unseen = controlPlanes(inventory).find(
+    (other) => other.name !== host.name && linuxFacts(fleet, other) === undefined,
+  );
+  if (unseen !== undefined) return `the API does not answer, and ${unseen.name} was not observed`;
+  const joined = fleet.hosts.find(
+    (other) =>
+      other.host.name !== host.name &&
+      (other.host.role === 'control-plane' || other.host.role === 'worker') &&
+      standing({ inventory, host: other.host, facts: other.facts, fleet }) === 'joined',
+  );
+  return joined === undefined
+    ? undefined
+    : `the API does not answer, and ${joined.host.name} is joined to the cluster: ${fleet.cluster.reason}`;
+}
