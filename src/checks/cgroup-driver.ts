@@ -1,27 +1,44 @@
 import { hasKubelet } from '../facts/joined.ts';
-import { eachHost } from './each-host.ts';
+import { eachHost, type HostFinding, type HostSeen } from './each-host.ts';
+
+/** Pods that were started by another driver than the inventory's, on a host that has joined. */
+function ofPods({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
+  const { cgroupDriver: wanted } = inventory.runtime;
+  const { cgroupDriverInUse: used, runtimeConfig, kubeletConfig } = facts;
+  if (used === 'none' || used === wanted) return [];
+  const runtimeDiffers = typeof runtimeConfig === 'object' && runtimeConfig.cgroupDriver !== wanted;
+  const kubeletDiffers = kubeletConfig !== 'absent' && kubeletConfig['cgroupDriver'] !== wanted;
+  const found = used === 'mixed' ? 'pods run by both cgroup drivers' : `pods run by the cgroup driver ${used}`;
+  if (runtimeDiffers || kubeletDiffers)
+    return [
+      {
+        severity: 'due',
+        message: `${found}; up configures containerd and the kubelet for ${wanted}, and the kubelet then starts all pods of the host anew`,
+      },
+    ];
+  return [
+    {
+      severity: 'warning',
+      message: `${found}, though containerd and the kubelet are configured for ${wanted}`,
+      remedy: `\`kubectl drain ${host.name} --ignore-daemonsets\`, restart the host, \`kubectl uncordon ${host.name}\``,
+    },
+  ];
+}
 
 /** Runtime and kubelet manage cgroups in the same way. */
 export const cgroupDriver = eachHost(
   {
     name: 'cgroup-driver',
-    title: "an installed runtime has the inventory's cgroup driver",
-    why: 'With two drivers everything looks well at first, and minutes later pods die. `up` configures the runtime; on a host where pods already run by the other driver it must be drained first.',
-    severities: ['due', 'error'],
+    title: "runtime and pods have the inventory's cgroup driver",
+    why: 'With two drivers everything looks well at first, and minutes later pods die. `up` configures the runtime and the kubelet, one control plane and a tenth of the workers at a time. Where pods already run by the other driver, the kubelet then starts all of them anew, without draining: for a gentle change, drain a node, run `kbuild up --hosts` for it, and uncordon it.',
+    severities: ['due', 'warning'],
   },
-  ({ inventory, facts }) => {
+  (seen) => {
+    const { inventory, facts } = seen;
+    if (hasKubelet(facts)) return ofPods(seen);
     const wanted = inventory.runtime.cgroupDriver;
-    const used = facts.cgroupDriverInUse;
-    if (hasKubelet(facts) && used !== 'none' && used !== wanted)
-      return [
-        {
-          severity: 'error',
-          message: `pods run by the cgroup driver ${used}, the inventory wants ${wanted}`,
-          remedy: `set runtime.cgroupDriver back, or drain the node and restart its containers`,
-        },
-      ];
     const config = facts.runtimeConfig;
-    if (config === 'absent' || config === 'invalid' || hasKubelet(facts) || config.cgroupDriver === wanted) return [];
+    if (config === 'absent' || config === 'invalid' || config.cgroupDriver === wanted) return [];
     return [{ severity: 'due', message: `containerd has the cgroup driver ${config.cgroupDriver}, not ${wanted}` }];
   },
 );

@@ -32,9 +32,12 @@ export const watchedKeyrings: readonly string[] = [paths.kubernetesKeyring, path
 /** Units that some step owns. */
 export const watchedUnits: readonly string[] = ['containerd', 'kubelet', 'haproxy', 'keepalived', 'kbuild-firewall'];
 
+/** Packages that bring containerd: Docker's and the distribution's. */
+export const CONTAINERD_PACKAGES: readonly string[] = ['containerd.io', 'containerd'];
+
 /** Packages that some step owns. */
 export const watchedPackages = (inventory: Inventory): readonly string[] => [
-  inventory.runtime.package,
+  ...new Set([inventory.runtime.package, ...CONTAINERD_PACKAGES]),
   'kubelet',
   'kubeadm',
   'kubectl',

@@ -319,10 +319,19 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       }),
     },
     {
-      finds: /pods run by the cgroup driver cgroupfs/,
+      finds: /pods run by the cgroup driver cgroupfs, though containerd and the kubelet are configured for systemd/,
       bad: w1({
         kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',
         cgroupDriverInUse: `/kubepods/burstable/pod1/${'a'.repeat(64)}\n`,
+        kubeletConfig: 'cgroupDriver: systemd\n',
+      }),
+    },
+    {
+      finds: /pods run by the cgroup driver cgroupfs; up configures containerd and the kubelet for systemd/,
+      bad: w1({
+        kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',
+        cgroupDriverInUse: `/kubepods/burstable/pod1/${'a'.repeat(64)}\n`,
+        kubeletConfig: 'cgroupDriver: cgroupfs\n',
       }),
     },
   ],

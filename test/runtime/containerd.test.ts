@@ -37,11 +37,50 @@ test('a changed setting is written and the runtime restarted: both are in the pl
 test("somebody else's configuration is kept beside kbuild's", async () => {
   const { on, sent } = recordingOn();
   const seen = target({ files: filesWith({ [paths.containerdConfig]: 'disabled_plugins = ["cri"]\n' }) });
-  await step('containerd-config').diff(seen)[0]!.apply!(on);
+  await step('containerd-config-first').diff(seen)[0]!.apply!(on);
   expect(sent.slice(-2).map((one) => ('title' in one ? one.title : one.kind))).toEqual([
     'linux/back-up-file.sh',
     'write',
   ]);
+});
+
+describe('another major of containerd', () => {
+  const has = (name: string, version: string) =>
+    new Map([[name, { state: 'installed' as const, version, held: true }]]);
+  const files = filesWith({ [paths.containerdConfig]: 'version = 2\n' });
+  const runtime = (seen: Target) => summaries(seen).filter((one) => !one.includes('/etc/apt/'));
+
+  test.each([
+    ['containerd.io', '1.7.28-1~debian.12~bookworm', '1.7.28-1~debian.12~bookworm'],
+    ['containerd', '1.6.20~ds1-1+deb12u1', 'none'],
+  ])(
+    '2.x in the place of %s %s: the package comes before the configuration that only it can read',
+    (name, version, found) =>
+      expect(runtime(target({ files, packages: has(name, version) }))).toEqual([
+        `install containerd.io 2.2.9 (found ${found})`,
+        'write /etc/containerd/config.toml (content differs)',
+        'start containerd (found none)',
+      ]),
+  );
+
+  test('1.x in the place of 2.x: the configuration comes before the package that cannot read the other one', () =>
+    expect(
+      runtime(
+        target(
+          { files, packages: has('containerd.io', '2.2.9-1') },
+          { inventory: inventory({ runtime: { version: '1.7.28' } }) },
+        ),
+      ),
+    ).toEqual([
+      'write /etc/containerd/config.toml (content differs)',
+      'install containerd.io 1.7.28 (found 2.2.9-1)',
+      'start containerd (found none)',
+    ]));
+
+  test('another version of the same major: the new one says whether its configuration is good', () =>
+    expect(runtime(target({ files, packages: has('containerd.io', '2.1.5-1') }))[0]).toMatch(
+      /^install containerd[.]io/,
+    ));
 });
 
 describe('config.toml', () => {

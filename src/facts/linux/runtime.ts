@@ -21,7 +21,10 @@ const at = (value: unknown, ...keys: readonly string[]): unknown =>
  * `invalid` when containerd refuses what is on disk.
  */
 export const runtimeConfig = probe(
-  sh`if command -v containerd >/dev/null; then containerd config dump || echo '# invalid'; else echo '# absent'; fi`,
+  // What the packages' service runs, where another one lies in PATH before it.
+  sh`containerd=/usr/bin/containerd
+     if ! [ -x $containerd ]; then containerd=$(command -v containerd) || containerd=; fi
+     if [ -n "$containerd" ]; then "$containerd" config dump || echo '# invalid'; else echo '# absent'; fi`,
   (out): RuntimeConfig | 'absent' | 'invalid' => {
     if (out.trim() === '# absent') return 'absent';
     if (out.trimEnd().endsWith('# invalid')) return 'invalid';
