@@ -1,3 +1,4 @@
+import { livingThere } from '../cluster/living-there.ts';
 import { eachHost } from './each-host.ts';
 
 const LINKS = /^(?:cni0|flannel[.]|cali|cilium_|kube-ipvs0|kube-bridge|vxlan[.]calico|weave)/;
@@ -15,12 +16,16 @@ export const leftovers = eachHost(
     const links = facts.interfaces.flatMap(({ name }) => (LINKS.test(name) ? [name] : []));
     const found = [...facts.kubeChains, ...links, ...facts.leftovers];
     if (found.length === 0) return [];
+    const alive = livingThere({ os: 'linux', host, facts });
     const shown = found.slice(0, 4).join(', ');
     return [
       {
         severity: 'warning',
         message: `a former cluster left ${shown}${found.length > 4 ? ` and ${String(found.length - 4)} more` : ''}`,
-        remedy: `restart ${host.name}; what is there again, a program of the host makes. If nothing on the host uses it: kbuild reset --hosts ${host.name}`,
+        remedy:
+          alive.length > 0
+            ? `a cluster may live there (${alive.join(', ')} runs): find out which one, or take ${host.name} out of the inventory`
+            : `restart ${host.name}; what is there again, a program of the host makes. If nothing on the host uses it: kbuild reset --hosts ${host.name}`,
       },
     ];
   },

@@ -6,6 +6,7 @@ import { NotConverged, Refused, SeveralErrors, UsageError } from '../errors.ts';
 import { authoritiesIn } from '../etcd/foreign.ts';
 import { restoreControlPlane, type Restore } from '../etcd/restore.ts';
 import { linuxFacts } from '../facts/fleet.ts';
+import { isControlPlane } from '../facts/joined.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, etcdHosts } from '../inventory/select.ts';
 import { paths } from '../paths.ts';
@@ -70,7 +71,7 @@ function restored(run: Run): Pick<Restore, 'controls' | 'members'> {
   const holds = (host: LinuxHost, path: string): boolean =>
     linuxFacts(fleet, host)?.kubernetesTraces.has(path) === true;
   const bare = [
-    ...controls.filter((host) => !holds(host, paths.adminConf)),
+    ...controls.filter((host) => !isControlPlane(linuxFacts(fleet, host)?.kubernetesTraces ?? new Set())),
     ...members.filter((host) => host.role === 'etcd' && !holds(host, paths.etcdManifest)),
   ];
   for (const { name, role } of bare)

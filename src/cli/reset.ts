@@ -1,4 +1,6 @@
+import { foreignHost } from '../cluster/change-refusals.ts';
 import { leavingOf, type Leaving } from '../cluster/leaving.ts';
+import { livingThere } from '../cluster/living-there.ts';
 import { removalRefusals } from '../cluster/removal-refusals.ts';
 import { leavingByReset, resetRefusals } from '../cluster/reset-refusals.ts';
 import type { Phase } from '../engine/step.ts';
@@ -22,16 +24,27 @@ const toType = ({ flags, inventory }: Run): readonly string[] =>
     ? [inventory.name]
     : inventory.hosts.map(({ name }) => name).filter((name) => selects(flags.hosts, name));
 
+/** What runs on foreign hosts that are about to be cleaned, as sentences. */
+function alive({ connected, inventory }: Run, names: readonly string[]): string {
+  const fleet = connected.watch.fleet();
+  return fleet.hosts
+    .filter((observed) => names.includes(observed.host.name) && foreignHost(inventory, fleet, observed) !== undefined)
+    .map((observed) => ({ name: observed.host.name, found: livingThere(observed) }))
+    .filter(({ found }) => found.length > 0)
+    .map(({ name, found }) => ` A cluster may live on ${name}: ${found.join(', ')} runs there.`)
+    .join('');
+}
+
 /** What is about to be destroyed, as the hosts show it. */
 function scope(run: Run, names: readonly string[]): string {
   const { cluster } = run.connected.watch.fleet();
-  if (run.flags.hosts !== undefined) return `This resets ${names.join(', ')}.`;
+  if (run.flags.hosts !== undefined) return `This resets ${names.join(', ')}.${alive(run, names)}`;
   const seen =
     cluster.state === 'up'
       ? `${String(cluster.nodes.length)} nodes, CA ${cluster.caFingerprint}`
       : cluster.state === 'down'
         ? `its API does not answer: ${cluster.reason}`
-        : 'no cluster answers; remnants are removed';
+        : 'no cluster answers; leftovers are removed';
   return `This destroys the cluster ${run.inventory.name} with all its data (${seen}).`;
 }
 

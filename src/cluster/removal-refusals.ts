@@ -23,7 +23,7 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
       new Refused(
         lost.map(({ name }) => name).join(', '),
         `${controls.length === 1 ? 'it is the last control plane' : 'they are all control planes'} of ${inventory.name}`,
-        '`kbuild reset` without --hosts tears the whole cluster down',
+        'join another control plane first',
       ),
     );
   const at = endpointHost(inventory.endpoint);

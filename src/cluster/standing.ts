@@ -1,8 +1,10 @@
 import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import { isControlPlane } from '../facts/joined.ts';
 import { isUndoable } from '../facts/marker.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { WindowsFacts } from '../facts/windows.ts';
+import { ADMIN_CONF } from '../inventory/api-server.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { etcdStanding } from './etcd-standing.ts';
 import { evidenceOfService } from './served.ts';
@@ -32,7 +34,6 @@ export interface Seen {
 const KUBELETS_OWN_NAME = 'default-cluster';
 
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
-const ADMIN_CONF = '/etc/kubernetes/admin.conf';
 
 /** The name of the cluster that a host's kubeconfig files tell; undefined where they tell none. */
 export function toldClusterName({ kubeconfigCluster }: Pick<LinuxFacts, 'kubeconfigCluster'>): string | undefined {
@@ -54,7 +55,7 @@ export function clusterCas(fleet: Fleet): ReadonlySet<string> {
   if (cluster.state === 'up') return new Set([cluster.caFingerprint]);
   return new Set(
     observedLinux(fleet)
-      .filter(({ host, facts }) => host.role === 'control-plane' && facts.kubernetesTraces.has(ADMIN_CONF))
+      .filter(({ host, facts }) => host.role === 'control-plane' && isControlPlane(facts.kubernetesTraces))
       .flatMap(({ facts }) => (facts.caFingerprint === 'absent' ? [] : [facts.caFingerprint])),
   );
 }

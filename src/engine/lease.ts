@@ -1,5 +1,5 @@
 import { Refused } from '../errors.ts';
-import { paths } from '../paths.ts';
+import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../inventory/api-server.ts';
 import type { Remote } from '../remote/remote.ts';
 import { script } from '../templates.ts';
 import { pause as realPause, type Pause } from '../transport/pause.ts';
@@ -98,7 +98,7 @@ export async function forceFreeLease(api: ApiHost): Promise<void> {
 const command = (action: 'take' | 'free' | 'show' | 'force', { server }: ApiHost, holder: string) => ({
   ...script('linux/lease.sh', {
     ACTION: action,
-    ADMIN: paths.adminConf,
+    ADMIN: `${ADMIN_CONF}:${SUPER_ADMIN_CONF}`,
     SERVER: server,
     HOLDER: holder,
     QUOTED: JSON.stringify(holder),

@@ -3,6 +3,7 @@ import { secretYaml } from '../cluster/secret-yaml.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
+import { isControlPlane } from '../facts/joined.ts';
 import { ETCD_SIGNING } from '../facts/linux/etcd-pki.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, etcdHosts } from '../inventory/select.ts';
@@ -50,7 +51,7 @@ function refuseSecond({ inventory, fleet, host }: Target): void {
     throw new Refused(host.name, `${unseen.name} was not observed, and may hold etcd's certificate authority`);
   const user = controlPlanes(inventory).find(
     (one) =>
-      authorityOn(fleet, one) !== 'absent' && linuxFacts(fleet, one)?.kubernetesTraces.has(paths.adminConf) === true,
+      authorityOn(fleet, one) !== 'absent' && isControlPlane(linuxFacts(fleet, one)?.kubernetesTraces ?? new Set()),
   );
   if (user !== undefined)
     throw new Refused(

@@ -1,4 +1,4 @@
-import { apiServerUrl } from '../inventory/api-server.ts';
+import { ADMIN_KUBECONFIG, apiServerUrl } from '../inventory/api-server.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
 import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
 import { controlPlanes } from '../inventory/select.ts';
@@ -24,8 +24,8 @@ const kubectl = (inventory: Inventory, host: LinuxHost): readonly string[] =>
   adminKubectl(apiServerUrl(inventory, host));
 
 const adminKubectl = (server: string): readonly string[] => [
-  ...['env', '-u', 'HTTPS_PROXY', '-u', 'https_proxy', `KUBECACHEDIR=${paths.run}/kubectl`, 'kubectl'],
-  ...['--kubeconfig', paths.adminConf, '--server', server, '--request-timeout=5s'],
+  ...['env', '-u', 'HTTPS_PROXY', '-u', 'https_proxy', `KUBECACHEDIR=${paths.run}/kubectl`, ADMIN_KUBECONFIG],
+  ...['kubectl', '--server', server, '--request-timeout=5s'],
 ];
 
 const pluginNamespaces = ({ network: { plugin } }: Inventory): readonly string[] =>
@@ -76,7 +76,7 @@ function chunks<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }
 
-/** The probes of one control plane with admin.conf. `wanted`: the objects that should be, of which the live ones are read. */
+/** The probes of one control plane with an administrator's kubeconfig. `wanted`: the objects that should be, of which the live ones are read. */
 export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: readonly JsonObject[]) {
   const tool = kubectl(inventory, host);
   const raw = (path: string) => sh`${tool} get --raw ${path}`;

@@ -1,3 +1,4 @@
+import { ADMIN_CONF } from '../inventory/api-server.ts';
 import { paths } from '../paths.ts';
 import type { LinuxFacts } from './linux.ts';
 
@@ -7,3 +8,11 @@ import type { LinuxFacts } from './linux.ts';
  */
 export const hasKubelet = ({ kubernetesTraces }: Pick<LinuxFacts, 'kubernetesTraces'>): boolean =>
   kubernetesTraces.has('/etc/kubernetes/kubelet.conf') || kubernetesTraces.has(paths.etcdManifest);
+
+/** True once kubeadm gave the host an API server and a kubelet that runs it. */
+export const hasControlPlane = (traces: ReadonlySet<string>): boolean =>
+  traces.has('/etc/kubernetes/kubelet.conf') && traces.has('/etc/kubernetes/manifests/kube-apiserver.yaml');
+
+/** True for a control plane on which kubeadm came to its end, also where the administrator's kubeconfig was lost since. */
+export const isControlPlane = (traces: ReadonlySet<string>): boolean =>
+  traces.has(ADMIN_CONF) || hasControlPlane(traces);

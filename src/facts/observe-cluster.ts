@@ -2,7 +2,7 @@ import { parse as parseYaml } from 'yaml';
 import { FactError } from '../errors.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes } from '../inventory/select.ts';
-import { paths } from '../paths.ts';
+import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../inventory/api-server.ts';
 import { unready } from './api-answer.ts';
 import type { ClusterUp, ClusterView, EtcdState } from './cluster.ts';
 import { byWantedKey } from './cluster-objects.ts';
@@ -10,6 +10,7 @@ import { clusterProbes, readyCommand, type ClusterFacts } from './cluster-probes
 import type { EtcdView } from './etcd-view.ts';
 import type { Observed } from './fleet.ts';
 import { parallelFramedScript, readFrames } from './framed-script.ts';
+import { hasControlPlane } from './joined.ts';
 import type { LinuxFacts } from './linux.ts';
 import { observeEtcd } from './observe-etcd.ts';
 import type { Ask, ObserveTools } from './observe-linux.ts';
@@ -105,19 +106,39 @@ function said(host: LinuxHost, error: unknown): string {
   return /\n|\[-\]/.test(text) ? `${host.name}: ${unready(text)}` : text;
 }
 
-/** True, false, or why it cannot be told whether a host has the administrator's kubeconfig. */
-function hasAdminConf(facts: LinuxFacts): boolean | string {
+/** Whether a host can be asked for the cluster, and with which kubeconfig; `lost`: a control plane runs there, and has none. */
+type Way = 'admin' | 'super-admin' | 'lost' | 'none' | { readonly unknown: string };
+
+function wayOf({ host, facts }: Extract<Observed, { readonly os: 'linux' }>): Way {
+  if (host.role !== 'control-plane') return 'none';
   try {
-    return facts.kubernetesTraces.has(paths.adminConf);
+    const { kubernetesTraces } = facts;
+    if (kubernetesTraces.has(ADMIN_CONF)) return 'admin';
+    if (kubernetesTraces.has(SUPER_ADMIN_CONF)) return 'super-admin';
+    return hasControlPlane(kubernetesTraces) ? 'lost' : 'none';
   } catch (error) {
-    if (error instanceof FactError) return error.message;
+    if (error instanceof FactError) return { unknown: error.message };
     throw error;
   }
 }
 
+const BY_PREFERENCE: readonly Way[] = ['admin', 'super-admin'];
+
+/** The control planes of which the cluster may be asked, those with the right kubeconfig first. */
+function waysOf(hosts: readonly Observed[]) {
+  const all = hosts.flatMap((observed) =>
+    observed.os === 'linux' ? [{ host: observed.host, way: wayOf(observed) }] : [],
+  );
+  const sorted = BY_PREFERENCE.flatMap((way) => all.filter((one) => one.way === way));
+  return [...sorted, ...all.filter(({ way }) => way !== 'none' && !BY_PREFERENCE.includes(way))];
+}
+
+const lostText = ({ name }: LinuxHost): string =>
+  `${name}: a control plane runs there, and its ${ADMIN_CONF} is gone; \`kbuild up\` makes it again`;
+
 /**
  * The cluster as its API and etcd show it, asked by one script on the first control plane that answers. `absent` when no
- * control plane has an administrator's kubeconfig; `down` when one has, and none answers. Does not reject.
+ * host has a control plane; `down` when one has, and none answers. Does not reject.
  */
 export async function observeCluster(
   inventory: Inventory,
@@ -132,13 +153,9 @@ export async function observeCluster(
     const etcd = await asking;
     return etcd === undefined ? view : Object.defineProperty(view, 'etcd', { value: etcd, enumerable: true });
   };
-  for (const observed of hosts) {
-    if (observed.os !== 'linux' || observed.host.role !== 'control-plane') continue;
-    const { host } = observed;
-    const has = hasAdminConf(observed.facts);
-    if (has === false) continue;
-    if (typeof has === 'string') {
-      reasons.push(has);
+  for (const { host, way } of waysOf(hosts)) {
+    if (way !== 'admin' && way !== 'super-admin') {
+      reasons.push(typeof way === 'object' ? way.unknown : lostText(host));
       continue;
     }
     try {

@@ -20,3 +20,12 @@ export const apiServerUrl = (inventory: Inventory, host: LinuxHost): string =>
 /** The host part of an endpoint `host:port`, without the brackets of IPv6. */
 export const endpointHost = (endpoint: string): string =>
   endpoint.slice(0, endpoint.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1');
+
+/** The administrator's kubeconfig that kubeadm puts on every control plane. */
+export const ADMIN_CONF = '/etc/kubernetes/admin.conf';
+
+/** What the host that founded the cluster has beside it; it serves where the other one is gone. */
+export const SUPER_ADMIN_CONF = '/etc/kubernetes/super-admin.conf';
+
+/** Both as KUBECONFIG: kubectl leaves out a file that is not there, and takes the context of the first one that is. */
+export const ADMIN_KUBECONFIG = `KUBECONFIG=${ADMIN_CONF}:${SUPER_ADMIN_CONF}`;

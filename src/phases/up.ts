@@ -4,6 +4,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
 import { controlPlaneCertificates } from '../kubeadm/control-plane-certificates.ts';
 import { registeredAgain } from '../kubeadm/registered-again.ts';
+import { adminKubeconfig } from '../kubeadm/admin-kubeconfig.ts';
 import { corednsSpread } from '../kubeadm/coredns-spread.ts';
 import { etcdClientCertificate } from '../etcd/client-certificate.ts';
 import { etcdEndpoints } from '../etcd/endpoints.ts';
@@ -61,7 +62,13 @@ export function up(
   const stacked = inventory.etcd.topology === 'stacked';
   const clear = [undoMayBegin, undoHalfFinished(before, keep)];
   return [
-    { name: 'prepare', title: 'Prepare hosts', ...linux, hosts, steps: [jobEnded, cloudInitEnded, ...prepare] },
+    {
+      name: 'prepare',
+      title: 'Prepare hosts',
+      ...linux,
+      hosts,
+      steps: [jobEnded, adminKubeconfig, cloudInitEnded, ...prepare],
+    },
     ...loadBalancerPhases(inventory),
     {
       name: 'runtime',

@@ -1,8 +1,8 @@
 # The lock of a whole cluster: the Lease kbuild in kube-system. ACTION: take (also renews), free, show, force (frees it
-# whoever holds it). ADMIN: kubeconfig. SERVER: API server. HOLDER: who takes it; QUOTED: the same as a JSON string.
+# whoever holds it). ADMIN: kubeconfigs, by colons; the first that is there counts. SERVER: API server. HOLDER: who takes it; QUOTED: the same as a JSON string.
 # SECONDS_HELD: without a renewal for so long it is free. Says `locked`, `held` and by whom, or nothing.
 kube() {
-  env -u HTTPS_PROXY -u https_proxy kubectl --kubeconfig "$ADMIN" --server "$SERVER" --request-timeout=10s -n kube-system "$@"
+  env -u HTTPS_PROXY -u https_proxy KUBECONFIG="$ADMIN" kubectl --server "$SERVER" --request-timeout=10s -n kube-system "$@"
 }
 found=$(kube get lease kbuild --ignore-not-found \
   -o jsonpath='{.metadata.resourceVersion} {.spec.renewTime} {.spec.holderIdentity}')

@@ -168,6 +168,15 @@ describe('identity', () => {
     ]));
 });
 
+test('leftovers beside a cluster that lives there are not to be cleaned by kbuild', () => {
+  const k3s = { protocol: 'tcp', port: 6444, address: '*', process: 'k3s-server' } as const;
+  const remedies = (listeners: readonly (typeof k3s)[]) =>
+    run({ w1: { kubeChains: ['KUBE-SERVICES'], listeners } }).find(({ check }) => check === 'leftovers')!.remedy;
+  expect(remedies([k3s])).toContain('a cluster may live there (k3s runs)');
+  expect(remedies([k3s])).not.toContain('kbuild reset');
+  expect(remedies([])).toContain('kbuild reset --hosts w1');
+});
+
 describe('ports', () => {
   const apache = { protocol: 'tcp', port: 6443, address: '0.0.0.0', process: 'apache2' } as const;
   test('of the role are free, and the holder is named', () =>

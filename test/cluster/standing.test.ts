@@ -84,6 +84,23 @@ describe('a control plane', () => {
     ['not registered any more: its node was deleted', joinedControlPlane(), clusterOf({ nodes: [] }), 'joined'],
     ['the API is down', joinedControlPlane(), down, 'joined'],
     [
+      'without its admin.conf: a healthy cluster is not foreign',
+      joinedControlPlane({
+        kubernetesTraces: new Set(['/etc/kubernetes/kubelet.conf', '/etc/kubernetes/manifests/kube-apiserver.yaml']),
+      }),
+      down,
+      'joined',
+    ],
+    [
+      'of another cluster, without its admin.conf: the other kubeconfigs tell its name',
+      joinedControlPlane({
+        kubernetesTraces: new Set(['/etc/kubernetes/kubelet.conf', '/etc/kubernetes/manifests/kube-apiserver.yaml']),
+        kubeconfigCluster: { name: 'prod', server: '' },
+      }),
+      down,
+      'foreign',
+    ],
+    [
       'the API is down for a moment, and the marker says that kubeadm has ended the init',
       joinedControlPlane({ marker: { ...ourMarker, action: 'init', stage: 'done' } }),
       down,

@@ -164,9 +164,34 @@ describe('which control plane is asked', () => {
   const cp2 = hostOf({ name: 'cp2', role: 'control-plane' });
   const refused = { stdout: '', stderr: 'connection refused', status: 1 };
 
-  test('none has an administrator’s kubeconfig: absent, and nobody is asked', async () => {
+  test('no host has a control plane: absent, and no host is asked', async () => {
     const never = () => Promise.reject(new Error('asked'));
     expect(await observe(never, [[cp1, factsOf()]])).toEqual({ state: 'absent' });
+  });
+
+  const lost = (...files: readonly string[]) =>
+    joinedControlPlane({
+      kubernetesTraces: new Set([
+        '/etc/kubernetes/kubelet.conf',
+        '/etc/kubernetes/manifests/kube-apiserver.yaml',
+        ...files,
+      ]),
+    });
+
+  test('one that lost admin.conf is asked with super-admin.conf, and after the others', async () => {
+    const founder = lost('/etc/kubernetes/super-admin.conf');
+    const answer = () => Promise.resolve(answers(captured));
+    expect(await observe(answer, [[cp1, founder]])).toMatchObject({ state: 'up', via: 'cp1' });
+    const both = [[cp1, founder], [cp2, joinedControlPlane()]] as const; // prettier-ignore
+    expect(await observe(answer, both)).toMatchObject({ state: 'up', via: 'cp2' });
+  });
+
+  test('one that lost both is down, not absent: a cluster lives there', async () => {
+    const never = () => Promise.reject(new Error('asked'));
+    expect(await observe(never, [[cp1, lost()]])).toEqual({
+      state: 'down',
+      reason: 'cp1: a control plane runs there, and its /etc/kubernetes/admin.conf is gone; `kbuild up` makes it again',
+    });
   });
 
   test('the next one when the first does not answer', async () => {

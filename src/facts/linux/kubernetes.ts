@@ -30,7 +30,8 @@ export const kubernetesTraces = (inventory: Inventory) =>
 
 /** Name and server of the cluster in the host's kubeconfig files (never their credentials). */
 export const kubeconfigCluster = probe(
-  sh`for file in /etc/kubernetes/admin.conf /etc/kubernetes/kubelet.conf; do
+  // The kubelet's own calls every cluster the same: those of the control plane come first.
+  sh`for file in /etc/kubernetes/admin.conf /etc/kubernetes/super-admin.conf /etc/kubernetes/controller-manager.conf /etc/kubernetes/scheduler.conf /etc/kubernetes/kubelet.conf; do
        if [ -e "$file" ]; then echo "file $file"; sed -n '/^clusters:/,/^[b-z]/p' "$file" | grep -E '^ *(server|name):' || true; fi
      done`,
   (out): { readonly name: string; readonly server: string } | 'absent' => {

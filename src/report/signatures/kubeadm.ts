@@ -105,7 +105,7 @@ export const kubeadmSignatures: readonly Signature[] = [
     name: 'leftovers',
     seen: /\[ERROR (?:FileAvailable|DirAvailable)-/,
     cause: 'files of an earlier cluster lie on the host',
-    remedy: 'kbuild reset --hosts HOST cleans it, after its name was typed',
+    remedy: 'kbuild check names the host and says what runs there, and how to clean it',
   },
   {
     name: 'crictl-missing',

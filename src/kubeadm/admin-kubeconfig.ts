@@ -1,0 +1,48 @@
+import { initDocuments } from '../cluster/kubeadm-config.ts';
+import { secretYaml } from '../cluster/secret-yaml.ts';
+import { placeCertificates, signedCertificates } from '../cluster/signed-certificates.ts';
+import { signingAuthority } from '../cluster/signing.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { hasControlPlane } from '../facts/joined.ts';
+import { ADMIN_CONF } from '../inventory/api-server.ts';
+import { script } from '../templates.ts';
+
+const CA_KEY = '/etc/kubernetes/pki/ca.key';
+
+/**
+ * A joined control plane has the administrator's kubeconfig, with which every command asks the cluster. One that was lost is made
+ * again: signed with the key of the CA on the host, or by the inventory's signing command.
+ */
+export const adminKubeconfig: Step = {
+  name: 'admin-kubeconfig',
+  diff: (target) => {
+    const { inventory, host, facts } = target;
+    const traces = facts.kubernetesTraces;
+    if (host.role !== 'control-plane' || traces.has(ADMIN_CONF) || !hasControlPlane(traces)) return [];
+    if (standing(target) !== 'joined') return [];
+    const signs = signingAuthority(inventory) !== undefined;
+    if (!signs && !traces.has(CA_KEY))
+      throw new Refused(
+        host.name,
+        `its ${ADMIN_CONF} is gone, and so is the key of the cluster's CA (${CA_KEY}) that would sign a new one`,
+        `copy ${ADMIN_CONF} from another control plane, or ${CA_KEY} from your backup`,
+      );
+    return [
+      {
+        summary: `make ${ADMIN_CONF} of ${host.name} again (found none)`,
+        apply: async (on) => {
+          if (signs) {
+            const signed = await signedCertificates(on(host), inventory, ['admin.conf']);
+            await on(host).job('admin-kubeconfig', placeCertificates(inventory, host, ['admin.conf']), signed);
+            return;
+          }
+          await on(host).job('admin-kubeconfig', script('linux/admin-kubeconfig.sh'), {
+            'config.yaml': secretYaml(initDocuments(inventory, host)),
+          });
+        },
+      },
+    ];
+  },
+};
