@@ -5,8 +5,9 @@ import { script } from '../templates.ts';
 
 const MINUTES = 60_000;
 
-/** flannel's bridge. It keeps the pod network of the deleted node, and a new node gets another one. */
+/** flannel's bridge, and its note of the host's pod network: both are the deleted node's, and a new node gets another one. */
 const BRIDGE = 'cni0';
+const SUBNET = '/run/flannel/subnet.env';
 
 /**
  * Kubernetes has deleted the pods of a node that was deleted (within 80 s: its pod garbage collector waits 40 s and looks every
@@ -46,13 +47,15 @@ const registered: Step = {
     if (!isNodeGone(target)) return [];
     const { inventory, host, facts } = target;
     refuseWithoutCertificate(target);
-    const hasBridge = inventory.network.plugin === 'flannel' && facts.interfaces.some(({ name }) => name === BRIDGE);
+    const hasFlannel = inventory.network.plugin === 'flannel';
+    const hasBridge = hasFlannel && facts.interfaces.some(({ name }) => name === BRIDGE);
     return [
       {
         summary: `restart the kubelet of ${host.name}, which registers its node again (found the node deleted)`,
         disrupts: true,
         apply: async (on) => {
-          await on(host).job('register-node', script('linux/register-node.sh', { BRIDGE: hasBridge ? BRIDGE : '' }));
+          const old = { BRIDGE: hasBridge ? BRIDGE : '', SUBNET: hasFlannel ? SUBNET : '' };
+          await on(host).job('register-node', script('linux/register-node.sh', old));
         },
       },
     ];

@@ -31,7 +31,9 @@ test('a joined host whose node was deleted gets its kubelet restarted, without t
   const { on, sent } = recordingOn();
   await changes[0]!.apply!(on);
   expect(sent).toMatchObject([{ host: 'w1', kind: 'job', title: 'linux/register-node.sh' }]);
-  expect((sent[0] as { readonly script: string }).script).toContain('BRIDGE=cni0');
+  const { script } = sent[0] as { readonly script: string };
+  expect(script).toContain('BRIDGE=cni0');
+  expect(script).toContain('SUBNET=/run/flannel/subnet.env');
 });
 
 test('pods of the deleted node are waited for first', () => {
