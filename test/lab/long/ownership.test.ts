@@ -184,7 +184,10 @@ test(
     expect(spec.taints).toContainEqual(expect.objectContaining({ key: ROLE }));
     ok(await on(labelled, 'plan', '--detailed-exitcode'));
 
-    const pods = await startEcho(cp1, 'echo');
+    const pods = await startEcho(cp1, 'echo').catch(async (error: unknown) => {
+      console.log(await kubectl(cp1, '-n echo get pods -o wide'), await kubectl(cp1, '-n echo get events'));
+      throw error;
+    });
     const at = (name: string) => pods.find((pod) => pod.node === name)!;
     for (const [from, to] of [
       [w1, w2],
