@@ -7,6 +7,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
+import { requireLab } from '../lab/build-all.ts';
+import { program } from '../lab/errors.ts';
 import { inside } from '../lab/lab.ts';
 import { hostSettings } from '../lab/host-settings.ts';
 import { ansible } from './ansible.ts';
@@ -47,52 +49,64 @@ async function intoPage(path: string, text: string): Promise<void> {
   writeFileSync(path, await format(page, { ...(await resolveConfig(path)), filepath: path }));
 }
 
-const fleet = await benchFleet();
-try {
-  const at = (name: string) => join(fleet.folder, name);
-  const programs = await benchPrograms(fleet.folder, ['floor', 'held', 'push', 'delay-proxy', 'server']);
-  const [machineId, mac] = (
-    await inside(SYSTEM, 'cat /etc/machine-id; ip -o link show eth0 | sed "s/.*ether //; s/ .*//"')
-  ).stdout.split('\n');
-  const system: System = { hostname: SYSTEM, machineId: machineId!, mac: mac!, address: hostSettings(SYSTEM).address };
-  const asProbes = { KBUILD_BENCH_SYSTEM: JSON.stringify(system) };
-  const asChecks = { ...asProbes, KBUILD_BENCH_CHECKS: checks, KBUILD_BENCH_RECORDED: at('recorded') };
-  const bench: Bench = {
-    fleet,
-    programs,
-    checks,
-    probes: at('probes'),
-    asProbes,
-    asChecks,
-    ansible: ansible(fleet, checks),
-    say,
-  };
-  // The answers that stand for the probes' where others are run, and the script for the floor that runs it too.
-  const record = { ...asProbes, KBUILD_BENCH_RECORD: at('recorded'), KBUILD_BENCH_SCRIPT: bench.probes };
-  await plan(bench, 'recording', addresses(fleet, 1), record);
+async function runBench(): Promise<number> {
+  await requireLab({ hosts: 1, packages: ['python3'] });
+  const fleet = await benchFleet();
+  let missed = false;
+  try {
+    const at = (name: string) => join(fleet.folder, name);
+    const programs = await benchPrograms(fleet.folder, ['floor', 'held', 'push', 'delay-proxy', 'server']);
+    const [machineId, mac] = (
+      await inside(SYSTEM, 'cat /etc/machine-id; ip -o link show eth0 | sed "s/.*ether //; s/ .*//"')
+    ).stdout.split('\n');
+    const system: System = {
+      hostname: SYSTEM,
+      machineId: machineId!,
+      mac: mac!,
+      address: hostSettings(SYSTEM).address,
+    };
+    const asProbes = { KBUILD_BENCH_SYSTEM: JSON.stringify(system) };
+    const asChecks = { ...asProbes, KBUILD_BENCH_CHECKS: checks, KBUILD_BENCH_RECORDED: at('recorded') };
+    const bench: Bench = {
+      fleet,
+      programs,
+      checks,
+      probes: at('probes'),
+      asProbes,
+      asChecks,
+      ansible: ansible(fleet, checks),
+      say,
+    };
+    // The answers that stand for the probes' where others are run, and the script for the floor that runs it too.
+    const record = { ...asProbes, KBUILD_BENCH_RECORD: at('recorded'), KBUILD_BENCH_SCRIPT: bench.probes };
+    await plan(bench, 'recording', addresses(fleet, 1), record);
 
-  console.log(HEADER);
-  const compared: Row[] = [];
-  if (wanted('sweep'))
-    for (const count of sizes) compared.push(...(await sweep(bench, count, count < 50 || count > 200 ? 1 : 3)));
-  if (wanted('probes'))
-    for (const count of sizes.filter((one) => one >= 50)) compared.push(...(await sweepProbes(bench, count)));
-  const bounds: Bound[] = [...sweepBounds(compared)];
-  for (const [part, run] of Object.entries({ 'round-trips': roundTrips, held, 'black-hole': blackHole, push }))
-    if (wanted(part)) bounds.push(...(await run(bench)));
-  if (wanted('many')) bounds.push(...(await many(bench, numbers('--many', '1000,5000'))));
+    console.log(HEADER);
+    const compared: Row[] = [];
+    if (wanted('sweep'))
+      for (const count of sizes) compared.push(...(await sweep(bench, count, count < 50 || count > 200 ? 1 : 3)));
+    if (wanted('probes'))
+      for (const count of sizes.filter((one) => one >= 50)) compared.push(...(await sweepProbes(bench, count)));
+    const bounds: Bound[] = [...sweepBounds(compared)];
+    for (const [part, run] of Object.entries({ 'round-trips': roundTrips, held, 'black-hole': blackHole, push }))
+      if (wanted(part)) bounds.push(...(await run(bench)));
+    if (wanted('many')) bounds.push(...(await many(bench, numbers('--many', '1000,5000'))));
 
-  for (const bound of bounds) console.log(boundText(bound));
-  if (bounds.some((bound) => !kept(bound))) process.exitCode = 1;
-  if (words.includes('--write')) {
-    mkdirSync(join(docs, 'performance'), { recursive: true });
-    writeFileSync(join(docs, 'performance/bench.csv'), `${HEADER}\n${rows.map(line).join('\n')}\n`);
-    writeFileSync(join(docs, 'performance/wall.svg'), chart(compared.filter(({ who }) => !who.includes('probes'))));
-    await intoPage(
-      join(docs, 'performance.md'),
-      `${boundTable(bounds)}\n\n![Wall time over hosts](performance/wall.svg)\n\nEvery measurement: [bench.csv](performance/bench.csv).`,
-    );
+    for (const bound of bounds) console.log(boundText(bound));
+    if (bounds.some((bound) => !kept(bound))) missed = true;
+    if (words.includes('--write')) {
+      mkdirSync(join(docs, 'performance'), { recursive: true });
+      writeFileSync(join(docs, 'performance/bench.csv'), `${HEADER}\n${rows.map(line).join('\n')}\n`);
+      writeFileSync(join(docs, 'performance/wall.svg'), chart(compared.filter(({ who }) => !who.includes('probes'))));
+      await intoPage(
+        join(docs, 'performance.md'),
+        `${boundTable(bounds)}\n\n![Wall time over hosts](performance/wall.svg)\n\nEvery measurement: [bench.csv](performance/bench.csv).`,
+      );
+    }
+  } finally {
+    await fleet.stop();
   }
-} finally {
-  await fleet.stop();
+  return missed ? 1 : 0;
 }
+
+await program('bench', runBench);

@@ -6,6 +6,8 @@ export interface Bound {
   readonly limit: number;
   /** Which side of the limit is fine. */
   readonly fine: 'at most' | 'at least';
+  /** Absolute figures behind a ratio: they belong to the machine. */
+  readonly beside?: string;
 }
 
 /** True when it is kept. */
@@ -16,15 +18,15 @@ const number = (value: number): string => (Math.abs(value) >= 100 ? value.toFixe
 
 /** One line: the verdict first. */
 export const boundText = (bound: Bound): string =>
-  `${kept(bound) ? 'ok    ' : 'MISSED'} ${bound.name}: ${number(bound.measured)} ${bound.unit} (${bound.fine} ${number(bound.limit)})`;
+  `${kept(bound) ? 'ok    ' : 'MISSED'} ${bound.name}: ${number(bound.measured)} ${bound.unit} (${bound.fine} ${number(bound.limit)})${bound.beside === undefined ? '' : `; ${bound.beside}`}`;
 
 /** A table of Markdown. */
 export const boundTable = (bounds: readonly Bound[]): string =>
   [
-    '| bound | measured | limit | |',
-    '| --- | ---: | ---: | --- |',
+    '| bound | measured | limit | | on this machine |',
+    '| --- | ---: | ---: | --- | --- |',
     ...bounds.map((bound) => {
-      const { name, measured, unit, limit, fine } = bound;
-      return `| ${name} | ${number(measured)} ${unit} | ${fine} ${number(limit)} | ${kept(bound) ? 'kept' : '**missed**'} |`;
+      const { name, measured, unit, limit, fine, beside = '' } = bound;
+      return `| ${name} | ${number(measured)} ${unit} | ${fine} ${number(limit)} | ${kept(bound) ? 'kept' : '**missed**'} | ${beside} |`;
     }),
   ].join('\n');
