@@ -5,7 +5,9 @@ import { join, relative } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { LabError } from './errors.ts';
+import type { Site } from './downloads.ts';
 import { withLock } from './flock.ts';
+import { goToolchain } from './go.ts';
 import { paths } from './paths.ts';
 import { progress } from './progress.ts';
 
@@ -23,6 +25,8 @@ export interface Artifact {
   readonly settings?: Readonly<Record<string, string>>;
   /** It needs a Go toolchain. */
   readonly go?: true;
+  /** It would be downloaded, if this site answered. No part of the hash. */
+  readonly publishedAt?: Site;
 }
 
 const RECIPES = join(import.meta.dirname, 'build');
@@ -72,6 +76,7 @@ async function runRecipe(artifact: Artifact, work: string, out: string): Promise
       LC_ALL: 'C',
       // What is built must not depend on the settings of whoever builds it.
       ...{ GOFLAGS: '-mod=mod -buildvcs=false', CGO_ENABLED: '0', GOWORK: 'off' },
+      ...(artifact.go === true ? (await goToolchain()).env : {}),
       ...artifact.settings,
       ...artifact.params,
       ...Object.fromEntries(needs),

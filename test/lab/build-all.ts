@@ -2,16 +2,20 @@ import { existsSync, readlinkSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Artifact, folderOf, inOrder, isMade, make } from './artifact.ts';
-import { downloadSite, siteAnswers } from './downloads.ts';
-import { ensureKeys } from './keys.ts';
+import { type Site, sites, sitesThatAnswer } from './downloads.ts';
+import { ensureKeys, type Keys } from './keys.ts';
 import { mirrors } from './mirrors.ts';
 import { paths } from './paths.ts';
 import { recipes, type Recipes } from './recipes.ts';
-import { installPackages, requireDisk, requireGo, requireMachine } from './requirements.ts';
-import { type Release, RELEASES } from './versions.ts';
-
-/** GiB that a build from nothing needs. */
-const DISK_OF_BUILD = 15;
+import {
+  DISK_OF_BUILD,
+  DISK_OF_DOWNLOADS,
+  diskOfHosts,
+  installPackages,
+  requireAll,
+  requireMachine,
+} from './requirements.ts';
+import { KUBERNETES, type KubernetesVersion, type Release, RELEASES } from './versions.ts';
 
 /** What hosts need to boot: folders of artifacts. */
 export interface Built {
@@ -20,18 +24,45 @@ export interface Built {
   readonly tools: string;
 }
 
+/** What a command of the lab needs. */
+export interface Wanted {
+  /** Debian releases that hosts are of. */
+  readonly releases?: readonly Release[];
+  /** Kubernetes versions that must be there; the lab may have others beside them. */
+  readonly versions?: readonly KubernetesVersion[];
+  /** Hosts that are made afterwards. */
+  readonly hosts?: number;
+  /** Debian packages beside those of the lab. */
+  readonly packages?: readonly string[];
+}
+
 /**
- * Makes everything slow that is missing, of Debian's releases what hosts of these need, and lets the services serve it.
- * Returns within a second when nothing is missing.
+ * Makes sure that this machine has all that is needed to build what is missing and to run so many hosts. Throws Unmet with a
+ * list of all that it lacks. Builds nothing; asks download sites only where something is missing.
  */
-export async function buildAll(releases: readonly Release[] = [RELEASES[0]]): Promise<Built> {
+export async function requireLab({ hosts = 0, packages = [], ...wanted }: Wanted = {}): Promise<void> {
+  // On a machine that is no Debian, or for another user, even that cannot be told: then all of it is needed.
+  const missing = await plannedWork(wanted).then(
+    (work) => work.missing,
+    () => undefined,
+  );
+  const go = missing?.some((artifact) => artifact.go) ?? true;
+  const building = missing?.length === 0 ? 0 : go ? DISK_OF_BUILD : DISK_OF_DOWNLOADS;
+  await requireAll({ diskGib: building + diskOfHosts(hosts), go, packages });
+}
+
+/**
+ * Makes everything slow that is missing, and lets the services serve it. Where only some Kubernetes versions are wanted, and
+ * not all are there, only those are made. Returns within a second when nothing is missing.
+ */
+export async function buildAll({ releases = [RELEASES[0]], versions }: Wanted = {}): Promise<Built> {
   await requireMachine();
   await installPackages();
   await mkdir(paths.build, { recursive: true });
-  const all = await currentRecipes();
-  const missing = missingFor(rootsOf(all, releases));
-  if (missing.length > 0) await requireDisk(DISK_OF_BUILD, 'to build everything');
-  if (missing.some(({ go }) => go)) await requireGo();
+  await ensureKeys();
+  const { all, missing } = await plannedWork({ releases, ...(versions === undefined ? {} : { versions }) });
+  const go = missing.some((artifact) => artifact.go);
+  if (missing.length > 0) await requireAll({ diskGib: go ? DISK_OF_BUILD : DISK_OF_DOWNLOADS, go });
   await makeAll(missing);
 
   await link(paths.registry, folderOf(all.images));
@@ -40,10 +71,42 @@ export async function buildAll(releases: readonly Release[] = [RELEASES[0]]): Pr
   return { base: (release) => folderOf(all.bases[release]), tools: folderOf(all.tools) };
 }
 
-/** Removes artifacts that no recipe leads to any more. No host may lie over one. Returns their names. */
+/** The versions that are served now; all where none is. */
+export function servedVersions(): readonly KubernetesVersion[] {
+  const served = KUBERNETES.filter(({ minor }) => existsSync(join(paths.www, 'kubernetes', `v${minor}`, 'deb')));
+  return served.length === 0 ? KUBERNETES : served;
+}
+
+/** What there is to make, and what it is for. */
+interface Work {
+  readonly all: Recipes;
+  readonly missing: readonly Artifact[];
+}
+
+/** Nothing of it is there where the keys are not, which sign much of it: then any keys will do. */
+const NO_KEYS: Keys = { debian: '', kubernetes: '', containerd: '', identity: '' };
+
+async function plannedWork({ releases = [RELEASES[0]], versions = KUBERNETES }: Wanted): Promise<Work> {
+  const given = [await mirrors(), existsSync(paths.gnupg) ? await ensureKeys() : NO_KEYS] as const;
+  const from = sites();
+  const work = (some: readonly KubernetesVersion[], answering: ReadonlySet<Site>): Work => {
+    const all = recipes(...given, { from, answering }, some);
+    return { all, missing: missingFor(rootsOf(all, releases)) };
+  };
+  const everything = work(KUBERNETES, new Set());
+  if (everything.missing.length === 0) return everything;
+  const offline = work(versions, new Set());
+  const undecided = new Set(offline.missing.flatMap(({ publishedAt }) => publishedAt ?? []));
+  return undecided.size === 0 ? offline : work(versions, await sitesThatAnswer([...undecided], versions));
+}
+
+/** Removes artifacts that no recipe leads to any more, and that nothing is served from. No host may lie over one. Returns their names. */
 export async function prune(inUse: readonly string[]): Promise<readonly string[]> {
+  const all = recipes(await mirrors(), await ensureKeys(), { from: sites(), answering: new Set() });
+  const served = [paths.registry, ...Object.keys(all.repositories).map((path) => join(paths.www, path))];
+  const linked = served.flatMap((path) => (existsSync(path) ? [readlinkSync(path)] : []));
   const keep = new Set(
-    [...inOrder(rootsOf(await currentRecipes(), RELEASES)).map(folderOf), ...inUse].map((folder) => basename(folder)),
+    [...inOrder(rootsOf(all, RELEASES)).map(folderOf), ...linked, ...inUse].map((folder) => basename(folder)),
   );
   const old = (await readdir(paths.build)).filter((name) => !name.endsWith('.log') && !keep.has(name));
   for (const name of old) await rm(join(paths.build, name), { recursive: true, force: true });
@@ -54,14 +117,6 @@ const rootsOf = (
   { bases, tools, images, repositories }: Recipes,
   releases: readonly Release[],
 ): readonly Artifact[] => [...releases.map((release) => bases[release]), tools, images, ...Object.values(repositories)];
-
-/** Asks the download site only where something of it is missing. */
-async function currentRecipes(): Promise<Recipes> {
-  const given = [await mirrors(), await ensureKeys()] as const;
-  const offline = recipes(...given, { ...downloadSite(), answers: false });
-  const undecided = missingFor(rootsOf(offline, [])).some(({ name }) => name.startsWith('kubernetes-1'));
-  return undecided ? recipes(...given, { ...downloadSite(), answers: await siteAnswers() }) : offline;
-}
 
 /** What must be made for these: an artifact that is there needs nothing, whatever became of what it was made from. */
 function missingFor(artifacts: readonly Artifact[]): readonly Artifact[] {

@@ -9,3 +9,14 @@ export class Unmet extends LabError {
   override readonly name = 'Unmet';
   override readonly exitCode = 2;
 }
+
+/** Runs a program of the lab to its end: what it could not do is told without a stack, and is the exit code. */
+export async function program(name: string, work: () => Promise<number | undefined>): Promise<void> {
+  try {
+    process.exitCode = (await work()) ?? 0;
+  } catch (error) {
+    if (!(error instanceof LabError)) throw error;
+    process.stderr.write(`${name}: ${error.message}\n`);
+    process.exitCode = error.exitCode;
+  }
+}

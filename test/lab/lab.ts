@@ -11,7 +11,7 @@
  * await down(['scp1', 'sw1']);
  * ```
  */
-import { buildAll } from './build-all.ts';
+import { buildAll, servedVersions } from './build-all.ts';
 import { withLock } from './flock.ts';
 import { removeHost, wipeDisk } from './host-disk.ts';
 import { answering, cutPower, powerOn } from './host-power.ts';
@@ -26,7 +26,7 @@ import { requireDiskForHosts } from './requirements.ts';
 import { servicesDown, servicesUp } from './services.ts';
 import { inside } from './ssh.ts';
 import { sweep } from './sweep.ts';
-import { type Release, RELEASES } from './versions.ts';
+import { type KubernetesVersion, type Release, RELEASES } from './versions.ts';
 import { waitUntil } from './wait-until.ts';
 
 export { inventory, roleOf, type InventoryHost, type LabInventory, type Role } from './inventory.ts';
@@ -44,13 +44,18 @@ export interface UpOptions {
   readonly nics?: 1 | 2;
   /** Debian's release of a new host, which it keeps. Default bookworm, or what an existing one is. */
   readonly release?: Release;
+  /** Kubernetes versions that are needed. Default all of the lab. */
+  readonly versions?: readonly KubernetesVersion[];
 }
 
 /** Builds what is missing, starts bridges and servers, and boots these hosts where they do not run. Returns when their sshd answers. */
-export async function up(names: readonly string[], { nics = 1, release }: UpOptions = {}): Promise<void> {
+export async function up(names: readonly string[], { nics = 1, release, versions }: UpOptions = {}): Promise<void> {
   const existing = new Set(hostNames());
   await requireDiskForHosts(names.filter((name) => !existing.has(name)).length);
-  const { base, tools } = await buildAll([release ?? RELEASES[0]]);
+  const { base, tools } = await buildAll({
+    releases: [release ?? RELEASES[0]],
+    ...(versions === undefined ? {} : { versions }),
+  });
   await saveSysctls();
   await raiseLimits();
   await networkUp();
@@ -85,7 +90,10 @@ export async function downAll(): Promise<void> {
 
 /** Makes hosts fresh: a new disk, a boot, the same address and host keys. Partitions are healed. */
 export async function reset(names: readonly string[]): Promise<void> {
-  const { base } = await buildAll(names.map((name) => hostSettings(name).release));
+  const { base } = await buildAll({
+    releases: names.map((name) => hostSettings(name).release),
+    versions: servedVersions(),
+  });
   await each(names, async (name) => {
     const settings = hostSettings(name);
     await cutPower(name);

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
-import { buildAll, prune } from './build-all.ts';
-import { LabError, Unmet } from './errors.ts';
+import { buildAll, prune, requireLab } from './build-all.ts';
+import { program, Unmet } from './errors.ts';
 import * as lab from './lab.ts';
 import { progress } from './progress.ts';
 import { requireMachine } from './requirements.ts';
@@ -12,7 +12,8 @@ import { type Release, RELEASES } from './versions.ts';
 
 const USAGE = `npm run lab -- COMMAND
 
-  build                      make everything slow, once (20 min); \`up\` does it too
+  check                      list all that this machine lacks
+  build                      make everything slow, once (25 min, or 2 where it can be downloaded); \`up\` does it too
   up HOST… [--two-nics] [--release bookworm|trixie]
                              boot hosts; HOST+2 is one with two interfaces
   down [HOST…]               end hosts and all they were; without names everything, servers and bridges too
@@ -40,13 +41,21 @@ interface Parsed {
 }
 
 const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<number | undefined>>> = {
+  check: quietly(() => requireLab()),
   build: quietly(async () => {
+    await requireLab();
     await buildAll();
   }),
   up: quietly(async ({ names, flags, options }) => {
     const release = releaseIn(options);
     const two = (name: string): boolean => flags.has('--two-nics') || name.endsWith('+2');
     const plain = (some: Names): Names => some.map((name) => name.replace(/\+2$/, ''));
+    const existing = lab.hostNames();
+    const fresh = plain(some(names)).filter((name) => !existing.includes(name));
+    await requireLab({
+      hosts: fresh.length,
+      ...(release.release === undefined ? {} : { releases: [release.release] }),
+    });
     await lab.up(plain(some(names).filter((name) => !two(name))), release);
     await lab.up(plain(names.filter(two)), { ...release, nics: 2 });
   }),
@@ -120,21 +129,15 @@ function passThrough(program: string, args: Names): Promise<number> {
   });
 }
 
-async function main([command = 'help', ...raw]: Names): Promise<number> {
+async function main([command = 'help', ...raw]: Names): Promise<number | undefined> {
   const action = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (action === undefined) {
     process.stderr.write(USAGE);
     return ['help', '--help', '-h'].includes(command) ? 0 : 2;
   }
-  try {
-    await requireMachine();
-    const code = await action(parse(raw), raw);
-    return code ?? 0;
-  } catch (error) {
-    if (!(error instanceof LabError)) throw error;
-    process.stderr.write(`lab: ${error.message}\n`);
-    return error.exitCode;
-  }
+  // These list all that is missing, not only what is wrong with the machine.
+  if (!['check', 'build', 'up'].includes(command)) await requireMachine();
+  return action(parse(raw), raw);
 }
 
-process.exitCode = await main(process.argv.slice(2));
+await program('lab', () => main(process.argv.slice(2)));

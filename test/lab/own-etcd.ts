@@ -17,13 +17,12 @@ export interface OwnEtcd {
   readonly ctl: (command: string) => Promise<string>;
 }
 
-/** Where the lab's registry has the programs of etcd: one layer, a plain tar. */
-async function programs(): Promise<string> {
-  const answer = await fetch(`${lab.REGISTRY_URL}/v2/${IMAGE}`, {
-    headers: { accept: 'application/vnd.oci.image.manifest.v1+json' },
-  });
-  const { layers } = (await answer.json()) as { readonly layers: readonly { readonly digest: string }[] };
-  return `${lab.REGISTRY_URL}/v2/etcd/blobs/${layers[0]!.digest}`;
+/** Where the lab's registry has the layers of etcd's image: one plain tar where the lab made it, several compressed ones of the published image. */
+async function layers(): Promise<readonly string[]> {
+  const accept = ['application/vnd.oci.image.manifest.v1+json', 'application/vnd.docker.distribution.manifest.v2+json'];
+  const answer = await fetch(`${lab.REGISTRY_URL}/v2/${IMAGE}`, { headers: { accept: accept.join(', ') } });
+  const manifest = (await answer.json()) as { readonly layers: readonly { readonly digest: string }[] };
+  return manifest.layers.map(({ digest }) => `${lab.REGISTRY_URL}/v2/etcd/blobs/${digest}`);
 }
 
 const put = async (host: string, path: string, from: string): Promise<void> => {
@@ -37,7 +36,7 @@ export async function ownEtcd(folder: string, hosts: readonly string[]): Promise
   const address = (host: string): string => lab.hostSettings(host).address;
   const peers = hosts.map((host) => `${host}=https://${address(host)}:2380`).join(',');
   const endpoints = hosts.map((host) => `https://${address(host)}:2379`);
-  const blob = await programs();
+  const blobs = (await layers()).join(' ');
   await Promise.all(
     hosts.map(async (host) => {
       const leaf = await makeLeaf(folder, host, authority, [`IP:${address(host)}`, 'IP:127.0.0.1']);
@@ -50,7 +49,8 @@ export async function ownEtcd(folder: string, hosts: readonly string[]): Promise
       );
       const { code, stderr } = await lab.ssh(
         host,
-        `curl -sSf ${blob} | tar -x -C / && systemd-run --quiet --unit own-etcd -p Restart=always etcd --name ${host} --data-dir /var/lib/own-etcd \
+        `for blob in ${blobs}; do curl -sSf "$blob" | gzip -dcf | tar -x -C / --wildcards '*usr/local/bin/etcd*' 2>/dev/null; done
+         systemd-run --quiet --unit own-etcd -p Restart=always etcd --name ${host} --data-dir /var/lib/own-etcd \
            --listen-client-urls https://0.0.0.0:2379 --advertise-client-urls https://${address(host)}:2379 \
            --listen-peer-urls https://0.0.0.0:2380 --initial-advertise-peer-urls https://${address(host)}:2380 \
            --initial-cluster ${peers} --initial-cluster-state new --initial-cluster-token own ${tls.join(' ')}`,

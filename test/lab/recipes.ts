@@ -1,9 +1,11 @@
 import { type Artifact, isMade } from './artifact.ts';
+import type { Site, Sites } from './downloads.ts';
 import type { Keys } from './keys.ts';
 import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { join } from 'node:path';
-import { KUBERNETES, type Release, VERSIONS } from './versions.ts';
+import { imagesDownload, kubernetesDownload, packagesDownload, releaseDownload } from './published.ts';
+import { KUBERNETES, type KubernetesVersion, type Release, VERSIONS } from './versions.ts';
 
 /** Where Debian comes from on this machine. */
 export interface Mirrors {
@@ -23,45 +25,42 @@ export interface Recipes {
   readonly repositories: Readonly<Record<string, Artifact>>;
 }
 
-/** Whether the Kubernetes programs may be taken from a download site, and from which. */
+/** Where things are published, and which of these sites answer. */
 export interface Downloads {
-  readonly base: string;
-  /** File with checksums to believe instead of the site's, or nothing. */
-  readonly checksums: string;
-  readonly answers: boolean;
-}
-
-/** The Kubernetes programs: what was made once stays; otherwise downloaded where the site answers, and built where not. */
-function kubernetesPrograms(version: string, { base, checksums, answers }: Downloads): Artifact {
-  const VERSION = `v${version}`;
-  const images = 'kube-apiserver kube-controller-manager kube-scheduler kube-proxy';
-  const downloaded: Artifact = {
-    name: `kubernetes-download-${version}`,
-    recipe: 'kubernetes-download',
-    params: { VERSION, PROGRAMS: `kubeadm kubelet kubectl ${images}` },
-    settings: { DOWNLOAD_BASE: base, CHECKSUMS: checksums },
-  };
-  const built: Artifact = {
-    name: `kubernetes-${version}`,
-    recipe: 'kubernetes',
-    params: { VERSION, PROGRAMS: 'kubeadm kubelet kubectl hyperkube' },
-    go: true,
-  };
-  return [downloaded, built].find(isMade) ?? (answers ? downloaded : built);
+  readonly from: Sites;
+  readonly answering: ReadonlySet<Site>;
 }
 
 /** Every artifact of the lab. A change of a script or a version is a new key, and builds what depends on it. */
-export function recipes(mirrors: Mirrors, keys: Keys, downloads: Downloads): Recipes {
+export function recipes(
+  mirrors: Mirrors,
+  keys: Keys,
+  { from, answering }: Downloads,
+  kubernetes: readonly KubernetesVersion[] = KUBERNETES,
+): Recipes {
+  /** What was made once stays. Otherwise it is downloaded where the site answers, and built where not. */
+  const either = (site: Site, downloaded: Artifact | undefined, built: Artifact): Artifact => {
+    if (downloaded === undefined) return built;
+    return [downloaded, built].find(isMade) ?? (answering.has(site) ? downloaded : { ...built, publishedAt: site });
+  };
   const signing = (key: string): Pick<Artifact, 'params' | 'settings'> => ({
     params: { KEY: key },
     settings: { GNUPGHOME: paths.gnupg },
   });
-  const program = (recipe: string, version: string): Artifact => ({
-    name: `${recipe}-${version}`,
-    recipe,
-    params: { VERSION: `v${version}` },
-    go: true,
-  });
+  const program = (recipe: string, version: string): Artifact =>
+    either('releases', releaseDownload(recipe, version, from), {
+      name: `${recipe}-${version}`,
+      recipe,
+      params: { VERSION: `v${version}` },
+      go: true,
+    });
+  const kubernetesPrograms = (version: string): Artifact =>
+    either('programs', kubernetesDownload(version, from), {
+      name: `kubernetes-${version}`,
+      recipe: 'kubernetes',
+      params: { VERSION: `v${version}`, PROGRAMS: 'kubeadm kubelet kubectl hyperkube' },
+      go: true,
+    });
 
   const bootstrap: Artifact = { name: 'bootstrap', recipe: 'bootstrap', settings: { MIRROR: mirrors.debian } };
   const debian: Artifact = {
@@ -83,14 +82,14 @@ export function recipes(mirrors: Mirrors, keys: Keys, downloads: Downloads): Rec
   const bases = { bookworm: base('base', bootstrap, 'bookworm'), trixie: base('base-trixie', trixie, '') };
 
   const cni = program('cni-plugins', VERSIONS.cniPlugins);
-  const versions = KUBERNETES.map((kubernetes) => ({
-    ...kubernetes,
-    programs: kubernetesPrograms(kubernetes.version, downloads),
-    etcdPrograms: program('etcd', kubernetes.etcd),
-    corednsProgram: program('coredns', kubernetes.coredns),
+  const versions = kubernetes.map((one) => ({
+    ...one,
+    programs: kubernetesPrograms(one.version),
+    etcdPrograms: program('etcd', one.etcd),
+    corednsProgram: program('coredns', one.coredns),
   }));
 
-  const images: Artifact = {
+  const madeImages: Artifact = {
     name: 'images',
     recipe: 'images',
     params: {
@@ -117,7 +116,7 @@ export function recipes(mirrors: Mirrors, keys: Keys, downloads: Downloads): Rec
       FLANNEL: program('flannel', VERSIONS.flannel),
       // Last version of the plugins' module that still had it.
       FLANNEL_CNI: program('flannel-cni', '0.9.1'),
-      // Not among the downloads: always built.
+      // It is published as an image only.
       AGNHOST: {
         name: `agnhost-${VERSIONS.agnhost}`,
         recipe: 'kubernetes',
@@ -130,9 +129,11 @@ export function recipes(mirrors: Mirrors, keys: Keys, downloads: Downloads): Rec
     },
   };
 
-  const kubernetesRepositories = versions.map(({ version, minor, programs, criTools }): [string, Artifact] => [
-    join('kubernetes', `v${minor}`, 'deb'),
-    {
+  const images = either('images', imagesDownload(kubernetes, tools, from), madeImages);
+
+  const kubernetesRepositories = versions.map((one): [string, Artifact] => {
+    const { version, minor, programs, criTools } = one;
+    const made: Artifact = {
       name: `kubernetes-repository-${minor}`,
       recipe: 'kubernetes-repository',
       needs: {
@@ -144,8 +145,10 @@ export function recipes(mirrors: Mirrors, keys: Keys, downloads: Downloads): Rec
         ...{ KEY: keys.kubernetes, VERSION: version, MINOR: minor, CNI_VERSION: VERSIONS.cniPlugins },
         ...(criTools === undefined ? {} : { CRI_TOOLS_VERSION: criTools }),
       },
-    },
-  ]);
+    };
+    const path = join('kubernetes', `v${minor}`, 'deb');
+    return [path, either('packages', packagesDownload(one, keys, from), made)];
+  });
   const containerd: Artifact = {
     name: 'containerd-repository',
     recipe: 'containerd-repository',

@@ -1,10 +1,12 @@
-import { mkdir, readFile, statfs } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Unmet } from './errors.ts';
 import { withLock } from './flock.ts';
+import { goToolchain } from './go.ts';
 import { labDir } from './paths.ts';
 import { progress } from './progress.ts';
 import { attempt, run } from './run.ts';
-import { GO } from './versions.ts';
 
 /** Programs the lab calls, and Debian's packages that have them. None of these starts a daemon. */
 const PACKAGES = [
@@ -24,52 +26,93 @@ const PACKAGES = [
 
 const GIB = 2 ** 30;
 
-/** Throws Unmet unless this is root on Debian 12. */
-export async function requireMachine(): Promise<void> {
-  if (process.getuid?.() !== 0)
-    throw new Unmet('the lab makes namespaces and mounts: run it as root (sudo npm run lab -- …)');
+/** What of the machine itself is missing, each with what to do about it. */
+async function machineLacks(): Promise<readonly string[]> {
   const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
-  if (!/^ID=debian$/m.test(release) || !/^VERSION_ID="12"$/m.test(release)) {
-    throw new Unmet('the lab takes its hosts and tools from Debian 12: run it on one (a virtual machine will do)');
+  const found = /^PRETTY_NAME="?(.*?)"?$/m.exec(release)?.[1] ?? 'an unknown system';
+  const isDebian = /^ID=debian$/m.test(release) && /^VERSION_ID="12"$/m.test(release);
+  const isRoot = process.getuid?.() === 0;
+  const mayIsolate = isRoot && (await attempt('unshare', ['--mount', '--net', '--uts', 'true'])).code === 0;
+  const hasOverlay =
+    /\boverlay$/m.test(await readFile('/proc/filesystems', 'utf8').catch(() => '')) ||
+    (await attempt('modprobe', ['overlay']).catch(() => undefined))?.code === 0;
+  return [
+    ...(isDebian ? [] : [`Debian 12 (found ${found}): run it on one; a virtual machine will do`]),
+    ...(isRoot ? [] : ['root, for namespaces and mounts: run the same command with sudo']),
+    ...(!isRoot || mayIsolate
+      ? []
+      : ['namespaces (this root may not make any): run it on a machine or a virtual machine, not in a container']),
+    ...(hasOverlay ? [] : ['the kernel module overlay: apt-get install -y linux-image-amd64, and boot that kernel']),
+  ];
+}
+
+/** Throws Unmet with a list of all that is missing. */
+function requireNothing(lacks: readonly string[]): void {
+  if (lacks.length > 0)
+    throw new Unmet(`this machine lacks what the lab needs:\n${lacks.map((one) => `  - ${one}`).join('\n')}`);
+}
+
+/** Throws Unmet unless this is root on Debian 12, in a system that can have hosts. */
+export const requireMachine = async (): Promise<void> => requireNothing(await machineLacks());
+
+/** What a command needs beside the machine itself. */
+export interface Needs {
+  /** GiB for hosts, and for a build where something must be built. */
+  readonly diskGib: number;
+  /** A Go toolchain, because something must be compiled. */
+  readonly go: boolean;
+  /** Debian packages beside those of the lab. */
+  readonly packages?: readonly string[];
+}
+
+/**
+ * Throws Unmet with everything that is missing, and how each is had. Debian packages are installed, as far as this user may.
+ */
+export async function requireAll({ diskGib, go, packages = [] }: Needs): Promise<void> {
+  const lacks = [...(await machineLacks())];
+  const debs = await missingPackages([...PACKAGES, ...packages]).catch(() => [...PACKAGES, ...packages]);
+  if (lacks.length > 0 && debs.length > 0)
+    lacks.push(`Debian packages: apt-get update && apt-get install -y --no-install-recommends ${debs.join(' ')}`);
+  const disk = await diskLack(diskGib, 'in all');
+  if (disk !== undefined) lacks.push(disk);
+  if (go) {
+    const { lack } = await goToolchain();
+    if (lack !== undefined) lacks.push(lack);
   }
+  requireNothing(lacks);
+  await installPackages(packages);
 }
 
-/** Throws Unmet unless that much is free where the lab keeps its things. `forWhat` says who needs it. */
-export async function requireDisk(gib: number, forWhat: string): Promise<void> {
-  await mkdir(labDir, { recursive: true });
-  const { bavail, bsize } = await statfs(labDir);
-  if (bavail * bsize >= gib * GIB) return;
+/** What is said where less than that is free. `forWhat` says who needs it. */
+async function diskLack(gib: number, forWhat: string): Promise<string | undefined> {
+  const folder = existingParent(labDir);
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize >= gib * GIB) return undefined;
   const free = ((bavail * bsize) / GIB).toFixed(1);
-  throw new Unmet(
-    `${labDir} has ${free} GiB free, the lab needs ${gib.toFixed(1)} ${forWhat}: free some, end hosts (npm run lab -- status, npm run lab -- down HOST), or set KBUILD_LAB_DIR to a larger disk`,
-  );
+  return `${gib.toFixed(1)} GiB of disk ${forWhat} (${labDir} has ${free}): free some, end hosts (npm run lab -- status, npm run lab -- down HOST), or set KBUILD_LAB_DIR to a larger disk`;
 }
 
-/** GiB that a control plane takes at most, and what must stay free beside all hosts so that no kubelet evicts pods. */
+const existingParent = (folder: string): string => (existsSync(folder) ? folder : existingParent(dirname(folder)));
+
+/** GiB that a control plane takes at most, what must stay free beside all hosts so that no kubelet evicts pods, and a build. */
 const DISK_OF_HOST = 1.5;
 const DISK_KEPT_FREE = 1;
+export const DISK_OF_BUILD = 15;
+/** … and a build of which everything is downloaded. */
+export const DISK_OF_DOWNLOADS = 6;
+
+/** GiB that so many hosts more need. */
+export const diskOfHosts = (count: number): number => DISK_KEPT_FREE + count * DISK_OF_HOST;
 
 /** Throws Unmet unless so many hosts more find room. */
-export function requireDiskForHosts(count: number): Promise<void> {
-  const one = `${String(DISK_OF_HOST)} a host`;
-  return requireDisk(DISK_KEPT_FREE + count * DISK_OF_HOST, `for ${String(count)} more (${one})`);
+export async function requireDiskForHosts(count: number): Promise<void> {
+  const lack = await diskLack(diskOfHosts(count), `for ${String(count)} more hosts`);
+  if (lack !== undefined) throw new Unmet(`the lab needs ${lack}`);
 }
 
-/** Throws Unmet unless Go is there and new enough to build the newest Kubernetes of the lab. */
-export async function requireGo(): Promise<void> {
-  const wanted = GO.join('.');
-  const remedy = `install Go ${wanted} or newer (https://go.dev/doc/install) and put it into PATH`;
-  const result = await attempt('go', ['env', 'GOVERSION']).catch(() => undefined);
-  const found = /^go(\d+)\.(\d+)/.exec(result?.stdout ?? '');
-  if (found === null) throw new Unmet(`no Go toolchain found: ${remedy}`);
-  const [major, minor] = [Number(found[1]), Number(found[2])];
-  if (major > GO[0] || (major === GO[0] && minor >= GO[1])) return;
-  throw new Unmet(`Go ${major}.${minor} is too old to build Kubernetes: ${remedy}`);
-}
-
-/** Installs the Debian packages that the lab needs and this machine lacks. */
-export async function installPackages(): Promise<void> {
-  const missing = await missingPackages();
+/** Installs the Debian packages that the lab needs, and these, where this machine lacks them. */
+export async function installPackages(more: readonly string[] = []): Promise<void> {
+  const missing = await missingPackages([...PACKAGES, ...more]);
   if (missing.length === 0) return;
   await withLock('apt', async () => {
     progress(`installs ${missing.join(' ')}`);
@@ -80,10 +123,10 @@ export async function installPackages(): Promise<void> {
   });
 }
 
-async function missingPackages(): Promise<readonly string[]> {
-  const { stdout } = await attempt('dpkg-query', ['-W', '-f', '${db:Status-Status} ${Package}\n', ...PACKAGES]);
+async function missingPackages(names: readonly string[]): Promise<readonly string[]> {
+  const { stdout } = await attempt('dpkg-query', ['-W', '-f', '${db:Status-Status} ${Package}\n', ...names]);
   const installed = new Set(
     stdout.split('\n').flatMap((line) => (line.startsWith('installed ') ? [line.slice(10)] : [])),
   );
-  return PACKAGES.filter((name) => !installed.has(name));
+  return names.filter((name) => !installed.has(name));
 }

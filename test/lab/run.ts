@@ -24,16 +24,22 @@ export function attempt(program: string, args: readonly string[], options: RunOp
       cwd: options.cwd,
       env: { ...process.env, LC_ALL: 'C', ...options.env },
       stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      ...(options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs, killSignal: 'SIGKILL' }),
     });
+    // Not spawn's own timeout: it would keep this process alive when the program is not there.
+    const timer =
+      options.timeoutMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), options.timeoutMs);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
     child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
-    child.on('error', (error) => reject(new LabError(`cannot start ${program}: ${error.message}`)));
-    child.on('close', (code) =>
-      resolve({ stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString(), code: code ?? 255 }),
-    );
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      reject(new LabError(`cannot start ${program}: ${error.message}`));
+    });
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve({ stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString(), code: code ?? 255 });
+    });
     // A command that does not read its input is no error.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(options.input);

@@ -7,6 +7,9 @@ export const KUBERNETES = [
   { version: '1.37.1', minor: '1.37', etcd: '3.7.0', coredns: '1.14.6', criTools: '1.37.0' },
 ] as const;
 
+/** One of them. */
+export type KubernetesVersion = (typeof KUBERNETES)[number];
+
 /** The Debian releases that hosts can be of, the default first. */
 export const RELEASES = ['bookworm', 'trixie'] as const;
 export type Release = (typeof RELEASES)[number];
@@ -21,5 +24,5 @@ export const VERSIONS = {
   agnhost: '2.53',
 } as const;
 
-/** The Go that the newest of them needs, major and minor. */
-export const GO = [1, 26] as const;
+/** The Go that the newest of them needs, the first that fetches another one by itself, and one to install: major, minor, patch. */
+export const GO = { needed: [1, 26, 0], fetches: [1, 21, 0], toInstall: '1.26.8' } as const;

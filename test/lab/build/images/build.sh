@@ -1,29 +1,20 @@
 #!/bin/sh
 # The storage of a registry with every image that kubeadm of the lab's versions and flannel ask for, and agnhost.
-# KUBERNETES_<n>, ETCD_<n>, COREDNS_<n> (n: 0, 1): programs, and the same with _VERSION their versions. AGNHOST, FLANNEL, FLANNEL_CNI, PAUSE,
+# With KUBERNETES_IMAGES they are copied (published.sh), without they are made of these:
+# KUBERNETES_<n>, ETCD_<n>, COREDNS_<n> (n: 0, 1, …): programs, and the same with _VERSION their versions. AGNHOST, FLANNEL, FLANNEL_CNI, PAUSE,
 # TOOLS, BOOTSTRAP: other artifacts. FLANNEL_VERSION, FLANNEL_CNI_VERSION, PAUSE_VERSION, AGNHOST_VERSION: tags. OUT: root of the registry.
 set -eu
+. ./registry.sh
+if [ -n "${KUBERNETES_IMAGES:-}" ]; then
+  . ./published.sh
+  exit
+fi
 . ./image-tools.sh
 . ./oci.sh
 TREE=$BOOTSTRAP/tree
 LAYOUT=$PWD/layout
 mkdir -p layers "$LAYOUT/blobs/sha256"
 echo '{"imageLayoutVersion":"1.0.0"}' > "$LAYOUT/oci-layout"
-
-# A registry of our own for the time of the build, at a free port of the loopback.
-for port in 5731 5732 5733 5734 5735; do
-  REGISTRY=127.0.0.1:$port
-  printf 'version: 0.1\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: "%s"}\nlog: {level: error, accesslog: {disabled: true}}\n' "$OUT" "$REGISTRY" > registry.yml
-  "$TOOLS/docker-registry" serve registry.yml > registry.log 2>&1 &
-  registry=$!
-  for _ in 1 2 3 4 5 6 7 8 9 10; do
-    sleep 0.2
-    kill -0 $registry 2>/dev/null || break
-    ! curl -fsS --noproxy '*' -o /dev/null "http://$REGISTRY/v2/" 2>/dev/null || break 2
-  done
-  kill $registry 2>/dev/null || true
-done
-trap 'kill $registry 2>/dev/null || true' EXIT
 
 put() { install -D -m 755 "$1" "$2"; }
 mkdir -p layers/firewall layers/shell layers/curl
@@ -34,7 +25,8 @@ with_libraries layers/curl /usr/bin/curl
 put "$PAUSE/pause" layers/pause/pause
 image "pause:$PAUSE_VERSION" /pause pause
 
-for n in 0 1; do
+n=0
+while eval "[ -n \"\${KUBERNETES_$n:-}\" ]"; do
   eval "kubernetes=\$KUBERNETES_$n version=v\$KUBERNETES_${n}_VERSION etcd=\$ETCD_$n etcd_version=\$ETCD_${n}_VERSION coredns=\$COREDNS_$n coredns_version=\$COREDNS_${n}_VERSION"
   for p in kube-apiserver kube-controller-manager kube-scheduler kube-proxy; do
     if [ -e "$kubernetes/hyperkube" ]; then
@@ -47,11 +39,14 @@ for n in 0 1; do
   for p in kube-apiserver kube-controller-manager kube-scheduler; do image "$p:$version" "$p" kubernetes-$n; done
   image "kube-proxy:$version" kube-proxy kubernetes-$n firewall
 
-  for p in etcd etcdutl; do put "$etcd/$p" "layers/etcd-$n/usr/local/bin/$p"; done
-  ln -s etcd "layers/etcd-$n/usr/local/bin/etcdctl"
+  for p in etcd etcdutl etcdctl; do
+    # The one that the lab builds is a link to etcd.
+    if [ -L "$etcd/$p" ]; then ln -s etcd "layers/etcd-$n/usr/local/bin/$p"; else put "$etcd/$p" "layers/etcd-$n/usr/local/bin/$p"; fi
+  done
   image "etcd:$etcd_version-0" etcd etcd-$n
   put "$coredns/coredns" "layers/coredns-$n/coredns"
   image "coredns/coredns:v$coredns_version" /coredns coredns-$n
+  n=$((n + 1))
 done
 
 put "$AGNHOST/agnhost" layers/agnhost/agnhost
