@@ -1,10 +1,80 @@
+import type { Fault, NotThere } from '../surveys/downloads.ts';
 import type { Check, Finding } from './check.ts';
+
+/** Images that a message names; of more it gives the number. */
+const NAMED = 3;
+
+const isOfRegistry = ({ wanted: { kind } }: NotThere): boolean => kind === 'image' || kind === 'tags';
+
+/** True where a server could not answer, or nothing answered: it would be the same for every image of its registry. */
+const isOfServer = ({ kind }: Fault): boolean => kind === 'failed' || kind === 'silent' || kind === 'refused';
+
+const originOf = (url: string): string => /^[a-z]+:\/\/[^/]+/.exec(url)?.[0] ?? url;
+
+/** What is wrong with the servers of a registry, without the paths of single images. */
+const serversText = (faults: readonly Fault[]): string =>
+  faults.map(({ url, why }) => `${originOf(url)}: ${why}`).join('; ');
+
+/** What to do, by what answered: the way of the host is checked only where nothing did. */
+function remedyOf(faults: readonly Fault[]): string {
+  const failing = [...new Set(faults.filter(({ kind }) => kind === 'failed').map(({ url }) => originOf(url)))];
+  if (failing.length > 0)
+    return `mend ${failing.join(', ')}, whose own log says why, or name another mirror in runtime.registries`;
+  if (faults.some(({ kind }) => kind === 'refused'))
+    return 'correct username and password of the registry (runtime.registries)';
+  if (faults.some(({ kind }) => kind === 'missing'))
+    return 'put it there, or correct version, repository or mirrors in the inventory';
+  if (faults.some(({ kind }) => kind === 'wrong')) return 'correct version, key or fingerprint in the inventory';
+  return 'nothing answered: check name resolution, routes, proxy and mirrors of the host';
+}
+
+const severityOf = (all: readonly NotThere[]): 'error' | 'warning' =>
+  all.every(({ wanted: { kind } }) => kind === 'tags') ? 'warning' : 'error';
+
+function single(host: string, one: NotThere): Finding {
+  const { what, kind } = one.wanted;
+  const why = one.faults.map((fault) => `${fault.url}: ${fault.why}`).join('; ');
+  return {
+    severity: severityOf([one]),
+    host,
+    message: kind === 'tags' ? `found no tags of ${what}: ${why}` : `cannot get ${what}: ${why}`,
+    remedy: remedyOf(one.faults),
+  };
+}
+
+/** One finding for a registry whose servers fail, however many images are wanted of it. */
+function ofRegistry(host: string, all: readonly NotThere[]): Finding {
+  const [first] = all;
+  if (all.length === 1) return single(host, first!);
+  const names = all.map(({ wanted: { what } }) => what);
+  const shown = names.slice(0, NAMED).join(', ');
+  const more = names.length > NAMED ? ` and ${String(names.length - NAMED)} more` : '';
+  return {
+    severity: severityOf(all),
+    host,
+    message: `cannot get ${String(all.length)} images (${shown}${more}): ${serversText(first!.faults)}`,
+    remedy: remedyOf(first!.faults),
+  };
+}
+
+function findingsOf(host: string, found: readonly NotThere[]): readonly Finding[] {
+  const isShared = (one: NotThere): boolean => isOfRegistry(one) && one.faults.every(isOfServer);
+  const registries = new Map<string, NotThere[]>();
+  for (const one of found.filter(isShared)) {
+    const key = serversText(one.faults);
+    registries.set(key, [...(registries.get(key) ?? []), one]);
+  }
+  return [
+    ...found.filter((one) => !isShared(one)).map((one) => single(host, one)),
+    ...[...registries.values()].map((all) => ofRegistry(host, all)),
+  ];
+}
 
 /** What hosts will download is there, and they can reach it. */
 export const downloads: Check = {
   name: 'downloads',
   title: 'repositories, signing keys, the version and every image can be had from each host',
-  why: 'A survey: each host asks for the lists and keys of the package repositories and for the manifest of every image, through mirrors and proxy, with logins and authorities as the inventory has them. Of etcd and CoreDNS only the name is asked for: kubeadm knows their tags and is not installed yet, and some mirrors do not list tags, so that this is a warning. On hosts without curl a registry only has to answer, and one with a login or a private authority is not asked.',
+  why: 'A survey: each host asks for the lists and keys of the package repositories and for the manifest of every image, through mirrors and proxy, with logins and authorities as the inventory has them. A registry that fails is one finding with its status, however many images are wanted of it. Of etcd and CoreDNS only the name is asked for: kubeadm knows their tags and is not installed yet, and some mirrors do not list tags, so that this is a warning. On hosts without curl a registry only has to answer, and one with a login or a private authority is not asked.',
   severities: ['error', 'warning', 'due'],
   test: ({ fleet: { surveys } }) =>
     (surveys?.downloads ?? []).flatMap((one): readonly Finding[] => {
@@ -12,11 +82,6 @@ export const downloads: Check = {
       if ('failed' in one)
         return [{ severity: 'unknown', host, message: `could not ask for downloads: ${one.failed}` }];
       if ('skipped' in one) return [{ severity: 'due', host, message: one.skipped }];
-      return one.found.map(({ wanted: { what, kind }, why }) => ({
-        severity: kind === 'tags' ? 'warning' : 'error',
-        host,
-        message: kind === 'tags' ? `found no tags of ${what}: ${why}` : `cannot get ${what}: ${why}`,
-        remedy: 'check name resolution, routes, proxy and mirrors of the host',
-      }));
+      return findingsOf(host, one.found);
     }),
 };

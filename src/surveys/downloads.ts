@@ -28,10 +28,20 @@ export interface Access {
   readonly authorization?: Secret;
 }
 
-/** What is not to be had, and why. */
+/**
+ * What one URL said. `silent`: nothing answered there, or no HTTP; `failed`: a server answered, and could not (a status of 5xx
+ * or another that is no answer); `missing` and `wrong`: it answered, and does not have what is wanted; `refused`: the login.
+ */
+export interface Fault {
+  readonly url: string;
+  readonly kind: 'silent' | 'failed' | 'missing' | 'wrong' | 'refused';
+  readonly why: string;
+}
+
+/** What is not to be had, and why, by URL. */
 export interface NotThere {
   readonly wanted: Wanted;
-  readonly why: string;
+  readonly faults: readonly Fault[];
 }
 
 /** The way out, for programs that honour variables. */
@@ -41,22 +51,32 @@ export interface WayOut {
   readonly noProxy: string;
 }
 
+/** The HTTP status in what curl or apt printed; undefined where no server answered. */
+const statusIn = (text: string): string | undefined => /^(?:status )?([345]\d\d)(?:\s|$)/.exec(text)?.[1];
+
 /** Why a download will fail, from what the host printed for one URL; undefined when it will not. */
-function fault(wanted: Wanted, answer: string | undefined): string | undefined {
-  if (answer === undefined) return 'was not asked for';
+function fault(wanted: Wanted, answer: string | undefined): Omit<Fault, 'url'> | undefined {
+  if (answer === undefined) return { kind: 'silent', why: 'was not asked for' };
   const [state = '', ...rest] = answer.split(' ');
-  if (state === 'missing') return 'is not there (404)';
-  if (state === 'refused') return `is not given to the login of the inventory (${rest.join(' ')})`;
-  if (state === 'versionless') return `has no version ${wanted.word ?? ''}`;
-  if (state !== 'there') return rest.join(' ').replace(/^Failed to fetch \S+\s*/, '');
+  if (state === 'missing') return { kind: 'missing', why: 'is not there (404)' };
+  if (state === 'refused')
+    return { kind: 'refused', why: `is not given to the login of the inventory (${rest.join(' ')})` };
+  if (state === 'versionless') return { kind: 'wrong', why: `has no version ${wanted.word ?? ''}` };
+  if (state !== 'there') {
+    const text = rest.join(' ').replace(/^Failed to fetch \S+\s*/, '');
+    const status = statusIn(text);
+    return status === undefined
+      ? { kind: 'silent', why: text }
+      : { kind: 'failed', why: `answers with status ${status}` };
+  }
   if (wanted.kind !== 'key' || wanted.word === undefined) return undefined;
   try {
     const found = readKeyFile(Buffer.from(rest.join(''), 'base64')).keys.map(({ fingerprint }) => fingerprint);
     return found.length > 0 && found.every((one) => one === wanted.word)
       ? undefined
-      : `is the key ${found.join(', ')}, and the inventory pins ${wanted.word}`;
+      : { kind: 'wrong', why: `is the key ${found.join(', ')}, and the inventory pins ${wanted.word}` };
   } catch (error) {
-    return `is no key: ${(error as Error).message}`;
+    return { kind: 'wrong', why: `is no key: ${(error as Error).message}` };
   }
 }
 
@@ -69,9 +89,12 @@ export function readDownloads(wanted: readonly Wanted[], out: string): readonly 
     }),
   );
   return wanted.flatMap((one) => {
-    const faults = one.urls.map((url) => ({ url, why: fault(one, answers.get(`${one.kind} ${url}`)) }));
-    if (faults.some(({ why }) => why === undefined)) return [];
-    return [{ wanted: one, why: faults.map(({ url, why }) => `${url}: ${why!}`).join('; ') }];
+    const faults = one.urls.flatMap((url): readonly Fault[] => {
+      const found = fault(one, answers.get(`${one.kind} ${url}`));
+      return found === undefined ? [] : [{ url, ...found }];
+    });
+    // One URL that has it is enough.
+    return faults.length < one.urls.length ? [] : [{ wanted: one, faults }];
   });
 }
 

@@ -841,7 +841,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
               found: [
                 {
                   wanted: { kind: 'image', what: 'registry.k8s.io/pause:3.10.2', urls: [] },
-                  why: 'https://registry.k8s.io/v2/pause/manifests/3.10.2: is not there (404)',
+                  faults: [{ url: 'https://registry.k8s.io/v2/pause', kind: 'missing', why: 'is not there (404)' }],
                 },
               ],
             },

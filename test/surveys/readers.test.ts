@@ -30,10 +30,29 @@ image http://m/v2/y/manifests/1 missing
 image https://x/v2/y/manifests/1 failed curl: (6) Could not resolve host: x
 key http://a/key there bm8ga2V5
 `;
-  expect(readDownloads(wanted, out).map(({ wanted: { what }, why }) => `${what}: ${why}`)).toEqual([
-    'Kubernetes 1.36.3: http://a/Packages: has no version 1.36.3-',
-    'x/y:1: http://m/v2/y/manifests/1: is not there (404); https://x/v2/y/manifests/1: curl: (6) Could not resolve host: x',
-    expect.stringMatching(/^the key: http:\/\/a\/key: is/),
+  const told = readDownloads(wanted, out).map(
+    ({ wanted: { what }, faults }) => `${what}: ${faults.map(({ url, kind, why }) => `${url}: ${kind}: ${why}`).join('; ')}`, // prettier-ignore
+  );
+  expect(told).toEqual([
+    'Kubernetes 1.36.3: http://a/Packages: wrong: has no version 1.36.3-',
+    'x/y:1: http://m/v2/y/manifests/1: missing: is not there (404); https://x/v2/y/manifests/1: silent: curl: (6) Could not resolve host: x',
+    expect.stringMatching(/^the key: http:\/\/a\/key: wrong: is/),
   ]);
   expect(readDownloads(wanted.slice(0, 1), '')).toHaveLength(1);
+});
+
+test('a server that answered and could not is told from one that did not answer', () => {
+  const kinds = (text: string): string => {
+    const wanted: Wanted = { kind: 'image', what: 'x/y:1', urls: ['http://m/v2/y/manifests/1'] };
+    const [one] = readDownloads([wanted], `image ${wanted.urls[0]!} failed ${text}\n`);
+    return one!.faults.map(({ kind, why }) => `${kind}: ${why}`).join();
+  };
+  expect(kinds('status 500')).toBe('failed: answers with status 500');
+  // apt-helper, where there is no curl.
+  expect(kinds('Failed to fetch http://m/v2/y  503  Service Unavailable [IP: 10.0.0.1 80]')).toBe(
+    'failed: answers with status 503',
+  );
+  expect(kinds('curl: (7) Failed to connect to m port 443 after 0 ms: Connection refused')).toBe(
+    'silent: curl: (7) Failed to connect to m port 443 after 0 ms: Connection refused',
+  );
 });
