@@ -57,6 +57,7 @@ import { uniqueHostname } from './unique-hostname.ts';
 import { uniqueMac } from './unique-mac.ts';
 import { unnamed } from './unnamed.ts';
 import { versionSkew } from './version-skew.ts';
+import { virtualAddress } from './virtual-address.ts';
 import { vxlan } from './vxlan.ts';
 import { windowsAddress } from './windows/address.ts';
 import { windowsBuild } from './windows/build.ts';
@@ -144,6 +145,7 @@ export const fleetChecks: readonly Check[] = [
   uniqueHostname,
   uniqueMac,
   uniqueAddress,
+  virtualAddress,
   clockSkew,
   operatorClock,
   addressOnHost,

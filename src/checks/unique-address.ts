@@ -8,13 +8,14 @@ const VIRTUAL = /^(?:lo|docker|br-|veth|virbr|lxcbr|lxdbr|podman|cni|flannel|cal
 export const uniqueAddress: Check = {
   name: 'unique-address',
   title: 'no two hosts have an IP address in common',
-  why: 'Connections then reach sometimes one machine and sometimes the other. Addresses of bridges that are the same everywhere (Docker, libvirt) are left out.',
+  why: 'Connections then reach sometimes one machine and sometimes the other. Addresses of bridges that are the same everywhere (Docker, libvirt) are left out, and the virtual address of the load balancer, which belongs to no host (check `virtual-address`).',
   severities: ['error'],
-  test: ({ fleet }) => {
+  test: ({ inventory: { loadBalancer }, fleet }) => {
+    const virtual = 'address' in loadBalancer ? loadBalancer.address : undefined;
     const { shared, unknown } = sharedValues(fleet, ({ interfaces }) => [
       ...new Set(
         interfaces.flatMap(({ name, addresses }) =>
-          VIRTUAL.test(name) ? [] : addresses.filter((address) => !OWN.test(address)),
+          VIRTUAL.test(name) ? [] : addresses.filter((address) => !OWN.test(address) && address !== virtual),
         ),
       ),
     ]);

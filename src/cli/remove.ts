@@ -29,7 +29,15 @@ function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): stri
     cluster.state === 'up' ? controlPlaneNodes(cluster).filter(({ name }) => !names.has(name)).length : 0;
   // Beside an etcd of its own a single API server is enough.
   const even = inventory.etcd.topology === 'stacked' && controls % 2 === 0 && controls > 0;
+  const { loadBalancer } = inventory;
+  // A host that is gone is not contacted: nothing stops what starts there when it boots again.
+  const boots = leaving.filter(({ name, host, role }) => host === undefined && role === 'control-plane' && name !== '');
   return [
+    ...('address' in loadBalancer && boots.length > 0
+      ? [
+          `${boots.map(({ name }) => name).join(', ')} cannot be cleaned now: if it boots again, it claims the virtual address ${loadBalancer.address} too. Then run \`kbuild reset --hosts ${boots.map(({ name }) => name).join(',')}\` with it in the inventory.\n`,
+        ]
+      : []),
     ...(still.length === 0
       ? []
       : [`The inventory still names ${still.join(', ')}: the next \`kbuild up\` joins them again.\n`]),

@@ -10,6 +10,7 @@ import { changeRefusals } from './change-refusals.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from './immutable.ts';
 import { pluginChange } from './plugin-change.ts';
+import { returnedHosts } from './returned.ts';
 import { windowsNetworkRefusals } from './windows-network.ts';
 import { standing } from './standing.ts';
 
@@ -23,6 +24,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
   return [
     ...changeRefusals(inventory, fleet, others),
     ...anotherSigner(inventory, fleet),
+    ...returnedHosts(inventory, fleet),
     ...liveSettings(inventory, fleet),
     ...windowsNetworkRefusals(inventory, fleet),
     ...calicoRefusals(inventory, fleet),

@@ -59,6 +59,7 @@ export const CHECK_NAMES = [
   'unique-mac',
   'unnamed',
   'version-skew',
+  'virtual-address',
   'vxlan',
   'windows-address',
   'windows-build',

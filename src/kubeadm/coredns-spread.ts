@@ -14,7 +14,7 @@ const TOLERATED = 'node-role.kubernetes.io/control-plane';
 /** True when CoreDNS may run on the host's node. */
 function takesDns({ host, fleet: { cluster } }: Target): boolean {
   const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
-  if (node?.unschedulable === true) return false;
+  if (node !== undefined && (node.unschedulable || node.conditions.length > 0)) return false;
   return (node?.taints ?? wantedTaints(host)).every(
     ({ key, effect }) => key === TOLERATED || effect === 'PreferNoSchedule' || key.startsWith('node.kubernetes.io/'),
   );

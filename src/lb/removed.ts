@@ -1,4 +1,6 @@
-import type { Step } from '../engine/step.ts';
+import { isNodeGone } from '../cluster/deleted-node.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
 import { paths } from '../paths.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
@@ -30,6 +32,28 @@ export const noLoadBalancer: Step = {
       },
     ];
   },
+};
+
+/** True for a host that left the cluster: not one of its nodes any more, or never one. */
+function isStray(target: Target): boolean {
+  const { host, fleet } = target;
+  if (host.role === 'load-balancer' || fleet.cluster.state !== 'up') return false;
+  return isNodeGone(target) || standing(target) === 'foreign';
+}
+
+/**
+ * The load balancer of a host that left the cluster stops before anything else is done there: it still claims the virtual
+ * address, beside the host that holds it now.
+ */
+export const strayBalancer: Step = {
+  name: 'stray-balancer',
+  diff: (target) => (isStray(target) ? noLoadBalancer.diff(target) : []),
+};
+
+/** The load balancer of a member, and of a cluster that goes as a whole, stops after kubeadm's reset, which may need it. */
+export const membersBalancer: Step = {
+  name: 'no-load-balancer',
+  diff: (target) => (isStray(target) ? [] : noLoadBalancer.diff(target)),
 };
 
 /** A host that is no balancer any more has the configurations that were there before kbuild's, or none. */

@@ -1,11 +1,11 @@
 import type { Step } from '../engine/step.ts';
 import { noCniRemains, noHostsBlock, noKubeChains, noOwnFiles, packagesReleased } from '../kubeadm/reset/clean-host.ts';
-import { noLoadBalancer } from '../lb/removed.ts';
+import { membersBalancer } from '../lb/removed.ts';
 import { firewallClosed } from '../node/firewall.ts';
 
 /** What makes a host as it was before kbuild, after kubeadm has gone. */
 export const clean: readonly Step[] = [
-  noLoadBalancer,
+  membersBalancer,
   noCniRemains,
   noKubeChains,
   firewallClosed,

@@ -8,6 +8,7 @@ import { kubeadmReset } from '../kubeadm/reset/kubeadm-reset.ts';
 import { drained, forgotten, memberRemoved, nodeDeleted, type Drain } from '../kubeadm/reset/leave-cluster.ts';
 import { haproxy } from '../lb/haproxy.ts';
 import { keepalived } from '../lb/keepalived.ts';
+import { strayBalancer } from '../lb/removed.ts';
 import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
 import { clean } from './clean.ts';
 
@@ -37,7 +38,15 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
   });
   const matters = inventory.hosts.some(({ name, role }) => names.has(name) && role !== 'worker');
   const balancing = { kind: 'linux', hosts: matters ? balancers(after) : [], concurrency: 1 } as const;
-  const steps: readonly Step[] = [jobEnded, drained(drain), memberRemoved(before), kubeadmReset, ...clean, nodeDeleted];
+  const steps: readonly Step[] = [
+    jobEnded,
+    strayBalancer,
+    drained(drain),
+    memberRemoved(before),
+    kubeadmReset,
+    ...clean,
+    nodeDeleted,
+  ];
   const phases: readonly Phase[] = [
     {
       name: 'forget',

@@ -3,6 +3,7 @@ import type { Host, Inventory } from '../inventory/inventory.ts';
 import { linuxHosts, selects, windowsHosts } from '../inventory/select.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { kubeadmReset } from '../kubeadm/reset/kubeadm-reset.ts';
+import { strayBalancer } from '../lb/removed.ts';
 import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
 import { clean } from './clean.ts';
 
@@ -25,7 +26,7 @@ export function reset(inventory: Inventory, { hosts, except = new Set() }: Reset
   const controls = all.filter(({ role }) => role === 'control-plane');
   const members = all.filter(({ role }) => role === 'etcd');
   const others = all.filter(({ role }) => role !== 'control-plane' && role !== 'etcd');
-  const steps = [jobEnded, kubeadmReset, ...clean];
+  const steps = [jobEnded, strayBalancer, kubeadmReset, ...clean];
   const phases: readonly Phase[] = [
     {
       name: 'reset-windows',

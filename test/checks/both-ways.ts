@@ -140,6 +140,23 @@ const windowsCase = (finds: RegExp, change: MachineChange, over: Partial<Windows
   good: prepared(),
 });
 
+/** cp1 holds the virtual address, and so does another host. */
+const twoHolders = (other?: string): Situation => {
+  const holds = (own: string, mac: string) => ({
+    interfaces: [{ name: 'eth0', addresses: [own, '10.0.0.100'], mac, mtu: 1500 }],
+  });
+  return {
+    inventory: inventory({
+      endpoint: '10.0.0.100:8443',
+      loadBalancer: { kind: 'keepalived', address: '10.0.0.100', port: 8443, healthPort: 8404, routerId: 100 },
+    }),
+    facts: {
+      cp1: holds('10.0.0.11', '52:54:00:00:00:01'),
+      ...(other === undefined ? {} : { [other]: holds('10.0.0.21', '52:54:00:00:00:02') }),
+    },
+  };
+};
+
 /** What each check must find. The test of the house fails for a check that is missing here. */
 export const cases: Readonly<Record<string, readonly Case[]>> = {
   'windows-build': [
@@ -615,7 +632,15 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       },
     },
   ],
+  'virtual-address': [
+    {
+      finds: /holds the virtual address 10\.0\.0\.100, and so does cp1: it is no load balancer of the inventory/,
+      bad: twoHolders('w1'),
+      good: twoHolders(),
+    },
+  ],
   'unique-address': [
+    { finds: /10\.0\.0\.100 in common/, bad: { ...twoHolders('w1'), inventory: inventory() }, good: twoHolders('w1') },
     {
       finds: /10\.0\.0\.77 in common/,
       bad: {

@@ -47,6 +47,7 @@ export const provoked: Readonly<Record<string, string>> = {
   'unique-hostname': `${LAB}the hostname of another host`,
   'unique-mac': `${LAB}an interface with the same MAC address on two hosts`,
   'unique-address': `${LAB}the same address on two hosts`,
+  'virtual-address': `${LAB}a control plane that was removed as dead boots again`,
   'clock-skew': `${LAB}ten minutes ahead (a \`date\` that lies: the clock itself is the machine's)`,
   'operator-clock': `${LAB}all hosts ten minutes ahead, by the same lie`,
   'address-on-host': `${LAB}an internalAddress that is nobody's`,

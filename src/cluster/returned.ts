@@ -1,0 +1,32 @@
+import { Refused } from '../errors.ts';
+import { linuxFacts, type Fleet } from '../facts/fleet.ts';
+import type { LinuxFacts } from '../facts/linux.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { controlPlanes } from '../inventory/select.ts';
+import { isNodeGone } from './deleted-node.ts';
+import { membersOf } from './members.ts';
+
+/**
+ * True for a control plane that left the cluster and came back with all that it had: `remove --dead` took its node and its
+ * etcd member away while it was off. Its etcd can never join again, and its load balancer still claims the virtual address.
+ * Throws `FactError` when a fact that it needs is not known.
+ */
+export function hasReturned(inventory: Inventory, fleet: Fleet, host: LinuxHost, facts: LinuxFacts): boolean {
+  const { cluster } = fleet;
+  if (host.role !== 'control-plane' || inventory.etcd.topology !== 'stacked' || cluster.state !== 'up') return false;
+  return isNodeGone({ inventory, host, facts, fleet }) && membersOf(cluster, host).length === 0;
+}
+
+/** Control planes that came back after they had been removed: `up` does not wipe what they hold, and cannot go on with it. */
+export const returnedHosts = (inventory: Inventory, fleet: Fleet): readonly Refused[] =>
+  controlPlanes(inventory).flatMap((host) => {
+    const facts = linuxFacts(fleet, host);
+    if (facts === undefined || !hasReturned(inventory, fleet, host, facts)) return [];
+    return [
+      new Refused(
+        host.name,
+        'it was removed from the cluster and came back with what it had: its node and its etcd member are gone',
+        `\`kbuild reset --hosts ${host.name}\` cleans it, keepalived and haproxy first; then \`kbuild up\` joins it anew`,
+      ),
+    ];
+  });

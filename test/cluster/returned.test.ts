@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { virtualAddress } from '../../src/checks/virtual-address.ts';
+import { refusals } from '../../src/cluster/refusals.ts';
+import { hasReturned } from '../../src/cluster/returned.ts';
+import type { ClusterUp } from '../../src/facts/cluster.ts';
+import type { LinuxFacts } from '../../src/facts/linux.ts';
+import { paths } from '../../src/paths.ts';
+import { remove } from '../../src/phases/remove.ts';
+import { reset } from '../../src/phases/reset.ts';
+import {
+  clusterOf,
+  cp1,
+  fleetOf,
+  hostOf,
+  inventoryOf,
+  joinedControlPlane,
+  nodeOf,
+  targetOf,
+} from '../fakes/cluster.ts';
+
+const VIP = '10.0.0.100';
+const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
+const inventory = inventoryOf({
+  hosts: [cp1, cp2],
+  endpoint: `${VIP}:8443`,
+  loadBalancer: { kind: 'keepalived', address: VIP, port: 8443, healthPort: 8404, routerId: 100 },
+});
+const member = (name: string) => ({ id: name, name, peerUrl: '', learner: false, healthy: true, leader: true, dbSize: 1 }); // prettier-ignore
+const node = (name: string) => nodeOf({ name, role: 'control-plane' });
+/** cp2 alone is left: cp1 was removed as dead. */
+const without = clusterOf({
+  via: 'cp2',
+  configuration: { ...clusterOf().configuration, controlPlaneEndpoint: `${VIP}:8443` },
+  nodes: [node('cp2')],
+  members: [member('cp2')],
+  apiServers: new Map([['cp2', 'ok']]),
+});
+const serving = {
+  load: 'loaded',
+  active: 'active',
+  enabled: 'enabled',
+  startedMs: 1,
+  needsDaemonReload: false,
+} as const;
+const balancing = (own: string): LinuxFacts =>
+  joinedControlPlane({
+    interfaces: [{ name: 'eth0', addresses: [own, VIP], mac: '', mtu: 1500 }],
+    services: new Map([
+      ['haproxy', serving],
+      ['keepalived', serving],
+    ]),
+    ownFiles: [paths.haproxyConfig, paths.keepalivedConfig],
+    listeners: [],
+    machineId: own,
+  });
+const fleet = (cluster: ClusterUp) =>
+  fleetOf(
+    [
+      [cp1, balancing('10.0.0.11')],
+      [cp2, balancing('10.0.0.12')],
+    ],
+    cluster,
+  );
+const returned = fleet(without);
+const whole = fleet({ ...without, nodes: [node('cp1'), node('cp2')], members: [member('cp1'), member('cp2')] });
+const deletedNode = fleet({ ...without, members: [member('cp1'), member('cp2')] });
+
+describe('a control plane that was removed as dead and boots again', () => {
+  test('has returned when its node and its etcd member are gone, not when its node alone was deleted', () => {
+    const facts = balancing('10.0.0.11');
+    expect(hasReturned(inventory, returned, cp1, facts)).toBe(true);
+    expect(hasReturned(inventory, whole, cp1, facts)).toBe(false);
+    expect(hasReturned(inventory, deletedNode, cp1, facts)).toBe(false);
+  });
+
+  test('is refused by `up` with the command that cleans it', () => {
+    const found = refusals(inventory, returned).map(({ message, remedy }) => `${message} → ${remedy ?? ''}`);
+    expect(found).toEqual([
+      'cp1: refused: it was removed from the cluster and came back with what it had: its node and its etcd member are gone → `kbuild reset --hosts cp1` cleans it, keepalived and haproxy first; then `kbuild up` joins it anew',
+    ]);
+  });
+
+  test('is named as the holder that must give up the virtual address', () => {
+    const found = virtualAddress.test({ inventory, fleet: returned });
+    expect(found.map(({ host, severity, message, remedy }) => [host, severity, message, remedy])).toEqual([
+      [
+        'cp1',
+        'warning',
+        `holds the virtual address ${VIP}, and so does cp2: it was removed from the cluster, and came back`,
+        '`kbuild reset --hosts cp1` stops keepalived first and cleans the host; at once: `systemctl stop keepalived` on cp1',
+      ],
+    ]);
+  });
+
+  test('is not the fault of two members that hold the address: VRRP between them is dropped', () => {
+    const found = virtualAddress.test({ inventory, fleet: whole });
+    expect(found.map(({ host }) => host)).toEqual(['cp1', 'cp2']);
+    expect(found[0]!.remedy).toContain('VRRP (IP protocol 112)');
+  });
+
+  test('loses keepalived and haproxy before anything else is done there', () => {
+    const [phase] = reset(inventory, { hosts: ['cp1'] });
+    const due = (of: typeof returned) =>
+      phase!.steps.flatMap((step) =>
+        ['job-ended', 'stray-balancer', 'kubeadm-reset', 'no-load-balancer'].includes(step.name)
+          ? (step as { diff: (target: object) => readonly { summary: string }[] })
+              .diff(targetOf(inventory, cp1, of))
+              .map(({ summary }) => summary.split(' (')[0])
+          : [],
+      );
+    expect(due(returned)).toEqual(['stop and disable keepalived and haproxy', 'kubeadm reset on cp1']);
+    // kubeadm's reset of a member may need the address.
+    expect(due(whole)).toEqual(['kubeadm reset on cp1', 'stop and disable keepalived and haproxy']);
+    const leaving = [{ name: 'cp1', internalAddress: '10.0.0.11', role: 'control-plane' as const, host: cp1 }];
+    const names = remove(inventory, { leaving, drain: 'no', before: () => Promise.resolve() })
+      .find(({ name }) => name === 'remove')!
+      .steps.map(({ name }) => name);
+    expect(names.slice(0, 2)).toEqual(['job-ended', 'stray-balancer']);
+  });
+});
