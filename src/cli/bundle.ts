@@ -1,7 +1,9 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { eachLimit } from '../each-limit.ts';
 import { isWindowsRemote } from '../remote/host-remote.ts';
+import { bundleInventory } from '../report/bundle-inventory.ts';
 import { tarGz, type Entry } from '../report/tar.ts';
+import { jsonText } from '../report/visible.ts';
 import { script } from '../templates.ts';
 import { supportOfWindows } from '../windows/support-sections.ts';
 import { gathered } from './gathered.ts';
@@ -14,8 +16,9 @@ const MAX_LOG = 50 * 1024 * 1024;
 type BundleRun = Pick<Run, 'connected' | 'context' | 'inventory' | 'logPath' | 'mask'>;
 
 /**
- * Writes a support bundle: the inventory as resolved (secrets are `(secret)`), the run's log, and of every host what
- * support wants to know. Secrets are masked in all of it; the file is 0600. @throws the file system's error.
+ * Writes a support bundle: the inventory as resolved (secrets are `(secret)`, contents of files and manifests are left out),
+ * the run's log, and of every host what support wants to know. Secrets are masked in all of it; the file is 0600. @throws
+ * the file system's error.
  */
 export async function writeBundle(run: BundleRun, path: string): Promise<void> {
   const { connected, inventory, mask } = run;
@@ -32,7 +35,7 @@ export async function writeBundle(run: BundleRun, path: string): Promise<void> {
     result.status === 'rejected' ? [`${remotes[i]!.host.name}: ${(result.reason as Error).message}`] : [],
   );
   const entries: readonly Entry[] = [
-    { name: 'inventory.json', text: `${JSON.stringify(inventory, undefined, 2)}\n` },
+    { name: 'inventory.json', text: `${jsonText(bundleInventory(inventory), 2)}\n` },
     { name: 'run.log', text: readFileSync(run.logPath, 'utf8').slice(-MAX_LOG) },
     { name: 'not-asked.txt', text: [...unreachable, ...failed, ''].join('\n') },
     ...results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),

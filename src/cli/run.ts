@@ -4,6 +4,7 @@ import type { Event, Reporter, TimedEvent } from '../engine/event.ts';
 import type { Phase } from '../engine/step.ts';
 import { DeadlinePassed, Interrupted, KbuildError } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { secretData } from '../inventory/secret-data.ts';
 import { jsonReporter } from '../report/json.ts';
 import { lineReporter } from '../report/lines.ts';
 import { logFile } from '../report/log-file.ts';
@@ -70,7 +71,7 @@ export async function withRun(
   const inventory = await readInventory(process, flags);
   checkSelection(inventory, flags);
   checkDeadNames(inventory, flags, command);
-  const mask = masker(inventory);
+  const mask = masker([inventory, secretData(inventory)]);
   /** A question that was interrupted ends the run, whoever asked it. */
   const asked =
     (ask: Context['ask']): Context['ask'] =>

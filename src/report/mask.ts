@@ -3,18 +3,50 @@ import { revealed, Secret } from '../shell/secret.ts';
 /** What stands where a secret stood. */
 export const MASKED = '(secret)';
 
+/** How settings are named that hold a secret. `secret` alone is far more often the name of an object. */
+const NAME = String.raw`[\w.-]*(?:password|passwd|passphrase|token|api[_-]?key|access[_-]?key|secret[_-]?key|[\w.-]secret)`;
+
+/** What stands before a secret stays: group 1. */
+const NAMED: readonly RegExp[] = [
+  // `"password":"…"`, also in a JSON text within another; `auth` is a login of a registry.
+  new RegExp(String.raw`((\\*")(?:${NAME}|auth)\2\s*:\s*\2)(?:(?!\2)(?:\\.|[^\n\\"]))+`, 'gi'),
+  new RegExp(String.raw`('(?:${NAME}|auth)'\s*:\s*')[^'"\n\\]+(?=')`, 'gi'),
+  // `DB_PASSWORD=…`
+  new RegExp(
+    String.raw`((?<![\w.-])${NAME}=)(?!true\b|false\b)(?:"(?![,:}\]\s])(?:\\.|[^"\n\\])+"|'[^'\n\\"]+'|[^\s"',;&\\]+)`,
+    'gi',
+  ),
+  // `--password …`
+  new RegExp(String.raw`(\s--?${NAME} )[^\s"'\\-][^\s"'\\]*`, 'gi'),
+  // `password: …` of YAML; a reference of the inventory is none.
+  new RegExp(
+    String.raw`(\b(?:client-key-data|${NAME}): )(?!(?:env|file|command):)(?:"(?![,:}\]\s])(?:\\.|[^"\n\\])+"|'[^'\n\\"]+'|[^\s"'\\]{8,})`,
+    'gi',
+  ),
+  // A key by which the API server encrypts.
+  /(\bsecret: ["']?)[A-Za-z0-9+/]{22,}={0,2}(?![\w./-])/g,
+  // A header, of any scheme.
+  /(\bauthorization(?:\\*["'])?[ \t]*[:=][ \t]*(?:\\*["'])?(?:basic|bearer|digest|negotiate|token) )[^\s"'\\,;]+/gi,
+  /(\bauthorization(?:\\*["'])?[ \t]*[:=][ \t]*(?:\\*["'])?)[\w.~+/-]{20,}=*/gi,
+  /(\bbearer )[\w.~+/-]{16,}=*/gi,
+  // The password in a URL.
+  /(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@"']*:)[^\s/@"'\\]+(?=@)/gi,
+  // kubeadm's certificate key. Other numbers of this length are hashes and containers.
+  /(certificate[-_ ]?key(?:["'\s:=,]|\\[n"])+)[0-9a-f]{64}(?![0-9a-z])/gi,
+];
+
 /** Shapes of secrets that nobody registered. A digest after `sha256:` is no secret, and stays. */
 const SHAPES: readonly RegExp[] = [
   // One that is cut off ends with the text of a JSON document that it stands in.
   /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----[^"]*?(?:-----END \1-----|(?=")|$)/g,
   // A bootstrap token.
   /(?<![a-z0-9.:/-])[a-z0-9]{6}\.[a-z0-9]{16}(?![a-z0-9.-])/g,
-  // A certificate key; a file's hash among the facts is called so.
-  /(?<![0-9a-zA-Z:/@_-])(?<!"sha256": ")[0-9a-f]{64}(?![0-9a-zA-Z])/g,
-  // Private keys and tokens of kubeconfigs.
-  /(?<=\b(?:client-key-data|token|password): )[^\s"']{8,}/g,
+  // A certificate key, alone in a line as kubeadm prints it.
+  /^[0-9a-f]{64}$/gm,
   // A Service account's token, or any other JWT.
   /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
+  // Tokens of GitHub, GitLab and Slack.
+  /\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-)[\w-]{16,}/g,
 ];
 
 /** Shorter values would blot out ordinary words. */
@@ -33,9 +65,12 @@ export interface Masker {
 /** A masker that knows every Secret in `known`, however deep. */
 export function masker(known?: unknown): Masker {
   const values = new Set<string>();
+  /** The longest first: one may be a part of another. Made anew when one was added. */
+  let longestFirst: readonly string[] | undefined;
   const add = (value: string): void => {
     for (const part of [value.trim(), ...value.split('\n').map((one) => one.trim())]) {
       if (part.length < SHORTEST || /^-----(?:BEGIN|END)/.test(part)) continue;
+      longestFirst = undefined;
       values.add(part);
       // As it stands in JSON, in base64 and in a shell's quotes.
       values.add(JSON.stringify(part).slice(1, -1));
@@ -50,8 +85,10 @@ export function masker(known?: unknown): Masker {
 
   const text = (given: string): string => {
     let masked = given;
-    for (const value of [...values].sort((a, b) => b.length - a.length)) masked = masked.replaceAll(value, MASKED);
+    longestFirst ??= [...values].sort((a, b) => b.length - a.length);
+    for (const value of longestFirst) masked = masked.replaceAll(value, MASKED);
     for (const shape of SHAPES) masked = masked.replace(shape, MASKED);
+    for (const shape of NAMED) masked = masked.replace(shape, `$1${MASKED}`);
     return masked;
   };
   const value = <T>(given: T): T => {

@@ -29,9 +29,13 @@ section kernel-messages journalctl -k -n 100 --no-pager
 if command -v crictl >/dev/null; then
   section containers crictl --runtime-endpoint unix:///run/containerd/containerd.sock ps -a
 fi
-# As the kubelet keeps them: neither crictl nor a runtime that answers is needed. The youngest 24.
+# Only what Kubernetes, its networks and kbuild run: what other pods print may be secret. NAMESPACE_POD_UID/CONTAINER/, as the
+# kubelet keeps them: neither crictl nor a runtime that answers is needed. The youngest 24.
+namespaces='kube-system kube-public kube-node-lease kube-flannel calico-system calico-apiserver tigera-operator'
+set -- /var/log/pods/kbuild-check-*_*/*/*.log
+for namespace in $namespaces; do set -- "$@" /var/log/pods/"$namespace"_*/*/*.log; done
 # shellcheck disable=SC2012 # the kubelet names these files
-ls -t /var/log/pods/*/*/*.log 2>/dev/null | head -n 24 | while read -r file; do
+ls -t -- "$@" 2>/dev/null | head -n 24 | while read -r file; do
   section "log ${file#/var/log/pods/}" tail -n 60 -- "$file"
 done
 if [ -e /etc/kubernetes/admin.conf ] && command -v kubectl >/dev/null; then
@@ -39,6 +43,10 @@ if [ -e /etc/kubernetes/admin.conf ] && command -v kubectl >/dev/null; then
   section readyz "$@" get --raw '/readyz?verbose' --request-timeout=5s
   # An API that does not answer would be waited for three times.
   if "$@" get --raw /livez --request-timeout=3s >/dev/null 2>&1; then
-    for kind in nodes pods events; do section "$kind" "$@" get "$kind" -A -o wide --request-timeout=10s; done
+    for kind in nodes pods; do section "$kind" "$@" get "$kind" -A -o wide --request-timeout=10s; done
+    # Nodes have their events in default.
+    for namespace in default kube-system kube-flannel calico-system calico-apiserver tigera-operator; do
+      section "events $namespace" "$@" get events -n "$namespace" -o wide --request-timeout=10s
+    done
   fi
 fi

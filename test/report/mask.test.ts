@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { masker } from '../../src/report/mask.ts';
 import { Secret } from '../../src/shell/secret.ts';
@@ -21,7 +22,35 @@ test('a secret that becomes known later is masked from then on', () => {
 
 test.each([
   ['a bootstrap token', 'token abcdef.0123456789abcdef used', 'token (secret) used'],
-  ['a certificate key', `key ${'a1'.repeat(32)}`, 'key (secret)'],
+  ['a certificate key', `--certificate-key ${'a1'.repeat(32)} \\`, '--certificate-key (secret) \\'],
+  [
+    'what kubeadm prints of one',
+    `[upload-certs] Using certificate key:\n${'a1'.repeat(32)}\n`,
+    '[upload-certs] Using certificate key:\n(secret)\n',
+  ],
+  [
+    'one in a log of JSON',
+    `"key:\\n Certificate key: ${'a1'.repeat(32)}\\n"`,
+    '"key:\\n Certificate key: (secret)\\n"',
+  ],
+  ['a password in JSON', '{"user":"a","password":"h\\"2,x","n":1}', '{"user":"a","password":"(secret)","n":1}'],
+  [
+    'a password in JSON within JSON',
+    String.raw`{"m":"{\"dbPassword\": \"hunter2\"}"}`,
+    String.raw`{"m":"{\"dbPassword\": \"(secret)\"}"}`,
+  ],
+  ['a login of a registry', '{"auths":{"r":{"auth":"dTpw"}}}', '{"auths":{"r":{"auth":"(secret)"}}}'],
+  ['a variable', 'env DB_PASSWORD=hunter2 USER=a', 'env DB_PASSWORD=(secret) USER=a'],
+  ['a quoted variable', `API_KEY="a b" x`, 'API_KEY=(secret) x'],
+  ['a parameter of a query', 'GET /x?access_token=abc&b=1', 'GET /x?access_token=(secret)&b=1'],
+  ['an argument', 'tool --client-secret hunter2 -v', 'tool --client-secret (secret) -v'],
+  ['a short password of YAML in quotes', 'password: "x y"', 'password: (secret)'],
+  ['a key of the API server', 'secret: AESGCMkeyAESGCMkeyAESGCMkeyAESGCMkey0w0w0w0=', 'secret: (secret)'],
+  ['basic authorization', 'Authorization: Basic dXNlcjpwYXNz', 'Authorization: Basic (secret)'],
+  ['a header in JSON', '{"Authorization":"Bearer abc.def"}', '{"Authorization":"Bearer (secret)"}'],
+  ['a bearer token', 'sent Bearer abcdefghijklmnop0123', 'sent Bearer (secret)'],
+  ['a URL with a password', 'proxy http://me:hunter2@proxy:3128/ used', 'proxy http://me:(secret)@proxy:3128/ used'],
+  ['a token of GitHub', 'ghp_0123456789abcdefghijABCDEFGHIJ012345', '(secret)'],
   ['a private key', 'a\n-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nb', 'a\n(secret)\nb'],
   ['a private key that was cut off', 'a -----BEGIN OPENSSH PRIVATE KEY-----\nMII', 'a (secret)'],
   ['a kubeconfig', 'client-key-data: LS0tLS1CRUdJTg==', 'client-key-data: (secret)'],
@@ -35,7 +64,53 @@ test('a JSON document stays one, and keeps the hashes of files', () => {
   expect(JSON.parse(shown)).toEqual({ ...facts, key: '(secret)' });
 });
 
+const HASH = '0123456789abcdef'.repeat(4);
+
+test.each([
+  ['hashes of what a service uses', `{"applied":{"kubelet":"${HASH}"}}`],
+  ['containers', `task ${HASH} runs, sandbox "${HASH}"`],
+  ['the hash of the CA', `--discovery-token-ca-cert-hash sha256:${HASH}`],
+  ['the name of a Secret', 'secret "kubeadm-certs" not found; secretName: web-tls, secret="default/web-tls"'],
+  ['flags about tokens', '--automount-service-account-token=false --authentication-token-webhook-cache-ttl=10s'],
+  ['files of tokens and keys', '--service-account-key-file=/etc/kubernetes/pki/sa.pub --token-auth-file=/x/tokens.csv'],
+  ['references of the inventory', 'password: env:REGISTRY_PASSWORD, sudoPassword: file:/run/sudo'],
+  ['modes of authorization', 'authorization:\n  mode: Webhook\nauthorization: denied, --authorization-mode=Node,RBAC'],
+  ['words', 'Basic constraints; the bearer of this; a password is asked for; token cleaner; kubernetes://a:6443'],
+  ['addresses', 'https://10.0.0.1:6443/healthz http://[fd00::1]:2379 user@host registry:5000/a@sha256:1'],
+])('%s stay', (_, given) => {
+  expect(masker().text(given)).toBe(given);
+});
+
 test('digests and ordinary words stay', () => {
   const digest = `sha256:${'0'.repeat(64)} registry.k8s.io/pause@sha256:${'a'.repeat(64)} kubelet 1.36.3`;
   expect(masker({ short: Secret.of('k8s') }).text(digest)).toBe(digest);
+});
+
+test('any JSON document with words of secrets in it stays one', () => {
+  const words = [
+    'password',
+    'DB_TOKEN',
+    '=',
+    ': ',
+    '"',
+    "'",
+    '\\',
+    ',',
+    '}',
+    ' ',
+    '\n',
+    'Authorization: Basic ',
+    '--secret-key ',
+    'x',
+  ];
+  const piece = fc.array(fc.constantFrom(...words), { maxLength: 12 }).map((list) => list.join(''));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(piece, piece), { maxLength: 4 }), (entries) => {
+      for (const indent of [0, 2])
+        expect(
+          () => JSON.parse(masker().text(JSON.stringify(Object.fromEntries(entries), undefined, indent))) as unknown,
+        ).not.toThrow();
+    }),
+    { numRuns: 2000 },
+  );
 });
