@@ -40,7 +40,7 @@ export const runSave = (outer: Context, flags: Flags, [file]: readonly string[])
     if (existsSync(path)) throw new UsageError(`${path} is there already; nothing was written`);
     const control = memberHost(inventory, connected.watch.fleet());
     refuseForeign(run, [control.name]);
-    const lock = await lockHosts(connected.remotes, holder(context, 'etcd snapshot save'));
+    const lock = await lockHosts(connected.remotes, holder(run, 'etcd snapshot save'));
     try {
       makeFolder(dirname(path));
       const status = await snapshotTo(run, connected.on, control, path, 'asked for');
@@ -146,7 +146,7 @@ export const runRestore = (outer: Context, flags: Flags, [file]: readonly string
       `This puts ${inventory.name} back to ${snapshot}: every change since then is lost, and the API is away meanwhile.\n`,
     );
     if (!(await confirmed(run, `Restore ${hosts.map(({ name }) => name).join(', ')}?`))) return 0;
-    const lock = await lockHosts(connected.remotes, holder(context, 'etcd snapshot restore'));
+    const lock = await lockHosts(connected.remotes, holder(run, 'etcd snapshot restore'));
     try {
       const say = (what: string): void => context.err(`${what}\n`);
       await restoreControlPlane(connected.on, { inventory, ...about, snapshot, id: run.runId, say });

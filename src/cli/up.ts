@@ -74,12 +74,17 @@ export async function carryOut(
   typed: Confirmed = new Set(),
 ): Promise<number> {
   const { connected, context, flags, inventory, emit, signal } = run;
-  const lock = await lockHosts(connected.remotes, holder(context, command));
+  const lock = await lockHosts(connected.remotes, holder(run, command));
   emit({ kind: 'locked', hosts: connected.remotes.length });
   void lock.lost.then((error) => run.abort(error));
   let lease: Lease | undefined;
   try {
-    lease = await holdLease(() => apiHost(connected), holder(context, command), { isGone });
+    lease = await holdLease(() => apiHost(connected), holder(run, command), {
+      isGone,
+      signal,
+      onWait: (heldBy) =>
+        context.err(`the cluster is locked: held ${heldBy}; if that is not renewed within 45 s, this run takes it\n`),
+    });
     void lease.lost.then((error) => run.abort(error));
     if (!stillCounts(connected.watch.fleet(), lock, context.nowMs() - connected.lookedAtMs))
       await connected.lookAgain();

@@ -3,7 +3,7 @@ import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../inventory/api-server.ts';
 import type { Remote } from '../remote/remote.ts';
 import { script } from '../templates.ts';
 import { pause as realPause, type Pause } from '../transport/pause.ts';
-import { describe, type LockHolder } from './lock.ts';
+import { describe, type LockHolder } from './lock-holder.ts';
 
 /** A control plane whose API answers, and the URL of its own API server. */
 export interface ApiHost {
@@ -13,61 +13,67 @@ export interface ApiHost {
 
 /** The lock of a cluster, beside those of its hosts: also for inventories that have no host in common. */
 export interface Lease {
-  /** Settles when somebody else has it: the run must stop. Never after `release`. */
+  /** Settles when another run holds it: this run must stop. Never after `release`. */
   readonly lost: Promise<Error>;
   release(): Promise<void>;
 }
 
-/** Without a renewal for so long a Lease is free, in s. */
+/** A Lease that does not change for so long is free, in s. */
 const SECONDS_HELD = 45;
 const RENEW_MS = 15_000;
+/** How often another run's Lease is observed, to see whether it is renewed. */
+const OBSERVE_MS = 3000;
 
 /** How a Lease is waited for. */
 export interface LeaseOptions {
   readonly pause?: Pause;
-  /** True when the holder that the Lease names (`by USER@MACHINE (pid N) …`) is known to be dead. */
+  /** A clock that only goes forward, in ms. */
+  readonly clockMs?: () => number;
+  /** True when the run that the Lease names (`by USER@MACHINE (pid N) …`) is known to have ended. */
   readonly isGone?: (heldBy: string) => boolean;
+  /** Another run's Lease was found, and is observed now: it may be left from a run that was killed. */
+  readonly onWait?: (heldBy: string) => void;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
 }
+
+/** A Lease of another run, as it was observed first. */
+interface Sighting {
+  /** The object's version: each renewal changes it. */
+  readonly version: string;
+  readonly atMs: number;
+}
+
+/** What became of one try. `silent`: no API answers. */
+type Tried = 'taken' | 'observed' | 'silent';
 
 /**
  * Takes the Lease kbuild in kube-system and renews it. Where no API answers (`find` returns undefined) it is taken as soon
  * as one does. An API that does not answer for a while costs nothing: the hosts' locks hold meanwhile.
- * @throws Refused when somebody else holds it.
+ *
+ * Another run's Lease is free when it has not changed for 45 s by the clock of this process. The times in it are another
+ * host's, and two hosts' clocks may differ by more than that.
+ * @throws Refused when another run renews it; the signal's reason
  */
 export async function holdLease(
   find: () => ApiHost | undefined,
   holder: LockHolder,
-  { pause = realPause, isGone = () => false }: LeaseOptions = {},
+  options: LeaseOptions = {},
 ): Promise<Lease> {
-  const line = describe(holder);
+  const { pause = realPause, signal } = options;
   const over = new AbortController();
-  let taken = false;
-  const take = async (): Promise<void> => {
-    const api = find();
-    if (api === undefined) return;
-    const ask = (): Promise<string> => api.remote.run(command('take', api, line)).catch(() => '');
-    let said = await ask();
-    const other = /^held (by .*)$/.exec(said.trim())?.[1];
-    if (!taken && other !== undefined && isGone(other)) {
-      // A kbuild that was killed on this machine: the same command must not wait for its Lease. Freed only if still its.
-      await api.remote.run(command('free', api, other)).catch(() => '');
-      said = await ask();
-    }
-    taken ||= said.startsWith('locked');
-    if (said.startsWith('held'))
-      throw new Refused(
-        'cluster',
-        `locked: ${said.trim()}`,
-        'wait until it is done; if nobody works there any more: kbuild unlock --force',
-      );
-  };
-  await take();
+  const trial = trialOf(find, describe(holder), options);
+  while ((await trial.next()) === 'observed') {
+    await pause(OBSERVE_MS, signal);
+    signal?.throwIfAborted();
+  }
   const lost = new Promise<Error>((resolve) => {
     const renew = async () => {
+      let last: Tried = 'taken';
       for (;;) {
-        await pause(RENEW_MS, over.signal);
+        await pause(last === 'observed' ? OBSERVE_MS : RENEW_MS, over.signal);
         if (over.signal.aborted) return;
-        await take();
+        last = await trial.next();
       }
     };
     renew().catch((error: unknown) => {
@@ -78,24 +84,82 @@ export async function holdLease(
     lost,
     async release() {
       over.abort();
-      const api = taken ? find() : undefined;
+      await trial.free();
+    },
+  };
+}
+
+/** Takes or renews the Lease, one try after another. */
+function trialOf(
+  find: () => ApiHost | undefined,
+  line: string,
+  { clockMs = () => performance.now(), isGone = () => false, onWait }: LeaseOptions,
+) {
+  let isTaken = false;
+  let sighting: Sighting | undefined;
+
+  const take = (api: ApiHost): Promise<string> => {
+    const isStale = sighting !== undefined && clockMs() - sighting.atMs >= SECONDS_HELD * 1000;
+    const stale = isStale ? sighting!.version : '';
+    return api.remote.run(command('take', api, line, stale)).catch(() => '');
+  };
+  const refused = (heldBy: string): Refused =>
+    new Refused(
+      'cluster',
+      `locked: held ${heldBy}`,
+      'wait until that run has ended; if it cannot end any more: kbuild unlock --force',
+    );
+
+  async function next(): Promise<Tried> {
+    const api = find();
+    if (api === undefined) return 'silent';
+    let said = await take(api);
+    const first = seen(said);
+    if (!isTaken && first !== undefined && isGone(first.heldBy)) {
+      // A kbuild that was killed on this machine: the same command must not wait for its Lease. Freed only if still its.
+      await api.remote.run(command('free', api, first.heldBy)).catch(() => '');
+      said = await take(api);
+    }
+    if (said.startsWith('locked')) {
+      isTaken = true;
+      sighting = undefined;
+      return 'taken';
+    }
+    const other = seen(said);
+    if (other === undefined) return 'silent';
+    if (isTaken || (sighting !== undefined && sighting.version !== other.version)) throw refused(other.heldBy);
+    if (sighting === undefined) onWait?.(other.heldBy);
+    sighting ??= { version: other.version, atMs: clockMs() };
+    return 'observed';
+  }
+
+  return {
+    next,
+    async free(): Promise<void> {
+      const api = isTaken ? find() : undefined;
       if (api !== undefined) await api.remote.run(command('free', api, line)).catch(() => '');
     },
   };
 }
 
-/** Who holds the cluster's Lease, in words; undefined when nobody does. @throws CommandError when the API does not answer. */
+/** Whose Lease it is, and its version, of what the script said. */
+function seen(said: string): { readonly version: string; readonly heldBy: string } | undefined {
+  const [, version, heldBy] = /^held (\S+) (by .*)$/.exec(said.trim()) ?? [];
+  return version === undefined ? undefined : { version, heldBy: heldBy! };
+}
+
+/** Who holds the cluster's Lease, in words; undefined when no run does. @throws CommandError when the API does not answer. */
 export async function whoHoldsLease(api: ApiHost): Promise<string | undefined> {
   const said = (await api.remote.run(command('show', api, ''))).trim();
   return said === '' ? undefined : said.replace(/^held (?:by )?/, '');
 }
 
-/** Frees the Lease, whoever holds it. @throws CommandError when the API does not answer. */
+/** Frees the Lease of any run. @throws CommandError when the API does not answer. */
 export async function forceFreeLease(api: ApiHost): Promise<void> {
   await api.remote.run(command('force', api, ''));
 }
 
-const command = (action: 'take' | 'free' | 'show' | 'force', { server }: ApiHost, holder: string) => ({
+const command = (action: 'take' | 'free' | 'show' | 'force', { server }: ApiHost, holder: string, stale = '') => ({
   ...script('linux/lease.sh', {
     ACTION: action,
     ADMIN: `${ADMIN_CONF}:${SUPER_ADMIN_CONF}`,
@@ -103,6 +167,7 @@ const command = (action: 'take' | 'free' | 'show' | 'force', { server }: ApiHost
     HOLDER: holder,
     QUOTED: JSON.stringify(holder),
     SECONDS_HELD,
+    STALE: stale,
   }),
   title: `${action} the cluster's lease`,
 });

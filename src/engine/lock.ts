@@ -4,16 +4,7 @@ import type { Held, Remote } from '../remote/remote.ts';
 import { powershell, script } from '../templates.ts';
 import { pause as realPause, type Pause } from '../transport/pause.ts';
 import { eachLimit } from '../each-limit.ts';
-
-/** Who takes a lock: what others are told. */
-export interface LockHolder {
-  /** `user@machine` */
-  readonly who: string;
-  readonly pid: number;
-  /** ISO 8601 */
-  readonly since: string;
-  readonly command: string;
-}
+import { describe, type LockHolder } from './lock-holder.ts';
 
 /** The locks of all hosts of a run. */
 export interface Lock {
@@ -201,10 +192,6 @@ async function takeAgain(remote: Lockable, line: string, { pause, nowMs, over }:
     }
   }
 }
-
-/** A holder in words, as it stands in a lock. */
-export const describe = ({ who, pid, since, command }: LockHolder): string =>
-  `by ${who} (pid ${String(pid)}) since ${since}: ${command}`.replaceAll(/\s+/g, ' ');
 
 /** Who holds a host's lock, in words; undefined when nobody does. */
 export const whoHolds = (remote: Lockable): Promise<string | undefined> => lockHolder(remote, 'no');

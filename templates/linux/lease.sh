@@ -1,16 +1,16 @@
-# The lock of a whole cluster: the Lease kbuild in kube-system. ACTION: take (also renews), free, show, force (frees it
-# whoever holds it). ADMIN: kubeconfigs, by colons; the first that is there counts. SERVER: API server. HOLDER: who takes it; QUOTED: the same as a JSON string.
-# SECONDS_HELD: without a renewal for so long it is free. Says `locked`, `held` and by whom, or nothing.
+# The lock of a whole cluster: the Lease kbuild in kube-system. ACTION: take (also renews), free, show, force (frees that of
+# any run). ADMIN: kubeconfigs, by colons; the first that is there counts. SERVER: API server. HOLDER: who takes it; QUOTED:
+# the same as a JSON string. SECONDS_HELD is written into it. STALE: a version of another run's Lease that may be replaced.
+# Says `locked`; or `held`, when asked to take it with its version, and by whom; or nothing. The time in it is for people:
+# clocks of hosts differ.
 kube() {
   env -u HTTPS_PROXY -u https_proxy KUBECONFIG="$ADMIN" kubectl --server "$SERVER" --request-timeout=10s -n kube-system "$@"
 }
 found=$(kube get lease kbuild --ignore-not-found \
-  -o jsonpath='{.metadata.resourceVersion} {.spec.renewTime} {.spec.holderIdentity}')
+  -o jsonpath='{.metadata.resourceVersion} {.spec.holderIdentity}')
 version=${found%% *}
-rest=${found#* }
-renewed=${rest%% *}
-holder=${rest#* }
-if [ -z "$found" ]; then version='' renewed='' holder=''; fi
+holder=${found#* }
+if [ -z "$found" ]; then version='' holder=''; fi
 
 case $ACTION in
   show)
@@ -27,12 +27,9 @@ case $ACTION in
     ;;
 esac
 
-if [ -n "$holder" ] && [ "$holder" != "$HOLDER" ] && [ -n "$renewed" ]; then
-  age=$(($(date +%s) - $(date -d "$renewed" +%s)))
-  if [ "$age" -lt "$SECONDS_HELD" ]; then
-    echo "held $holder"
-    exit 0
-  fi
+if [ -n "$holder" ] && [ "$holder" != "$HOLDER" ] && [ "$version" != "$STALE" ]; then
+  echo "held $version $holder"
+  exit 0
 fi
 if [ -n "$version" ]; then verb=replace line="\"resourceVersion\":\"$version\","; else verb=create line=''; fi
 now=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)
@@ -41,7 +38,7 @@ if printf '{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{%s"
   "$line" "$QUOTED" "$SECONDS_HELD" "$now" | kube "$verb" -f - >/dev/null 2>/run/kbuild/lease.errors; then
   echo locked
 elif grep -q -e AlreadyExists -e Conflict -e 'object has been modified' /run/kbuild/lease.errors; then
-  echo 'held by somebody who takes it just now'
+  echo 'held unknown by another run, which takes it just now'
 else
   cat /run/kbuild/lease.errors >&2
   exit 1

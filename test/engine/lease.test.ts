@@ -7,12 +7,14 @@ const HOLDER = { who: 'alice@laptop', pid: 7, since: '2026-01-01T00:00:00Z', com
 /** An API server that answers in turn; a pause ends when the test says so. */
 function world(answers: readonly (string | Error)[]) {
   const asked: string[] = [];
+  const stale: string[] = [];
   const left = [...answers];
   const api: ApiHost = {
     server: 'https://10.0.0.1:6443',
     remote: {
       run: ({ script }) => {
         asked.push(/^ACTION=(\w+)$/m.exec(script)![1]!);
+        stale.push(/^STALE=(.*)$/m.exec(script)![1]!);
         const answer = left.shift() ?? '';
         return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
       },
@@ -28,7 +30,7 @@ function world(answers: readonly (string | Error)[]) {
     ticks.shift()?.();
     await new Promise((done) => setImmediate(done));
   };
-  return { api, asked, pause, tick };
+  return { api, asked, stale, pause, tick };
 }
 
 test('it is taken, renewed, and freed', async () => {
@@ -39,12 +41,46 @@ test('it is taken, renewed, and freed', async () => {
   expect(asked).toEqual(['take', 'take', 'free']);
 });
 
-test('who comes second is refused, and told who was first', async () => {
-  const { api, pause } = world(['held by bob@desk (pid 1) since 2026: kbuild up\n']);
-  await expect(holdLease(() => api, HOLDER, { pause })).rejects.toMatchObject({
+const BOB = 'by bob@desk (pid 1) since 2026: kbuild up';
+
+/** A pause that ends at once, and moves a clock. */
+function clock() {
+  let nowMs = 0;
+  const pause: Pause = (ms, signal) => {
+    if (signal?.aborted !== true) nowMs += ms;
+    return signal?.aborted === true ? Promise.resolve() : new Promise((done) => setImmediate(done));
+  };
+  return { pause, clockMs: () => nowMs };
+}
+
+test('a Lease that another run renews is refused with its holder', async () => {
+  const { api } = world([`held 5 ${BOB}\n`, `held 5 ${BOB}\n`, `held 6 ${BOB}\n`]);
+  const waits: string[] = [];
+  const options = { ...clock(), onWait: (heldBy: string) => void waits.push(heldBy) };
+  await expect(holdLease(() => api, HOLDER, options)).rejects.toMatchObject({
     exitCode: 7,
-    message: 'cluster: refused: locked: held by bob@desk (pid 1) since 2026: kbuild up',
+    message: `cluster: refused: locked: held ${BOB}`,
   });
+  expect(waits).toEqual([BOB]);
+});
+
+test('a Lease that does not change for 45 s by this process’ clock is taken, by its version', async () => {
+  const observed = Array.from({ length: 15 }, () => `held 5 ${BOB}\n`);
+  const { api, asked, stale } = world([...observed, 'locked\n']);
+  const { pause, clockMs } = clock();
+  const lease = await holdLease(() => api, HOLDER, { pause, clockMs });
+  // And what the renewal waits, which begins at once.
+  expect(clockMs() - 45_000).toBeLessThanOrEqual(15_000);
+  expect(asked).toHaveLength(16);
+  expect(new Set(stale.slice(0, 15))).toEqual(new Set(["''"]));
+  expect(stale[15]).toBe('5');
+  await lease.release();
+});
+
+test('a run that waits for a Lease ends when it is interrupted', async () => {
+  const { api } = world(Array.from({ length: 9 }, () => `held 5 ${BOB}\n`));
+  const signal = AbortSignal.abort(new Error('interrupted'));
+  await expect(holdLease(() => api, HOLDER, { ...clock(), signal })).rejects.toThrow('interrupted');
 });
 
 test('without an API it is taken as soon as one answers; until then nothing is asked, and nothing freed', async () => {
@@ -60,12 +96,23 @@ test('without an API it is taken as soon as one answers; until then nothing is a
   expect(asked).toEqual(['take', 'free']);
 });
 
-test('an API that does not answer is no loss; somebody else in it is', async () => {
-  const { api, pause, tick } = world(['locked\n', new Error('down'), 'held by bob\n']);
+test('an API that does not answer is no loss; another run’s Lease is', async () => {
+  const { api, pause, tick } = world(['locked\n', new Error('down'), 'held 9 by bob\n']);
   const lease = await holdLease(() => api, HOLDER, { pause });
   await tick();
   await tick();
   expect((await lease.lost).message).toContain('held by bob');
+});
+
+test('another run’s Lease that shows up with the API ends the run once it is renewed', async () => {
+  const { api, pause, tick } = world([`held 5 ${BOB}\n`, `held 5 ${BOB}\n`, `held 6 ${BOB}\n`]);
+  let up = false;
+  const lease = await holdLease(() => (up ? api : undefined), HOLDER, { pause });
+  up = true;
+  await tick();
+  await tick();
+  await tick();
+  expect((await lease.lost).message).toContain(`held ${BOB}`);
 });
 
 test('who holds it, in words', async () => {
@@ -74,7 +121,7 @@ test('who holds it, in words', async () => {
 });
 
 test('a holder that is known to be dead is not waited for: its Lease is freed, and no other’s', async () => {
-  const { api, asked, pause } = world(['held by alice@laptop (pid 6) since 2026: kbuild up\n', '', 'locked\n']);
+  const { api, asked, pause } = world(['held 5 by alice@laptop (pid 6) since 2026: kbuild up\n', '', 'locked\n']);
   const isGone = (heldBy: string): boolean => heldBy.startsWith('by alice@laptop (pid 6)');
   const lease = await holdLease(() => api, HOLDER, { pause, isGone });
   await lease.release();

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { forceUnlock, lockHosts, whoHolds, type LockHolder } from '../../src/engine/lock.ts';
+import { forceUnlock, lockHosts, whoHolds } from '../../src/engine/lock.ts';
+import type { LockHolder } from '../../src/engine/lock-holder.ts';
 import { CommandError, ConnectError } from '../../src/errors.ts';
 import {
   windowsRemote,

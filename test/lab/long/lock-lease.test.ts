@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lockHosts, whoHolds, type LockHolder } from '../../../src/engine/lock.ts';
+import { lockHosts, whoHolds } from '../../../src/engine/lock.ts';
+import type { LockHolder } from '../../../src/engine/lock-holder.ts';
 import { Refused } from '../../../src/errors.ts';
 import { fresh } from '../fresh.ts';
 import { kbuild, start } from '../kbuild.ts';

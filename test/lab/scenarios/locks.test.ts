@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { forceUnlock, lockHosts, whoHolds, type LockHolder } from '../../../src/engine/lock.ts';
+import { forceUnlock, lockHosts, whoHolds } from '../../../src/engine/lock.ts';
+import type { LockHolder } from '../../../src/engine/lock-holder.ts';
 import { Refused } from '../../../src/errors.ts';
 import { lockUsed } from '../../../src/facts/linux/lock-used.ts';
 import { sh } from '../../../src/shell/sh.ts';

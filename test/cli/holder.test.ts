@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { hostname, userInfo } from 'node:os';
+import { expect, test } from 'vitest';
+import { holder, isGone } from '../../src/cli/holder.ts';
+import { describe } from '../../src/engine/lock-holder.ts';
+
+const run = { runId: '20260101t120000z-0a1b2c3d', context: { nowMs: () => 0 } } as Parameters<typeof holder>[0];
+const mine = holder(run, 'up');
+/** A process id that no process has any more. */
+const ended = spawnSync('true').pid;
+
+test('a holder names its run, and where its process id means something', () => {
+  expect(describe(mine)).toMatch(
+    new RegExp(
+      `^by ${userInfo().username}@${hostname()} \\(pid ${String(process.pid)}\\) since 1970-01-01T00:00:00\\.000Z, run 20260101t120000z-0a1b2c3d in [0-9a-f]{8}: kbuild up$`,
+    ),
+  );
+});
+
+test('a run of this machine whose process has ended is gone, and one that runs is not', () => {
+  expect(isGone(describe({ ...mine, pid: ended }))).toBe(true);
+  expect(isGone(describe(mine))).toBe(false);
+});
+
+test('a run of the same user and machine name in another container is not known to be gone', () => {
+  const elsewhere = describe({ ...mine, pid: ended, run: '20260101t120000z-0a1b2c3d in 00000000' });
+  expect(isGone(elsewhere)).toBe(false);
+  expect(isGone(describe({ ...mine, pid: ended, run: 'without-a-realm' }))).toBe(false);
+  expect(isGone(`by ${mine.who} (pid ${String(ended)}) since ${mine.since}: kbuild up`)).toBe(false);
+});
