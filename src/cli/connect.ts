@@ -96,7 +96,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
       sudoPassword: async () => effective.ssh.sudoPassword ?? (await questions?.sudo(effective.ssh.user)),
       onSecret: run.onSecret,
       onJobFollowed: (summary) => run.emit({ kind: 'job-followed', host: host.name, summary }),
-      onJobWaits: (summary) => run.emit({ kind: 'job-waits', host: host.name, summary }),
+      onJobWaits: (summary, about) => run.emit({ kind: 'job-waits', host: about, summary }),
     });
     remotes.set(host.name, remote);
     return remote;

@@ -30,7 +30,10 @@ export async function tellFailures(run: Run, failures: ReadonlyMap<string, Error
 /** Only what kubeadm or the cluster made of a host is explained by its journals. */
 const saysMore = (error: Error): boolean =>
   error instanceof NotConverged ||
-  (error instanceof CommandError && /kube|etcd/i.test(`${error.command} ${error.stderr}`));
+  // A failure with a remedy of its own is explained already.
+  (error instanceof CommandError &&
+    error.remedy === undefined &&
+    /kube|etcd/i.test(`${error.command} ${error.stderr}`));
 
 async function lastWords(remotes: readonly HostRemote[], host: string): Promise<string> {
   const remote = remotes.find((one) => one.host.name === host);

@@ -15,7 +15,8 @@ import { upAgain } from './restart.ts';
 export interface JobTools {
   readonly runId: string;
   readonly onJobFollowed?: (summary: string) => void;
-  readonly onJobWaits?: (summary: string) => void;
+  /** `about` is the host that the work is about. */
+  readonly onJobWaits?: (summary: string, about: string) => void;
   readonly pause: Pause;
   readonly nowMs: () => number;
 }
@@ -41,11 +42,11 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
   const told = new Set<string>();
   const onWaits = (summary: string): void => {
     // Who comes back after a lost connection hears it again.
-    if (!told.has(summary)) tools.onJobWaits?.(summary);
+    if (!told.has(summary)) tools.onJobWaits?.(summary, job.command.about ?? host);
     told.add(summary);
   };
   for (;;) {
-    const { report, result } = await attempt(on, job, { ...tools, onJobWaits: onWaits }, started);
+    const { report, result } = await attempt(on, job, { ...tools, onWaits }, started);
     started ||= report.started;
     if (report.kind === 'ended') {
       const { status, stdout } = report;
@@ -59,7 +60,9 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
       });
       if (status === 0) return stdout;
       if (String(status).startsWith('SIG')) await upAgain(on, tools);
-      throw new CommandError(host, title, { status, stdout, stderr: result.stderr });
+      // What the job itself answered is about another host, where its command says so.
+      const about = typeof status === 'number' ? (job.command.about ?? host) : host;
+      throw new CommandError(about, title, { status, stdout, stderr: result.stderr });
     }
     if (report.kind === 'gone')
       throw new CommandError(host, title, {
@@ -75,7 +78,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
 async function attempt(
   on: Exchange,
   job: Job,
-  tools: JobTools,
+  tools: JobTools & { readonly onWaits: (summary: string) => void },
   started: boolean,
 ): Promise<{ readonly report: JobReport; readonly result: ExecResult }> {
   const mark = on.nonce();
@@ -85,7 +88,7 @@ async function attempt(
     const [word, kind, ...words] = line.split(' ');
     if (word !== mark) return;
     if (kind === 'follow') tools.onJobFollowed?.(`wait for ${words[0] ?? 'a job'}, which another run started`);
-    if (kind === 'waiting') tools.onJobWaits?.(words.join(' '));
+    if (kind === 'waiting') tools.onWaits(words.join(' '));
     // Everything was read: the folder may go.
     if (kind === 'end') channel.write('read\n');
   });

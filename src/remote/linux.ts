@@ -18,7 +18,7 @@ export interface LinuxRemoteOptions extends ExchangeTools {
   /** Told when a job of another run is waited for. */
   readonly onJobFollowed?: (summary: string) => void;
   /** Told what a job of this run waits for, as it says it: once for each thing. */
-  readonly onJobWaits?: (summary: string) => void;
+  readonly onJobWaits?: (summary: string, about: string) => void;
   readonly pause?: Pause;
   /** Told what `reveal` returned. */
   readonly onSecret?: (secret: Secret) => void;

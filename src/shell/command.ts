@@ -8,6 +8,8 @@ export interface Command<in out S extends Shell = Shell> {
   readonly script: string;
   /** What people see in summaries, errors and logs: one line, no parameters of scripts. */
   readonly title: string;
+  /** The host that the work is about, where another one does it: errors and events name this one. */
+  readonly about?: string;
   /** Makes the type invariant; never called. */
   readonly _shell?: (shell: S) => S;
 }

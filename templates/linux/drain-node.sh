@@ -1,4 +1,78 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Drains a node and notes that it was. Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, ANNOTATION (name=value).
-$KUBECTL drain "$NODE" --ignore-daemonsets --delete-emptydir-data --force --timeout "${SECONDS_TO_DRAIN}s"
-$KUBECTL annotate --overwrite node "$NODE" "$ANNOTATION"
+# Drains a node and notes that it was. Says every TELL_SECONDS which pods are still there, and which budget keeps them. A node
+# that this drain has cordoned is schedulable again when the drain fails; a cordon of an operator stays.
+# Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, TELL_SECONDS, DRAINED and CORDONED (names of annotations).
+started=$(date +%s)
+
+# Pods that a drain moves and that are still there: "namespace name state". Pods of DaemonSets and static pods stay.
+left() {
+  $KUBECTL get pods -A --field-selector "spec.nodeName=$NODE,status.phase!=Succeeded,status.phase!=Failed" -o go-template='
+{{- range .items}}{{$kind := ""}}{{range .metadata.ownerReferences}}{{$kind = .kind}}{{end}}
+{{- if and (ne $kind "DaemonSet") (ne $kind "Node")}}{{.metadata.namespace}} {{.metadata.name}} {{if .metadata.deletionTimestamp}}terminating since {{.metadata.deletionTimestamp}}{{end}}{{"\n"}}{{end}}
+{{- end}}'
+}
+
+# Budgets that allow no disruption now: "namespace name healthy needed selector".
+strict() {
+  $KUBECTL get poddisruptionbudgets -A -o go-template='
+{{- range .items}}{{if not .status.disruptionsAllowed}}{{.metadata.namespace}} {{.metadata.name}} {{or .status.currentHealthy 0}} {{or .status.desiredHealthy 0}} {{range $key, $value := .spec.selector.matchLabels}}{{$key}}={{$value}},{{end}}
+{{- range .spec.selector.matchExpressions}}{{if eq .operator "Exists"}}{{.key}}{{else if eq .operator "DoesNotExist"}}!{{.key}}{{else}}{{.key}} {{if eq .operator "In"}}in{{else}}notin{{end}} ({{range $i, $value := .values}}{{if $i}},{{end}}{{$value}}{{end}}){{end}},{{end}}{{"\n"}}{{end}}
+{{- end}}'
+}
+
+# "namespace pod: text" of the pods here that a strict budget keeps.
+kept() {
+  strict | while read -r namespace budget healthy needed selector; do
+    $KUBECTL -n "$namespace" get pods --field-selector "spec.nodeName=$NODE" -l "${selector%,}" -o name | while read -r pod; do
+      echo "$namespace ${pod#pod/}: kept by PodDisruptionBudget $budget, which allows no disruption ($healthy healthy, $needed needed)"
+    done
+  done
+}
+
+# What keeps the node, in one line. What cannot be asked now is left out.
+why() {
+  kept >kept 2>/dev/null || :
+  left >left 2>/dev/null || :
+  awk '
+    FILENAME == "kept" { at = index($0, ": "); by[substr($0, 1, at - 1)] = substr($0, at + 2); next }
+    {
+      pod = $1 " " $2; total += 1
+      state = $0; sub(/^[^ ]+ [^ ]+ ?/, "", state)
+      text = (pod in by) ? by[pod] : (state == "" ? "not evicted yet" : state)
+      if (total <= 5) said = said (total > 1 ? "; " : "") $1 "/" $2 " (" text ")"
+    }
+    END { print (total == 0 ? "no pod is left" : said (total > 5 ? "; " (total - 5) " more pods" : "")) }' kept left
+}
+
+seconds() { echo $(($(date +%s) - started)); }
+
+unschedulable=$($KUBECTL get node "$NODE" -o 'jsonpath={.spec.unschedulable}')
+if [ "$unschedulable" != true ]; then
+  $KUBECTL patch node "$NODE" --type merge -p "{\"metadata\":{\"annotations\":{\"$CORDONED\":\"true\"}},\"spec\":{\"unschedulable\":true}}"
+fi
+
+$KUBECTL drain "$NODE" --ignore-daemonsets --delete-emptydir-data --force --timeout "${SECONDS_TO_DRAIN}s" >drained 2>errors &
+drain=$!
+told=$started
+while kill -0 "$drain" 2>/dev/null; do
+  if [ $(($(date +%s) - told)) -ge "$TELL_SECONDS" ]; then
+    told=$(date +%s)
+    echo "waiting: pods leave $NODE since $(seconds) s: $(why)"
+  fi
+  sleep 1
+done
+status=0
+wait "$drain" || status=$?
+if [ "$status" -ne 0 ]; then
+  echo "after $(seconds) s pods are still on $NODE: $(why)" >&2
+  grep -v -e 'will retry after' -e '^Warning: ' errors | tail -n 3 >&2 || :
+  cordoned=$($KUBECTL get node "$NODE" -o "go-template={{with .metadata.annotations}}{{index . \"$CORDONED\"}}{{end}}")
+  if [ "$cordoned" = true ]; then
+    $KUBECTL patch node "$NODE" --type merge -p "{\"metadata\":{\"annotations\":{\"$CORDONED\":null}},\"spec\":{\"unschedulable\":null}}"
+    echo "$NODE takes pods again" >&2
+  else
+    echo "$NODE stays cordoned, as it was before" >&2
+  fi
+  exit "$status"
+fi
+$KUBECTL annotate --overwrite node "$NODE" "$DRAINED=true"

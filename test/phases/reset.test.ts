@@ -1,3 +1,4 @@
+import { CommandError } from '../../src/errors.ts';
 import { describe, expect, test } from 'vitest';
 import { leavingOf } from '../../src/cluster/leaving.ts';
 import { removalRefusals } from '../../src/cluster/removal-refusals.ts';
@@ -123,6 +124,19 @@ describe('one worker of a live cluster', () => {
     const { on, sent } = recordingOn();
     await drain!.change.apply!(on);
     expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', name: 'drain', script: expect.stringContaining('SECONDS_TO_DRAIN=91\n') as string }]); // prettier-ignore
+  });
+
+  test('whose drain fails is the host that the error names, with what to do', async () => {
+    const [drain] = leaving(fleet, { timeoutMs: 1000 });
+    const { on, sent } = recordingOn({
+      job: (_, { title, about }) => {
+        throw new CommandError(about!, title, { status: 1, stdout: '', stderr: 'pods are still on w1' });
+      },
+    });
+    const error: unknown = await drain!.change.apply!(on).catch((failure: unknown) => failure);
+    expect(sent).toMatchObject([{ host: 'cp1' }]);
+    expect(error).toMatchObject({ host: 'w1', message: 'w1: status 1: drain w1\npods are still on w1' });
+    expect((error as CommandError).remedy).toContain('`kbuild remove w1 --no-drain`');
   });
 
   test('that was drained to the end is not drained again', () => {

@@ -5,7 +5,7 @@ import { memberHost } from '../../cluster/member-host.ts';
 import { membersOf, removeMembers, type BeforeMembership } from '../../cluster/members.ts';
 import { gate } from '../../cluster/quorum.ts';
 import type { Change, Step, Target } from '../../engine/step.ts';
-import { Refused } from '../../errors.ts';
+import { CommandError, Refused } from '../../errors.ts';
 import type { NodeView } from '../../facts/cluster.ts';
 import type { Fleet } from '../../facts/fleet.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
@@ -15,6 +15,20 @@ import { script } from '../../templates.ts';
 
 /** Annotation of a node that kbuild has drained to the end: an interrupted drain is gone on with. */
 const DRAINED = 'kbuild.dev/drained';
+
+/** Annotation of a node that kbuild's drain has cordoned: it is taken back when the drain fails. */
+const CORDONED = 'kbuild.dev/cordoned';
+
+/** A drain says so often what it waits for, in s. */
+const TELL_SECONDS = 30;
+
+/** The same error with what an operator can do, where the drain itself failed. */
+function withDrainRemedy(error: unknown, node: string): unknown {
+  if (!(error instanceof CommandError) || typeof error.status !== 'number') return error;
+  const { host, command, status, stdout, stderr } = error;
+  const remedy = `let the budget allow a disruption (more replicas, or another budget), give the pods more time: \`kbuild remove ${node} --drain-timeout 15m\`, or end them with the node: \`kbuild remove ${node} --no-drain\``;
+  return new CommandError(host, command, { status, stdout, stderr }, remedy);
+}
 
 /** The cluster, and who leaves it. */
 interface Parting {
@@ -45,17 +59,27 @@ export const drained = (drain: Drain): AnyStep => ({
     if (drain === 'no' || node === undefined || (node.unschedulable && DRAINED in node.annotations)) return [];
     const { inventory, host, fleet } = target;
     const control = acting(fleet, host.name);
-    const command = script('linux/drain-node.sh', {
-      KUBECTL: kubectl(inventory, control).join(' '),
-      NODE: host.name,
-      SECONDS_TO_DRAIN: Math.ceil(drain.timeoutMs / 1000),
-      ANNOTATION: `${DRAINED}=true`,
-    });
+    const command = {
+      ...script('linux/drain-node.sh', {
+        KUBECTL: kubectl(inventory, control).join(' '),
+        NODE: host.name,
+        SECONDS_TO_DRAIN: Math.ceil(drain.timeoutMs / 1000),
+        TELL_SECONDS,
+        DRAINED,
+        CORDONED,
+      }),
+      title: `drain ${host.name}`,
+      about: host.name,
+    };
     return [
       {
         summary: `drain ${host.name} (found ${node.ready ? 'Ready' : 'not Ready'})`,
         apply: async (on) => {
-          await on(control).job('drain', command);
+          try {
+            await on(control).job('drain', command);
+          } catch (error) {
+            throw withDrainRemedy(error, host.name);
+          }
         },
       },
     ];

@@ -1,0 +1,77 @@
+/** The script of a drain, with a kubectl that a test speaks for. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { script } from '../../src/templates.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kbuild-drain-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Drains w1; `drain` is what `kubectl drain` does, `cordoned` whether an operator has cordoned the node before. */
+function drained(drain: string, cordoned: '' | 'true') {
+  const kubectl = join(folder, 'kubectl');
+  writeFileSync(
+    kubectl,
+    `#!/bin/sh
+echo "$*" | head -n 1 >>${folder}/asked
+case "$*" in
+  'get node w1 -o jsonpath'*) printf %s '${cordoned}' ;;
+  'get node w1 -o go-template'*) if grep -q '"kbuild.dev/cordoned":"true"' ${folder}/asked; then echo true; fi ;;
+  'get pods -A '*) printf 'default web-0 \\ndefault slow-1 terminating since 2026-01-01T00:00:00Z\\n' ;;
+  'get poddisruptionbudgets '*) printf 'default web 1 1 app=web,\\n' ;;
+  '-n default get pods '*) case "$*" in *' -l app=web -o name') echo pod/web-0 ;; esac ;;
+  'drain '*) ${drain} ;;
+esac
+`,
+  );
+  chmodSync(kubectl, 0o755);
+  const command = script('linux/drain-node.sh', {
+    KUBECTL: kubectl,
+    NODE: 'w1',
+    SECONDS_TO_DRAIN: 300,
+    TELL_SECONDS: 1,
+    DRAINED: 'kbuild.dev/drained',
+    CORDONED: 'kbuild.dev/cordoned',
+  });
+  const ran = spawnSync('sh', ['-eu', '-c', command.script], { cwd: folder, encoding: 'utf8' });
+  return { ...ran, asked: readFileSync(join(folder, 'asked'), 'utf8') };
+}
+
+const KEPT =
+  'default/web-0 (kept by PodDisruptionBudget web, which allows no disruption (1 healthy, 1 needed)); default/slow-1 (terminating since 2026-01-01T00:00:00Z)';
+
+describe('a drain', () => {
+  test('says which pods are still there and which budget keeps them, while it waits and when it fails', () => {
+    const { status, stdout, stderr } = drained('sleep 2; echo "error: global timeout reached" >&2; exit 1', '');
+    expect(stdout).toMatch(/^waiting: pods leave w1 since \d+ s: /m);
+    expect(stdout).toContain(KEPT);
+    expect(stderr).toMatch(/^after \d+ s pods are still on w1: /);
+    expect(stderr).toContain(KEPT);
+    expect(stderr).toContain('error: global timeout reached');
+    expect(status).toBe(1);
+  });
+
+  test('that fails gives the node back that it has cordoned', () => {
+    const { asked, stderr } = drained('exit 1', '');
+    expect(asked).toContain('{"metadata":{"annotations":{"kbuild.dev/cordoned":null}},"spec":{"unschedulable":null}}');
+    expect(stderr).toContain('w1 takes pods again');
+  });
+
+  test('that fails leaves the cordon of an operator', () => {
+    const { asked, stderr } = drained('exit 1', 'true');
+    expect(asked).not.toContain('unschedulable":null');
+    expect(stderr).toContain('w1 stays cordoned, as it was before');
+  });
+
+  test('that ends notes it on the node, and leaves it cordoned', () => {
+    const { status, asked } = drained('exit 0', '');
+    expect(status).toBe(0);
+    expect(asked).toContain('annotate --overwrite node w1 kbuild.dev/drained=true');
+    expect(asked).not.toContain('unschedulable":null');
+  });
+});
