@@ -1,5 +1,6 @@
 import { FactError, Refused } from '../errors.ts';
 import type { Fleet, Observed } from '../facts/fleet.ts';
+import { isControlPlane } from '../facts/joined.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { selects } from '../inventory/select.ts';
 import { shortFingerprint } from '../shell/fingerprint.ts';
@@ -168,6 +169,22 @@ export interface LeftOut {
 }
 
 /**
+ * Why `up` does not change a joined host whose role the inventory has changed; undefined where it has not. Throws `FactError` when
+ * a fact that it needs is not known.
+ */
+export function roleRefusal(inventory: Inventory, fleet: Fleet, { host, facts }: Observed): Refused | undefined {
+  if (host.role !== 'control-plane' && host.role !== 'worker') return undefined;
+  const is = isControlPlane(facts.kubernetesTraces) ? 'control-plane' : 'worker';
+  if (is === host.role || standing({ inventory, host, facts, fleet }) !== 'joined') return undefined;
+  const call = (role: string): string => role.replace('-', ' ');
+  return new Refused(
+    host.name,
+    `it is a ${call(is)} of ${inventory.name}, and the inventory calls it a ${call(host.role)}`,
+    `set its role back, or run \`kbuild remove ${host.name}\` and then \`kbuild up\``,
+  );
+}
+
+/**
  * The workers among `hosts` (patterns) that `up` leaves out while the rest goes on: refused ones, and those of which it cannot
  * tell whether they are.
  */
@@ -180,7 +197,7 @@ export function refusedWorkers(
     .filter(({ host }) => host.role === 'worker' && selects(hosts, host.name))
     .flatMap((observed): readonly LeftOut[] => {
       try {
-        const error = hostRefusal(inventory, fleet, observed);
+        const error = hostRefusal(inventory, fleet, observed) ?? roleRefusal(inventory, fleet, observed);
         return error === undefined ? [] : [{ host: observed.host, error }];
       } catch (error) {
         if (error instanceof FactError && error.host === observed.host.name) return [{ host: observed.host, error }];

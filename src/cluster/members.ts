@@ -115,16 +115,27 @@ export async function promoteLearner(control: Remote<'sh'>, host: MemberOf): Pro
   await control.run(withEtcd(script('linux/etcd-promote-member.sh', { ID: member?.id ?? '' })));
 }
 
+/** @throws Refused where the member is healthy at another address than the host's: another machine bears the name. */
+function refuseLiving({ id, healthy, peerUrl: url }: MemberView, host: MemberOf): void {
+  if (!healthy || url === peerUrl(host)) return;
+  throw new Refused(
+    host.name,
+    `its etcd member ${id} is healthy at ${url}, and the address of ${host.name} is ${host.internalAddress}`,
+    `correct the internalAddress of ${host.name} in the inventory`,
+  );
+}
+
 /**
  * Takes a host's members out of etcd through another control plane, each after the gate was asked with what etcd says at
  * this moment; sees afterwards that they are gone. Nothing happens where the host has none.
- * @throws Refused when it would cost quorum.
+ * @throws Refused when it would cost quorum, or when the member is healthy at another address than the host's.
  */
 export async function removeMembers(control: Remote<'sh'>, host: MemberOf): Promise<void> {
   for (;;) {
     const view = await observeEtcd(control);
     const member = view.members.find(isMemberOf(host));
     if (member === undefined) return;
+    refuseLiving(member, host);
     passGate(host.name, view, { kind: 'remove', id: member.id });
     await control.run(withEtcd(script('linux/etcd-remove-member.sh', { ID: member.id })));
   }

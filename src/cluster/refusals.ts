@@ -6,7 +6,7 @@ import { controlPlanes, linuxNodes, selects, windowsHosts } from '../inventory/s
 import { anotherSigner } from './authority-refusals.ts';
 import { calicoRefusals } from './calico-network.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
-import { changeRefusals } from './change-refusals.ts';
+import { changeRefusals, roleRefusal } from './change-refusals.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from './immutable.ts';
 import { pluginChange } from './plugin-change.ts';
@@ -23,6 +23,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
   const others = fleet.hosts.flatMap(({ host }) => (host.role === 'worker' ? [] : [host.name]));
   return [
     ...changeRefusals(inventory, fleet, others),
+    ...fleet.hosts.flatMap((seen) => (seen.host.role === 'worker' ? [] : (roleRefusal(inventory, fleet, seen) ?? []))),
     ...anotherSigner(inventory, fleet),
     ...returnedHosts(inventory, fleet),
     ...liveSettings(inventory, fleet),

@@ -6,6 +6,7 @@ import { appliedOf, CONTROL_PLANE_TAINT, taintId, taintText, wantedTaints, type 
 import { WINDOWS_TAINT } from '../cluster/windows-kubeadm.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { NodeView } from '../facts/cluster.ts';
+import { isControlPlane } from '../facts/joined.ts';
 import { NODE_ANNOTATION } from '../facts/ownership.ts';
 import type { Host } from '../inventory/inventory.ts';
 import type { On } from '../remote/remote.ts';
@@ -26,9 +27,9 @@ interface Difference {
  * The labels that a control plane's node lacks of kubeadm's: all of them where it has no role, because kubeadm's join was cut or
  * the node was registered again. A node with the role may lack the others: its operator took them away.
  */
-function missingRole({ inventory, host }: Any, node: NodeView | undefined): readonly string[] {
+function missingRole({ inventory, host, facts }: Any, node: NodeView | undefined): readonly string[] {
   if (host.role !== 'control-plane' || !marksControlPlanes(inventory)) return [];
-  if (node === undefined || node.role === 'control-plane') return [];
+  if (node === undefined || node.role === 'control-plane' || !isControlPlane(facts.kubernetesTraces)) return [];
   return CONTROL_PLANE_LABELS.filter((label) => !(label in node.labels) && !(label in host.labels));
 }
 

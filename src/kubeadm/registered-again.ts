@@ -1,4 +1,5 @@
 import { clusterPods, isNodeGone } from '../cluster/deleted-node.ts';
+import type { Seen } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { script } from '../templates.ts';
@@ -13,10 +14,10 @@ const SUBNET = '/run/flannel/subnet.env';
  * Kubernetes has deleted the pods of a node that was deleted (within 80 s: its pod garbage collector waits 40 s and looks every
  * 20 s). A node that is registered before would keep pods whose addresses are not its own.
  */
-const podsDeleted: Step = {
+export const podsDeleted: Step & Step<'windows'> = {
   name: 'pods-of-deleted-node',
   settleMs: 3 * MINUTES,
-  diff: (target) => {
+  diff: (target: Seen) => {
     const pods = isNodeGone(target) ? clusterPods(target) : [];
     if (pods.length === 0) return [];
     return [

@@ -12,8 +12,8 @@ import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { MemberView } from '../facts/cluster.ts';
 import { linuxFacts } from '../facts/fleet.ts';
+import { isControlPlane } from '../facts/joined.ts';
 import { controlPlanes } from '../inventory/select.ts';
-import { paths } from '../paths.ts';
 
 /** The API answers before anything half-finished is undone on a host of a cluster to which other hosts are joined. */
 export const undoMayBegin: Step & Step<'windows'> = {
@@ -47,10 +47,14 @@ function holdsKeysOfItsOwn({ inventory, host, facts, fleet }: Target): boolean {
   if (typeof facts.marker !== 'object' || facts.marker.action !== 'init' || fleet.cluster.etcd?.state !== 'up')
     return false;
   const { cluster } = fleet;
-  if (cluster.state === 'up') return cluster.nodes.every(({ name }) => name === host.name);
+  if (cluster.state === 'up' && cluster.nodes.some(({ name }) => name !== host.name)) return false;
+  // A control plane whose node was deleted, or that lost its admin.conf, uses the keys all the same.
   return controlPlanes(inventory)
     .filter(({ name }) => name !== host.name)
-    .every((other) => linuxFacts(fleet, other)?.kubernetesTraces.has(paths.adminConf) === false);
+    .every((other) => {
+      const its = linuxFacts(fleet, other);
+      return its !== undefined && !isControlPlane(its.kubernetesTraces);
+    });
 }
 
 /**

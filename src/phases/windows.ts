@@ -3,6 +3,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { windowsHosts } from '../inventory/select.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { undoMayBegin } from '../kubeadm/undo-half-finished.ts';
+import { podsDeleted } from '../kubeadm/registered-again.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
 import { windowsContainerd } from '../windows/containerd.ts';
 import { environment } from '../windows/environment.ts';
@@ -22,7 +23,7 @@ import { windowsCniFile } from '../windows/network/cni-file.ts';
 import { flannelConfig, flannelNetwork, flanneldService } from '../windows/network/flanneld-service.ts';
 import { metadataRoute } from '../windows/network/metadata-route.ts';
 import { kubeProxyService, sourceVip } from '../windows/network/kube-proxy-service.ts';
-import { windowsNodeReady, windowsPodsReady } from '../windows/verify.ts';
+import { windowsNodeReady, windowsNodeRegistered, windowsPodsReady } from '../windows/verify.ts';
 
 /** What `up` does with Windows hosts; nothing where there are none. They go beside the Linux hosts, at their own pace. */
 export function windowsPhases(
@@ -54,6 +55,8 @@ export function windowsPhases(
           windowsKubeadmPatches,
           joinWindows,
           noWindowsMarker,
+          podsDeleted,
+          windowsNodeRegistered,
           windowsCniFile,
           flannelConfig,
           flanneldService,

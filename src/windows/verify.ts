@@ -1,4 +1,24 @@
+import { isNodeGone } from '../cluster/deleted-node.ts';
 import type { Step } from '../engine/step.ts';
+import { runsOnWindows } from '../resources/runs.ts';
+import { powershell } from '../templates.ts';
+
+/** A joined host has its node. Where that was deleted, the kubelet starts anew: it registers its node only when it starts. */
+export const windowsNodeRegistered: Step<'windows'> = {
+  name: 'node-registered',
+  settleMs: 5 * 60_000,
+  diff: (target) => {
+    if (!isNodeGone(target)) return [];
+    const { host } = target;
+    return [
+      {
+        summary: `restart the kubelet of ${host.name}, which registers its node again (found the node deleted)`,
+        disrupts: true,
+        apply: runsOnWindows(host, powershell('windows/set-service-state.ps1', { Name: 'kubelet', Action: 'restart' })),
+      },
+    ];
+  },
+};
 
 /** The node is registered, its kubelet healthy, and with a network of kbuild's it is Ready. Images of Windows are large. */
 export const windowsNodeReady: Step<'windows'> = {

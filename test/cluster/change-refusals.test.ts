@@ -114,6 +114,27 @@ describe('a Ready node of the host’s name', () => {
   });
 });
 
+describe('a joined host whose role the inventory has changed', () => {
+  const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
+  const nodes = [...clusterOf().nodes, nodeOf({ name: 'cp2', internalAddress: '10.0.0.12' }), nodeOf({ name: 'w1' })];
+
+  test('a worker is not called a control plane', () => {
+    const two = inventoryOf({ hosts: [cp1, cp2] });
+    const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedWorker()]], clusterOf({ nodes })); // prettier-ignore
+    const [refused] = refusals(two, fleet);
+    expect(refused!.message).toBe('cp2: refused: it is a worker of demo, and the inventory calls it a control plane');
+    expect(refused!.remedy).toBe('set its role back, or run `kbuild remove cp2` and then `kbuild up`');
+  });
+
+  test('a control plane that is called a worker is left out, and may be removed', () => {
+    const fleet = seen(joinedControlPlane(), clusterOf({ nodes }));
+    expect(refusedWorkers(inventory, fleet, undefined).map(({ error }) => error.message)).toEqual([
+      'w1: refused: it is a control plane of demo, and the inventory calls it a worker',
+    ]);
+    expect(changeRefusals(inventory, fleet, ['w1'])).toEqual([]);
+  });
+});
+
 describe('a refused worker', () => {
   const names = (fleet: Fleet, hosts?: readonly string[]) =>
     refusedWorkers(inventory, fleet, hosts).map(({ host, error }) => `${host.name}: ${error.name}`);

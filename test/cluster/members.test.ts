@@ -5,7 +5,7 @@ import { removalRefusals } from '../../src/cluster/removal-refusals.ts';
 import { Refused } from '../../src/errors.ts';
 import type { MemberView } from '../../src/facts/cluster.ts';
 import { joinControlPlane } from '../../src/kubeadm/join-control-plane.ts';
-import { clusterOf, cp1, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, nodeOf, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
+import { clusterOf, cp1, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, nodeOf, podOf, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
 import { recordingOn } from '../fakes/on.ts';
 
 const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
@@ -67,6 +67,35 @@ describe('a dead worker whose address DHCP has given to a healthy control plane'
     expect(sent).toHaveLength(1);
     expect(sent[0]).not.toMatchObject({ title: 'linux/etcd-remove-member.sh' });
   });
+});
+
+test('a member of the host’s name that is healthy at another address is not removed, and both addresses are named', async () => {
+  const list = members.map(({ id, name, peerUrl }) => ({ ID: Number(id), name, peerURLs: [peerUrl], clientURLs: [`c${id}`] })); // prettier-ignore
+  const said = (healthy: boolean) =>
+    `members ${JSON.stringify({ members: list })}\nhealth ${JSON.stringify(list.map(({ ID }) => ({ endpoint: `c${String(ID)}`, health: healthy || ID !== 3 })))}\nstatus []\nalarms {}\n`;
+  const { on, sent } = recordingOn({ run: () => said(true) });
+  await expect(removeMembers(on(cp1), { ...cp3, internalAddress: '10.0.0.77' })).rejects.toThrow(
+    'cp3: refused: its etcd member 3 is healthy at https://10.0.0.13:2380, and the address of cp3 is 10.0.0.77',
+  );
+  expect(sent).toHaveLength(1);
+});
+
+test('a dead control plane that is Ready at another address than the inventory’s is not gone', () => {
+  const nodes = [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12'), control('cp3', '10.0.0.99')];
+  const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedControlPlane()]], clusterOf({ nodes, members })); // prettier-ignore
+  expect(removalRefusals(inventory, fleet, leavingOf(inventory, fleet, ['cp3'])).map(({ message }) => message)).toEqual(
+    ['cp3: refused: its node is Ready at 10.0.0.99, and the inventory says 10.0.0.13: it is not gone'],
+  );
+});
+
+test('the last control plane is not removed, though its node has lost its role', () => {
+  const pods = [podOf({ name: 'kube-apiserver-cp1', labels: { component: 'kube-apiserver' } })];
+  const nodes = [nodeOf({ name: 'cp1', internalAddress: '10.0.0.11' })];
+  const one = inventoryOf({ hosts: [cp1] });
+  const fleet = fleetOf([[cp1, joinedControlPlane()]], clusterOf({ nodes, pods, members: [] }));
+  expect(removalRefusals(one, fleet, leavingOf(one, fleet, ['cp1'])).map(({ message }) => message)).toEqual([
+    'cp1: refused: it is the last control plane of demo',
+  ]);
 });
 
 test('a dead control plane whose address is the endpoint of another host by now can be removed', () => {

@@ -303,6 +303,13 @@ test('a half-finished join is undone and done again', async () => {
   expect(due(it)).toEqual([]);
 });
 
+test('a host whose node was deleted has its kubelet restarted, which registers the node again', async () => {
+  const it = world();
+  await carryOut(it, up(it));
+  it.cluster = clusterOf({ caFingerprint: CA.fingerprint, nodes: [nodeOf({ name: 'cp1' })] });
+  expect(due(it)).toContain('restart the kubelet of win1, which registers its node again (found the node deleted)');
+});
+
 test('a stale node of that name goes before the join', () => {
   const it = world();
   it.cluster = clusterOf({
