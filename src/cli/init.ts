@@ -13,6 +13,7 @@ export interface InitFlags extends Flags {
   readonly name?: string;
   readonly kubernetes?: string;
   readonly endpoint?: string;
+  readonly virtualAddress?: string;
   readonly user?: string;
   readonly identityFile?: string;
   /** Each `[name=]address[/internalAddress]`. */
@@ -40,7 +41,7 @@ const hostsOf = (controlPlanes: readonly string[], workers: readonly string[]): 
 ];
 
 function answered(flags: InitFlags): Answers {
-  const { name, kubernetes, endpoint, user, identityFile, controlPlane, worker } = flags;
+  const { name, kubernetes, endpoint, virtualAddress, user, identityFile, controlPlane, worker } = flags;
   const hosts =
     controlPlane === undefined && worker === undefined
       ? hostsOf(EXAMPLE.controlPlane, EXAMPLE.worker)
@@ -49,6 +50,7 @@ function answered(flags: InitFlags): Answers {
     name: name ?? 'demo',
     version: kubernetes ?? PROPOSED_KUBERNETES,
     ...(endpoint === undefined ? {} : { endpoint }),
+    ...(virtualAddress === undefined ? {} : { virtualAddress }),
     user: user ?? 'root',
     ...(identityFile === undefined ? {} : { identityFile }),
     hosts,
@@ -67,26 +69,36 @@ async function asked(context: Context): Promise<Answers> {
   context.err('Hosts are written [name=]address[/internalAddress], with blanks between them.\n');
   const controlPlanes = words(await ask('Control planes', EXAMPLE.controlPlane.join(' ')));
   const workers = words(await ask('Workers, or nothing', ''));
-  const endpoint = await ask(
-    controlPlanes.length > 1
-      ? 'host:port of the load balancer before the control planes'
-      : 'host:port that stays when the control plane changes, or nothing',
+  const virtualAddress = await ask(
+    'A free address in the network of the control planes, which kbuild moves between them (keepalived), or nothing',
     '',
   );
+  const endpoint =
+    virtualAddress === ''
+      ? await ask(
+          controlPlanes.length > 1
+            ? 'host:port of the load balancer before the control planes'
+            : 'host:port of a load balancer or a name of your own, or nothing for a cluster of one control plane for ever',
+          '',
+        )
+      : '';
   const user = await ask('User for SSH', 'root');
   const identityFile = await ask('Private key, or nothing for the agent', '');
   return {
     name,
     version,
     ...(endpoint === '' ? {} : { endpoint }),
+    ...(virtualAddress === '' ? {} : { virtualAddress }),
     user,
     ...(identityFile === '' ? {} : { identityFile }),
     hosts: hostsOf(controlPlanes, workers),
   };
 }
 
-const flagged = ({ name, kubernetes, endpoint, user, identityFile, controlPlane, worker }: InitFlags): boolean =>
-  [name, kubernetes, endpoint, user, identityFile, controlPlane, worker].some((flag) => flag !== undefined);
+const flagged = (flags: InitFlags): boolean =>
+  (
+    ['name', 'kubernetes', 'endpoint', 'virtualAddress', 'user', 'identityFile', 'controlPlane', 'worker'] as const
+  ).some((flag) => flags[flag] !== undefined);
 
 /**
  * `kbuild init [FILE]`: a commented inventory, to stdout or to a new file. Asks where there is a terminal and no

@@ -90,7 +90,8 @@ export function program(version: string, done: (code: number) => void): Command 
     .option('--kubernetes <version>', 'exact version, e.g. 1.36.3')
     .option('--control-plane <hosts>', '[name=]address[/internalAddress], several with commas', list)
     .option('--worker <hosts>', 'the same for workers', list)
-    .option('--endpoint <host:port>', 'where the API is reached')
+    .option('--endpoint <host:port>', 'where the API is reached: a load balancer or a name of your own')
+    .option('--virtual-address <address>', 'a free address that kbuild moves between the control planes (keepalived)')
     .option('--user <name>', 'user for SSH')
     .option('--identity-file <path>', 'private key for SSH');
   command('validate', 'Report every problem of the inventory with its line', 'kbuild validate inventory.yaml');

@@ -13,6 +13,8 @@ export interface Answers {
   readonly name: string;
   readonly version: string;
   readonly endpoint?: string;
+  /** A free address for keepalived on the control planes: the endpoint is there. */
+  readonly virtualAddress?: string;
   readonly user: string;
   readonly identityFile?: string;
   readonly hosts: readonly SkeletonHost[];
@@ -41,13 +43,35 @@ function hostLine({ name, address, internalAddress, role }: SkeletonHost, alone:
 
 function endpointLines({ endpoint }: Answers): readonly string[] {
   return endpoint === undefined
-    ? [
-        '  # host:port that stays when hosts come and go: a name, or a load balancer. Without it the cluster can never get a',
-        '  # second control plane. With endpointInHosts the name needs no DNS on the hosts.',
-        '  # endpoint: k8s.example.com:6443',
-        '  # endpointInHosts: true',
-      ]
+    ? []
     : ['  # Where kubelets and users reach the API.', `  endpoint: ${scalar(endpoint)}`];
+}
+
+/**
+ * What stands before the API servers. A cluster that may grow to several control planes, with keepalived on themselves, needs
+ * it from the first one on: haproxy cannot have the port of the API servers, and the endpoint cannot change later.
+ */
+function balancerLines({ endpoint, virtualAddress, hosts }: Answers): readonly string[] {
+  if (virtualAddress !== undefined)
+    return [
+      'loadBalancer:',
+      '  # haproxy and keepalived on the control planes. The endpoint is this address, port 8443: it moves when one of them dies.',
+      '  kind: keepalived',
+      `  address: ${scalar(virtualAddress)}`,
+      '',
+    ];
+  if (hosts.filter(({ role }) => role === 'control-plane').length > 1) return [];
+  const grows =
+    endpoint === undefined
+      ? [
+          '# The API is at the address of the one control plane: this cluster can never get a second one. If it may grow, give it',
+          '# an address that belongs to no host, before it is built; it cannot change later:',
+        ]
+      : [
+          '# This endpoint can lead to a load balancer of your own later, or to hosts of role load-balancer. For keepalived on the',
+          '# control planes themselves, take this instead of the endpoint, before the cluster is built; it cannot change later:',
+        ];
+  return [...grows, "# loadBalancer: { kind: keepalived, address: 192.0.2.100 }   # free, in the hosts' network", ''];
 }
 
 /** A commented inventory from a few answers. Pure; whether the answers are allowed, loading it tells. */
@@ -64,6 +88,7 @@ export function skeleton(answers: Answers): string {
     `  version: ${JSON.stringify(version)} # exact, in quotes`,
     ...endpointLines(answers),
     '',
+    ...balancerLines(answers),
     '# network: { plugin: flannel, podSubnet: 10.244.0.0/16, serviceSubnet: 10.96.0.0/12 }   # the defaults',
     '# runtime: { cgroupDriver: systemd }                                                    # the default',
     '# proxy: { http: "http://proxy.example.com:3128" }    # outbound; what must not use it is added by kbuild',

@@ -147,7 +147,7 @@ test('init from flags asks nothing', async () => {
 });
 
 test('init asks on a terminal, proposes answers, and makes a single host take pods', async () => {
-  answers = ['lab', '', '10.0.0.11', '', '', '', ''];
+  answers = ['lab', '', '10.0.0.11', '', '', '', '', ''];
   expect(await runInit(context(), {})).toBe(0);
   expect(err).toMatch(/^Name of the cluster \[demo\]: Kubernetes version \[1\.36\.3\]: Hosts are written/);
   expect(out).toMatch(/\nname: lab\n/);
