@@ -22,6 +22,7 @@ import { halfFinished } from './half-finished.ts';
 import { initSystem } from './init-system.ts';
 import { kernelModules } from './kernel-modules.ts';
 import { kernelVersion } from './kernel-version.ts';
+import { kubeletArguments } from './kubelet-arguments.ts';
 import { leftovers } from './leftovers.ts';
 import { localNames } from './local-names.ts';
 import { memory } from './memory.ts';
@@ -113,6 +114,7 @@ export const hostChecks: readonly Check[] = [
   cniConfiguration,
   leftovers,
   halfFinished,
+  kubeletArguments,
   certificateExpiry,
   defaultRoute,
   routeOverlap,

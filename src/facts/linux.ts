@@ -14,7 +14,7 @@ import { keyrings } from './linux/keyrings.ts';
 import { lockUsed } from './linux/lock-used.ts';
 import { login } from './linux/login.ts';
 import { modules, sysctlSettings, sysctls } from './linux/kernel.ts';
-import { kubeletConfig, kubeletFlags } from './linux/kubelet.ts';
+import { kubeletConfig, kubeletFlags, kubeletOverrides } from './linux/kubelet.ts';
 import * as kubernetes from './linux/kubernetes.ts';
 import * as machine from './linux/machine.ts';
 import * as names from './linux/names.ts';
@@ -121,6 +121,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     cgroupControllers: surroundings.cgroupControllers,
     kubeletConfig,
     kubeletFlags,
+    kubeletOverrides,
   }) satisfies Readonly<Record<string, Probe<unknown>>>;
 
 /** One immutable snapshot of a Linux host. */

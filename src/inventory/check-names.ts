@@ -23,6 +23,7 @@ export const CHECK_NAMES = [
   'init-system',
   'kernel-modules',
   'kernel-version',
+  'kubelet-arguments',
   'leftovers',
   'local-names',
   'memory',

@@ -27,6 +27,7 @@ export const UP_PHASES = [
   'join',
   'windows-join',
   'etcd-endpoints',
+  'control-plane-files',
   'kubelets',
   'nodes',
   'windows-nodes',

@@ -3,6 +3,7 @@ import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
 import { controlPlaneCertificates } from '../kubeadm/control-plane-certificates.ts';
+import { controlPlaneFiles } from '../kubeadm/control-plane-files.ts';
 import { registeredAgain } from '../kubeadm/registered-again.ts';
 import { adminKubeconfig } from '../kubeadm/admin-kubeconfig.ts';
 import { corednsSpread } from '../kubeadm/coredns-spread.ts';
@@ -156,6 +157,14 @@ export function up(
       ...linux,
       hosts: stacked ? [] : founders,
       steps: [etcdEndpoints],
+      concurrency: 1,
+    },
+    {
+      name: 'control-plane-files',
+      title: 'Restart control planes whose files changed',
+      ...linux,
+      hosts: inventory.files.length === 0 ? [] : founders,
+      steps: [controlPlaneFiles],
       concurrency: 1,
     },
     {

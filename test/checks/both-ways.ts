@@ -692,6 +692,13 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   endpoint: [{ finds: /packets to it are lost/, bad: { facts: { w1: { endpoint: 'silent' } } } }],
+  'kubelet-arguments': [
+    {
+      finds: /sets KUBELET_EXTRA_ARGS \(--max-pods, -v\), which wins over the inventory/,
+      bad: w1({ kubeletOverrides: 'KUBELET_EXTRA_ARGS="--max-pods=50 -v=4"\n' }),
+      good: w1({ kubeletOverrides: 'KUBELET_EXTRA_ARGS=\n' }),
+    },
+  ],
   'version-skew': [
     {
       finds: /newer than/,

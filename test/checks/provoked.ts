@@ -39,6 +39,7 @@ export const provoked: Readonly<Record<string, string>> = {
   leftovers: `${LAB}a chain of kube-proxy`,
   'certificate-expiry': 'unit test: certificates of the lab are new',
   'half-finished': `${LAB}an init and a join that were cut off, by their markers and what kubeadm leaves`,
+  'kubelet-arguments': `${LAB}KUBELET_EXTRA_ARGS in /etc/default/kubelet`,
   'default-route': `${LAB}the default route deleted`,
   'route-overlap': `${LAB}a route into podSubnet`,
   reachable: `${LAB}a worker that is cut off`,

@@ -1,8 +1,9 @@
 import { parse } from 'yaml';
 import type { JsonObject } from '../../inventory/inventory.ts';
+import { paths } from '../../paths.ts';
 import { sh } from '../../shell/sh.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';
-import { probe } from '../probe.ts';
+import { lines, probe } from '../probe.ts';
 
 /** The kubelet's configuration file as kubeadm wrote it; `absent` on a host that has not joined. */
 export const kubeletConfig = probe(
@@ -14,4 +15,23 @@ export const kubeletConfig = probe(
 export const kubeletFlags = probe(
   sh`if [ -e /var/lib/kubelet/kubeadm-flags.env ]; then cat /var/lib/kubelet/kubeadm-flags.env; else echo absent; fi`,
   kubeletFlagsOf,
+);
+
+/** Arguments of the kubelet in its file of the system's administrator, which are read last and so win. */
+export interface KubeletOverride {
+  /** `KUBELET_EXTRA_ARGS`, or one of those that the package's unit has beside it. */
+  readonly variable: string;
+  /** Names of the flags, without their values. */
+  readonly flags: readonly string[];
+}
+
+/** What /etc/default/kubelet gives the kubelet; nothing else of the file is read. */
+export const kubeletOverrides = probe(
+  sh`if [ -e ${paths.kubeletExtraArgs} ]; then grep -E '^[[:space:]]*KUBELET_[A-Z]+_ARGS=' ${paths.kubeletExtraArgs} || true; fi`,
+  (out): readonly KubeletOverride[] =>
+    lines(out).flatMap((line) => {
+      const [, variable = '', value = ''] = /^\s*(KUBELET_[A-Z]+_ARGS)=(.*)$/.exec(line) ?? [];
+      const flags = [...value.matchAll(/(?:^|[\s"'])(--?[\w-]+)/g)].map(([, flag]) => flag!);
+      return flags.length === 0 ? [] : [{ variable, flags }];
+    }),
 );

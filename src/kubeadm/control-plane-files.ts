@@ -1,0 +1,83 @@
+import { standing } from '../cluster/standing.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
+import type { ClusterUp } from '../facts/cluster.ts';
+import { fileChanges, fileState } from '../resources/file.ts';
+import { runs } from '../resources/runs.ts';
+import { script } from '../templates.ts';
+
+/** Static pods that read files of their host, by their name in `kubeadm.cluster`. */
+const COMPONENTS = {
+  apiServer: {
+    name: 'kube-apiserver',
+    what: 'API server',
+    aboutMs: ABOUT_MS.apiServer,
+    mounted: ['/etc/kubernetes/pki'],
+  },
+  controllerManager: {
+    name: 'kube-controller-manager',
+    what: 'controller manager',
+    aboutMs: ABOUT_MS.staticPod,
+    mounted: [],
+  },
+  scheduler: { name: 'kube-scheduler', what: 'scheduler', aboutMs: ABOUT_MS.staticPod, mounted: [] },
+} as const;
+
+type Component = keyof typeof COMPONENTS;
+
+/** Folders and files of the host that a component sees: those that kubeadm mounts, and the user's volumes. */
+function mountsOf({ inventory }: Target, component: Component): readonly string[] {
+  const settings = inventory.kubeadm.cluster[component] as
+    { readonly extraVolumes?: readonly { readonly hostPath?: string }[] } | undefined;
+  const volumes = (settings?.extraVolumes ?? []).flatMap(({ hostPath }) => (hostPath === undefined ? [] : [hostPath]));
+  return [...COMPONENTS[component].mounted, ...volumes].map((path) => path.replace(/\/+$/, ''));
+}
+
+/** Why a component that runs is older than a file that it reads; undefined when it is not. The API tells whole seconds. */
+function outdated(target: Target, component: Component, startedMs: number): string | undefined {
+  const mounts = mountsOf(target, component);
+  const read = target.inventory.files.filter(
+    ({ hosts, path }) =>
+      hosts.includes(target.host.name) && mounts.some((mount) => path === mount || path.startsWith(`${mount}/`)),
+  );
+  const changing = read.find((file) => fileChanges(target, file).length > 0);
+  if (changing !== undefined) return `${changing.path} changes`;
+  const newer = read.find(({ path }) => {
+    const state = fileState(target, path);
+    return state.kind === 'file' && Math.floor(state.mtimeMs / 1000) * 1000 > startedMs;
+  });
+  return newer === undefined ? undefined : `${newer.path} is newer`;
+}
+
+function dueChange(target: Target, component: Component, { pods }: ClusterUp): readonly Change[] {
+  const { host } = target;
+  const { name, what, aboutMs } = COMPONENTS[component];
+  const pod = pods.find(({ labels, node }) => labels['component'] === name && node === host.name);
+  // One that does not run reads its files when it starts.
+  if (pod === undefined || pod.startedMs === 0) return [];
+  const why = outdated(target, component, pod.startedMs);
+  if (why === undefined) return [];
+  return [
+    {
+      summary: `restart the ${what} of ${host.name} (${why})`,
+      disrupts: true,
+      restarts: [{ what, hosts: [host.name], aboutMs }],
+      apply: runs(host, script('linux/restart-component.sh', { COMPONENT: name })),
+    },
+  ];
+}
+
+/**
+ * The pods of a joined control plane started after the newest of the files that the inventory distributes and they read: an
+ * audit policy, an encryption configuration. None of them notices by itself that a file was replaced.
+ */
+export const controlPlaneFiles: Step = {
+  name: 'control-plane-files',
+  settleMs: 4 * 60_000,
+  diff: (target) => {
+    const { cluster } = target.fleet;
+    if (target.host.role !== 'control-plane' || target.inventory.files.length === 0) return [];
+    if (cluster.state !== 'up' || standing(target) !== 'joined') return [];
+    return (Object.keys(COMPONENTS) as Component[]).flatMap((component) => dueChange(target, component, cluster));
+  },
+};
