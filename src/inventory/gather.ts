@@ -86,7 +86,7 @@ async function externalEtcd(reader: Reader, { etcd }: InventoryFile, report: Rep
 export async function gather(file: InventoryFile, folder: string, sources: Sources, report: Report): Promise<Gathered> {
   const reader = readerOf(folder, sources, report);
   const { runtime, kubernetes, kubeadm } = file;
-  const applied = await readManifests(reader, file, sources, report);
+  const applied = await readManifests(reader, file, report);
   const patchFolder = kubeadm.patches;
   const patchPath = ['kubeadm', 'patches'];
   const { repository } = kubernetes;

@@ -1,9 +1,9 @@
 import type { JsonObject, UserManifest } from './inventory.ts';
+import { sha256Of, sourceOf, type ManifestEntry } from './manifest-entry.ts';
 import { manifestObjects } from './manifests.ts';
 import type { Path } from './path.ts';
 import type { Reader, Report } from './reader.ts';
 import type { InventoryFile } from './schema.ts';
-import { isUrl, type Sources } from './sources.ts';
 
 /** What is applied to the cluster as it was written by others. */
 export interface AppliedManifests {
@@ -19,12 +19,10 @@ interface PlacedManifest extends UserManifest {
   readonly path: Path;
 }
 
-async function readManifest(reader: Reader, sources: Sources, path: Path, source: string): Promise<UserManifest> {
+async function readManifest(reader: Reader, path: Path, entry: ManifestEntry): Promise<UserManifest> {
+  const source = sourceOf(entry);
   const nothing = { source, objects: [] };
-  if (isUrl(source) && sources.fetch === undefined) return nothing;
-  const text = isUrl(source)
-    ? await reader.attempt(path, source, () => sources.fetch!(source), '')
-    : await reader.text(path, source);
+  const text = await reader.source(path, source, sha256Of(entry));
   const parse = (): Promise<UserManifest> => Promise.resolve({ source, objects: manifestObjects(text, source) });
   return reader.attempt(path, 'manifest', parse, nothing);
 }
@@ -55,17 +53,12 @@ function reportMissingKinds({ network }: InventoryFile, operator: readonly UserM
 }
 
 /** Reads the manifests that the inventory names, and reports what cannot be applied together. URLs only where they may be fetched. */
-export async function readManifests(
-  reader: Reader,
-  file: InventoryFile,
-  sources: Sources,
-  report: Report,
-): Promise<AppliedManifests> {
-  const all = (at: Path, names: readonly string[]): Promise<readonly PlacedManifest[]> =>
+export async function readManifests(reader: Reader, file: InventoryFile, report: Report): Promise<AppliedManifests> {
+  const all = (at: Path, entries: readonly ManifestEntry[]): Promise<readonly PlacedManifest[]> =>
     Promise.all(
-      names.map(async (source, i) => {
+      entries.map(async (entry, i) => {
         const path = [...at, i];
-        return { ...(await readManifest(reader, sources, path, source)), path };
+        return { ...(await readManifest(reader, path, entry)), path };
       }),
     );
   const operator = await all(['network', 'calico', 'operator'], file.network.calico.operator);

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { Secret } from '../shell/secret.ts';
 import type { Path } from './path.ts';
-import type { Sources } from './sources.ts';
+import { isUrl, type Sources } from './sources.ts';
 
 /** Says what could not be read, and for which setting. */
 export type Report = (path: Path, message: string) => void;
@@ -9,6 +10,8 @@ export type Report = (path: Path, message: string) => void;
 export interface Reader {
   /** UTF-8 text of a file. */
   readonly text: (path: Path, file: string) => Promise<string>;
+  /** UTF-8 text of a file or URL; `sha256`: what its bytes must have. Empty without a report where no URL may be fetched. */
+  readonly source: (path: Path, name: string, sha256: string | undefined) => Promise<string>;
   /** Bytes of a file, one character each. */
   readonly binary: (path: Path, file: string) => Promise<string>;
   /** What a reference `env:`, `file:` or `command:` yields; empty without a report where no command may be run. */
@@ -35,20 +38,29 @@ export function reason(error: unknown): string {
   return REASONS[code ?? ''] ?? (error instanceof Error ? error.message : String(error));
 }
 
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Error('is no UTF-8 text');
+  }
+}
+
 /** A reader of what an inventory in `folder` refers to. */
 export function readerOf(folder: string, sources: Sources, report: Report): Reader {
-  const bytes = async (name: string): Promise<Uint8Array> => {
-    const read = await sources.read(sources.locate(name, folder), MAX_FILE_BYTES + 1);
+  const limited = (read: Uint8Array): Uint8Array => {
     if (read.length > MAX_FILE_BYTES) throw new Error('is larger than 8 MiB');
     return read;
   };
-  const utf8 = async (name: string): Promise<string> => {
-    const read = await bytes(name);
-    try {
-      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(read);
-    } catch {
-      throw new Error('is no UTF-8 text');
-    }
+  const bytes = async (name: string): Promise<Uint8Array> =>
+    limited(await sources.read(sources.locate(name, folder), MAX_FILE_BYTES + 1));
+  const utf8 = async (name: string): Promise<string> => decoded(await bytes(name));
+  const checked = async (name: string, sha256: string | undefined): Promise<string> => {
+    const read = isUrl(name) ? limited(await sources.fetch!(name, MAX_FILE_BYTES + 1)) : await bytes(name);
+    const found = createHash('sha256').update(read).digest('hex');
+    if (sha256 !== undefined && found !== sha256)
+      throw new Error(`has SHA-256 ${found}, and the inventory says ${sha256}`);
+    return decoded(read);
   };
   const attempt: Reader['attempt'] = async (path, subject, work, otherwise) => {
     try {
@@ -86,6 +98,10 @@ export function readerOf(folder: string, sources: Sources, report: Report): Read
   };
   return {
     text: (path, file) => attempt(path, file, () => utf8(file), ''),
+    source: (path, name, sha256) =>
+      isUrl(name) && sources.fetch === undefined
+        ? Promise.resolve('')
+        : attempt(path, name, () => checked(name, sha256), ''),
     binary: (path, file) => attempt(path, file, async () => Buffer.from(await bytes(file)).toString('latin1'), ''),
     secret: secretOf((text) => text),
     password: secretOf(oneLine),

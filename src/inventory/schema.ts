@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { certificates } from './schema/certificates.ts';
-import { freeObject, image, ipv4, label, localPath, port, text, url } from './schema/formats.ts';
+import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './schema/formats.ts';
 import { files, hosts, kubeletOfAll, roles, ssh } from './schema/node.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
 import { windows } from './schema/windows.ts';
@@ -82,10 +82,10 @@ export const inventorySchema = z
         'open: `up` opens in ufw, firewalld or nftables what hosts and pods of this inventory need, and `reset` takes it back. report: `check` lists what is missing.',
     }),
     files,
-    manifests: z
-      .array(localPath())
-      .default([])
-      .meta({ description: 'YAML files, or https:// URLs, with objects for the cluster, applied after the network.' }),
+    manifests: z.array(manifestEntry()).default([]).meta({
+      description:
+        'YAML files, or https:// URLs, of at most 8 MiB, with objects for the cluster, applied after the network; or mappings of source and sha256, which its bytes must have.',
+    }),
     kubelet: kubeletOfAll,
     roles,
     kubeadm: z

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { open, readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { fetchHttps } from './fetch-https.ts';
 
 /** Where an inventory's parts come from. */
 export interface Sources {
@@ -12,8 +13,8 @@ export interface Sources {
   readonly read: (path: string, limit: number) => Promise<Uint8Array>;
   /** Names of the files in a folder, sorted. */
   readonly list: (path: string) => Promise<readonly string[]>;
-  /** Fetches a text over HTTPS; missing where nothing may be contacted. */
-  readonly fetch?: (url: string) => Promise<string>;
+  /** Fetches at most `limit` bytes over HTTPS; missing where nothing may be contacted. */
+  readonly fetch?: (url: string, limit: number) => Promise<Uint8Array>;
   /** What a command prints; missing where no command may be run. */
   readonly command?: (command: string) => Promise<string>;
   /** What a command prints that is given `input`, and `variables` beside its environment. It may take a person's time. */
@@ -46,10 +47,18 @@ async function readAtMost(path: string | number, limit: number): Promise<Uint8Ar
   }
 }
 
-async function fetchText(url: string): Promise<string> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+async function fetchAtMost(url: string, limit: number): Promise<Uint8Array> {
+  const response = await fetchHttps(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
-  return await response.text();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop ends the transfer.
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk.subarray(0, limit - size));
+    size += chunk.length;
+    if (size >= limit) break;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** stdout of `/bin/sh -c command`. The error never shows what it printed, which may be the secret. */
@@ -98,6 +107,6 @@ export function localSources(options: {
       resolve(cwd, folder, path === '~' || path.startsWith('~/') ? `${home}${path.slice(1)}` : path),
     read: (path, limit) => readAtMost(path === '-' ? 0 : path, limit),
     list: async (path) => (await readdir(path)).sort(),
-    ...(reach === 'all' ? { fetch: fetchText, command: runCommand, filter: runFilter(env) } : {}),
+    ...(reach === 'all' ? { fetch: fetchAtMost, command: runCommand, filter: runFilter(env) } : {}),
   };
 }

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
+import { fetchHttps } from '../inventory/fetch-https.ts';
 
 async function answer(url: string): Promise<Response> {
-  const said = await fetch(url).catch((error: unknown) => {
+  const said = await fetchHttps(url).catch((error: unknown) => {
     throw new Error(`${url} cannot be fetched from here: ${String((error as Error).cause ?? error)}`);
   });
   if (!said.ok) throw new Error(`${url} cannot be fetched from here: status ${String(said.status)}`);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { revealed, Secret } from '../../src/shell/secret.ts';
@@ -290,12 +291,14 @@ test('where no command may be run, a secret of one is empty, and that is no prob
 
 test('a wrong inventory runs no command and fetches nothing', async () => {
   const asked: string[] = [];
-  const ask = (what: string): Promise<string> => {
+  const ask = (what: string): Promise<Buffer> => {
     asked.push(what);
-    return Promise.resolve('x');
+    return Promise.resolve(Buffer.from('x'));
   };
   const text = `${withPassword('command:pass')}manifests: ["https://example.com/a.yaml"]\nunknown: 1\n`;
-  expect(await problemsOf(text, {}, { command: ask, fetch: ask })).toHaveLength(1);
+  expect(
+    await problemsOf(text, {}, { command: async (what) => (await ask(what)).toString(), fetch: ask }),
+  ).toHaveLength(1);
   expect(asked).toEqual([]);
 });
 
@@ -350,9 +353,10 @@ test('Calico’s operator is read like manifests, and an object of it is in no o
 
 test('manifests are read from files and, where that is allowed, from URLs', async () => {
   const text = minimal('manifests: [a.yaml, "https://example.com/b.yaml"]');
-  const object = (name: string): string => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
-  const files = { 'a.yaml': `${object('a')}---\n${object('b')}` };
-  const names = async (fetch?: (url: string) => Promise<string>): Promise<unknown> => {
+  const object = (name: string): Buffer =>
+    Buffer.from(`apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`);
+  const files = { 'a.yaml': `${object('a').toString()}---\n${object('b').toString()}` };
+  const names = async (fetch?: (url: string) => Promise<Buffer>): Promise<unknown> => {
     const { manifests } = await inventoryOf(text, files, fetch === undefined ? {} : { fetch });
     return manifests.map(({ source, objects }) => [
       source,
@@ -373,6 +377,42 @@ test('manifests are read from files and, where that is allowed, from URLs', asyn
   ]);
   expect(await problemsOf(text, files, { fetch: () => Promise.resolve(object('b')) })).toEqual([
     '3:21 manifests[1]: https://example.com/b.yaml: ConfigMap b is in a.yaml already',
+  ]);
+});
+
+test('bytes of a manifest other than its SHA-256 are refused, of a file and of a URL', async () => {
+  const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n';
+  const sum = createHash('sha256').update(text).digest('hex');
+  const other = 'f'.repeat(64);
+  const withSums = (file: string, url: string): string =>
+    minimal(
+      `manifests:\n  - { source: a.yaml, sha256: ${file} }\n  - { source: "https://example.com/b.yaml", sha256: ${url} }`,
+    );
+  const fetch = () => Promise.resolve(Buffer.from(text.replace('name: a', 'name: b')));
+  const urlSum = createHash('sha256')
+    .update(await fetch())
+    .digest('hex');
+  const { manifests } = await inventoryOf(withSums(sum, urlSum), { 'a.yaml': text }, { fetch });
+  expect(manifests.map(({ source, objects }) => [source, objects.length])).toEqual([
+    ['a.yaml', 1],
+    ['https://example.com/b.yaml', 1],
+  ]);
+  expect(await problemsOf(withSums(other, other), { 'a.yaml': text }, { fetch })).toEqual([
+    `4:5 manifests[0]: a.yaml: has SHA-256 ${sum}, and the inventory says ${other}`,
+    `5:5 manifests[1]: https://example.com/b.yaml: has SHA-256 ${urlSum}, and the inventory says ${other}`,
+  ]);
+  expect((await problemsOf(withSums('abc', other), { 'a.yaml': text }))[0]).toContain(
+    'manifests[0].sha256: must be 64 lower-case hexadecimal digits',
+  );
+});
+
+test('a manifest of more than 8 MiB is refused, of a file and of a URL', async () => {
+  const large = Buffer.alloc(8 * 1024 * 1024 + 1, '#');
+  const text = minimal('manifests: [a.yaml, "https://example.com/b.yaml"]');
+  const fetch = (_: string, limit: number) => Promise.resolve(large.subarray(0, limit));
+  expect(await problemsOf(text, { 'a.yaml': large }, { fetch })).toEqual([
+    '3:13 manifests[0]: a.yaml: is larger than 8 MiB',
+    '3:21 manifests[1]: https://example.com/b.yaml: is larger than 8 MiB',
   ]);
 });
 

@@ -52,14 +52,26 @@ test('a signing command gets a request and what it is for, and its error says wh
 
 test('a URL is fetched, and an answer that is none is an error', async () => {
   const server = createServer((request, response) => {
-    response.statusCode = request.url === '/a' ? 200 : 404;
-    response.end('text');
+    response.statusCode = request.url === '/b' ? 404 : 200;
+    if (request.url !== '/endless') {
+      response.end('text');
+      return;
+    }
+    const more = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(10_000)));
+    };
+    response.on('drain', more);
+    more();
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    expect(await sources().fetch!(`${url}/a`)).toBe('text');
-    await expect(sources().fetch!(`${url}/b`)).rejects.toThrow('404 Not Found');
+    const get = async (path: string, limit: number) =>
+      Buffer.from(await sources().fetch!(`${url}${path}`, limit)).toString();
+    expect(await get('/a', 100)).toBe('text');
+    expect(await get('/a', 2)).toBe('te');
+    expect((await get('/endless', 200_000)).length).toBe(200_000);
+    await expect(get('/b', 100)).rejects.toThrow('404 Not Found');
   } finally {
     server.close();
   }

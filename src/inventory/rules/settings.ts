@@ -1,5 +1,6 @@
 import { paths } from '../../paths.ts';
 import { CHECK_NAMES } from '../check-names.ts';
+import { sourceOf } from '../manifest-entry.ts';
 import { unknownCheck } from '../messages.ts';
 import { nearest } from '../nearest.ts';
 import { asList, selected } from '../selector.ts';
@@ -99,15 +100,17 @@ export const proxyIsSet: Rule = ({ proxy }) =>
 /** A manifest is code that runs in the cluster: it comes from a file, or over TLS. */
 export const manifestSources: Rule = ({ manifests, network }) =>
   [
-    { at: ['manifests'], sources: manifests },
-    { at: ['network', 'calico', 'operator'], sources: network.calico.operator },
-  ].flatMap(({ at, sources }) => [
-    ...sources.flatMap((source, i) =>
-      /^[a-z]+:\/\//i.test(source) && !source.startsWith('https://')
-        ? [problem([...at, i], 'use https://, or a file')]
-        : [],
-    ),
-    ...repeated(sources, (source) => source).map(({ index }) =>
+    { at: ['manifests'], entries: manifests },
+    { at: ['network', 'calico', 'operator'], entries: network.calico.operator },
+  ].flatMap(({ at, entries }) => [
+    ...entries
+      .map(sourceOf)
+      .flatMap((source, i) =>
+        /^[a-z]+:\/\//i.test(source) && !source.startsWith('https://')
+          ? [problem([...at, i], 'use https://, or a file')]
+          : [],
+      ),
+    ...repeated(entries.map(sourceOf), (source) => source).map(({ index }) =>
       problem([...at, index], 'is named above already; remove it'),
     ),
   ]);

@@ -88,6 +88,18 @@ export const absolutePath = () =>
 /** A path on this machine; relative ones start at the inventory's folder, `~` is the home folder. */
 export const localPath = () => text(/^[^\p{Cc}]+$/u, 'a file name without control characters').max(4096);
 
+/** A manifest: a file or URL, or one with the hash that its bytes must have. */
+export const manifestEntry = () =>
+  z.union([
+    localPath(),
+    z.strictObject({
+      source: localPath().meta({ description: 'YAML file, or https:// URL.' }),
+      sha256: text(/^[0-9a-f]{64}$/, '64 lower-case hexadecimal digits').meta({
+        description: 'SHA-256 of its bytes; other bytes are refused.',
+      }),
+    }),
+  ]);
+
 /** An exact version `1.36.3`. */
 export const version = () =>
   text(/^\d{1,3}\.\d{1,3}\.\d{1,3}$/, 'an exact version of three numbers without "v", e.g. "1.36.3"');

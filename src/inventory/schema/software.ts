@@ -8,6 +8,7 @@ import {
   imageRepository,
   line,
   localPath,
+  manifestEntry,
   port,
   publicKeyHash,
   secretReference,
@@ -108,9 +109,9 @@ export const network = z
       .meta({ description: 'Settings of flannel.' }),
     calico: z
       .strictObject({
-        operator: z.array(localPath()).default([]).meta({
+        operator: z.array(manifestEntry()).default([]).meta({
           description:
-            "Manifests of Calico's operator and its CRDs: YAML files, or https:// URLs with the version in them, of 3.27 or later.",
+            "Manifests of Calico's operator and its CRDs: YAML files, or https:// URLs with the version in them, of 3.27 or later; or mappings of source and sha256.",
         }),
         imageRepository: imageRepository().exactOptional().meta({
           description: "Where the operator takes Calico's images from. Default: what it was made with.",
