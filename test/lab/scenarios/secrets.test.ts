@@ -163,39 +163,6 @@ test('what failed is undone, and the build goes on', async () => {
   write(inventory);
 });
 
-test('a bundle of a cluster has no Secret of a manifest, no content of a file, and no log of other pods', async () => {
-  const secret = (name: string, fields: object) => ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name },
-    ...fields,
-  });
-  const manifest = `${folder}-secrets/shop.yaml`;
-  const objects = [
-    secret('plain', { stringData: { settings: 'URL=manifest-canary-1\n' } }),
-    secret('encoded', { data: { password: Buffer.from('manifest-canary-2').toString('base64') } }),
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'page' }, data: { text: 'manifest-canary-3' } },
-  ];
-  writeFileSync(manifest, objects.map((object) => stringify(object)).join('---\n'));
-  const file3 = { hosts: cp1, path: '/etc/page', content: 'DB_PASSWORD=file-canary\n' };
-  write({ ...inventory, manifests: [manifest], files: [...(inventory['files'] as object[]), file3] });
-  expect((await up()).code).toBe(0);
-  const line = '2026-01-01T00:00:00Z stdout F log-canary manifest-canary-1 {\\"password\\": \\"shape-canary\\"}';
-  for (const pod of ['shop_web-1_0a', 'kube-system_mine-1_0b'])
-    await inside(cp1, `mkdir -p /var/log/pods/${pod}/web && echo '${line}' >/var/log/pods/${pod}/web/0.log`);
-  const bundle = join(folder, 'shop.tar.gz');
-  expect((await run('status', file, '--bundle', bundle)).code).toBe(0);
-  const all = bundled(bundle);
-  expect(all).toMatch(/"kind": "ConfigMap",\s*"name": "page",\s*"sha256": "[0-9a-f]{64}"/);
-  expect(all).toMatch(/== log kube-system_mine-1_0b\S*\n.* log-canary \(secret\) .*\(secret\)/);
-  expect(all).not.toContain('shop_web-1');
-  for (const kept of ['manifest-canary', 'file-canary', 'shape-canary']) expect(all).not.toContain(kept);
-  expect(all).not.toContain(Buffer.from('manifest-canary-2').toString('base64').replace(/=+$/, ''));
-  await inside(cp1, 'rm -r /var/log/pods/kube-system_mine-1_0b /var/log/pods/shop_web-1_0a');
-  write(inventory);
-  expect((await up()).code).toBe(0);
-});
-
 test('passwords are asked on a terminal, one time each, and what is typed does not show', async () => {
   const ssh = inventory['ssh'] as object;
   write({ ...inventory, ssh: { ...ssh, passphrase: undefined, sudoPassword: undefined } });
