@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const globalSetup = ['test/lab/global-setup.ts'];
+const lab = { globalSetup: [...globalSetup, 'test/lab/run-setup.ts'], setupFiles: ['test/lab/tell-logs.ts'] };
 
 export default defineConfig({
   test: {
@@ -38,7 +39,7 @@ export default defineConfig({
           name: 'lab',
           include: ['test/lab/**/*.test.ts'],
           exclude: ['test/lab/long/**'],
-          globalSetup,
+          ...lab,
           testTimeout: 900_000,
           hookTimeout: 900_000,
           fileParallelism: false,
@@ -48,7 +49,7 @@ export default defineConfig({
         test: {
           name: 'long',
           include: ['test/lab/long/**/*.test.ts'],
-          globalSetup,
+          ...lab,
           testTimeout: 7_200_000,
           hookTimeout: 900_000,
           fileParallelism: false,

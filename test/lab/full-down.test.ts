@@ -22,7 +22,8 @@ const alone = (script: string): Promise<Result> =>
       `mount -t tmpfs none /run/netns 2>/dev/null || mkdir -p /run/netns; ip link set lo up; ${script}`,
     ],
     {
-      env: { KBUILD_LAB_DIR: dir },
+      // Its hosts are ended by hand.
+      env: { KBUILD_LAB_DIR: dir, KBUILD_LAB_RUN: '' },
       cwd: join(import.meta.dirname, '../..'),
     },
   );

@@ -6,10 +6,12 @@ import { hostSettings } from './host-settings.ts';
 import { portOf, namespaceOf } from './network-plan.ts';
 import { hostDir, paths } from './paths.ts';
 import { attempt, run } from './run.ts';
+import { keepLogs } from './test-run.ts';
 
 /** Throws away everything the host ever wrote. It must be off. Host keys stay: they lie beside the disk. */
 export async function wipeDisk(name: string): Promise<void> {
   await unmount(join(hostDir(name), 'root'));
+  await keepLogs(name);
   const disk = join(hostDir(name), 'disk');
   if (!existsSync(disk)) return;
   await discard(disk, name);

@@ -5,6 +5,7 @@ import { LabError, Unmet } from './errors.ts';
 import { withLock } from './flock.ts';
 import { addressOf, FIRST_OCTET, GATEWAY, internalAddressOf, LAST_OCTET } from './network-plan.ts';
 import { hostDir, paths } from './paths.ts';
+import { noteRun } from './test-run.ts';
 import { type Release, RELEASES } from './versions.ts';
 
 /** What a host is, from `up` to `down`. */
@@ -108,6 +109,7 @@ export async function claimHost(name: string, { nics, release, base }: Claim): P
     await rm(fresh, { recursive: true, force: true });
     await mkdir(fresh, { recursive: true });
     await saveSettings(settings, fresh);
+    await noteRun(fresh);
     await rename(fresh, hostDir(name));
     return settings;
   });
