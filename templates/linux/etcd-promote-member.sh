@@ -8,7 +8,7 @@ while :; do
   case $said in
     *'in sync with leader'*) ;;
     *)
-      echo "$said" >&2
+      printf '%s\n' "$said" >&2
       exit 1
       ;;
   esac

@@ -4,7 +4,7 @@ tries=0
 until said=$(timeout 20 sh -eu -c "$CHECK" 2>&1); do
   tries=$((tries + 1))
   if [ "$tries" -ge 150 ]; then
-    echo "etcd does not serve: $said" >&2
+    printf 'etcd does not serve: %s\n' "$said" >&2
     exit 1
   fi
   sleep 1

@@ -55,13 +55,15 @@ export function externalEtcd({ etcd }: Inventory, host: LinuxHost) {
     sh`urls=${urls.join(' ')}; range=${range}
        if [ -z "$urls" ] || [ -e /etc/kubernetes/kubelet.conf ] || [ ! -e ${paths.etcdClientKey} ] || ! command -v curl >/dev/null; then echo 'not asked'; exit 0; fi
        ask() { curl -sS --noproxy '*' --max-time 4 --cacert ${paths.etcdCa} --cert ${paths.etcdClientCertificate} --key ${paths.etcdClientKey} "$@" 2>&1; }
+       # The shell of Debian makes lines of backslashes that it echoes.
+       line() { printf %s "$*"; echo; }
        for url in $urls; do
          echo "endpoint $url"
          if said=$(ask "$url/version"); then
-           echo "version $said"
-           echo "health $(ask "$url/health" || true)"
-           echo "keys $(ask "$url/v3/kv/range" -d "$range" || true)"
-         else echo "error $said"; fi
+           line "version $said"
+           line "health $(ask "$url/health" || true)"
+           line "keys $(ask "$url/v3/kv/range" -d "$range" || true)"
+         else line "error $said"; fi
        done`,
     (out): readonly EtcdEndpoint[] | 'not asked' =>
       out.trim() === 'not asked'
