@@ -82,6 +82,30 @@ function Write-TextFile {
     Move-Item -LiteralPath "$Path.kbuild-new" -Destination $Path -Force
 }
 
+# Removes a file, or a folder with all that is in it. A link or a mount point among it is removed as such, and what it shows
+# stays: Remove-Item of Windows PowerShell may follow it into a volume.
+function Remove-Tree {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    $item = Get-Item -LiteralPath $Path -Force
+    if (-not $item.PSIsContainer) {
+        Remove-Item -LiteralPath $Path -Force
+        return
+    }
+    if ("$($item.Attributes)" -like '*ReparsePoint*') {
+        Remove-FolderLink -Path $Path
+        return
+    }
+    foreach ($child in @(Get-ChildItem -LiteralPath $Path -Force)) { Remove-Tree -Path $child.FullName }
+    Remove-Item -LiteralPath $Path -Force
+}
+
+function Remove-FolderLink {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    [IO.Directory]::Delete($Path)
+}
+
 # A folder that only SYSTEM and the administrators can look into: SIDs, for names of groups are translated. What lies
 # there is run by SYSTEM: a folder that somebody else has made before is refused.
 function New-PrivateFolder {

@@ -32,7 +32,7 @@ if ($Action -eq 'join') {
         $output = @(Invoke-Native -Exe $Program -Arguments @('reset', '--config', 'config.yaml'))
     }
     foreach ($path in $Paths) {
-        if (Test-Path -LiteralPath $path) { Remove-Item -LiteralPath $path -Recurse -Force }
+        if (Test-Path -LiteralPath $path) { Remove-Tree -Path $path }
     }
 } else {
     throw "no such action: $Action"
