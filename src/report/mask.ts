@@ -31,9 +31,16 @@ const NAMED: readonly RegExp[] = [
   /(\bbearer )[\w.~+/-]{16,}=*/gi,
   // The password in a URL.
   /(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@"']*:)[^\s/@"'\\]+(?=@)/gi,
-  // kubeadm's certificate key. Other numbers of this length are hashes and containers.
-  /(certificate[-_ ]?key(?:["'\s:=,]|\\[n"])+)[0-9a-f]{64}(?![0-9a-z])/gi,
 ];
+
+/** A line without any of these names no secret: most lines are done with. */
+const MAY_NAME = /pass|token|key|secret|auth|bearer|:\/\/[^\s/]*@/i;
+
+const namedMasked = (line: string): string =>
+  NAMED.reduce((masked, shape) => masked.replace(shape, `$1${MASKED}`), line);
+
+/** kubeadm's certificate key, maybe in the next line. Other numbers of this length are hashes and containers. */
+const CERTIFICATE_KEY = /(certificate[-_ ]?key(?:["'\s:=,]|\\[n"])+)[0-9a-f]{64}(?![0-9a-z])/gi;
 
 /** Shapes of secrets that nobody registered. A digest after `sha256:` is no secret, and stays. */
 const SHAPES: readonly RegExp[] = [
@@ -88,7 +95,11 @@ export function masker(known?: unknown): Masker {
     longestFirst ??= [...values].sort((a, b) => b.length - a.length);
     for (const value of longestFirst) masked = masked.replaceAll(value, MASKED);
     for (const shape of SHAPES) masked = masked.replace(shape, MASKED);
-    for (const shape of NAMED) masked = masked.replace(shape, `$1${MASKED}`);
+    masked = masked.replace(CERTIFICATE_KEY, `$1${MASKED}`);
+    return masked
+      .split('\n')
+      .map((line) => (MAY_NAME.test(line) ? namedMasked(line) : line))
+      .join('\n');
     return masked;
   };
   const value = <T>(given: T): T => {
