@@ -22,7 +22,7 @@ import { sshDialler } from '../transport/ssh.ts';
 import type { LeftOut } from '../cluster/change-refusals.ts';
 import type { Context } from './context.ts';
 import { remoteOf } from './dial-host.ts';
-import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
+import { DEFAULT_CONCURRENCY, jobDeadline, type Flags } from './flags.ts';
 import { passwords } from './passwords.ts';
 
 /** All hosts of an inventory that answered, observed once. */
@@ -61,6 +61,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   const limit = flags.concurrency ?? DEFAULT_CONCURRENCY;
   const remotes = new Map<string, HostRemote>();
   const { hosts } = inventory;
+  const jobDeadlineMs = jobDeadline(context.env);
 
   const on: On = (host) => {
     const remote = remotes.get(host.name);
@@ -96,6 +97,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
       sudoPassword: async () => effective.ssh.sudoPassword ?? (await questions?.sudo(effective.ssh.user)),
       onSecret: run.onSecret,
       onJobFollowed: (summary) => run.emit({ kind: 'job-followed', host: host.name, summary }),
+      jobDeadlineMs,
       onJobWaits: (summary, about) => run.emit({ kind: 'job-waits', host: about, summary }),
     });
     remotes.set(host.name, remote);

@@ -32,7 +32,7 @@ const saysMore = (error: Error): boolean =>
   error instanceof NotConverged ||
   // A failure with a remedy of its own is explained already.
   (error instanceof CommandError &&
-    error.remedy === undefined &&
+    (error.remedy === undefined || error.status === 'timeout') &&
     /kube|etcd/i.test(`${error.command} ${error.stderr}`));
 
 async function lastWords(remotes: readonly HostRemote[], host: string): Promise<string> {

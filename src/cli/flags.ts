@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { UsageError } from '../errors.ts';
 
 /** The flags of all commands, as commander hands them over. */
 export interface Flags {
@@ -64,4 +65,15 @@ export function duration(value: string): number {
 export function count(value: string): number {
   if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('a whole number of at least 1 is needed');
   return Number(value);
+}
+
+/** The deadline of every job in ms, from `KBUILD_JOB_DEADLINE`; undefined: that of its kind. @throws UsageError */
+export function jobDeadline(env: Readonly<Record<string, string | undefined>>): number | undefined {
+  const value = env['KBUILD_JOB_DEADLINE'];
+  if (value === undefined || value === '') return undefined;
+  try {
+    return duration(value);
+  } catch (error) {
+    throw new UsageError(`KBUILD_JOB_DEADLINE="${value}": ${(error as Error).message}`);
+  }
 }

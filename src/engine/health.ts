@@ -1,5 +1,5 @@
 import { ailments, disruptionObstacles } from '../cluster/well.ts';
-import { Interrupted, NotConverged } from '../errors.ts';
+import { DeadlinePassed, Interrupted, NotConverged } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
 import type { Convergence } from './converge.ts';
 import type { Turns } from './disruption.ts';
@@ -28,6 +28,8 @@ async function untilNone(
     const { found, patienceMs } = await find();
     if (found.length === 0 || nowMs() - startedMs >= patienceMs) return found;
     tell(`${what}: ${listed(found)}`);
+    // At the run's own deadline, what was waited for is what an operator wants to know.
+    if (signal.reason instanceof DeadlinePassed) return found;
     if (signal.aborted) throw new Interrupted('interrupted while waiting');
     await sleep(POLL_MS);
   }

@@ -11,6 +11,9 @@ import { jobReport, type JobReport } from './job-report.ts';
 import { patiently } from './patiently.ts';
 import { upAgain } from './restart.ts';
 
+/** A job that runs says so often what it does, in s. */
+const TELL_SECONDS = 30;
+
 /** What jobs need of their run. */
 export interface JobTools {
   readonly runId: string;
@@ -23,6 +26,10 @@ export interface JobTools {
 
 /** One job of one run on one host. */
 export interface Job {
+  /** What kind of work it is. */
+  readonly name: string;
+  /** After so many ms the host ends it. */
+  readonly deadlineMs: number;
   /** Unique among the jobs of the run on this host; its unit is `kbuild-job-<id>-<run>`. */
   readonly id: string;
   readonly command: Command<'sh'>;
@@ -40,7 +47,9 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
   const startedMs = tools.nowMs();
   let started = false;
   const told = new Set<string>();
+  let last: string | undefined;
   const onWaits = (summary: string): void => {
+    last = summary;
     // Who comes back after a lost connection hears it again.
     if (!told.has(summary)) tools.onJobWaits?.(summary, job.command.about ?? host);
     told.add(summary);
@@ -59,6 +68,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
         stderr: result.stderr,
       });
       if (status === 0) return stdout;
+      if (isLate(status)) throw lateJob(host, job, { stdout, stderr: result.stderr }, last);
       if (String(status).startsWith('SIG')) await upAgain(on, tools);
       // What the job itself answered is about another host, where its command says so.
       const about = typeof status === 'number' ? (job.command.about ?? host) : host;
@@ -72,6 +82,25 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
       });
     if (result.status !== 'lost') throw new CommandError(host, title, result);
   }
+}
+
+/** True for a job that its host has ended at its deadline. */
+const isLate = (status: number | string): boolean => String(status).endsWith('(timeout)');
+
+function lateJob(
+  host: string,
+  { command, deadlineMs, name }: Job,
+  { stdout, stderr }: Pick<ExecResult, 'stdout' | 'stderr'>,
+  last: string | undefined,
+): CommandError {
+  const minutes = Math.round(deadlineMs / 6000) / 10;
+  const why = `the job ${name} was ended after ${String(minutes)} min, its deadline; it last waited: ${last ?? 'nothing was told'}`;
+  return new CommandError(
+    command.about ?? host,
+    command.title,
+    { status: 'timeout', stdout, stderr: `${stderr.trimEnd()}\n${why}` },
+    'mend what it waited for, and run the same command again; if the host only needs more time, set KBUILD_JOB_DEADLINE=2h',
+  );
 }
 
 /** One channel's worth of starting and waiting. */
@@ -111,6 +140,9 @@ function jobScript(job: Job, runId: string, mark: string, started: boolean): Com
     START_LOCK: paths.jobStartLock,
     STARTED: started ? 'yes' : 'no',
     SCRIPT: job.command.script,
+    NAME: job.name,
+    DEADLINE_SECONDS: Math.ceil(job.deadlineMs / 1000),
+    TELL_SECONDS,
     END: script('linux/job-end.sh').script,
   });
   const files = Object.entries(job.files).map(

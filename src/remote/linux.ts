@@ -8,6 +8,7 @@ import { exchange, type ExchangeTools } from './exchange.ts';
 import { files, succeeded } from './files.ts';
 import { hold } from './hold.ts';
 import { runJob } from './job.ts';
+import { jobDeadlineMs } from './job-deadlines.ts';
 import type { Remote } from './remote.ts';
 import { restart } from './restart.ts';
 
@@ -19,6 +20,8 @@ export interface LinuxRemoteOptions extends ExchangeTools {
   readonly onJobFollowed?: (summary: string) => void;
   /** Told what a job of this run waits for, as it says it: once for each thing. */
   readonly onJobWaits?: (summary: string, about: string) => void;
+  /** After how many ms every job is ended, instead of the deadline of its kind. */
+  readonly jobDeadlineMs?: number | undefined;
   readonly pause?: Pause;
   /** Told what `reveal` returned. */
   readonly onSecret?: (secret: Secret) => void;
@@ -61,7 +64,17 @@ export function linuxRemote(host: LinuxHost, transport: Transport, options: Linu
       return result;
     },
     job: (name, command, secrets = {}) =>
-      runJob(on, { id: `${name}-${String(++jobs)}`, command, files: secrets }, context),
+      runJob(
+        on,
+        {
+          id: `${name}-${String(++jobs)}`,
+          name,
+          command,
+          deadlineMs: command.deadlineMs ?? options.jobDeadlineMs ?? jobDeadlineMs(name),
+          files: secrets,
+        },
+        context,
+      ),
     hold: (command) => hold(on, command, pause),
     restart: () => restart(on, context),
     renew: () => transport.renew(),

@@ -10,6 +10,8 @@ export interface Command<in out S extends Shell = Shell> {
   readonly title: string;
   /** The host that the work is about, where another one does it: errors and events name this one. */
   readonly about?: string;
+  /** How long it may take as a job, in ms; default: by the job's name. */
+  readonly deadlineMs?: number;
   /** Makes the type invariant; never called. */
   readonly _shell?: (shell: S) => S;
 }

@@ -6,6 +6,10 @@ LOCK_SECONDS=600
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# What is done now, and where downloads grow: job.sh tells it.
+doing() { echo "$*" >doing || :; }
+printf '%s\n' /var/cache/apt/archives /var/lib/apt/lists >downloads || :
+
 # apt-get's own options; held packages may change because this script alone decides their version.
 get() {
   apt-get -q -y -o DPkg::Lock::Timeout="$LOCK_SECONDS" -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \
@@ -25,6 +29,7 @@ holders() {
 # its owner's affair.
 wait_for_cloud_init() {
   if ! command -v cloud-init >/dev/null; then return 0; fi
+  doing "cloud-init status --wait"
   timeout "$LOCK_SECONDS" cloud-init status --wait >/dev/null 2>&1 ||
     echo "cloud-init did not end well within $LOCK_SECONDS s: $(cloud-init status 2>/dev/null | head -n 1)"
 }
@@ -54,11 +59,16 @@ patiently() {
 
 update_needed() {
   for source in $SOURCES; do
+    case $source in /*) file=$source ;; *) file=/etc/apt/$source ;; esac
+    doing "apt-get update from $(grep -o 'https\{0,1\}://[^ ]*' "$file" 2>/dev/null | head -n 1 || :)"
     patiently get update -o Dir::Etc::sourcelist="$source" -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 \
       -o APT::Update::Error-Mode=any || return 1
   done
 }
-update_all() { patiently get update; }
+update_all() {
+  doing "apt-get update from all repositories of the host"
+  patiently get update
+}
 
 # The newest version of a package in the cache that means the wanted upstream version.
 resolve() {
@@ -92,6 +102,7 @@ END
 }
 
 install() {
+  doing "apt-get install $(tr '\n' ' ' <"$work/wanted")"
   # shellcheck disable=SC2046 # names and versions have no blanks
   get install --no-install-recommends --allow-change-held-packages --allow-downgrades $(cat "$work/wanted")
 }

@@ -3,6 +3,8 @@
 # that this drain has cordoned is schedulable again when the drain fails; a cordon of an operator stays.
 # Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, TELL_SECONDS, DRAINED and CORDONED (names of annotations).
 started=$(date +%s)
+# The job says by itself what it waits for.
+: >tells
 
 # Pods that a drain moves and that are still there: "namespace name state". Pods of DaemonSets and static pods stay.
 left() {

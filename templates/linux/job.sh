@@ -1,7 +1,9 @@
 # Starts the job UNIT, once; waits for its end; prints its result and what it printed.
 # Asked again after a lost connection, it finds FOLDER and only waits. STARTED=yes: the caller knows that the job began.
 # Other parameters: JOBS (folders of all jobs), RUN (the folder in it that is this run's), LOCK (held by the job that
-# runs), START_LOCK, SCRIPT and END (texts), and put_files, a function that writes the job's files to the current folder.
+# runs), START_LOCK, SCRIPT and END (texts), DEADLINE_SECONDS (then the job is ended), NAME, TELL_SECONDS (so often is told what
+# the job does), and put_files, a function that writes the job's files to the current folder. A job may write what it does to
+# the file doing in its working folder, folders that it downloads to to downloads, and make tells when it tells all by itself.
 # Lines that begin with MARK are for the caller; what the job prints after `waiting: ` is told at once. When the caller has
 # read all, it sends one line on stdin.
 umask 077
@@ -25,7 +27,7 @@ start() {
   printf '%s\n' "$SCRIPT" >"$FOLDER.new/work/script"
   printf '%s\n' "$END" >"$FOLDER.new/end"
   mv -T -- "$FOLDER.new" "$FOLDER"
-  if ! systemd-run --quiet --collect --unit="$UNIT" -p Type=exec -p KillMode=mixed -p TimeoutStopSec=5 -p UMask=0022 \
+  if ! systemd-run --quiet --collect --unit="$UNIT" -p Type=exec -p KillMode=mixed -p RuntimeMaxSec="$DEADLINE_SECONDS" -p TimeoutStopSec=5 -p UMask=0022 \
     -p WorkingDirectory=-"$FOLDER/work" -p StandardOutput=append:"$FOLDER/output" \
     -p StandardError=append:"$FOLDER/errors" -p ExecStopPost="/bin/sh $FOLDER/end $FOLDER" \
     --setenv=HOME=/root --setenv=LC_ALL=C --setenv=LANGUAGE= --setenv=PATH="$PATH" --setenv=KBUILD_JOB="$UNIT" \
@@ -36,6 +38,45 @@ start() {
       exit 1
     fi
   fi
+}
+
+# Where processes of the job are connected to.
+peers() {
+  pids=$(grep -ls -F "/$UNIT.service" /proc/[0-9]*/cgroup | cut -d / -f 3 | tr '\n' ' ')
+  ss -Htnp state connected 2>/dev/null | awk -v pids=" $pids" '
+    match($0, /pid=[0-9]+/) && index(pids, " " substr($0, RSTART + 4, RLENGTH - 4) " ") && !said[$5]++ { printf "%s ", $5 }'
+}
+
+# Bytes in the folders that the job downloads to.
+loaded() {
+  if [ ! -s "$FOLDER/work/downloads" ]; then return 0; fi
+  xargs du -scb -- <"$FOLDER/work/downloads" 2>/dev/null | awk 'END { printf "%d", $1 }'
+}
+
+# Says every TELL_SECONDS what the job does. Its sleeps hold no channel open.
+tell() {
+  since=$(stat -c %Y -- "$FOLDER/work/script" 2>/dev/null || date +%s)
+  before=$(loaded)
+  while sleep "$TELL_SECONDS" >/dev/null 2>&1; do
+    if [ -e "$FOLDER/status" ] || [ -e "$FOLDER/work/tells" ]; then return 0; fi
+    text=$(tail -n 1 -- "$FOLDER/output" 2>/dev/null | cut -c 1-160)
+    if [ "${text#waiting: }" != "$text" ]; then
+      text=${text#waiting: }
+    elif [ -s "$FOLDER/work/doing" ]; then
+      text=$(head -n 1 -- "$FOLDER/work/doing" | cut -c 1-160)
+    fi
+    to=$(peers)
+    if [ -n "$to" ]; then text="$text; connected to ${to% }"; fi
+    now=$(loaded)
+    if [ -n "$now" ]; then
+      kilobytes=$(((now - ${before:-0}) / 1024))
+      # What was downloaded may be deleted meanwhile.
+      if [ "$kilobytes" -lt 0 ]; then kilobytes=0; fi
+      text="$text; $kilobytes kB in $TELL_SECONDS s"
+      before=$now
+    fi
+    echo "$MARK waiting $NAME since $(($(date +%s) - since)) s: ${text:-it says nothing}"
+  done
 }
 
 followed=
@@ -64,6 +105,8 @@ echo "$MARK started"
 
 tail -q -n +1 -F --pid=$$ -- "$FOLDER/output" 2>/dev/null 8>&- | sed -n -u "s/^waiting: /$MARK waiting /p" 8>&- &
 teller=$!
+tell 8>&- &
+ticker=$!
 
 while [ ! -e "$FOLDER/status" ]; do
   case $(systemctl show --property=ActiveState --value "$UNIT.service") in
@@ -77,8 +120,8 @@ while [ ! -e "$FOLDER/status" ]; do
   if [ ! -e "$FOLDER/status" ]; then sleep 0.05; fi
 done
 
-kill "$teller" 2>/dev/null || :
-wait "$teller" 2>/dev/null || :
+kill "$teller" "$ticker" 2>/dev/null || :
+wait "$teller" "$ticker" 2>/dev/null || :
 if [ -e "$FOLDER/errors" ]; then tail -c 262144 -- "$FOLDER/errors" >&2; fi
 echo "$MARK done $(cat -- "$FOLDER/status")"
 if [ -e "$FOLDER/output" ]; then tail -c 1048576 -- "$FOLDER/output"; fi

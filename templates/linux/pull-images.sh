@@ -23,6 +23,10 @@ if [ -n "$VERSION" ] && command -v kubeadm >/dev/null; then
   done
 fi
 
+# job.sh tells these.
+echo "pull $(echo $IMAGES $also | tr '\n' ' ')" >doing || :
+echo /var/lib/containerd/io.containerd.content.v1.content >downloads || :
+
 number=0
 for image in $IMAGES $also; do
   number=$((number + 1))

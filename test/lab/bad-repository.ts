@@ -3,8 +3,11 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
 
-/** What a test makes of a file: other bytes, nothing there, or the file as it is. */
-export type Tamper = (path: string, content: Buffer) => Buffer | 'missing' | Promise<Buffer | 'missing'>;
+/** What a test makes of a file: other bytes, nothing there, the file as it is, or a byte of it every two seconds. */
+type Tampered = Buffer | 'missing' | 'trickle';
+export type Tamper = (path: string, content: Buffer) => Tampered | Promise<Tampered>;
+
+const TRICKLE_MS = 2000;
 
 /** A repository that lies. */
 export interface BadRepository {
@@ -38,7 +41,11 @@ export async function badRepository(): Promise<BadRepository> {
       .then((content) => repository.tamper(path, content))
       .catch((): 'missing' => 'missing')
       .then((content) => {
-        if (content === 'missing') to.writeHead(404).end();
+        if (content === 'trickle') {
+          to.writeHead(200, { 'content-length': 1_000_000 });
+          const timer = setInterval(() => to.write('x'), TRICKLE_MS);
+          to.on('close', () => clearInterval(timer));
+        } else if (content === 'missing') to.writeHead(404).end();
         else to.writeHead(200, { 'content-length': content.length }).end(content);
       })
       .catch(() => to.destroy());

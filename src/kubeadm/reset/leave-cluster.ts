@@ -19,6 +19,9 @@ const DRAINED = 'kbuild.dev/drained';
 /** Annotation of a node that kbuild's drain has cordoned: it is taken back when the drain fails. */
 const CORDONED = 'kbuild.dev/cordoned';
 
+/** What a drain may take beyond its own time-out, in ms. */
+const DRAIN_ENDS_MS = 5 * 60_000;
+
 /** A drain says so often what it waits for, in s. */
 const TELL_SECONDS = 30;
 
@@ -70,6 +73,7 @@ export const drained = (drain: Drain): AnyStep => ({
       }),
       title: `drain ${host.name}`,
       about: host.name,
+      deadlineMs: drain.timeoutMs + DRAIN_ENDS_MS,
     };
     return [
       {

@@ -1,0 +1,16 @@
+const MINUTE_MS = 60_000;
+
+/** How long jobs may take, by name, in ms. Each took less than a tenth of it on hosts and networks that work. */
+const DEADLINES_MS: Readonly<Record<string, number>> = {
+  packages: 30 * MINUTE_MS,
+  images: 30 * MINUTE_MS,
+  'kubeadm-init': 20 * MINUTE_MS,
+  'kubeadm-join': 20 * MINUTE_MS,
+  'kubeadm-reset': 10 * MINUTE_MS,
+};
+
+/** Jobs of other names: settings, certificates, members of etcd; those of settings may pull images. */
+const OTHERS_MS = 30 * MINUTE_MS;
+
+/** After how many ms a job of this name is ended by its host. */
+export const jobDeadlineMs = (name: string): number => DEADLINES_MS[name] ?? OTHERS_MS;
