@@ -37,14 +37,23 @@ export function refuseLivingDead({ flags, connected }: Pick<Run, 'flags' | 'conn
   );
 }
 
-/** This run's command with more hosts declared dead. It keeps `--hosts`: without it, `reset` would mean the whole cluster. */
-export function commandWithDead({ command, flags }: Pick<Run, 'command' | 'flags'>, names: readonly string[]): string {
+/**
+ * This run's command with more hosts declared dead. It keeps `--hosts`: without it, `reset` would mean the whole cluster.
+ * `operands`: hosts, where the command takes them in the place of the inventory.
+ */
+export function commandWithDead(
+  { command, flags }: Pick<Run, 'command' | 'flags'>,
+  names: readonly string[],
+  operands: readonly string[] = [],
+): string {
   const listed = (flag: string, values: readonly string[] | undefined): readonly string[] =>
     values === undefined ? [] : [flag, quote(values.join(','))];
+  const inventory = flags.inventory === undefined ? [] : [quote(flags.inventory)];
   return [
     'kbuild',
     command,
-    ...(flags.inventory === undefined ? [] : [quote(flags.inventory)]),
+    ...(operands.length === 0 || inventory.length === 0 ? inventory : ['-i', ...inventory]),
+    ...operands.map(quote),
     ...listed('--hosts', flags.hosts),
     ...listed('--phase', flags.phase),
     ...listed('--dead', [...new Set([...(flags.dead ?? []), ...names])]),

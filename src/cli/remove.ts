@@ -8,6 +8,7 @@ import type { Drain } from '../kubeadm/reset/leave-cluster.ts';
 import { remove } from '../phases/remove.ts';
 import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
+import { commandWithDead } from './dead.ts';
 import type { Flags } from './flags.ts';
 import { withRun, type Run } from './run.ts';
 import { refuseForeign } from './preflight.ts';
@@ -60,7 +61,11 @@ export const runRemove = (outer: Context, flags: Flags, operands: readonly strin
       throw new SeveralErrors(
         missing.map(({ error }) => error),
         {
-          remedy: `when they are gone for good: --dead ${missing.map(({ host }) => host.name).join(',')}`,
+          remedy: `make them reachable; if they are gone for good: ${commandWithDead(
+            run,
+            missing.map(({ host }) => host.name),
+            operands,
+          )}`,
         },
       );
 

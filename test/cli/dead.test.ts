@@ -53,6 +53,9 @@ describe('--dead', () => {
     expect(commandWithDead({ command: 'reset', flags: { hosts: ['w*'], dead: ['w2'] } }, ['w1'])).toBe(
       "kbuild reset --hosts 'w*' --dead w2,w1",
     );
+    expect(commandWithDead({ command: 'remove', flags: { inventory: 'prod.yaml' } }, ['w1'], ['w1', 'w2'])).toBe(
+      'kbuild remove -i prod.yaml w1 w2 --dead w1',
+    );
   });
 });
 
