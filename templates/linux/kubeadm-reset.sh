@@ -29,12 +29,15 @@ restart_runtime() {
 
 kept() { timeout -k 1 15 ctr -n k8s.io tasks ls -q 2>/dev/null; }
 
+# kubeadm does the same, but parents before children, and not for names with blanks.
+unmount_volumes() { mounts_below /var/lib/kubelet | sort -r | while read -r mount; do timeout -k 1 30 umount -- "$(printf %b "$mount")"; done; }
+
 take_down() {
+  unmount_volumes || true
   if command -v kubeadm >/dev/null; then
     timeout -k 10 "$SECONDS_TO_RESET" kubeadm reset --config config.yaml
   else
     # Somebody removed the packages. What kubeadm would remove, without it.
-    mounts_below /var/lib/kubelet | sort -r | while read -r mount; do umount -- "$(printf %b "$mount")"; done
     # shellcheck disable=SC2086
     refuse_mounts_below /var/lib/kubelet $emptied
     for folder in /var/lib/kubelet $emptied; do

@@ -141,10 +141,21 @@ describe('kubeadm reset', () => {
     fill('var/lib/kubelet/pods/1/volumes/v/precious');
     mounted(at('var/lib/kubelet/pods/1/volumes/v'));
     tool('kubeadm', 'exit 0');
+    tool('umount', 'exit 32');
     const { status, stderr } = reset();
     expect(status).toBe(32);
     expect(stderr).toContain(at('var/lib/kubelet/pods/1/volumes/v'));
     expect(existsSync(at('marker'))).toBe(true);
+  });
+
+  test('unmounts children before their parents, also with blanks in their names, before kubeadm tries', () => {
+    fill('var/lib/kubelet/pods/a/b c/x');
+    const [parent, child] = [at('var/lib/kubelet/pods/a'), at('var/lib/kubelet/pods/a/b c')];
+    mounted(parent, child.replaceAll(' ', String.raw`\040`));
+    tool('umount', `echo "$2" >>${at('unmounted')}; if [ "$2" = ${parent} ]; then : >${at('mountinfo')}; fi`);
+    tool('kubeadm', 'exit 0');
+    expect(reset()).toEqual({ status: 0, stderr: '' });
+    expect(readFileSync(at('unmounted'), 'utf8')).toBe(`${child}\n${parent}\n`);
   });
 
   test('without kubeadm deletes nothing while a mount cannot be taken away, and all of it once it can', () => {
