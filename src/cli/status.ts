@@ -1,3 +1,4 @@
+import { refusedWorkers } from '../cluster/change-refusals.ts';
 import { plan } from '../engine/plan.ts';
 import { worstExitCode } from '../errors.ts';
 import { up } from '../phases/up.ts';
@@ -13,15 +14,18 @@ import { phasesOf } from './up.ts';
 const NOT_HEALTHY = 5;
 const NOT_READ = 3;
 
-/** What `up` would change; nothing where no cluster answers: that is not drift. */
+/** What `up` would change, and which workers it would leave out; nothing where no cluster answers: that is not drift. */
 function driftOf(run: Run): readonly string[] {
   const { inventory, connected } = run;
   const fleet = connected.watch.fleet();
   if (fleet.cluster.state !== 'up') return [];
+  const refused = refusedWorkers(inventory, fleet, undefined);
+  const isLeftOut = ({ host }: { readonly host: string }): boolean => refused.some((one) => one.host.name === host);
   const { changes, errors } = plan(phasesOf(run, up(inventory)), inventory, fleet);
   return [
-    ...changes.map(({ host, summary }) => `${host}: ${summary}`),
-    ...errors.map(({ error }) => error.message),
+    ...changes.filter((one) => !isLeftOut(one)).map(({ host, summary }) => `${host}: ${summary}`),
+    ...errors.filter((one) => !isLeftOut(one)).map(({ error }) => error.message),
+    ...refused.map(({ error }) => error.message),
     ...fleet.unreachable.map(({ error }) => error.message),
   ];
 }

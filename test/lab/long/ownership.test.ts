@@ -125,6 +125,11 @@ test('a worker with the CA of another cluster: remove of several touches none, u
   expect(refused.stderr).toContain('a cluster may live there (a kubelet');
   expect((await nodes(cp1))[w1]).toBe(true);
 
+  // What up leaves out is no drift that it would mend.
+  const { stdout } = await cluster.run('status');
+  expect(stdout).toContain(`${w2}: refused: it belongs to another cluster`);
+  expect(stdout).not.toContain(`join ${w2}`);
+
   const labelled = changed('labelled.yaml', (hosts) =>
     hosts.map((host) => ([w1, w2].includes(host.name) ? { ...host, labels: { disk: 'ssd' } } : host)),
   );
