@@ -106,6 +106,7 @@ test('an inventory of another name is refused by every command that changes some
     ['remove', w1, '--yes'],
     ['reset', '--yes-destroy', 'yother'],
     ['etcd', 'snapshot', 'save', join(folder, 'other.db')],
+    ['windows', 'selftest', '--os', 'linux'],
   ]) {
     const { code, stderr } = await on(other, ...args);
     expect(code, `${args.join(' ')}: ${stderr}`).toBe(7);
