@@ -8,6 +8,7 @@ import type { Endpoint } from './endpoint.ts';
 import { whereOf } from './endpoint.ts';
 import { hostKeyGuard, type HostKeyPolicy } from './host-key-guard.ts';
 import { knownHostsReader, type KnownHostsReader } from './known-hosts-files.ts';
+import { offersOnceSaid, type Offers } from './offers.ts';
 import { overLinks } from './over-link.ts';
 import { pause as realPause, type Pause } from './pause.ts';
 import { keyring, KeyProblem, type Keyring, type KeyringOptions } from './ssh-keys.ts';
@@ -158,7 +159,7 @@ async function connect(endpoint: Endpoint, path: Path | undefined, options: Shar
       const refused = guard.refusal();
       if (refused !== undefined) reject(refused);
       else if (/no matching/i.test(error.message))
-        void offersOf(endpoint, guard.algorithms, path).then((found) =>
+        void offersOnceSaid(() => offersOf(endpoint, guard.algorithms, path)).then((found) =>
           reject(noCommonAlgorithm(endpoint, error, found, KEX)),
         );
       else {
@@ -211,7 +212,7 @@ async function offersOf(
   { address, ssh: { port } }: Endpoint,
   hostKeys: readonly string[],
   path: Path | undefined,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<Offers> {
   const found = new Map<string, string>();
   // Its place on the bastion first: all places may be taken by those who wait for a second one.
   path?.settled();
