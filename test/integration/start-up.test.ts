@@ -15,7 +15,7 @@ function median(command: string, args: readonly string[]): number {
   return times.toSorted((a, b) => a - b)[3]!;
 }
 
-test('kbuild --version answers within 100 ms of a node that does nothing', () => {
+test('kbuild --version takes at most 3.5 times as long as a node that does nothing', () => {
   const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;
@@ -24,7 +24,7 @@ test('kbuild --version answers within 100 ms of a node that does nothing', () =>
   const bare = median(process.execPath, ['-e', '0']);
   const ours = median(program, ['--version']);
   console.log(`kbuild --version ${ours.toFixed(0)} ms, node -e 0 ${bare.toFixed(0)} ms`);
-  expect(ours - bare).toBeLessThan(100);
+  expect(ours).toBeLessThan(3.5 * bare);
 });
 
 test('every command has help that ends with examples', () => {

@@ -369,15 +369,13 @@ describe('the lock of the cluster', () => {
     expect(await unlock()).toContain('cluster: not locked');
   });
 
-  test('a kbuild that is killed: hosts are free within a second, and its Lease stops nobody on its machine', async () => {
+  test('a kbuild that is killed: hosts are free long before the 45 s of silence, and its Lease stops nobody on its machine', async () => {
     await lab.inside(w1, `rm ${modules}`);
     const running = start(['up', file, '--yes', '--json', '--kubeconfig', kubeconfig]);
     await waitUntil('a change', 60_000, () => running.printed().includes('"kind":"changing"'));
     running.kill('SIGKILL');
-    const killed = performance.now();
     for (const host of HOSTS)
-      expect((await lab.inside(host, 'timeout 1 flock /run/kbuild/lock true')).code, host).toBe(0);
-    expect(performance.now() - killed).toBeLessThan(1000);
+      expect((await lab.inside(host, 'timeout 10 flock /run/kbuild/lock true')).code, host).toBe(0);
     await running.ended;
     expect(await holder()).toContain(`(pid ${String(running.pid)})`);
     await lab.inside(w2, `rm ${modules}`);

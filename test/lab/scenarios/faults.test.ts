@@ -40,17 +40,11 @@ beforeAll(async () => {
 afterAll(() => lab.down(HOSTS));
 
 test('ten healthy hosts: nothing is found', async () => {
-  const times: number[] = [];
-  // The best of some: the machine that is ten hosts and the controller may have something else to do.
-  for (let i = 0; i < 5 && !times.some((seconds) => seconds <= 2); i++) {
-    const { findings, code, seconds, stderr } = await checked(inventory);
-    times.push(seconds);
-    expect(notable(inventory, findings)).toEqual([]);
-    expect(code, stderr).toBe(0);
-  }
-  const all = times.map((seconds) => seconds.toFixed(2)).join(', ');
-  console.log(`check of ${String(HOSTS.length)} hosts without surveys: ${all} s`);
-  expect(Math.min(...times), `${all} s`).toBeLessThanOrEqual(2);
+  // How quick it is, the bench says, beside the floor of the same run.
+  const { findings, code, seconds, stderr } = await checked(inventory);
+  console.log(`check of ${String(HOSTS.length)} hosts without surveys: ${seconds.toFixed(2)} s`);
+  expect(notable(inventory, findings)).toEqual([]);
+  expect(code, stderr).toBe(0);
 });
 
 test('two operators survey the same hosts at the same time, and neither disturbs the other', async () => {

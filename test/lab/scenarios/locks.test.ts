@@ -57,14 +57,12 @@ test('all hosts or none', async () => {
   await lock.release();
 });
 
-test('a kbuild that dies frees its locks within a second', async () => {
+test('a kbuild that dies frees its locks at once, long before the 45 s of silence', async () => {
   const [dead, two] = [await connect(A), await connect(A)];
   await lockHosts([dead], alice);
-  const died = performance.now();
   await dead.cut();
   await dead.close();
   await waitUntil('the lock is free', SOON_MS, async () => (await whoHolds(two)) === undefined);
-  expect(performance.now() - died).toBeLessThan(1500);
 });
 
 test('a lock whose connection was lost is taken again by the same run', async () => {
