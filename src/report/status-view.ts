@@ -1,3 +1,4 @@
+import { apiVersionsText, isMixed } from '../cluster/api-versions.ts';
 import { clusterProblems, type Problem } from '../cluster/health.ts';
 import { expiring, expiringText, renewal, type Expiring } from '../cluster/expiry.ts';
 import { taintText } from '../cluster/taints.ts';
@@ -125,6 +126,12 @@ function certificatesOf(
   };
 }
 
+/** While an upgrade is under way, the version of the cluster is not that of all of its API servers. */
+function upgradeWarnings(cluster: ClusterUp): readonly string[] {
+  const isUnderWay = known(() => isMixed(cluster), false);
+  return isUnderWay ? [`the API servers run different versions: ${apiVersionsText(cluster)}`] : [];
+}
+
 /** The status of a fleet, whether a cluster answers or not. `drift`: what `up` would change, `trouble`: of Windows hosts. */
 export function statusOf(
   inventory: Inventory,
@@ -143,7 +150,7 @@ export function statusOf(
     endpoint: inventory.endpoint,
     healthy: problems.length === 0,
     problems,
-    warnings: certificates.warnings,
+    warnings: [...certificates.warnings, ...(cluster.state === 'up' ? upgradeWarnings(cluster) : [])],
     ...(cluster.state === 'up' ? clusterStatus(cluster, topology) : nothing(topology)),
     certificates: certificates.certificates,
     drift,

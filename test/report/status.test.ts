@@ -98,6 +98,19 @@ describe('a cluster that answers', () => {
     ]);
   });
 
+  test('is healthy while an upgrade is under way, with a warning that names the versions', () => {
+    const pods = [
+      podOf({
+        name: 'kube-apiserver-cp1',
+        labels: { component: 'kube-apiserver' },
+        images: ['registry.k8s.io/kube-apiserver:v1.36.3'],
+      }),
+    ];
+    const { problems, warnings } = status(clusterOf({ version: '1.36.4', pods }));
+    expect(problems).toEqual([]);
+    expect(warnings).toEqual(['the API servers run different versions: 1.36.3 on cp1']);
+  });
+
   test('is not taken for healthy where a fact could not be read', () => {
     const cluster = Object.defineProperty(clusterOf(), 'members', {
       get: () => {
