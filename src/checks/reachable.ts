@@ -1,3 +1,4 @@
+import { KbuildError } from '../errors.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { Check, Finding } from './check.ts';
 
@@ -8,7 +9,7 @@ function finding({ host, error, isDead }: Fleet['unreachable'][number]): Finding
     host: host.name,
     message: error.message.replace(`${host.name}: `, ''),
     remedy: left
-      ? 'this run leaves it out'
+      ? `this run leaves it out${error instanceof KbuildError && error.remedy !== undefined ? `; ${error.remedy}` : ''}`
       : `make it reachable, or add \`--dead ${host.name}\`: then only what needs every control plane waits`,
   };
 }

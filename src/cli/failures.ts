@@ -1,6 +1,6 @@
 import { CommandError, NotConverged } from '../errors.ts';
 import { isWindowsRemote, type HostRemote } from '../remote/host-remote.ts';
-import { failureText } from '../report/failure.ts';
+import { failuresText } from '../report/failure.ts';
 import { script } from '../templates.ts';
 import { gathered } from './gathered.ts';
 import { lastWordsOfWindows } from '../windows/support-sections.ts';
@@ -20,11 +20,11 @@ export async function tellFailures(run: Run, failures: ReadonlyMap<string, Error
       asked.map(async ([host]): Promise<[string, string]> => [host, await lastWords(run.connected.remotes, host)]),
     ),
   );
-  for (const [host, error] of failures) {
-    const text = failureText({ error, lastWords: words.get(host) ?? '' });
-    run.context.err(text);
-    run.log({ kind: 'failure', host, text, lastWords: words.get(host) ?? '' });
+  const reports = [...failures].map(([host, error]) => ({ host, error, lastWords: words.get(host) ?? '' }));
+  for (const report of reports) {
+    run.log({ kind: 'failure', host: report.host, text: failuresText([report]), lastWords: report.lastWords });
   }
+  if (reports.length > 0) run.context.err(failuresText(reports));
 }
 
 /** Only what kubeadm or the cluster made of a host is explained by its journals. */

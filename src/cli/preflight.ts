@@ -4,7 +4,8 @@ import { runChecks, stops } from '../checks/run-checks.ts';
 import { changeRefusals, refusedWorkers } from '../cluster/change-refusals.ts';
 import { refusals } from '../cluster/refusals.ts';
 import type { Selection } from '../engine/target.ts';
-import { ChecksFailed, KbuildError, SeveralErrors } from '../errors.ts';
+import type { KbuildError} from '../errors.ts';
+import { ChecksFailed, SeveralErrors } from '../errors.ts';
 import { findingsText } from '../report/findings.ts';
 import type { Surveys } from '../surveys/surveys.ts';
 import { missingHosts } from './dead.ts';
@@ -12,12 +13,11 @@ import type { Run } from './run.ts';
 import { firstChanged, survey } from './survey.ts';
 
 /** Workers that `up` refuses leave the run as if they could not be reached: the others go on, and the exit code says so. */
-export function leaveOutRefused({ connected, context, emit, flags, inventory }: Run): void {
+export function leaveOutRefused({ connected, emit, flags, inventory }: Run): void {
   const refused = refusedWorkers(inventory, connected.watch.fleet(), flags.hosts);
   if (refused.length === 0) return;
   for (const { host, error } of refused) {
     emit({ kind: 'left-out', host: host.name, message: error.message });
-    if (error instanceof KbuildError && error.remedy !== undefined) context.err(`  → ${error.remedy}\n`);
   }
   connected.leaveOut(refused);
 }

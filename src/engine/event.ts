@@ -31,8 +31,6 @@ export type Event =
   | ({ readonly kind: 'changed'; readonly summary: string; readonly durationMs: number } & Place)
   /** A change that was not in the confirmed plan. */
   | ({ readonly kind: 'unplanned'; readonly summary: string } & Place)
-  /** A host that leaves the run without a failure of its own, and why. */
-  | { readonly kind: 'skipped'; readonly phase: string; readonly host: string; readonly summary: string }
   /** What a step waits for, and since when; told anew every 10 s. */
   | ({ readonly kind: 'settling'; readonly summary: string; readonly waitedMs: number } & Place)
   /** A job of an earlier run, or of somebody else, that is waited for. */

@@ -1,8 +1,11 @@
 import { KbuildError } from '../errors.ts';
+import { grouped, type Group } from './grouped.ts';
+import { hostList } from './host-list.ts';
 import { diagnosis } from './signatures.ts';
 
-/** A failure with what was gathered about it. */
+/** The failure of a host with what was gathered about it. */
 export interface FailureReport {
+  readonly host: string;
   readonly error: Error;
   /** What the host said afterwards, in sections that begin with `== `; empty when it was not asked. */
   readonly lastWords: string;
@@ -11,21 +14,41 @@ export interface FailureReport {
 /** Lines of last words that are shown for each section. */
 const SHOWN = 8;
 
-/** One cause, one fix: the first error, the known cause and its remedy, the end of what the host says. */
-export function failureText({ error, lastWords }: FailureReport): string {
+/** Different failures that are told in full; the log has the others. */
+const TOLD = 8;
+
+/** What is told of a failure: the error without the name of its host, the known cause, the remedy. */
+function textsOf({ host, error, lastWords }: FailureReport): readonly [error: string, cause: string, remedy: string] {
   const all = error as { readonly stderr?: string; readonly stdout?: string };
   const known = diagnosis([all.stderr ?? '', all.stdout ?? '', error.message, lastWords]);
   const remedy = known?.remedy ?? (error instanceof KbuildError ? error.remedy : undefined);
+  const prefix = `${host}: `;
+  const message = error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;
+  return [message, known?.cause ?? '', remedy ?? ''];
+}
+
+function failureText({ items, hosts, texts }: Group<FailureReport>): string {
+  const [message, cause, remedy] = texts as readonly [string, string, string];
+  const isOne = hosts.length === 1;
+  const witness = items.find(({ lastWords }) => lastWords !== '') ?? items[0]!;
   const lines = [
-    `✖ ${error.message}`,
-    ...(known === undefined ? [] : [`  cause: ${known.cause}`]),
-    ...(remedy === undefined ? [] : [`  → ${remedy}`]),
-    ...sections(lastWords).flatMap(({ title, lines: said }) => [
-      `  last words of ${title}:`,
+    `✖ ${isOne ? items[0]!.error.message : `${hostList(hosts)}: ${message}`}`,
+    ...(cause === '' ? [] : [`  cause: ${cause}`]),
+    ...(remedy === '' ? [] : [`  → ${remedy}`]),
+    ...sections(witness.lastWords).flatMap(({ title, lines: said }) => [
+      `  last words of ${title}${isOne ? '' : ` on ${witness.host}`}:`,
       ...said.slice(-SHOWN).map((line) => `    ${line}`),
     ]),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** One cause, one fix, for all hosts that failed alike: the error, the known cause and its remedy, the end of what a host says. */
+export function failuresText(failures: readonly FailureReport[]): string {
+  const groups = grouped(failures, () => '', textsOf);
+  const rest = groups.slice(TOLD).flatMap(({ hosts }) => hosts);
+  const more = rest.length === 0 ? '' : `✖ ${hostList(rest)}: failed too, each in another way; the log has all of it\n`;
+  return groups.slice(0, TOLD).map(failureText).join('') + more;
 }
 
 /** Sections that said something. */

@@ -1,7 +1,7 @@
 import type { Reporter, TimedEvent } from '../engine/event.ts';
+import { counted, hostList } from './host-list.ts';
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
-const changesOf = (count: number): string => (count === 1 ? '1 change' : `${String(count)} changes`);
 
 /** What is waited for, and for how long already. */
 export const waitingText = (event: Extract<TimedEvent, { readonly kind: 'settling' | 'job-waits' }>): string => {
@@ -13,25 +13,19 @@ export const waitingText = (event: Extract<TimedEvent, { readonly kind: 'settlin
 export function line(event: TimedEvent): string | undefined {
   switch (event.kind) {
     case 'connecting':
-      return `connecting to ${String(event.hosts.length)} hosts`;
-    case 'unreachable':
-      return `! ${event.message}`;
-    case 'left-out':
-      return `! ${event.host} is left out, the other hosts go on: ${event.message}`;
+      return `connecting to ${counted(event.hosts.length, 'host')}`;
     case 'observed':
-      return `observed ${String(event.hosts)} hosts in ${seconds(event.durationMs)}`;
+      return `observed ${counted(event.hosts, 'host')} in ${seconds(event.durationMs)}`;
     case 'locked':
-      return `locked ${String(event.hosts)} hosts`;
+      return `locked ${counted(event.hosts, 'host')}`;
     case 'phase-started':
-      return `== ${event.title} (${event.hosts.join(', ')})`;
+      return `== ${event.title} (${hostList(event.hosts)})`;
     case 'changing':
       return `${event.host}: ${event.summary} …`;
     case 'changed':
       return `${event.host}: ${event.summary}: done in ${seconds(event.durationMs)}`;
     case 'unplanned':
       return `${event.host}: not in the plan: ${event.summary}`;
-    case 'skipped':
-      return `${event.host}: left out: ${event.summary}`;
     case 'settling':
     case 'job-waits':
       return `${event.host}: ${waitingText(event)}`;
@@ -39,17 +33,16 @@ export function line(event: TimedEvent): string | undefined {
     case 'noted':
       return `${event.host}: ${event.summary}`;
     case 'failed':
-      return `✖ ${event.summary}`;
+      return `✖ ${event.host}: ${event.step} failed; the reason follows at the end`;
     case 'phase-done':
-      return `== ${event.phase}: ${changesOf(event.changes)} in ${seconds(event.durationMs)}`;
+      return `== ${event.phase}: ${counted(event.changes, 'change')} in ${seconds(event.durationMs)}`;
     case 'interrupted':
       return event.summary;
-    case 'done':
-      return event.failed.length === 0
-        ? `done: ${changesOf(event.changes)} in ${seconds(event.durationMs)}`
-        : `ended: ${changesOf(event.changes)} in ${seconds(event.durationMs)}; failed: ${event.failed.join(', ')}`;
-    // Said in full beside the events.
+    // Said in full beside the events: by findings, and at the end of the run.
+    case 'unreachable':
+    case 'left-out':
     case 'waits-for-hosts':
+    case 'done':
     case 'host-started':
     case 'host-done':
       return undefined;
@@ -58,9 +51,13 @@ export function line(event: TimedEvent): string | undefined {
 
 /** One line an event, with the time of day: for pipelines and for terminals that cannot redraw. */
 export function lineReporter(write: (text: string) => void): Reporter {
+  const silent: string[] = [];
   return {
     report: (event) => {
-      const text = line(event);
+      if (event.kind === 'unreachable') silent.push(event.host);
+      const missing = event.kind === 'observed' && silent.length > 0 ? `; no answer from ${hostList(silent)}` : '';
+      const said = line(event);
+      const text = said === undefined ? undefined : said + missing;
       if (text !== undefined) write(`${event.time.slice(11, 19)} ${text}\n`);
     },
     close: () => Promise.resolve(),

@@ -1,35 +1,63 @@
-import { Listr, ProcessOutput, type ListrTask } from 'listr2';
+import { Listr, ListrTaskState, ProcessOutput, type ListrTask, type ListrTaskWrapper } from 'listr2';
 import type { Reporter, TimedEvent } from '../engine/event.ts';
 import type { Phase } from '../engine/step.ts';
 import { waitingText } from './lines.ts';
-import { visible } from './visible.ts';
+import { phaseRow, type HostRow, type PhaseRow, type Row } from './phase-row.ts';
 
-/** Something that one row of the tree waits for. */
-function row() {
-  let settle!: (error?: Error) => void;
-  const settled = new Promise<void>((resolve, reject) => {
-    settle = (error) => (error === undefined ? resolve() : reject(error));
+type Wrapper = Parameters<ListrTask['task']>[1];
+
+/** Draws a row by its task. listr2 shows every task that it runs at work: until a row has begun, its task only waits. */
+function drawn(row: Row, { task }: Pick<ListrTaskWrapper<unknown, never, never>, 'task'>): void {
+  task.state$ = ListrTaskState.WAITING;
+  row.drawBy({
+    start: () => {
+      task.state$ = ListrTaskState.STARTED;
+    },
+    title: (text) => {
+      task.title$ = text;
+    },
+    below: (lines) => {
+      task.output$ = lines.join('\n');
+    },
   });
-  settled.catch(() => undefined);
-  let text: string | undefined;
-  let drawing: (text: string) => void = () => undefined;
-  return {
-    settle,
-    settled,
-    show: (said: string): void => {
-      text = visible(said);
-      drawing(text);
-    },
-    /** From now on what is said is drawn so, also what was said last. */
-    drawBy: (draw: (text: string) => void): void => {
-      drawing = draw;
-      if (text !== undefined) draw(text);
-    },
-  };
 }
-type Row = ReturnType<typeof row>;
 
-const key = (phase: string, host: string): string => `${phase}\0${host}`;
+/** Ends with the row. A row that never began is skipped. */
+async function untilSettled(row: Row, wrapper: Wrapper): Promise<void> {
+  if ((await row.settled) === 'not begun') wrapper.skip(`${row.name}: not begun`);
+}
+
+const hostTask = (row: Row): ListrTask => ({
+  title: row.name,
+  task: async (_, wrapper) => {
+    drawn(row, wrapper as never);
+    await untilSettled(row, wrapper);
+  },
+});
+
+const phaseTask = ({ row, begun }: PhaseRow): ListrTask => ({
+  title: row.name,
+  rendererOptions: { outputBar: 1 },
+  task: async (_, wrapper) => {
+    drawn(row, wrapper as never);
+    const hosts = await begun;
+    if (hosts.length === 0) return untilSettled(row, wrapper);
+    return wrapper.newListr(hosts.map(hostTask), { concurrent: true, exitOnError: false });
+  },
+});
+
+const treeOf = (rows: readonly PhaseRow[], stream: NodeJS.WriteStream): { readonly run: () => Promise<unknown> } =>
+  new Listr(rows.map(phaseTask), {
+    concurrent: true,
+    exitOnError: false,
+    registerSignalListeners: false,
+    rendererOptions: {
+      collapseSubtasks: true,
+      collapseErrors: false,
+      showErrorMessage: false,
+      processOutput: new ProcessOutput(stream, stream, { leaveEmptyLine: false }),
+    },
+  } as ConstructorParameters<typeof Listr>[1]);
 
 /**
  * A live tree of phases and hosts. listr2 only draws: each row awaits a promise that events settle, and no task does
@@ -37,109 +65,59 @@ const key = (phase: string, host: string): string => `${phase}\0${host}`;
  * signal handler would exit at once).
  */
 export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteStream): Reporter {
-  const rows = new Map<string, Row>();
-  const opened = new Map<
-    string,
-    {
-      readonly begin: (hosts: readonly string[] | undefined) => void;
-      readonly begun: Promise<readonly string[] | undefined>;
-    }
-  >();
-  for (const { name } of phases) {
-    let begin!: (hosts: readonly string[] | undefined) => void;
-    const begun = new Promise<readonly string[] | undefined>((resolve) => (begin = resolve));
-    opened.set(name, { begin, begun });
-  }
-  const rowOf = (phase: string, host: string): Row => {
-    const known = rows.get(key(phase, host)) ?? row();
-    rows.set(key(phase, host), known);
-    return known;
-  };
+  const rows = new Map(phases.map(({ name, title }) => [name, phaseRow(title)]));
+  const tree = treeOf([...rows.values()], stream);
+  let running: Promise<unknown> | undefined;
   /** The phase that a host is in. */
   const phaseOf = new Map<string, string>();
+  /** Where something was changed last: what a host waits for that is in no phase is shown there. */
+  let lastChanged: HostRow | undefined;
 
-  const hostTask = (phase: string, host: string): ListrTask => ({
-    title: host,
-    task: async (_, task) => {
-      const mine = rowOf(phase, host);
-      mine.drawBy((text) => {
-        task.title = `${host}: ${text}`;
-      });
-      await mine.settled;
-    },
-  });
-  const tree = new Listr(
-    phases.map(({ name, title }): ListrTask => ({
-      title,
-      task: async (_, task) => {
-        const hosts = await opened.get(name)!.begun;
-        if (hosts === undefined) {
-          task.skip(`${title}: not begun`);
-          return;
-        }
-        return task.newListr(
-          hosts.map((host) => hostTask(name, host)),
-          { concurrent: true, exitOnError: false },
-        );
-      },
-    })),
-    {
-      concurrent: true,
-      exitOnError: false,
-      registerSignalListeners: false,
-      rendererOptions: {
-        collapseSubtasks: true,
-        collapseErrors: false,
-        showErrorMessage: false,
-        processOutput: new ProcessOutput(stream, stream, { leaveEmptyLine: false }),
-      },
-    } as ConstructorParameters<typeof Listr>[1],
-  );
-  let drawn: Promise<unknown> | undefined;
-
+  const hostIn = (phase: string, host: string): HostRow | undefined => rows.get(phase)?.host(host);
   const end = (): void => {
-    for (const { begin } of opened.values()) begin(undefined);
-    // Those that have ended are settled already.
-    for (const one of rows.values()) one.settle(new Error('not finished'));
+    for (const row of rows.values()) row.close();
+  };
+  const showWaiting = (
+    event: Extract<TimedEvent, { readonly kind: 'settling' | 'job-waits' | 'job-followed' }>,
+  ): void => {
+    const text = event.kind === 'job-followed' ? `waiting: ${event.summary}` : waitingText(event);
+    const phase = event.kind === 'settling' ? event.phase : phaseOf.get(event.host);
+    const its = phase === undefined ? undefined : hostIn(phase, event.host);
+    if (its !== undefined) its.show(text);
+    else lastChanged?.show(`${event.host}: ${text}`);
   };
 
   const report = (event: TimedEvent): void => {
     switch (event.kind) {
       case 'phase-started':
-        drawn ??= tree.run().catch(() => undefined);
-        opened.get(event.phase)?.begin(event.hosts);
+        running ??= tree.run().catch(() => undefined);
+        rows.get(event.phase)?.begin(event.hosts);
         return;
       case 'host-started':
         phaseOf.set(event.host, event.phase);
+        hostIn(event.phase, event.host)?.start();
         return;
       case 'changing':
-        rowOf(event.phase, event.host).show(event.summary);
+        lastChanged = hostIn(event.phase, event.host);
+        lastChanged?.show(event.summary);
         return;
       case 'settling':
-        rowOf(event.phase, event.host).show(waitingText(event));
-        return;
-      case 'noted': {
-        const phase = phaseOf.get(event.host);
-        if (phase !== undefined) rowOf(phase, event.host).show(event.summary);
-        return;
-      }
       case 'job-followed':
-      case 'job-waits': {
-        const phase = phaseOf.get(event.host);
-        if (phase !== undefined) rowOf(phase, event.host).show(`waiting: ${event.summary}`);
+      case 'job-waits':
+        showWaiting(event);
         return;
-      }
       case 'failed':
-        rowOf(event.phase, event.host).settle(new Error(visible(event.summary)));
+        phaseOf.delete(event.host);
+        hostIn(event.phase, event.host)?.fail();
         return;
       case 'host-done':
-        rowOf(event.phase, event.host).show(
+        phaseOf.delete(event.host);
+        hostIn(event.phase, event.host)?.done(
           event.changes === 0 ? 'as it should be' : `${String(event.changes)} changed`,
         );
-        rowOf(event.phase, event.host).settle();
         return;
       case 'phase-done':
-        for (const [id, one] of rows) if (id.startsWith(`${event.phase}\0`)) one.settle();
+        rows.get(event.phase)?.done();
         return;
       case 'done':
       case 'interrupted':
@@ -152,8 +130,9 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
       case 'locked':
       case 'changed':
       case 'unplanned':
-      case 'skipped':
       case 'waits-for-hosts':
+      // Said in full below the tree.
+      case 'noted':
         return;
     }
   };
@@ -161,7 +140,7 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
     report,
     close: async () => {
       end();
-      await drawn;
+      await running;
     },
   };
 }

@@ -1,14 +1,24 @@
 /** What a terminal shows of a run: asked of a terminal (xterm), not of the bytes that it got. */
 import { fileURLToPath } from 'node:url';
 import xterm from '@xterm/headless';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { onTerminal, type Size } from '../lab/pseudo-terminal.ts';
 
 const RUN = fileURLToPath(new URL('drawn-run.ts', import.meta.url));
+const FLEET = fileURLToPath(new URL('drawn-fleet.ts', import.meta.url));
 const COLOURS = /\u001B\[[\d;]*3\d[\d;]*m/;
 
 async function drawn(size: Size, env: Readonly<Record<string, string>> = {}, ...flags: readonly string[]) {
-  const { shown, ended } = onTerminal([process.execPath, '--import', 'tsx', RUN, ...flags], env, size);
+  return drawnBy(RUN, size, env, ...flags);
+}
+
+async function drawnBy(
+  program: string,
+  size: Size,
+  env: Readonly<Record<string, string>>,
+  ...flags: readonly string[]
+) {
+  const { shown, ended } = onTerminal([process.execPath, '--import', 'tsx', program, ...flags], env, size);
   expect(await ended, shown()).toBe(0);
   const terminal = new xterm.Terminal({ cols: size.columns, rows: size.rows, allowProposedApi: true });
   const bytes = shown();
@@ -33,4 +43,39 @@ test.each([
   const { bytes, screen } = await drawn({ columns: 80, rows: 24 }, env, ...flags);
   expect(screen).toEqual(['✔ Install the packages kubelet, kubeadm and kubectl', '✔ Join the workers']);
   expect(bytes).not.toMatch(COLOURS);
+});
+
+describe('a fleet of 200 hosts with a finding on each, on 30 lines', () => {
+  const head = [
+    '! warning time-sync: w1 … w200 (200 hosts): runs no time service',
+    '    → install chrony',
+    'ignored: disk-sync (200 hosts)',
+    'Join workers',
+    '  w1 … w200 (200 hosts): join HOST to k8s.example:6443 as a worker',
+    '200 changes on 200 hosts',
+  ];
+
+  test('in the middle: what has begun is counted, a few hosts at work are named, what has not begun stands still', async () => {
+    const { screen } = await drawnBy(FLEET, { columns: 100, rows: 30 }, { NO_COLOR: '1' }, 'middle');
+    expect(screen.slice(0, head.length)).toEqual(head);
+    const [init, join, ...rest] = screen.slice(head.length);
+    expect(init).toBe('✔ Found the cluster');
+    expect(join).toMatch(/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏❯] Join workers: 137 of 200 hosts, 1 failed$/);
+    expect(rest.slice(0, -1)).toEqual([
+      ...[138, 139, 140, 141, 142].map(
+        (i) => expect.stringMatching(`^ +(?:› )?w${String(i)}: join the cluster$`) as string,
+      ),
+      expect.stringMatching(/^ +and 25 hosts more at work$/),
+    ]);
+    expect(rest.at(-1)).toBe('◼ Verify nodes');
+  });
+
+  test('at the end: one line a phase, and what failed and what did not begin show it', async () => {
+    const { screen } = await drawnBy(FLEET, { columns: 100, rows: 30 }, { NO_COLOR: '1' });
+    expect(screen.slice(head.length)).toEqual([
+      '✔ Found the cluster',
+      '✖ Join workers: 200 hosts, 1 failed',
+      '↓ Verify nodes: not begun',
+    ]);
+  });
 });

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { CommandError, ConnectError } from '../../src/errors.ts';
-import { failureText } from '../../src/report/failure.ts';
+import { failuresText } from '../../src/report/failure.ts';
 import { diagnosis, signatures } from '../../src/report/signatures.ts';
 import { tarGz } from '../../src/report/tar.ts';
 
@@ -148,7 +148,9 @@ test('a failure is one cause, one fix, and a few last words', () => {
     stderr: '[ERROR Port-6443]: Port 6443 is in use',
   });
   const journal = Array.from({ length: 20 }, (_, i) => `line ${String(i)}`).join('\n');
-  expect(failureText({ error, lastWords: `== kubelet\n${journal}\n== etcd (container 1, ended)\n\n` })).toBe(
+  expect(
+    failuresText([{ host: 'cp1', error, lastWords: `== kubelet\n${journal}\n== etcd (container 1, ended)\n\n` }]),
+  ).toBe(
     `✖ cp1: status 1: kubeadm init
 [ERROR Port-6443]: Port 6443 is in use
   cause: something else listens on a port that Kubernetes needs: a leftover, or a load balancer on the same host
@@ -160,7 +162,34 @@ ${Array.from({ length: 8 }, (_, i) => `    line ${String(i + 12)}\n`).join('')}`
 
 test('an unknown failure keeps the remedy it came with', () => {
   const error = new ConnectError('w1', 'odd', { retryable: false, remedy: 'look there' });
-  expect(failureText({ error, lastWords: '' })).toBe('✖ w1: odd\n  → look there\n');
+  expect(failuresText([{ host: 'w1', error, lastWords: '' }])).toBe('✖ w1: odd\n  → look there\n');
+});
+
+describe('failures of several hosts', () => {
+  const failed = (host: string, stderr: string, lastWords = '') => ({
+    host,
+    error: new CommandError(host, 'install packages', { status: 100, stdout: '', stderr }),
+    lastWords,
+  });
+  const workers = Array.from({ length: 200 }, (_, i) => `w${String(i + 1)}`);
+
+  test('that failed alike are one, with the last words of one of them', () => {
+    const text = failuresText(
+      workers.map((host) => failed(host, '404  Not Found', host === 'w3' ? '== kubelet\nit ended\n' : '')),
+    );
+    expect(text.split('\n').slice(0, 2)).toEqual([
+      '✖ w1 … w200 (200 hosts): status 100: install packages',
+      '404  Not Found',
+    ]);
+    expect(text.match(/ {2}→ /g)).toHaveLength(1);
+    expect(text).toContain('  last words of kubelet on w3:\n    it ended\n');
+  });
+
+  test('that failed each in another way are some, and the rest is counted', () => {
+    const text = failuresText(workers.map((host, i) => failed(host, `cannot parse line ${String(i)}`)));
+    expect(text.match(/^✖/gm)).toHaveLength(9);
+    expect(text).toContain('✖ w9 … w200 (192 hosts): failed too, each in another way; the log has all of it\n');
+  });
 });
 
 test('tar reads the archive', () => {
