@@ -3,6 +3,8 @@ export abstract class KbuildError extends Error {
   abstract readonly exitCode: number;
   /** The way to go, in one sentence; undefined when none is known. */
   readonly remedy: string | undefined;
+  /** What its run had changed when it ended, in one line; undefined where it changed nothing. */
+  readonly closing: string | undefined;
 
   constructor(message: string, options: { readonly remedy?: string | undefined; readonly cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

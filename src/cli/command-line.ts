@@ -13,7 +13,14 @@ export async function run(argv: readonly string[], version: string): Promise<num
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof KbuildError) {
       process.stderr.write(
-        visible(`kbuild: ${error.message}\n${error.remedy === undefined ? '' : `  → ${error.remedy}\n`}`),
+        visible(
+          [
+            `kbuild: ${error.message}`,
+            ...(error.remedy === undefined ? [] : [`  → ${error.remedy}`]),
+            ...(error.closing === undefined ? [] : [error.closing]),
+            '',
+          ].join('\n'),
+        ),
       );
     } else {
       process.stderr.write(

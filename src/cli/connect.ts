@@ -47,6 +47,8 @@ export interface RunLog {
   readonly runId: string;
   readonly emit: Emit;
   readonly log: (entry: object) => void;
+  /** Told every command on a host when it begins. */
+  readonly onBegin?: ((entry: { readonly host: string; readonly command: string }) => void) | undefined;
   /** Told every secret that becomes known, so that nothing shows it. */
   readonly onSecret: (secret: Secret) => void;
   /** Aborted: nobody wants to be connected any more. */
@@ -94,6 +96,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     const remote = await remoteOf(effective, transport, {
       runId: run.runId,
       log: run.log,
+      onBegin: run.onBegin,
       sudoPassword: async () => effective.ssh.sudoPassword ?? (await questions?.sudo(effective.ssh.user)),
       onSecret: run.onSecret,
       onJobFollowed: (summary) => run.emit({ kind: 'job-followed', host: host.name, summary }),

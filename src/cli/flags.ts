@@ -32,7 +32,6 @@ export interface Flags {
   readonly force?: boolean;
   readonly verbose?: boolean;
   readonly quiet?: boolean;
-  readonly color?: boolean;
 }
 
 /** Hosts at once, when nothing else is said. */

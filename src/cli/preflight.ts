@@ -4,7 +4,7 @@ import { runChecks, stops } from '../checks/run-checks.ts';
 import { changeRefusals, refusedWorkers } from '../cluster/change-refusals.ts';
 import { refusals } from '../cluster/refusals.ts';
 import type { Selection } from '../engine/target.ts';
-import type { KbuildError} from '../errors.ts';
+import type { KbuildError } from '../errors.ts';
 import { ChecksFailed, SeveralErrors } from '../errors.ts';
 import { findingsText } from '../report/findings.ts';
 import type { Surveys } from '../surveys/surveys.ts';

@@ -1,8 +1,11 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { processContext, type Context } from './context.ts';
 import { count, duration, filledList, list, type Flags } from './flags.ts';
 
 type Runner = (context: Context, flags: Flags, operands: readonly string[]) => Promise<number>;
+
+/** Commands that print one document and nothing else. */
+const PRINTS_ITS_RESULT: ReadonlySet<string> = new Set(['init', 'schema']);
 
 /** Loaded when a command is used, not before: `kbuild --help` stays quick. */
 const runners: Readonly<Record<string, () => Promise<Runner>>> = {
@@ -51,11 +54,12 @@ export function program(version: string, done: (code: number) => void): Command 
       .description(description)
       .argument(...operand)
       .option('-i, --inventory <file>', 'inventory file (default: $KBUILD_INVENTORY, then ./inventory.yaml)')
-      .option('--json', 'results as JSON on standard output, nothing else')
-      .option('-v, --verbose', 'say more')
-      .option('-q, --quiet', 'say only what went wrong')
       .option('--no-color', 'no colours (NO_COLOR and CI are honoured)')
       .addHelpText('after', examples(...shown));
+    if (!PRINTS_ITS_RESULT.has(name)) {
+      if (name !== 'kubeconfig') made.option('--json', 'results as JSON on standard output, nothing else');
+      made.option('-q, --quiet', 'say only what went wrong');
+    }
     return made.action(async (first: string | undefined) => {
       const isInventory = operand[0] === '[inventory]' && first !== undefined;
       const flags: Flags = { ...made.opts<Flags>(), ...(isInventory ? { inventory: first } : {}) };
@@ -65,6 +69,9 @@ export function program(version: string, done: (code: number) => void): Command 
   };
   const touching = (made: Command): Command =>
     made
+      .addOption(
+        new Option('-v, --verbose', 'a line for every command and every phase of a host; no tree').conflicts('quiet'),
+      )
       .option('--concurrency <n>', 'hosts at once (default 30)', count)
       .option('--accept-new-host-keys', 'record unknown host keys; changed ones are refused all the same')
       .option('--log-file <path>', "the run's full log, 0600 (default: $XDG_STATE_HOME/kbuild/<cluster>/)");

@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Event, Reporter, TimedEvent } from '../engine/event.ts';
 import type { Phase } from '../engine/step.ts';
-import { DeadlinePassed, Interrupted, KbuildError } from '../errors.ts';
+import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, SeveralErrors } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { secretData } from '../inventory/secret-data.ts';
 import { jsonReporter } from '../report/json.ts';
-import { lineReporter } from '../report/lines.ts';
+import { severalText, unreachableText } from '../report/failure.ts';
+import { commandLine, lineReporter } from '../report/lines.ts';
+import type { LogEntry } from '../remote/exchange.ts';
 import { logFile } from '../report/log-file.ts';
 import { masker, type Masker } from '../report/mask.ts';
 import { standing } from '../report/standing.ts';
@@ -39,6 +41,9 @@ export interface Run extends RunLog {
   readonly logPath: string;
   readonly mask: Masker;
 }
+
+/** Commands that name hosts which do not answer in their own output. */
+const SAYS_WHO_IS_MISSING: ReadonlySet<string> = new Set(['check', 'plan', 'up', 'status', 'facts']);
 
 const GO_ON = 'run the same command again to go on from here';
 
@@ -91,15 +96,23 @@ export async function withRun(
   const path = flags.logFile ?? join(logFolder(context, inventory.name), `${runId}-${command}.log`);
   checkOpenFiles(inventory.hosts.length);
   const file = logFile(path, (error) => context.err(`the log ${path} ends here: ${error.message}\n`));
+  const isVerbose = flags.verbose === true;
   const lines: Reporter =
-    flags.quiet === true ? { report: () => undefined, close: () => Promise.resolve() } : lineReporter(context.err);
+    flags.quiet === true
+      ? { report: () => undefined, close: () => Promise.resolve() }
+      : lineReporter(context.err, isVerbose ? 'all' : 'usual');
   let shown: Reporter = flags.json === true && events === 'as-json' ? jsonReporter(context.out) : lines;
   const now = (): string => new Date(context.nowMs()).toISOString();
   const log = (entry: object): void => {
     file.write(mask.value({ time: now(), ...entry }));
+    if (isVerbose && 'command' in entry) tellCommand(entry as LogEntry);
   };
+  const tellCommand = (entry: Pick<LogEntry, 'host' | 'command'>): void =>
+    context.err(`${now().slice(11, 19)} ${commandLine(entry)}\n`);
   const stands = standing();
   let isOver = false;
+  const drawn = { once: false };
+  const startedMs = context.nowMs();
   const emit = (event: Event): void => {
     if (isOver) return;
     stands.note(event);
@@ -153,7 +166,9 @@ export async function withRun(
       log,
       onSecret: mask.register,
       signal: controller.signal,
+      onBegin: isVerbose ? tellCommand : undefined,
     });
+    if (!SAYS_WHO_IS_MISSING.has(command)) context.err(unreachableText(connected.watch.fleet().unreachable));
     const stopDrawing = async (): Promise<void> => {
       if (shown === lines || flags.json === true) return;
       await shown.close();
@@ -175,13 +190,18 @@ export async function withRun(
       abort: (reason) => controller.abort(reason),
       logPath: path,
       draw: async (phases) => {
-        if (context.terminal === undefined || shown !== lines || flags.quiet === true) return;
+        if (context.terminal === undefined || shown !== lines || flags.quiet === true || isVerbose) return;
         const { terminalReporter } = await import('../report/terminal.ts');
         shown = terminalReporter(phases, context.terminal);
+        drawn.once = true;
       },
       stopDrawing,
     });
     if (code !== 0 || command === 'status') await bundle();
+    await stopDrawing();
+    if (drawn.once) for (const note of stands.notes()) context.err(`${note}\n`);
+    const closing = stands.closing(code, context.nowMs() - startedMs);
+    if (closing !== undefined && (flags.quiet !== true || code !== 0)) context.err(`${closing}\n`);
     return code;
   } catch (error) {
     log({ kind: 'error', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
@@ -192,7 +212,7 @@ export async function withRun(
     }
     context.err(`full log: ${path}\n`);
     await bundle().catch((failure: unknown) => context.err(`no bundle: ${(failure as Error).message}\n`));
-    if (isEnded) context.err(`${stands.text()}\n`);
+    if (isEnded && stands.isAtWork()) context.err(`${stands.text()}\n`);
     if (error instanceof Interrupted) context.err(`→ ${GO_ON}\n`);
     // Whoever prints it knows no secrets.
     if (error instanceof Error) {
@@ -200,6 +220,10 @@ export async function withRun(
       if (error.stack !== undefined) error.stack = mask.text(error.stack);
       if (error instanceof KbuildError && error.remedy !== undefined)
         Object.assign(error, { remedy: mask.text(error.remedy) });
+      if (error instanceof SeveralErrors) error.message = mask.text(severalText(error.errors));
+      const closing = stands.closing(exitCodeOf(error), context.nowMs() - startedMs);
+      if (error instanceof KbuildError) Object.assign(error, { closing });
+      else if (closing !== undefined) context.err(`${closing}\n`);
     }
     throw error;
   } finally {

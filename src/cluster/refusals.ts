@@ -44,7 +44,7 @@ function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refuse
           new Refused(
             inventory.name,
             `kubernetes.version is ${version}, the cluster runs ${cluster.version}`,
-            `\`kbuild upgrade\` will do it; until then set kubernetes.version back to ${cluster.version}`,
+            `kbuild does not change the version of a live cluster: set kubernetes.version back to ${cluster.version}`,
           ),
         ]),
     ...pluginChange(inventory, cluster),

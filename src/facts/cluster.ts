@@ -88,9 +88,8 @@ export interface ClusterUp {
   readonly version: string;
   /** kubeadm's ClusterConfiguration as stored in the cluster. */
   readonly configuration: JsonObject;
-  /** Stored component configurations. */
+  /** The kubelet's configuration as stored in the cluster. */
   readonly kubeletConfiguration: JsonObject;
-  readonly kubeProxyConfiguration: JsonObject;
   readonly nodes: readonly NodeView[];
   readonly pods: readonly PodView[];
   /** `ok` when the API answers at the inventory's endpoint with the cluster's certificate; else why not. */

@@ -60,7 +60,6 @@ function viewOf(
     version: String(configuration['kubernetesVersion']).replace(/^v/, ''),
     configuration,
     kubeletConfiguration: yamlOf(configMaps.get('kubelet-config')?.['kubelet']),
-    kubeProxyConfiguration: yamlOf(configMaps.get('kube-proxy')?.['config.conf']),
     owned: lines(record ?? ''),
     settings: noted(configMaps.get(SETTINGS.name)?.[SETTINGS.key]),
     get nowMs() {

@@ -20,6 +20,8 @@ export interface LogEntry {
 /** What an exchange needs of the outside world. */
 export interface ExchangeTools {
   readonly log?: ((entry: LogEntry) => void) | undefined;
+  /** Told every command of the log when it begins. */
+  readonly onBegin?: ((entry: Pick<LogEntry, 'host' | 'command'>) => void) | undefined;
   readonly nowMs?: () => number;
   /** A fresh unguessable word. */
   readonly nonce?: () => string;
@@ -32,6 +34,8 @@ export interface Exchange {
   readonly host: LinuxHost;
   readonly nonce: () => string;
   readonly log: (entry: LogEntry) => void;
+  /** Says that what will be logged under this name begins. */
+  readonly begin: (command: string) => void;
   /** `output` says whether the log may have it. */
   ask(command: Command<'sh'>, output: 'shown' | 'hidden'): Promise<ExecResult>;
   /** The script reads `input` on its stdin. */
@@ -75,6 +79,8 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
       ...(stderr === undefined ? {} : { stderr: stderr.slice(-LOG_TAIL) }),
     });
 
+  const begin = (command: string): void => tools.onBegin?.({ host: host.name, command });
+
   const began = (command: Command<'sh'>, result: ExecResult, word: string): ExecResult => {
     const own = unframed(result, word);
     if (own !== undefined) return own;
@@ -92,6 +98,7 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
   ): Promise<ExecResult> => {
     const wrap = await asRoot();
     const word = nonce();
+    begin(command.title);
     const startedMs = nowMs();
     const result = await run(word, wrap);
     const own = unframed(result, word);
@@ -110,6 +117,7 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
     host,
     nonce,
     log,
+    begin,
     began,
     ask: (command, output) =>
       timed(command, output, (word, wrap) => {

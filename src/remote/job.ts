@@ -45,6 +45,8 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
   const host = on.host.name;
   const title = job.command.title;
   const startedMs = tools.nowMs();
+  const name = `job ${job.id}: ${title}`;
+  on.begin(name);
   let started = false;
   const told = new Set<string>();
   let last: string | undefined;
@@ -61,7 +63,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
       const { status, stdout } = report;
       on.log({
         host,
-        command: `job ${job.id}: ${title}`,
+        command: name,
         status,
         durationMs: tools.nowMs() - startedMs,
         stdout,

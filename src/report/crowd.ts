@@ -8,8 +8,6 @@ export interface Crowd {
   readonly start: (host: string) => void;
   readonly show: (host: string, text: string) => void;
   readonly end: (host: string, how: 'well' | 'failed') => void;
-  /** Hosts that have begun and not ended. */
-  readonly atWork: () => readonly string[];
   /** `Join workers: 137 of 200 hosts, 2 failed`. */
   readonly title: () => string;
   /** What the first few hosts at work do. */
@@ -29,7 +27,6 @@ export function crowd(title: string, count: number): Crowd {
       ended += 1;
       if (how === 'failed') failed += 1;
     },
-    atWork: () => [...working.keys()],
     title: () =>
       `${title}: ${ended === count ? counted(count, 'host') : `${String(ended)} of ${counted(count, 'host')}`}${failed === 0 ? '' : `, ${String(failed)} failed`}`,
     lines: () => {

@@ -51,6 +51,29 @@ export function failuresText(failures: readonly FailureReport[]): string {
   return groups.slice(0, TOLD).map(failureText).join('') + more;
 }
 
+/** Several errors of a run that never began, those that say the same of several hosts once, each with its own remedy. */
+export const severalText = (errors: readonly Error[]): string =>
+  grouped(
+    errors.map((error) => ({ host: hostOf(error), error, lastWords: '' })),
+    () => '',
+    textsOf,
+  )
+    .map(({ items, hosts, texts: [message, , remedy = ''] }) => {
+      const text = hosts.length < 2 ? items[0]!.error.message : `${hostList(hosts)}: ${message!}`;
+      return `${text}${remedy === '' ? '' : `\n  → ${remedy}`}`;
+    })
+    .join('\n');
+
+/** Which hosts do not answer, and why; empty when all do. */
+export const unreachableText = (unreachable: readonly { readonly error: Error }[]): string =>
+  unreachable.length === 0
+    ? ''
+    : `${severalText(unreachable.map(({ error }) => error)).replaceAll(/^(?! )/gm, '! ')}\n`;
+
+/** The host that an error names, or the first word of its message. */
+const hostOf = (error: Error): string =>
+  (error as { readonly host?: string }).host ?? /^[^\s:]+(?=: )/.exec(error.message)?.[0] ?? '';
+
 /** Sections that said something. */
 function sections(text: string): readonly { readonly title: string; readonly lines: readonly string[] }[] {
   return text

@@ -9,6 +9,31 @@ export const waitingText = (event: Extract<TimedEvent, { readonly kind: 'settlin
   return `waiting${waitedS === 0 ? '' : ` for ${String(waitedS)} s`}: ${event.summary}`;
 };
 
+/** Who looks: `-v` shows also what usually is said in sum, and every command. */
+export type Detail = 'usual' | 'all';
+
+/** Commands on hosts with `-v`: what begins, and how it ended. */
+export function commandLine(entry: {
+  readonly host: string;
+  readonly command: string;
+  readonly status?: number | string;
+  readonly durationMs?: number;
+}): string {
+  const { host, command, status, durationMs = 0 } = entry;
+  if (status === undefined) return `${host}: $ ${command} …`;
+  return `${host}: $ ${command}: ${status === 0 ? 'ended' : `status ${String(status)}`} after ${seconds(durationMs)}`;
+}
+
+/** What only `-v` shows of an event. */
+function detail(event: TimedEvent): string | undefined {
+  if (event.kind === 'unreachable') return `! ${event.message}`;
+  if (event.kind === 'left-out') return `! ${event.host} is left out, the other hosts go on: ${event.message}`;
+  if (event.kind === 'host-started') return `${event.host}: begins ${event.phase}`;
+  if (event.kind !== 'host-done') return undefined;
+  const found = event.changes === 0 ? 'as it should be' : counted(event.changes, 'change');
+  return `${event.host}: ${event.phase}: ${found} after ${seconds(event.durationMs)}`;
+}
+
 /** One event as a line for people; undefined for those that only programs care about. */
 export function line(event: TimedEvent): string | undefined {
   switch (event.kind) {
@@ -50,13 +75,13 @@ export function line(event: TimedEvent): string | undefined {
 }
 
 /** One line an event, with the time of day: for pipelines and for terminals that cannot redraw. */
-export function lineReporter(write: (text: string) => void): Reporter {
+export function lineReporter(write: (text: string) => void, shown: Detail = 'usual'): Reporter {
   const silent: string[] = [];
   return {
     report: (event) => {
       if (event.kind === 'unreachable') silent.push(event.host);
       const missing = event.kind === 'observed' && silent.length > 0 ? `; no answer from ${hostList(silent)}` : '';
-      const said = line(event);
+      const said = line(event) ?? (shown === 'all' ? detail(event) : undefined);
       const text = said === undefined ? undefined : said + missing;
       if (text !== undefined) write(`${event.time.slice(11, 19)} ${text}\n`);
     },

@@ -1,4 +1,5 @@
 import type { Event } from '../engine/event.ts';
+import { counted, hostList } from './host-list.ts';
 
 /** Where a run stands, for those who interrupt it. */
 export interface Standing {
@@ -7,17 +8,46 @@ export interface Standing {
   readonly text: () => string;
   /** True when a change was begun, whatever became of it. */
   readonly hasBegun: () => boolean;
+  /** True while a change is under way, or something is waited for. */
+  readonly isAtWork: () => boolean;
+  /** What hosts had to say for good, such as where data is kept. */
+  readonly notes: () => readonly string[];
+  /** The last line of a run that took the locks: what was changed, on how many hosts, in how long. Undefined for any other. */
+  readonly closing: (exitCode: number, durationMs: number) => string | undefined;
 }
+
+const INTERRUPTED = 130;
+
+/** Phases that are named one by one. */
+const NAMED = 6;
+
+/** `8.4 s`, `1 min 12 s`. */
+function lasting(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${String(Math.floor(seconds / 60))} min ${String(seconds % 60)} s`;
+}
+
+/** Names, the first few of many. */
+const few = (names: readonly string[]): string =>
+  names.length <= NAMED ? names.join(', ') : `${names.slice(0, NAMED - 1).join(', ')} and ${String(names.length - NAMED + 1)} more`; // prettier-ignore
 
 /** Follows the events of a run. */
 export function standing(): Standing {
   const underWay = new Map<string, string>();
   /** By host. */
   const waiting = new Map<string, string>();
+  const changed = new Set<string>();
+  const phases = new Set<string>();
+  const failed = new Set<string>();
+  const notes: string[] = [];
   let changes = 0;
   let hasBegun = false;
+  let isLocked = false;
   return {
     note(event) {
+      if (event.kind === 'locked') isLocked = true;
+      if (event.kind === 'noted') notes.push(`${event.host}: ${event.summary}`);
       if (event.kind === 'settling' || event.kind === 'job-waits' || event.kind === 'job-followed')
         waiting.set(event.host, event.summary);
       if (event.kind === 'host-done') waiting.delete(event.host);
@@ -27,7 +57,11 @@ export function standing(): Standing {
       if (event.kind === 'changing') hasBegun = true;
       if (event.kind === 'changing') underWay.set(place, `${event.host}: ${event.summary}`);
       else underWay.delete(place);
-      if (event.kind === 'changed') changes += 1;
+      if (event.kind === 'failed') failed.add(event.host);
+      if (event.kind !== 'changed') return;
+      changes += 1;
+      changed.add(event.host);
+      phases.add(event.phase);
     },
     text: () => {
       const done = changes === 0 ? 'nothing was changed yet' : `changes made so far: ${String(changes)}`;
@@ -39,5 +73,17 @@ export function standing(): Standing {
       ].join('; ');
     },
     hasBegun: () => hasBegun,
+    isAtWork: () => underWay.size + waiting.size > 0,
+    notes: () => notes,
+    closing: (exitCode, durationMs) => {
+      if (!isLocked) return undefined;
+      const how = exitCode === 0 ? 'done' : exitCode === INTERRUPTED ? 'interrupted' : 'not finished';
+      const what =
+        changes === 0 ? 'nothing was changed' : `${counted(changes, 'change')} on ${counted(changed.size, 'host')}`;
+      return [
+        `${how}: ${what} in ${lasting(durationMs)}${phases.size === 0 ? '' : ` (${few([...phases])})`}`,
+        ...(failed.size === 0 ? [] : [`failed: ${hostList([...failed])}`]),
+      ].join('; ');
+    },
   };
 }

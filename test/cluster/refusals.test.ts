@@ -83,7 +83,9 @@ describe('refused', () => {
     const newer = inventoryOf({ kubernetes: { ...inventory.kubernetes, version: '1.37.1' } });
     const [refused] = refusals(newer, converged);
     expect(refused!.message).toBe('demo: refused: kubernetes.version is 1.37.1, the cluster runs 1.36.3');
-    expect(refused!.remedy).toBe('`kbuild upgrade` will do it; until then set kubernetes.version back to 1.36.3');
+    expect(refused!.remedy).toBe(
+      'kbuild does not change the version of a live cluster: set kubernetes.version back to 1.36.3',
+    );
   });
 
   test.each([

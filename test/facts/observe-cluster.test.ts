@@ -139,11 +139,10 @@ describe('a live cluster', () => {
   });
 
   test('lists what kbuild owns and the stored configurations', async () => {
-    const { owned, configuration, kubeletConfiguration, kubeProxyConfiguration } = await up(captured);
+    const { owned, configuration, kubeletConfiguration } = await up(captured);
     expect(owned).toContain('apps/v1/DaemonSet/kube-flannel/kube-flannel-ds');
     expect(configuration).toMatchObject({ controlPlaneEndpoint: '10.77.0.13:6443' });
     expect(kubeletConfiguration).toMatchObject({ cgroupDriver: 'systemd' });
-    expect(kubeProxyConfiguration).toMatchObject({ conntrack: { maxPerCore: 0 } });
   });
 });
 

@@ -184,7 +184,6 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
     networking: { podSubnet: '10.244.0.0/16', serviceSubnet: '10.96.0.0/12', dnsDomain: 'cluster.local' },
   },
   kubeletConfiguration: {},
-  kubeProxyConfiguration: {},
   nodes: [nodeOf({ name: 'cp1', role: 'control-plane', internalAddress: '10.0.0.11' })],
   pods: [
     podOf({ name: 'kube-proxy-x', labels: { 'k8s-app': 'kube-proxy' } }),

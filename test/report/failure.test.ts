@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { CommandError, ConnectError } from '../../src/errors.ts';
-import { failuresText } from '../../src/report/failure.ts';
+import { failuresText, severalText, unreachableText } from '../../src/report/failure.ts';
 import { diagnosis, signatures } from '../../src/report/signatures.ts';
 import { tarGz } from '../../src/report/tar.ts';
 
@@ -183,6 +183,14 @@ describe('failures of several hosts', () => {
     ]);
     expect(text.match(/ {2}→ /g)).toHaveLength(1);
     expect(text).toContain('  last words of kubelet on w3:\n    it ended\n');
+  });
+
+  test('that stop a run before it begins are one, with the remedy of each', () => {
+    const refused = (host: string) => new ConnectError(host, 'port 22: refused', { retryable: false, remedy: `start sshd on ${host}` }); // prettier-ignore
+    expect(severalText(workers.map(refused))).toBe('w1 … w200 (200 hosts): port 22: refused\n  → start sshd on HOST');
+    expect(severalText([refused('w1')])).toBe('w1: port 22: refused\n  → start sshd on w1');
+    expect(unreachableText([{ error: refused('w1') }])).toBe('! w1: port 22: refused\n  → start sshd on w1\n');
+    expect(unreachableText([])).toBe('');
   });
 
   test('that failed each in another way are some, and the rest is counted', () => {

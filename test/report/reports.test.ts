@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Event, TimedEvent } from '../../src/engine/event.ts';
 import { jsonDocument, jsonReporter } from '../../src/report/json.ts';
-import { lineReporter } from '../../src/report/lines.ts';
+import { commandLine, lineReporter } from '../../src/report/lines.ts';
 import { logFile } from '../../src/report/log-file.ts';
 import { statusText } from '../../src/report/status.ts';
 import { clusterStatus } from '../../src/report/status-view.ts';
@@ -61,6 +61,20 @@ test('lines: one an event that people care about, with the time of day', () => {
     16:50:45 interrupted
     "
   `);
+});
+
+test('lines with -v: hosts that do not answer with the reason, hosts in every phase, and commands', () => {
+  const { write, text } = collected();
+  const reporter = lineReporter(write, 'all');
+  const kinds = ['unreachable', 'host-started', 'host-done'];
+  for (const event of timed.filter(({ kind }) => kinds.includes(kind))) reporter.report(event);
+  expect(text()).toBe(
+    '16:50:45 ! w1: no answer\n16:50:45 cp1: begins init\n16:50:45 cp1: init: 1 change after 9.3 s\n',
+  );
+  const entry = { host: 'w1', command: 'turn swap off' };
+  expect(commandLine(entry)).toBe('w1: $ turn swap off …');
+  expect(commandLine({ ...entry, status: 0, durationMs: 240 })).toBe('w1: $ turn swap off: ended after 0.2 s');
+  expect(commandLine({ ...entry, status: 1, durationMs: 240 })).toBe('w1: $ turn swap off: status 1 after 0.2 s');
 });
 
 test('JSON: one event a line, each with its schema version', () => {

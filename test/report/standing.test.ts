@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { standing } from '../../src/report/standing.ts';
 
 const place = { phase: 'packages', step: 'install' };
@@ -28,4 +28,30 @@ test('it tells what is waited for, until the change or the host is done', () => 
   stands.note({ kind: 'changed', ...place, host: 'w1', summary: 'install kubelet', durationMs: 1 });
   stands.note({ kind: 'host-done', phase: 'verify', host: 'w2', changes: 0, durationMs: 1 });
   expect(stands.text()).toBe('changes made so far: 1');
+});
+
+describe('the last line of a run', () => {
+  const changed = (host: string, phase = 'packages') =>
+    ({ kind: 'changed', phase, host, step: 's', summary: 'install kubelet', durationMs: 1 }) as const;
+
+  test('says what was changed, on how many hosts and in how long', () => {
+    const stands = standing();
+    stands.note({ kind: 'locked', hosts: 3 });
+    for (const host of ['w1', 'w2', 'w2']) stands.note(changed(host));
+    stands.note(changed('w1', 'join'));
+    expect(stands.closing(0, 72_400)).toBe('done: 4 changes on 2 hosts in 1 min 12 s (packages, join)');
+    expect(stands.closing(130, 8400)).toBe('interrupted: 4 changes on 2 hosts in 8.4 s (packages, join)');
+    stands.note({ kind: 'failed', ...place, host: 'w3', summary: 'no', exitCode: 4 });
+    expect(stands.closing(4, 8400)).toBe('not finished: 4 changes on 2 hosts in 8.4 s (packages, join); failed: w3');
+  });
+
+  test('says that nothing was changed, too', () => {
+    const stands = standing();
+    stands.note({ kind: 'locked', hosts: 3 });
+    expect(stands.closing(0, 1000)).toBe('done: nothing was changed in 1.0 s');
+  });
+
+  test('is none where no host was locked', () => {
+    expect(standing().closing(0, 1000)).toBeUndefined();
+  });
 });

@@ -13,6 +13,8 @@ export interface Exchange {
   readonly transport: Transport;
   readonly nonce: () => string;
   readonly log: (entry: LogEntry) => void;
+  /** Says that what will be logged under this name begins. */
+  readonly begin: (command: string) => void;
   /** `output` says whether the log may have it. @throws CommandError, ConnectError */
   ask(command: Command<'powershell'>, output: 'shown' | 'hidden'): Promise<string>;
   /** Keeps the channel: the script may read what is written to it. */
@@ -32,6 +34,7 @@ export function exchange(host: WindowsHost, transport: Transport, tools: Exchang
   const nowMs = tools.nowMs ?? Date.now;
   const commandLine = encodedCommand(windowsBootstrap());
   const log = (entry: LogEntry): void => tools.log?.(entry);
+  const begin = (command: string): void => tools.onBegin?.({ host: host.name, command });
 
   const ended: Exchange['ended'] = (command, result) => {
     const { status, stdout } = result;
@@ -51,10 +54,12 @@ export function exchange(host: WindowsHost, transport: Transport, tools: Exchang
     host,
     transport,
     log,
+    begin,
     nonce: tools.nonce ?? (() => randomBytes(12).toString('hex')),
     ended,
     open: (command) => transport.open(commandLine, command.script),
     async ask(command, output) {
+      begin(command.title);
       const startedMs = nowMs();
       const result = await transport.exec(commandLine, { stdin: command.script });
       log({

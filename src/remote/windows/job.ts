@@ -37,6 +37,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
   const folder = `${windowsPaths.jobs}\\${tools.runId}\\${job.id}`;
   const task = `kbuild-job-${job.id}-${tools.runId}`;
   const startedMs = tools.nowMs();
+  on.begin(`job ${job.id}: ${title}`);
   const asked = async <T>(command: Command<'powershell'>): Promise<T> =>
     JSON.parse(await patiently(tools, () => on.ask({ ...command, title }, 'hidden'), isLoss)) as T;
 

@@ -1,0 +1,95 @@
+/** An argument of the API server and a kubelet setting, edited on a live cluster: what the plan says of it, what is shown meanwhile, and the last line. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { fresh } from '../fresh.ts';
+import { kbuild } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const HOSTS = ['edcp1', 'edw1'];
+const [cp, w] = HOSTS as [string, string];
+let args: readonly string[];
+let file: string;
+
+beforeAll(async () => {
+  ({ up: args, file } = await fresh('edited', HOSTS));
+  ok(await kbuild(...args));
+});
+
+afterAll(() => lab.down(HOSTS));
+
+const edit = (): void => {
+  const plain = parse(readFileSync(file, 'utf8')) as Record<string, object | undefined>;
+  const kubelet = plain['kubelet'] as { readonly config?: object } | undefined;
+  const kubeadm = plain['kubeadm'] as { readonly cluster?: object } | undefined;
+  const edited = {
+    ...plain,
+    kubelet: { ...kubelet, config: { ...kubelet?.config, maxPods: 90 } },
+    kubeadm: {
+      ...kubeadm,
+      cluster: { ...kubeadm?.cluster, apiServer: { extraArgs: [{ name: 'event-ttl', value: '2h0m0s' }] } },
+    },
+  };
+  writeFileSync(file, stringify(edited, { aliasDuplicateObjects: false }));
+};
+
+test('plan says what restarts and shows old and new; nothing is changed', async () => {
+  edit();
+  const { stdout, stderr, code } = await kbuild('plan', file, '--diff', '--detailed-exitcode');
+  expect(code, stderr).toBe(10);
+  console.log(stdout);
+  expect(stdout).toMatch(/\nRestarts\n/);
+  expect(stdout).toContain(`  API server of ${cp}, about 70 s\n`);
+  expect(stdout).toContain(`  kubelet of ${cp}, about 10 s\n`);
+  expect(stdout).toContain(`  kubelet of ${w}, about 10 s\n`);
+  expect(stdout).toMatch(/kubeadm\.cluster\.apiServer(\.extraArgs)?\n[^]*\+ .*event-ttl\n\+ .*2h0m0s\n/);
+  expect(stdout).toMatch(/\/var\/lib\/kubelet\/config\.yaml\n[^]*\+ maxPods: 90\n/);
+  const { restarts } = JSON.parse(ok(await kbuild('plan', file, '--json')).stdout) as { readonly restarts: object[] };
+  expect(restarts).toContainEqual({ what: 'API server', hosts: [cp], aboutMs: 70_000, atOnce: 1 });
+});
+
+test('up shows what is waited for while it restarts, and ends with what was changed', async () => {
+  const ran = ok(await kbuild(...args, '-v'));
+  console.log(ran.stderr);
+  expect(ran.stderr).toMatch(new RegExp(`${cp}: waiting: kube-apiserver of ${cp} restarts with its new manifest \\(\\d+ s of at most`)); // prettier-ignore
+  expect(ran.stderr).toMatch(new RegExp(`${w}: \\$ job kubelet-settings-\\d+: .* …\n`));
+  expect(ran.stderr).toMatch(new RegExp(`${w}: \\$ job kubelet-settings-\\d+: .*: ended after [\\d.]+ s\n`));
+  expect(ran.stderr.trimEnd().split('\n').at(-1)).toMatch(
+    /^done: [3-9] changes on 2 hosts in .*\((?:.*, )?settings, kubelets\)$/,
+  );
+});
+
+test('afterwards the plan is empty', async () => {
+  const { stdout, stderr, code } = await kbuild('plan', file, '--detailed-exitcode');
+  expect(stdout, stderr).toBe('nothing to do\n');
+  expect(code).toBe(0);
+});
+
+test('a node that is not Ready is waited for, which is no change: exit 0, and up asks nothing', async () => {
+  await lab.inside(w, 'systemctl kill --signal=STOP kubelet');
+  await waitUntil('the node is not Ready', 180_000, async () => {
+    const all = await lab.inside(cp, `kubectl --kubeconfig /etc/kubernetes/admin.conf get node ${w} --no-headers`);
+    return all.stdout.includes('NotReady');
+  });
+  const { stdout, stderr, code } = await kbuild('plan', file, '--detailed-exitcode');
+  const document = JSON.parse((await kbuild('plan', file, '--json')).stdout) as {
+    readonly changes: readonly object[];
+    readonly waits: readonly { readonly host: string }[];
+  };
+  await lab.inside(w, 'systemctl kill --signal=CONT kubelet');
+  expect(stdout, stderr).toContain('nothing to change: the above is waited for');
+  expect(code).toBe(0);
+  expect(document.changes).toEqual([]);
+  expect(document.waits.map(({ host }) => host)).toContain(w);
+  // Without --yes and without a terminal: there is nothing to agree to.
+  const again = ok(await kbuild(...args.filter((word) => word !== '--yes')));
+  expect(again.stdout + again.stderr).toMatch(/nothing to do|done: nothing was changed/);
+});
+
+test('-q says only what went wrong, --no-color and NO_COLOR nothing in colours', async () => {
+  const quiet = ok(await kbuild(...args, '-q'));
+  expect([quiet.stdout, quiet.stderr]).toEqual(['nothing to do\n', '']);
+  expect(ok(await kbuild('plan', file, '--no-color')).stderr).not.toContain('\u001B');
+});
