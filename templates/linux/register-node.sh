@@ -3,6 +3,6 @@
 # (a file that tells the CNI plugin that network); empty: none. No pod of the deleted node is left in the cluster. A pod that
 # started before the network plugin has the new node's network would give the bridge the old one again, and no later pod starts.
 systemctl stop kubelet
-if [ -n "$BRIDGE" ] && [ -e "/sys/class/net/$BRIDGE" ]; then ip link delete "$BRIDGE"; fi
+if [ -n "$BRIDGE" ] && ip link show "$BRIDGE" >/dev/null 2>&1; then ip link delete "$BRIDGE"; fi
 if [ -n "$SUBNET" ]; then rm -f -- "$SUBNET"; fi
 systemctl start kubelet
