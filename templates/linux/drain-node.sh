@@ -67,7 +67,7 @@ status=0
 wait "$drain" || status=$?
 if [ "$status" -ne 0 ]; then
   echo "after $(seconds) s pods are still on $NODE: $(why)" >&2
-  grep -v -e 'will retry after' -e '^Warning: ' errors | tail -n 3 >&2 || :
+  grep -e '^error' errors | grep -v -e 'will retry after' | tail -n 3 >&2 || :
   cordoned=$($KUBECTL get node "$NODE" -o "go-template={{with .metadata.annotations}}{{index . \"$CORDONED\"}}{{end}}")
   if [ "$cordoned" = true ]; then
     $KUBECTL patch node "$NODE" --type merge -p "{\"metadata\":{\"annotations\":{\"$CORDONED\":null}},\"spec\":{\"unschedulable\":null}}"
