@@ -43,7 +43,7 @@ export interface Run extends RunLog {
 }
 
 /** Commands that name hosts which do not answer in their own output. */
-const SAYS_WHO_IS_MISSING: ReadonlySet<string> = new Set(['check', 'plan', 'up', 'status', 'facts']);
+const SAYS_WHO_IS_MISSING: ReadonlySet<string> = new Set(['check', 'plan', 'up', 'status']);
 
 const GO_ON = 'run the same command again to go on from here';
 

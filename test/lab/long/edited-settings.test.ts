@@ -42,9 +42,10 @@ test('plan says what restarts and shows old and new; nothing is changed', async 
   console.log(stdout);
   expect(stdout).toMatch(/\nRestarts\n/);
   expect(stdout).toContain(`  API server of ${cp}, about 70 s\n`);
-  expect(stdout).toContain(`  kubelet of ${cp}, about 10 s\n`);
-  expect(stdout).toContain(`  kubelet of ${w}, about 10 s\n`);
-  expect(stdout).toMatch(/kubeadm\.cluster\.apiServer(\.extraArgs)?\n[^]*\+ .*event-ttl\n\+ .*2h0m0s\n/);
+  expect(stdout).toContain(`  kubelet of ${cp}, ${w}, one after another, about 10 s each\n`);
+  expect(stdout).toMatch(
+    /\nkubeadm\.cluster\.apiServer\n\+ extraArgs:\n\+ {3}- name: event-ttl\n\+ {5}value: 2h0m0s\n/,
+  );
   expect(stdout).toMatch(/\/var\/lib\/kubelet\/config\.yaml\n[^]*\+ maxPods: 90\n/);
   const { restarts } = JSON.parse(ok(await kbuild('plan', file, '--json')).stdout) as { readonly restarts: object[] };
   expect(restarts).toContainEqual({ what: 'API server', hosts: [cp], aboutMs: 70_000, atOnce: 1 });
