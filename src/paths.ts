@@ -15,6 +15,8 @@ export const paths = {
   marker: '/var/lib/kbuild/marker.json',
   /** Manifests of a control plane whose etcd is being restored. */
   restoreAside: '/var/lib/kbuild/restore',
+  /** A folder in that of etcd's data, for what is made of a snapshot. */
+  restoreWork: 'kbuild-restore',
   /** Paths of `files:` that were written, one a line, and what was there before. */
   distributed: '/var/lib/kbuild/files',
   replaced: '/var/lib/kbuild/replaced',

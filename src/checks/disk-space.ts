@@ -30,8 +30,8 @@ const MIN_INODES = 2000;
 const percent = (part: number, whole: number): string => `${String(Math.floor((100 * part) / whole))} %`;
 const mebibytes = (bytes: number): string => `${String(Math.floor(bytes / MIB))} MiB`;
 
-const needed = ({ path }: Volume, holdsEtcd: boolean): number | undefined =>
-  path === '/var/lib/etcd' ? (holdsEtcd ? ETCD_MIB : undefined) : NEEDED[path];
+const needed = ({ path, isEtcds }: Volume, holdsEtcd: boolean): number | undefined =>
+  isEtcds ? (holdsEtcd ? ETCD_MIB : undefined) : NEEDED[path];
 
 interface Threshold {
   readonly signal: DiskSignal;

@@ -20,14 +20,14 @@ export const diskSync: Check = {
       if ('failed' in one) return [{ severity: 'unknown', host, message: `could not measure the disk: ${one.failed}` }];
       if ('skipped' in one)
         return [{ severity: 'warning', host, message: `the disk was not measured: ${one.skipped}` }];
-      const { medianMs, maxMs } = one.found;
+      const { medianMs, maxMs, folder } = one.found;
       if (medianMs <= ADVISED_MS) return [];
       return [
         {
           severity: medianMs > HEARTBEAT_MS ? 'error' : 'warning',
           host,
-          message: `a synced write to /var/lib/etcd takes ${ms(medianMs)} (median; at most ${ms(maxMs)}), and etcd wants ${ms(ADVISED_MS)}`,
-          remedy: 'put /var/lib/etcd on a local SSD',
+          message: `a synced write to ${folder} takes ${ms(medianMs)} (median; at most ${ms(maxMs)}), and etcd wants ${ms(ADVISED_MS)}`,
+          remedy: `put ${folder} on a local SSD`,
         },
       ];
     }),

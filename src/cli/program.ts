@@ -19,7 +19,7 @@ const runners: Readonly<Record<string, () => Promise<Runner>>> = {
   kubeconfig: async () => (await import('./kubeconfig.ts')).runKubeconfig,
   remove: async () => (await import('./remove.ts')).runRemove,
   save: async () => (await import('./etcd.ts')).runSave,
-  restore: async () => (await import('./etcd.ts')).runRestore,
+  restore: async () => (await import('./restore.ts')).runRestore,
   reset: async () => (await import('./reset.ts')).runReset,
   selftest: async () => (await import('./selftest.ts')).runSelftest,
   facts: async () => (await import('./facts.ts')).runFacts,
@@ -191,16 +191,20 @@ export function program(version: string, done: (code: number) => void): Command 
       'kbuild etcd snapshot save prod.db -i prod.yaml',
     ),
   );
-  touching(
-    taking(
-      snapshot,
-      'restore',
-      ['<file>', 'the snapshot'],
-      'Put the whole control plane back to a snapshot of it',
-      'kbuild etcd snapshot restore prod.db -i prod.yaml',
+  dead(
+    touching(
+      taking(
+        snapshot,
+        'restore',
+        ['<file>', 'the snapshot'],
+        'Put the whole control plane back to a snapshot of it',
+        'kbuild etcd snapshot restore prod.db -i prod.yaml',
+        'kbuild etcd snapshot restore prod.db -i prod.yaml --dead cp2,cp3',
+      ),
     ),
   )
     .option('--yes', 'do not ask')
+    .option('--bundle <file>', 'on failure, write a support bundle (tar.gz, secrets masked)')
     .option('--timeout <duration>', "the whole run's deadline, e.g. 30m", duration);
   const windows = root.command('windows').description('Windows workers (simulated; never run on Windows hardware)');
   touching(

@@ -2,6 +2,7 @@ import { refuseLocked } from '../engine/lock.ts';
 import type { Fleet, Kinds } from '../facts/fleet.ts';
 import { linuxFacts, observedLinux } from '../facts/fleet.ts';
 import { clientsOf } from '../inventory/clients.ts';
+import { etcdFolderOf } from '../inventory/etcd-folder.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { listeningPorts } from '../inventory/ports.ts';
 import { supportedOs } from '../os/index.ts';
@@ -69,6 +70,7 @@ export async function survey({ connected, inventory }: Run, about: readonly Seen
     diskSync(
       on,
       etcd.filter(isFresh).map(({ host }) => host),
+      etcdFolderOf(inventory),
     ),
     overlayTrial(
       on,

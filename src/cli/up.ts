@@ -24,6 +24,9 @@ import { holder, isGone } from './holder.ts';
 
 const REFUSED = 7;
 
+/** The command after which the cluster holds what a snapshot held, its Lease too. */
+export const RESTORES = 'etcd snapshot restore';
+
 /** The phases of this run: without hosts that cannot be reached, and without what `--hosts` and `--phase` leave out. */
 export function phasesOf(run: Run, all: readonly Phase[]): readonly Phase[] {
   const missing = new Set(run.connected.watch.fleet().unreachable.map(({ host }) => host.name));
@@ -82,6 +85,7 @@ export async function carryOut(
     lease = await holdLease(() => apiHost(connected), holder(run, command), {
       isGone,
       signal,
+      ...(command === RESTORES ? { replacesData: true } : {}),
       onWait: (heldBy) =>
         context.err(`the cluster is locked: held ${heldBy}; if that is not renewed within 45 s, this run takes it\n`),
     });

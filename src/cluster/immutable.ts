@@ -1,3 +1,4 @@
+import { etcdFolderOf } from '../inventory/etcd-folder.ts';
 import type { JsonObject, Inventory } from '../inventory/inventory.ts';
 import { clusterConfiguration } from './kubeadm-config.ts';
 
@@ -28,6 +29,8 @@ const FIXED: Readonly<Record<string, readonly string[]>> = {
   endpoint: ['controlPlaneEndpoint'],
 };
 
+const DATA_DIR = 'kubeadm.cluster.etcd.local.dataDir';
+
 /** The settings of the inventory that differ from the live cluster's and cannot be changed there. */
 export function changedFixedSettings(inventory: Inventory, live: JsonObject): readonly FixedSetting[] {
   const wanted = clusterConfiguration(inventory);
@@ -36,6 +39,9 @@ export function changedFixedSettings(inventory: Inventory, live: JsonObject): re
     wanted: at(wanted, path),
     live: at(live, path),
   }));
+  // A cluster that kbuild did not build may have it elsewhere: a control plane that is configured anew would start empty.
+  const folder = { setting: DATA_DIR, wanted: etcdFolderOf(inventory), live: at(live, ['etcd', 'local', 'dataDir']) };
+  if (inventory.etcd.topology === 'stacked' && folder.live !== '') pairs.push(folder);
   return [...pairs, { setting: 'etcd.topology', wanted: topology(wanted), live: topology(live) }].filter(
     (is) => is.wanted !== is.live,
   );

@@ -1,4 +1,5 @@
 import { apiServerUrl } from '../inventory/api-server.ts';
+import { withEtcdFolder } from '../facts/linux/etcd-folder.ts';
 import { FIELD_MANAGER } from '../facts/ownership.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
@@ -22,7 +23,8 @@ const SECONDS_TO_RESET = 180;
 
 function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): Command<'sh'> {
   const common = { CLUSTER: inventory.name, MARKER: paths.marker };
-  if (action === 'reset') return deletingScript('linux/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET });
+  if (action === 'reset')
+    return withEtcdFolder(inventory, deletingScript('linux/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET }));
   const { proxy } = inventory;
   return script('linux/kubeadm.sh', {
     ...common,

@@ -1,5 +1,6 @@
 import { Refused } from '../errors.ts';
-import { linuxFacts, type Fleet } from '../facts/fleet.ts';
+import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
+import { isForeignAction, RESTORE } from '../facts/marker.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../inventory/select.ts';
@@ -24,6 +25,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
   return [
     ...changeRefusals(inventory, fleet, others),
     ...fleet.hosts.flatMap((seen) => (seen.host.role === 'worker' ? [] : (roleRefusal(inventory, fleet, seen) ?? []))),
+    ...unfinishedRestore(inventory, fleet),
     ...anotherSigner(inventory, fleet),
     ...returnedHosts(inventory, fleet),
     ...liveSettings(inventory, fleet),
@@ -57,6 +59,24 @@ function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refuse
         ),
     ),
   ];
+}
+
+/** A restore of etcd that was cut off after it had stopped something: only itself goes on with it. */
+function unfinishedRestore(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  return observedLinux(fleet).flatMap(({ host, facts: { marker } }) =>
+    typeof marker === 'object' &&
+    marker.action === RESTORE &&
+    marker.cluster === inventory.name &&
+    isForeignAction(marker)
+      ? [
+          new Refused(
+            host.name,
+            `a restore of etcd was cut off here (${marker.stage})`,
+            'run the same command again: `kbuild etcd snapshot restore FILE` with the same snapshot',
+          ),
+        ]
+      : [],
+  );
 }
 
 /** Control planes that would join a live cluster which cannot take them. */

@@ -6,7 +6,7 @@ import type { On } from '../remote/remote.ts';
 import { gate } from './quorum.ts';
 
 const REMEDY =
-  'bring the members that are down back; if they are gone for good, take them out of the inventory and `kbuild etcd snapshot restore` onto those that are left';
+  'bring the members that are down back; if they are gone for good, put the others back to a snapshot: `kbuild etcd snapshot restore FILE --dead NAMES`';
 
 /** What the first stacked member that tells anything knows by itself. */
 async function aView(on: On, fleet: Fleet): Promise<EtcdView | undefined> {

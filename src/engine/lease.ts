@@ -33,6 +33,8 @@ export interface LeaseOptions {
   readonly isGone?: (heldBy: string) => boolean;
   /** Another run's Lease was found, and is observed now: it may be left from a run that was killed. */
   readonly onWait?: (heldBy: string) => void;
+  /** The run replaces the cluster's data: then the Lease may become one of a run that ended when the data was saved. */
+  readonly replacesData?: true;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
 }
@@ -93,7 +95,7 @@ export async function holdLease(
 function trialOf(
   find: () => ApiHost | undefined,
   line: string,
-  { clockMs = () => performance.now(), isGone = () => false, onWait }: LeaseOptions,
+  { clockMs = () => performance.now(), isGone = () => false, onWait, replacesData }: LeaseOptions,
 ) {
   let isTaken = false;
   let sighting: Sighting | undefined;
@@ -127,6 +129,7 @@ function trialOf(
     }
     const other = seen(said);
     if (other === undefined) return 'silent';
+    if (replacesData === true) isTaken = false;
     if (isTaken || (sighting !== undefined && sighting.version !== other.version)) throw refused(other.heldBy);
     if (sighting === undefined) onWait?.(other.heldBy);
     sighting ??= { version: other.version, atMs: clockMs() };

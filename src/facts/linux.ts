@@ -103,7 +103,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     leftovers: kubernetes.leftovers(inventory.network.plugin),
     ownFiles,
     distributedFiles,
-    storage,
+    storage: storage(inventory),
     routes: routes(wayMarks(inventory)),
     resolver,
     lookups: lookups(endpointNames(inventory)),

@@ -28,6 +28,10 @@ export function markerOf(text: string): Marker | 'absent' | 'unreadable' {
   }
 }
 
+/** The action of a marker on a host whose etcd is being restored, and the stages in which nothing of it is under way. */
+export const RESTORE = 'restore';
+const AT_REST: ReadonlySet<string> = new Set(['prepared', 'served']);
+
 const UNDOABLE: ReadonlySet<string> = new Set(['init', 'join', 'reset']);
 
 /**
@@ -39,6 +43,11 @@ export const isUndoable = (marker: Marker | 'absent' | 'unreadable'): marker is 
   UNDOABLE.has(marker.action) &&
   (marker.stage === 'begun' || (marker.stage === 'done' && marker.action === 'reset'));
 
-/** True for a marker of an action that is none of kubeadm's init, join and reset: kbuild leaves it alone. */
+/**
+ * True for a marker of an unfinished action that is none of kubeadm's init, join and reset: `up` leaves it alone. Not of a
+ * restore that has only prepared its data, or that has ended.
+ */
 export const isForeignAction = (marker: Marker | 'absent' | 'unreadable'): boolean =>
-  typeof marker === 'object' && !UNDOABLE.has(marker.action);
+  typeof marker === 'object' &&
+  !UNDOABLE.has(marker.action) &&
+  !(marker.action === RESTORE && AT_REST.has(marker.stage));

@@ -6,6 +6,7 @@ import {
   endpointOfMany,
   endpointPort,
 } from './rules/endpoint.ts';
+import { etcdFolder } from './rules/etcd-folder.ts';
 import {
   controlPlaneCount,
   etcdCount,
@@ -55,6 +56,7 @@ export const rules: readonly Rule[] = [
   ownedByKubeadm,
   ownedByKubelet,
   ownedLabels,
+  etcdFolder,
   virtualAddress,
 ];
 

@@ -1,6 +1,6 @@
 import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
-import { isForeignAction } from '../facts/marker.ts';
+import { isForeignAction, RESTORE } from '../facts/marker.ts';
 import { paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
 
@@ -20,7 +20,9 @@ export const noMarker: Step = {
       {
         summary: `remove what a finished ${typeof facts.marker === 'object' ? facts.marker.action : 'join'} left (found ${facts.marker === 'absent' ? BOOTSTRAP_CONF : paths.marker})`,
         apply: async (on) => {
-          await on(host).run(sh`rm -f -- ${BOOTSTRAP_CONF} ${paths.marker}`);
+          const isOfRestore = typeof facts.marker === 'object' && facts.marker.action === RESTORE;
+          const prepared = isOfRestore ? [`${facts.etcdFolder}/${paths.restoreWork}`] : [];
+          await on(host).run(sh`rm -rf -- ${BOOTSTRAP_CONF} ${prepared} ${paths.marker}`);
         },
       },
     ];

@@ -3,5 +3,5 @@
 for name in kube-apiserver kube-controller-manager kube-scheduler; do
   if [ -e "$ASIDE/$name.yaml" ]; then mv "$ASIDE/$name.yaml" "/etc/kubernetes/manifests/$name.yaml"; fi
 done
-rmdir "$ASIDE"
+if [ -d "$ASIDE" ]; then rmdir "$ASIDE"; fi
 systemctl restart kubelet

@@ -1,10 +1,10 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# kubeadm reset, as a job. Parameters: CLUSTER, MARKER (a path), SECONDS_TO_RESET. config.yaml lies in the working directory.
+# kubeadm reset, as a job. Parameters: CLUSTER, MARKER (a path), SECONDS_TO_RESET; etcd_folder (the folder of etcd's data) is set
+# before. config.yaml lies in the working directory.
 # A runtime that does not answer, or keeps containers, is restarted once, and the reset is done once more. Mounts below
 # /var/lib/kubelet are taken away before it is emptied. Any other mount in a folder that is emptied, and one that stays,
 # ends the script: nothing is deleted through a mount.
-etcd_data=$(sed -n 's/^ *- --data-dir=//p' /etc/kubernetes/manifests/etcd.yaml 2>/dev/null | head -n 1)
-emptied="/etc/kubernetes/manifests /etc/kubernetes/pki /etc/kubernetes/tmp /var/lib/etcd $etcd_data"
+emptied="/etc/kubernetes/manifests /etc/kubernetes/pki /etc/kubernetes/tmp /var/lib/etcd $etcd_folder"
 # shellcheck disable=SC2086  # several words
 refuse_mounts_below $emptied
 
@@ -79,7 +79,7 @@ refuse_mounts_below /var/lib/kubelet
 if [ $had_etcd = yes ]; then
   # shellcheck disable=SC2086
   refuse_mounts_below $emptied
-  find /var/lib/etcd -mindepth 1 -xdev -delete 2>/dev/null || true
+  find /var/lib/etcd "$etcd_folder" -mindepth 1 -xdev -delete 2>/dev/null || true
 fi
 rm -f "$MARKER"
 sync "$(dirname "$MARKER")"

@@ -857,8 +857,18 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   'disk-sync': [
     {
       finds: /takes 45 ms/,
-      bad: { surveys: { ...noSurveys, disks: [{ host: cpHost, found: { medianMs: 45, maxMs: 300 } }] } },
-      good: { surveys: { ...noSurveys, disks: [{ host: cpHost, found: { medianMs: 0.8, maxMs: 12 } }] } },
+      bad: {
+        surveys: {
+          ...noSurveys,
+          disks: [{ host: cpHost, found: { medianMs: 45, maxMs: 300, folder: '/var/lib/etcd' } }],
+        },
+      },
+      good: {
+        surveys: {
+          ...noSurveys,
+          disks: [{ host: cpHost, found: { medianMs: 0.8, maxMs: 12, folder: '/var/lib/etcd' } }],
+        },
+      },
     },
   ],
   downloads: [

@@ -229,3 +229,17 @@ describe('refused', () => {
     });
   });
 });
+
+test('an adopted cluster whose etcd lies in another folder must be named with it: a new manifest would start empty', () => {
+  const configuration = { ...clusterOf().configuration, etcd: { local: { dataDir: '/data/etcd' } } };
+  const fleet = fleetOf([[cp1, joinedControlPlane()], [w1, joinedWorker()]], { ...live, configuration }); // prettier-ignore
+  expect(messages(inventory, fleet)).toEqual([
+    expect.stringContaining(
+      'kubeadm.cluster.etcd.local.dataDir is /var/lib/etcd, the cluster was made with /data/etcd',
+    ),
+  ]);
+  const named = inventoryOf({
+    kubeadm: { ...inventory.kubeadm, cluster: { etcd: { local: { dataDir: '/data/etcd' } } } },
+  });
+  expect(messages(named, fleet)).toEqual([]);
+});

@@ -115,6 +115,18 @@ test('another run’s Lease that shows up with the API ends the run once it is r
   expect((await lease.lost).message).toContain(`held ${BOB}`);
 });
 
+test('a run that puts back saved data observes the Lease that it finds there, and is not ended by it', async () => {
+  const { api, pause, tick } = world(['locked\n', `held 5 ${BOB}\n`, `held 5 ${BOB}\n`, `held 6 ${BOB}\n`]);
+  const lease = await holdLease(() => api, HOLDER, { pause, replacesData: true });
+  let isLost = false;
+  void lease.lost.then(() => (isLost = true));
+  await tick();
+  await tick();
+  expect(isLost).toBe(false);
+  await tick();
+  expect((await lease.lost).message).toContain(`held ${BOB}`);
+});
+
 test('who holds it, in words', async () => {
   expect(await whoHoldsLease(world(['held by alice@laptop: kbuild up\n']).api)).toBe('alice@laptop: kbuild up');
   expect(await whoHoldsLease(world(['']).api)).toBeUndefined();

@@ -5,10 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { removeMembers } from '../../src/cluster/members.ts';
 import { FactError, Refused } from '../../src/errors.ts';
 import { authoritiesIn } from '../../src/etcd/foreign.ts';
-import { restoreControlPlane } from '../../src/etcd/restore.ts';
 import { parseSnapshotStatus, saveSnapshot } from '../../src/etcd/snapshot.ts';
 import { spkiFingerprint } from '../../src/shell/fingerprint.ts';
-import { cp1, hostOf, inventoryOf } from '../fakes/cluster.ts';
+import { cp1, hostOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
@@ -46,29 +45,6 @@ describe('a snapshot', () => {
     expect(() => spkiFingerprint(CA)).toThrow();
     expect([...(await authoritiesIn(path))]).toEqual([]);
   });
-});
-
-test('a restore makes the data everywhere before anything stops, and stops everything before anything is swapped', async () => {
-  const { on, sent } = recordingOn({ run: () => 'registry.k8s.io/etcd:3.6.8-0\n' });
-  const said: string[] = [];
-  await restoreControlPlane(on, {
-    inventory: inventoryOf(),
-    controls: [cp1, cp2],
-    members: [cp1, cp2],
-    snapshot: '/tmp/x.db',
-    id: 'run1',
-    say: (what) => said.push(what),
-  });
-  const jobs = sent.flatMap((one) => (one.kind === 'job' ? [`${one.name} ${one.host}`] : []));
-  expect(jobs).toEqual(
-    ['etcd-restore', 'etcd-restore-stop', 'etcd-restore-swap', 'etcd-restore-start'].flatMap((name) => [
-      `${name} cp1`,
-      `${name} cp2`,
-    ]),
-  );
-  const [first] = sent.flatMap((one) => (one.kind === 'job' ? [one.script] : []));
-  expect(first).toContain('cp1=https://10.0.0.11:2380,cp2=https://10.0.0.12:2380');
-  expect(said).toHaveLength(4);
 });
 
 describe('a member is removed', () => {

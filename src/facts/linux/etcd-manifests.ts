@@ -4,7 +4,7 @@ import { lines, probe } from '../probe.ts';
 
 /** The name of the cluster for which kbuild made the host's etcd (its `--initial-cluster-token`); empty: of another origin. */
 export const etcdToken = probe(
-  sh`file=${paths.etcdManifest}
+  sh`file=${paths.etcdManifest}; if [ ! -e "$file" ]; then file=${`${paths.restoreAside}/etcd.yaml`}; fi
      if [ -e "$file" ]; then echo token; sed -n 's/^ *- --initial-cluster-token=//p' "$file" | head -n 1; else echo absent; fi`,
   (out): string =>
     out.trim() === 'absent'

@@ -1,21 +1,19 @@
 import { sh } from '../../shell/sh.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import { paths } from '../../paths.ts';
 import { lines, probe } from '../probe.ts';
+import { withEtcdFolder } from './etcd-folder.ts';
 
-/** Where a node keeps its data and its configuration; packages go to /usr and /opt. */
-export const STORAGE_PATHS = [
-  '/var/lib/containerd',
-  '/var/lib/kubelet',
-  '/var/lib/etcd',
-  '/var/log',
-  '/etc',
-  '/usr',
-  '/opt',
-  '/tmp',
-] as const;
+/** Where the runtime and the kubelet keep their data. */
+const DATA_PATHS = ['/var/lib/containerd', '/var/lib/kubelet'] as const;
+/** Where configuration, packages and logs lie. */
+const SYSTEM_PATHS = ['/var/log', '/etc', '/usr', '/opt', '/tmp'] as const;
 
 /** The file system that a path lies on, or will lie on once it exists. */
 export interface Volume {
   readonly path: string;
+  /** True for the folder of etcd's data. */
+  readonly isEtcds: boolean;
   readonly mountPoint: string;
   /** As in /proc/mounts, e.g. `ext4`. */
   readonly fileSystem: string;
@@ -50,37 +48,45 @@ const contains = ({ point }: Mount, path: string): boolean =>
   point === '/' || path === point || path.startsWith(`${point}/`);
 
 /** Free bytes (for users who are not root) and inodes of the file systems that matter, and whether they can be written. */
-export const storage = probe(
-  sh`set --
-     for path in ${STORAGE_PATHS}; do
+export const storage = (inventory: Inventory) =>
+  probe(
+    withEtcdFolder(
+      inventory,
+      sh`set --
+     for path in ${DATA_PATHS} "$etcd_folder" ${SYSTEM_PATHS}; do
        at=$path
        while ! [ -e "$at" ]; do at=$(dirname "$at"); done
        set -- "$@" "$at"
      done
      readlink -f -- "$@"
      stat -f -c '%a %S %b %d %c' -- "$@"
-     cat /proc/self/mountinfo`,
-  (out): readonly Volume[] => {
-    const count = STORAGE_PATHS.length;
-    const all = lines(out);
-    const table = mounts(all.slice(2 * count).join('\n'));
-    return STORAGE_PATHS.map((path, i) => {
-      const at = all[i]!;
-      const [free, size, blocks, freeInodes, inodes] = all[count + i]!.split(' ').map(Number);
-      // Of mounts over each other the last one is seen.
-      const [mount] = table.filter((one) => contains(one, at)).toSorted((a, b) => b.point.length - a.point.length);
-      const top = table.findLast(({ point }) => point === mount?.point);
-      if (top === undefined || inodes === undefined) throw new Error(`no mount of ${path} in: ${out}`);
-      return {
-        path,
-        mountPoint: top.point,
-        fileSystem: top.fileSystem,
-        readOnly: top.readOnly,
-        freeBytes: free! * size!,
-        totalBytes: blocks! * size!,
-        freeInodes: freeInodes!,
-        totalInodes: inodes,
-      };
-    });
-  },
-);
+     cat /proc/self/mountinfo
+     echo "etcd $etcd_folder"`,
+    ),
+    (out): readonly Volume[] => {
+      const all = lines(out);
+      const etcd = all.findLast((line) => line.startsWith('etcd '))?.slice('etcd '.length) ?? paths.etcdData;
+      const wanted = [...DATA_PATHS, etcd, ...SYSTEM_PATHS];
+      const count = wanted.length;
+      const table = mounts(all.slice(2 * count).join('\n'));
+      return wanted.map((path, i) => {
+        const at = all[i]!;
+        const [free, size, blocks, freeInodes, inodes] = all[count + i]!.split(' ').map(Number);
+        // Of mounts over each other the last one is seen.
+        const [mount] = table.filter((one) => contains(one, at)).toSorted((a, b) => b.point.length - a.point.length);
+        const top = table.findLast(({ point }) => point === mount?.point);
+        if (top === undefined || inodes === undefined) throw new Error(`no mount of ${path} in: ${out}`);
+        return {
+          path,
+          isEtcds: path === etcd,
+          mountPoint: top.point,
+          fileSystem: top.fileSystem,
+          readOnly: top.readOnly,
+          freeBytes: free! * size!,
+          totalBytes: blocks! * size!,
+          freeInodes: freeInodes!,
+          totalInodes: inodes,
+        };
+      });
+    },
+  );

@@ -10,11 +10,12 @@ import { timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 
-const HOSTS = ['hacp1', 'hacp2', 'hacp3'];
+const HOSTS = ['vrcp1', 'vrcp2', 'vrcp3'];
 let cluster: Stacked;
 let snapshot: (name: string) => string;
 
-const restore = (name: string): Promise<Ran> => cluster.run('etcd', 'snapshot', 'restore', snapshot(name), '--yes');
+const restore = (name: string, ...flags: readonly string[]): Promise<Ran> =>
+  cluster.run('etcd', 'snapshot', 'restore', snapshot(name), '--yes', ...flags);
 const marked = (host: string): Promise<string> => kubectl(host, 'get configmaps -o name');
 
 beforeAll(async () => {
@@ -27,7 +28,7 @@ afterAll(async () => {
 });
 
 test('a cluster of the same name, of the same hosts, leaves a snapshot behind', async () => {
-  await cluster.name(['hacp1']);
+  await cluster.name(['vrcp1']);
   timed('1 control plane', await cluster.up());
   timed('snapshot', await cluster.run('etcd', 'snapshot', 'save', snapshot('former')));
   timed('reset', await cluster.run('reset', '--yes-destroy', 'harest'));
@@ -42,27 +43,53 @@ test('its snapshot is refused by the cluster that came after it, which goes on',
   expect(await membersOf(cluster)).toEqual(HOSTS);
 });
 
+test('a dead worker is forgotten, and the healthy control plane that has its address by now stays in etcd', async () => {
+  const address = await kubectl('vrcp1', `get node vrcp3 -o jsonpath='{.status.addresses[?(@.type=="InternalIP")].address}'`); // prettier-ignore
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'vrw9' } };
+  await kubectl('vrcp1', 'create -f -', JSON.stringify(node));
+  const status = JSON.stringify({ status: { addresses: [{ type: 'InternalIP', address: address.trim() }] } });
+  await kubectl('vrcp1', `patch node vrw9 --subresource=status --type=merge -p '${status}'`);
+  timed('a dead worker removed', await cluster.run('remove', 'vrw9', '--dead', 'vrw9', '--yes', '--no-drain'));
+  expect(await membersOf(cluster)).toEqual(HOSTS);
+  expect(Object.keys(await nodes('vrcp1')).sort()).toEqual(HOSTS);
+});
+
+test('a restore onto one of three is refused while the other two serve', async () => {
+  timed('snapshot', await cluster.run('etcd', 'snapshot', 'save', snapshot('three')));
+  await cluster.name(['vrcp1']);
+  for (const flags of [[], ['--dead', 'vrcp2,vrcp3']]) {
+    const { code, stderr } = await restore('three', ...flags);
+    expect(code, stderr).toBe(7);
+    expect(stderr).toMatch(/vrcp2, vrcp3: refused: etcd runs there \(.*healthy.*\)/);
+  }
+  await cluster.name(HOSTS);
+  expect(await membersOf(cluster)).toEqual(HOSTS);
+});
+
 test('two of three are gone for good: nobody can be removed, and the third is restored', async () => {
-  await kubectl('hacp1', 'create configmap before-the-snapshot');
+  await kubectl('vrcp1', 'create configmap before-the-snapshot');
   timed('snapshot', await cluster.run('etcd', 'snapshot', 'save', snapshot('last')));
-  await kubectl('hacp1', 'create configmap after-the-snapshot');
-  await lab.kill(['hacp2', 'hacp3']);
-  const { code, stderr } = await cluster.run('remove', 'hacp2', 'hacp3', '--yes', '--dead', 'hacp2,hacp3');
+  await kubectl('vrcp1', 'create configmap after-the-snapshot');
+  await lab.kill(['vrcp2', 'vrcp3']);
+  const { code, stderr } = await cluster.run('remove', 'vrcp2', 'vrcp3', '--yes', '--dead', 'vrcp2,vrcp3');
   expect(code, stderr).toBe(7);
   expect(stderr).toContain('etcd has no quorum: 1 of 3 voters healthy, quorum 2');
-  await cluster.name(['hacp1']);
-  timed('restored onto the one that is left', await restore('last'));
-  const kept = await marked('hacp1');
+  await cluster.name(['vrcp1']);
+  const unnamed = await restore('last');
+  expect(unnamed.code, unnamed.stderr).toBe(7);
+  expect(unnamed.stderr).toMatch(/etcd has these members beside the restored ones[^]*--dead vrcp2,vrcp3/);
+  timed('restored onto the one that is left', await restore('last', '--dead', 'vrcp2,vrcp3'));
+  const kept = await marked('vrcp1');
   expect(kept).toContain('configmap/before-the-snapshot');
   expect(kept).not.toContain('configmap/after-the-snapshot');
-  expect(await membersOf(cluster)).toEqual(['hacp1']);
+  expect(await membersOf(cluster)).toEqual(['vrcp1']);
 });
 
 test('it grows to three again, with new machines under the old names', async () => {
-  await lab.reset(['hacp2', 'hacp3']);
+  await lab.reset(['vrcp2', 'vrcp3']);
   await cluster.name(HOSTS);
   timed('1 → 3', await cluster.up());
   expect(await membersOf(cluster)).toEqual(HOSTS);
-  expect(await nodes('hacp3')).toEqual({ hacp1: true, hacp2: true, hacp3: true });
-  expect(await marked('hacp2')).toContain('configmap/before-the-snapshot');
+  expect(await nodes('vrcp3')).toEqual({ vrcp1: true, vrcp2: true, vrcp3: true });
+  expect(await marked('vrcp2')).toContain('configmap/before-the-snapshot');
 });

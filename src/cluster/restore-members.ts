@@ -1,0 +1,109 @@
+import { Refused } from '../errors.ts';
+import type { MemberView } from '../facts/cluster.ts';
+import { etcdAloneCommand, parseEtcd } from '../facts/etcd-view.ts';
+import { linuxFacts, type Fleet } from '../facts/fleet.ts';
+import type { LinuxHost } from '../inventory/inventory.ts';
+import type { On, Remote } from '../remote/remote.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+
+/** A member of etcd that a restore leaves out. */
+export interface OtherMember {
+  readonly name: string;
+  /** Where its peers reach it; empty where that is not known. */
+  readonly peerUrl: string;
+  /** `healthy`: etcd says so; `runs`: something answers at its address; `silent`. */
+  readonly state: 'healthy' | 'runs' | 'silent';
+}
+
+type Known = Pick<MemberView, 'name' | 'peerUrl' | 'healthy'>;
+
+/** Members as etcd's data names them, also those that were removed since: what is named too much is only asked about. */
+export function membersInData(text: string): readonly Known[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      const { name = '', peerURLs = [] } = JSON.parse(line) as {
+        readonly name?: string;
+        readonly peerURLs?: readonly string[];
+      };
+      return [{ name, peerUrl: peerURLs[0] ?? '', healthy: false }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** The members that a host knows of, by its etcd, or by its data where that does not answer. */
+async function knownBy(remote: Remote<'sh'>, folder: string): Promise<readonly Known[]> {
+  try {
+    return parseEtcd(await remote.run(etcdAloneCommand)).members;
+  } catch {
+    // It does not run, or not well enough to answer.
+  }
+  return membersInData(await remote.run(script('linux/etcd-members-in-data.sh', { DB: `${folder}/member/snap/db` })));
+}
+
+/** True when something listens where the peers of a member reach it. */
+async function listens(remote: Remote<'sh'>, peerUrl: string): Promise<boolean> {
+  if (peerUrl === '') return false;
+  const { hostname, port } = new URL(peerUrl);
+  const address = hostname.replace(/^\[|\]$/g, '');
+  const said = await remote.run(
+    sh`if timeout 3 bash -c 'exec 3<>"/dev/tcp/$0/$1"' ${address} ${port} 2>/dev/null; then echo listens; else echo silent; fi`,
+  );
+  return said.trim() === 'listens';
+}
+
+/**
+ * The members of etcd beside those that are restored: as etcd says while it answers, else as the members to be restored know
+ * by themselves. Throws what keeps a host from being read.
+ */
+export async function otherMembers(
+  on: On,
+  fleet: Fleet,
+  restored: readonly LinuxHost[],
+): Promise<readonly OtherMember[]> {
+  const { cluster } = fleet;
+  const live = cluster.etcd?.state === 'up' ? cluster.etcd : cluster.state === 'up' ? cluster : undefined;
+  const known: readonly Known[] =
+    live?.members ??
+    (await Promise.all(restored.map((host) => knownBy(on(host), linuxFacts(fleet, host)?.etcdFolder ?? '')))).flat();
+  const names = new Set(restored.map(({ name }) => name));
+  const others = new Map(
+    known.filter(({ name }) => name !== '' && !names.has(name)).map((member) => [member.name, member]),
+  );
+  return Promise.all(
+    [...others.values()]
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      .map(async ({ name, peerUrl, healthy }): Promise<OtherMember> => {
+        if (healthy) return { name, peerUrl, state: live === undefined ? 'runs' : 'healthy' };
+        return { name, peerUrl, state: (await listens(on(restored[0]!), peerUrl)) ? 'runs' : 'silent' };
+      }),
+  );
+}
+
+/**
+ * What stands against a restore that leaves these members out: those that serve would go on with the old data behind the same
+ * endpoint; those that do not answer must be declared gone. `command`: this run's command with more hosts in `--dead`.
+ */
+export function otherMembersRefusal(
+  others: readonly OtherMember[],
+  dead: readonly string[],
+  command: (names: readonly string[]) => string,
+): Refused | undefined {
+  const namesOf = (list: readonly OtherMember[]): string => list.map(({ name }) => name).join(', ');
+  const running = others.filter(({ state }) => state !== 'silent');
+  if (running.length > 0)
+    return new Refused(
+      namesOf(running),
+      `etcd runs there (${running.map(({ name, peerUrl, state }) => `${name} at ${peerUrl}: ${state}`).join('; ')}), and the restore would leave ${running.length === 1 ? 'it' : 'them'} out: ${running.length === 1 ? 'it' : 'they'} would go on with the data of now behind the same endpoint`,
+      `name ${running.length === 1 ? 'it' : 'them'} in the inventory, so that all members are restored together; or switch ${running.length === 1 ? 'it' : 'them'} off for good, and run \`${command(running.map(({ name }) => name))}\``,
+    );
+  const missing = others.filter(({ name }) => !dead.includes(name));
+  if (missing.length === 0) return undefined;
+  return new Refused(
+    namesOf(missing),
+    `etcd has ${missing.length === 1 ? 'this member' : 'these members'} beside the restored ones, and ${missing.length === 1 ? 'it does' : 'they do'} not answer`,
+    `if ${missing.length === 1 ? 'it is' : 'they are'} gone for good: \`${command(missing.map(({ name }) => name))}\``,
+  );
+}

@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import {
+  membersInData,
+  otherMembers,
+  otherMembersRefusal,
+  type OtherMember,
+} from '../../src/cluster/restore-members.ts';
+import { refusals } from '../../src/cluster/refusals.ts';
+import { plan } from '../../src/engine/plan.ts';
+import { begunRestore, restoredMemberId, type Restore } from '../../src/etcd/restore.ts';
+import type { ClusterView, MemberView } from '../../src/facts/cluster.ts';
+import type { Marker } from '../../src/facts/marker.ts';
+import { noMarker } from '../../src/kubeadm/marker.ts';
+import { restorePhases } from '../../src/phases/restore.ts';
+import { clusterOf, cp1, fleetOf, hostOf, inventoryOf, joinedControlPlane, nodeOf, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
+import { recordingOn } from '../fakes/on.ts';
+
+const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
+const inventory = inventoryOf({ hosts: [cp1, cp2] });
+const restore: Restore = {
+  inventory,
+  controls: [cp1, cp2],
+  members: [cp1, cp2],
+  snapshot: '/tmp/x.db',
+  id: 'run1-abc',
+};
+const down: ClusterView = { state: 'down', reason: 'refused' };
+const marker = (stage: string, about = restore.id): Marker => ({ cluster: 'demo', action: 'restore', job: 'x', stage, about }); // prettier-ignore
+const seen = (one: Marker | 'absent', other: Marker | 'absent', cluster: ClusterView = down) =>
+  fleetOf([[cp1, joinedControlPlane({ marker: one, etcdFolder: '/data/etcd' })], [cp2, joinedControlPlane({ marker: other })]], cluster); // prettier-ignore
+const due = (...fleet: Parameters<typeof seen>) =>
+  plan(restorePhases(restore), inventory, seen(...fleet)).changes.map(({ phase, host }) => `${phase} ${host}`);
+const member = (name: string, over: Partial<MemberView> = {}): MemberView => ({
+  id: '1',
+  name,
+  peerUrl: 'https://10.0.0.9:2380',
+  learner: false,
+  healthy: true,
+  leader: false,
+  dbSize: 1,
+  ...over,
+});
+
+describe('a restore', () => {
+  const ALL = ['prepare', 'stop', 'swap', 'start', 'serves', 'end'];
+  const both = (...phases: readonly string[]) => phases.flatMap((name) => [`restore-${name} cp1`, `restore-${name} cp2`]); // prettier-ignore
+
+  test('makes the data everywhere before anything stops, and stops everything before anything is swapped', () => {
+    expect(due('absent', 'absent')).toEqual(both(...ALL));
+    for (const phase of restorePhases(restore)) expect(phase.overlaps, phase.name).toBeUndefined();
+  });
+
+  test('that was cut off goes on where each host stands', () => {
+    expect(due(marker('swapped'), marker('stopped'))).toEqual(['restore-swap cp2', ...both('start', 'serves', 'end')]);
+  });
+
+  test('of another snapshot begins anew', () => {
+    expect(due(marker('swapped', 'run0-other'), 'absent')).toEqual(both(...ALL));
+  });
+
+  test('writes to the folder that the manifest names, and keeps the data before it there', async () => {
+    const { changes } = plan(restorePhases(restore), inventory, seen('absent', 'absent'));
+    const { on, sent } = recordingOn();
+    for (const { host, change } of changes) if (host === 'cp1') await change.apply?.(on);
+    expect(sent[0]).toMatchObject({ kind: 'upload', to: '/data/etcd/kbuild-restore/snapshot.db' });
+    const jobs = sent.flatMap((one) => (one.kind === 'job' ? [one] : []));
+    expect(jobs.map(({ name }) => name)).toEqual(['etcd-restore', 'etcd-restore-stop', 'etcd-restore-swap', 'etcd-restore-start']); // prettier-ignore
+    expect(jobs[0]!.script).toContain('cp1=https://10.0.0.11:2380,cp2=https://10.0.0.12:2380');
+    expect(jobs[2]!.script).toMatch(/FOLDER=\/data\/etcd\nWORK=\/data\/etcd\/kbuild-restore\nKEPT=\/data\/etcd\/before-restore-run1-abc/); // prettier-ignore
+    for (const [job, stage] of jobs.map((one, i) => [one, ['prepared', 'stopped', 'swapped', 'started'][i]!] as const))
+      expect(job.script).toContain(`STAGE=${stage}`);
+  });
+
+  test('that cannot make the data leaves none of it on the host', async () => {
+    const [change] = plan(restorePhases(restore), inventory, seen('absent', 'absent')).changes;
+    const { on, sent } = recordingOn({ job: () => { throw new Error('no space left'); } }); // prettier-ignore
+    await expect(change!.change.apply!(on)).rejects.toThrow('no space left');
+    expect(sent.at(-1)).toMatchObject({ kind: 'run', script: 'rm -rf -- /data/etcd/kbuild-restore' });
+  });
+
+  test('has ended when etcd serves exactly what was restored', () => {
+    const served = (over: Partial<MemberView>) =>
+      clusterOf({
+        members: [cp1, cp2].map((host) => member(host.name, { id: restoredMemberId(restore, host), ...over })),
+        apiServers: new Map([['cp1', 'ok'], ['cp2', 'ok']]), // prettier-ignore
+      });
+    const started = [marker('started'), marker('started')] as const;
+    expect(due(...started, served({}))).toEqual(both('end'));
+    expect(due(...started, served({ healthy: false }))).toEqual(both('serves', 'end'));
+    const fleet = seen(...started, served({ id: '8e9e05c52164694d' }));
+    expect(plan(restorePhases(restore), inventory, fleet).changes[0]!.summary).toMatch(
+      /etcd serves other data than was restored: its member 8e9e05c52164694d is not [0-9a-f]+/,
+    );
+  });
+
+  test('has members that no other etcd has: their ids depend on the restore and the address', () => {
+    const single = { inventory: inventoryOf({ name: 'abc' }), id: 'x' };
+    expect(restoredMemberId(single, cp1)).toMatch(/^[0-9a-f]{1,16}$/);
+    expect(restoredMemberId(single, cp1)).not.toBe(restoredMemberId({ ...single, id: 'y' }, cp1));
+    expect(restoredMemberId(single, cp1)).not.toBe(restoredMemberId(single, cp2));
+  });
+});
+
+describe('a restore that was cut off', () => {
+  const messages = (one: Marker) => refusals(inventory, seen(one, 'absent')).map(({ message }) => message);
+
+  test('is gone on with by the same command alone, once something was stopped', () => {
+    expect(messages(marker('stopped'))).toEqual(['cp1: refused: a restore of etcd was cut off here (stopped)']);
+    expect(messages(marker('prepared'))).toEqual([]);
+  });
+
+  test('is known by its marker until it has ended', () => {
+    expect(begunRestore(['absent', marker('served')])).toBeUndefined();
+    expect(begunRestore([marker('served'), marker('started')])?.stage).toBe('started');
+  });
+
+  test('leaves nothing for the next up: what was only prepared goes', async () => {
+    const single = inventoryOf({ hosts: [cp1] });
+    const facts = joinedControlPlane({ marker: marker('prepared'), etcdFolder: '/data/etcd' });
+    const { on, sent } = recordingOn();
+    const [change] = noMarker.diff(targetOf(single, cp1, fleetOf([[cp1, facts]], clusterOf())));
+    await change!.apply!(on);
+    expect(sent).toMatchObject([{ script: expect.stringContaining('/data/etcd/kbuild-restore') as string }]);
+    const stopped = joinedControlPlane({ marker: marker('stopped') });
+    expect(noMarker.diff(targetOf(single, cp1, fleetOf([[cp1, stopped]], clusterOf())))).toEqual([]);
+  });
+});
+
+describe('members that a restore leaves out', () => {
+  const command = (names: readonly string[]) => `again --dead ${names.join()}`;
+  const other = (name: string, state: OtherMember['state']): OtherMember => ({ name, peerUrl: `https://${name}:2380`, state }); // prettier-ignore
+  const refusal = (others: readonly OtherMember[], ...dead: readonly string[]) => otherMembersRefusal(others, dead, command); // prettier-ignore
+
+  test('and that run are a refusal, also when they are declared dead', () => {
+    for (const dead of [[], ['cp3']])
+      expect(refusal([other('cp3', 'healthy')], ...dead)?.message).toMatch(/^cp3: refused: etcd runs there .*: healthy\)/); // prettier-ignore
+    expect(refusal([other('cp3', 'runs'), other('cp4', 'silent')], 'cp3', 'cp4')?.message).toMatch(/^cp3: refused/);
+  });
+
+  test('and that do not answer must each be declared dead', () => {
+    const missing = refusal([other('cp3', 'silent'), other('cp4', 'silent')], 'cp3');
+    expect(missing?.message).toMatch(/^cp4: refused: etcd has this member beside the restored ones/);
+    expect(missing?.remedy).toBe('if it is gone for good: `again --dead cp4`');
+    expect(refusal([other('cp3', 'silent')], 'cp3')).toBeUndefined();
+    expect(refusal([])).toBeUndefined();
+  });
+
+  test('are told by etcd while it answers', async () => {
+    const cluster = clusterOf({
+      nodes: [nodeOf({ name: 'cp1', role: 'control-plane' })],
+      members: [member('cp1'), member('cp2'), member('cp3'), member('cp4', { healthy: false })],
+    });
+    const { on } = recordingOn({ run: () => 'silent\n' });
+    expect(await otherMembers(on, seen('absent', 'absent', cluster), [cp1, cp2])).toEqual([
+      { name: 'cp3', peerUrl: 'https://10.0.0.9:2380', state: 'healthy' },
+      { name: 'cp4', peerUrl: 'https://10.0.0.9:2380', state: 'silent' },
+    ]);
+  });
+
+  test("are told by the members' data while no etcd runs", async () => {
+    const data = '{"id":1,"peerURLs":["https://10.0.0.11:2380"],"name":"cp1"}\n{"id":3,"peerURLs":["https://10.0.0.13:2380"],"isLearner":true,"name":"cp3"}\n'; // prettier-ignore
+    const { on } = recordingOn({
+      run: ({ title, script }) => {
+        if (title === 'linux/etcd-members-in-data.sh') return data;
+        if (script.includes('/dev/tcp')) return script.includes('10.0.0.13 2380') ? 'listens\n' : 'silent\n';
+        throw new Error('no etcd container runs');
+      },
+    });
+    expect(await otherMembers(on, seen('absent', 'absent'), [cp1, cp2])).toEqual([
+      { name: 'cp3', peerUrl: 'https://10.0.0.13:2380', state: 'runs' },
+    ]);
+    expect(membersInData('garbage\n')).toEqual([]);
+  });
+});
