@@ -14,6 +14,8 @@ export async function readInventory(context: Context, flags: Flags): Promise<Inv
     env: context.env,
     cwd: context.cwd,
   });
-  for (const { at, path, message } of warnings) context.err(`warning: ${at}: ${path}: ${message}\n`);
+  // `-q`: only what went wrong. `validate` shows them.
+  for (const { at, path, message } of flags.quiet === true ? [] : warnings)
+    context.err(`warning: ${at}: ${path}: ${message}\n`);
   return inventory;
 }
