@@ -65,6 +65,8 @@ if [ $has_runtime = yes ] && { [ $status -ne 0 ] || [ -n "$(kept)" ] || [ -n "$(
   status=0
   take_down || status=$?
 fi
+# kubeadm leaves the folder as it is when it cannot unmount all that is in it; some versions call that a success.
+refuse_mounts_below /var/lib/kubelet
 if [ $status -ne 0 ]; then
   echo "kubeadm reset failed with status $status" >&2
   exit "$status"
@@ -73,8 +75,6 @@ if [ $has_runtime = yes ] && [ -n "$(kept)" ]; then
   echo "containers of Kubernetes still run: $(kept | tr '\n' ' ')" >&2
   exit 1
 fi
-# kubeadm leaves the folder as it is when it cannot unmount all that is in it, and calls that a success.
-refuse_mounts_below /var/lib/kubelet
 # What an etcd wrote that kubeadm ended only after it had deleted the data: the next join refuses a folder with anything in it.
 if [ $had_etcd = yes ]; then
   # shellcheck disable=SC2086
