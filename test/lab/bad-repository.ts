@@ -37,12 +37,17 @@ export async function badRepository(): Promise<BadRepository> {
   const repository: BadRepository = { url: '', tamper: (_, content) => content, close, open };
   const server = createServer((from, to) => {
     const path = from.url ?? '/';
+    let length = 0;
     fetched(path)
-      .then((content) => repository.tamper(path, content))
+      .then(async (content) => {
+        length = content.length;
+        return repository.tamper(path, content);
+      })
       .catch((): 'missing' => 'missing')
       .then((content) => {
         if (content === 'trickle') {
-          to.writeHead(200, { 'content-length': 1_000_000 });
+          // The right length: apt refuses any other at once.
+          to.writeHead(200, { 'content-length': length });
           const timer = setInterval(() => to.write('x'), TRICKLE_MS);
           to.on('close', () => clearInterval(timer));
         } else if (content === 'missing') to.writeHead(404).end();
