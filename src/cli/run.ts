@@ -45,6 +45,15 @@ export interface Run extends RunLog {
 /** Commands that name hosts which do not answer in their own output. */
 const SAYS_WHO_IS_MISSING: ReadonlySet<string> = new Set(['check', 'plan', 'up', 'status']);
 
+const NOT_REACHED = 3;
+const REFUSED = 7;
+
+/** Why hosts do not answer: a refusal ends a command before it names them, and may be due to one of them. */
+const silentText = (connected: Connected | undefined): string =>
+  unreachableText(
+    (connected?.watch.fleet().unreachable ?? []).filter(({ error }) => exitCodeOf(error) === NOT_REACHED),
+  );
+
 const GO_ON = 'run the same command again to go on from here';
 
 const stamp = (ms: number): string =>
@@ -210,6 +219,7 @@ export async function withRun(
       error.message = `${error.message}; nothing was changed`;
       throw error;
     }
+    if (exitCodeOf(error) === REFUSED && SAYS_WHO_IS_MISSING.has(command)) context.err(silentText(connected));
     context.err(`full log: ${path}\n`);
     await bundle().catch((failure: unknown) => context.err(`no bundle: ${(failure as Error).message}\n`));
     if (isEnded && stands.isAtWork()) context.err(`${stands.text()}\n`);

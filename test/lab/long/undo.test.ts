@@ -112,6 +112,7 @@ test('a restore that was killed is gone on with by the same command alone; etcd 
   expect(maps).not.toContain('configmap/later');
   expect(await marked()).toBe('none');
   expect(await inside('ls -d /data/etcd/kbuild-restore /var/lib/kbuild/restore 2>/dev/null')).toBe('');
+  timed('up after the restore', await cluster.up());
   expect((await plan()).stdout).toContain('nothing to do');
 });
 
@@ -128,6 +129,7 @@ test('a restore that fails before anything stopped leaves no file behind, and it
   const kinds = stdout.trim().split('\n').map((line) => (JSON.parse(line) as { readonly kind: string }).kind); // prettier-ignore
   expect(kinds).toEqual(expect.arrayContaining(['locked', 'phase-started', 'changing', 'failed', 'done']));
   expect(await inside(listing)).toBe(before);
+  timed('up after the restore that failed', await cluster.up());
   expect((await plan()).stdout).toContain('nothing to do');
 });
 
