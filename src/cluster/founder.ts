@@ -8,7 +8,7 @@ export type Founder = { readonly host: LinuxHost } | { readonly none: string };
 
 /**
  * The control plane that founds the cluster: the first of the inventory, and only when there is no cluster, every
- * control plane was observed, and none of them holds a cluster or a remnant that is not ours. Throws `FactError` when a
+ * control plane was observed, and none of them holds a cluster or leftovers that are not ours. Throws `FactError` when a
  * fact that it needs is not known.
  */
 export function founder(inventory: Inventory, fleet: Fleet): Founder {

@@ -14,7 +14,7 @@ import { evidenceOfService } from './served.ts';
  * - `bare`: nothing of Kubernetes; `prepared`: the packages are there, kubeadm has not run
  * - `partial`: a half-finished init, join or reset of ours, on a host that did not serve before
  * - `joined`: a member of our cluster
- * - `foreign`: a member of another cluster, or remnants of unknown origin
+ * - `foreign`: a member of another cluster, or leftovers of unknown origin
  */
 export type Standing = 'bare' | 'prepared' | 'partial' | 'joined' | 'foreign';
 

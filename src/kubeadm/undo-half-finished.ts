@@ -71,7 +71,7 @@ export const undoHalfFinished = (before: BeforeMembership, keep: KeepData): Step
     const and = member === undefined ? '' : ` and its etcd ${member.learner ? 'learner' : 'member'} ${member.id}`;
     return [
       {
-        summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} remnants${and})`,
+        summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} leftovers${and})`,
         apply: async (on) => {
           const why = mustWait(target);
           if (why !== undefined) throw new Refused(host.name, `what is half-finished here is not undone: ${why}`);

@@ -25,7 +25,7 @@ export const undoHalfFinished: Step<'windows'> = {
     const action = typeof facts.marker === 'object' ? facts.marker.action : 'join';
     return [
       {
-        summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} remnants)`,
+        summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} leftovers)`,
         apply: (on) => {
           const why = mustWait(target);
           if (why !== undefined) throw new Refused(host.name, `what is half-finished here is not undone: ${why}`);

@@ -51,7 +51,7 @@ describe('a worker', () => {
     ['a marker that nobody can read', joinedWorker({ marker: 'unreadable' }), clusterOf(), 'foreign'],
     ['a corrupt marker on a member', joinedWorker({ marker: 'unreadable' }), both, 'joined'],
     ['another CA', joinedWorker({ caFingerprint: OTHER_CA }), both, 'foreign'],
-    ['remnants while there is no cluster', joinedWorker(), { state: 'absent' } as const, 'foreign'],
+    ['leftovers while there is no cluster', joinedWorker(), { state: 'absent' } as const, 'foreign'],
     [
       'a registered name, but the join was cut before the kubelet had its certificate',
       factsOf({ kubernetesTraces: new Set(['/etc/kubernetes/bootstrap-kubelet.conf']), marker: ourMarker }),
@@ -236,7 +236,7 @@ describe('the founder', () => {
     ['a cluster that is down', fleetOf([[cp1, joinedControlPlane()]], down), 'there is a cluster'],
     ['a half-finished init of ours', fleetOf([[cp1, halfInit]], down), 'cp1'],
     [
-      'remnants of unknown origin',
+      'leftovers of unknown origin',
       fleetOf([[cp1, factsOf({ kubernetesTraces: new Set(['/var/lib/etcd/member']) })]]),
       'cp1 holds a cluster (foreign)',
     ],

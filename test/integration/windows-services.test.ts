@@ -8,7 +8,7 @@ import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { started, up } from '../windows/fleets.ts';
 import { releases } from '../windows/host/internet.ts';
-import { filesOf, remnants } from '../windows/host/machine.ts';
+import { filesOf, leftovers } from '../windows/host/machine.ts';
 import { networkServices } from '../windows/host/network-services.ts';
 import type { SimulatedFleet, SimulatedOptions } from '../windows/simulated-fleet.ts';
 
@@ -106,7 +106,7 @@ describe('flanneld and kube-proxy as services', () => {
 
   test('go with the rest when the host is reset', async () => {
     const fleet = await withServices();
-    const before = remnants(fleet.simulated.machine);
+    const before = leftovers(fleet.simulated.machine);
     await done(fleet);
     const { planned, outcome } = await fleet.run(down);
     expect([...outcome.failures.values()]).toEqual([]);
@@ -114,7 +114,7 @@ describe('flanneld and kube-proxy as services', () => {
       'remove the services kube-proxy, flanneld, kubelet, containerd; images stay in C:\\ProgramData\\containerd, and so do Windows features',
     );
     const same = { features: [], tasks: [] };
-    expect({ ...remnants(fleet.simulated.machine), ...same }).toEqual({ ...before, ...same });
+    expect({ ...leftovers(fleet.simulated.machine), ...same }).toEqual({ ...before, ...same });
   });
 
   test('the way to where clouds answer stays as somebody else made it', async () => {

@@ -6,7 +6,7 @@ import type { Phase } from '../../src/engine/step.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import { reset } from '../../src/phases/reset.ts';
 import { releases } from '../windows/host/internet.ts';
-import { filesOf, remnants } from '../windows/host/machine.ts';
+import { filesOf, leftovers } from '../windows/host/machine.ts';
 import { started, up } from '../windows/fleets.ts';
 import type { SimulatedFleet } from '../windows/simulated-fleet.ts';
 
@@ -69,11 +69,11 @@ describe('a fresh Windows host', () => {
 
   test('is as it was after reset, but for its features', async () => {
     const fleet = await started();
-    const before = remnants(fleet.simulated.machine);
+    const before = leftovers(fleet.simulated.machine);
     await done(fleet);
     const { outcome } = await fleet.run(down);
     expect([...outcome.failures.values()]).toEqual([]);
-    expect({ ...remnants(fleet.simulated.machine), features: [], tasks: [] }).toEqual({
+    expect({ ...leftovers(fleet.simulated.machine), features: [], tasks: [] }).toEqual({
       ...before,
       features: [],
       tasks: [],

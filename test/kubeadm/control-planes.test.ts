@@ -118,7 +118,7 @@ describe('a half-finished join of a control plane', () => {
     const cluster = clusterOf({ nodes: controls('cp1'), members: [m1, learner] });
     const target = targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, half]], cluster));
     expect(summaries(undoHalfFinished(noSnapshot, noSnapshot), target)).toEqual([
-      'undo a half-finished join of demo (found 2 remnants and its etcd learner 2)',
+      'undo a half-finished join of demo (found 2 leftovers and its etcd learner 2)',
     ]);
   });
 

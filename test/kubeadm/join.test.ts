@@ -133,7 +133,7 @@ describe('what an interrupted run left', () => {
     const [change] = undoHalfFinished(noSnapshot, noSnapshot).diff(
       targetOf(inventory, w1, fleetOf([CONTROL, [w1, facts]], live)),
     );
-    expect(change!.summary).toBe('undo a half-finished join of demo (found 2 remnants)');
+    expect(change!.summary).toBe('undo a half-finished join of demo (found 2 leftovers)');
     const { on, sent } = recordingOn();
     await change!.apply!(on);
     expect(sent).toMatchObject([{ host: 'w1', kind: 'job', name: 'kubeadm-reset', title: 'linux/kubeadm-reset.sh' }]);

@@ -19,7 +19,7 @@ import { windowsHost } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { factsOfMachine, remoteOf } from '../fakes/windows.ts';
 import { testCa } from './ca.ts';
-import { filesOf, freshMachine, remnants, type Machine } from './host/machine.ts';
+import { filesOf, freshMachine, leftovers, type Machine } from './host/machine.ts';
 
 interface World {
   readonly inventory: Inventory;
@@ -299,7 +299,7 @@ test('a half-finished join is undone and done again', async () => {
   const steps = up(it);
   filesOf(it.machine).put('C:\\etc\\kubernetes\\bootstrap-kubelet.conf', 'half');
   filesOf(it.machine).put('C:\\ProgramData\\kbuild\\marker.json', '{"cluster":"demo","action":"join","job":"kubeadm"}');
-  expect(await carryOut(it, steps)).toContain('undo a half-finished join of demo (found 1 remnants)');
+  expect(await carryOut(it, steps)).toContain('undo a half-finished join of demo (found 1 leftovers)');
   expect(due(it)).toEqual([]);
 });
 
@@ -325,7 +325,7 @@ describe('a host that leaves', () => {
 
   test.each(['reset', 'remove'] as const)('is as it was but for its features: %s', async (how) => {
     const it = world({}, { proxy: { http: 'http://proxy.example:3128', noProxy: ['.svc'] } });
-    const before = remnants(it.machine);
+    const before = leftovers(it.machine);
     await carryOut(it, up(it));
     for (const name of ['flannel.5000', 'Calico']) it.machine.networks.push({ id: name, name, type: 'Overlay' });
     const leaving = [
@@ -341,7 +341,7 @@ describe('a host that leaves', () => {
       'remove the services kubelet, containerd; images stay in C:\\ProgramData\\containerd, and so do Windows features',
       "remove the HNS networks flannel.5000, Calico; the host's connection drops for seconds",
     ]);
-    expect({ ...remnants(it.machine), features: [] }).toEqual({ ...before, features: [] });
+    expect({ ...leftovers(it.machine), features: [] }).toEqual({ ...before, features: [] });
   });
 });
 
@@ -364,7 +364,7 @@ describe('beside Calico', () => {
 
   test('it loses what Calico left when it is reset', async () => {
     const it = world({}, { network });
-    const before = remnants(it.machine);
+    const before = leftovers(it.machine);
     await carryOut(it, up(it));
     it.machine.networks.push({ id: '1', name: 'Calico', type: 'Overlay' });
     for (const path of [
@@ -380,7 +380,7 @@ describe('beside Calico', () => {
       it,
       phases.flatMap(({ steps }) => steps as Step<'windows'>[]),
     );
-    expect({ ...remnants(it.machine), features: [] }).toEqual({ ...before, features: [] });
+    expect({ ...leftovers(it.machine), features: [] }).toEqual({ ...before, features: [] });
   });
 });
 

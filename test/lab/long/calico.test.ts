@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { remnants } from '../../windows/host/machine.ts';
+import { leftovers } from '../../windows/host/machine.ts';
 import type { SimulatedWindowsHost } from '../../windows/host/server.ts';
 import { calicoCrds, calicoStandIn } from '../calico-operator.ts';
 import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
@@ -29,7 +29,7 @@ const up = (): Promise<Ran> => kbuild('up', file, '--yes', '--kubeconfig', join(
 const write = (changed: object): void => writeFileSync(file, stringify(changed, { aliasDuplicateObjects: false }));
 const documents = (objects: readonly object[]): string => objects.map((object) => stringify(object)).join('---\n');
 const withWindows = (): object => ({ ...inventory, hosts: [...inventory.hosts, windowsEntry(windows)] });
-const remains = (): object => ({ ...remnants(windows.machine), features: undefined });
+const remains = (): object => ({ ...leftovers(windows.machine), features: undefined });
 const installation = async (): Promise<{ spec: Record<string, unknown> }> =>
   JSON.parse(await kubectl(cp, 'get installation default -o json')) as { spec: Record<string, unknown> };
 const patch = (calicoNetwork: object): Promise<string> =>

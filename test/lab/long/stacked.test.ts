@@ -136,7 +136,7 @@ test('a join cut between MemberAdd and promote, with the power of the host: it i
   const ran = timed('after the power was cut', await cluster.up('--json'));
   expect(stepsOnHcp1(ran).filter((step) => ['undo-half-finished', 'kubeadm-join'].includes(step))).toEqual(['undo-half-finished', 'kubeadm-join']); // prettier-ignore
   expect(ran.stdout).toMatch(
-    /"summary":"undo a half-finished join of hlong \(found \d+ remnants and its etcd learner /,
+    /"summary":"undo a half-finished join of hlong \(found \d+ leftovers and its etcd learner /,
   );
   expect(await membersOf(cluster)).toEqual([...three].sort());
   expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');

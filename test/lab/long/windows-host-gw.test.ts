@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { remnants } from '../../windows/host/machine.ts';
+import { leftovers } from '../../windows/host/machine.ts';
 import type { SimulatedWindowsHost } from '../../windows/host/server.ts';
 import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
     await windowsLabHost('wiwin1', { build: '20348', internalAddress: '10.77.0.210', network: 'cbr0' }),
     await windowsLabHost('wiwin2', { build: '26100', internalAddress: '10.77.0.211', network: 'cbr0' }),
   ];
-  before = windows.map(({ machine }) => remnants(machine));
+  before = windows.map(({ machine }) => leftovers(machine));
   await lab.up(HOSTS);
   await lab.reset(HOSTS);
   inventory = { ...(await lab.inventory(HOSTS)), name: 'routed', network };
@@ -67,5 +67,5 @@ test('a second run changes nothing', async () => {
 
 test('reset leaves the Windows hosts as they were, but for their features', async () => {
   ok(await kbuild('reset', file, '--yes-destroy', 'routed'));
-  expect(windows.map(({ machine }) => withoutFeatures(remnants(machine)))).toEqual(before.map(withoutFeatures));
+  expect(windows.map(({ machine }) => withoutFeatures(leftovers(machine)))).toEqual(before.map(withoutFeatures));
 });

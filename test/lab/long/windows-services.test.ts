@@ -9,7 +9,7 @@ import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { networkPrograms } from '../../../src/inventory/network-programs.ts';
 import { releases } from '../../windows/host/internet.ts';
-import { remnants } from '../../windows/host/machine.ts';
+import { leftovers } from '../../windows/host/machine.ts';
 import { networkServices } from '../../windows/host/network-services.ts';
 import type { SimulatedWindowsHost } from '../../windows/host/server.ts';
 import { podSubnetAsNode, servicesAsNode } from '../../windows/kubelet/network-as-node.ts';
@@ -43,7 +43,7 @@ beforeAll(async () => {
     network: 'none: flanneld is no pod',
     programs: networkServices({ subnet: podSubnetAsNode, proxied: servicesAsNode }),
   });
-  before = { ...remnants(windows.machine), features: undefined };
+  before = { ...leftovers(windows.machine), features: undefined };
   await lab.up([cp]);
   await lab.reset([cp]);
   const linux = await lab.inventory([cp]);
@@ -97,5 +97,5 @@ test('pods instead of services are refused while they run', async () => {
 
 test('reset leaves the Windows host as it was, but for its features', async () => {
   timed('reset', await kbuild('reset', file, '--yes-destroy', 'services'));
-  expect({ ...remnants(windows.machine), features: undefined }).toEqual(before);
+  expect({ ...leftovers(windows.machine), features: undefined }).toEqual(before);
 });

@@ -15,7 +15,7 @@ import { waitUntil } from '../wait-until.ts';
 
 const [cp, w1, w2] = ['acp1', 'aw1', 'aw2'] as const;
 const HOSTS = [cp, w1, w2];
-/** Not of the cluster; its remnants are. */
+/** Not of the cluster; its leftovers are. */
 const stray = 'aw3';
 
 interface PlanDocument {
@@ -314,14 +314,14 @@ describe('what is refused, and touches nothing', () => {
     await refusedBy({ ...inventory, name: 'second' }, /first/);
   });
 
-  test('remnants of unknown origin, and another CA: named, and reset --hosts is the way to go', async () => {
+  test('leftovers of unknown origin, and another CA: named, and reset --hosts is the way to go', async () => {
     const all = { ...inventory, hosts: [...inventory.hosts, ...(await lab.inventory([stray])).hosts] };
     const fake = `mkdir -p /etc/kubernetes/pki; cd /etc/kubernetes
       openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=other -keyout pki/ca.key -out pki/ca.crt -days 9 2>/dev/null`;
     await lab.inside(stray, 'mkdir -p /etc/kubernetes; echo x > /etc/kubernetes/kubelet.conf');
-    await refusedBy(all, new RegExp(`${stray}.*remnants[\\s\\S]*reset --hosts`));
+    await refusedBy(all, new RegExp(`${stray}.*leftovers[\\s\\S]*reset --hosts`));
     await lab.inside(stray, fake);
-    await refusedBy(all, /2 clusters/);
+    await refusedBy(all, /belongs to another cluster \(CA/);
 
     write(all);
     expect((await kbuild('reset', file, '--hosts', stray, '--yes-destroy', 'wrong')).code).toBe(2);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spkiFingerprint } from '../../../src/shell/fingerprint.ts';
-import { remnants } from '../../windows/host/machine.ts';
+import { leftovers } from '../../windows/host/machine.ts';
 import type { SimulatedWindowsHost } from '../../windows/host/server.ts';
 import { kubeadmJoin } from '../../windows/kubelet/join.ts';
 import { inventoryFile, kbuild, start, type Ran } from '../kbuild.ts';
@@ -32,7 +32,7 @@ let missing: string | undefined;
 const up = (): Promise<Ran> => kbuild('up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf'));
 const write = (changed: object): void => writeFileSync(file, stringify(changed, { aliasDuplicateObjects: false }));
 /** What a host has that kbuild could have brought; features stay. */
-const remains = ({ machine }: SimulatedWindowsHost): object => ({ ...remnants(machine), features: undefined });
+const remains = ({ machine }: SimulatedWindowsHost): object => ({ ...leftovers(machine), features: undefined });
 const addressOf = (name: string): string => lab.hostSettings(name).address;
 /** The lab's inventory with so many of the Windows hosts. */
 const withWindows = (count: number): lab.LabInventory => ({

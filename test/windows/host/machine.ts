@@ -211,7 +211,7 @@ export class DiskFull extends Error {
 }
 
 /** What must be the same before and after: without what time changes by itself. */
-export const remnants = (machine: Machine): object => ({
+export const leftovers = (machine: Machine): object => ({
   features: [...machine.features].toSorted(),
   files: [...machine.files.values()].map(({ path }) => path).toSorted(),
   services: [...machine.services.keys()].toSorted(),
