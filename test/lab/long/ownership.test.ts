@@ -136,7 +136,7 @@ test('a worker with the CA of another cluster: remove of several touches none, u
   );
   const { code, stderr } = await on(labelled, 'up');
   expect(code, stderr).toBe(7);
-  expect(stderr).toContain(`${w2} is left out, the other hosts go on`);
+  expect(stderr).toContain(`left out: ${w2} (refused)`);
   expect((await node(w1)).metadata.labels).toHaveProperty('disk', 'ssd');
   expect((await node(w2)).metadata.labels).not.toHaveProperty('disk');
 
