@@ -78,20 +78,28 @@ export async function converge(run: Convergence): Promise<Outcome> {
   return { changes, failures, stopped: signal.aborted ? (signal.reason as Error) : undefined };
 }
 
-/** How often all hosts are verified at most: each time after the first because a connection was lost during the one before. */
+/** How often everything is verified at most: each time after the first because of what happened during the one before. */
 const VERIFIED_AT_MOST = 3;
 
 /**
- * Verifies what the run has built, by facts no older than three seconds. A host that restarts, or whose connection is lost,
- * after it was verified, while the run waits for another one, is verified again.
+ * Verifies what the run has built, by facts no older than three seconds. What was verified first may change while the run waits
+ * for the rest: a host restarts, or a container of the control plane does. So a round in which a connection was lost, or
+ * something was waited for, is followed by another one.
  */
 async function verify(run: Convergence, progress: Progress, verifying: readonly (readonly Phase[])[]): Promise<number> {
   let changes = 0;
+  let waits = 0;
+  const emit: Emit = (event) => {
+    if (event.kind === 'settling') waits += 1;
+    run.emit(event);
+  };
   for (let times = 0; times < VERIFIED_AT_MOST && !progress.isOver(); times++) {
+    waits = 0;
     const before = await timesLost(run, progress, verifying);
     run.watch.expireOld();
-    for (const group of verifying) changes += await runGroup(run, progress, group);
-    if (progress.isOver() || (await timesLost(run, progress, verifying)) === before) break;
+    for (const group of verifying) changes += await runGroup({ ...run, emit }, progress, group);
+    if (progress.isOver()) break;
+    if ((await timesLost(run, progress, verifying)) === before && waits === 0) break;
     run.watch.expireAll();
   }
   return changes;

@@ -57,7 +57,7 @@ export type Phase<K extends Kind = Kind> = {
     readonly concurrency?: number;
     /** A host begins as soon as it has itself finished the phase above. */
     readonly overlaps?: true;
-    /** It proves what all other phases have built: after them, by new facts, and again when a connection was lost meanwhile. */
+    /** It proves what all other phases have built: after them, by new facts, and again when it waited or a connection was lost. */
     readonly verifies?: true;
   };
 }[K];

@@ -32,7 +32,7 @@ export const UP_PHASES = [
   'nodes',
   'windows-nodes',
   'objects',
-  'settled',
   'verify',
   'windows-verify',
+  'settled',
 ] as const;

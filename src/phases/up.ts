@@ -184,8 +184,6 @@ export function up(
       // Nobody joins any more, neither by this run nor by one that it followed.
       steps: [noLeftoverTokens, userManifests, unwantedObjects],
     },
-    // Before the nodes: it may wait for 30 s, and a node that restarts meanwhile is seen.
-    { name: 'settled', title: 'Verify the control plane', ...cluster, steps: [endpointServes, settled] },
     {
       name: 'verify',
       title: 'Verify nodes',
@@ -195,5 +193,12 @@ export function up(
       verifies: true,
     },
     ...windows.verify,
+    {
+      name: 'settled',
+      title: 'Verify the control plane',
+      ...cluster,
+      steps: [endpointServes, settled],
+      verifies: true,
+    },
   ];
 }

@@ -442,6 +442,20 @@ describe('a phase that verifies', () => {
     expect(looks).toBe(2);
   });
 
+  test('is repeated when it waited: what was verified before may have restarted meanwhile', async () => {
+    const here = world([w1]);
+    const looks: string[] = [];
+    const first: Step = { name: 'first', diff: () => (looks.push('first'), []) };
+    const slow: Step = {
+      name: 'slow',
+      settleMs: 60_000,
+      diff: () => (looks.push('slow'), looks.length < 6 ? [{ summary: 'wait for it' }] : []),
+    };
+    await here.run([verifying([w1], [first]), verifying([w1], [slow])]);
+    expect(looks.lastIndexOf('first')).toBeGreaterThan(looks.indexOf('slow'));
+    expect(looks.slice(-2)).toEqual(['first', 'slow']);
+  });
+
   test('fails for a worker that is gone in the end', async () => {
     const here = world([w1, w2]);
     const gone = new ConnectError('w1', 'no answer', { retryable: true });
