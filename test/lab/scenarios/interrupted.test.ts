@@ -45,7 +45,7 @@ test('Ctrl-C once: what is under way is finished, the locks are freed, where it 
   expect(await terminal.ended, terminal.shown()).toBe(130);
   expect(terminal.shown()).toMatch(/interrupted: what is under way is finished[^]*under way: [^]*incp1: /);
   expect(terminal.shown()).toMatch(
-    /→ run the same command again[^]*\ninterrupted: [1-9]\d* changes? on \d hosts? in [^\n]*\s*$/,
+    /→ run the same command again[^]*\ninterrupted: [1-9]\d* changes? on \d hosts? in [^\n]*\s*(?:\u001B\[\?25h)?\s*$/,
   );
   for (const host of HOSTS) {
     expect(await jobs(host), host).toBe('');
