@@ -86,7 +86,7 @@ export async function withRun(
   checkSelection(inventory, flags);
   checkDeadNames(inventory, flags, command);
   const mask = masker([inventory, secretData(inventory)]);
-  /** A question that was interrupted ends the run, whoever asked it. */
+  /** Ctrl-C at a question ends the whole run, also where the question is asked in the middle of it. */
   const asked =
     (ask: Context['ask']): Context['ask'] =>
     (question) =>
@@ -224,7 +224,7 @@ export async function withRun(
     await bundle().catch((failure: unknown) => context.err(`no bundle: ${(failure as Error).message}\n`));
     if (isEnded && stands.isAtWork()) context.err(`${stands.text()}\n`);
     if (error instanceof Interrupted) context.err(`→ ${GO_ON}\n`);
-    // Whoever prints it knows no secrets.
+    // The code that prints this error cannot mask secrets.
     if (error instanceof Error) {
       error.message = mask.text(error.message);
       if (error.stack !== undefined) error.stack = mask.text(error.stack);
