@@ -9,12 +9,15 @@ const src = join(root, 'src');
 /** Who may import what, from the bottom up; names on one line are peers and do not import each other. */
 const LAYERS: readonly (readonly string[])[] = [
   ['each-limit.ts', 'errors.ts', 'paths.ts', 'versions.ts', 'shell'],
-  ['inventory', 'templates.ts'],
+  ['model', 'templates.ts'],
+  ['topology'],
+  ['inventory'],
   ['transport'],
   ['remote'],
   ['surveys'],
   ['facts'],
-  ['os', 'cluster'],
+  ['os', 'configuration'],
+  ['cluster'],
   ['engine'],
   ['resources'],
   ['checks', 'node', 'runtime', 'lb', 'etcd', 'kubeadm', 'network', 'windows'],

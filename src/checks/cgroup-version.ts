@@ -1,4 +1,4 @@
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { compareVersions } from '../versions.ts';
 import { eachHost } from './each-host.ts';
 

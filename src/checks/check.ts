@@ -1,6 +1,6 @@
 import type { Fleet } from '../facts/fleet.ts';
 import type { CheckName } from '../inventory/check-names.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 
 /** `unknown`: it could not look, which stops `up` like an error. `due`: found, and `up` will mend it. */
 export type Severity = 'error' | 'warning' | 'unknown' | 'due';

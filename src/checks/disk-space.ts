@@ -1,4 +1,4 @@
-import { evictionThresholds, thresholdOf, type DiskSignal } from '../cluster/eviction.ts';
+import { evictionThresholds, thresholdOf, type DiskSignal } from '../configuration/eviction.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { Volume } from '../facts/linux/storage.ts';
 import { eachHost, type HostFinding, type HostSeen } from './each-host.ts';

@@ -1,6 +1,6 @@
 import { FactError } from '../errors.ts';
 import { observedLinux, observedWindows, type Fleet, type Kinds, type Observed } from '../facts/fleet.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import type { Check, CheckPage, Finding } from './check.ts';
 import { unknown } from './run-checks.ts';
 

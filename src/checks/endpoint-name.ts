@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { FactError } from '../errors.ts';
 import { observedLinux } from '../facts/fleet.ts';
-import { controlPlanes } from '../inventory/select.ts';
+import { controlPlanes } from '../topology/select.ts';
 import type { Check, Finding } from './check.ts';
 import { unknown } from './run-checks.ts';
 

@@ -1,6 +1,6 @@
 import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
-import { listeningPorts } from '../inventory/ports.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
+import { listeningPorts } from '../topology/ports.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import type { PodBlocked } from '../surveys/pod-network.ts';
 import type { Check, Finding } from './check.ts';
 

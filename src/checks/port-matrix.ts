@@ -1,6 +1,6 @@
 import { closedOpenings } from '../cluster/openings.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import type { Blocked } from '../surveys/port-matrix.ts';
 import type { Check } from './check.ts';
 

@@ -1,4 +1,4 @@
-import { listeningPorts } from '../inventory/ports.ts';
+import { listeningPorts } from '../topology/ports.ts';
 import { eachHost } from './each-host.ts';
 
 /** The ports of a host's role are free. A host that kubeadm has worked on has its own programs there. */

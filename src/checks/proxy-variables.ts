@@ -1,5 +1,5 @@
-import { endpointHost } from '../inventory/api-server.ts';
-import { bypassesProxy } from '../inventory/proxy.ts';
+import { endpointHost } from '../topology/api-server.ts';
+import { bypassesProxy } from '../topology/proxy.ts';
 import { eachHost } from './each-host.ts';
 
 const withoutLogin = (url: string): string => url.replace(/\/\/[^/@]*@/, '//…@');

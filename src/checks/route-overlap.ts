@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { overlap } from '../inventory/subnets.ts';
+import { overlap } from '../topology/subnets.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { eachHost } from './each-host.ts';
 

@@ -1,4 +1,4 @@
-import { landmarks } from '../inventory/landmarks.ts';
+import { landmarks } from '../topology/landmarks.ts';
 import type { HostFinding } from './each-host.ts';
 import { eachHost } from './each-host.ts';
 

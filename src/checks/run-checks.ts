@@ -1,5 +1,5 @@
 import type { Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { FactError } from '../errors.ts';
 import type { Check, CheckedFinding, Finding, Severity } from './check.ts';
 

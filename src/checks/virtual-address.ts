@@ -1,6 +1,6 @@
 import { hasReturned } from '../cluster/returned.ts';
 import { observedLinux, type Kinds } from '../facts/fleet.ts';
-import { balancers } from '../inventory/select.ts';
+import { balancers } from '../topology/select.ts';
 import { eachHost, type HostFinding, type HostSeen } from './each-host.ts';
 
 type Holder = Kinds['linux'];

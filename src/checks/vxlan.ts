@@ -1,4 +1,4 @@
-import { usesVxlan } from '../inventory/ports.ts';
+import { usesVxlan } from '../topology/ports.ts';
 import { eachHost } from './each-host.ts';
 
 /** flannel can make its tunnels. */

@@ -5,7 +5,7 @@ import { worstExitCode } from '../errors.ts';
 import { observedLinux } from '../facts/fleet.ts';
 import { findingsText } from '../report/findings.ts';
 import { jsonDocument } from '../report/json.ts';
-import { selects } from '../inventory/select.ts';
+import { selects } from '../topology/select.ts';
 import { junit } from '../report/junit.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';

@@ -11,7 +11,7 @@ import { clusterFacts, observeCluster } from '../facts/observe-cluster.ts';
 import type { Fleet, Observed } from '../facts/fleet.ts';
 import { observeLinux, type Ask } from '../facts/observe-linux.ts';
 import { observeWindows } from '../facts/observe-windows.ts';
-import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { Host, Inventory, LinuxHost } from '../model/inventory.ts';
 import { observedObjects } from '../phases/wanted-objects.ts';
 import { isWindowsRemote, type HostRemote } from '../remote/host-remote.ts';
 import type { On } from '../remote/remote.ts';

@@ -1,6 +1,6 @@
 import { quorumIsLost } from '../cluster/without-quorum.ts';
 import { Refused, SeveralErrors, UsageError, type KbuildError } from '../errors.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { nearest } from '../inventory/nearest.ts';
 import { quote } from '../shell/sh.ts';
 import type { Flags } from './flags.ts';

@@ -1,5 +1,5 @@
 import { ConnectError } from '../errors.ts';
-import type { Host } from '../inventory/inventory.ts';
+import type { Host } from '../model/inventory.ts';
 import type { HostRemote } from '../remote/host-remote.ts';
 import { linuxRemote, type LinuxRemoteOptions } from '../remote/linux.ts';
 import { windowsRemote } from '../remote/windows/windows-remote.ts';

@@ -1,4 +1,4 @@
-import { selects } from '../inventory/select.ts';
+import { selects } from '../topology/select.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';

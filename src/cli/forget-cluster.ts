@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import { withoutCluster } from '../cluster/merged-kubeconfig.ts';
+import { withoutCluster } from '../configuration/merged-kubeconfig.ts';
 import type { ClusterView } from '../facts/cluster.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
 import { writePrivate } from './kubeconfig-file.ts';

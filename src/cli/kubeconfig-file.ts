@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { access, constants, open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { adminKubeconfig } from '../cluster/kubeconfig.ts';
+import { adminKubeconfig } from '../configuration/kubeconfig.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { UsageError } from '../errors.ts';
-import { linuxHosts } from '../inventory/select.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import { linuxHosts } from '../topology/select.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { revealed, type Secret } from '../shell/secret.ts';

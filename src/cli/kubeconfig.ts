@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readFile } from 'node:fs/promises';
-import { mergedKubeconfig } from '../cluster/merged-kubeconfig.ts';
+import { mergedKubeconfig } from '../configuration/merged-kubeconfig.ts';
 import { ConnectError } from '../errors.ts';
 import { revealed } from '../shell/secret.ts';
 import type { Context } from './context.ts';

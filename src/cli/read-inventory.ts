@@ -1,4 +1,4 @@
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { loadInventory } from '../inventory/load.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';

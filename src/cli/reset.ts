@@ -5,7 +5,7 @@ import { removalRefusals } from '../cluster/removal-refusals.ts';
 import { leavingByReset, resetRefusals } from '../cluster/reset-refusals.ts';
 import type { Phase } from '../engine/step.ts';
 import { SeveralErrors, UsageError } from '../errors.ts';
-import { selects } from '../inventory/select.ts';
+import { selects } from '../topology/select.ts';
 import { remove } from '../phases/remove.ts';
 import { reset } from '../phases/reset.ts';
 import { planText } from '../report/plan.ts';

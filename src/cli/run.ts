@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Event, Reporter, TimedEvent } from '../engine/event.ts';
 import type { Phase } from '../engine/step.ts';
 import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, SeveralErrors } from '../errors.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { secretData } from '../inventory/secret-data.ts';
 import { jsonReporter } from '../report/json.ts';
 import { severalText, unreachableText } from '../report/failure.ts';

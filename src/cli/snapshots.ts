@@ -4,7 +4,7 @@ import type { BeforeMembership, KeepData } from '../cluster/members.ts';
 import { keepData } from '../etcd/keep-data.ts';
 import { saveSnapshot, type SnapshotStatus } from '../etcd/snapshot.ts';
 import { linuxFacts } from '../facts/fleet.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { makeFolder } from '../report/make-folder.ts';

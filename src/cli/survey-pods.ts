@@ -1,8 +1,8 @@
 import { acting } from '../cluster/acting.ts';
-import { kubectl } from '../cluster/kubectl.ts';
+import { kubectl } from '../configuration/kubectl.ts';
 import { changeRefusals } from '../cluster/change-refusals.ts';
 import type { NodeView } from '../facts/cluster.ts';
-import { firstServiceAddress } from '../inventory/subnets.ts';
+import { firstServiceAddress } from '../topology/subnets.ts';
 import { podNetwork } from '../surveys/pod-network.ts';
 import { podSpace } from '../surveys/pod-space.ts';
 import { reasonOf } from '../surveys/surveyed.ts';

@@ -1,10 +1,10 @@
 import { refuseLocked } from '../engine/lock.ts';
 import type { Fleet, Kinds } from '../facts/fleet.ts';
 import { linuxFacts, observedLinux } from '../facts/fleet.ts';
-import { clientsOf } from '../inventory/clients.ts';
-import { etcdFolderOf } from '../inventory/etcd-folder.ts';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { listeningPorts } from '../inventory/ports.ts';
+import { clientsOf } from '../topology/clients.ts';
+import { etcdFolderOf } from '../topology/etcd-folder.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { listeningPorts } from '../topology/ports.ts';
 import { supportedOs } from '../os/index.ts';
 import { diskSync } from '../surveys/disk-sync.ts';
 import { downloads, type Wanted } from '../surveys/downloads.ts';

@@ -1,6 +1,6 @@
 import type { Kinds } from '../facts/fleet.ts';
-import type { Inventory, PackageRepository } from '../inventory/inventory.ts';
-import { registryServer, registrySettings } from '../inventory/registries.ts';
+import type { Inventory, PackageRepository } from '../model/inventory.ts';
+import { registryServer, registrySettings } from '../topology/registries.ts';
 import { isVersion } from '../resources/packages.ts';
 import { fullName, roleImages } from '../runtime/images.ts';
 import { loginOf } from '../resources/registry-files.ts';

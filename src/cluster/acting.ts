@@ -1,7 +1,7 @@
 import { FactError, Refused } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 
 /**
  * The cluster that answers. @throws Refused when there is none; FactError when there is one that does not answer.

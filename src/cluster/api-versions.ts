@@ -1,6 +1,6 @@
 import { Refused } from '../errors.ts';
 import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { compareVersions } from '../versions.ts';
 
 const COMPONENT = 'kube-apiserver';

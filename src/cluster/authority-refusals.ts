@@ -1,9 +1,9 @@
 import { Refused } from '../errors.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { linuxNodes } from '../inventory/select.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { linuxNodes } from '../topology/select.ts';
 import { shortFingerprint, spkiFingerprint } from '../shell/fingerprint.ts';
-import { signingAuthority } from './signing.ts';
+import { signingAuthority } from '../configuration/signing.ts';
 import { clusterCas, standing } from './standing.ts';
 
 const CA_KEY = '/etc/kubernetes/pki/ca.key';

@@ -1,6 +1,6 @@
 import { Refused } from '../errors.ts';
 import type { Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { INSTALLATION } from './plugin-change.ts';
 
 /** Of the operator's Installation, what decides how hosts reach each other's pods. Its defaults are IPIP and BGP. */

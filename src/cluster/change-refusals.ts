@@ -1,8 +1,8 @@
 import { FactError, Refused } from '../errors.ts';
 import type { Fleet, Observed } from '../facts/fleet.ts';
 import { isControlPlane } from '../facts/joined.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
-import { selects } from '../inventory/select.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
+import { selects } from '../topology/select.ts';
 import { shortFingerprint } from '../shell/fingerprint.ts';
 import { anotherAuthority } from './authority-refusals.ts';
 import { isNodeGone } from './deleted-node.ts';

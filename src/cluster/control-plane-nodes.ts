@@ -1,5 +1,5 @@
 import type { ClusterUp, NodeView } from '../facts/cluster.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 
 /** Labels that kubeadm's phase mark-control-plane sets (its constants.go); the first is the node's role. */
 export const CONTROL_PLANE_LABELS = [

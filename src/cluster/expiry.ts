@@ -1,6 +1,6 @@
 import type { LinuxFacts } from '../facts/linux.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { RENEWED_AT_DAYS, signingAuthority } from './signing.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { RENEWED_AT_DAYS, signingAuthority } from '../configuration/signing.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 

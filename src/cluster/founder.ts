@@ -1,6 +1,6 @@
 import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { controlPlanes } from '../inventory/select.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { controlPlanes } from '../topology/select.ts';
 import { standing } from './standing.ts';
 
 /** Who may run `kubeadm init`, or why nobody may. */

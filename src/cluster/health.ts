@@ -1,8 +1,8 @@
 import { FactError } from '../errors.ts';
 import type { ClusterUp, NodeView } from '../facts/cluster.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
-import { taintText, unexpectedTaints } from './taints.ts';
+import { taintText, unexpectedTaints } from '../configuration/taints.ts';
 
 /** Why a cluster is not healthy, about one thing of it. */
 export interface Problem {

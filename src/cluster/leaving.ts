@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import type { MemberView } from '../facts/cluster.ts';
 import type { Fleet } from '../facts/fleet.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import { nearest } from '../inventory/nearest.ts';
 import { liveCluster } from './acting.ts';
 import type { MemberOf } from './members.ts';

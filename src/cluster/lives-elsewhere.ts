@@ -2,7 +2,7 @@ import type { ClusterUp, MemberView, NodeView } from '../facts/cluster.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { WindowsFacts } from '../facts/windows.ts';
-import type { Host } from '../inventory/inventory.ts';
+import type { Host } from '../model/inventory.ts';
 
 /** A host of either system with what was seen on it; a step's `Target` is one. */
 export interface Identity {

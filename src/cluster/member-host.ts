@@ -1,7 +1,7 @@
 import { FactError, Refused } from '../errors.ts';
 import type { EtcdState } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { acting } from './acting.ts';
 import { isMemberOf } from './members.ts';
 

@@ -1,7 +1,7 @@
 import { FactError, Refused } from '../errors.ts';
 import type { ClusterUp, MemberView } from '../facts/cluster.ts';
 import { parseEtcd, etcdCommand, withEtcd, type EtcdView } from '../facts/etcd-view.ts';
-import type { Host, LinuxHost } from '../inventory/inventory.ts';
+import type { Host, LinuxHost } from '../model/inventory.ts';
 import type { On, Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';

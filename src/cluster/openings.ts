@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Firewall } from '../facts/linux/firewall-rules.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
-import { openings, type Opening } from '../inventory/openings.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
+import { openings, type Opening } from '../topology/openings.ts';
 
 const network = (text: string) => ipaddr.parseCIDR(text.includes('/') ? text : `${text}/32`);
 

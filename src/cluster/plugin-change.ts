@@ -1,6 +1,6 @@
 import { Refused } from '../errors.ts';
 import { objectKey, type ClusterUp } from '../facts/cluster.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 
 const FLANNEL = '/DaemonSet/kube-flannel/';
 

@@ -1,5 +1,5 @@
 import { withEtcd } from '../facts/etcd-view.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { stopControlPlane } from './stop-control-plane.ts';

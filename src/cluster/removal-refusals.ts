@@ -1,7 +1,7 @@
 import { Refused } from '../errors.ts';
 import type { Fleet } from '../facts/fleet.ts';
-import { endpointHost } from '../inventory/api-server.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import { endpointHost } from '../topology/api-server.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { liveCluster } from './acting.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
 import type { Leaving } from './leaving.ts';

@@ -1,7 +1,7 @@
 import { Refused } from '../errors.ts';
 import { observedHost, type Fleet, type Observed } from '../facts/fleet.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { selects } from '../inventory/select.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { selects } from '../topology/select.ts';
 import { membersOf } from './members.ts';
 import { clusterRefusals, foreignHost, hostRefusal } from './change-refusals.ts';
 import { livingThere } from './living-there.ts';

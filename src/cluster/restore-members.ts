@@ -2,7 +2,7 @@ import { Refused } from '../errors.ts';
 import type { MemberView } from '../facts/cluster.ts';
 import { etcdAloneCommand, parseEtcd } from '../facts/etcd-view.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import type { On, Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';

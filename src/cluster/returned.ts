@@ -1,8 +1,8 @@
 import { Refused } from '../errors.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { controlPlanes } from '../inventory/select.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { controlPlanes } from '../topology/select.ts';
 import { isNodeGone } from './deleted-node.ts';
 import { membersOf } from './members.ts';
 

@@ -1,4 +1,4 @@
-import { signingAuthority } from './signing.ts';
+import { signingAuthority } from '../configuration/signing.ts';
 import type { Seen } from './standing.ts';
 
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';

@@ -4,8 +4,8 @@ import { isControlPlane } from '../facts/joined.ts';
 import { isUndoable } from '../facts/marker.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { WindowsFacts } from '../facts/windows.ts';
-import { ADMIN_CONF } from '../inventory/api-server.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
+import { ADMIN_CONF } from '../topology/api-server.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import { etcdStanding } from './etcd-standing.ts';
 import { evidenceOfService } from './served.ts';
 

@@ -1,5 +1,5 @@
 import { linuxFacts } from '../facts/fleet.ts';
-import { controlPlanes } from '../inventory/select.ts';
+import { controlPlanes } from '../topology/select.ts';
 import { standing, type Seen } from './standing.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { FactError } from '../errors.ts';
 import type { ClusterUp, MemberView } from '../facts/cluster.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
-import { balancers } from '../inventory/select.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
+import { balancers } from '../topology/select.ts';
 import { quorumOf } from './quorum.ts';
 
 /** A host of a fleet, as a gate looks at it. */

@@ -1,6 +1,6 @@
 import { Refused } from '../errors.ts';
 import type { Fleet } from '../facts/fleet.ts';
-import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
 
 const NET_CONF = 'v1/ConfigMap/kube-flannel/kube-flannel-cfg';
 

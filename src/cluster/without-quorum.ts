@@ -1,7 +1,7 @@
 import { Refused } from '../errors.ts';
 import { etcdAloneCommand, parseEtcd, type EtcdView } from '../facts/etcd-view.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { gate } from './quorum.ts';
 

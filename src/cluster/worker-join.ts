@@ -1,12 +1,12 @@
 import type { Fleet } from '../facts/fleet.ts';
 import { Refused } from '../errors.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import type { Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import { acting, liveCluster } from './acting.ts';
-import { withJoinToken } from './join-token.ts';
-import { kubectl } from './kubectl.ts';
+import { withJoinToken } from '../configuration/join-token.ts';
+import { kubectl } from '../configuration/kubectl.ts';
 import { nodeElsewhere, type Identity } from './lives-elsewhere.ts';
 
 /** A worker, of whichever system, and the cluster that it joins; a step's `Target` is one. */

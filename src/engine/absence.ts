@@ -1,6 +1,6 @@
 import { standing } from '../cluster/standing.ts';
 import type { Fleet } from '../facts/fleet.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import { plan } from './plan.ts';
 import type { Change, Phase, Step } from './step.ts';
 

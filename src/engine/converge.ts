@@ -1,5 +1,5 @@
 import { Interrupted } from '../errors.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { badLuck } from './bad-luck.ts';
 import { turns, type Turns } from './disruption.ts';

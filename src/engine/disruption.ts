@@ -1,4 +1,4 @@
-import type { Host, Inventory } from '../inventory/inventory.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import { limiter } from '../each-limit.ts';
 
 /** The part of the workers that may be without their runtime or kubelet at once. */

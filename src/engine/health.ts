@@ -1,6 +1,6 @@
 import { ailments, disruptionObstacles } from '../cluster/well.ts';
 import { DeadlinePassed, Interrupted, NotConverged } from '../errors.ts';
-import type { Host } from '../inventory/inventory.ts';
+import type { Host } from '../model/inventory.ts';
 import type { Convergence } from './converge.ts';
 import type { Turns } from './disruption.ts';
 import { teller, type Place } from './teller.ts';

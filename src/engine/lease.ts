@@ -1,5 +1,5 @@
 import { Refused } from '../errors.ts';
-import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../inventory/api-server.ts';
+import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../topology/api-server.ts';
 import type { Remote } from '../remote/remote.ts';
 import { script } from '../templates.ts';
 import { pause as realPause, type Pause } from '../transport/pause.ts';

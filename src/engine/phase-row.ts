@@ -1,5 +1,5 @@
 import { limiter } from '../each-limit.ts';
-import type { Host } from '../inventory/inventory.ts';
+import type { Host } from '../model/inventory.ts';
 import type { Emit } from './event.ts';
 import type { Phase } from './step.ts';
 import { places } from './target.ts';

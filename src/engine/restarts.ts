@@ -1,4 +1,4 @@
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { workersAtOnce } from './disruption.ts';
 import type { PlannedChange } from './plan.ts';
 import type { Restart } from './step.ts';

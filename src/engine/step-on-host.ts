@@ -1,5 +1,5 @@
 import { DeadlinePassed, FactError, Interrupted, NotConverged, Refused } from '../errors.ts';
-import type { Host } from '../inventory/inventory.ts';
+import type { Host } from '../model/inventory.ts';
 import type { Convergence } from './converge.ts';
 import type { Turns } from './disruption.ts';
 import { inGoodHealth } from './health.ts';

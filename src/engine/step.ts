@@ -1,5 +1,5 @@
 import type { Fleet, Kind, Kinds } from '../facts/fleet.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 
 /** The argument of `diff`. */

@@ -1,6 +1,6 @@
 import type { ClusterView } from '../facts/cluster.ts';
 import type { Fleet, Observed } from '../facts/fleet.ts';
-import type { Host } from '../inventory/inventory.ts';
+import type { Host } from '../model/inventory.ts';
 
 /** How to look again. */
 export interface Eyes {

@@ -1,12 +1,12 @@
-import { etcdDocuments } from '../cluster/etcd-config.ts';
-import { secretYaml } from '../cluster/secret-yaml.ts';
+import { etcdDocuments } from '../configuration/etcd-config.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
 import { isControlPlane } from '../facts/joined.ts';
 import { ETCD_SIGNING } from '../facts/linux/etcd-pki.ts';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { controlPlanes, etcdHosts } from '../inventory/select.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { controlPlanes, etcdHosts } from '../topology/select.ts';
 import { paths } from '../paths.ts';
 import { runs } from '../resources/runs.ts';
 import type { On } from '../remote/remote.ts';

@@ -1,8 +1,8 @@
-import { etcdDocuments } from '../cluster/etcd-config.ts';
-import { secretYaml } from '../cluster/secret-yaml.ts';
+import { etcdDocuments } from '../configuration/etcd-config.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { ETCD_SIGNING, type EtcdPki } from '../facts/linux/etcd-pki.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import { script } from '../templates.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

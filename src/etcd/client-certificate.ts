@@ -1,9 +1,9 @@
-import { etcdDocuments } from '../cluster/etcd-config.ts';
-import { toYaml } from '../cluster/secret-yaml.ts';
+import { etcdDocuments } from '../configuration/etcd-config.ts';
+import { toYaml } from '../configuration/secret-yaml.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { ETCD_SIGNING } from '../facts/linux/etcd-pki.ts';
-import { etcdHosts } from '../inventory/select.ts';
+import { etcdHosts } from '../topology/select.ts';
 import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { madeOf } from '../shell/secret.ts';

@@ -1,6 +1,6 @@
 import { refuseMixed } from '../cluster/api-versions.ts';
-import { same } from '../cluster/compare.ts';
-import { applySettings } from '../cluster/kubeadm-settings.ts';
+import { same } from '../configuration/compare.ts';
+import { applySettings } from '../configuration/kubeadm-settings.ts';
 import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';

@@ -1,9 +1,9 @@
-import { etcdDocuments, newCluster, type InitialCluster } from '../cluster/etcd-config.ts';
-import { secretYaml } from '../cluster/secret-yaml.ts';
+import { etcdDocuments, newCluster, type InitialCluster } from '../configuration/etcd-config.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { linuxFacts } from '../facts/fleet.ts';
-import { etcdHosts } from '../inventory/select.ts';
+import { etcdHosts } from '../topology/select.ts';
 import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { script } from '../templates.ts';

@@ -1,8 +1,8 @@
 import { hasOwnMarker, standing } from '../cluster/standing.ts';
 import type { Target } from '../engine/step.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { etcdHosts } from '../inventory/select.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { etcdHosts } from '../topology/select.ts';
 
 /** True for a host that holds nothing of etcd, or only what an unfinished founding of ours began. */
 function isBlank(inventory: Inventory, fleet: Fleet, host: LinuxHost): boolean {

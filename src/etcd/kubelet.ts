@@ -1,8 +1,8 @@
 import { dirname } from 'node:path/posix';
-import { CRI_SOCKET } from '../cluster/kubeadm-config.ts';
-import { toYaml } from '../cluster/secret-yaml.ts';
+import { CRI_SOCKET } from '../configuration/kubeadm-config.ts';
+import { toYaml } from '../configuration/secret-yaml.ts';
 import type { Step } from '../engine/step.ts';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { merged } from '../inventory/merge.ts';
 import { paths } from '../paths.ts';
 import { file, OURS } from '../resources/file.ts';

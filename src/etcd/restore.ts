@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { peerUrl } from '../cluster/etcd-config.ts';
+import { peerUrl } from '../configuration/etcd-config.ts';
 import { putControlPlaneAside } from '../cluster/stop-control-plane.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { linuxFacts } from '../facts/fleet.ts';
 import { RESTORE, type Marker } from '../facts/marker.ts';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';

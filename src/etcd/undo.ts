@@ -1,9 +1,9 @@
-import { resetConfiguration } from '../cluster/kubeadm-config.ts';
-import { kubeadmJob } from '../cluster/kubeadm-job.ts';
+import { resetConfiguration } from '../configuration/kubeadm-config.ts';
+import { kubeadmJob } from '../configuration/kubeadm-job.ts';
 import { memberHost } from '../cluster/member-host.ts';
 import { isMemberOf, removeMembers, type BeforeMembership, type KeepData } from '../cluster/members.ts';
 import { gate } from '../cluster/quorum.ts';
-import { secretYaml } from '../cluster/secret-yaml.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';

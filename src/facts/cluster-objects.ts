@@ -1,4 +1,4 @@
-import type { JsonObject, Taint } from '../inventory/inventory.ts';
+import type { JsonObject, Taint } from '../model/inventory.ts';
 import { objectKey, type NodeCondition, type NodeView, type PodView } from './cluster.ts';
 import { HASH_ANNOTATION } from './ownership.ts';
 import { lines } from './probe.ts';

@@ -1,7 +1,7 @@
-import { ADMIN_KUBECONFIG, apiServerUrl } from '../inventory/api-server.ts';
-import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
+import { ADMIN_KUBECONFIG, apiServerUrl } from '../topology/api-server.ts';
+import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
 import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
-import { controlPlanes } from '../inventory/select.ts';
+import { controlPlanes } from '../topology/select.ts';
 import { paths } from '../paths.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
 import type { Command } from '../shell/command.ts';

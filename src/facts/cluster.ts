@@ -1,4 +1,4 @@
-import type { JsonObject, Taint } from '../inventory/inventory.ts';
+import type { JsonObject, Taint } from '../model/inventory.ts';
 import type { KubeletRequest } from './kubelet-requests.ts';
 
 /** A condition of a node that is not as it should be, or that nothing reports: Ready, pressure, network. */

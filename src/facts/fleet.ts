@@ -1,4 +1,4 @@
-import type { Host, LinuxHost, WindowsHost } from '../inventory/inventory.ts';
+import type { Host, LinuxHost, WindowsHost } from '../model/inventory.ts';
 import { onceForEach } from '../shell/once-for-each.ts';
 import type { Surveys } from '../surveys/surveys.ts';
 import type { ClusterView } from './cluster.ts';

@@ -1,4 +1,4 @@
-import { ADMIN_CONF } from '../inventory/api-server.ts';
+import { ADMIN_CONF } from '../topology/api-server.ts';
 import { paths } from '../paths.ts';
 import type { LinuxFacts } from './linux.ts';
 

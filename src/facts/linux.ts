@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { landmarks } from '../inventory/landmarks.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { landmarks } from '../topology/landmarks.ts';
 import type { Probe } from './probe.ts';
 import type { FactsOf } from './probe.ts';
 import { endpoint } from './linux/endpoint.ts';
@@ -32,7 +32,7 @@ import * as surroundings from './linux/surroundings.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from './linux/swap.ts';
 import { cloudInit, packageLocks, pendingReboot, timeServices } from './linux/upkeep.ts';
 import { watchedKeyrings, watchedPackages, watchedPaths, watchedTrees, watchedUnits } from './watched.ts';
-import { dnsServiceAddress, firstServiceAddress } from '../inventory/subnets.ts';
+import { dnsServiceAddress, firstServiceAddress } from '../topology/subnets.ts';
 
 const wayMarks = (inventory: Inventory): readonly string[] =>
   landmarks(inventory).map(({ internalAddress }) => internalAddress);

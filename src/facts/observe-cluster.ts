@@ -1,8 +1,8 @@
 import { parse as parseYaml } from 'yaml';
 import { FactError } from '../errors.ts';
-import type { Inventory, JsonObject, LinuxHost } from '../inventory/inventory.ts';
-import { controlPlanes } from '../inventory/select.ts';
-import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../inventory/api-server.ts';
+import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
+import { controlPlanes } from '../topology/select.ts';
+import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../topology/api-server.ts';
 import { unready } from './api-answer.ts';
 import type { ClusterUp, ClusterView, EtcdState } from './cluster.ts';
 import { byWantedKey } from './cluster-objects.ts';

@@ -1,4 +1,4 @@
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { FactError } from '../errors.ts';
 import { paths } from '../paths.ts';
 import type { EtcdState } from './cluster.ts';

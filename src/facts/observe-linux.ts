@@ -1,4 +1,4 @@
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import { framedScript, readFrames } from './framed-script.ts';

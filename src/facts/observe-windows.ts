@@ -1,6 +1,6 @@
 import { eachLimit } from '../each-limit.ts';
 import { ConnectError, NoAnswer } from '../errors.ts';
-import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
+import type { Inventory, WindowsHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import { decodePayload } from '../shell/powershell.ts';
 import { powershell } from '../templates.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../inventory/inventory.ts';
+import type { JsonObject } from '../model/inventory.ts';
 
 /** Field manager of everything that kbuild applies. */
 export const FIELD_MANAGER = 'kbuild';

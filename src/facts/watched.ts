@@ -1,5 +1,5 @@
 import { dirname } from 'node:path/posix';
-import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 
 /** Files of a host that some step owns. A step that asks for another path is a bug that says so. */

@@ -1,7 +1,7 @@
-import { endpointHost } from '../inventory/api-server.ts';
-import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
+import { endpointHost } from '../topology/api-server.ts';
+import type { Inventory, WindowsHost } from '../model/inventory.ts';
 import { networkPrograms } from '../inventory/network-programs.ts';
-import { registryServer, registrySettings } from '../inventory/registries.ts';
+import { registryServer, registrySettings } from '../topology/registries.ts';
 import { windowsPaths } from '../paths.ts';
 import type { VersionedProgram } from './windows/services.ts';
 import type { ReachTarget } from './windows/network.ts';

@@ -1,5 +1,5 @@
-import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
-import { usesVxlan, WINDOWS_VXLAN_PORT } from '../inventory/ports.ts';
+import type { Inventory, WindowsHost } from '../model/inventory.ts';
+import { usesVxlan, WINDOWS_VXLAN_PORT } from '../topology/ports.ts';
 import type { FactsOf, Probe } from './probe.ts';
 import {
   reachTargets,

@@ -1,5 +1,5 @@
 import { authorityProblem, keyProblem } from '../shell/key-pair.ts';
-import type { Authority, Sign } from './control-plane.ts';
+import type { Authority, Sign } from '../model/control-plane.ts';
 import type { Reader, Report } from './reader.ts';
 import type { InventoryFile } from './schema.ts';
 import type { Sources } from './sources.ts';

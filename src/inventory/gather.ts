@@ -1,7 +1,7 @@
 import { Secret } from '../shell/secret.ts';
 import { minorOf } from '../versions.ts';
-import type { Authority } from './control-plane.ts';
-import type { ExternalEtcd, PackageRepository } from './inventory.ts';
+import type { Authority } from '../model/control-plane.ts';
+import type { ExternalEtcd, PackageRepository } from '../model/inventory.ts';
 import { ownAuthority } from './authority.ts';
 import { readManifests, type AppliedManifests } from './read-manifests.ts';
 import type { Path } from './path.ts';

@@ -3,7 +3,7 @@ import { InventoryError, type Problem } from '../errors.ts';
 import { decode } from './decode.ts';
 import { parseInventory, type Found } from './document.ts';
 import { gather } from './gather.ts';
-import type { Inventory } from './inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { showPath, type Path } from './path.ts';
 import { reason } from './reader.ts';
 import { resolved } from './resolve.ts';

@@ -1,5 +1,5 @@
 import { LineCounter, parseAllDocuments, type Document, type ScalarTag, type Tags } from 'yaml';
-import type { JsonObject } from './inventory.ts';
+import type { JsonObject } from '../model/inventory.ts';
 
 /** Where kubectl's YAML still follows YAML 1.1: `0644` is octal, yes and no are booleans. */
 const OCTAL: ScalarTag = {

@@ -1,4 +1,4 @@
-import type { JsonObject, UserManifest } from './inventory.ts';
+import type { JsonObject, UserManifest } from '../model/inventory.ts';
 import { sha256Of, sourceOf, type ManifestEntry } from './manifest-entry.ts';
 import { manifestObjects } from './manifests.ts';
 import type { Path } from './path.ts';

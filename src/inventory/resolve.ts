@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net';
 import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
 import type { Gathered } from './gather.ts';
-import type { Certificates, LoadBalancer } from './control-plane.ts';
-import type { Host, Inventory, PackageRepository, RegistrySettings, WindowsNetwork } from './inventory.ts';
+import type { Certificates, LoadBalancer } from '../model/control-plane.ts';
+import type { Host, Inventory, PackageRepository, RegistrySettings, WindowsNetwork } from '../model/inventory.ts';
 import { merged, mergedArguments } from './merge.ts';
 import { bindPort } from './rules/bind-port.ts';
 import { internalAddressOf } from './rules/hosts.ts';

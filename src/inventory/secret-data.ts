@@ -1,5 +1,5 @@
 import { Secret } from '../shell/secret.ts';
-import type { Inventory, JsonObject } from './inventory.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-import { selects } from './select.ts';
+import { selects } from '../topology/select.ts';
 
 /** A host as far as selecting it goes. */
 interface Selectable {

@@ -1,5 +1,5 @@
 import type { Secret } from '../shell/secret.ts';
-import type { Bastion, Login, OpenSetting, SshSettings } from './ssh-settings.ts';
+import type { Bastion, Login, OpenSetting, SshSettings } from '../model/ssh-settings.ts';
 import type { HostEntry } from './schema.ts';
 
 /** Makes a path of the inventory absolute. */

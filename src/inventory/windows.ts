@@ -1,6 +1,6 @@
 import { minorOf } from '../versions.ts';
 import type { HostEntry, InventoryFile } from './schema.ts';
-import type { WindowsDownloads, WindowsSettings } from './windows-settings.ts';
+import type { WindowsDownloads, WindowsSettings } from '../model/windows-settings.ts';
 
 type Entry = HostEntry['windows'];
 

@@ -1,12 +1,12 @@
-import { initDocuments } from '../cluster/kubeadm-config.ts';
-import { secretYaml } from '../cluster/secret-yaml.ts';
-import { placeCertificates, signedCertificates } from '../cluster/signed-certificates.ts';
-import { signingAuthority } from '../cluster/signing.ts';
+import { initDocuments } from '../configuration/kubeadm-config.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
+import { placeCertificates, signedCertificates } from '../configuration/signed-certificates.ts';
+import { signingAuthority } from '../configuration/signing.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { hasControlPlane } from '../facts/joined.ts';
-import { ADMIN_CONF } from '../inventory/api-server.ts';
+import { ADMIN_CONF } from '../topology/api-server.ts';
 import { script } from '../templates.ts';
 
 const CA_KEY = '/etc/kubernetes/pki/ca.key';

@@ -4,8 +4,8 @@ import {
   restartedBy,
   signedCertificates,
   type LeafName,
-} from '../cluster/signed-certificates.ts';
-import { RENEWED_AT_DAYS, signingAuthority } from '../cluster/signing.ts';
+} from '../configuration/signed-certificates.ts';
+import { RENEWED_AT_DAYS, signingAuthority } from '../configuration/signing.ts';
 import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step } from '../engine/step.ts';

@@ -1,8 +1,8 @@
 import { acting } from '../cluster/acting.ts';
 import { founder } from '../cluster/founder.ts';
-import { kubectl } from '../cluster/kubectl.ts';
+import { kubectl } from '../configuration/kubectl.ts';
 import { standing } from '../cluster/standing.ts';
-import { wantedTaints } from '../cluster/taints.ts';
+import { wantedTaints } from '../configuration/taints.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { PodView } from '../facts/cluster.ts';
 import { runs } from '../resources/runs.ts';

@@ -1,9 +1,9 @@
 import { founder } from '../cluster/founder.ts';
-import { initDocuments } from '../cluster/kubeadm-config.ts';
-import { kubeadmJob } from '../cluster/kubeadm-job.ts';
-import { secretYaml } from '../cluster/secret-yaml.ts';
-import { ownAuthorityFiles } from '../cluster/shared-certificates.ts';
-import { leavesOf, signedCertificates } from '../cluster/signed-certificates.ts';
+import { initDocuments } from '../configuration/kubeadm-config.ts';
+import { kubeadmJob } from '../configuration/kubeadm-job.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
+import { ownAuthorityFiles } from '../configuration/shared-certificates.ts';
+import { leavesOf, signedCertificates } from '../configuration/signed-certificates.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';

@@ -1,10 +1,10 @@
 import { acting, liveCluster } from '../cluster/acting.ts';
 import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { founder } from '../cluster/founder.ts';
-import { withJoinToken } from '../cluster/join-token.ts';
-import { joinConfiguration } from '../cluster/kubeadm-config.ts';
-import { kubeadmJob } from '../cluster/kubeadm-job.ts';
-import { kubectl } from '../cluster/kubectl.ts';
+import { withJoinToken } from '../configuration/join-token.ts';
+import { joinConfiguration } from '../configuration/kubeadm-config.ts';
+import { kubeadmJob } from '../configuration/kubeadm-job.ts';
+import { kubectl } from '../configuration/kubectl.ts';
 import {
   membersOf,
   passAddGate,
@@ -13,9 +13,9 @@ import {
   type BeforeMembership,
 } from '../cluster/members.ts';
 import { gate } from '../cluster/quorum.ts';
-import { secretYaml } from '../cluster/secret-yaml.ts';
-import { withSharedCertificates } from '../cluster/shared-certificates.ts';
-import { leavesOf, signedCertificates } from '../cluster/signed-certificates.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
+import { withSharedCertificates } from '../configuration/shared-certificates.ts';
+import { leavesOf, signedCertificates } from '../configuration/signed-certificates.ts';
 import { standing } from '../cluster/standing.ts';
 import { refuseElsewhere } from '../cluster/worker-join.ts';
 import type { Step, Target } from '../engine/step.ts';

@@ -1,7 +1,7 @@
-import { joinConfiguration } from '../cluster/kubeadm-config.ts';
-import { kubeadmJob } from '../cluster/kubeadm-job.ts';
-import { secretYaml } from '../cluster/secret-yaml.ts';
-import { leavesOf, signedCertificates } from '../cluster/signed-certificates.ts';
+import { joinConfiguration } from '../configuration/kubeadm-config.ts';
+import { kubeadmJob } from '../configuration/kubeadm-job.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
+import { leavesOf, signedCertificates } from '../configuration/signed-certificates.ts';
 import { standing } from '../cluster/standing.ts';
 import { withWorkerJoin, workerJoinText } from '../cluster/worker-join.ts';
 import type { Step } from '../engine/step.ts';

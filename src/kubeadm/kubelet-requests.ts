@@ -1,7 +1,7 @@
 import { acting } from '../cluster/acting.ts';
-import { kubectl } from '../cluster/kubectl.ts';
-import { kubeletSubject } from '../cluster/signed-certificates.ts';
-import { signedCertificate, signingAuthority } from '../cluster/signing.ts';
+import { kubectl } from '../configuration/kubectl.ts';
+import { kubeletSubject } from '../configuration/signed-certificates.ts';
+import { signedCertificate, signingAuthority } from '../configuration/signing.ts';
 import type { Step } from '../engine/step.ts';
 import type { KubeletRequest } from '../facts/kubelet-requests.ts';
 import { sh } from '../shell/sh.ts';

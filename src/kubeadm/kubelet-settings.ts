@@ -1,13 +1,18 @@
-import { hostPatches, KUBEADMS_OWN_FLAGS, ownKubeletConfig, sharedKubeletConfig } from '../cluster/kubelet-config.ts';
-import { patchedKubeletConfig } from '../cluster/kubelet-patches.ts';
-import { kubeletArguments } from '../cluster/kubeadm-config.ts';
-import { holds } from '../cluster/compare.ts';
-import { editedParts } from '../cluster/settings.ts';
+import {
+  hostPatches,
+  KUBEADMS_OWN_FLAGS,
+  ownKubeletConfig,
+  sharedKubeletConfig,
+} from '../configuration/kubelet-config.ts';
+import { patchedKubeletConfig } from '../configuration/kubelet-patches.ts';
+import { kubeletArguments } from '../configuration/kubeadm-config.ts';
+import { holds } from '../configuration/compare.ts';
+import { editedParts } from '../configuration/settings.ts';
 import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
-import type { JsonObject } from '../inventory/inventory.ts';
+import type { JsonObject } from '../model/inventory.ts';
 import { merged } from '../inventory/merge.ts';
 import { paths } from '../paths.ts';
 import { textDiff } from '../resources/text-diff.ts';

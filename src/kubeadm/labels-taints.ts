@@ -1,14 +1,21 @@
 import { acting } from '../cluster/acting.ts';
 import { CONTROL_PLANE_LABELS, marksControlPlanes } from '../cluster/control-plane-nodes.ts';
-import { kubectl } from '../cluster/kubectl.ts';
+import { kubectl } from '../configuration/kubectl.ts';
 import { standing, type Seen } from '../cluster/standing.ts';
-import { appliedOf, CONTROL_PLANE_TAINT, taintId, taintText, wantedTaints, type Applied } from '../cluster/taints.ts';
-import { WINDOWS_TAINT } from '../cluster/windows-kubeadm.ts';
+import {
+  appliedOf,
+  CONTROL_PLANE_TAINT,
+  taintId,
+  taintText,
+  wantedTaints,
+  type Applied,
+} from '../configuration/taints.ts';
+import { WINDOWS_TAINT } from '../configuration/windows-kubeadm.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import { isControlPlane } from '../facts/joined.ts';
 import { NODE_ANNOTATION } from '../facts/ownership.ts';
-import type { Host } from '../inventory/inventory.ts';
+import type { Host } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { script } from '../templates.ts';
 

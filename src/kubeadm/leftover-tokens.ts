@@ -1,5 +1,5 @@
 import { acting } from '../cluster/acting.ts';
-import { deleteTokens } from '../cluster/join-token.ts';
+import { deleteTokens } from '../configuration/join-token.ts';
 import type { Step } from '../engine/step.ts';
 import type { Fleet } from '../facts/fleet.ts';
 

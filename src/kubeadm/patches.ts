@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { hostPatches } from '../cluster/kubelet-config.ts';
+import { hostPatches } from '../configuration/kubelet-config.ts';
 import type { Change, Step } from '../engine/step.ts';
 import { paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { same } from '../cluster/compare.ts';
-import type { JsonObject } from '../inventory/inventory.ts';
+import { same } from '../configuration/compare.ts';
+import type { JsonObject } from '../model/inventory.ts';
 import { textDiff } from '../resources/text-diff.ts';
 
 /** As JSON has it: without keys that have no value, and with `(secret)` in the place of a secret. */

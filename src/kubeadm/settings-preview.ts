@@ -1,10 +1,10 @@
-import { same } from '../cluster/compare.ts';
-import type { KubeadmPart } from '../cluster/kubeadm-settings.ts';
-import { editedPatches, notedPart, settingsOf, type SettingsPart } from '../cluster/settings.ts';
+import { same } from '../configuration/compare.ts';
+import type { KubeadmPart } from '../configuration/kubeadm-settings.ts';
+import { editedPatches, notedPart, settingsOf, type SettingsPart } from '../configuration/settings.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Restart } from '../engine/step.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
-import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { settingsDiff } from './settings-diff.ts';
 
 /** The parts as the inventory names them. */

@@ -1,11 +1,11 @@
 import { acting } from '../cluster/acting.ts';
-import { kubeadmJob } from '../cluster/kubeadm-job.ts';
-import { resetConfiguration } from '../cluster/kubeadm-config.ts';
+import { kubeadmJob } from '../configuration/kubeadm-job.ts';
+import { resetConfiguration } from '../configuration/kubeadm-config.ts';
 import { memberHost } from '../cluster/member-host.ts';
 import { membersOf, removeMembers, type BeforeMembership, type KeepData } from '../cluster/members.ts';
 import { forgetKeys } from '../cluster/registry-keys.ts';
 import { gate } from '../cluster/quorum.ts';
-import { secretYaml } from '../cluster/secret-yaml.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
 import { standing, type Seen } from '../cluster/standing.ts';
 import { mustWait } from '../cluster/undo-waits.ts';
 import type { Step, Target } from '../engine/step.ts';
@@ -13,7 +13,7 @@ import { Refused } from '../errors.ts';
 import type { MemberView } from '../facts/cluster.ts';
 import { linuxFacts } from '../facts/fleet.ts';
 import { isControlPlane } from '../facts/joined.ts';
-import { controlPlanes } from '../inventory/select.ts';
+import { controlPlanes } from '../topology/select.ts';
 
 /** The API answers before anything half-finished is undone on a host of a cluster to which other hosts are joined. */
 export const undoMayBegin: Step & Step<'windows'> = {

@@ -1,6 +1,6 @@
 import type { Step, Target } from '../engine/step.ts';
-import { apiPort } from '../inventory/api-server.ts';
-import { controlPlanes } from '../inventory/select.ts';
+import { apiPort } from '../topology/api-server.ts';
+import { controlPlanes } from '../topology/select.ts';
 import { paths } from '../paths.ts';
 import { file } from '../resources/file.ts';
 import { service } from '../resources/service.ts';

@@ -1,5 +1,5 @@
-import type { KeepalivedBalancer } from '../inventory/control-plane.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { KeepalivedBalancer } from '../model/control-plane.ts';
+import type { Inventory } from '../model/inventory.ts';
 
 /** The load balancer of an inventory whose hosts are balancers. Throws a plain `Error` (a bug) for any other. */
 export function keepalivedOf({ loadBalancer }: Inventory): KeepalivedBalancer {

@@ -1,6 +1,6 @@
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
-import { balancers } from '../inventory/select.ts';
+import { balancers } from '../topology/select.ts';
 import { paths } from '../paths.ts';
 import { file } from '../resources/file.ts';
 import { service } from '../resources/service.ts';

@@ -1,9 +1,9 @@
 import { founder } from '../cluster/founder.ts';
-import { toYaml } from '../cluster/secret-yaml.ts';
+import { toYaml } from '../configuration/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
-import type { KubeVipBalancer } from '../inventory/control-plane.ts';
+import type { KubeVipBalancer } from '../model/control-plane.ts';
 import { paths } from '../paths.ts';
 import { OURS, fileChanges, fileState } from '../resources/file.ts';
 

@@ -1,6 +1,6 @@
 import { objectKey } from '../facts/cluster.ts';
-import { endpointHost } from '../inventory/api-server.ts';
-import type { Calico, Inventory, JsonObject } from '../inventory/inventory.ts';
+import { endpointHost } from '../topology/api-server.ts';
+import type { Calico, Inventory, JsonObject } from '../model/inventory.ts';
 import { manifest, type Manifest } from '../resources/manifest.ts';
 
 /** Calico's CRD for IPAM, where its operator's manifests leave the API of version 3 to the cluster itself (3.32, optional). */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { flannelNetConf } from '../cluster/flannel-net-conf.ts';
-import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import { flannelNetConf } from '../configuration/flannel-net-conf.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
 import { manifest, type Manifest } from '../resources/manifest.ts';
 

@@ -1,4 +1,4 @@
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { manifest, type Manifest } from '../resources/manifest.ts';
 
 /** Objects of the inventory's `manifests:`; undefined when there are none. */

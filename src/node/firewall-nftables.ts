@@ -1,6 +1,6 @@
 import { openingsText } from '../cluster/openings.ts';
 import type { Change, Target } from '../engine/step.ts';
-import type { Opening } from '../inventory/openings.ts';
+import type { Opening } from '../topology/openings.ts';
 import { paths } from '../paths.ts';
 import { fileChanges, OURS } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';

@@ -1,7 +1,7 @@
 import { openingsText, wantedOpenings } from '../cluster/openings.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import type { Firewall } from '../facts/linux/firewall-rules.ts';
-import type { Opening } from '../inventory/openings.ts';
+import type { Opening } from '../topology/openings.ts';
 import { runs } from '../resources/runs.ts';
 import { script } from '../templates.ts';
 import { packetFilterChanges } from './firewall-nftables.ts';

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { Step } from '../engine/step.ts';
 import { HOSTS_BEGIN, HOSTS_END } from '../facts/linux/names.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { controlPlanes } from '../inventory/select.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { controlPlanes } from '../topology/select.ts';
 import { runs } from '../resources/runs.ts';
 import { script } from '../templates.ts';
 

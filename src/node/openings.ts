@@ -1,5 +1,5 @@
 import type { Firewall } from '../facts/linux/firewall-rules.ts';
-import type { Opening } from '../inventory/openings.ts';
+import type { Opening } from '../topology/openings.ts';
 
 /** What kbuild wants of a firewall beside everybody else's rules, and what it has there. */
 export interface Difference {

@@ -1,5 +1,5 @@
 import type { Step } from '../engine/step.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { packages } from '../resources/packages.ts';
 import { distributedFiles } from './files.ts';
 import { firewallOpen } from './firewall.ts';

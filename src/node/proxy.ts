@@ -1,6 +1,6 @@
 import type { Step } from '../engine/step.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { bypassesProxy } from '../inventory/proxy.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { bypassesProxy } from '../topology/proxy.ts';
 import { paths } from '../paths.ts';
 import { file, OURS } from '../resources/file.ts';
 import { proxyDropIn } from '../resources/proxy-drop-in.ts';

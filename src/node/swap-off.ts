@@ -1,5 +1,5 @@
 import type { Change, Step, Target } from '../engine/step.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import { script } from '../templates.ts';
 

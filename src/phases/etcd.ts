@@ -6,8 +6,8 @@ import { etcdFounded } from '../etcd/found.ts';
 import { etcdKubelet } from '../etcd/kubelet.ts';
 import { etcdMembers } from '../etcd/members.ts';
 import { undoHalfFinishedEtcd } from '../etcd/undo.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { etcdHosts } from '../inventory/select.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { etcdHosts } from '../topology/select.ts';
 
 /**
  * The etcd that kbuild builds on the hosts of role etcd, before there is an API: founded by all of them together, or each

@@ -1,6 +1,6 @@
 import type { Phase } from '../engine/step.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { balancers, kubernetesHosts, withRole } from '../inventory/select.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { balancers, kubernetesHosts, withRole } from '../topology/select.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { haproxy } from '../lb/haproxy.ts';
 import { keepalived } from '../lb/keepalived.ts';

@@ -1,8 +1,8 @@
 import type { Leaving } from '../cluster/leaving.ts';
 import type { BeforeMembership } from '../cluster/members.ts';
 import type { Phase, Step } from '../engine/step.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { balancers, controlPlanes } from '../inventory/select.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { balancers, controlPlanes } from '../topology/select.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { kubeadmReset } from '../kubeadm/reset/kubeadm-reset.ts';
 import { drained, forgotten, memberRemoved, nodeDeleted, type Drain } from '../kubeadm/reset/leave-cluster.ts';

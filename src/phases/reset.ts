@@ -1,6 +1,6 @@
 import type { Phase } from '../engine/step.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
-import { linuxHosts, selects, windowsHosts } from '../inventory/select.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
+import { linuxHosts, selects, windowsHosts } from '../topology/select.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { kubeadmReset } from '../kubeadm/reset/kubeadm-reset.ts';
 import { strayBalancer } from '../lb/removed.ts';

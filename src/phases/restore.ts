@@ -1,6 +1,6 @@
 import type { Phase } from '../engine/step.ts';
 import { prepared, served, serving, started, stopped, swapped, type Restore } from '../etcd/restore.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 
 /** The hosts of a restore: control planes and members of etcd, each once. */
 export const restoreHosts = ({ controls, members }: Pick<Restore, 'controls' | 'members'>): readonly LinuxHost[] => [

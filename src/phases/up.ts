@@ -1,7 +1,7 @@
 import type { BeforeMembership, KeepData } from '../cluster/members.ts';
 import type { Phase } from '../engine/step.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../inventory/select.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../topology/select.ts';
 import { controlPlaneCertificates } from '../kubeadm/control-plane-certificates.ts';
 import { controlPlaneFiles } from '../kubeadm/control-plane-files.ts';
 import { registeredAgain } from '../kubeadm/registered-again.ts';

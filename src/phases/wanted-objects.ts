@@ -1,11 +1,11 @@
-import { kubectl } from '../cluster/kubectl.ts';
+import { kubectl } from '../configuration/kubectl.ts';
 import { acting } from '../cluster/acting.ts';
 import type { Step } from '../engine/step.ts';
 import { objectKey } from '../facts/cluster.ts';
 import { FIELD_MANAGER } from '../facts/ownership.ts';
-import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { KUBEADMS_PROGRAMS } from '../inventory/kubeadms-programs.ts';
-import { windowsHosts } from '../inventory/select.ts';
+import { windowsHosts } from '../topology/select.ts';
 import { record } from '../resources/manifest.ts';
 import { script } from '../templates.ts';
 import { calicoManifest, calicoOperatorManifest } from '../network/calico.ts';

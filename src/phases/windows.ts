@@ -1,6 +1,6 @@
 import type { Phase } from '../engine/step.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { windowsHosts } from '../inventory/select.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { windowsHosts } from '../topology/select.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
 import { undoMayBegin } from '../kubeadm/undo-half-finished.ts';
 import { podsDeleted } from '../kubeadm/registered-again.ts';

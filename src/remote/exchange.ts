@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CommandError, ConnectError } from '../errors.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import type { Channel, ExecResult, Transport } from '../transport/transport.ts';
 import { framed, framedWithInput, unframed, type Wrap } from './frame.ts';

@@ -1,5 +1,5 @@
 import { ConnectError } from '../errors.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import { Secret } from '../shell/secret.ts';
 import { pause as realPause, type Pause } from '../transport/pause.ts';

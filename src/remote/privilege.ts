@@ -1,5 +1,5 @@
 import { ConnectError } from '../errors.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import { framed, withPassword, type Framed, type Wrap } from './frame.ts';

@@ -1,4 +1,4 @@
-import type { Host, LinuxHost, WindowsHost } from '../inventory/inventory.ts';
+import type { Host, LinuxHost, WindowsHost } from '../model/inventory.ts';
 import type { Command, Shell } from '../shell/command.ts';
 import type { Secret } from '../shell/secret.ts';
 

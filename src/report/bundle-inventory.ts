@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Inventory, JsonObject, UserManifest } from '../inventory/inventory.ts';
+import type { Inventory, JsonObject, UserManifest } from '../model/inventory.ts';
 import { Secret } from '../shell/secret.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

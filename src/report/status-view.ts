@@ -1,12 +1,12 @@
 import { apiVersionsText, isMixed } from '../cluster/api-versions.ts';
 import { clusterProblems, type Problem } from '../cluster/health.ts';
 import { expiring, expiringText, renewal, type Expiring } from '../cluster/expiry.ts';
-import { taintText } from '../cluster/taints.ts';
+import { taintText } from '../configuration/taints.ts';
 import { FactError } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { controlPlanes } from '../inventory/select.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { controlPlanes } from '../topology/select.ts';
 import type { Status } from './status.ts';
 
 /** A fact, or what stands for it where it could not be read: `clusterProblems` says so. */

@@ -1,7 +1,7 @@
 import type { Change, Step, Target } from '../engine/step.ts';
 import { CommandError, Refused } from '../errors.ts';
 import { dayOf, endingDay } from '../facts/linux/keyrings.ts';
-import type { PackageRepository } from '../inventory/inventory.ts';
+import type { PackageRepository } from '../model/inventory.ts';
 import { osOf } from '../os/index.ts';
 import type { On } from '../remote/remote.ts';
 import { readKeyFile, type KeyFile } from '../shell/openpgp.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { acting } from '../cluster/acting.ts';
-import { kubectl } from '../cluster/kubectl.ts';
-import { holds } from '../cluster/compare.ts';
+import { kubectl } from '../configuration/kubectl.ts';
+import { holds } from '../configuration/compare.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { objectKey, type ClusterUp } from '../facts/cluster.ts';
 import { FIELD_MANAGER, HASH_ANNOTATION, OWNER_LABEL, RECORD } from '../facts/ownership.ts';
-import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { script } from '../templates.ts';
 
 /** A group of objects that kbuild owns. */

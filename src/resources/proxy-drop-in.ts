@@ -1,5 +1,5 @@
 import type { Step } from '../engine/step.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { file, OURS } from './file.ts';
 
 /** In a unit file `%` begins a specifier, and quotes and backslashes end or escape. */

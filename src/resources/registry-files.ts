@@ -1,7 +1,7 @@
 import { stringify } from 'smol-toml';
 import { OWN_HEADER } from '../facts/linux/own-files.ts';
-import type { RegistrySettings } from '../inventory/inventory.ts';
-import { registryServer } from '../inventory/registries.ts';
+import type { RegistrySettings } from '../model/inventory.ts';
+import { registryServer } from '../topology/registries.ts';
 import { madeOf, type Secret } from '../shell/secret.ts';
 
 function hostsToml({ host, mirrors, ca }: RegistrySettings, caFile: string, authorization?: string): string {

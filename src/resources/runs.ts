@@ -1,5 +1,5 @@
 import type { Change } from '../engine/step.ts';
-import type { LinuxHost, WindowsHost } from '../inventory/inventory.ts';
+import type { LinuxHost, WindowsHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
 
 /** An `apply` that is one command on one host. */

@@ -1,5 +1,5 @@
 import { stringify } from 'smol-toml';
-import type { Inventory, JsonObject } from '../inventory/inventory.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { merged } from '../inventory/merge.ts';
 import { paths } from '../paths.ts';
 import { minorFacts } from '../versions.ts';

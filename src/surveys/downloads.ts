@@ -1,4 +1,4 @@
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import type { Remote } from '../remote/remote.ts';
 import { readKeyFile } from '../shell/openpgp.ts';
 import type { Secret } from '../shell/secret.ts';

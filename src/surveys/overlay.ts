@@ -1,4 +1,4 @@
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import { script } from '../templates.ts';
 import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../inventory/inventory.ts';
+import type { JsonObject } from '../model/inventory.ts';
 import type { Held, Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';

@@ -1,4 +1,4 @@
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import type { Held } from '../remote/remote.ts';
 import { script } from '../templates.ts';
 import { readConnects, readMtus } from './connects.ts';

@@ -1,5 +1,5 @@
 import { CommandError } from '../errors.ts';
-import type { Host, LinuxHost } from '../inventory/inventory.ts';
+import type { Host, LinuxHost } from '../model/inventory.ts';
 import type { Remote } from '../remote/remote.ts';
 
 /** What a survey needs of a host that is connected. */

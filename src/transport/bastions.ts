@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { ConnectError } from '../errors.ts';
-import type { Bastion } from '../inventory/ssh-settings.ts';
+import type { Bastion } from '../model/ssh-settings.ts';
 import { whereOf, type Endpoint } from './endpoint.ts';
 import { slots, type Slots } from './slots.ts';
 

@@ -1,4 +1,4 @@
-import type { Login } from '../inventory/ssh-settings.ts';
+import type { Login } from '../model/ssh-settings.ts';
 
 /** One machine to connect to: a host, or a bastion on the way to it. */
 export interface Endpoint {

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import type { SshSettings } from '../inventory/ssh-settings.ts';
+import type { SshSettings } from '../model/ssh-settings.ts';
 
 /** What `ssh -G` says of a name, keywords in lower case. */
 export type Answer = ReadonlyMap<string, readonly string[]>;

@@ -9,7 +9,7 @@ import ssh2, {
 import { createPrivateKey, sign } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import type { Login } from '../inventory/ssh-settings.ts';
+import type { Login } from '../model/ssh-settings.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 
 /** One way to log in; each counts against the server's MaxAuthTries. */

@@ -1,7 +1,7 @@
 // CommonJS: Node finds no named exports in it.
 import ssh2, { type Client, type ServerHostKeyAlgorithm } from 'ssh2';
 import { ConnectError } from '../errors.ts';
-import type { Host } from '../inventory/inventory.ts';
+import type { Host } from '../model/inventory.ts';
 import { bastions, type Bastions, type Path } from './bastions.ts';
 import { connectError, noCommonAlgorithm } from './connect-error.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -1,5 +1,5 @@
-import { secretYaml } from '../cluster/secret-yaml.ts';
-import { windowsKubeadmJob, windowsResetConfiguration } from '../cluster/windows-kubeadm.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
+import { windowsKubeadmJob, windowsResetConfiguration } from '../configuration/windows-kubeadm.ts';
 import type { Step } from '../engine/step.ts';
 import { windowsPaths } from '../paths.ts';
 import { runsOnWindows } from '../resources/runs.ts';

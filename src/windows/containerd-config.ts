@@ -1,5 +1,5 @@
 import { stringify } from 'smol-toml';
-import type { WindowsHost } from '../inventory/inventory.ts';
+import type { WindowsHost } from '../model/inventory.ts';
 import { windowsPaths } from '../paths.ts';
 import { compareVersions } from '../versions.ts';
 

@@ -1,5 +1,5 @@
 import type { Step, Target } from '../engine/step.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { windowsPaths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { powershell } from '../templates.ts';

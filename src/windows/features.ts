@@ -1,7 +1,7 @@
 import type { Change, Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { hasKubelet } from '../facts/joined.ts';
-import type { WindowsHost } from '../inventory/inventory.ts';
+import type { WindowsHost } from '../model/inventory.ts';
 import { powershell } from '../templates.ts';
 
 /** Windows features that a host needs. */

@@ -1,7 +1,7 @@
 import type { Change, Step } from '../engine/step.ts';
 import type { FirewallRule } from '../facts/windows/network.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { NODE_PORTS, usesVxlan, WINDOWS_VXLAN_PORT } from '../inventory/ports.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { NODE_PORTS, usesVxlan, WINDOWS_VXLAN_PORT } from '../topology/ports.ts';
 import { runsOnWindows } from '../resources/runs.ts';
 import { powershell } from '../templates.ts';
 

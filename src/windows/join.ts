@@ -1,4 +1,4 @@
-import { secretYaml } from '../cluster/secret-yaml.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
 import { mustWait } from '../cluster/undo-waits.ts';
 import {
@@ -6,7 +6,7 @@ import {
   windowsKubeadmJob,
   windowsPatches,
   windowsResetConfiguration,
-} from '../cluster/windows-kubeadm.ts';
+} from '../configuration/windows-kubeadm.ts';
 import { withWorkerJoin, workerJoinText } from '../cluster/worker-join.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';

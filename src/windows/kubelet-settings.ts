@@ -1,7 +1,7 @@
-import { holds } from '../cluster/compare.ts';
-import { editedParts } from '../cluster/settings.ts';
+import { holds } from '../configuration/compare.ts';
+import { editedParts } from '../configuration/settings.ts';
 import { standing } from '../cluster/standing.ts';
-import { windowsOwnKubeletConfig } from '../cluster/windows-kubeadm.ts';
+import { windowsOwnKubeletConfig } from '../configuration/windows-kubeadm.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step } from '../engine/step.ts';
 import { windowsPaths } from '../paths.ts';

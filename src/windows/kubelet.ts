@@ -1,8 +1,8 @@
-import { KUBEADMS_OWN_FLAGS } from '../cluster/kubelet-config.ts';
-import { windowsKubeletArguments, windowsTaints } from '../cluster/windows-kubeadm.ts';
+import { KUBEADMS_OWN_FLAGS } from '../configuration/kubelet-config.ts';
+import { windowsKubeletArguments, windowsTaints } from '../configuration/windows-kubeadm.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
-import type { Argument } from '../inventory/inventory.ts';
+import type { Argument } from '../model/inventory.ts';
 import { mergedArguments } from '../inventory/merge.ts';
 import { windowsPaths } from '../paths.ts';
 import { windowsService, windowsServiceChanges, type WantedWindowsService } from '../resources/windows-service.ts';

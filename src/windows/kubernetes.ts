@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
-import { WINDOWS_CRI_SOCKET } from '../cluster/windows-kubeadm.ts';
+import { WINDOWS_CRI_SOCKET } from '../configuration/windows-kubeadm.ts';
 import type { Step } from '../engine/step.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { windowsPaths } from '../paths.ts';
 import { runsOnWindows } from '../resources/runs.ts';
 import { windowsFile } from '../resources/windows-file.ts';

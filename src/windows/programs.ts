@@ -2,7 +2,7 @@ import { programVersion } from '../cluster/api-versions.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
-import { bypassesProxy } from '../inventory/proxy.ts';
+import { bypassesProxy } from '../topology/proxy.ts';
 import { windowsPaths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { powershell } from '../templates.ts';

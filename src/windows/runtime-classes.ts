@@ -1,5 +1,5 @@
-import type { Inventory, JsonObject } from '../inventory/inventory.ts';
-import { windowsHosts } from '../inventory/select.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
+import { windowsHosts } from '../topology/select.ts';
 import { manifest, type Manifest } from '../resources/manifest.ts';
 
 /** Releases of Windows Server by what their nodes' label `node.kubernetes.io/windows-build` says. */

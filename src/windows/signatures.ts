@@ -1,7 +1,7 @@
 import type { Target } from '../engine/step.ts';
 import { FactError } from '../errors.ts';
 import type { Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { limitations } from './signatures/limitations.ts';
 import { network } from './signatures/network.ts';
 import { node } from './signatures/node.ts';

@@ -1,4 +1,4 @@
-import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import type { LinuxHost } from '../../src/model/inventory.ts';
 import { linuxRemote, type LinuxRemote } from '../../src/remote/linux.ts';
 import { sshDialler } from '../../src/transport/ssh.ts';
 

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { observeLinux as real, type Ask } from '../../src/facts/observe-linux.ts';
-import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import type { LinuxHost } from '../../src/model/inventory.ts';
 import type { ExecResult } from '../../src/transport/transport.ts';
 
 export type { Ask, ObserveTools } from '../../src/facts/observe-linux.ts';

@@ -1,5 +1,5 @@
 import type { ClusterView } from '../../src/facts/cluster.ts';
-import type { Inventory, JsonObject, LinuxHost, WindowsHost } from '../../src/inventory/inventory.ts';
+import type { Inventory, JsonObject, LinuxHost, WindowsHost } from '../../src/model/inventory.ts';
 import type { PodNetwork } from '../../src/surveys/pod-network.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
 import { clusterOf, nodeOf, podOf } from '../fakes/cluster.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FactError } from '../../src/errors.ts';
 import { checks } from '../../src/checks/index.ts';
 import { runChecks, stops } from '../../src/checks/run-checks.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
 import type { FactOverrides } from '../fakes/facts.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { hosts, inventory, linuxHost } from '../fakes/inventory.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { endpoint } from '../../src/checks/endpoint.ts';
 import type { EndpointAnswer } from '../../src/facts/linux/endpoint.ts';
 import type { ClusterView } from '../../src/facts/cluster.ts';
-import type { LoadBalancer } from '../../src/inventory/control-plane.ts';
+import type { LoadBalancer } from '../../src/model/control-plane.ts';
 import { clusterOf } from '../fakes/cluster.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { inventory as inventoryWith, hosts } from '../fakes/inventory.ts';

@@ -5,7 +5,7 @@ import { filledList } from '../../src/cli/flags.ts';
 import { checkSelection } from '../../src/cli/selection.ts';
 import { UsageError } from '../../src/errors.ts';
 import { loadInventory } from '../../src/inventory/load.ts';
-import { selects } from '../../src/inventory/select.ts';
+import { selects } from '../../src/topology/select.ts';
 import { UP_PHASES } from '../../src/phases/names.ts';
 import { up } from '../../src/phases/up.ts';
 import { inventory } from '../fakes/inventory.ts';

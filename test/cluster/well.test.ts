@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ailments, disruptionObstacles } from '../../src/cluster/well.ts';
 import { FactError } from '../../src/errors.ts';
 import type { ClusterUp, ClusterView, MemberView } from '../../src/facts/cluster.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
 import {
   clusterOf,
   cp1,

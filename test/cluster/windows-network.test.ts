@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { windowsNetworkRefusals } from '../../src/cluster/windows-network.ts';
 import { calicoRefusals } from '../../src/cluster/calico-network.ts';
 import { calicoObjects } from '../../src/network/calico.ts';
-import type { Inventory, JsonObject } from '../../src/inventory/inventory.ts';
+import type { Inventory, JsonObject } from '../../src/model/inventory.ts';
 import { flannelObjects } from '../../src/network/flannel.ts';
 import { objectKey } from '../../src/facts/cluster.ts';
 import { windowsNetworkManifest } from '../../src/windows/network/manifest.ts';

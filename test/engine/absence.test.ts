@@ -4,7 +4,7 @@ import { plan } from '../../src/engine/plan.ts';
 import type { Change, Phase, Step } from '../../src/engine/step.ts';
 import { ConnectError } from '../../src/errors.ts';
 import type { Fleet } from '../../src/facts/fleet.ts';
-import type { Host, LinuxHost } from '../../src/inventory/inventory.ts';
+import type { Host, LinuxHost } from '../../src/model/inventory.ts';
 import { up } from '../../src/phases/up.ts';
 import {
   clusterOf,

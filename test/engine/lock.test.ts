@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { lockHosts, refuseLocked } from '../../src/engine/lock.ts';
 import type { LockHolder } from '../../src/engine/lock-holder.ts';
 import { ConnectError, Refused } from '../../src/errors.ts';
-import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import type { LinuxHost } from '../../src/model/inventory.ts';
 import type { Held } from '../../src/remote/remote.ts';
 import { linuxHost } from '../fakes/inventory.ts';
 

@@ -5,7 +5,7 @@ import type { Phase, Step } from '../../src/engine/step.ts';
 import { watch } from '../../src/engine/watch.ts';
 import type { Fleet, Observed } from '../../src/facts/fleet.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { Inventory, LinuxHost, Role } from '../../src/inventory/inventory.ts';
+import type { Inventory, LinuxHost, Role } from '../../src/model/inventory.ts';
 
 /** A world of hosts whose only fact that matters is a set of words, kept in the fact `images`. */
 export interface World {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { etcdDocuments, newCluster } from '../../src/cluster/etcd-config.ts';
-import { changedFixedSettings } from '../../src/cluster/immutable.ts';
-import { clusterConfiguration } from '../../src/cluster/kubeadm-config.ts';
+import { etcdDocuments, newCluster } from '../../src/configuration/etcd-config.ts';
+import { changedFixedSettings } from '../../src/configuration/immutable.ts';
+import { clusterConfiguration } from '../../src/configuration/kubeadm-config.ts';
 import { memberHost } from '../../src/cluster/member-host.ts';
 import { removalRefusals } from '../../src/cluster/removal-refusals.ts';
 import { leavingOf } from '../../src/cluster/leaving.ts';
@@ -20,8 +20,8 @@ import type { ClusterView, EtcdState, MemberView } from '../../src/facts/cluster
 import type { FileState } from '../../src/facts/linux/files.ts';
 import { etcdPki, type EtcdPki } from '../../src/facts/linux/etcd-pki.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { LinuxHost } from '../../src/inventory/inventory.ts';
-import { listeningPorts } from '../../src/inventory/ports.ts';
+import type { LinuxHost } from '../../src/model/inventory.ts';
+import { listeningPorts } from '../../src/topology/ports.ts';
 import { undoHalfFinished } from '../../src/kubeadm/undo-half-finished.ts';
 import { paths } from '../../src/paths.ts';
 import { clusterOf, cp1, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, nodeOf, targetOf } from '../fakes/cluster.ts'; // prettier-ignore

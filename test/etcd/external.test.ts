@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clusterConfiguration } from '../../src/cluster/kubeadm-config.ts';
+import { clusterConfiguration } from '../../src/configuration/kubeadm-config.ts';
 import { externalEtcd } from '../../src/etcd/external.ts';
 import { externalEtcd as probe, type EtcdEndpoint } from '../../src/facts/linux/external-etcd.ts';
 import { Secret } from '../../src/shell/secret.ts';

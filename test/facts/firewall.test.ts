@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { firewall } from '../../src/facts/linux/firewall.ts';
-import { linuxHosts } from '../../src/inventory/select.ts';
+import { linuxHosts } from '../../src/topology/select.ts';
 import { factsOf } from '../fakes/facts.ts';
 import { inventory } from '../fakes/inventory.ts';
 

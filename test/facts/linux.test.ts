@@ -4,7 +4,7 @@ import { hostsBlock, staticHostname } from '../../src/facts/linux/names.ts';
 import { brokenPackages, packages } from '../../src/facts/linux/packages.ts';
 import { cgroupDriverInUse, runtimeConfig } from '../../src/facts/linux/runtime.ts';
 import { fstabSwaps, swaps, swapUnits } from '../../src/facts/linux/swap.ts';
-import { linuxHosts } from '../../src/inventory/select.ts';
+import { linuxHosts } from '../../src/topology/select.ts';
 import { factsOf } from '../fakes/facts.ts';
 import { inventory } from '../fakes/inventory.ts';
 

@@ -6,7 +6,7 @@ import { parallelFramedScript } from '../../src/facts/framed-script.ts';
 import { parsePods } from '../../src/facts/cluster-objects.ts';
 import { observeCluster } from '../../src/facts/observe-cluster.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import type { LinuxHost } from '../../src/model/inventory.ts';
 import { flannelObjects } from '../../src/network/flannel.ts';
 import { sh } from '../../src/shell/sh.ts';
 import type { ExecResult } from '../../src/transport/transport.ts';

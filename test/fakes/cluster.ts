@@ -1,7 +1,7 @@
 import type { ClusterUp, ClusterView, NodeView, PodView } from '../../src/facts/cluster.ts';
 import type { Fleet, Kinds } from '../../src/facts/fleet.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { Inventory, LinuxHost, PackageRepository } from '../../src/inventory/inventory.ts';
+import type { Inventory, LinuxHost, PackageRepository } from '../../src/model/inventory.ts';
 
 const repository: PackageRepository = {
   url: 'https://packages.example/deb/',

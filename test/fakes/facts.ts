@@ -6,7 +6,7 @@ import { factsFrom } from '../../src/facts/probe.ts';
 import { watchedPaths, watchedUnits } from '../../src/facts/watched.ts';
 import type { FileState } from '../../src/facts/linux/files.ts';
 import type { ServiceState } from '../../src/facts/linux/services.ts';
-import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
+import type { Inventory, LinuxHost } from '../../src/model/inventory.ts';
 
 const read = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../fixtures/linux/${name}.txt`, import.meta.url)), 'utf8');

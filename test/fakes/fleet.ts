@@ -1,8 +1,8 @@
 import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Fleet } from '../../src/facts/fleet.ts';
 import { ConnectError } from '../../src/errors.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
-import { linuxHosts, windowsHosts } from '../../src/inventory/select.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
+import { linuxHosts, windowsHosts } from '../../src/topology/select.ts';
 import { facts, type FactOverrides, type Fixture, type RawAnswers } from './facts.ts';
 import { inventory as anInventory } from './inventory.ts';
 import { windowsFacts, type MachineChange } from './windows.ts';

@@ -1,4 +1,4 @@
-import type { Inventory, LinuxHost, WindowsHost } from '../../src/inventory/inventory.ts';
+import type { Inventory, LinuxHost, WindowsHost } from '../../src/model/inventory.ts';
 
 /** A Linux host; a worker at 10.0.0.21 unless told. */
 export const linuxHost = (name: string, overrides: Partial<Omit<LinuxHost, 'name' | 'os'>> = {}): LinuxHost => ({

@@ -1,4 +1,4 @@
-import type { Host } from '../../src/inventory/inventory.ts';
+import type { Host } from '../../src/model/inventory.ts';
 import type { On, Remote } from '../../src/remote/remote.ts';
 import type { Command } from '../../src/shell/command.ts';
 import { Secret, revealed } from '../../src/shell/secret.ts';

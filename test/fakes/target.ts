@@ -1,6 +1,6 @@
 import type { Target } from '../../src/engine/step.ts';
 import { linuxFacts } from '../../src/facts/fleet.ts';
-import { linuxHosts } from '../../src/inventory/select.ts';
+import { linuxHosts } from '../../src/topology/select.ts';
 import { fleet, type FleetOverrides } from './fleet.ts';
 import type { FactOverrides } from './facts.ts';
 import { inventory as anInventory } from './inventory.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { factsFrom, type Answer } from '../../src/facts/probe.ts';
 import { windowsProbes, type WindowsFacts } from '../../src/facts/windows.ts';
-import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';
+import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
 import type { Remote } from '../../src/remote/remote.ts';
 import type { Command } from '../../src/shell/command.ts';
 import { decodePayload, type Payload } from '../../src/shell/powershell.ts';

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { slowLogin } from '../../src/checks/slow-login.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import { observeLinux } from '../../src/facts/observe-linux.ts';
-import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import type { LinuxHost } from '../../src/model/inventory.ts';
 import { linuxRemote, type LinuxRemote } from '../../src/remote/linux.ts';
 import { sh } from '../../src/shell/sh.ts';
 import { dialSsh, sshDialler } from '../../src/transport/ssh.ts';

@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Host } from '../../src/inventory/inventory.ts';
-import type { SshSettings } from '../../src/inventory/ssh-settings.ts';
+import type { Host } from '../../src/model/inventory.ts';
+import type { SshSettings } from '../../src/model/ssh-settings.ts';
 import { opensshDialler, type OpensshOptions } from '../../src/transport/openssh/dialler.ts';
 import { pause, type Pause } from '../../src/transport/pause.ts';
 import { sshConfig } from '../../src/transport/ssh-config.ts';

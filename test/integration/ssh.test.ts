@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Host } from '../../src/inventory/inventory.ts';
+import type { Host } from '../../src/model/inventory.ts';
 import { CommandError } from '../../src/errors.ts';
 import { linuxRemote, type LinuxRemote, type LinuxRemoteOptions } from '../../src/remote/linux.ts';
 import { revealed, Secret } from '../../src/shell/secret.ts';

@@ -11,7 +11,7 @@ import type { Run } from '../../src/cli/run.ts';
 import type { Event } from '../../src/engine/event.ts';
 import { lockHosts, whoHolds } from '../../src/engine/lock.ts';
 import { NotConverged } from '../../src/errors.ts';
-import type { Host, Inventory } from '../../src/inventory/inventory.ts';
+import type { Host, Inventory } from '../../src/model/inventory.ts';
 import { masker } from '../../src/report/mask.ts';
 import { inventory as inventoryOf } from '../fakes/inventory.ts';
 import { startSshd } from './sshd.ts';

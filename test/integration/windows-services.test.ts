@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Phase } from '../../src/engine/step.ts';
 import { networkPrograms } from '../../src/inventory/network-programs.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
 import { reset } from '../../src/phases/reset.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';

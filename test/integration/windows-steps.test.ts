@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Phase } from '../../src/engine/step.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
 import { reset } from '../../src/phases/reset.ts';
 import { releases } from '../windows/host/internet.ts';
 import { filesOf, leftovers } from '../windows/host/machine.ts';

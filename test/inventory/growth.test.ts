@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { InventoryError } from '../../src/errors.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
 import { loadInventory } from '../../src/inventory/load.ts';
-import { balancers } from '../../src/inventory/select.ts';
+import { balancers } from '../../src/topology/select.ts';
 import { skeleton } from '../../src/inventory/skeleton.ts';
 import { localSources } from '../../src/inventory/sources.ts';
 

@@ -1,5 +1,5 @@
 import { InventoryError, type Problem } from '../../src/errors.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
 import { loadInventory, type Loaded } from '../../src/inventory/load.ts';
 import { localSources, type Sources } from '../../src/inventory/sources.ts';
 

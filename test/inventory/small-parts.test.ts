@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { merged, mergedArguments } from '../../src/inventory/merge.ts';
 import { nearest } from '../../src/inventory/nearest.ts';
 import { showPath } from '../../src/inventory/path.ts';
-import { listeningPorts } from '../../src/inventory/ports.ts';
+import { listeningPorts } from '../../src/topology/ports.ts';
 import { inventoryJsonSchema } from '../../src/inventory/schema.ts';
 import { compareVersions, containerdSupports, minorFacts, supportedMinors } from '../../src/versions.ts';
 import { inventory, linuxHost } from '../fakes/inventory.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withUploadedCertificates } from '../../src/cluster/certificate-key.ts';
+import { withUploadedCertificates } from '../../src/configuration/certificate-key.ts';
 import { Refused } from '../../src/errors.ts';
 import type { MemberView } from '../../src/facts/cluster.ts';
 import { kubeadmInit } from '../../src/kubeadm/init.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { joinConfiguration } from '../../src/cluster/kubeadm-config.ts';
-import { kubeadmJob } from '../../src/cluster/kubeadm-job.ts';
-import { ownAuthorityFiles } from '../../src/cluster/shared-certificates.ts';
-import { leavesOf } from '../../src/cluster/signed-certificates.ts';
+import { joinConfiguration } from '../../src/configuration/kubeadm-config.ts';
+import { kubeadmJob } from '../../src/configuration/kubeadm-job.ts';
+import { ownAuthorityFiles } from '../../src/configuration/shared-certificates.ts';
+import { leavesOf } from '../../src/configuration/signed-certificates.ts';
 import { parseKubeletRequests } from '../../src/facts/kubelet-requests.ts';
 import { controlPlaneCertificates } from '../../src/kubeadm/control-plane-certificates.ts';
 import { kubeletRequests } from '../../src/kubeadm/kubelet-requests.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NodeView } from '../../src/facts/cluster.ts';
-import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import type { LinuxHost } from '../../src/model/inventory.ts';
 import { labelsAndTaints } from '../../src/kubeadm/labels-taints.ts';
 import {
   clusterOf,

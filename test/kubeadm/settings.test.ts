@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { hostPatches } from '../../src/cluster/kubelet-config.ts';
-import { settingsOf } from '../../src/cluster/settings.ts';
+import { hostPatches } from '../../src/configuration/kubelet-config.ts';
+import { settingsOf } from '../../src/configuration/settings.ts';
 import { Refused } from '../../src/errors.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { Inventory, JsonObject } from '../../src/inventory/inventory.ts';
+import type { Inventory, JsonObject } from '../../src/model/inventory.ts';
 import { kubeletSettings } from '../../src/kubeadm/kubelet-settings.ts';
 import { kubeadmPatches } from '../../src/kubeadm/patches.ts';
 import { kubeadmSettings } from '../../src/kubeadm/settings.ts';

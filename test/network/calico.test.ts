@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { toYaml } from '../../src/cluster/secret-yaml.ts';
-import type { Calico, Inventory, UserManifest } from '../../src/inventory/inventory.ts';
-import { listeningPorts } from '../../src/inventory/ports.ts';
+import { toYaml } from '../../src/configuration/secret-yaml.ts';
+import type { Calico, Inventory, UserManifest } from '../../src/model/inventory.ts';
+import { listeningPorts } from '../../src/topology/ports.ts';
 import { calicoManifest, calicoOperatorManifest } from '../../src/network/calico.ts';
 import { up } from '../../src/phases/up.ts';
 import { observedObjects } from '../../src/phases/wanted-objects.ts';

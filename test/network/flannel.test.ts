@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { toYaml } from '../../src/cluster/secret-yaml.ts';
+import { toYaml } from '../../src/configuration/secret-yaml.ts';
 import { flannelManifest, flannelObjects } from '../../src/network/flannel.ts';
-import { listeningPorts } from '../../src/inventory/ports.ts';
+import { listeningPorts } from '../../src/topology/ports.ts';
 import { inventoryOf, w1 } from '../fakes/cluster.ts';
 
 const inventory = inventoryOf();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Step } from '../../src/engine/step.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
 import { kubernetesPackages } from '../../src/node/kubernetes-packages.ts';
 import { prepare } from '../../src/node/prepare.ts';
 import { containerd } from '../../src/runtime/containerd.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { FileState } from '../../src/facts/linux/files.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
 import { haproxyConfig } from '../../src/lb/haproxy.ts';
 import { paths } from '../../src/paths.ts';
 import { remove } from '../../src/phases/remove.ts';

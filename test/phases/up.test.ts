@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { groups } from '../../src/engine/converge.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
 import { up } from '../../src/phases/up.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { cp1, hostOf, inventoryOf } from '../fakes/cluster.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { objectKey, type ClusterView } from '../../src/facts/cluster.ts';
-import type { Inventory, JsonObject } from '../../src/inventory/inventory.ts';
+import type { Inventory, JsonObject } from '../../src/model/inventory.ts';
 import { flannel, flannelObjects } from '../../src/network/flannel.ts';
 import { userManifests } from '../../src/network/user-manifests.ts';
 import { unwantedObjects, wantedObjects } from '../../src/phases/wanted-objects.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/inventory/inventory.ts';
+import type { JsonObject } from '../../src/model/inventory.ts';
 import { podNetwork, readPodConnects } from '../../src/surveys/pod-network.ts';
 import { expired, podSpace, type PodSpace } from '../../src/surveys/pod-space.ts';
 import { complaints, podsSeen, type PodSeen } from '../../src/surveys/pods-seen.ts';

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Bastion } from '../../src/inventory/ssh-settings.ts';
+import type { Bastion } from '../../src/model/ssh-settings.ts';
 import { bastions, type Path } from '../../src/transport/bastions.ts';
 
 const hop = (how: Partial<Bastion> = {}): Bastion => ({

@@ -1,7 +1,7 @@
 /** Simulated fleets of the test that runs, closed when it ends. */
 import { afterEach } from 'vitest';
 import type { Phase } from '../../src/engine/step.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
 import { windowsPhases } from '../../src/phases/windows.ts';
 import { simulatedFleet, type SimulatedFleet, type SimulatedOptions } from './simulated-fleet.ts';
 

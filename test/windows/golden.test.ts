@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { toYaml } from '../../src/cluster/secret-yaml.ts';
+import { toYaml } from '../../src/configuration/secret-yaml.ts';
 import { RELEASES, runtimeClassManifest } from '../../src/windows/runtime-classes.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toYaml } from '../../src/cluster/secret-yaml.ts';
+import { toYaml } from '../../src/configuration/secret-yaml.ts';
 import { windowsCniConfig } from '../../src/windows/network/cni-config.ts';
 import { windowsNetworkManifest } from '../../src/windows/network/manifest.ts';
 import { wantedObjects } from '../../src/phases/wanted-objects.ts';

@@ -7,7 +7,7 @@ import { CONTENT, selftestObjects } from '../../src/windows/selftest/objects.ts'
 import type { Row } from '../../src/windows/selftest/outcome.ts';
 import { selftestPlan } from '../../src/windows/selftest/plan.ts';
 import { selftest } from '../../src/windows/selftest/selftest.ts';
-import type { JsonObject } from '../../src/inventory/inventory.ts';
+import type { JsonObject } from '../../src/model/inventory.ts';
 import { clusterOf, nodeOf } from '../fakes/cluster.ts';
 
 const linux = (name: string, taints: Parameters<typeof nodeOf>[0]['taints'] = []) =>

@@ -8,7 +8,7 @@ import { watch, type Watch } from '../../src/engine/watch.ts';
 import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Observed } from '../../src/facts/fleet.ts';
 import { observeWindows } from '../../src/facts/observe-windows.ts';
-import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';
+import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
 import type { On } from '../../src/remote/remote.ts';
 import { windowsRemote, type WindowsRemote } from '../../src/remote/windows/windows-remote.ts';
 import { dialSsh } from '../../src/transport/ssh.ts';

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { Step, Target } from '../../src/engine/step.ts';
-import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';
+import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
 import type { ClusterView } from '../../src/facts/cluster.ts';
 import { remove } from '../../src/phases/remove.ts';
 import { reset } from '../../src/phases/reset.ts';
 import { windowsPhases } from '../../src/phases/windows.ts';
 import type { On } from '../../src/remote/remote.ts';
-import { toYaml } from '../../src/cluster/secret-yaml.ts';
+import { toYaml } from '../../src/configuration/secret-yaml.ts';
 import {
   windowsJoinConfiguration,
   windowsPatches,
   windowsResetConfiguration,
-} from '../../src/cluster/windows-kubeadm.ts';
+} from '../../src/configuration/windows-kubeadm.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { windowsContainerdConfig } from '../../src/windows/containerd-config.ts';
 import { clusterOf, cp1, inventoryOf, joinedControlPlane, nodeOf, podOf } from '../fakes/cluster.ts';

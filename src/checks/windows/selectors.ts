@@ -1,7 +1,7 @@
 import { objectKey } from '../../facts/cluster.ts';
 import { KUBEADMS_PROGRAMS } from '../../inventory/kubeadms-programs.ts';
-import type { JsonObject } from '../../inventory/inventory.ts';
-import { windowsHosts } from '../../inventory/select.ts';
+import type { JsonObject } from '../../model/inventory.ts';
+import { windowsHosts } from '../../topology/select.ts';
 import type { Check } from '../check.ts';
 
 interface Workload {

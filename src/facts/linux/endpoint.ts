@@ -1,6 +1,6 @@
-import { endpointHost } from '../../inventory/api-server.ts';
-import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
-import { balancers, controlPlanes, kubernetesHosts } from '../../inventory/select.ts';
+import { endpointHost } from '../../topology/api-server.ts';
+import type { Inventory, LinuxHost } from '../../model/inventory.ts';
+import { balancers, controlPlanes, kubernetesHosts } from '../../topology/select.ts';
 import { sh } from '../../shell/sh.ts';
 import { probe } from '../probe.ts';
 

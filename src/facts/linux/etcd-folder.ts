@@ -1,5 +1,5 @@
-import { etcdFolderOf } from '../../inventory/etcd-folder.ts';
-import type { Inventory } from '../../inventory/inventory.ts';
+import { etcdFolderOf } from '../../topology/etcd-folder.ts';
+import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import type { Command } from '../../shell/command.ts';
 import { sh } from '../../shell/sh.ts';

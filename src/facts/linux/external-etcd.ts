@@ -1,4 +1,4 @@
-import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
+import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { sh } from '../../shell/sh.ts';
 import { probe } from '../probe.ts';

@@ -1,4 +1,4 @@
-import { ALL_PORTS, type Opening } from '../../inventory/openings.ts';
+import { ALL_PORTS, type Opening } from '../../topology/openings.ts';
 import { lines } from '../probe.ts';
 import { OUR_NAME, portRange, type Allowed, type Firewall } from './firewall-rules.ts';
 

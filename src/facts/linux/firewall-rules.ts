@@ -1,4 +1,4 @@
-import type { Opening } from '../../inventory/openings.ts';
+import type { Opening } from '../../topology/openings.ts';
 
 /** An opening that a firewall has. */
 export interface Allowed extends Opening {

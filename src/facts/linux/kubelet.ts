@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import type { JsonObject } from '../../inventory/inventory.ts';
+import type { JsonObject } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { sh } from '../../shell/sh.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import type { Inventory } from '../../inventory/inventory.ts';
+import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { sh } from '../../shell/sh.ts';

@@ -1,4 +1,4 @@
-import type { Inventory } from '../../inventory/inventory.ts';
+import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { sh } from '../../shell/sh.ts';
 import { lines, probe } from '../probe.ts';

@@ -1,5 +1,5 @@
 import { sh } from '../../shell/sh.ts';
-import type { Inventory } from '../../inventory/inventory.ts';
+import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { lines, probe } from '../probe.ts';
 import { withEtcdFolder } from './etcd-folder.ts';

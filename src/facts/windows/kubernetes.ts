@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { JsonObject } from '../../inventory/inventory.ts';
+import type { JsonObject } from '../../model/inventory.ts';
 import { windowsPaths } from '../../paths.ts';
 import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { powershell } from '../../templates.ts';

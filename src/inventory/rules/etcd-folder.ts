@@ -1,4 +1,4 @@
-import type { JsonObject } from '../inventory.ts';
+import type { JsonObject } from '../../model/inventory.ts';
 import { problem, type Rule, type Violation } from './rule.ts';
 
 const PATH = ['kubeadm', 'cluster', 'etcd', 'local'] as const;

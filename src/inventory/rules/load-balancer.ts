@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type { InventoryFile } from '../schema.ts';
-import { overlap } from '../subnets.ts';
+import { overlap } from '../../topology/subnets.ts';
 import { bindPort } from './bind-port.ts';
 import { internalAddressOf } from './hosts.ts';
 import { problem, type Rule, type Violation } from './rule.ts';

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { InventoryFile } from '../schema.ts';
-import { overlap } from '../subnets.ts';
+import { overlap } from '../../topology/subnets.ts';
 import { internalAddressOf } from './hosts.ts';
 import { problem, warning, type Rule, type Violation } from './rule.ts';
 

@@ -1,7 +1,7 @@
 import { networkPrograms } from '../network-programs.ts';
 import type { InventoryFile } from '../schema.ts';
 import { windowsOf } from '../windows.ts';
-import type { WindowsSettings } from '../windows-settings.ts';
+import type { WindowsSettings } from '../../model/windows-settings.ts';
 import { problem, warning, type Rule, type Violation } from './rule.ts';
 
 /** NetBIOS cuts longer names of Windows machines off. */

@@ -1,8 +1,8 @@
 import type { Step } from '../../engine/step.ts';
 import type { LinuxFacts } from '../../facts/linux.ts';
 import { HOSTS_BEGIN, HOSTS_END } from '../../facts/linux/names.ts';
-import type { Inventory } from '../../inventory/inventory.ts';
-import { overlap } from '../../inventory/subnets.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import { overlap } from '../../topology/subnets.ts';
 import { osOf } from '../../os/index.ts';
 import { paths } from '../../paths.ts';
 import { runs } from '../../resources/runs.ts';

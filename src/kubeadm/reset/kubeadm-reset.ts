@@ -1,6 +1,6 @@
-import { resetConfiguration } from '../../cluster/kubeadm-config.ts';
-import { kubeadmJob } from '../../cluster/kubeadm-job.ts';
-import { secretYaml } from '../../cluster/secret-yaml.ts';
+import { resetConfiguration } from '../../configuration/kubeadm-config.ts';
+import { kubeadmJob } from '../../configuration/kubeadm-job.ts';
+import { secretYaml } from '../../configuration/secret-yaml.ts';
 import type { Step } from '../../engine/step.ts';
 
 /** Nothing of kubeadm and the kubelet is left on the host: no credentials, manifests, etcd data, containers and mounts. */

@@ -1,5 +1,5 @@
 import { acting } from '../../cluster/acting.ts';
-import { kubectl } from '../../cluster/kubectl.ts';
+import { kubectl } from '../../configuration/kubectl.ts';
 import type { Leaving } from '../../cluster/leaving.ts';
 import { memberHost } from '../../cluster/member-host.ts';
 import { membersOf, removeMembers, type BeforeMembership } from '../../cluster/members.ts';
@@ -8,7 +8,7 @@ import type { Change, Step, Target } from '../../engine/step.ts';
 import { CommandError, Refused } from '../../errors.ts';
 import type { NodeView } from '../../facts/cluster.ts';
 import type { Fleet } from '../../facts/fleet.ts';
-import type { Inventory } from '../../inventory/inventory.ts';
+import type { Inventory } from '../../model/inventory.ts';
 import { runs } from '../../resources/runs.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';

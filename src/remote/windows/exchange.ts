@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CommandError, ConnectError } from '../../errors.ts';
-import type { WindowsHost } from '../../inventory/inventory.ts';
+import type { WindowsHost } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
 import { encodedCommand, hasBegun, readableErrors, resultsIn } from '../../shell/powershell.ts';
 import { windowsBootstrap } from '../../templates.ts';

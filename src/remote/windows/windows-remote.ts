@@ -1,4 +1,4 @@
-import type { WindowsHost } from '../../inventory/inventory.ts';
+import type { WindowsHost } from '../../model/inventory.ts';
 import { ConnectError, NoAnswer } from '../../errors.ts';
 import type { Command } from '../../shell/command.ts';
 import { Secret } from '../../shell/secret.ts';

@@ -1,5 +1,5 @@
-import type { Host } from '../../inventory/inventory.ts';
-import type { Login, SshSettings } from '../../inventory/ssh-settings.ts';
+import type { Host } from '../../model/inventory.ts';
+import type { Login, SshSettings } from '../../model/ssh-settings.ts';
 import type { HostKeyPolicy } from '../host-key-guard.ts';
 
 /** How the configuration of one connection is made. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Host } from '../../inventory/inventory.ts';
+import type { Host } from '../../model/inventory.ts';
 import { whereOf } from '../endpoint.ts';
 import type { HostKeyPolicy } from '../host-key-guard.ts';
 import { overLinks } from '../over-link.ts';

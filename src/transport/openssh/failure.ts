@@ -1,5 +1,5 @@
 import { ConnectError } from '../../errors.ts';
-import type { Host } from '../../inventory/inventory.ts';
+import type { Host } from '../../model/inventory.ts';
 import { whereOf } from '../endpoint.ts';
 
 interface Kind {

@@ -1,4 +1,4 @@
-import type { Inventory, JsonObject } from '../../inventory/inventory.ts';
+import type { Inventory, JsonObject } from '../../model/inventory.ts';
 import { hnsNetwork } from './hns-network.ts';
 
 /** What only the host knows about its network. */

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import type { Step } from '../../engine/step.ts';
 import { Refused } from '../../errors.ts';
 import type { WindowsFacts } from '../../facts/windows.ts';
-import type { WindowsHost } from '../../inventory/inventory.ts';
+import type { WindowsHost } from '../../model/inventory.ts';
 import { windowsFileChanges } from '../../resources/windows-file.ts';
 import { windowsPaths } from '../../paths.ts';
 import { windowsCniConfig, type ManagementNetwork } from './cni-config.ts';

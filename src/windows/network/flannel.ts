@@ -1,5 +1,5 @@
-import { endpointHost } from '../../inventory/api-server.ts';
-import type { Inventory, JsonObject, WindowsFlannel } from '../../inventory/inventory.ts';
+import { endpointHost } from '../../topology/api-server.ts';
+import type { Inventory, JsonObject, WindowsFlannel } from '../../model/inventory.ts';
 import { windowsPaths } from '../../paths.ts';
 import { podScript } from '../../templates.ts';
 import { field, hostProcessDaemon, IMAGE_ROOT, powershellFile, SCRIPTS, values } from './host-pods.ts';

@@ -1,4 +1,4 @@
-import { flannelNetConf } from '../../cluster/flannel-net-conf.ts';
+import { flannelNetConf } from '../../configuration/flannel-net-conf.ts';
 import type { Step, Target } from '../../engine/step.ts';
 import { windowsPaths } from '../../paths.ts';
 import type { On } from '../../remote/remote.ts';

@@ -1,4 +1,4 @@
-import type { Inventory } from '../../inventory/inventory.ts';
+import type { Inventory } from '../../model/inventory.ts';
 
 /** The HNS network that the network plugin makes on Windows hosts. */
 export function hnsNetwork({ network: { plugin, flannel } }: Inventory): string {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../inventory/inventory.ts';
+import type { JsonObject } from '../../model/inventory.ts';
 
 /** Where a HostProcess container of containerd 1.7 and later finds the files of its image. */
 export const IMAGE_ROOT = 'C:\\hpc';

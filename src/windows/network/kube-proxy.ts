@@ -1,4 +1,4 @@
-import type { Inventory, JsonObject, WindowsNetwork } from '../../inventory/inventory.ts';
+import type { Inventory, JsonObject, WindowsNetwork } from '../../model/inventory.ts';
 import { windowsPaths } from '../../paths.ts';
 import { podScript } from '../../templates.ts';
 import { hnsNetwork } from './hns-network.ts';

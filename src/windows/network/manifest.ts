@@ -1,4 +1,4 @@
-import type { Inventory } from '../../inventory/inventory.ts';
+import type { Inventory } from '../../model/inventory.ts';
 import { manifest, type Manifest } from '../../resources/manifest.ts';
 import { windowsFlannelObjects } from './flannel.ts';
 import { windowsKubeProxyObjects } from './kube-proxy.ts';

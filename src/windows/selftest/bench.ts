@@ -1,5 +1,5 @@
-import { kubectl } from '../../cluster/kubectl.ts';
-import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
+import { kubectl } from '../../configuration/kubectl.ts';
+import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import type { Remote } from '../../remote/remote.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../inventory/inventory.ts';
+import type { JsonObject } from '../../model/inventory.ts';
 import type { NodeView } from '../../facts/cluster.ts';
 import { RELEASES } from '../runtime-classes.ts';
 import type { Group, SelftestPlan } from './plan.ts';

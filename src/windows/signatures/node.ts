@@ -1,5 +1,5 @@
 import type { WindowsFacts } from '../../facts/windows.ts';
-import type { Inventory } from '../../inventory/inventory.ts';
+import type { Inventory } from '../../model/inventory.ts';
 import type { WindowsSignature } from './signature.ts';
 
 const needed = ({ network }: Inventory): readonly string[] => [

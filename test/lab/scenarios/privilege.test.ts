@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LinuxHost } from '../../../src/inventory/inventory.ts';
+import type { LinuxHost } from '../../../src/model/inventory.ts';
 import { linuxRemote, type LinuxRemote } from '../../../src/remote/linux.ts';
 import { Secret } from '../../../src/shell/secret.ts';
 import { sh } from '../../../src/shell/sh.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import ssh2, { type Connection, type ServerChannel } from 'ssh2';
-import type { WindowsHost } from '../../../src/inventory/inventory.ts';
+import type { WindowsHost } from '../../../src/model/inventory.ts';
 import { windowsHost } from '../../fakes/inventory.ts';
 import { loadAnswers } from './answers.ts';
 import { invocation, type DefaultShell } from './default-shell.ts';

@@ -1,0 +1,69 @@
+import type { JsonObject } from '../model/inventory.ts';
+import { Secret } from '../shell/secret.ts';
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
+
+/** What several objects have in common, key by key; lists count as one value. */
+export function common(objects: readonly JsonObject[]): JsonObject {
+  const [first, ...others] = objects;
+  if (first === undefined) return {};
+  return Object.fromEntries(
+    Object.entries(first).flatMap(([key, value]) => {
+      if (!others.every((other) => Object.hasOwn(other, key))) return [];
+      const values = others.map((other) => other[key]);
+      if (isObject(value) && values.every(isObject)) return [[key, common([value, ...values])]];
+      return values.every((other) => same(other, value)) ? [[key, value]] : [];
+    }),
+  );
+}
+
+/** What `whole` says beyond `part`, as a JSON merge patch that makes `whole` of `part`. `part` must not have keys of its own. */
+export function beyond(whole: JsonObject, part: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(whole).flatMap(([key, value]) => {
+      const known = part[key];
+      if (isObject(value) && isObject(known)) {
+        const inner = beyond(value, known);
+        return Object.keys(inner).length === 0 ? [] : [[key, inner]];
+      }
+      return same(value, known) ? [] : [[key, value]];
+    }),
+  );
+}
+
+/** Structural equality of JSON values; the order of keys does not matter. */
+export function same(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => same(item, b[index]));
+  if (isObject(a) && isObject(b)) {
+    const keys = Object.keys(a);
+    return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]));
+  }
+  return a === b;
+}
+
+/**
+ * True when every setting of `desired` is in `live`, which may say more. An empty object, list or string and a missing
+ * key are the same: Go leaves empty fields out. `false` and `0` must be there: a default may say otherwise.
+ */
+export function holds(desired: unknown, live: unknown): boolean {
+  if (live === undefined || live === null) return isEmpty(desired);
+  if (Array.isArray(desired)) {
+    return (
+      Array.isArray(live) &&
+      live.length === desired.length &&
+      desired.every((item, index) => holds(item, live[index] as unknown))
+    );
+  }
+  if (isObject(desired))
+    return isObject(live) && Object.entries(desired).every(([key, value]) => holds(value, live[key]));
+  return desired === live;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isObject(value) && Object.values(value).every(isEmpty));

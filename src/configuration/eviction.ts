@@ -1,0 +1,49 @@
+import type { Host } from '../model/inventory.ts';
+
+/** Signals of the kubelet that are about disks. `nodefs`: /var/lib/kubelet; `imagefs`: the runtime's folder. */
+export type DiskSignal = 'nodefs.available' | 'nodefs.inodesFree' | 'imagefs.available' | 'imagefs.inodesFree';
+
+/** The kubelet's defaults on Linux (pkg/kubelet/eviction/defaults_linux.go). */
+const DEFAULTS: Readonly<Record<DiskSignal, string>> = {
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+  'imagefs.available': '15%',
+  'imagefs.inodesFree': '5%',
+};
+
+const UNITS: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((unit, i) => [unit, 1024 ** (i + 1)])),
+  ...Object.fromEntries(['k', 'M', 'G', 'T', 'P', 'E'].map((unit, i) => [unit, 1000 ** (i + 1)])),
+  '': 1,
+  m: 0.001,
+};
+
+/** A threshold, `10%` or a Kubernetes quantity, as an amount of `total`; 0 for one that is none: the kubelet says so itself. */
+export function thresholdOf(text: string, total: number): number {
+  const share = /^(\d+(?:\.\d+)?)%$/.exec(text)?.[1];
+  if (share !== undefined) return (Number(share) / 100) * total;
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?(?:[eE]\d+)?)([A-Za-z]*)$/.exec(text) ?? [];
+  return amount === undefined ? 0 : Number(amount) * (UNITS[unit] ?? 0);
+}
+
+/** `--eviction-hard=nodefs.available<5%,…` */
+const ofArgument = (value: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    value.split(',').flatMap((one) => {
+      const [signal, threshold] = one.split('<');
+      return signal === undefined || threshold === undefined ? [] : [[signal.trim(), threshold.trim()]];
+    }),
+  );
+
+/**
+ * Below which a host's kubelet sets DiskPressure, by signal. Where the inventory sets `evictionHard`, the defaults of signals
+ * that it leaves out are gone too, unless `mergeDefaultEvictionSettings`. The argument wins over the configuration.
+ */
+export function evictionThresholds({ kubelet }: Pick<Host, 'kubelet'>): Readonly<Partial<Record<DiskSignal, string>>> {
+  const argument = kubelet.extraArgs.findLast(({ name }) => name === 'eviction-hard');
+  const config = kubelet.config['evictionHard'] as Readonly<Record<string, unknown>> | null | undefined;
+  const set = argument === undefined ? config : ofArgument(argument.value);
+  if (set === undefined || set === null) return DEFAULTS;
+  const own = Object.fromEntries(Object.entries(set).map(([signal, value]) => [signal, String(value)]));
+  return kubelet.config['mergeDefaultEvictionSettings'] === true ? { ...DEFAULTS, ...own } : own;
+}

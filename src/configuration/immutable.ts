@@ -1,0 +1,48 @@
+import { etcdFolderOf } from '../topology/etcd-folder.ts';
+import type { JsonObject, Inventory } from '../model/inventory.ts';
+import { clusterConfiguration } from './kubeadm-config.ts';
+
+/** A setting that Kubernetes fixes when the cluster is made. */
+export interface FixedSetting {
+  /** As the inventory calls it. */
+  readonly setting: string;
+  readonly wanted: string;
+  readonly live: string;
+}
+
+const at = (object: JsonObject, path: readonly string[]): string => {
+  const value = path.reduce<unknown>(
+    (inner, key) => (typeof inner === 'object' && inner !== null ? (inner as JsonObject)[key] : undefined),
+    object,
+  );
+  return typeof value === 'string' ? value : '';
+};
+
+const topology = ({ etcd }: JsonObject): string =>
+  typeof etcd === 'object' && etcd !== null && 'external' in etcd ? 'external' : 'stacked';
+
+/** Inventory setting → its place in kubeadm's ClusterConfiguration. */
+const FIXED: Readonly<Record<string, readonly string[]>> = {
+  'network.podSubnet': ['networking', 'podSubnet'],
+  'network.serviceSubnet': ['networking', 'serviceSubnet'],
+  'kubernetes.dnsDomain': ['networking', 'dnsDomain'],
+  endpoint: ['controlPlaneEndpoint'],
+};
+
+const DATA_DIR = 'kubeadm.cluster.etcd.local.dataDir';
+
+/** The settings of the inventory that differ from the live cluster's and cannot be changed there. */
+export function changedFixedSettings(inventory: Inventory, live: JsonObject): readonly FixedSetting[] {
+  const wanted = clusterConfiguration(inventory);
+  const pairs = Object.entries(FIXED).map(([setting, path]) => ({
+    setting,
+    wanted: at(wanted, path),
+    live: at(live, path),
+  }));
+  // A cluster that kbuild did not build may have it elsewhere: a control plane that is configured anew would start empty.
+  const folder = { setting: DATA_DIR, wanted: etcdFolderOf(inventory), live: at(live, ['etcd', 'local', 'dataDir']) };
+  if (inventory.etcd.topology === 'stacked' && folder.live !== '') pairs.push(folder);
+  return [...pairs, { setting: 'etcd.topology', wanted: topology(wanted), live: topology(live) }].filter(
+    (is) => is.wanted !== is.live,
+  );
+}

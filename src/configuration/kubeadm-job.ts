@@ -1,0 +1,61 @@
+import { apiServerUrl } from '../topology/api-server.ts';
+import { withEtcdFolder } from '../facts/linux/etcd-folder.ts';
+import { FIELD_MANAGER } from '../facts/ownership.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { paths } from '../paths.ts';
+import type { Remote } from '../remote/remote.ts';
+import type { Command } from '../shell/command.ts';
+import type { Secret } from '../shell/secret.ts';
+import { deletingScript, script } from '../templates.ts';
+import { settingsNote } from './settings.ts';
+import type { PkiFiles } from './shared-certificates.ts';
+import { placeCertificates } from './signed-certificates.ts';
+import { signingAuthority } from './signing.ts';
+
+/** What kubeadm is asked for. */
+export type KubeadmAction = 'init' | 'join' | 'reset';
+
+/** kubeadm's name of the preflight check that wants no kubelet.conf on a joining host. */
+const KUBELET_CONF_THERE = 'FileAvailable--etc-kubernetes-kubelet.conf';
+
+/** Seconds that one `kubeadm reset` may take; then the runtime counts as stuck. It took 2 s to 30 s when it worked. */
+const SECONDS_TO_RESET = 180;
+
+function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): Command<'sh'> {
+  const common = { CLUSTER: inventory.name, MARKER: paths.marker };
+  if (action === 'reset')
+    return withEtcdFolder(inventory, deletingScript('linux/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET }));
+  const { proxy } = inventory;
+  return script('linux/kubeadm.sh', {
+    ...common,
+    ACTION: action,
+    SERVER: apiServerUrl(inventory, host),
+    ...(signingAuthority(inventory) === undefined
+      ? { PLACE: '', IGNORED: '' }
+      : // Its certificate is there already: the kubelet finds its kubeconfig and asks nobody for one.
+        { PLACE: placeCertificates(inventory, host).script, IGNORED: KUBELET_CONF_THERE }),
+    HTTP_PROXY_URL: proxy?.http ?? '',
+    HTTPS_PROXY_URL: proxy?.https ?? '',
+    NO_PROXY_LIST: proxy?.noProxy.join(',') ?? '',
+    SETTINGS: action === 'init' ? JSON.stringify(settingsNote(inventory)) : '',
+    MANAGER: FIELD_MANAGER,
+  });
+}
+
+/**
+ * Runs kubeadm's init, join or reset on a host: the only way in which kbuild does. It is a job, so it outlives the
+ * connection; its script puts the marker on disk first, then `pki` in its place, and removes the marker after success.
+ * @throws CommandError when kubeadm failed.
+ */
+export async function kubeadmJob(
+  remote: Remote<'sh'>,
+  inventory: Inventory,
+  action: KubeadmAction,
+  config: Secret,
+  pki: PkiFiles = {},
+): Promise<void> {
+  await remote.job(`kubeadm-${action}`, command(inventory, remote.host as LinuxHost, action), {
+    'config.yaml': config,
+    ...pki,
+  });
+}

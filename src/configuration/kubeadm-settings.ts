@@ -1,0 +1,56 @@
+import { FIELD_MANAGER } from '../facts/ownership.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import type { On } from '../remote/remote.ts';
+import { script } from '../templates.ts';
+import { initDocuments } from './kubeadm-config.ts';
+import { kubectl } from './kubectl.ts';
+import { secretYaml } from './secret-yaml.ts';
+
+/**
+ * What kubeadm's phases do on a live control plane: `pull` the images; `cluster` uploads the configuration and writes the
+ * manifests of API server, controller manager and scheduler; `manifests` only writes them; `etcd` writes etcd's; `kubelet`
+ * uploads the kubelets' configuration; `kubeProxy` and `coredns` apply the addons, where the cluster has them.
+ */
+export type KubeadmPart = 'pull' | 'cluster' | 'manifests' | 'etcd' | 'kubelet' | 'kubeProxy' | 'coredns';
+
+/** The order in which they are done. */
+const ORDER: readonly KubeadmPart[] = ['pull', 'cluster', 'manifests', 'etcd', 'kubelet', 'kubeProxy', 'coredns'];
+
+/** Each part once, in the order in which they are done; `cluster` writes the manifests too. */
+export function inOrder(parts: readonly KubeadmPart[]): readonly KubeadmPart[] {
+  const wanted = new Set(parts);
+  if (wanted.has('cluster')) wanted.delete('manifests');
+  return ORDER.filter((part) => wanted.has(part));
+}
+
+/**
+ * Applies parts of the inventory's settings on one control plane of a live cluster as a job, which ends when what was
+ * written anew is ready there. `note`: the ConfigMap that is applied at the end; empty for none.
+ * @throws CommandError when kubeadm failed, or a component is not ready within 4 minutes.
+ */
+export async function applySettings(
+  on: On,
+  inventory: Inventory,
+  host: LinuxHost,
+  {
+    job = 'kubeadm-settings',
+    parts,
+    note = '',
+  }: { readonly job?: string; readonly parts: readonly KubeadmPart[]; readonly note?: string },
+): Promise<void> {
+  const { proxy } = inventory;
+  await on(host).job(
+    job,
+    script('linux/kubeadm-settings.sh', {
+      PARTS: inOrder(parts),
+      NODE: host.name,
+      KUBECTL: kubectl(inventory, host).join(' '),
+      MANAGER: FIELD_MANAGER,
+      SETTINGS: note,
+      HTTP_PROXY_URL: proxy?.http ?? '',
+      HTTPS_PROXY_URL: proxy?.https ?? '',
+      NO_PROXY_LIST: proxy?.noProxy.join(',') ?? '',
+    }),
+    { 'config.yaml': secretYaml(initDocuments(inventory, host)) },
+  );
+}

@@ -1,0 +1,44 @@
+import { linuxNodes } from '../topology/select.ts';
+import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
+import { onceForEach } from '../shell/once-for-each.ts';
+import { beyond, common } from './compare.ts';
+import { toYaml } from './secret-yaml.ts';
+
+/** Arguments that kubeadm adds to its flags file by itself; all others there came from the inventory, once. */
+export const KUBEADMS_OWN_FLAGS =
+  /^--(register-with-taints|hostname-override|container-runtime-endpoint|pod-infra-container-image)=/;
+
+/** The head of every KubeletConfiguration. */
+export const KUBELET_CONFIG = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
+
+/** Everything that the kubelet's configuration of a host must say: kbuild's own and the host's merged settings. */
+export const hostKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonObject => ({
+  ...host.kubelet.config,
+  cgroupDriver: inventory.runtime.cgroupDriver,
+});
+
+/**
+ * The cluster's KubeletConfiguration: kubeadm keeps one for all nodes (ConfigMap kubelet-config), so it holds what all
+ * Linux nodes of the inventory have in common. The rest of a host is its patch.
+ */
+export const sharedKubeletConfig = onceForEach((inventory: Inventory): JsonObject => ({
+  ...KUBELET_CONFIG,
+  ...common(linuxNodes(inventory).map((host) => hostKubeletConfig(inventory, host))),
+}));
+
+/** What a host's kubelet is told beyond the cluster's configuration; empty for most hosts. */
+export const ownKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonObject =>
+  beyond(hostKubeletConfig(inventory, host), sharedKubeletConfig(inventory));
+
+/** Sorts after `kubeletconfiguration0…9`, so that the host's own settings win over patch files of the inventory. */
+const OWN_PATCH = 'kubeletconfigurationzz-kbuild+merge.yaml';
+
+/**
+ * The patch files of a host (name → content) in kubeadm's patches directory: the inventory's and the host's own kubelet
+ * settings. kubeadm's init, join and upgrade apply them to what they write on this host.
+ */
+export function hostPatches(inventory: Inventory, host: LinuxHost): Readonly<Record<string, string>> {
+  const own = ownKubeletConfig(inventory, host);
+  if (Object.keys(own).length === 0) return inventory.kubeadm.patches;
+  return { ...inventory.kubeadm.patches, [OWN_PATCH]: toYaml([{ ...KUBELET_CONFIG, ...own }]) };
+}

@@ -1,0 +1,82 @@
+import { parseAllDocuments } from 'yaml';
+import type { JsonObject } from '../model/inventory.ts';
+
+const TARGET = 'kubeletconfiguration';
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A JSON merge patch (RFC 7386): a null takes a field away, lists are replaced. */
+function mergePatch(base: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const result: Record<string, unknown> = isObject(base) ? { ...base } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) Reflect.deleteProperty(result, key);
+    else result[key] = mergePatch(result[key], value);
+  }
+  return result;
+}
+
+/** True where a strategic merge patch says more than a merge patch can. */
+const hasDirective = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some(hasDirective)
+    : isObject(value) && Object.entries(value).some(([key, inner]) => key.startsWith('$') || hasDirective(inner));
+
+/** One operation of a JSON patch (RFC 6902) on fields of objects; undefined for any other. */
+function jsonOperation(base: JsonObject, operation: unknown): JsonObject | undefined {
+  if (!isObject(operation)) return undefined;
+  const { op, path, value } = operation;
+  if (typeof path !== 'string' || !path.startsWith('/')) return undefined;
+  if (op !== 'add' && op !== 'replace' && op !== 'remove') return undefined;
+  const keys = path
+    .slice(1)
+    .split('/')
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const parents = keys.slice(0, -1);
+  let at: unknown = base;
+  for (const key of parents) at = isObject(at) ? at[key] : undefined;
+  if (!isObject(at)) return undefined;
+  // A merge patch takes an object's old fields over: it goes first.
+  const nested = (inner: unknown) => keys.reduceRight<unknown>((found, key) => ({ [key]: found }), inner);
+  const without = mergePatch(base, nested(null));
+  return (op === 'remove' ? without : mergePatch(without, nested(value))) as JsonObject;
+}
+
+/** The base with one patch file applied; undefined where that is kubeadm's to know. */
+function patched(base: JsonObject, name: string, content: string): JsonObject | undefined {
+  const type = /\+(strategic|merge|json)\.(?:yaml|json)$/.exec(name)?.[1] ?? 'strategic';
+  const documents = parseAllDocuments(content).map((document) => document.toJS() as unknown);
+  return documents.reduce<JsonObject | undefined>((found, patch) => {
+    if (found === undefined || patch === null) return found;
+    if (type === 'json')
+      return Array.isArray(patch)
+        ? patch.reduce<JsonObject | undefined>((one, operation) => one && jsonOperation(one, operation), found)
+        : undefined;
+    if (!isObject(patch) || (type === 'strategic' && hasDirective(patch))) return undefined;
+    return mergePatch(found, patch) as JsonObject;
+  }, base);
+}
+
+/**
+ * The kubelet's configuration as kubeadm makes it of the cluster's and the patch files of a host (name → content), which it
+ * reads in the order of their names. No list of a KubeletConfiguration has a merge key, so a strategic merge patch is a
+ * merge patch. undefined where a patch says what this does not know: a directive, an operation on a list.
+ */
+export function patchedKubeletConfig(
+  base: JsonObject,
+  patches: Readonly<Record<string, string>>,
+): JsonObject | undefined {
+  const names = Object.keys(patches)
+    .filter((name) => name.startsWith(TARGET))
+    .sort();
+  try {
+    return names.reduce<JsonObject | undefined>(
+      (found, name) => (found === undefined ? undefined : patched(found, name, patches[name]!)),
+      base,
+    );
+  } catch {
+    // It is no YAML: kubeadm will say so.
+    return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+import type { Inventory } from '../model/inventory.ts';
+import type { Remote } from '../remote/remote.ts';
+import { revealed, Secret } from '../shell/secret.ts';
+import { script } from '../templates.ts';
+import { withUploadedCertificates } from './certificate-key.ts';
+import { signingAuthority } from './signing.ts';
+
+/** Private files of kubeadm's job that its script puts to /etc/kubernetes/pki; `_` in a name stands for `/`. */
+export type PkiFiles = Readonly<Record<string, Secret>>;
+
+/** How a joining control plane gets what all of them share: by a key to what was uploaded, or as files. */
+export interface SharedCertificates {
+  readonly certificateKey?: Secret;
+  readonly files: PkiFiles;
+}
+
+const COMMON = ['ca.crt', 'sa.key', 'sa.pub', 'front-proxy-ca.crt', 'front-proxy-ca.key'];
+
+/** What kubeadm's guide tells to copy, and no more: with another host's leaves a join fails (their names do not fit). */
+const sharedFiles = (inventory: Inventory): readonly string[] => [
+  ...COMMON,
+  ...(signingAuthority(inventory) === undefined ? ['ca.key'] : []),
+  ...(inventory.etcd.topology === 'stacked' ? ['etcd/ca.crt', 'etcd/ca.key'] : []),
+];
+
+/** Name of the job's file for a file below /etc/kubernetes/pki. */
+export const pkiFile = (name: string): string => `pki_${name.replaceAll('/', '_')}`;
+
+/** Reads them on a control plane into memory: lines of name and base64. */
+async function copied(control: Remote<'sh'>, inventory: Inventory): Promise<PkiFiles> {
+  const names = sharedFiles(inventory);
+  const said = revealed(await control.reveal(script('linux/shared-certificates.sh', { NAMES: names })));
+  const found = new Map(
+    said.split('\n').map((line): [string, string] => [line.split(' ')[0]!, line.split(' ')[1] ?? '']),
+  );
+  return Object.fromEntries(
+    names.map((name) => {
+      const text = Buffer.from(found.get(name) ?? '', 'base64').toString('utf8');
+      if (text === '') throw new Error(`${control.host.name} did not give /etc/kubernetes/pki/${name}`);
+      return [pkiFile(name), Secret.of(text)];
+    }),
+  );
+}
+
+/** Lends one joining control plane what it needs of the others, the way that the inventory says. */
+export async function withSharedCertificates<T>(
+  control: Remote<'sh'>,
+  inventory: Inventory,
+  use: (shared: SharedCertificates) => Promise<T>,
+): Promise<T> {
+  if (inventory.certificates.distribution === 'copy') return use({ files: await copied(control, inventory) });
+  return withUploadedCertificates(control, inventory, (certificateKey) => use({ certificateKey, files: {} }));
+}
+
+/** The user's own CA as the founder's kubeadm finds it, with its key if that was given; nothing where kubeadm makes one. */
+export const ownAuthorityFiles = ({ certificates: { ca } }: Inventory): PkiFiles =>
+  ca === undefined
+    ? {}
+    : { [pkiFile('ca.crt')]: Secret.of(ca.cert), ...('key' in ca ? { [pkiFile('ca.key')]: ca.key } : {}) };

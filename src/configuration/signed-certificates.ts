@@ -1,0 +1,123 @@
+import { apiServerUrl } from '../topology/api-server.ts';
+import type { SigningRequest } from '../model/control-plane.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { paths } from '../paths.ts';
+import type { Remote } from '../remote/remote.ts';
+import type { Command } from '../shell/command.ts';
+import { Secret } from '../shell/secret.ts';
+import { script } from '../templates.ts';
+import { clusterConfiguration, initConfiguration } from './kubeadm-config.ts';
+import { toYaml } from './secret-yaml.ts';
+import type { PkiFiles } from './shared-certificates.ts';
+import { signedCertificate, signingAuthority } from './signing.ts';
+
+/** On tmpfs: private keys wait there for their certificates, which take a signer's time. */
+const WORK = `${paths.run}/signing`;
+
+interface Leaf {
+  readonly profile: SigningRequest['profile'];
+  /** What kubeadm asks for, in one version or another; a host that asks for anything else gets nothing. */
+  readonly subjects: (node: string) => readonly (readonly string[])[];
+}
+
+const client = (...subjects: readonly (readonly string[])[]): Leaf => ({ profile: 'client', subjects: () => subjects });
+
+const ADMINS = 'O=kubeadm:cluster-admins';
+
+/** Certificates of the cluster's authority, by the name of kubeadm's file (cmd/kubeadm/app/phases/certs, kubeconfig). */
+const LEAVES = {
+  apiserver: { profile: 'server', subjects: () => [['CN=kube-apiserver']] },
+  'apiserver-kubelet-client': client(
+    ['CN=kube-apiserver-kubelet-client'],
+    [ADMINS, 'CN=kube-apiserver-kubelet-client'],
+  ),
+  'admin.conf': client([ADMINS, 'CN=kubernetes-admin']),
+  'super-admin.conf': client(['O=system:masters', 'CN=kubernetes-super-admin']),
+  'controller-manager.conf': client(['CN=system:kube-controller-manager']),
+  'scheduler.conf': client(['CN=system:kube-scheduler']),
+  'kubelet.conf': { profile: 'client', subjects: (node) => [kubeletSubject(node)] },
+} as const satisfies Readonly<Record<string, Leaf>>;
+
+/** The subject of a kubelet's client certificate. */
+export const kubeletSubject = (node: string): readonly string[] => ['O=system:nodes', `CN=system:node:${node}`];
+
+/** A certificate of the cluster's authority, by the name of kubeadm's file. */
+export type LeafName = keyof typeof LEAVES;
+
+/** What every control plane has for itself. A kubelet renews its own. */
+export const CONTROL_PLANE_LEAVES: readonly LeafName[] = [
+  'apiserver',
+  'apiserver-kubelet-client',
+  'admin.conf',
+  'controller-manager.conf',
+  'scheduler.conf',
+];
+
+/** What a host needs before kubeadm's init or join. Only the founder has super-admin.conf. */
+export function leavesOf({ role }: LinuxHost, action: 'init' | 'join'): readonly LeafName[] {
+  if (role !== 'control-plane') return ['kubelet.conf'];
+  return [...CONTROL_PLANE_LEAVES, 'kubelet.conf', ...(action === 'init' ? (['super-admin.conf'] as const) : [])];
+}
+
+/** Name of the job's file for a certificate. */
+const signedFile = (name: LeafName): string => `signed_${name}`;
+
+/**
+ * Where an authority signs elsewhere: lets the host make keys and requests, has them signed one after another, and returns
+ * the certificates as private files of the job that puts them in their places. Keys never leave the host. No files where
+ * kubeadm signs. @throws Refused for what was not signed as asked; nothing but keys on tmpfs was written then.
+ */
+export async function signedCertificates(
+  remote: Remote<'sh'>,
+  inventory: Inventory,
+  names: readonly LeafName[],
+  accounts: 'with-accounts' | 'without-accounts' = 'without-accounts',
+): Promise<PkiFiles> {
+  const authority = signingAuthority(inventory);
+  if (authority === undefined) return {};
+  const host = remote.host as LinuxHost;
+  const said = await remote.run(
+    script('linux/certificate-requests.sh', {
+      WORK,
+      CONFIG: toYaml([
+        initConfiguration(inventory, host),
+        { ...clusterConfiguration(inventory), certificatesDir: `${WORK}/pki` },
+      ]),
+      NAMES: names,
+      ACCOUNTS: accounts === 'with-accounts' ? 'yes' : 'no',
+    }),
+  );
+  const requests = new Map(said.split('\n').map((line) => [line.split(' ')[0]!, line.split(' ')[1] ?? '']));
+  const files: Record<string, Secret> = { 'authority.crt': Secret.of(authority.cert) };
+  for (const name of names) {
+    const { profile, subjects }: Leaf = LEAVES[name];
+    const request = Buffer.from(requests.get(name) ?? '', 'base64').toString('utf8');
+    const asked = { host: host.name, certificate: name, profile, request };
+    files[signedFile(name)] = Secret.of(await signedCertificate(authority, asked, subjects(host.name)));
+  }
+  return files;
+}
+
+/** Containers that read their kubeconfig once. The API server and the kubelet notice new files. */
+const RESTARTED: Readonly<Partial<Record<LeafName, string>>> = {
+  'controller-manager.conf': 'kube-controller-manager',
+  'scheduler.conf': 'kube-scheduler',
+};
+
+/** The components that start again when these certificates are renewed. */
+export const restartedBy = (renewed: readonly LeafName[]): readonly string[] =>
+  renewed.flatMap((name) => RESTARTED[name] ?? []);
+
+/** Puts the files of `signedCertificates` in their places, in the folder of a job. `renewed`: what runs already with old ones. */
+export const placeCertificates = (
+  inventory: Inventory,
+  host: LinuxHost,
+  renewed: readonly LeafName[] = [],
+): Command<'sh'> =>
+  script('linux/place-certificates.sh', {
+    WORK,
+    NODE: host.name,
+    CLUSTER: inventory.name,
+    KUBELET_SERVER: host.role === 'control-plane' ? apiServerUrl(inventory, host) : `https://${inventory.endpoint}`,
+    RESTARTED: restartedBy(renewed),
+  });

@@ -1,0 +1,120 @@
+import { X509Certificate } from 'node:crypto';
+import { Refused } from '../errors.ts';
+import type { Authority, SigningRequest } from '../model/control-plane.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { certified, pemBytes, requested, type Certified } from '../shell/certified.ts';
+
+/** An authority whose key nobody here has. */
+export type SigningAuthority = Extract<Authority, { readonly sign: unknown }>;
+
+/** The authority that signs elsewhere; undefined where kubeadm signs. */
+export function signingAuthority({
+  certificates: { ca },
+}: Pick<Inventory, 'certificates'>): SigningAuthority | undefined {
+  return ca !== undefined && 'sign' in ca ? ca : undefined;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+/** A certificate with this many days left, or fewer, is renewed; one that is new must hold longer. */
+export const RENEWED_AT_DAYS = 30;
+/** As far as hosts' clocks may differ (check `clock-skew`), a certificate may begin in the future. */
+const SKEW_MS = 30_000;
+
+/** Extended key usages: id-kp-serverAuth, id-kp-clientAuth. */
+const USAGES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const;
+
+const same = (one: readonly string[], other: readonly string[]): boolean => one.join('\n') === other.join('\n');
+const shown = (list: readonly string[]): string => (list.length === 0 ? 'none' : list.join(', '));
+
+/** What is wrong with what a signing command printed, in words that follow "it"; undefined: nothing. */
+export function signatureFlaw(
+  printed: string,
+  {
+    asked,
+    profile,
+    authority,
+    nowMs,
+  }: {
+    readonly asked: Certified;
+    readonly profile: SigningRequest['profile'];
+    readonly authority: string;
+    readonly nowMs: number;
+  },
+): string | undefined {
+  const bytes = pemBytes(printed, 'CERTIFICATE');
+  if (bytes === undefined) return 'printed no PEM certificate';
+  let got: Certified;
+  let found: X509Certificate;
+  try {
+    found = new X509Certificate(bytes);
+    got = certified(bytes);
+  } catch {
+    return 'printed a certificate that cannot be read';
+  }
+  const ca = new X509Certificate(authority);
+  if (got.publicKey !== asked.publicKey) return 'certified another public key than the one in the request';
+  if (!found.checkIssued(ca) || !found.verify(ca.publicKey))
+    return `did not sign with certificates.ca.cert (issuer: ${found.issuer.replaceAll('\n', ', ')})`;
+  if (!same(got.subject, asked.subject))
+    return `certified the subject ${shown(got.subject)} instead of ${shown(asked.subject)}`;
+  if (!same(got.names, asked.names)) return `certified the names ${shown(got.names)} instead of ${shown(asked.names)}`;
+  // Missing in @types/node's idea of it: a certificate may have none.
+  const usages = (found.keyUsage as readonly string[] | undefined) ?? [];
+  if (!usages.includes(USAGES[profile])) return `left out the extended key usage ${profile}Auth`;
+  if (found.ca) return 'made a certificate of an authority of it (basicConstraints CA:TRUE)';
+  if (Date.parse(found.validFrom) > nowMs + SKEW_MS) return `made it valid from ${found.validFrom} only`;
+  const days = Math.floor((Date.parse(found.validTo) - nowMs) / DAY_MS);
+  return days > RENEWED_AT_DAYS
+    ? undefined
+    : `made it valid until ${found.validTo} only; it must hold for more than ${String(RENEWED_AT_DAYS)} days`;
+}
+
+/** The first certificate in what was printed, as PEM. */
+const pemOf = (printed: string): string => new X509Certificate(pemBytes(printed, 'CERTIFICATE')!).toString();
+
+/**
+ * Has a request signed by the user's command and returns the certificate (PEM), of which everything was verified.
+ * `subjects`: what the request may ask for, one of them. @throws Refused with the host, the certificate, and what was wrong.
+ */
+export async function signedCertificate(
+  { cert, sign }: SigningAuthority,
+  request: SigningRequest,
+  subjects: readonly (readonly string[])[],
+  nowMs: () => number = Date.now,
+): Promise<string> {
+  const what = `the certificate ${request.certificate} of ${request.host}`;
+  const remedy = 'mend certificates.ca.sign and run the same command again; nothing of it was put on a host';
+  let asked: Certified;
+  try {
+    asked = requested(request.request);
+  } catch (error) {
+    throw new Refused(
+      request.host,
+      `its request for ${request.certificate} cannot be read: ${(error as Error).message}`,
+    );
+  }
+  const allowed = subjects.map((subject) => [...subject].sort());
+  if (!allowed.some((subject) => same(asked.subject, subject)))
+    throw new Refused(
+      request.host,
+      `it asks for the subject ${shown(asked.subject)} in ${request.certificate}, and may have ${allowed.map(shown).join(' or ')} there`,
+    );
+  if (request.profile === 'client' && asked.names.length > 0)
+    throw new Refused(
+      request.host,
+      `it asks for the names ${shown(asked.names)} in ${request.certificate}, which has none`,
+    );
+  let printed: string;
+  try {
+    printed = await sign(request);
+  } catch (error) {
+    throw new Refused(
+      request.host,
+      `${what} was not signed: certificates.ca.sign: ${(error as Error).message}`,
+      remedy,
+    );
+  }
+  const flaw = signatureFlaw(printed, { asked, profile: request.profile, authority: cert, nowMs: nowMs() });
+  if (flaw !== undefined) throw new Refused(request.host, `${what}: certificates.ca.sign ${flaw}`, remedy);
+  return pemOf(printed);
+}

@@ -1,0 +1,113 @@
+import type { Argument, Inventory, JsonObject, Taint, WindowsHost } from '../model/inventory.ts';
+import { merged, mergedArguments } from '../inventory/merge.ts';
+import { windowsPaths } from '../paths.ts';
+import type { Remote } from '../remote/remote.ts';
+import type { Secret } from '../shell/secret.ts';
+import { powershell } from '../templates.ts';
+import { beyond } from './compare.ts';
+import type { JoinCredentials } from './kubeadm-config.ts';
+import { KUBELET_CONFIG, sharedKubeletConfig } from './kubelet-config.ts';
+import { toYaml } from './secret-yaml.ts';
+
+/** containerd's pipe as kubeadm and crictl name it. */
+export const WINDOWS_CRI_SOCKET = 'npipe:////./pipe/containerd-containerd';
+
+/** Keeps pods that do not ask for Windows away from it; set when the node registers. */
+export const WINDOWS_TAINT: Taint = { key: 'os', value: 'windows', effect: 'NoSchedule' };
+
+/** The taints with which a Windows host registers. */
+export const windowsTaints = ({ taints }: WindowsHost): readonly Taint[] => taints ?? [WINDOWS_TAINT];
+
+/** The kubelet's arguments of a Windows host that kubeadm notes in its flags file, the inventory's own last. */
+export function windowsKubeletArguments({ name, internalAddress, kubelet, windows }: WindowsHost): readonly Argument[] {
+  return mergedArguments(
+    [
+      { name: 'node-ip', value: internalAddress },
+      { name: 'hostname-override', value: name },
+      { name: 'system-reserved', value: `memory=${windows.reserved.system}` },
+      { name: 'kube-reserved', value: `memory=${windows.reserved.kube}` },
+    ],
+    kubelet.extraArgs,
+  );
+}
+
+const OWN_PATCH = 'kubeletconfigurationzz-kbuild+merge.yaml';
+
+/** What the kubelet of a Windows host is told beyond the cluster's configuration. */
+export const windowsOwnKubeletConfig = (inventory: Inventory, host: WindowsHost): JsonObject =>
+  beyond(host.kubelet.config, sharedKubeletConfig(inventory));
+
+/** Patch files for kubeadm on a Windows host (name → content): what its kubelet is told beyond the cluster's configuration. */
+export function windowsPatches(inventory: Inventory, host: WindowsHost): Readonly<Record<string, string>> {
+  const own = windowsOwnKubeletConfig(inventory, host);
+  if (Object.keys(own).length === 0) return inventory.kubeadm.patches;
+  return { ...inventory.kubeadm.patches, [OWN_PATCH]: toYaml([{ ...KUBELET_CONFIG, ...own }]) };
+}
+
+/** kubeadm's JoinConfiguration for a Windows worker. */
+export const windowsJoinConfiguration = (
+  inventory: Inventory,
+  host: WindowsHost,
+  { token, caHash }: Omit<JoinCredentials, 'certificateKey'>,
+): JsonObject =>
+  merged(
+    {
+      apiVersion: 'kubeadm.k8s.io/v1beta4',
+      kind: 'JoinConfiguration',
+      nodeRegistration: {
+        name: host.name,
+        criSocket: WINDOWS_CRI_SOCKET,
+        taints: windowsTaints(host),
+        kubeletExtraArgs: windowsKubeletArguments(host),
+      },
+      discovery: {
+        bootstrapToken: { token, apiServerEndpoint: inventory.endpoint, caCertHashes: [caHash] },
+      },
+      ...(Object.keys(windowsPatches(inventory, host)).length === 0
+        ? {}
+        : { patches: { directory: windowsPaths.kubeadmPatches } }),
+    },
+    inventory.kubeadm.join,
+  );
+
+/** kubeadm's ResetConfiguration for a Windows worker. */
+export const windowsResetConfiguration = (inventory: Inventory): JsonObject =>
+  merged(
+    {
+      apiVersion: 'kubeadm.k8s.io/v1beta4',
+      kind: 'ResetConfiguration',
+      criSocket: WINDOWS_CRI_SOCKET,
+      force: true,
+      timeouts: { kubernetesAPICall: '10s' },
+    },
+    inventory.kubeadm.reset,
+  );
+
+/** What kubeadm's reset leaves on Windows, and the kubelet's folder. The drive's own folders stay. */
+const REMNANTS = [windowsPaths.kubernetes, windowsPaths.kubelet];
+
+/**
+ * Runs kubeadm's join or reset on a Windows host: the only way in which kbuild does. It is a job, so it outlives the
+ * connection; its script writes the marker first and removes it after success. @throws CommandError when kubeadm failed.
+ */
+export async function windowsKubeadmJob(
+  remote: Remote<'powershell'>,
+  inventory: Inventory,
+  action: 'join' | 'reset',
+  config: Secret,
+): Promise<void> {
+  const { proxy, name } = inventory;
+  const variables = proxy === undefined ? {} : { HTTP_PROXY: proxy.http, HTTPS_PROXY: proxy.https, NO_PROXY: proxy.noProxy.join(',') }; // prettier-ignore
+  const command = powershell('windows/kubeadm.ps1', {
+    Action: action,
+    Program: `${windowsPaths.programs}\\kubeadm.exe`,
+    Cluster: name,
+    Marker: windowsPaths.marker,
+    Services: ['kubelet', 'kube-proxy', 'flanneld'],
+    Paths: REMNANTS,
+    Variables: Object.entries(variables).flatMap(([variable, value]) =>
+      value === undefined ? [] : [{ name: variable, value }],
+    ),
+  });
+  await remote.job(`kubeadm-${action}`, { ...command, title: `kubeadm ${action}` }, { 'config.yaml': config });
+}

@@ -1,0 +1,12 @@
+import type { Inventory, RegistrySettings } from '../model/inventory.ts';
+
+/** Docker Hub's API is at another name than its images'. */
+export const registryServer = (registry: string): string =>
+  registry === 'docker.io' ? 'registry-1.docker.io' : registry;
+
+/** What the inventory says of a registry; where it has nothing about it, what it says of all others (`_default`). */
+export const registrySettings = (
+  { registries }: Pick<Inventory['runtime'], 'registries'>,
+  registry: string,
+): RegistrySettings | undefined =>
+  registries.find(({ host }) => host === registry) ?? registries.find(({ host }) => host === '_default');

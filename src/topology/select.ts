@@ -1,0 +1,50 @@
+import { onceForEach } from '../shell/once-for-each.ts';
+import type { Host, Inventory, LinuxHost, Role, WindowsHost } from '../model/inventory.ts';
+
+const isLinux = (host: Host): host is LinuxHost => host.os === 'linux';
+
+/** Linux hosts in the inventory's order. */
+export const linuxHosts = onceForEach(({ hosts }: Inventory): readonly LinuxHost[] => hosts.filter(isLinux));
+
+/** Windows hosts in the inventory's order. */
+export const windowsHosts = (inventory: Inventory): readonly WindowsHost[] =>
+  inventory.hosts.filter((host): host is WindowsHost => host.os === 'windows');
+
+/** Linux hosts of one role in the inventory's order. */
+export const withRole = (inventory: Inventory, role: Role): readonly LinuxHost[] =>
+  linuxHosts(inventory).filter((host) => host.role === role);
+
+export const controlPlanes = onceForEach((inventory: Inventory) => withRole(inventory, 'control-plane'));
+
+export const linuxWorkers = (inventory: Inventory): readonly LinuxHost[] => withRole(inventory, 'worker');
+
+/** Hosts of an etcd that kbuild builds beside the control planes. */
+export const etcdHosts = (inventory: Inventory): readonly LinuxHost[] => withRole(inventory, 'etcd');
+
+/** Linux hosts that become Kubernetes nodes. */
+export const linuxNodes = onceForEach((inventory: Inventory) =>
+  linuxHosts(inventory).filter((host) => host.role === 'control-plane' || host.role === 'worker'),
+);
+
+/** Linux hosts that run anything of Kubernetes' own: all but pure load balancers. */
+export const kubernetesHosts = onceForEach((inventory: Inventory) =>
+  linuxHosts(inventory).filter(({ role }) => role !== 'load-balancer'),
+);
+
+/** Hosts on which kbuild builds haproxy and keepalived: those of role load-balancer, or else the control planes. */
+export function balancers(inventory: Inventory): readonly LinuxHost[] {
+  if (inventory.loadBalancer.kind !== 'keepalived') return [];
+  const own = withRole(inventory, 'load-balancer');
+  return own.length > 0 ? own : controlPlanes(inventory);
+}
+
+/**
+ * True when the name matches one of the patterns (`*` stands for any characters). Undefined selects every name; an empty
+ * list selects none.
+ */
+export function selects(patterns: readonly string[] | undefined, name: string): boolean {
+  if (patterns === undefined) return true;
+  return patterns.some((pattern) =>
+    new RegExp(`^${pattern.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('*', '.*')}$`).test(name),
+  );
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import {
+  clusterConfiguration,
+  initDocuments,
+  joinConfiguration,
+  resetConfiguration,
+} from '../../src/configuration/kubeadm-config.ts';
+import { hostPatches, sharedKubeletConfig } from '../../src/configuration/kubelet-config.ts';
+import { secretYaml, toYaml } from '../../src/configuration/secret-yaml.ts';
+import { linuxHosts } from '../../src/topology/select.ts';
+import { revealed, Secret } from '../../src/shell/secret.ts';
+import { cp1, hostOf, inventoryOf, w1 } from '../fakes/cluster.ts';
+
+const TOKEN = Secret.of('123456.0123456789012345');
+const CA_HASH = `sha256:${'a'.repeat(64)}`;
+
+const rich = inventoryOf({
+  hosts: [
+    { ...cp1, kubelet: { config: { maxPods: 200, failCgroupV1: false }, extraArgs: [] }, taints: [] },
+    { ...w1, kubelet: { config: { maxPods: 50, failCgroupV1: false }, extraArgs: [{ name: 'v', value: '4' }] } },
+  ],
+  kubeadm: {
+    init: { nodeRegistration: { ignorePreflightErrors: ['SystemVerification'] } },
+    cluster: {
+      apiServer: {
+        certSANs: ['api.example'],
+        extraArgs: [{ name: 'audit-log-path', value: '/var/log/audit.log' }],
+        extraVolumes: [{ name: 'log', hostPath: '/var/log', mountPath: '/var/log' }],
+      },
+    },
+    join: { nodeRegistration: { ignorePreflightErrors: ['SystemVerification'] } },
+    kubeProxy: { conntrack: { maxPerCore: 0 } },
+    reset: { unmountFlags: ['MNT_DETACH'] },
+    patches: { 'etcd0+merge.yaml': 'spec: {}\n' },
+  },
+});
+
+const [richControlPlane, richWorker] = linuxHosts(rich) as [typeof cp1, typeof w1];
+
+describe('golden', () => {
+  test.each([
+    ['kubeadm-init.yaml', () => toYaml(initDocuments(inventoryOf(), cp1))],
+    ['kubeadm-init-rich.yaml', () => toYaml(initDocuments(rich, richControlPlane))],
+    [
+      'kubeadm-join.yaml',
+      () => revealed(secretYaml([joinConfiguration(rich, richWorker, { token: TOKEN, caHash: CA_HASH })])),
+    ],
+    [
+      'kubeadm-join-control-plane.yaml',
+      () =>
+        revealed(
+          secretYaml([
+            joinConfiguration(inventoryOf(), cp1, {
+              token: TOKEN,
+              caHash: CA_HASH,
+              certificateKey: Secret.of('0'.repeat(64)),
+            }),
+          ]),
+        ),
+    ],
+    ['kubeadm-reset.yaml', () => toYaml([resetConfiguration(rich)])],
+  ])('%s', async (name, made) => {
+    await expect(made()).toMatchFileSnapshot(new URL(`../golden/${name}`, import.meta.url).pathname);
+  });
+});
+
+describe('secrets', () => {
+  test('never show, whatever prints them', () => {
+    const text = secretYaml([joinConfiguration(rich, richWorker, { token: TOKEN, caHash: CA_HASH })]);
+    expect(String(text)).toBe('(secret)');
+    expect(JSON.stringify(joinConfiguration(rich, richWorker, { token: TOKEN, caHash: CA_HASH }))).not.toContain(
+      '123456',
+    );
+  });
+
+  test.each(['0123456789012345', '1e10', 'on', 'null', '0x1f', '12:30', '~', '123456.0123456789012345'])(
+    '%s stays text for readers of YAML 1.1 and 1.2',
+    (value) => {
+      const text = revealed(secretYaml([{ certificateKey: Secret.of(value) }]));
+      for (const version of ['1.1', '1.2'] as const) {
+        const [document] = parseAllDocuments(text, { version });
+        expect((document as { toJS: () => unknown }).toJS()).toEqual({ certificateKey: value });
+      }
+    },
+  );
+});
+
+describe('settings of the user', () => {
+  test('are added to kbuild’s names of the API server', () => {
+    expect(clusterConfiguration(rich)['apiServer']).toMatchObject({
+      certSANs: ['k8s.example', '10.0.0.11', 'api.example'],
+    });
+  });
+
+  test('arguments are merged by name', () => {
+    const host = hostOf({
+      name: 'w9',
+      kubelet: {
+        config: {},
+        extraArgs: [
+          { name: 'node-ip', value: '10.9.9.9' },
+          { name: 'v', value: '2' },
+        ],
+      },
+    });
+    const { nodeRegistration } = joinConfiguration(inventoryOf(), host, { token: TOKEN, caHash: CA_HASH });
+    expect(nodeRegistration).toMatchObject({
+      kubeletExtraArgs: [
+        { name: 'node-ip', value: '10.9.9.9' },
+        { name: 'v', value: '2' },
+      ],
+    });
+  });
+});
+
+describe('kubelet settings', () => {
+  test('what all nodes share is the cluster’s, the rest is a patch of the host', () => {
+    expect(sharedKubeletConfig(rich)).toMatchObject({ cgroupDriver: 'systemd', failCgroupV1: false });
+    expect(sharedKubeletConfig(rich)).not.toHaveProperty('maxPods');
+    expect(hostPatches(rich, richWorker)['kubeletconfigurationzz-kbuild+merge.yaml']).toContain('maxPods: 50');
+  });
+
+  test('of hosts that are alike need no patch', () => {
+    expect(hostPatches(inventoryOf(), w1)).toEqual({});
+  });
+});

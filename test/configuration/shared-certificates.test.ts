@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { joinConfiguration } from '../../src/configuration/kubeadm-config.ts';
+import { kubeadmJob } from '../../src/configuration/kubeadm-job.ts';
+import { ownAuthorityFiles, withSharedCertificates } from '../../src/configuration/shared-certificates.ts';
+import { Secret } from '../../src/shell/secret.ts';
+import { cp1, hostOf, inventoryOf } from '../fakes/cluster.ts';
+import { recordingOn, type Answers } from '../fakes/on.ts';
+
+const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
+const copying = inventoryOf({ certificates: { distribution: 'copy' } });
+const STACKED = ['ca.crt', 'ca.key', 'sa.key', 'sa.pub', 'front-proxy-ca.crt', 'front-proxy-ca.key', 'etcd/ca.crt', 'etcd/ca.key']; // prettier-ignore
+
+/** A control plane that prints the files it is asked for, as the script does. */
+const control: Answers = {
+  run: ({ script }) => STACKED.filter((name) => script.includes(name)).map((name) => `${name} ${Buffer.from(`PEM of ${name}\n`).toString('base64')}\n`).join(''), // prettier-ignore
+};
+
+test('copied certificates go from one control plane into the private files of the other’s job, and nowhere else', async () => {
+  const { on, sent } = recordingOn(control);
+  await withSharedCertificates(on(cp1), copying, ({ files, ...key }) => {
+    expect(key).toEqual({});
+    return kubeadmJob(on(cp2), copying, 'join', Secret.of('config'), files);
+  });
+  expect(sent.map(({ host, kind }) => `${host} ${kind}`)).toEqual(['cp1 reveal', 'cp2 job']);
+  const job = sent[1]!;
+  if (job.kind !== 'job') throw new Error();
+  expect(job.files).toEqual({
+    'config.yaml': 'config',
+    ...Object.fromEntries(STACKED.map((name) => [`pki_${name.replace('/', '_')}`, `PEM of ${name}\n`])),
+  });
+  expect(job.script).not.toContain('PEM of');
+});
+
+test('with an external etcd its CA is not among them: every control plane has that already', async () => {
+  const etcd = { topology: 'external', endpoints: [], ca: '', cert: '', key: Secret.of('') } as const;
+  const { on } = recordingOn(control);
+  const names = await withSharedCertificates(on(cp1), { ...copying, etcd }, ({ files }) => Promise.resolve(Object.keys(files))); // prettier-ignore
+  expect(names).toHaveLength(6);
+  expect(names).not.toContain('pki_etcd_ca.crt');
+});
+
+test('a control plane that lacks one of them is named', async () => {
+  const { on } = recordingOn({ run: () => 'ca.crt UEVN\n' });
+  await expect(withSharedCertificates(on(cp1), copying, () => Promise.resolve())).rejects.toThrow(
+    'cp1 did not give /etc/kubernetes/pki/sa.key',
+  );
+});
+
+test('without a certificate key a control plane still joins as one', () => {
+  const { controlPlane } = joinConfiguration(copying, cp2, { token: Secret.of('t'), caHash: 'sha256:a' });
+  expect(controlPlane).toEqual({ localAPIEndpoint: { advertiseAddress: '10.0.0.12', bindPort: 6443 } });
+});
+
+test('the user’s own CA is where kubeadm’s init looks for one; without it there is none', () => {
+  const ca = { cert: 'CERT', key: Secret.of('KEY') };
+  expect(Object.keys(ownAuthorityFiles(inventoryOf({ certificates: { distribution: 'upload', ca } })))).toEqual([
+    'pki_ca.crt',
+    'pki_ca.key',
+  ]);
+  expect(ownAuthorityFiles(inventoryOf())).toEqual({});
+});
