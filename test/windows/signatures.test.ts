@@ -3,15 +3,9 @@ import { FactError } from '../../src/errors.ts';
 import type { WindowsFacts } from '../../src/facts/windows.ts';
 import { windowsFiles } from '../../src/facts/windows/files.ts';
 import { diagnosis, signatures } from '../../src/report/signatures.ts';
-import { windowsTroubleshooting } from '../../src/windows/reference.ts';
 import { recognised, windowsSignatures } from '../../src/windows/signatures.ts';
 import { clusterOf, inventoryOf, podOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
-
-// `npm run docs:windows` runs this test with -u, which writes the file.
-test('docs/windows-troubleshooting.md follows the signatures (else: npm run docs:windows)', async () => {
-  await expect(windowsTroubleshooting()).toMatchFileSnapshot('../../docs/windows-troubleshooting.md');
-});
 
 test('names are unique, and every signature says what to do', () => {
   const names = [...windowsSignatures.map(({ name }) => name)];

@@ -1,6 +1,6 @@
 const LAB = 'lab: ';
 
-/** Where the fault that a check finds was made on a real host, by check: the last table of docs/checks.md. */
+/** Check → where its fault was caused on a real host: the last table of docs/checks.md. */
 export const provoked: Readonly<Record<string, string>> = {
   'os-supported': `${LAB}an os-release that says Debian 10`,
   architecture: `${LAB}an \`uname\` that says armv7l`,

@@ -1,17 +1,18 @@
-import { windowsSignatures } from './signatures.ts';
-import type { WindowsSignature } from './signatures/signature.ts';
+import { windowsSignatures } from '../../src/windows/signatures.ts';
+import type { WindowsSignature } from '../../src/windows/signatures/signature.ts';
 
 const INTRODUCTION = `# Trouble with Windows workers
 
 <!-- Generated from src/windows/signatures by "npm run docs:windows"; do not edit. -->
 
-\`kbuild status\` names those that the facts of a host show, failure reports those that a program spoke of. Written from
-documentation and source code, tried on simulated hosts only: [windows.md](windows.md).
+Known problems of Windows workers, with their causes and remedies. \`kbuild status\` names a problem that it observes on a host;
+the report of a failed run names a problem that a program printed. This page was written from documentation and source code,
+and tried on simulated hosts only: see [windows.md](windows.md).
 `;
 
 const MENDS: Readonly<Record<string, string>> = {
   limit: 'nothing: a limit of Windows',
-  nothing: 'nothing: it is yours to do',
+  nothing: 'nothing: you must do it',
 };
 
 const section = ({ name, symptom, see, cause, remedy, mends }: WindowsSignature): string =>

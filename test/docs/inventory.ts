@@ -1,4 +1,4 @@
-import { inventoryJsonSchema } from './schema.ts';
+import { inventoryJsonSchema } from '../../src/inventory/schema.ts';
 
 interface Setting {
   readonly description?: string;
@@ -19,8 +19,8 @@ const INTRODUCTION = `# The inventory
 
 <!-- Generated from the schema by "npm run docs:inventory"; do not edit. -->
 
-One YAML file says what should be: the hosts, and what differs from the defaults. \`kbuild init\` writes a first one,
-\`kbuild validate\` reports every mistake with its line, and \`kbuild schema > inventory.schema.json\` makes editors complete it:
+One YAML file lists the hosts and every setting that differs from its default. \`kbuild init\` writes a first inventory.
+\`kbuild validate\` reports every mistake with its line. With \`kbuild schema > inventory.schema.json\`, editors complete it:
 
 \`\`\`yaml
 # yaml-language-server: $schema=inventory.schema.json
@@ -31,15 +31,16 @@ hosts:
   - { name: w1, address: 203.0.113.21, internalAddress: 10.0.0.21, role: worker, labels: { disk: ssd } }
 \`\`\`
 
-- **Versions, and whatever looks like a number, stand in quotes**: YAML reads \`1.30\` as 1.3.
+- **Put versions, and all text that looks like a number, in quotes**: YAML reads \`1.30\` as 1.3.
 - **Files** are relative to the inventory's folder; \`~\` is your home folder.
-- **Secrets** are never written here but referred to: \`env:NAME\` (a variable of the environment), \`file:PATH\`, or
-  \`command:COMMAND\` (what the command prints). \`kbuild validate\` runs no command and fetches no URL.
-- **Settings of a node** may be given for all (\`kubelet\`), for a role (\`roles\`) and for a host; the nearest wins.
-  Mappings are merged, lists are replaced, \`extraArgs\` are merged by name, and \`null\` takes a field away.
-- **Overrides of kubeadm's configuration** (\`kubeadm\`, \`kubelet.config\`, \`runtime.config\`) may hold any field but those
-  that the inventory has a setting of its own for: these are refused with the setting's name.
-- Anchors, aliases and tags of YAML are refused, and so is every setting that kbuild does not know.
+- **Secrets** are never in this file. Write where the secret is: \`env:NAME\` (an environment variable), \`file:PATH\`, or
+  \`command:COMMAND\` (the output of the command). \`kbuild validate\` runs no command and fetches no URL.
+- **Settings of a node** can be set for all hosts (\`kubelet\`), for a role (\`roles\`) and for one host. The host's value wins
+  over the role's, and the role's over that for all hosts. Mappings are merged, lists are replaced, \`extraArgs\` are merged by
+  name, and \`null\` removes a field.
+- **Overrides of kubeadm's configuration** (\`kubeadm\`, \`kubelet.config\`, \`runtime.config\`) take any field, except the fields
+  that have a setting in the inventory: kbuild refuses those and names the setting.
+- kbuild refuses anchors, aliases and tags of YAML, and every setting that it does not know.
 `;
 
 const HEAD = '| setting | value | default | meaning |\n| --- | --- | --- | --- |\n';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checksReference } from '../../src/checks/reference.ts';
+import { checksReference } from './checks.ts';
 import { checks } from '../../src/checks/index.ts';
 import { provoked } from './provoked.ts';
 
@@ -8,7 +8,7 @@ test('docs/checks.md follows the checks (else: npm run docs:checks)', async () =
   await expect(checksReference(provoked)).toMatchFileSnapshot('../../docs/checks.md');
 });
 
-test('only checks that there are were provoked', () => {
+test('the table of provoked faults names only checks that exist', () => {
   const names = checks.map(({ name }): string => name);
   expect(Object.keys(provoked).filter((name) => !names.includes(name))).toEqual([]);
 });
