@@ -6,8 +6,16 @@ import { psCommand, withoutComments, type PsValue } from './shell/powershell.ts'
 import type { Secret } from './shell/secret.ts';
 import { quote } from './shell/sh.ts';
 
-const read = (name: string): string =>
-  readFileSync(fileURLToPath(new URL(`../templates/${name}`, import.meta.url)), 'utf8');
+const texts = new Map<string, string>();
+
+function read(name: string): string {
+  const text = texts.get(name) ?? readFileSync(fileURLToPath(new URL(`../templates/${name}`, import.meta.url)), 'utf8');
+  texts.set(name, text);
+  return text;
+}
+
+/** A script without its head, the comment that tells readers of templates/ what it does: a host needs no copy of it. */
+const withoutHead = (name: string): string => read(name).replace(/^(?:#.*\n)+/, '');
 
 /** What a script's parameter may be; a list arrives as one line an item. */
 export type Parameter = string | number | readonly string[];
@@ -22,7 +30,7 @@ export function script(name: `${string}.sh`, parameters: Readonly<Record<string,
     if (value.some((item) => item.includes('\n'))) throw new TypeError(`${name}: an item of ${key} has a line break`);
     return `${key}=${quote(value.join('\n'))}`;
   });
-  return { shell: 'sh', script: [...assignments, read(name)].join('\n'), title: name };
+  return { shell: 'sh', script: [...assignments, withoutHead(name)].join('\n'), title: name };
 }
 
 /** A script that empties or removes folders: it may use the functions of linux/mounts.sh. */
@@ -31,7 +39,7 @@ export function deletingScript(
   parameters: Readonly<Record<string, Parameter>> = {},
 ): Command<'sh'> {
   const command = script(name, parameters);
-  return { ...command, script: `${read('linux/mounts.sh')}\n${command.script}` };
+  return { ...command, script: `${withoutHead('linux/mounts.sh')}\n${command.script}` };
 }
 
 /** A static PowerShell script that runs in a pod of a Windows host; its parameters are environment variables. */
@@ -48,10 +56,10 @@ export const powershell = (
 ): Command<'powershell'> =>
   psCommand({ common: read('windows/common.ps1'), script: read(name), name, params }, secrets);
 
-/** The text of a script that is put on a Windows host as a file. */
-export const windowsScript = (name: `windows/${string}.ps1`): string => read(name);
+/** The text of a script that is put on a host as a file. */
+export const scriptFile = (name: `linux/${string}.sh` | `windows/${string}.ps1`): string => read(name);
 
-/** What powershell.exe runs on every Windows host, whatever is asked for. */
+/** What powershell.exe runs first on every Windows host, for every command. */
 export const windowsBootstrap = (): string => withoutComments(read('windows/bootstrap.ps1'));
 
 /** A configuration file of another program, from templates/etc. Throws on a value that is missing. */

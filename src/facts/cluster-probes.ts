@@ -2,6 +2,7 @@ import { ADMIN_KUBECONFIG, apiServerUrl } from '../topology/api-server.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
 import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
 import { controlPlanes } from '../topology/select.ts';
+import { script } from '../templates.ts';
 import { paths } from '../paths.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
 import type { Command } from '../shell/command.ts';
@@ -33,23 +34,22 @@ const pluginNamespaces = ({ network: { plugin } }: Inventory): readonly string[]
 
 /** Prints live objects. One whose kind the API does not know (its CRD is not there yet) is absent, not unknown. */
 const objects = (tool: readonly string[], wanted: readonly JsonObject[], output: readonly string[]) =>
-  sh`set +e
-     said=$(mktemp -p /run)
-     printf %s ${wanted.map((object) => JSON.stringify(identity(object))).join('\n')} | ${tool} get -f - --ignore-not-found ${output} 2>"$said"
-     status=$?
-     grep -v -e 'no matches for kind' -e 'ensure CRDs are installed first' "$said" >&2 && exit "$status"
-     rm -f "$said"; exit 0`;
+  script('linux/get-objects.sh', {
+    KUBECTL: tool,
+    OBJECTS: wanted.map((object) => JSON.stringify(identity(object))),
+    OUTPUT: output,
+  });
 
 /**
- * Asks the other control planes' own API servers whether they are ready, all at once: lines of `host answer`, the answer in
- * base64. With several control planes the host itself has said so before; a single one is asked here.
+ * Probes the other control planes' own API servers for readiness, all at once: lines of `host answer`, the answer in
+ * base64. With several control planes, `readyCommand` has probed the host itself before; a single control plane is probed here.
  */
 function readyz(inventory: Inventory, host: LinuxHost) {
   const all = controlPlanes(inventory);
   const asks = all
     .filter(({ name }) => name !== host.name || all.length === 1)
     .map((one) => sh`q ${one.name} ${kubectl(inventory, one)} &`.script);
-  const command = sh`q() { name=$1; shift; said=$("$@" --request-timeout=3s get --raw /readyz 2>&1 | base64 -w 0) || true; echo "$name $said"; }`;
+  const command = sh`q() { name=$1; shift; answer=$("$@" --request-timeout=3s get --raw /readyz 2>&1 | base64 -w 0) || true; echo "$name $answer"; }`;
   return { ...command, script: [command.script, ...asks, 'wait'].join('\n') };
 }
 
@@ -67,7 +67,7 @@ const parseReadyz = (out: string): ReadonlyMap<string, string> =>
 export const readyCommand = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
   sh`${kubectl(inventory, host)} --request-timeout=3s get --raw /readyz`;
 
-/** Where an authority signs elsewhere, nobody in the cluster signs for kubelets. */
+/** True if the certificates of kubelets are signed outside of the cluster. */
 const signsElsewhere = ({ certificates: { ca } }: Inventory): boolean => ca !== undefined && 'sign' in ca;
 
 const isSecret = (object: JsonObject): boolean => object['kind'] === 'Secret' && object['apiVersion'] === 'v1';
@@ -76,7 +76,7 @@ function chunks<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }
 
-/** The probes of one control plane with an administrator's kubeconfig. `wanted`: the objects that should be, of which the live ones are read. */
+/** The probes of one control plane with an administrator's kubeconfig. `wanted`: the desired objects; their live state is read. */
 export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: readonly JsonObject[]) {
   const tool = kubectl(inventory, host);
   const raw = (path: string) => sh`${tool} get --raw ${path}`;

@@ -1,30 +1,13 @@
 import type { MemberView } from './cluster.ts';
 import { lines } from './probe.ts';
 import type { Command } from '../shell/command.ts';
-import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
 
 /**
  * The shell function `e NAME ARGUMENT…` runs etcdctl in the running etcd's container, from its own image (which has no
  * shell); `"$@"` are the flags that lead it to the local member. Without crictl, containerd's own client is used.
  */
-const tools = sh`e() {
-  name=$1; shift
-  if command -v crictl >/dev/null; then crictl -r unix:///run/containerd/containerd.sock exec -s "$id" "$@"
-  else ctr -n k8s.io tasks exec --exec-id "kbuild-$$-$name" "$id" "$@"; fi
-}
-# A list takes milliseconds: a runtime that does not give one hangs.
-id=
-if command -v crictl >/dev/null; then
-  id=$(timeout 5 crictl -r unix:///run/containerd/containerd.sock ps -q --name '^etcd$' --state Running | head -n 1)
-else
-  running=$(timeout 5 ctr -n k8s.io tasks ls | awk '$3 == "RUNNING" { print $1 }')
-  for each in $(timeout 5 ctr -n k8s.io containers ls -q 'labels."io.kubernetes.container.name"==etcd'); do
-    if echo "$running" | grep -qx "$each"; then id=$each; fi
-  done
-fi
-if [ -z "$id" ]; then echo 'no etcd container runs, or the runtime does not answer' >&2; exit 1; fi
-pki=/etc/kubernetes/pki/etcd
-set -- etcdctl --endpoints https://127.0.0.1:2379 --cacert $pki/ca.crt --cert $pki/server.crt --key $pki/server.key --command-timeout 5s`;
+const tools = script('linux/etcd-tools.sh');
 
 /** A command on a control plane that may call `e` with `"$@"`, which stand for etcdctl and its flags. */
 export const withEtcd = (command: Command<'sh'>): Command<'sh'> => ({
@@ -32,37 +15,16 @@ export const withEtcd = (command: Command<'sh'>): Command<'sh'> => ({
   script: `${tools.script}\n${command.script}`,
 });
 
-/** Members, health and status of a stacked etcd. An etcdctl that fails says what it knows all the same. */
-export const etcdCommand = withEtcd(sh`t=$(mktemp -d -p /run); trap 'rm -rf "$t"' EXIT
-# A runtime under load loses what a short process said: a success without a word is asked again.
-q() {
-  answer=$1; shift
-  for try in 1 2 3; do
-    e "$answer$try" "$@" >"$t/$answer" || return
-    if [ -s "$t/$answer" ]; then return; fi
-  done
-}
-q members "$@" -w json member list &
-members=$!
-q health "$@" -w json endpoint health --cluster &
-q status "$@" -w json endpoint status --cluster &
-q alarms "$@" -w json alarm list &
-wait "$members"
-wait
-for answer in members health status alarms; do echo "$answer $(cat "$t/$answer")"; done`);
+/** Members, health and status of a stacked etcd. An etcdctl that fails still prints the part that it knows. */
+export const etcdCommand = withEtcd(script('linux/etcd-view.sh'));
 
 /**
- * The same without quorum: who is a member as the local one knows it, and who answers. Nobody is asked for `health`, which
- * etcd tells only with quorum.
+ * The same without quorum: the members that the local member knows, and those that answer. Health is not probed: etcd
+ * reports it only with quorum.
  */
-export const etcdAloneCommand = withEtcd(sh`t=$(mktemp -d -p /run); trap 'rm -rf "$t"' EXIT
-e m "$@" -w json member list --consistency=s >"$t/members"
-all=$(grep -o '"clientURLs":[[]"[^"]*' "$t/members" | sed 's/.*"//' | paste -sd, -)
-shift 3
-e s etcdctl --endpoints "$all" "$@" -w json endpoint status >"$t/status" || true
-echo "members $(cat "$t/members")"; echo "status $(cat "$t/status")"; echo 'alarms {}'`);
+export const etcdAloneCommand = withEtcd(script('linux/etcd-view-alone.sh'));
 
-/** What etcd says about itself. */
+/** Members and alarms as etcd reports them. */
 export interface EtcdView {
   readonly members: readonly MemberView[];
   /** e.g. `NOSPACE on 8e9e05c52164694d` */
@@ -123,7 +85,7 @@ export function parseEtcd(out: string): EtcdView {
         name: member.name ?? '',
         peerUrl: member.peerURLs?.[0] ?? '',
         learner: member.isLearner === true,
-        // A learner answers no question of health, but it tells its status.
+        // A learner does not report its health, only its status.
         healthy:
           (member.clientURLs ?? []).some((url) => healthy.has(url)) || (member.isLearner === true && its !== undefined),
         leader: its?.leader !== undefined && hex(its.leader) === id,

@@ -5,7 +5,7 @@ import { paths } from '../paths.ts';
 import { fileChanges, OURS } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
-import { script } from '../templates.ts';
+import { scriptFile } from '../templates.ts';
 import { grouped, onlyIn, type Difference } from './openings.ts';
 
 const SERVICE = 'kbuild-firewall';
@@ -68,7 +68,7 @@ export function packetFilterChanges(target: Target, all: readonly Difference[]):
     ...fileChanges(target, { path: paths.firewallRules, content: `${OURS}.\n${wanted.join('\n')}\n` }),
     ...fileChanges(target, {
       path: paths.firewallScript,
-      content: `${OURS}.\n${script('linux/kbuild-firewall.sh').script}`,
+      content: `${OURS}.\n${scriptFile('linux/kbuild-firewall.sh')}`,
     }),
     ...fileChanges(target, { path: paths.firewallUnit, content: UNIT }),
   ];

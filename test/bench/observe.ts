@@ -37,7 +37,7 @@ export const wordOf = (script: string): string => /^NONCE=(\w+)$/m.exec(script)!
 /** Also the ways to the others, which the one system was not asked for. */
 function personal({ name, internalAddress }: LinuxHost, text: string, script: string): string {
   if (system === null) return text;
-  const others = /for address in ([\d. ]+); do/.exec(script)?.[1]?.split(' ') ?? [];
+  const others = /ADDRESSES=\D*([\d.\s]+)/.exec(script)?.[1]?.trim().split(/\s+/) ?? [];
   const ways = others.map((one) => `${one} via 10.77.0.1 dev eth0 src ${internalAddress} uid 0 \\    cache`).join('\n');
   const hash = createHash('sha256').update(name).digest('hex');
   const mac = `02:${hash.slice(0, 10).replaceAll(/..(?!$)/g, '$&:')}`;

@@ -123,8 +123,8 @@ describe('what a host shows of its certificates', () => {
   });
 
   test('is not asked of workers, and nowhere with stacked etcd', () => {
-    expect(etcdPki(inventory, hostOf({ name: 'w1' })).command.script).toContain("wanted=''");
-    expect(etcdPki(inventoryOf(), cp1).command.script).toContain("wanted=''");
+    expect(etcdPki(inventory, hostOf({ name: 'w1' })).command.script).toContain("WANTED=''");
+    expect(etcdPki(inventoryOf(), cp1).command.script).toContain("WANTED=''");
   });
 });
 

@@ -3,21 +3,18 @@ import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import type { Command } from '../../shell/command.ts';
 import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { probe } from '../probe.ts';
 
 /**
- * Sets `$etcd_folder`, the folder of etcd's data: as the host's manifest of etcd says (also while a restore has it aside),
- * which holds for a cluster that kbuild did not build, too; without a manifest as the inventory says. Empty: there is a
- * manifest that names none.
+ * Sets `$etcd_folder`, the folder of etcd's data. The host's manifest of etcd decides, also while a restore keeps it aside:
+ * kbuild may not have built the cluster. Without a manifest the inventory decides. Empty: the manifest names no folder.
  */
 export const findEtcdFolder = (inventory: Inventory): Command<'sh'> =>
-  sh`etcd_folder=${etcdFolderOf(inventory)}
-     for manifest in ${paths.etcdManifest} ${`${paths.restoreAside}/etcd.yaml`}; do
-       if [ -e "$manifest" ]; then
-         etcd_folder=$(tr -d '"' <"$manifest" | tr -d "'" | sed -n 's/^ *- *--data-dir=//p' | head -n 1)
-         break
-       fi
-     done`;
+  script('linux/etcd-folder.sh', {
+    DEFAULT_FOLDER: etcdFolderOf(inventory),
+    MANIFESTS: [paths.etcdManifest, `${paths.restoreAside}/etcd.yaml`],
+  });
 
 /** A command that may use `$etcd_folder`. */
 export const withEtcdFolder = (inventory: Inventory, command: Command<'sh'>): Command<'sh'> => ({

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { spkiFingerprint } from '../../shell/fingerprint.ts';
-import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { probe } from '../probe.ts';
 
 /** One certificate that etcd's authority signs. */
@@ -54,16 +54,7 @@ export function etcdPki({ etcd }: Inventory, host: LinuxHost) {
   const wanted =
     etcd.topology === 'built' && (host.role === 'etcd' || host.role === 'control-plane') ? leaves[host.role] : [];
   return probe(
-    sh`wanted=${wanted.join(' ')}; if [ -z "$wanted" ]; then echo 'not asked'; exit 0; fi
-       date +%s%3N
-       if [ -e ${ETCD_SIGNING} ]; then echo unfinished; fi
-       show() { if [ -e "$2.key" ]; then echo "certificate $1 key"; else echo "certificate $1 -"; fi; sed -n '/-BEGIN CERTIFICATE-/,/-END CERTIFICATE-/p;/-END CERTIFICATE-/q' "$2.crt"; }
-       if [ -e ${paths.etcdCa} ]; then show ca /etc/kubernetes/pki/etcd/ca; fi
-       for name in $wanted; do
-         for file in "/etc/kubernetes/pki/etcd/$name" "/etc/kubernetes/pki/$name"; do
-           if [ -e "$file.crt" ]; then show "$name" "$file"; fi
-         done
-       done`,
+    script('linux/probe-etcd-pki.sh', { WANTED: wanted.join(' '), ETCD_CA: paths.etcdCa, SIGNING: ETCD_SIGNING }),
     (out): EtcdPki | 'not asked' => {
       if (out.trim() === 'not asked') return 'not asked';
       const [head = '', ...blocks] = out.split(/^certificate /m);

@@ -1,12 +1,12 @@
 import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
-import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { probe } from '../probe.ts';
 
 /** The first and the first beyond the keys `/registry/…`, as etcd's HTTP gateway wants them. */
 const REGISTRY = { first: 'L3JlZ2lzdHJ5Lw==', beyond: 'L3JlZ2lzdHJ5MA==' } as const;
 
-/** What one endpoint of the user's etcd says to the API servers' certificate; `problem` when it says nothing of use. */
+/** What one endpoint of the user's etcd answers to the API servers' certificate; `problem` if the answer is of no use. */
 export interface EtcdEndpoint {
   readonly url: string;
   readonly problem: string | undefined;
@@ -32,16 +32,16 @@ function answer(text: string): Answers {
 
 function parse(block: string): EtcdEndpoint {
   const [url = '', ...lines] = block.split('\n');
-  const said = (name: string): string =>
+  const field = (name: string): string =>
     lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? '';
   const failed = (problem: string): EtcdEndpoint => ({ url, problem, version: '', keys: 0 });
-  if (said('error') !== '') return failed(said('error'));
-  const { etcdserver } = answer(said('version'));
-  if (etcdserver === undefined) return failed(`it does not tell its version (${said('version').slice(0, 80)})`);
-  const { health } = answer(said('health'));
-  if (String(health) !== 'true') return failed(`it is not healthy (${said('health').slice(0, 80)})`);
-  if (!said('keys').startsWith('{"header"')) return failed(`its keys cannot be read (${said('keys').slice(0, 120)})`);
-  return { url, problem: undefined, version: etcdserver, keys: Number(answer(said('keys')).count ?? 0) };
+  if (field('error') !== '') return failed(field('error'));
+  const { etcdserver } = answer(field('version'));
+  if (etcdserver === undefined) return failed(`it does not tell its version (${field('version').slice(0, 80)})`);
+  const { health } = answer(field('health'));
+  if (String(health) !== 'true') return failed(`it is not healthy (${field('health').slice(0, 80)})`);
+  if (!field('keys').startsWith('{"header"')) return failed(`its keys cannot be read (${field('keys').slice(0, 120)})`);
+  return { url, problem: undefined, version: etcdserver, keys: Number(answer(field('keys')).count ?? 0) };
 }
 
 /**
@@ -52,19 +52,13 @@ export function externalEtcd({ etcd }: Inventory, host: LinuxHost) {
   const urls = etcd.topology !== 'stacked' && host.role === 'control-plane' ? etcd.endpoints : [];
   const range = JSON.stringify({ key: REGISTRY.first, range_end: REGISTRY.beyond, count_only: true });
   return probe(
-    sh`urls=${urls.join(' ')}; range=${range}
-       if [ -z "$urls" ] || [ -e /etc/kubernetes/kubelet.conf ] || [ ! -e ${paths.etcdClientKey} ] || ! command -v curl >/dev/null; then echo 'not asked'; exit 0; fi
-       ask() { curl -sS --noproxy '*' --max-time 4 --cacert ${paths.etcdCa} --cert ${paths.etcdClientCertificate} --key ${paths.etcdClientKey} "$@" 2>&1; }
-       # The shell of Debian makes lines of backslashes that it echoes.
-       line() { printf %s "$*"; echo; }
-       for url in $urls; do
-         echo "endpoint $url"
-         if said=$(ask "$url/version"); then
-           line "version $said"
-           line "health $(ask "$url/health" || true)"
-           line "keys $(ask "$url/v3/kv/range" -d "$range" || true)"
-         else line "error $said"; fi
-       done`,
+    script('linux/probe-external-etcd.sh', {
+      URLS: urls.join(' '),
+      RANGE: range,
+      CA: paths.etcdCa,
+      CERTIFICATE: paths.etcdClientCertificate,
+      KEY: paths.etcdClientKey,
+    }),
     (out): readonly EtcdEndpoint[] | 'not asked' =>
       out.trim() === 'not asked'
         ? 'not asked'

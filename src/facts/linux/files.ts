@@ -1,4 +1,4 @@
-import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { lines, probe } from '../probe.ts';
 
 /** One path on a host. */
@@ -17,34 +17,22 @@ export type FileState =
 
 /** The named files: hash, mode, owner (`user:group`) and time of change (ms since the epoch); folders' files with `trees`. */
 export const files = (paths: readonly string[], trees: readonly string[]) =>
-  probe(
-    sh`set --
-       for path in ${paths}; do
-         if [ -f "$path" ]; then set -- "$@" "$path"; elif [ -d "$path" ]; then stat -L -c 'folder %.Y %n' -- "$path"; elif [ -e "$path" ]; then echo "other $path"; else echo "absent $path"; fi
-       done
-       found=$(for tree in ${trees}; do if [ -d "$tree" ]; then find "$tree" -type f; fi; done)
-       IFS='
-'
-       set -- "$@" $found
-       if [ $# -gt 0 ]; then stat -L -c 'stat %a %U:%G %.Y %n' -- "$@"; sha256sum -- "$@"; fi`,
-    (out): ReadonlyMap<string, FileState> => {
-      const found = new Map<string, FileState>();
-      const stats = new Map<string, { mode: number; owner: string; mtimeMs: number }>();
-      for (const line of lines(out)) {
-        const [, kind, path] = /^(absent|other) (.*)$/.exec(line) ?? [];
-        if (kind !== undefined) found.set(path!, { kind: kind as 'absent' | 'other' });
-        const [, changed, folder] = /^folder ([\d.]+) (.*)$/.exec(line) ?? [];
-        if (folder !== undefined) found.set(folder, { kind: 'folder', mtimeMs: Number(changed) * 1000 });
-        const stat = /^stat (\d+) (\S+) ([\d.]+) (.*)$/.exec(line);
-        if (stat)
-          stats.set(stat[4]!, { mode: parseInt(stat[1]!, 8), owner: stat[2]!, mtimeMs: Number(stat[3]) * 1000 });
-        const sum = /^([0-9a-f]{64}) [ *](.*)$/.exec(line);
-        if (sum) {
-          const known = stats.get(sum[2]!);
-          if (known === undefined) throw new Error(`a hash without a stat: ${sum[2]!}`);
-          found.set(sum[2]!, { kind: 'file', sha256: sum[1]!, ...known });
-        }
+  probe(script('linux/probe-files.sh', { PATHS: paths, TREES: trees }), (out): ReadonlyMap<string, FileState> => {
+    const found = new Map<string, FileState>();
+    const stats = new Map<string, { mode: number; owner: string; mtimeMs: number }>();
+    for (const line of lines(out)) {
+      const [, kind, path] = /^(absent|other) (.*)$/.exec(line) ?? [];
+      if (kind !== undefined) found.set(path!, { kind: kind as 'absent' | 'other' });
+      const [, changed, folder] = /^folder ([\d.]+) (.*)$/.exec(line) ?? [];
+      if (folder !== undefined) found.set(folder, { kind: 'folder', mtimeMs: Number(changed) * 1000 });
+      const stat = /^stat (\d+) (\S+) ([\d.]+) (.*)$/.exec(line);
+      if (stat) stats.set(stat[4]!, { mode: parseInt(stat[1]!, 8), owner: stat[2]!, mtimeMs: Number(stat[3]) * 1000 });
+      const sum = /^([0-9a-f]{64}) [ *](.*)$/.exec(line);
+      if (sum) {
+        const known = stats.get(sum[2]!);
+        if (known === undefined) throw new Error(`a hash without a stat: ${sum[2]!}`);
+        found.set(sum[2]!, { kind: 'file', sha256: sum[1]!, ...known });
       }
-      return found;
-    },
-  );
+    }
+    return found;
+  });

@@ -3,6 +3,7 @@ import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { markerOf } from '../marker.ts';
 import { lines, probe } from '../probe.ts';
 import { withEtcdFolder } from './etcd-folder.ts';
@@ -18,22 +19,14 @@ export const kubernetesTraces = (inventory: Inventory) =>
   probe(
     withEtcdFolder(
       inventory,
-      sh`other=${`${paths.etcdData}/member`}; if [ "$other" = "$etcd_folder/member" ]; then other=; fi
-       for path in /etc/kubernetes/kubelet.conf /etc/kubernetes/bootstrap-kubelet.conf /etc/kubernetes/admin.conf /etc/kubernetes/super-admin.conf \
-       /etc/kubernetes/manifests/*.yaml /etc/kubernetes/pki/ca.crt /etc/kubernetes/pki/ca.key "$etcd_folder/member" "$other" \
-       /var/lib/kubelet/config.yaml /var/lib/kubelet/pki/kubelet-client-current.pem; do
-       if [ -e "$path" ] && [ "$path" != ${paths.kubeVipManifest} ]; then echo "$path"; fi
-     done`,
+      script('linux/probe-kubernetes-traces.sh', { ETCD_DATA: paths.etcdData, KUBE_VIP: paths.kubeVipManifest }),
     ),
     (out): ReadonlySet<string> => new Set(lines(out)),
   );
 
 /** Name and server of the cluster in the host's kubeconfig files (never their credentials). */
 export const kubeconfigCluster = probe(
-  // The kubelet's own calls every cluster the same: those of the control plane come first.
-  sh`for file in /etc/kubernetes/admin.conf /etc/kubernetes/super-admin.conf /etc/kubernetes/controller-manager.conf /etc/kubernetes/scheduler.conf /etc/kubernetes/kubelet.conf; do
-       if [ -e "$file" ]; then echo "file $file"; sed -n '/^clusters:/,/^[b-z]/p' "$file" | grep -E '^ *(server|name):' || true; fi
-     done`,
+  script('linux/probe-kubeconfig-cluster.sh'),
   (out): { readonly name: string; readonly server: string } | 'absent' => {
     if (out.trim() === '') return 'absent';
     const field = (name: string) => new RegExp(`^ *${name}: *(.*)$`, 'm').exec(out)?.[1]?.trim() ?? '';
@@ -49,13 +42,13 @@ export const marker = probe(
 
 /** The unit of a job that runs; `none`. */
 export const runningJob = probe(
-  // Asked only where systemd was told of one: it takes systemd longer than all files here.
+  // systemctl runs only where a unit of a job exists: it takes longer than all files here.
   sh`set -- /run/systemd/transient/kbuild-job-*.service
      if [ -e "$1" ]; then systemctl list-units --plain --no-legend --no-pager --state=active,activating,deactivating 'kbuild-job-*.service'; fi`,
   (out) => lines(out)[0]?.trim().split(/\s+/)[0] ?? 'none',
 );
 
-/** True when the kubelet says that it is healthy. */
+/** True when the kubelet reports that it is healthy. */
 export const kubeletHealthy = probe(
   sh`if timeout 2 bash -c 'exec 3<>/dev/tcp/127.0.0.1/10248 && printf "GET /healthz HTTP/1.0\r\n\r\n" >&3 && grep -q "200 OK" <&3' 2>/dev/null; then echo healthy; else echo down; fi`,
   (out) => out.trim() === 'healthy',
@@ -64,12 +57,7 @@ export const kubeletHealthy = probe(
 /** Do the Service addresses of API and DNS answer from this host? `absent` on a host that has not joined. */
 export const serviceNetwork = (apiAddress: string, dnsAddress: string) =>
   probe(
-    sh`if [ -e /etc/kubernetes/kubelet.conf ]; then
-         for target in ${`api/${apiAddress}/443`} ${`dns/${dnsAddress}/53`}; do
-           if timeout 2 bash -c 'exec 3<>/dev/tcp/"$0"' "$(echo "$target" | cut -d/ -f2-)" 2>/dev/null
-           then echo "$(echo "$target" | cut -d/ -f1) answers"; else echo "$(echo "$target" | cut -d/ -f1) silent"; fi
-         done
-       else echo absent; fi`,
+    script('linux/probe-service-network.sh', { API: apiAddress, DNS: dnsAddress }),
     (out): { readonly api: boolean; readonly dns: boolean } | 'absent' =>
       out.trim() === 'absent' ? 'absent' : { api: out.includes('api answers'), dns: out.includes('dns answers') },
   );
@@ -82,23 +70,14 @@ export interface Certificate {
 }
 
 /** Certificates that kubeadm and the kubelet keep on the host; public parts only are read. */
-export const certificates = probe(
-  sh`show() { echo "certificate $1"; sed -n '/-BEGIN CERTIFICATE-/,/-END CERTIFICATE-/p;/-END CERTIFICATE-/q' "$2"; }
-     for file in /etc/kubernetes/pki/*.crt /etc/kubernetes/pki/etcd/*.crt; do
-       if [ -e "$file" ]; then show "$(echo "$file" | sed 's|/etc/kubernetes/pki/||;s|[.]crt$||;s|/|-|')" "$file"; fi
-     done
-     if [ -e /var/lib/kubelet/pki/kubelet-client-current.pem ]; then show kubelet-client /var/lib/kubelet/pki/kubelet-client-current.pem; fi
-     for name in admin super-admin controller-manager scheduler; do
-       if grep -qs client-certificate-data "/etc/kubernetes/$name.conf"; then echo "certificate $name.conf"; sed -n 's/^ *client-certificate-data: *//p' "/etc/kubernetes/$name.conf" | base64 -d; fi
-     done`,
-  (out): readonly Certificate[] =>
-    out
-      .split(/^certificate /m)
-      .slice(1)
-      .map((block) => ({
-        name: block.slice(0, block.indexOf('\n')),
-        expires: new Date(new X509Certificate(block.slice(block.indexOf('\n') + 1)).validTo).toISOString(),
-      })),
+export const certificates = probe(script('linux/probe-certificates.sh'), (out): readonly Certificate[] =>
+  out
+    .split(/^certificate /m)
+    .slice(1)
+    .map((block) => ({
+      name: block.slice(0, block.indexOf('\n')),
+      expires: new Date(new X509Certificate(block.slice(block.indexOf('\n') + 1)).validTo).toISOString(),
+    })),
 );
 
 /** What Calico's pods write outside of themselves (its operator's host paths). */

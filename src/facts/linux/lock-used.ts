@@ -1,15 +1,9 @@
 import { paths } from '../../paths.ts';
-import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { probe } from '../probe.ts';
 
 /**
- * When the host's lock was last taken or released, as its file's time (s, with nanoseconds); `held` while somebody holds it,
- * `never` since the host booted. Two equal times: nobody held it between them.
+ * When the host's lock was last taken or released, as its file's time (s, with nanoseconds). `held`: a process holds it.
+ * `never`: not locked since boot. If two observations return the same time, no run held the lock in between.
  */
-export const lockUsed = probe(
-  sh`if [ -e ${paths.lock} ]; then
-       read -r pid <${paths.lock} || pid=
-       if [ -n "$pid" ] && [ "/proc/$pid/fd/9" -ef ${paths.lock} ]; then echo held; else stat -c %.Y ${paths.lock}; fi
-     else echo never; fi`,
-  (out) => out.trim(),
-);
+export const lockUsed = probe(script('linux/probe-lock-used.sh', { LOCK: paths.lock }), (out) => out.trim());

@@ -1,9 +1,9 @@
-import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { probe } from '../probe.ts';
 
-/** What somebody who logs in waits for. */
+/** How long a login takes. */
 export interface Login {
-  /** From the moment sshd took the connection until it let in; undefined where that is not known. */
+  /** From the moment at which sshd took the connection until it accepted the login; undefined if that is not known. */
   readonly sshdMs: number | undefined;
   /** From the start of the login shell until it ran a command: what its own files cost; undefined where no sshd was found. */
   readonly shellMs: number | undefined;
@@ -16,24 +16,13 @@ const TICK_MS = 10;
  * How long the login took. The login shell is the last process before sshd; it began before its files were read. Asked early:
  * `$now` is when the shell of the probes began (probe-batch.sh).
  */
-export const login = probe(
-  sh`awk -v pid="$$" -v now="$now" 'BEGIN {
-       while (pid > 1 && (getline line <("/proc/" pid "/stat")) > 0) {
-         name = line; sub(/^[0-9]+ \\(/, "", name)
-         if (name ~ /^sshd/) { print now, start; exit }
-         sub(/^.*\\) /, "", line); split(line, field, " ")
-         pid = field[2]; start = field[20]
-       }
-       print now, "-"
-     }'`,
-  (out, { loginMs }): Login => {
-    const [now, start] = out.trim().split(' ').map(Number);
-    if (now === undefined || start === undefined) throw new Error(`not two times: ${out.trim()}`);
-    const shellMs = Math.round(now * 1000 - start * TICK_MS);
-    // Containers may have an uptime of their own beside times of the machine's.
-    return {
-      sshdMs: loginMs === undefined ? undefined : Math.round(loginMs),
-      shellMs: shellMs >= 0 ? shellMs : undefined,
-    };
-  },
-);
+export const login = probe(script('linux/probe-login.sh'), (out, { loginMs }): Login => {
+  const [now, start] = out.trim().split(' ').map(Number);
+  if (now === undefined || start === undefined) throw new Error(`not two times: ${out.trim()}`);
+  const shellMs = Math.round(now * 1000 - start * TICK_MS);
+  // Containers may have an uptime of their own beside times of the machine's.
+  return {
+    sshdMs: loginMs === undefined ? undefined : Math.round(loginMs),
+    shellMs: shellMs >= 0 ? shellMs : undefined,
+  };
+});

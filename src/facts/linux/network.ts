@@ -1,4 +1,5 @@
 import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { lines, probe } from '../probe.ts';
 
 /** A socket that listens. */
@@ -13,8 +14,8 @@ export interface Listener {
 }
 
 /**
- * Listening TCP and UDP sockets with the process that holds each. What systemd holds for a survey of a kbuild that was
- * killed a moment ago is left out: it goes by itself, and nobody else may wait for it.
+ * Listening TCP and UDP sockets with the process that holds each. Sockets that systemd still
+ * holds for a survey of a killed kbuild are left out: systemd closes them soon.
  */
 export const listeners = probe(
   sh`set -- /run/systemd/transient/kbuild-survey-*
@@ -60,10 +61,6 @@ export const interfaces = probe(sh`ip -o link show; ip -o addr show`, (out): rea
  * Chains of kube-proxy, the kubelet and CNI plugins in the packet filters of both families, e.g. `KUBE-SERVICES`, and
  * tables of kube-proxy's nftables mode, e.g. `nft ip kube-proxy`.
  */
-export const kubeChains = probe(
-  sh`for save in iptables-save ip6tables-save; do
-       if command -v $save >/dev/null; then $save 2>/dev/null | grep -E '^:(KUBE|CNI|FLANNEL|cali)-' || true; fi
-     done
-     if command -v nft >/dev/null; then nft list tables 2>/dev/null | sed -n 's/^table \\(ip6*\\) kube-proxy$/nft \\1 kube-proxy/p'; fi`,
-  (out) => [...new Set(lines(out).map((line) => (line.startsWith('nft ') ? line : line.slice(1).split(' ')[0]!)))],
-);
+export const kubeChains = probe(script('linux/probe-kube-chains.sh'), (out) => [
+  ...new Set(lines(out).map((line) => (line.startsWith('nft ') ? line : line.slice(1).split(' ')[0]!))),
+]);

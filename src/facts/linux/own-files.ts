@@ -1,11 +1,11 @@
 import { paths } from '../../paths.ts';
-import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { lines, probe } from '../probe.ts';
 
-/** The first words of the files that kbuild writes: how it tells its own from others'. */
+/** The first words of the files that kbuild writes; a file without them is unmanaged. */
 export const OWN_HEADER = '# Written by kbuild';
 
-/** Files that are kbuild's whatever they say: they have names of its own. */
+/** Files that kbuild owns by their names, whatever is in them. */
 const OWN_NAMES = [
   paths.kubernetesKeyring,
   paths.containerdKeyring,
@@ -15,22 +15,20 @@ const OWN_NAMES = [
   paths.keepalivedConfigBackup,
 ];
 
-/** Folders that are kbuild's. */
+/** Folders that kbuild owns. */
 const OWN_FOLDERS = [paths.state, paths.kubeadmPatches];
 
 const FOLDERS: ReadonlySet<string> = new Set([paths.aptSources, paths.aptKeyrings, paths.certsD, ...OWN_FOLDERS]);
 
 const MARKED = Object.values(paths).filter((path) => path.startsWith('/etc/') && !FOLDERS.has(path));
 
-/** What kbuild wrote on the host and `reset` takes back: files with its header or of its names, its folders. */
+/** Files and folders that kbuild wrote on the host and that `reset` removes. */
 export const ownFiles = probe(
-  sh`grep -lsF -e ${OWN_HEADER} -- ${MARKED} || true
-     ls -d -- ${OWN_NAMES} ${OWN_FOLDERS} 2>/dev/null || true
-     if [ -d ${paths.certsD} ]; then
-       find ${paths.certsD} -name hosts.toml -exec grep -lF -e ${OWN_HEADER} -- {} + | while read -r file; do
-         echo "$file"
-         ls "$(dirname "$file")/ca.crt" 2>/dev/null || true
-       done
-     fi`,
+  script('linux/probe-own-files.sh', {
+    HEADER: OWN_HEADER,
+    MARKED,
+    NAMES: [...OWN_NAMES, ...OWN_FOLDERS],
+    CERTS_D: paths.certsD,
+  }),
   (out) => lines(out),
 );

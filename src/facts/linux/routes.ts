@@ -1,4 +1,4 @@
-import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { lines, probe } from '../probe.ts';
 
 /** A route of the main table. */
@@ -19,9 +19,7 @@ export interface PathTo {
 /** Routes (IPv4), and the ways to the given addresses; an address that is missing there cannot be reached. */
 export const routes = (addresses: readonly string[]) =>
   probe(
-    sh`ip -o -4 route show table main
-       echo ---
-       for address in ${addresses}; do echo "route get $address"; done | ip -o -4 -force -batch - 2>/dev/null || true`,
+    script('linux/probe-routes.sh', { ADDRESSES: addresses }),
     (out): { readonly table: readonly Route[]; readonly to: ReadonlyMap<string, PathTo> } => {
       const [shown = '', got = ''] = out.split('---\n');
       const word = (line: string, name: string): string => new RegExp(`\\b${name} (\\S+)`).exec(line)?.[1] ?? '';

@@ -1,5 +1,6 @@
 import { sh } from '../../shell/sh.ts';
 import { paths } from '../../paths.ts';
+import { script } from '../../templates.ts';
 import { lines, probe } from '../probe.ts';
 
 /** One systemd unit. */
@@ -18,36 +19,27 @@ export interface ServiceState {
 
 /** The state of the given units. */
 export const services = (units: readonly string[]) =>
-  probe(
-    // An empty line between one unit and the next.
-    sh`set -- ${units}
-       states=$(systemctl show ${units.map((unit) => `${unit}.service`)} --timestamp=us+utc -p LoadState,ActiveState,UnitFileState,ExecMainStartTimestamp,NeedDaemonReload)
-       echo "Unit=$1"
-       printf '%s\\n' "$states" | while IFS= read -r line; do
-         if [ -n "$line" ]; then echo "$line"; else shift; echo "Unit=$1"; fi
-       done`,
-    (out): ReadonlyMap<string, ServiceState> => {
-      const states = new Map<string, ServiceState>();
-      for (const block of out.split(/^(?=Unit=)/m)) {
-        const fields = new Map(
-          lines(block).map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-        );
-        const unit = fields.get('Unit');
-        if (unit === undefined) continue;
-        const started = fields.get('ExecMainStartTimestamp') ?? '';
-        const [, date, time] = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d+) UTC/.exec(started) ?? [];
-        states.set(unit, {
-          load: fields.get('LoadState') ?? 'unknown',
-          active: fields.get('ActiveState') ?? 'unknown',
-          enabled: fields.get('UnitFileState') ?? '',
-          startedMs:
-            date === undefined ? 0 : Date.parse(`${date}T${time!.slice(0, 12)}Z`) + Number(`0.${time!.slice(12)}`),
-          needsDaemonReload: fields.get('NeedDaemonReload') === 'yes',
-        });
-      }
-      return states;
-    },
-  );
+  probe(script('linux/probe-services.sh', { UNITS: units }), (out): ReadonlyMap<string, ServiceState> => {
+    const states = new Map<string, ServiceState>();
+    for (const block of out.split(/^(?=Unit=)/m)) {
+      const fields = new Map(
+        lines(block).map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+      );
+      const unit = fields.get('Unit');
+      if (unit === undefined) continue;
+      const started = fields.get('ExecMainStartTimestamp') ?? '';
+      const [, date, time] = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d+) UTC/.exec(started) ?? [];
+      states.set(unit, {
+        load: fields.get('LoadState') ?? 'unknown',
+        active: fields.get('ActiveState') ?? 'unknown',
+        enabled: fields.get('UnitFileState') ?? '',
+        startedMs:
+          date === undefined ? 0 : Date.parse(`${date}T${time!.slice(0, 12)}Z`) + Number(`0.${time!.slice(12)}`),
+        needsDaemonReload: fields.get('NeedDaemonReload') === 'yes',
+      });
+    }
+    return states;
+  });
 
 /**
  * What services loaded when they were last reloaded, since the boot: unit → hash of the files' hashes. A reload does not

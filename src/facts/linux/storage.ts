@@ -1,6 +1,6 @@
-import { sh } from '../../shell/sh.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
+import { script } from '../../templates.ts';
 import { lines, probe } from '../probe.ts';
 import { withEtcdFolder } from './etcd-folder.ts';
 
@@ -50,19 +50,7 @@ const contains = ({ point }: Mount, path: string): boolean =>
 /** Free bytes (for users who are not root) and inodes of the file systems that matter, and whether they can be written. */
 export const storage = (inventory: Inventory) =>
   probe(
-    withEtcdFolder(
-      inventory,
-      sh`set --
-     for path in ${DATA_PATHS} "$etcd_folder" ${SYSTEM_PATHS}; do
-       at=$path
-       while ! [ -e "$at" ]; do at=$(dirname "$at"); done
-       set -- "$@" "$at"
-     done
-     readlink -f -- "$@"
-     stat -f -c '%a %S %b %d %c' -- "$@"
-     cat /proc/self/mountinfo
-     echo "etcd $etcd_folder"`,
-    ),
+    withEtcdFolder(inventory, script('linux/probe-storage.sh', { DATA_PATHS, SYSTEM_PATHS })),
     (out): readonly Volume[] => {
       const all = lines(out);
       const etcd = all.findLast((line) => line.startsWith('etcd '))?.slice('etcd '.length) ?? paths.etcdData;
@@ -72,7 +60,7 @@ export const storage = (inventory: Inventory) =>
       return wanted.map((path, i) => {
         const at = all[i]!;
         const [free, size, blocks, freeInodes, inodes] = all[count + i]!.split(' ').map(Number);
-        // Of mounts over each other the last one is seen.
+        // If mounts cover each other, processes see the last one.
         const [mount] = table.filter((one) => contains(one, at)).toSorted((a, b) => b.point.length - a.point.length);
         const top = table.findLast(({ point }) => point === mount?.point);
         if (top === undefined || inodes === undefined) throw new Error(`no mount of ${path} in: ${out}`);

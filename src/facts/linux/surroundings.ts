@@ -1,4 +1,5 @@
 import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { lines, probe } from '../probe.ts';
 
 /** Programs that kubeadm and kbuild use and that no package of theirs brings, with the package that does. */
@@ -29,16 +30,10 @@ export interface SecurityModules {
 }
 
 /** SELinux' and AppArmor's state. */
-export const securityModules = probe(
-  sh`if [ -e /sys/fs/selinux/enforce ]; then echo "selinux $(cat /sys/fs/selinux/enforce)"; fi
-     if [ "$(cat /sys/module/apparmor/parameters/enabled 2>/dev/null)" = Y ]; then
-       if command -v apparmor_parser >/dev/null; then echo apparmor on; else echo apparmor toolless; fi
-     fi`,
-  (out): SecurityModules => ({
-    selinux: /^selinux 1/m.test(out) ? 'enforcing' : /^selinux 0/m.test(out) ? 'permissive' : 'absent',
-    apparmor: /^apparmor on/m.test(out) ? 'on' : /^apparmor toolless/m.test(out) ? 'toolless' : 'absent',
-  }),
-);
+export const securityModules = probe(script('linux/probe-security-modules.sh'), (out): SecurityModules => ({
+  selinux: /^selinux 1/m.test(out) ? 'enforcing' : /^selinux 0/m.test(out) ? 'permissive' : 'absent',
+  apparmor: /^apparmor on/m.test(out) ? 'on' : /^apparmor toolless/m.test(out) ? 'toolless' : 'absent',
+}));
 
 /** Proxy variables that the host has of its own, from /etc/environment and systemd: lower-case name → value. */
 export const proxyVariables = probe(

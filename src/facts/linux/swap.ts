@@ -1,4 +1,5 @@
 import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { lines, probe } from '../probe.ts';
 
 /** Active swap devices and files, as in /proc/swaps. */
@@ -25,17 +26,7 @@ const SWAP_SERVICES = ['zramswap.service', 'zram-config.service', 'dphys-swapfil
  * partitions are not.
  */
 export const swapUnits = probe(
-  // swap.target is always there: without any match, systemctl would fail.
-  sh`units=$(systemctl list-unit-files --plain --no-legend --no-pager --full swap.target '*.swap' ${SWAP_SERVICES})
-     echo "$units" | while read -r unit state _; do
-       case $unit:$state in
-         swap.target:* | *:masked | *:masked-runtime) continue ;;
-         *.service:enabled | *.service:enabled-runtime | *.swap:*) ;;
-         *) continue ;;
-       esac
-       echo "Unit=$unit"
-       systemctl show -p FragmentPath,SourcePath "$unit"
-     done`,
+  script('linux/probe-swap-units.sh', { SERVICES: SWAP_SERVICES }),
   (out): readonly SwapUnit[] =>
     out.split(/^(?=Unit=)/m).flatMap((block) => {
       const field = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(block)?.[1] ?? '';
@@ -45,14 +36,8 @@ export const swapUnits = probe(
 );
 
 /** What zram-generator makes: `absent` (not installed), `off` (an empty file overrides it) or `on`. */
-export const zram = probe(
-  sh`if [ -e /etc/systemd/zram-generator.conf ]; then
-       if grep -q '^ *[[]zram' /etc/systemd/zram-generator.conf; then echo on; else echo off; fi
-     elif ls /usr/lib/systemd/zram-generator.conf /usr/local/lib/systemd/zram-generator.conf 2>/dev/null | grep -q .; then echo on
-     else echo absent; fi`,
-  (out) => {
-    const state = out.trim();
-    if (state !== 'absent' && state !== 'off' && state !== 'on') throw new Error(`unexpected output: ${state}`);
-    return state;
-  },
-);
+export const zram = probe(script('linux/probe-zram.sh'), (out) => {
+  const state = out.trim();
+  if (state !== 'absent' && state !== 'off' && state !== 'on') throw new Error(`unexpected output: ${state}`);
+  return state;
+});

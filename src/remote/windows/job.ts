@@ -3,7 +3,7 @@ import { windowsPaths } from '../../paths.ts';
 import type { Command } from '../../shell/command.ts';
 import { encodedCommand } from '../../shell/powershell.ts';
 import { revealed, Secret } from '../../shell/secret.ts';
-import { powershell, windowsBootstrap, windowsScript } from '../../templates.ts';
+import { powershell, windowsBootstrap, scriptFile } from '../../templates.ts';
 import type { JobTools } from '../job.ts';
 import { isRetryable, patiently } from '../patiently.ts';
 import type { Exchange } from './exchange.ts';
@@ -96,7 +96,7 @@ async function begin(
       Folder: folder,
       Task: task,
       Arguments: encodedCommand(windowsBootstrap()).replace(/^powershell\.exe /, ''),
-      Runner: windowsScript('windows/job-run.ps1'),
+      Runner: scriptFile('windows/job-run.ps1'),
     },
     { Payload: Secret.of(job.command.script), Files: filesOf(job) },
   );

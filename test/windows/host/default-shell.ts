@@ -1,5 +1,5 @@
 import { withoutComments } from '../../../src/shell/powershell.ts';
-import { windowsScript } from '../../../src/templates.ts';
+import { scriptFile } from '../../../src/templates.ts';
 import type { Machine } from './machine.ts';
 
 /** HKLM\SOFTWARE\OpenSSH\DefaultShell. */
@@ -33,7 +33,7 @@ export function invocation(machine: Machine, shell: DefaultShell, command: strin
   if (encoded === undefined) return refused(unknown[shell](command.split(' ')[0]!), 1);
   if (machine.languageMode !== 'FullLanguage') return refused('', 87, `KBUILD-MODE: ${machine.languageMode}\r\n`);
   const text = Buffer.from(encoded, 'base64').toString('utf16le');
-  if (text !== withoutComments(windowsScript('windows/bootstrap.ps1')))
+  if (text !== withoutComments(scriptFile('windows/bootstrap.ps1')))
     return { ...refused('', 1), violation: 'the bootstrap is another one' };
   return { bootstrap: true };
 }

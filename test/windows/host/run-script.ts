@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { decodePayload, type Payload } from '../../../src/shell/powershell.ts';
-import { windowsScript } from '../../../src/templates.ts';
+import { scriptFile } from '../../../src/templates.ts';
 import type { Faults } from './faults.ts';
 import { DiskFull, type Machine } from './machine.ts';
 import { bindingProblem } from './parameters.ts';
@@ -121,7 +121,7 @@ export async function runScript(runtime: Runtime, run: Run, line: string): Promi
 function broken(payload: Payload, answer: Answer | undefined): string | undefined {
   const { name, script, common } = payload;
   if (answer === undefined) return `no answer for ${name}: test/windows/host/answers has none`;
-  if (script !== windowsScript(name as 'windows/x.ps1')) return `${name} is not the script of that name`;
-  if (common !== windowsScript('windows/common.ps1')) return `${name} came with other common functions`;
+  if (script !== scriptFile(name as 'windows/x.ps1')) return `${name} is not the script of that name`;
+  if (common !== scriptFile('windows/common.ps1')) return `${name} came with other common functions`;
   return undefined;
 }

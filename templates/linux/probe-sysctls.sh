@@ -1,0 +1,7 @@
+# shellcheck shell=sh disable=SC2154  # parameters come from outside
+# Prints the values of kernel settings. SYSCTLS: name and file of each, one a line.
+set -- $SYSCTLS
+while [ $# -gt 0 ]; do
+  if [ -e "$2" ]; then echo "$1 $(cat "$2")"; else echo "$1 absent"; fi
+  shift 2
+done
