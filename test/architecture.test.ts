@@ -91,7 +91,8 @@ describe('the house', () => {
     expect(locking.filter((from) => from.startsWith('cli/')).toSorted()).toEqual(
       expect.arrayContaining(['cli/etcd.ts', 'cli/up.ts']),
     );
-    const reading = ['plan', 'check', 'status', 'facts', 'kubeconfig', 'preflight', 'run', 'connect'];
+    const session = ['preflight', 'run', 'connect'].map((name) => `session/${name}`);
+    const reading = ['plan', 'check', 'status', 'facts', 'kubeconfig', ...session];
     expect(reading.map((name) => `cli/${name}.ts`).filter((file) => locking.includes(file))).toEqual([]);
     // Of what changes things they take only how a plan is made.
     const shared = /import \{([^}]*)\} from '\.\/up\.ts'/;

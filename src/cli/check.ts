@@ -9,10 +9,10 @@ import { selects } from '../topology/select.ts';
 import { junit } from '../report/junit.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
-import { findings, leaveOutRefused, obstacles } from './preflight.ts';
-import { withRun } from './run.ts';
-import { survey } from './survey.ts';
-import { surveyPods } from './survey-pods.ts';
+import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
+import { withRun } from './session/run.ts';
+import { survey } from './session/survey.ts';
+import { surveyPods } from './session/survey-pods.ts';
 
 /** `kbuild check`: every preflight check, all findings at once. Reads only. */
 export const runCheck = (outer: Context, flags: Flags): Promise<number> =>

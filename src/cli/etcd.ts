@@ -7,10 +7,10 @@ import { jsonDocument } from '../report/json.ts';
 import { makeFolder } from '../report/make-folder.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
-import { holder } from './holder.ts';
-import { refuseForeign } from './preflight.ts';
-import { withRun, type Run } from './run.ts';
-import { snapshotFolder, snapshotTo } from './snapshots.ts';
+import { holder } from './session/holder.ts';
+import { refuseForeign } from './session/preflight.ts';
+import { withRun, type Run } from './session/run.ts';
+import { snapshotFolder, snapshotTo } from './session/snapshots.ts';
 
 /** @throws Refused where etcd is the user's own: kbuild has no etcdctl there, and no say. */
 export function requireOurs({ inventory }: Run): void {

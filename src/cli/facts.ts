@@ -2,7 +2,7 @@ import { selects } from '../topology/select.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
-import { withRun } from './run.ts';
+import { withRun } from './session/run.ts';
 
 /** Facts as JSON: maps and sets become objects and lists, a fact that could not be read its reason. */
 function plain(value: unknown): unknown {

@@ -5,7 +5,7 @@ import { withoutCluster } from '../configuration/merged-kubeconfig.ts';
 import type { ClusterView } from '../facts/cluster.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
 import { writePrivate } from './kubeconfig-file.ts';
-import type { Run } from './run.ts';
+import type { Run } from './session/run.ts';
 
 interface Kubeconfig {
   readonly clusters?: readonly {

@@ -10,7 +10,7 @@ import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
-import type { Run } from './run.ts';
+import type { Run } from './session/run.ts';
 
 /** Text into a file that nobody else can read, at no moment: 0600 from the first byte, then renamed. */
 export async function writePrivate(path: string, content: Secret): Promise<void> {

@@ -6,7 +6,7 @@ import { revealed } from '../shell/secret.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
 import { fetchKubeconfig, writePrivate } from './kubeconfig-file.ts';
-import { withRun } from './run.ts';
+import { withRun } from './session/run.ts';
 
 /** `kbuild kubeconfig`: prints an admin kubeconfig, or merges it into a file. */
 export const runKubeconfig = (outer: Context, flags: Flags): Promise<number> =>

@@ -7,12 +7,12 @@ import { findingsText } from '../report/findings.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
-import { refuseWithoutApi } from './dead.ts';
+import { refuseWithoutApi } from './session/dead-hosts.ts';
 import type { Flags } from './flags.ts';
-import { leftOutHosts, partOf, tellLeftOut } from './left-out.ts';
-import { findings, leaveOutRefused, obstacles } from './preflight.ts';
+import { leftOutHosts, partOf, tellLeftOut } from './session/left-out.ts';
+import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
 import { previewed, previewsText, type Previewed } from './previews.ts';
-import { withRun } from './run.ts';
+import { withRun } from './session/run.ts';
 import { planOf } from './up.ts';
 
 const CHANGES_ARE_DUE = 10;

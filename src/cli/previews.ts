@@ -3,7 +3,7 @@ import type { PlannedChange } from '../engine/plan.ts';
 import { grouped } from '../report/grouped.ts';
 import { hostList } from '../report/host-list.ts';
 import { DEFAULT_CONCURRENCY } from './flags.ts';
-import type { Run } from './run.ts';
+import type { Run } from './session/run.ts';
 
 /** A change and what it would change, line by line; undefined where the change has nothing to show. */
 export type Previewed = PlannedChange & { readonly diff?: string };

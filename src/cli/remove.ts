@@ -8,11 +8,11 @@ import type { Drain } from '../kubeadm/reset/leave-cluster.ts';
 import { remove } from '../phases/remove.ts';
 import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
-import { commandWithDead } from './dead.ts';
+import { commandWithDead } from './session/dead-hosts.ts';
 import type { Flags } from './flags.ts';
-import { withRun, type Run } from './run.ts';
-import { refuseForeign } from './preflight.ts';
-import { snapshotBefore } from './snapshots.ts';
+import { withRun, type Run } from './session/run.ts';
+import { refuseForeign } from './session/preflight.ts';
+import { snapshotBefore } from './session/snapshots.ts';
 import { carryOut, confirmed, phasesOf, planOf } from './up.ts';
 
 const DRAIN_MS = 5 * 60_000;

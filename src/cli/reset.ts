@@ -10,12 +10,12 @@ import { remove } from '../phases/remove.ts';
 import { reset } from '../phases/reset.ts';
 import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
-import { commandWithDead } from './dead.ts';
+import { commandWithDead } from './session/dead-hosts.ts';
 import type { Flags } from './flags.ts';
 import { forgetCluster } from './forget-cluster.ts';
 import { drainOf } from './remove.ts';
-import { snapshotBefore } from './snapshots.ts';
-import { withRun, type Run } from './run.ts';
+import { snapshotBefore } from './session/snapshots.ts';
+import { withRun, type Run } from './session/run.ts';
 import { carryOut, phasesOf, planOf } from './up.ts';
 
 /** The names that must be typed: the cluster's, or each host's. */

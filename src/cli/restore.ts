@@ -16,8 +16,8 @@ import { quote, sh } from '../shell/sh.ts';
 import type { Context } from './context.ts';
 import { requireOurs } from './etcd.ts';
 import type { Flags } from './flags.ts';
-import { refuseForeign } from './preflight.ts';
-import { withRun, type Run } from './run.ts';
+import { refuseForeign } from './session/preflight.ts';
+import { withRun, type Run } from './session/run.ts';
 import { carryOut, confirmed, phasesOf, planOf, RESTORES } from './up.ts';
 
 /** The hosts that are restored: all control planes and etcd hosts of the inventory but those that `--dead` names. */

@@ -7,8 +7,8 @@ import { selftestPlan } from '../windows/selftest/plan.ts';
 import { selftest } from '../windows/selftest/selftest.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
-import { refuseForeign } from './preflight.ts';
-import { withRun } from './run.ts';
+import { refuseForeign } from './session/preflight.ts';
+import { withRun } from './session/run.ts';
 
 /** Images of Windows are gigabytes. */
 const START_MS = 20 * 60_000;

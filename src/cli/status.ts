@@ -8,7 +8,7 @@ import { statusOf } from '../report/status-view.ts';
 import { troubleOf } from '../windows/signatures.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
-import { withRun, type Run } from './run.ts';
+import { withRun, type Run } from './session/run.ts';
 import { phasesOf } from './up.ts';
 
 const NOT_HEALTHY = 5;

@@ -4,11 +4,11 @@ import { forceUnlock, whoHolds } from '../engine/lock.ts';
 import { FactError, worstExitCode } from '../errors.ts';
 import { observedHost } from '../facts/fleet.ts';
 import { jsonDocument } from '../report/json.ts';
-import { apiHost } from './api-host.ts';
-import type { Connected } from './connect.ts';
+import { apiHost } from './session/api-host.ts';
+import type { Connected } from './session/connect.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
-import { withRun } from './run.ts';
+import { withRun } from './session/run.ts';
 
 /** The lock of one thing: a host, or the cluster. */
 interface Shown {

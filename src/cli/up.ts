@@ -13,14 +13,21 @@ import { findingsText } from '../report/findings.ts';
 import { planText } from '../report/plan.ts';
 import type { Context } from './context.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
-import { findings, leaveOutRefused, obstacles, refuseForeign, selectionOf, surveyFirstChanged } from './preflight.ts';
-import { apiHost } from './api-host.ts';
-import { refuseWithoutApi } from './dead.ts';
-import { partOf, tellLeftOut } from './left-out.ts';
-import { tellFailures } from './failures.ts';
-import { withRun, type Run } from './run.ts';
-import { dataKept, snapshotBefore } from './snapshots.ts';
-import { holder, isGone } from './holder.ts';
+import {
+  findings,
+  leaveOutRefused,
+  obstacles,
+  refuseForeign,
+  selectionOf,
+  surveyFirstChanged,
+} from './session/preflight.ts';
+import { apiHost } from './session/api-host.ts';
+import { refuseWithoutApi } from './session/dead-hosts.ts';
+import { partOf, tellLeftOut } from './session/left-out.ts';
+import { tellFailures } from './session/failure-reports.ts';
+import { withRun, type Run } from './session/run.ts';
+import { dataKept, snapshotBefore } from './session/snapshots.ts';
+import { holder, isGone } from './session/holder.ts';
 
 const REFUSED = 7;
 

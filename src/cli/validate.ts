@@ -4,7 +4,7 @@ import { localSources } from '../inventory/sources.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './flags.ts';
-import { inventoryFile } from './read-inventory.ts';
+import { inventoryFile } from './session/read-inventory.ts';
 
 interface Verdict {
   readonly problems: readonly Problem[];

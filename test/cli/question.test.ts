@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
-import { deadline, GRACE_MS } from '../../src/cli/deadline.ts';
+import { deadline, GRACE_MS } from '../../src/cli/session/deadline.ts';
 import { askQuestion } from '../../src/cli/question.ts';
 import { DeadlinePassed, exitCodeOf } from '../../src/errors.ts';
 

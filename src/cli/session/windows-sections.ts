@@ -1,6 +1,6 @@
-import type { WindowsRemote } from '../remote/windows/windows-remote.ts';
-import { powershell } from '../templates.ts';
-import type { Section } from '../windows/support-sections.ts';
+import type { WindowsRemote } from '../../remote/windows/windows-remote.ts';
+import { powershell } from '../../templates.ts';
+import type { Section } from '../../windows/support-sections.ts';
 
 /** What a Windows host says about itself: sections that begin with `== `, each with what it could not show. */
 export async function gathered(remote: WindowsRemote, sections: readonly Section[], title: string): Promise<string> {

@@ -1,6 +1,6 @@
-import { acting } from '../cluster/acting.ts';
-import type { ApiHost } from '../engine/lease.ts';
-import { apiServerUrl } from '../topology/api-server.ts';
+import { acting } from '../../cluster/acting.ts';
+import type { ApiHost } from '../../engine/lease.ts';
+import { apiServerUrl } from '../../topology/api-server.ts';
 import type { Connected } from './connect.ts';
 
 /** The control plane that acts for the cluster; undefined where no API answers as far as is known now. */

@@ -1,11 +1,11 @@
-import type { Kinds } from '../facts/fleet.ts';
-import type { Inventory, PackageRepository } from '../model/inventory.ts';
-import { registryServer, registrySettings } from '../topology/registries.ts';
-import { isVersion } from '../resources/packages.ts';
-import { fullName, roleImages } from '../runtime/images.ts';
-import { loginOf } from '../resources/registry-files.ts';
-import { madeOf } from '../shell/secret.ts';
-import type { Wanted } from '../surveys/downloads.ts';
+import type { Kinds } from '../../facts/fleet.ts';
+import type { Inventory, PackageRepository } from '../../model/inventory.ts';
+import { registryServer, registrySettings } from '../../topology/registries.ts';
+import { isVersion } from '../../resources/packages.ts';
+import { fullName, roleImages } from '../../runtime/images.ts';
+import { loginOf } from '../../resources/registry-files.ts';
+import { madeOf } from '../../shell/secret.ts';
+import type { Wanted } from '../../surveys/downloads.ts';
 
 type Seen = Kinds['linux'];
 

@@ -1,12 +1,12 @@
-import { acting } from '../cluster/acting.ts';
-import { kubectl } from '../configuration/kubectl.ts';
-import { changeRefusals } from '../cluster/change-refusals.ts';
-import type { NodeView } from '../facts/cluster.ts';
-import { firstServiceAddress } from '../topology/subnets.ts';
-import { podNetwork } from '../surveys/pod-network.ts';
-import { podSpace } from '../surveys/pod-space.ts';
-import { reasonOf } from '../surveys/surveyed.ts';
-import type { Surveys } from '../surveys/surveys.ts';
+import { acting } from '../../cluster/acting.ts';
+import { kubectl } from '../../configuration/kubectl.ts';
+import { changeRefusals } from '../../cluster/change-refusals.ts';
+import type { NodeView } from '../../facts/cluster.ts';
+import { firstServiceAddress } from '../../topology/subnets.ts';
+import { podNetwork } from '../../surveys/pod-network.ts';
+import { podSpace } from '../../surveys/pod-space.ts';
+import { reasonOf } from '../../surveys/surveyed.ts';
+import type { Surveys } from '../../surveys/surveys.ts';
 import type { Run } from './run.ts';
 
 /** An image may have to be pulled by every node. */

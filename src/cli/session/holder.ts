@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import type { LockHolder } from '../engine/lock-holder.ts';
+import type { LockHolder } from '../../engine/lock-holder.ts';
 import type { Run } from './run.ts';
 
 /**

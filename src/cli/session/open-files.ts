@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../../errors.ts';
 
 /** Files that a run has open besides a connection a host: its log, keys and known_hosts while they are read, Node's own. */
 const OWN_FILES = 60;

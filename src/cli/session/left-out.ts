@@ -1,8 +1,8 @@
-import { withoutAbsent, type WaitingChange, type Without } from '../engine/absence.ts';
-import type { Phase } from '../engine/step.ts';
-import { selected } from '../engine/target.ts';
-import { exitCodeOf } from '../errors.ts';
-import { leftOutText } from '../report/left-out.ts';
+import { withoutAbsent, type WaitingChange, type Without } from '../../engine/absence.ts';
+import type { Phase } from '../../engine/step.ts';
+import { selected } from '../../engine/target.ts';
+import { exitCodeOf } from '../../errors.ts';
+import { leftOutText } from '../../report/left-out.ts';
 import { selectionOf } from './preflight.ts';
 import type { Run } from './run.ts';
 

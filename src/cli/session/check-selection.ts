@@ -1,11 +1,11 @@
-import { CHECK_NAMES } from '../inventory/check-names.ts';
-import type { Inventory } from '../model/inventory.ts';
-import { unknownCheck } from '../inventory/messages.ts';
-import { nearest } from '../inventory/nearest.ts';
-import { selects } from '../topology/select.ts';
-import { UsageError } from '../errors.ts';
-import { UP_PHASES } from '../phases/names.ts';
-import type { Flags } from './flags.ts';
+import { CHECK_NAMES } from '../../inventory/check-names.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import { unknownCheck } from '../../inventory/messages.ts';
+import { nearest } from '../../inventory/nearest.ts';
+import { selects } from '../../topology/select.ts';
+import { UsageError } from '../../errors.ts';
+import { UP_PHASES } from '../../phases/names.ts';
+import type { Flags } from '../flags.ts';
 
 /** Names that a message lists; of more it shows the first. */
 const LISTED = 10;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { wantedDownloads } from '../../src/cli/wanted-downloads.ts';
-import type { FactOverrides } from '../fakes/facts.ts';
-import { target } from '../fakes/target.ts';
+import { wantedDownloads } from '../../../src/cli/session/wanted-downloads.ts';
+import type { FactOverrides } from '../../fakes/facts.ts';
+import { target } from '../../fakes/target.ts';
 
 const installed = (version: string) => ({ state: 'installed', version, held: true }) as const;
 const packages = (kubernetes: string) =>

@@ -1,5 +1,5 @@
-import { Secret } from '../shell/secret.ts';
-import type { Context } from './context.ts';
+import { Secret } from '../../shell/secret.ts';
+import type { Context } from '../context.ts';
 
 /** Questions for secrets, each asked once in a run. */
 export interface Passwords {

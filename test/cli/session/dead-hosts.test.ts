@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { checkDeadNames, commandWithDead, missingHosts, refuseLivingDead } from '../../src/cli/dead.ts';
-import type { Run } from '../../src/cli/run.ts';
-import type { Fleet } from '../../src/facts/fleet.ts';
-import { ConnectError, Refused } from '../../src/errors.ts';
-import { leftOutText } from '../../src/report/left-out.ts';
-import { cp1, fleetOf, hostOf, inventoryOf, joinedControlPlane, w1 } from '../fakes/cluster.ts';
+import {
+  checkDeadNames,
+  commandWithDead,
+  missingHosts,
+  refuseLivingDead,
+} from '../../../src/cli/session/dead-hosts.ts';
+import type { Run } from '../../../src/cli/session/run.ts';
+import type { Fleet } from '../../../src/facts/fleet.ts';
+import { ConnectError, Refused } from '../../../src/errors.ts';
+import { leftOutText } from '../../../src/report/left-out.ts';
+import { cp1, fleetOf, hostOf, inventoryOf, joinedControlPlane, w1 } from '../../fakes/cluster.ts';
 
 const cp2 = hostOf({ name: 'cp2', role: 'control-plane' });
 const inventory = inventoryOf({ hosts: [cp1, cp2, w1] });

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { hostname, userInfo } from 'node:os';
 import { expect, test } from 'vitest';
-import { holder, isGone } from '../../src/cli/holder.ts';
-import { describe } from '../../src/engine/lock-holder.ts';
+import { holder, isGone } from '../../../src/cli/session/holder.ts';
+import { describe } from '../../../src/engine/lock-holder.ts';
 
 const run = { runId: '20260101t120000z-0a1b2c3d', context: { nowMs: () => 0 } } as Parameters<typeof holder>[0];
 const mine = holder(run, 'up');

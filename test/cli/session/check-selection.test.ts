@@ -1,14 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { filledList } from '../../src/cli/flags.ts';
-import { checkSelection } from '../../src/cli/selection.ts';
-import { UsageError } from '../../src/errors.ts';
-import { loadInventory } from '../../src/inventory/load.ts';
-import { selects } from '../../src/topology/select.ts';
-import { UP_PHASES } from '../../src/phases/names.ts';
-import { up } from '../../src/phases/up.ts';
-import { inventory } from '../fakes/inventory.ts';
+import { filledList } from '../../../src/cli/flags.ts';
+import { checkSelection } from '../../../src/cli/session/check-selection.ts';
+import { UsageError } from '../../../src/errors.ts';
+import { loadInventory } from '../../../src/inventory/load.ts';
+import { selects } from '../../../src/topology/select.ts';
+import { UP_PHASES } from '../../../src/phases/names.ts';
+import { up } from '../../../src/phases/up.ts';
+import { inventory } from '../../fakes/inventory.ts';
 
 const refusal = (flags: Parameters<typeof checkSelection>[1]): string => {
   try {
@@ -52,7 +52,7 @@ describe('--phase', () => {
   });
 
   test('all phases of `up` are known, and no others', async () => {
-    const folder = new URL('../../inventories/', import.meta.url).pathname;
+    const folder = new URL('../../../inventories/', import.meta.url).pathname;
     const found = new Set<string>();
     // One of them names files that only its user has.
     const files = readdirSync(folder).filter((name) => name.endsWith('.yaml') && name !== 'external-etcd-own.yaml');

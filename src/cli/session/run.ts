@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Event, Reporter, TimedEvent } from '../engine/event.ts';
-import type { Phase } from '../engine/step.ts';
-import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, SeveralErrors } from '../errors.ts';
-import type { Inventory } from '../model/inventory.ts';
-import { secretData } from '../inventory/secret-data.ts';
-import { jsonReporter } from '../report/json.ts';
-import { severalText, unreachableText } from '../report/failure.ts';
-import { commandLine, lineReporter } from '../report/lines.ts';
-import type { LogEntry } from '../remote/exchange.ts';
-import { logFile } from '../report/log-file.ts';
-import { masker, type Masker } from '../report/mask.ts';
-import { standing } from '../report/standing.ts';
-import { writeBundle } from './bundle.ts';
+import type { Event, Reporter, TimedEvent } from '../../engine/event.ts';
+import type { Phase } from '../../engine/step.ts';
+import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, SeveralErrors } from '../../errors.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import { secretData } from '../../inventory/secret-data.ts';
+import { jsonReporter } from '../../report/json.ts';
+import { severalText, unreachableText } from '../../report/failure.ts';
+import { commandLine, lineReporter } from '../../report/lines.ts';
+import type { LogEntry } from '../../remote/exchange.ts';
+import { logFile } from '../../report/log-file.ts';
+import { masker, type Masker } from '../../report/mask.ts';
+import { standing } from '../../report/standing.ts';
+import { writeBundle } from './support-bundle.ts';
 import { connect, type Connected, type RunLog } from './connect.ts';
-import type { Context } from './context.ts';
+import type { Context } from '../context.ts';
 import { deadline, GRACE_MS, type DeadlineEnds } from './deadline.ts';
-import { checkDeadNames, refuseLivingDead } from './dead.ts';
-import type { Flags } from './flags.ts';
+import { checkDeadNames, refuseLivingDead } from './dead-hosts.ts';
+import type { Flags } from '../flags.ts';
 import { checkOpenFiles } from './open-files.ts';
 import { readInventory } from './read-inventory.ts';
-import { checkSelection } from './selection.ts';
+import { checkSelection } from './check-selection.ts';
 
 /** A command that talks to hosts: connected, observed, logged, interruptible. */
 export interface Run extends RunLog {
@@ -200,7 +200,7 @@ export async function withRun(
       logPath: path,
       draw: async (phases) => {
         if (context.terminal === undefined || shown !== lines || flags.quiet === true || isVerbose) return;
-        const { terminalReporter } = await import('../report/terminal.ts');
+        const { terminalReporter } = await import('../../report/terminal.ts');
         shown = terminalReporter(phases, context.terminal);
         drawn.once = true;
       },

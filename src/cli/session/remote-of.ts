@@ -1,9 +1,9 @@
-import { ConnectError } from '../errors.ts';
-import type { Host } from '../model/inventory.ts';
-import type { HostRemote } from '../remote/host-remote.ts';
-import { linuxRemote, type LinuxRemoteOptions } from '../remote/linux.ts';
-import { windowsRemote } from '../remote/windows/windows-remote.ts';
-import type { Transport } from '../transport/transport.ts';
+import { ConnectError } from '../../errors.ts';
+import type { Host } from '../../model/inventory.ts';
+import type { HostRemote } from '../../remote/host-remote.ts';
+import { linuxRemote, type LinuxRemoteOptions } from '../../remote/linux.ts';
+import { windowsRemote } from '../../remote/windows/windows-remote.ts';
+import type { Transport } from '../../transport/transport.ts';
 
 /** OpenSSH for Windows calls itself so; the portable OpenSSH of other systems `OpenSSH_9.2p1 Debian-2`. */
 const ON_WINDOWS = /^OpenSSH_for_Windows/;

@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Run } from '../../src/cli/run.ts';
-import { dataKept, snapshotBefore, snapshotFolder } from '../../src/cli/snapshots.ts';
-import type { On } from '../../src/remote/remote.ts';
-import { clusterOf, cp1, factsOf, fleetOf, inventoryOf } from '../fakes/cluster.ts';
-import { recordingOn } from '../fakes/on.ts';
+import type { Run } from '../../../src/cli/session/run.ts';
+import { dataKept, snapshotBefore, snapshotFolder } from '../../../src/cli/session/snapshots.ts';
+import type { On } from '../../../src/remote/remote.ts';
+import { clusterOf, cp1, factsOf, fleetOf, inventoryOf } from '../../fakes/cluster.ts';
+import { recordingOn } from '../../fakes/on.ts';
 
 const STATUS = '{"hash":1,"revision":1439,"totalKey":465,"totalSize":2658304,"version":"3.6.0"}';
 

@@ -1,4 +1,4 @@
-import { DeadlinePassed } from '../errors.ts';
+import { DeadlinePassed } from '../../errors.ts';
 
 /** How long work that is under way when the deadline passes may take to end, in ms. */
 export const GRACE_MS = 30_000;

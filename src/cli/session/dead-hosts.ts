@@ -1,9 +1,9 @@
-import { quorumIsLost } from '../cluster/without-quorum.ts';
-import { Refused, SeveralErrors, UsageError, type KbuildError } from '../errors.ts';
-import type { Inventory } from '../model/inventory.ts';
-import { nearest } from '../inventory/nearest.ts';
-import { quote } from '../shell/sh.ts';
-import type { Flags } from './flags.ts';
+import { quorumIsLost } from '../../cluster/without-quorum.ts';
+import { Refused, SeveralErrors, UsageError, type KbuildError } from '../../errors.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import { nearest } from '../../inventory/nearest.ts';
+import { quote } from '../../shell/sh.ts';
+import type { Flags } from '../flags.ts';
 import type { Run } from './run.ts';
 
 /** Commands whose `--dead` also means members that the inventory no longer names. */

@@ -1,9 +1,9 @@
-import { CommandError, NotConverged } from '../errors.ts';
-import { isWindowsRemote, type HostRemote } from '../remote/host-remote.ts';
-import { failuresText } from '../report/failure.ts';
-import { script } from '../templates.ts';
-import { gathered } from './gathered.ts';
-import { lastWordsOfWindows } from '../windows/support-sections.ts';
+import { CommandError, NotConverged } from '../../errors.ts';
+import { isWindowsRemote, type HostRemote } from '../../remote/host-remote.ts';
+import { failuresText } from '../../report/failure.ts';
+import { script } from '../../templates.ts';
+import { gathered } from './windows-sections.ts';
+import { lastWordsOfWindows } from '../../windows/support-sections.ts';
 import type { Run } from './run.ts';
 
 const LINES = 20;

@@ -1,13 +1,13 @@
 import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BeforeMembership, KeepData } from '../cluster/members.ts';
-import { keepData } from '../etcd/keep-data.ts';
-import { saveSnapshot, type SnapshotStatus } from '../etcd/snapshot.ts';
-import { linuxFacts } from '../facts/fleet.ts';
-import type { LinuxHost } from '../model/inventory.ts';
-import { paths } from '../paths.ts';
-import type { On } from '../remote/remote.ts';
-import { makeFolder } from '../report/make-folder.ts';
+import type { BeforeMembership, KeepData } from '../../cluster/members.ts';
+import { keepData } from '../../etcd/keep-data.ts';
+import { saveSnapshot, type SnapshotStatus } from '../../etcd/snapshot.ts';
+import { linuxFacts } from '../../facts/fleet.ts';
+import type { LinuxHost } from '../../model/inventory.ts';
+import { paths } from '../../paths.ts';
+import type { On } from '../../remote/remote.ts';
+import { makeFolder } from '../../report/make-folder.ts';
 import { logFolder, type Run } from './run.ts';
 
 /** Snapshots that kbuild takes by itself, and of which it keeps the newest. */

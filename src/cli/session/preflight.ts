@@ -1,14 +1,14 @@
-import { checks, surveyChecks } from '../checks/index.ts';
-import type { CheckedFinding } from '../checks/check.ts';
-import { runChecks, stops } from '../checks/run-checks.ts';
-import { changeRefusals, refusedWorkers } from '../cluster/change-refusals.ts';
-import { refusals } from '../cluster/refusals.ts';
-import type { Selection } from '../engine/target.ts';
-import type { KbuildError } from '../errors.ts';
-import { ChecksFailed, SeveralErrors } from '../errors.ts';
-import { findingsText } from '../report/findings.ts';
-import type { Surveys } from '../surveys/surveys.ts';
-import { missingHosts } from './dead.ts';
+import { checks, surveyChecks } from '../../checks/index.ts';
+import type { CheckedFinding } from '../../checks/check.ts';
+import { runChecks, stops } from '../../checks/run-checks.ts';
+import { changeRefusals, refusedWorkers } from '../../cluster/change-refusals.ts';
+import { refusals } from '../../cluster/refusals.ts';
+import type { Selection } from '../../engine/target.ts';
+import type { KbuildError } from '../../errors.ts';
+import { ChecksFailed, SeveralErrors } from '../../errors.ts';
+import { findingsText } from '../../report/findings.ts';
+import type { Surveys } from '../../surveys/surveys.ts';
+import { missingHosts } from './dead-hosts.ts';
 import type { Run } from './run.ts';
 import { firstChanged, survey } from './survey.ts';
 

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { eachLimit } from '../each-limit.ts';
-import { isWindowsRemote } from '../remote/host-remote.ts';
-import { bundleInventory } from '../report/bundle-inventory.ts';
-import { tarGz, type Entry } from '../report/tar.ts';
-import { jsonText } from '../report/visible.ts';
-import { script } from '../templates.ts';
-import { supportOfWindows } from '../windows/support-sections.ts';
-import { gathered } from './gathered.ts';
+import { eachLimit } from '../../each-limit.ts';
+import { isWindowsRemote } from '../../remote/host-remote.ts';
+import { bundleInventory } from '../../report/bundle-inventory.ts';
+import { tarGz, type Entry } from '../../report/tar.ts';
+import { jsonText } from '../../report/visible.ts';
+import { script } from '../../templates.ts';
+import { supportOfWindows } from '../../windows/support-sections.ts';
+import { gathered } from './windows-sections.ts';
 import type { Run } from './run.ts';
 
 const AT_ONCE = 20;
