@@ -7,15 +7,15 @@ import { findingsText } from '../report/findings.ts';
 import { jsonDocument } from '../report/json.ts';
 import { selects } from '../topology/select.ts';
 import { junit } from '../report/junit.ts';
+import type { CheckOptions } from './commands/check.ts';
 import type { Context } from './context.ts';
-import type { Flags } from './flags.ts';
 import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
 import { withRun } from './session/run.ts';
 import { survey } from './session/survey.ts';
 import { surveyPods } from './session/survey-pods.ts';
 
 /** `kbuild check`: every preflight check, all findings at once. Reads only. */
-export const runCheck = (outer: Context, flags: Flags): Promise<number> =>
+export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =>
   withRun(outer, flags, 'check', 'never-json', async (run) => {
     const { context } = run;
     leaveOutRefused(run);

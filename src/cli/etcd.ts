@@ -5,8 +5,8 @@ import { lockHosts } from '../engine/lock.ts';
 import { Refused, UsageError } from '../errors.ts';
 import { jsonDocument } from '../report/json.ts';
 import { makeFolder } from '../report/make-folder.ts';
+import type { SaveSnapshotOptions } from './commands/etcd-snapshot-save.ts';
 import type { Context } from './context.ts';
-import type { Flags } from './flags.ts';
 import { holder } from './session/holder.ts';
 import { refuseForeign } from './session/preflight.ts';
 import { withRun, type Run } from './session/run.ts';
@@ -23,7 +23,7 @@ export function requireOurs({ inventory }: Run): void {
 }
 
 /** `kbuild etcd snapshot save [FILE]`: a verified snapshot of the live etcd, 0600. Prints its path. */
-export const runSave = (outer: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
+export const runSave = (outer: Context, flags: SaveSnapshotOptions, [file]: readonly string[]): Promise<number> =>
   withRun(outer, flags, 'etcd-snapshot-save', 'never-json', async (run) => {
     const { context } = run;
     requireOurs(run);

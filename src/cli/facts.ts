@@ -1,7 +1,7 @@
 import { selects } from '../topology/select.ts';
 import { jsonDocument } from '../report/json.ts';
+import type { FactsOptions } from './commands/facts.ts';
 import type { Context } from './context.ts';
-import type { Flags } from './flags.ts';
 import { withRun } from './session/run.ts';
 
 /** Facts as JSON: maps and sets become objects and lists, a fact that could not be read its reason. */
@@ -22,7 +22,7 @@ function plain(value: unknown): unknown {
 }
 
 /** `kbuild facts`: what was observed, as JSON. Reads only. */
-export const runFacts = (outer: Context, flags: Flags): Promise<number> =>
+export const runFacts = (outer: Context, flags: FactsOptions): Promise<number> =>
   withRun(outer, flags, 'facts', 'never-json', ({ connected, context, inventory }) => {
     const fleet = connected.watch.fleet();
     const hosts = fleet.hosts

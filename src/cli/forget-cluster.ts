@@ -1,10 +1,10 @@
 import { readFile, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { withoutCluster } from '../configuration/merged-kubeconfig.ts';
 import type { ClusterView } from '../facts/cluster.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
-import { writePrivate } from './kubeconfig-file.ts';
+import { kubeconfigPath, writePrivate } from './kubeconfig-file.ts';
 import type { Run } from './session/run.ts';
 
 interface Kubeconfig {
@@ -17,12 +17,12 @@ interface Kubeconfig {
 const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined);
 
 /**
- * After a reset: the operator's kubeconfig of the cluster, and what was merged of it into the first file of $KUBECONFIG or
- * ~/.kube/config. Only entries whose CA is the destroyed cluster's are taken out; what cannot be told stays.
+ * Removes the destroyed cluster from the operator's machine: the kubeconfig that `up` wrote, and the cluster's entries in the
+ * first file of $KUBECONFIG or in ~/.kube/config. Removes only entries with the CA of the destroyed cluster.
  */
 export async function forgetCluster(run: Run, destroyed: ClusterView): Promise<void> {
-  const { context, inventory, flags } = run;
-  const own = resolve(context.cwd, flags.kubeconfig ?? `${inventory.name}.kubeconfig`);
+  const { context, inventory } = run;
+  const own = kubeconfigPath(run);
   const text = await read(own);
   if (text === undefined || destroyed.state === 'absent') return;
   const mine = (parse(text) as Kubeconfig | null)?.clusters?.find(({ name }) => name === inventory.name);

@@ -5,21 +5,8 @@ import { loadInventory } from '../inventory/load.ts';
 import { skeleton, type Answers, type SkeletonHost } from '../inventory/skeleton.ts';
 import { localSources } from '../inventory/sources.ts';
 import { PROPOSED_KUBERNETES } from '../versions.ts';
+import type { InitOptions } from './commands/init.ts';
 import type { Context } from './context.ts';
-import type { Flags } from './flags.ts';
-
-/** Answers given on the command line; any of them means that nothing is asked. */
-export interface InitFlags extends Flags {
-  readonly name?: string;
-  readonly kubernetes?: string;
-  readonly endpoint?: string;
-  readonly virtualAddress?: string;
-  readonly user?: string;
-  readonly identityFile?: string;
-  /** Each `[name=]address[/internalAddress]`. */
-  readonly controlPlane?: readonly string[];
-  readonly worker?: readonly string[];
-}
 
 const EXAMPLE = { controlPlane: ['192.0.2.11'], worker: ['192.0.2.21', '192.0.2.22'] } as const;
 
@@ -40,7 +27,7 @@ const hostsOf = (controlPlanes: readonly string[], workers: readonly string[]): 
   ...workers.map((text, i) => host(text, 'worker', i + 1)),
 ];
 
-function answered(flags: InitFlags): Answers {
+function answered(flags: InitOptions): Answers {
   const { name, kubernetes, endpoint, virtualAddress, user, identityFile, controlPlane, worker } = flags;
   const hosts =
     controlPlane === undefined && worker === undefined
@@ -95,7 +82,7 @@ async function asked(context: Context): Promise<Answers> {
   };
 }
 
-const flagged = (flags: InitFlags): boolean =>
+const flagged = (flags: InitOptions): boolean =>
   (
     ['name', 'kubernetes', 'endpoint', 'virtualAddress', 'user', 'identityFile', 'controlPlane', 'worker'] as const
   ).some((flag) => flags[flag] !== undefined);
@@ -104,7 +91,7 @@ const flagged = (flags: InitFlags): boolean =>
  * `kbuild init [FILE]`: a commented inventory, to stdout or to a new file. Asks where there is a terminal and no
  * answer among the flags; an example without either. @throws UsageError, InventoryError for answers that cannot be.
  */
-export async function runInit(context: Context, flags: InitFlags): Promise<number> {
+export async function runInit(context: Context, flags: InitOptions): Promise<number> {
   const text = skeleton(flagged(flags) || !context.canAsk ? answered(flags) : await asked(context));
   const { env, cwd } = context;
   const sources = { ...localSources({ env, cwd, reach: 'local' }), read: () => Promise.resolve(Buffer.from(text)) };

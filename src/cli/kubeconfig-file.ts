@@ -12,7 +12,7 @@ import { revealed, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import type { Run } from './session/run.ts';
 
-/** Text into a file that nobody else can read, at no moment: 0600 from the first byte, then renamed. */
+/** Writes text into a file that no other user can ever read: mode 0600 before the first byte, then renamed. */
 export async function writePrivate(path: string, content: Secret): Promise<void> {
   const temporary = `${path}.${String(process.pid)}.tmp`;
   const file = await open(temporary, 'wx', 0o600);
@@ -28,17 +28,17 @@ export async function writePrivate(path: string, content: Secret): Promise<void>
   }
 }
 
-const placeOf = ({ context, flags, inventory }: Run): string =>
-  resolve(context.cwd, flags.kubeconfig ?? `${inventory.name}.kubeconfig`);
+/** Where `up` writes the admin kubeconfig; `--kubeconfig` names another file. */
+export const kubeconfigPath = ({ context, inventory }: Pick<Run, 'context' | 'inventory'>, named?: string): string =>
+  resolve(context.cwd, named ?? `${inventory.name}.kubeconfig`);
 
-/** Asked before a cluster is built, not after. @throws UsageError when no kubeconfig can be written where it shall be. */
-export async function checkKubeconfigPlace(run: Run): Promise<void> {
-  const path = placeOf(run);
+/** Checks, before a cluster is built, that the kubeconfig can be written. @throws UsageError */
+export async function checkKubeconfigPath(path: string): Promise<void> {
   try {
     await access(dirname(path), constants.W_OK);
   } catch (error) {
     throw new UsageError(`the kubeconfig cannot be written: ${(error as Error).message}`, {
-      remedy: 'name another place with --kubeconfig PATH',
+      remedy: 'name another file with --kubeconfig PATH',
       cause: error,
     });
   }
@@ -50,10 +50,9 @@ export async function fetchKubeconfig(inventory: Inventory, cluster: ClusterUp, 
   return adminKubeconfig(await on(via).reveal(sh`cat ${paths.adminConf}`), inventory.endpoint);
 }
 
-/** Fetches the admin kubeconfig into `./<name>.kubeconfig` or `--kubeconfig`; nothing where no cluster answers. */
-export async function writeKubeconfig(run: Run, when: 'always' | 'if-missing'): Promise<void> {
+/** Fetches the admin kubeconfig into a file. Writes nothing where no cluster answers. */
+export async function writeKubeconfig(run: Run, path: string, when: 'always' | 'if-missing'): Promise<void> {
   const { context, flags, inventory, connected } = run;
-  const path = placeOf(run);
   if (when === 'if-missing' && existsSync(path)) return;
   const { value: cluster } = await connected.watch.evaluate((fleet) => fleet.cluster);
   if (cluster.state !== 'up') return;

@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { mergedKubeconfig } from '../configuration/merged-kubeconfig.ts';
 import { ConnectError } from '../errors.ts';
 import { revealed } from '../shell/secret.ts';
+import type { KubeconfigOptions } from './commands/kubeconfig.ts';
 import type { Context } from './context.ts';
-import type { Flags } from './flags.ts';
 import { fetchKubeconfig, writePrivate } from './kubeconfig-file.ts';
 import { withRun } from './session/run.ts';
 
 /** `kbuild kubeconfig`: prints an admin kubeconfig, or merges it into a file. */
-export const runKubeconfig = (outer: Context, flags: Flags): Promise<number> =>
+export const runKubeconfig = (outer: Context, flags: KubeconfigOptions): Promise<number> =>
   withRun(outer, flags, 'kubeconfig', 'never-json', async ({ connected, context, inventory }) => {
     const { cluster } = connected.watch.fleet();
     if (cluster.state !== 'up') {

@@ -6,9 +6,9 @@ import { up } from '../phases/up.ts';
 import { findingsText } from '../report/findings.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
+import type { PlanOptions } from './commands/plan.ts';
 import type { Context } from './context.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
-import type { Flags } from './flags.ts';
 import { leftOutHosts, partOf, tellLeftOut } from './session/left-out.ts';
 import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
 import { previewed, previewsText, type Previewed } from './previews.ts';
@@ -26,7 +26,7 @@ const shownAs = ({ phase, host, step, summary, diff }: Previewed): object => ({
 });
 
 /** `kbuild plan`: what `up` would change. Reads only. */
-export const runPlan = (outer: Context, flags: Flags): Promise<number> =>
+export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
   withRun(outer, flags, 'plan', 'never-json', async (run) => {
     const { context } = run;
     leaveOutRefused(run);

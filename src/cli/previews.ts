@@ -2,7 +2,7 @@ import { eachLimit } from '../each-limit.ts';
 import type { PlannedChange } from '../engine/plan.ts';
 import { grouped } from '../report/grouped.ts';
 import { hostList } from '../report/host-list.ts';
-import { DEFAULT_CONCURRENCY } from './flags.ts';
+import { DEFAULT_CONCURRENCY } from './options.ts';
 import type { Run } from './session/run.ts';
 
 /** A change and what it would change, line by line; undefined where the change has nothing to show. */

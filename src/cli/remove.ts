@@ -7,9 +7,10 @@ import { SeveralErrors, UsageError } from '../errors.ts';
 import type { Drain } from '../kubeadm/reset/leave-cluster.ts';
 import { remove } from '../phases/remove.ts';
 import { planText } from '../report/plan.ts';
+import type { RemoveOptions } from './commands/remove.ts';
 import type { Context } from './context.ts';
 import { commandWithDead } from './session/dead-hosts.ts';
-import type { Flags } from './flags.ts';
+import type { Flags } from './options.ts';
 import { withRun, type Run } from './session/run.ts';
 import { refuseForeign } from './session/preflight.ts';
 import { snapshotBefore } from './session/snapshots.ts';
@@ -18,7 +19,7 @@ import { carryOut, confirmed, phasesOf, planOf } from './up.ts';
 const DRAIN_MS = 5 * 60_000;
 
 /** How nodes are drained, by `--no-drain` and `--drain-timeout`. */
-export const drainOf = (flags: Flags): Drain =>
+export const drainOf = (flags: Pick<Flags, 'drain' | 'drainTimeout'>): Drain =>
   flags.drain === false ? 'no' : { timeoutMs: flags.drainTimeout ?? DRAIN_MS };
 
 /** What people should know before they agree. */
@@ -49,7 +50,7 @@ function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): stri
 }
 
 /** `kbuild remove HOST…`: takes hosts out of the live cluster, their etcd members included. */
-export const runRemove = (outer: Context, flags: Flags, operands: readonly string[]): Promise<number> =>
+export const runRemove = (outer: Context, flags: RemoveOptions, operands: readonly string[]): Promise<number> =>
   withRun(outer, flags, 'remove', 'as-json', async (run) => {
     const { context } = run;
     const { connected, inventory } = run;

@@ -9,9 +9,9 @@ import { selects } from '../topology/select.ts';
 import { remove } from '../phases/remove.ts';
 import { reset } from '../phases/reset.ts';
 import { planText } from '../report/plan.ts';
+import type { ResetOptions } from './commands/reset.ts';
 import type { Context } from './context.ts';
 import { commandWithDead } from './session/dead-hosts.ts';
-import type { Flags } from './flags.ts';
 import { forgetCluster } from './forget-cluster.ts';
 import { drainOf } from './remove.ts';
 import { snapshotBefore } from './session/snapshots.ts';
@@ -49,9 +49,12 @@ function scope(run: Run, names: readonly string[]): string {
 }
 
 /** Names that were given with `--yes-destroy`, or typed one by one. @throws UsageError for a wrong one, or nobody to ask. */
-async function confirmedNames(run: Run, names: readonly string[]): Promise<readonly string[]> {
-  const { context, flags } = run;
-  const given = flags.yesDestroy?.split(',');
+async function confirmedNames(
+  run: Run,
+  names: readonly string[],
+  given: readonly string[] | undefined,
+): Promise<readonly string[]> {
+  const { context } = run;
   if (given === undefined && !context.canAsk) {
     throw new UsageError(`this needs the name of what is destroyed: ${names.join(', ')}; nothing was changed`, {
       remedy: `pass --yes-destroy ${names.join(',')}`,
@@ -69,7 +72,7 @@ async function confirmedNames(run: Run, names: readonly string[]): Promise<reado
 }
 
 /** `kbuild reset`: tears the cluster down, or cleans single hosts. */
-export const runReset = (outer: Context, flags: Flags): Promise<number> =>
+export const runReset = (outer: Context, flags: ResetOptions): Promise<number> =>
   withRun(outer, flags, 'reset', 'as-json', async (run) => {
     const { context } = run;
     const { connected, inventory } = run;
@@ -119,7 +122,7 @@ export const runReset = (outer: Context, flags: Flags): Promise<number> =>
       return 0;
     }
     context.err(planText(phases, agreed.changes));
-    const confirmed = await confirmedNames(run, names);
+    const confirmed = await confirmedNames(run, names, flags.yesDestroy?.split(','));
     refuse(flags.hosts === undefined ? [] : confirmed);
     const { cluster } = fleet;
     const typed = new Set(flags.hosts === undefined ? [] : confirmed);

@@ -13,9 +13,9 @@ import { paths } from '../paths.ts';
 import { restoreHosts, restorePhases } from '../phases/restore.ts';
 import { planText } from '../report/plan.ts';
 import { quote, sh } from '../shell/sh.ts';
+import type { RestoreSnapshotOptions } from './commands/etcd-snapshot-restore.ts';
 import type { Context } from './context.ts';
 import { requireOurs } from './etcd.ts';
-import type { Flags } from './flags.ts';
 import { refuseForeign } from './session/preflight.ts';
 import { withRun, type Run } from './session/run.ts';
 import { carryOut, confirmed, phasesOf, planOf, RESTORES } from './up.ts';
@@ -147,7 +147,7 @@ async function end(run: Run, restore: Restore): Promise<void> {
 }
 
 /** `kbuild etcd snapshot restore FILE`: the whole control plane goes back to what the snapshot holds. */
-export const runRestore = (outer: Context, flags: Flags, [file]: readonly string[]): Promise<number> =>
+export const runRestore = (outer: Context, flags: RestoreSnapshotOptions, [file]: readonly string[]): Promise<number> =>
   withRun(outer, flags, 'etcd-snapshot-restore', 'as-json', async (run) => {
     const { context, inventory } = run;
     requireOurs(run);

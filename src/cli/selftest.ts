@@ -5,8 +5,8 @@ import { selftestText } from '../report/selftest.ts';
 import { benchOf } from '../windows/selftest/bench.ts';
 import { selftestPlan } from '../windows/selftest/plan.ts';
 import { selftest } from '../windows/selftest/selftest.ts';
+import type { WindowsSelftestOptions } from './commands/windows-selftest.ts';
 import type { Context } from './context.ts';
-import type { Flags } from './flags.ts';
 import { refuseForeign } from './session/preflight.ts';
 import { withRun } from './session/run.ts';
 
@@ -25,7 +25,7 @@ async function asked(url: string): Promise<string> {
 }
 
 /** `kbuild windows selftest`: every connectivity flow of Windows pods, as a table. Makes and removes one namespace. */
-export const runSelftest = (outer: Context, flags: Flags): Promise<number> =>
+export const runSelftest = (outer: Context, flags: WindowsSelftestOptions): Promise<number> =>
   withRun(outer, flags, 'windows-selftest', 'never-json', async (run) => {
     const { context } = run;
     const { connected, inventory } = run;

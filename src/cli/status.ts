@@ -6,8 +6,8 @@ import { jsonDocument } from '../report/json.ts';
 import { statusText, type Status } from '../report/status.ts';
 import { statusOf } from '../report/status-view.ts';
 import { troubleOf } from '../windows/signatures.ts';
+import type { StatusOptions } from './commands/status.ts';
 import type { Context } from './context.ts';
-import type { Flags } from './flags.ts';
 import { withRun, type Run } from './session/run.ts';
 import { phasesOf } from './up.ts';
 
@@ -48,7 +48,7 @@ function exitOf({ problems }: Status, unreachable: readonly Error[]): number {
 }
 
 /** `kbuild status`: the cluster as it is, whether it is healthy, and where it differs from the inventory. Reads only. */
-export const runStatus = (outer: Context, flags: Flags): Promise<number> =>
+export const runStatus = (outer: Context, flags: StatusOptions): Promise<number> =>
   withRun(outer, flags, 'status', 'never-json', (run) => {
     const { context, inventory, connected } = run;
     const fleet = connected.watch.fleet();

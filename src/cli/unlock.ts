@@ -6,8 +6,8 @@ import { observedHost } from '../facts/fleet.ts';
 import { jsonDocument } from '../report/json.ts';
 import { apiHost } from './session/api-host.ts';
 import type { Connected } from './session/connect.ts';
+import type { UnlockOptions } from './commands/unlock.ts';
 import type { Context } from './context.ts';
-import type { Flags } from './flags.ts';
 import { withRun } from './session/run.ts';
 
 /** The lock of one thing: a host, or the cluster. */
@@ -73,7 +73,7 @@ const asJson = ({ notFreed, ...lock }: Shown): object =>
  * `kbuild unlock`: who holds the lock of each host and of the cluster; `--force` frees them, but not those of a host or cluster
  * that is not the inventory's. Jobs are never ended.
  */
-export const runUnlock = (outer: Context, flags: Flags): Promise<number> =>
+export const runUnlock = (outer: Context, flags: UnlockOptions): Promise<number> =>
   withRun(outer, flags, 'unlock', 'never-json', async ({ connected, context, inventory }) => {
     const fleet = connected.watch.fleet();
     const force = flags.force === true;

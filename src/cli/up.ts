@@ -1,4 +1,4 @@
-import { checkKubeconfigPlace, writeKubeconfig } from './kubeconfig-file.ts';
+import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
 import { converge } from '../engine/converge.ts';
 import { holdLease, type Lease } from '../engine/lease.ts';
 import { lockHosts } from '../engine/lock.ts';
@@ -11,8 +11,9 @@ import { exitCodeOf, mostSerious, SeveralErrors, UsageError, worstExitCode } fro
 import { up } from '../phases/up.ts';
 import { findingsText } from '../report/findings.ts';
 import { planText } from '../report/plan.ts';
+import type { UpOptions } from './commands/up.ts';
 import type { Context } from './context.ts';
-import { DEFAULT_CONCURRENCY, type Flags } from './flags.ts';
+import { DEFAULT_CONCURRENCY } from './options.ts';
 import {
   findings,
   leaveOutRefused,
@@ -142,7 +143,7 @@ export async function carryOut(
 }
 
 /** `kbuild up`: checks, plans, asks, locks, makes it so, verifies. */
-export const runUp = (outer: Context, flags: Flags): Promise<number> =>
+export const runUp = (outer: Context, flags: UpOptions): Promise<number> =>
   withRun(outer, flags, 'up', 'as-json', async (run) => {
     const { context } = run;
     leaveOutRefused(run);
@@ -154,18 +155,19 @@ export const runUp = (outer: Context, flags: Flags): Promise<number> =>
     await refuseWithoutApi(run);
     const list = (): readonly Phase[] => partOf(run, up(run.inventory, snapshotBefore(run), dataKept(run))).phases;
     const { phases, waiting } = partOf(run, up(run.inventory));
+    const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
     const agreed = planOf(run, phases);
     if (agreed.changes.length === 0) {
-      await writeKubeconfig(run, 'if-missing');
+      await writeKubeconfig(run, kubeconfig, 'if-missing');
       if (flags.json !== true) context.out('nothing to do\n');
       return mostSerious(tellLeftOut(run, waiting));
     }
-    await checkKubeconfigPlace(run);
+    await checkKubeconfigPath(kubeconfig);
     await surveyFirstChanged(run, new Set(agreed.changes.map(({ host }) => host)));
     context.err(planText(phases, agreed.changes, restartsOf(run.inventory, agreed.changes)));
     // Where hosts are only waited for, there is nothing to agree to.
     if (changesIn(agreed.changes).length > 0 && !(await confirmed(run, 'Carry out this plan?'))) return 0;
     const code = await carryOut(run, 'up', list, agreed);
-    if (code === 0) await writeKubeconfig(run, 'always');
+    if (code === 0) await writeKubeconfig(run, kubeconfig, 'always');
     return mostSerious([code, ...tellLeftOut(run, waiting)]);
   });

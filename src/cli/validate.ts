@@ -2,8 +2,8 @@ import { InventoryError, type Problem } from '../errors.ts';
 import { loadInventory } from '../inventory/load.ts';
 import { localSources } from '../inventory/sources.ts';
 import { jsonDocument } from '../report/json.ts';
+import type { ValidateOptions } from './commands/validate.ts';
 import type { Context } from './context.ts';
-import type { Flags } from './flags.ts';
 import { inventoryFile } from './session/read-inventory.ts';
 
 interface Verdict {
@@ -31,7 +31,7 @@ async function verdict(context: Context, file: string): Promise<Verdict & { read
  * `kbuild validate`: every problem of the inventory with its place, on stdout. Runs no command, fetches nothing and
  * contacts no host. 0 when the inventory is usable, else 2.
  */
-export async function runValidate(context: Context, flags: Flags): Promise<number> {
+export async function runValidate(context: Context, flags: ValidateOptions): Promise<number> {
   const file = inventoryFile(context, flags);
   const { problems, warnings, summary } = await verdict(context, file);
   const valid = problems.length === 0;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jobDeadline } from '../../src/cli/flags.ts';
+import { jobDeadline } from '../../src/cli/options.ts';
 import { jobDeadlineMs } from '../../src/remote/job-deadlines.ts';
 import { jobReport } from '../../src/remote/job-report.ts';
 

@@ -5,7 +5,7 @@ import { nearest } from '../../inventory/nearest.ts';
 import { selects } from '../../topology/select.ts';
 import { UsageError } from '../../errors.ts';
 import { UP_PHASES } from '../../phases/names.ts';
-import type { Flags } from '../flags.ts';
+import type { Flags } from '../options.ts';
 
 /** Names that a message lists; of more it shows the first. */
 const LISTED = 10;

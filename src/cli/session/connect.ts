@@ -22,7 +22,7 @@ import { sshDialler } from '../../transport/ssh.ts';
 import type { LeftOut } from '../../cluster/change-refusals.ts';
 import type { Context } from '../context.ts';
 import { remoteOf } from './remote-of.ts';
-import { DEFAULT_CONCURRENCY, jobDeadline, type Flags } from '../flags.ts';
+import { DEFAULT_CONCURRENCY, jobDeadline, type Flags } from '../options.ts';
 import { passwords } from './passwords.ts';
 
 /** All hosts of an inventory that answered, observed once. */

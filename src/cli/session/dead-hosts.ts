@@ -3,7 +3,7 @@ import { Refused, SeveralErrors, UsageError, type KbuildError } from '../../erro
 import type { Inventory } from '../../model/inventory.ts';
 import { nearest } from '../../inventory/nearest.ts';
 import { quote } from '../../shell/sh.ts';
-import type { Flags } from '../flags.ts';
+import type { Flags } from '../options.ts';
 import type { Run } from './run.ts';
 
 /** Commands whose `--dead` also means members that the inventory no longer names. */

@@ -1,7 +1,7 @@
 import type { Inventory } from '../../model/inventory.ts';
 import { loadInventory } from '../../inventory/load.ts';
 import type { Context } from '../context.ts';
-import type { Flags } from '../flags.ts';
+import type { Flags } from '../options.ts';
 
 /** The inventory's file by `cli.md`'s order: operand or -i, $KBUILD_INVENTORY, ./inventory.yaml. */
 export const inventoryFile = (context: Context, flags: Flags): string =>

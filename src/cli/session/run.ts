@@ -17,7 +17,7 @@ import { connect, type Connected, type RunLog } from './connect.ts';
 import type { Context } from '../context.ts';
 import { deadline, GRACE_MS, type DeadlineEnds } from './deadline.ts';
 import { checkDeadNames, refuseLivingDead } from './dead-hosts.ts';
-import type { Flags } from '../flags.ts';
+import type { Flags } from '../options.ts';
 import { checkOpenFiles } from './open-files.ts';
 import { readInventory } from './read-inventory.ts';
 import { checkSelection } from './check-selection.ts';

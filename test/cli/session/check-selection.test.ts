@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { filledList } from '../../../src/cli/flags.ts';
+import { filledList } from '../../../src/cli/options.ts';
 import { checkSelection } from '../../../src/cli/session/check-selection.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { loadInventory } from '../../../src/inventory/load.ts';
@@ -38,7 +38,7 @@ describe('--hosts', () => {
     expect(refusal({ hosts: [] })).toContain('--hosts: the list is empty');
     expect(() => filledList('')).toThrow('the list is empty');
     expect(() => filledList(' , ')).toThrow('the list is empty');
-    expect(filledList('a,b', ['c'])).toEqual(['c', 'a', 'b']);
+    expect(filledList('a,b')).toEqual(['a', 'b']);
     expect(selects([], 'cp1')).toBe(false);
     expect(selects(undefined, 'cp1')).toBe(true);
   });

@@ -1,0 +1,54 @@
+import { command, type Command, type CommandGroup } from '../command.ts';
+import { check } from './check.ts';
+import { restoreSnapshot } from './etcd-snapshot-restore.ts';
+import { saveSnapshot } from './etcd-snapshot-save.ts';
+import { facts } from './facts.ts';
+import { init } from './init.ts';
+import { kubeconfig } from './kubeconfig.ts';
+import { plan } from './plan.ts';
+import { remove } from './remove.ts';
+import { reset } from './reset.ts';
+import { schema } from './schema.ts';
+import { status } from './status.ts';
+import { unlock } from './unlock.ts';
+import { up } from './up.ts';
+import { validate } from './validate.ts';
+import { windowsSelftest } from './windows-selftest.ts';
+
+/**
+ * The program: all commands, in the order of `kbuild --help`. The code of each command is loaded when the command runs. It
+ * stands here and not beside the declaration, because the code imports the type of its options from there.
+ */
+export const commands: readonly (Command | CommandGroup)[] = [
+  command(init, async () => (await import('../init.ts')).runInit),
+  command(validate, async () => (await import('../validate.ts')).runValidate),
+  command(schema, async () => (await import('../schema.ts')).runSchema),
+  command(check, async () => (await import('../check.ts')).runCheck),
+  command(plan, async () => (await import('../plan.ts')).runPlan),
+  command(up, async () => (await import('../up.ts')).runUp),
+  command(status, async () => (await import('../status.ts')).runStatus),
+  command(kubeconfig, async () => (await import('../kubeconfig.ts')).runKubeconfig),
+  command(remove, async () => (await import('../remove.ts')).runRemove),
+  {
+    name: 'etcd',
+    summary: 'Save and restore the data of etcd',
+    commands: [
+      {
+        name: 'snapshot',
+        summary: 'Snapshots of etcd',
+        commands: [
+          command(saveSnapshot, async () => (await import('../etcd.ts')).runSave),
+          command(restoreSnapshot, async () => (await import('../restore.ts')).runRestore),
+        ],
+      },
+    ],
+  },
+  {
+    name: 'windows',
+    summary: 'Windows workers (simulated; never run on Windows hardware)',
+    commands: [command(windowsSelftest, async () => (await import('../selftest.ts')).runSelftest)],
+  },
+  command(reset, async () => (await import('../reset.ts')).runReset),
+  command(facts, async () => (await import('../facts.ts')).runFacts),
+  command(unlock, async () => (await import('../unlock.ts')).runUnlock),
+];

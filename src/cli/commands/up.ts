@@ -1,0 +1,41 @@
+import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
+import { option } from '../option.ts';
+import {
+  bundleOnFailure,
+  connecting,
+  dead,
+  everywhere,
+  hosts,
+  ignoreCheck,
+  json,
+  phase,
+  quiet,
+  timeout,
+  yes,
+} from '../options.ts';
+
+export const up = declare({
+  name: 'up',
+  summary: 'Build or change the cluster: check, plan, ask, lock, apply, verify',
+  details: 'Writes `./<name>.kubeconfig`.',
+  onHosts: 'changes',
+  operand: inventoryOperand,
+  options: [
+    ...everywhere,
+    json,
+    quiet,
+    ...connecting,
+    hosts,
+    phase,
+    dead,
+    ignoreCheck,
+    yes,
+    option('--kubeconfig <path>', { summary: 'where to write the admin kubeconfig (default ./<name>.kubeconfig)' }),
+    bundleOnFailure,
+    timeout,
+  ],
+  examples: ['kbuild up', 'kbuild up --yes', "kbuild up --hosts 'w*'", 'kbuild up --dead cp2'],
+});
+
+/** The values of its options. */
+export type UpOptions = OptionsOf<typeof up>;

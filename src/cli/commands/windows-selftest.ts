@@ -1,0 +1,28 @@
+import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
+import { option, parsedOption } from '../option.ts';
+import { connecting, duration, everywhere, json, quiet } from '../options.ts';
+
+export const windowsSelftest = declare({
+  name: 'selftest',
+  summary: 'Test every connection to and from Windows pods; creates and deletes one namespace',
+  details: 'Prints a table of pass, FAIL, limit and not tried (exit 5 with a FAIL). See [windows.md](windows.md).',
+  onHosts: 'changes',
+  operand: inventoryOperand,
+  options: [
+    ...everywhere,
+    json,
+    quiet,
+    ...connecting,
+    option('--os <system>', { summary: 'windows, or linux: the same connections on Linux nodes (default: windows)' }),
+    option('--outside <host:port>', { summary: 'what pods reach outside the cluster (default: the API endpoint)' }),
+    parsedOption('--timeout <duration>', duration, { summary: 'how long the pods may take to run (default 20m)' }),
+  ],
+  examples: [
+    'kbuild windows selftest',
+    'kbuild windows selftest --os linux',
+    'kbuild windows selftest --json | jq .rows',
+  ],
+});
+
+/** The values of its options. */
+export type WindowsSelftestOptions = OptionsOf<typeof windowsSelftest>;

@@ -1,0 +1,138 @@
+import { UsageError } from '../errors.ts';
+import { option, parsedOption, type OptionValues } from './option.ts';
+
+/** How many hosts kbuild works on at once, unless `--concurrency` says otherwise. */
+export const DEFAULT_CONCURRENCY = 30;
+
+/** `a,b` → its items. */
+export const list = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+/** The same. An empty list is an error: an unset variable of a script must not mean every host. @throws UsageError */
+export function filledList(text: string): readonly string[] {
+  const items = list(text);
+  if (items.length === 0) throw new UsageError('the list is empty; name at least one, or leave the flag out');
+  return items;
+}
+
+/** `90s`, `30m`, `2h` → milliseconds. @throws UsageError */
+export function duration(text: string): number {
+  const [, amount, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? [];
+  if (amount === undefined) throw new UsageError('a duration looks like 90s, 30m or 2h');
+  return Number(amount) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as 's' | 'm' | 'h'];
+}
+
+/** A whole number of at least 1. @throws UsageError */
+export function count(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new UsageError('a whole number of at least 1 is needed');
+  return Number(text);
+}
+
+/** The deadline of every job in ms, from `KBUILD_JOB_DEADLINE`; undefined: each kind of job has its own. @throws UsageError */
+export function jobDeadline(env: Readonly<Record<string, string | undefined>>): number | undefined {
+  const value = env['KBUILD_JOB_DEADLINE'];
+  if (value === undefined || value === '') return undefined;
+  try {
+    return duration(value);
+  } catch (error) {
+    throw new UsageError(`KBUILD_JOB_DEADLINE="${value}": ${(error as Error).message}`);
+  }
+}
+
+/** Options of every command. */
+export const everywhere = [
+  option('-i, --inventory <file>', {
+    summary: 'inventory file, - for standard input (default: $KBUILD_INVENTORY, then ./inventory.yaml)',
+  }),
+  option('--no-color', { summary: 'no colours (NO_COLOR and CI are honoured)' }),
+] as const;
+
+export const json = option('--json', {
+  summary: 'results as JSON on standard output, nothing else',
+  details: 'One document, or one event a line (`up`, `remove`, `reset`, `etcd snapshot restore`): see [JSON](#json).',
+});
+
+export const quiet = option('-q, --quiet', { summary: 'print only results and errors, no progress' });
+
+/** Options of commands that connect to hosts. */
+export const connecting = [
+  option('-v, --verbose', {
+    summary: 'a line for every command on a host and every phase of a host; no tree',
+    details: 'Cannot be combined with `-q`.',
+    conflicts: 'quiet',
+  }),
+  parsedOption('--concurrency <n>', count, { summary: 'how many hosts to work on at once (default 30)' }),
+  option('--accept-new-host-keys', {
+    summary: 'record unknown host keys',
+    details: 'A changed host key is refused all the same.',
+  }),
+  option('--log-file <path>', {
+    summary: "the run's full log, mode 0600 (default: a new file in $XDG_STATE_HOME/kbuild/<cluster>/)",
+  }),
+] as const;
+
+export const hosts = parsedOption('--hosts <names>', filledList, {
+  summary: 'change or show only these hosts; patterns with * work',
+  details:
+    'kbuild observes all hosts all the same. A pattern that matches no host, or an empty list, is exit 2 before any host is contacted.',
+});
+
+export const phase = parsedOption('--phase <names>', filledList, {
+  summary: 'only these phases',
+  details: 'A name that is no phase of `up`, or an empty list, is exit 2 before any host is contacted.',
+});
+
+export const dead = parsedOption('--dead <names>', filledList, {
+  summary: 'these hosts are gone: they may be unreachable, and changes that need them wait',
+  details:
+    'See [Hosts that are gone](#hosts-that-are-gone). A name that the inventory does not have is exit 2 (`remove` and `etcd snapshot restore` also take members that it no longer names). A host that answers is exit 7.',
+});
+
+export const ignoreCheck = parsedOption('--ignore-check <names>', filledList, {
+  summary: 'lower findings of these checks to warnings',
+  details: 'A refusal (exit 7) cannot be ignored.',
+});
+
+export const yes = option('--yes', {
+  summary: 'do not ask for confirmation',
+  details: 'kbuild does not ask either when the plan has more changes once this run holds the lock.',
+});
+
+/** How nodes are drained. */
+export const draining = [
+  parsedOption('--drain-timeout <duration>', duration, {
+    summary: 'how long pods may take to leave a node (default 5m)',
+  }),
+  option('--no-drain', { summary: 'do not drain nodes' }),
+] as const;
+
+export const bundleOnFailure = option('--bundle <file>', {
+  summary: 'on failure, write a support bundle (tar.gz, secrets masked)',
+});
+
+export const timeout = parsedOption('--timeout <duration>', duration, {
+  summary: "the whole run's deadline, e.g. 30m",
+  details:
+    'It counts from the start of the command. It ends the run as Ctrl-C does, with exit 5: see [Interrupting a run](#interrupting-a-run).',
+});
+
+/** Values of the options that several commands share. */
+export type Flags = OptionValues<
+  readonly [
+    ...typeof everywhere,
+    ...typeof connecting,
+    ...typeof draining,
+    typeof json,
+    typeof quiet,
+    typeof hosts,
+    typeof phase,
+    typeof dead,
+    typeof ignoreCheck,
+    typeof yes,
+    typeof bundleOnFailure,
+    typeof timeout,
+  ]
+>;
