@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto';
 import { peerUrl } from '../configuration/etcd-config.ts';
-import { putControlPlaneAside } from '../cluster/stop-control-plane.ts';
-import type { Change, Step, Target } from '../engine/step.ts';
-import { linuxFacts } from '../facts/fleet.ts';
+import type { Target } from '../engine/step.ts';
 import { RESTORE, type Marker } from '../facts/marker.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
-import type { On } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
-import { script } from '../templates.ts';
 
 /** A restore: the same snapshot for all members, at one moment. */
 export interface Restore {
@@ -28,25 +24,31 @@ export interface Restore {
 const STAGES = ['prepared', 'stopped', 'swapped', 'started', 'served'] as const;
 export type RestoreStage = (typeof STAGES)[number];
 
-/** How far this restore has come on a host; -1: not begun. */
-const stageOf = (restore: Restore, { facts }: Pick<Target, 'facts'>): number =>
+/** The index of the last stage that this restore reached on a host; -1: not begun. */
+export const stageOf = (restore: Restore, { facts }: Pick<Target, 'facts'>): number =>
   typeof facts.marker === 'object' && facts.marker.action === RESTORE && facts.marker.about === restore.id
     ? STAGES.indexOf(facts.marker.stage as RestoreStage)
     : -1;
 
-const isPast = (restore: Restore, target: Pick<Target, 'facts'>, stage: RestoreStage): boolean =>
+/** True when this restore reached the stage on a host. */
+export const isPast = (restore: Restore, target: Pick<Target, 'facts'>, stage: RestoreStage): boolean =>
   stageOf(restore, target) >= STAGES.indexOf(stage);
 
-const isMember = ({ members }: Restore, host: LinuxHost): boolean => members.some(({ name }) => name === host.name);
+/** True for a host of an etcd member that is restored. */
+export const isMember = ({ members }: Restore, host: LinuxHost): boolean =>
+  members.some(({ name }) => name === host.name);
 
-/** What lies in the folder of etcd's data: there a file takes its place by one rename, also where the folder is a mount. */
-const workFolder = (folder: string): string => `${folder}/${paths.restoreWork}`;
+/**
+ * Where a host makes its new data: within the folder of etcd's data, so that one rename puts a file in its place even if the
+ * folder is a mount.
+ */
+export const workFolder = (folder: string): string => `${folder}/${paths.restoreWork}`;
 
 /** Where the data before a restore is kept on a host. */
 export const keptFolder = (folder: string, { id }: Pick<Restore, 'id'>): string => `${folder}/before-restore-${id}`;
 
 /** etcd's token of a restore. */
-const tokenOf = ({ inventory, id }: Pick<Restore, 'inventory' | 'id'>): string => `${inventory.name}-${id}`;
+export const tokenOf = ({ inventory, id }: Pick<Restore, 'inventory' | 'id'>): string => `${inventory.name}-${id}`;
 
 /**
  * The id that a member has after this restore: etcd computes it from its peer URL and the token
@@ -58,180 +60,6 @@ export function restoredMemberId(restore: Pick<Restore, 'inventory' | 'id'>, hos
     .digest();
   return hash.readBigUInt64BE(0).toString(16);
 }
-
-/** A command that notes afterwards how far the host has come. */
-const noting = ({ inventory, id }: Restore, command: Command<'sh'>, stage: RestoreStage): Command<'sh'> => ({
-  ...command,
-  script: `${command.script}\n${
-    script('linux/write-marker.sh', {
-      MARKER: paths.marker,
-      CLUSTER: inventory.name,
-      ACTION: RESTORE,
-      STAGE: stage,
-      ABOUT: id,
-    }).script
-  }`,
-});
-
-/** A step that takes a host to a stage; nothing where it is there. */
-function stageStep(
-  restore: Restore,
-  name: string,
-  stage: RestoreStage,
-  summary: (host: LinuxHost) => string,
-  apply: (on: On, target: Target) => Promise<unknown>,
-): Step {
-  return {
-    name,
-    diff: (target): readonly Change[] =>
-      isPast(restore, target, stage)
-        ? []
-        : [{ summary: summary(target.host), apply: (on) => apply(on, target).then(() => undefined) }],
-  };
-}
-
-async function prepare(restore: Restore, on: On, { host, facts, fleet }: Target): Promise<void> {
-  const remote = on(host);
-  if (!isMember(restore, host)) {
-    await remote.job('etcd-restore', noting(restore, sh`:`, 'prepared'));
-    return;
-  }
-  const folder = linuxFacts(fleet, host)?.etcdFolder ?? facts.etcdFolder;
-  const work = workFolder(folder);
-  try {
-    await remote.upload(restore.snapshot, `${work}/snapshot.db`, 0o600);
-    const making = script('linux/etcd-restore-prepare.sh', {
-      WORK: work,
-      MANIFESTS: [paths.etcdManifest, `${paths.restoreAside}/etcd.yaml`],
-      NAME: host.name,
-      PEER: peerUrl(host),
-      CLUSTER: restore.members.map((one) => `${one.name}=${peerUrl(one)}`).join(','),
-      TOKEN: tokenOf(restore),
-    });
-    await remote.job('etcd-restore', noting(restore, making, 'prepared'));
-  } catch (error) {
-    // A host that cannot be reached any more keeps it; the same command, or the next `up`, removes it.
-    await remote.run(sh`rm -rf -- ${work}`).catch(() => undefined);
-    throw error;
-  }
-}
-
-/** etcd's data is made from the snapshot beside the live data. Nothing stops. */
-export const prepared = (restore: Restore): Step =>
-  stageStep(
-    restore,
-    'etcd-restore-prepared',
-    'prepared',
-    (host) =>
-      isMember(restore, host)
-        ? `make etcd's data of ${host.name} from the snapshot, beside the live data`
-        : `note the restore on ${host.name}`,
-    (on, target) => prepare(restore, on, target),
-  );
-
-/** Nothing of the control plane runs: no API server can write, no member can vote. */
-export const stopped = (restore: Restore): Step =>
-  stageStep(
-    restore,
-    'etcd-restore-stopped',
-    'stopped',
-    (host) => `stop the control plane of ${host.name}`,
-    (on, { host }) =>
-      on(host).job('etcd-restore-stop', noting(restore, putControlPlaneAside(paths.restoreAside), 'stopped')),
-  );
-
-/** The restored data is in the place of the live data, which is kept, and etcd starts. */
-export const swapped = (restore: Restore): Step =>
-  stageStep(
-    restore,
-    'etcd-restore-swapped',
-    'swapped',
-    (host) => `start etcd of ${host.name} with the restored data; the data before it is kept`,
-    (on, { host, facts: { etcdFolder } }) =>
-      on(host).job(
-        'etcd-restore-swap',
-        noting(
-          restore,
-          script('linux/etcd-restore-swap.sh', {
-            ASIDE: paths.restoreAside,
-            FOLDER: etcdFolder,
-            WORK: workFolder(etcdFolder),
-            KEPT: keptFolder(etcdFolder, restore),
-          }),
-          'swapped',
-        ),
-      ),
-  );
-
-/** The API servers run again, and the kubelet observes all pods anew. */
-export const started = (restore: Restore): Step =>
-  stageStep(
-    restore,
-    'etcd-restore-started',
-    'started',
-    (host) => `start the control plane of ${host.name}`,
-    (on, { host }) =>
-      on(host).job(
-        'etcd-restore-start',
-        noting(restore, script('linux/etcd-restore-start.sh', { ASIDE: paths.restoreAside }), 'started'),
-      ),
-  );
-
-/** What of a host does not serve the restored data yet, in words; undefined: it serves it. */
-function missing(restore: Restore, { host, fleet: { cluster } }: Target): string | undefined {
-  if (cluster.state !== 'up') return `the API: ${cluster.state === 'down' ? cluster.reason : 'no answer'}`;
-  const found = [
-    ...(restore.controls.some(({ name }) => name === host.name) && cluster.apiServers.get(host.name) !== 'ok'
-      ? [`its API server: ${cluster.apiServers.get(host.name) ?? 'no answer'}`]
-      : []),
-    ...(isMember(restore, host) ? [memberFlaw(restore, host, cluster.members) ?? []].flat() : []),
-  ];
-  return found.length === 0 ? undefined : found.join('; ');
-}
-
-/** Why etcd's member of a host is not the restored one; undefined when it is, and healthy. */
-function memberFlaw(
-  restore: Restore,
-  host: LinuxHost,
-  members: readonly { readonly id: string; readonly name: string; readonly healthy: boolean }[],
-): string | undefined {
-  const id = restoredMemberId(restore, host);
-  const member = members.find((one) => one.id === id);
-  if (member !== undefined) return member.healthy ? undefined : `its etcd member ${id} is not healthy`;
-  const other = members.find(({ name }) => name === host.name);
-  return other === undefined
-    ? `etcd has no member ${id}`
-    : `etcd serves other data than was restored: its member ${other.id} is not ${id}`;
-}
-
-const SERVES_WITHIN_MS = 5 * 60_000;
-
-/** etcd serves what was restored, and nothing else, on every member; every API server is ready. */
-export const serving = (restore: Restore): Step => ({
-  name: 'etcd-restore-serves',
-  settleMs: SERVES_WITHIN_MS,
-  diff: (target) => {
-    if (isPast(restore, target, 'served')) return [];
-    const what = missing(restore, target);
-    return what === undefined && isPast(restore, target, 'started')
-      ? []
-      : [
-          {
-            summary: `wait until ${target.host.name} serves the restored data (found ${what ?? 'the data before it'})`,
-          },
-        ];
-  },
-});
-
-/** The host needs nothing more of the restore. Only when all hosts serve: until then the same command goes on. */
-export const served = (restore: Restore): Step =>
-  stageStep(
-    restore,
-    'etcd-restore-ended',
-    'served',
-    (host) => `note that ${host.name} serves the restored data`,
-    (on, { host }) => on(host).run(noting(restore, sh`:`, 'served')),
-  );
 
 /** A restore that the markers of these hosts say has begun and not ended; undefined: there is none. */
 export const begunRestore = (markers: readonly (Marker | 'absent' | 'unreadable')[]): Marker | undefined =>

@@ -1,5 +1,6 @@
 import type { Phase } from '../engine/step.ts';
-import { prepared, served, serving, started, stopped, swapped, type Restore } from '../etcd/restore.ts';
+import { forgotten, prepared, served, serving, started, stopped, swapped } from '../etcd/restore-steps.ts';
+import type { Restore } from '../etcd/restore.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 
 /** The hosts of a restore: control planes and members of etcd, each once. */
@@ -8,9 +9,9 @@ export const restoreHosts = ({ controls, members }: Pick<Restore, 'controls' | '
 ];
 
 /**
- * What `kbuild etcd snapshot restore` does: data is made on every host first; then all API servers and etcds stop; the old data
- * is kept and the new one in its place; etcd starts everywhere, then the rest. Each phase waits for all hosts: no member starts
- * while one of the old etcd runs. Cut off anywhere, the same again goes on.
+ * What `kbuild etcd snapshot restore` does: every host makes its new data first. Then all API servers and etcds stop. The new
+ * data takes the place of the old data, which is kept. etcd starts everywhere, then the API servers. Each phase waits for all
+ * hosts, so no restored member starts while an old one runs. If it is cut off, the same command continues.
  */
 export function restorePhases(restore: Restore): readonly Phase[] {
   const all = { kind: 'linux', hosts: restoreHosts(restore) } as const;
@@ -27,5 +28,6 @@ export function restorePhases(restore: Restore): readonly Phase[] {
     { name: 'restore-start', title: 'Start the API servers', ...all, steps: [started(restore)] },
     { name: 'restore-serves', title: 'See the restored data served', ...all, steps: [serving(restore)] },
     { name: 'restore-end', title: 'End the restore', ...all, steps: [served(restore)] },
+    { name: 'restore-forget', title: 'Remove the notes of the restore', ...all, steps: [forgotten(restore)] },
   ];
 }

@@ -42,7 +42,7 @@ const member = (name: string, over: Partial<MemberView> = {}): MemberView => ({
 });
 
 describe('a restore', () => {
-  const ALL = ['prepare', 'stop', 'swap', 'start', 'serves', 'end'];
+  const ALL = ['prepare', 'stop', 'swap', 'start', 'serves', 'end', 'forget'];
   const both = (...phases: readonly string[]) => phases.flatMap((name) => [`restore-${name} cp1`, `restore-${name} cp2`]); // prettier-ignore
 
   test('makes the data everywhere before anything stops, and stops everything before anything is swapped', () => {
@@ -51,7 +51,10 @@ describe('a restore', () => {
   });
 
   test('that was cut off goes on where each host stands', () => {
-    expect(due(marker('swapped'), marker('stopped'))).toEqual(['restore-swap cp2', ...both('start', 'serves', 'end')]);
+    expect(due(marker('swapped'), marker('stopped'))).toEqual([
+      'restore-swap cp2',
+      ...both('start', 'serves', 'end', 'forget'),
+    ]);
   });
 
   test('of another snapshot begins anew', () => {
@@ -85,8 +88,8 @@ describe('a restore', () => {
         apiServers: new Map([['cp1', 'ok'], ['cp2', 'ok']]), // prettier-ignore
       });
     const started = [marker('started'), marker('started')] as const;
-    expect(due(...started, served({}))).toEqual(both('end'));
-    expect(due(...started, served({ healthy: false }))).toEqual(both('serves', 'end'));
+    expect(due(...started, served({}))).toEqual(both('end', 'forget'));
+    expect(due(...started, served({ healthy: false }))).toEqual(both('serves', 'end', 'forget'));
     const fleet = seen(...started, served({ id: '8e9e05c52164694d' }));
     expect(plan(restorePhases(restore), inventory, fleet).changes[0]!.summary).toMatch(
       /etcd serves other data than was restored: its member 8e9e05c52164694d is not [0-9a-f]+/,
