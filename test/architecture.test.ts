@@ -51,6 +51,26 @@ const unitOf = (file: string): string => file.split('/')[0]!;
 const layerOf = (file: string): number => LAYERS.findIndex((layer) => layer.includes(unitOf(file)));
 const isOwn = ({ to }: Import): boolean => to.endsWith('.ts');
 
+/** A file and all files that it imports, directly or not. */
+function reachedFrom(file: string): ReadonlySet<string> {
+  const reached = new Set([file]);
+  for (const next of reached)
+    for (const { from, to } of imports) if (from === next && isOwn({ from, to })) reached.add(to);
+  return reached;
+}
+
+/** The names that a file imports from another one. */
+const namesFrom = (file: string, from: string): readonly string[] =>
+  [...readFileSync(join(src, file), 'utf8').matchAll(/import (?:type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(
+    ([, names = '', specifier = '']) =>
+      relative(src, resolve(dirname(join(src, file)), specifier)) === from
+        ? names
+            .split(',')
+            .map((name) => name.trim())
+            .filter((name) => name !== '')
+        : [],
+  );
+
 describe('the house', () => {
   test('every file belongs to a layer', () => {
     expect(files.filter((file) => layerOf(file) === -1)).toEqual([]);
@@ -86,20 +106,40 @@ describe('the house', () => {
     expect(past).toEqual(['cli/kubeconfig.ts']);
   });
 
-  test('what only reads takes no lock', () => {
-    const locking = imports.filter(({ to }) => /^engine\/(?:lock|lease)\.ts$/.test(to)).map(({ from }) => from);
-    expect(locking.filter((from) => from.startsWith('cli/')).toSorted()).toEqual(
-      expect.arrayContaining(['cli/etcd.ts', 'cli/up.ts']),
+  test('commands that only read cannot take a lock, by anything that they import', () => {
+    const taking = ['cli/session/locks.ts', 'cli/session/carry-out.ts', 'engine/lease.ts', 'engine/converge.ts'];
+    for (const name of ['check', 'facts', 'kubeconfig', 'plan', 'status', 'validate']) {
+      const reached = reachedFrom(`cli/${name}.ts`);
+      expect(reached.size, name).toBeGreaterThan(10);
+      expect(
+        taking.filter((file) => reached.has(file)),
+        name,
+      ).toEqual([]);
+      // A survey refuses hosts that another run holds.
+      const fromLock = [...reached].flatMap((file) => namesFrom(file, 'engine/lock.ts'));
+      expect(new Set([...fromLock, 'refuseLocked']), name).toEqual(new Set(['refuseLocked']));
+    }
+  });
+
+  test('commands take locks through the session alone', () => {
+    const importers = (to: string): readonly string[] =>
+      imports.filter((one) => one.to === to && unitOf(one.from) === 'cli').map(({ from }) => from);
+    expect(importers('engine/lock.ts').toSorted()).toEqual([
+      'cli/session/carry-out.ts',
+      'cli/session/locks.ts',
+      'cli/session/survey.ts',
+      'cli/unlock.ts',
+    ]);
+    expect(namesFrom('cli/session/carry-out.ts', 'engine/lock.ts')).toEqual(['Lock']);
+    expect(importers('engine/lease.ts').toSorted()).toEqual([
+      'cli/session/api-host.ts',
+      'cli/session/locks.ts',
+      'cli/unlock.ts',
+    ]);
+    expect(importers('engine/converge.ts')).toEqual(['cli/session/carry-out.ts']);
+    expect(importers('cli/session/carry-out.ts').toSorted()).toEqual(
+      ['remove', 'reset', 'restore', 'up'].map((name) => `cli/${name}.ts`),
     );
-    const session = ['preflight', 'run', 'connect'].map((name) => `session/${name}`);
-    const reading = ['plan', 'check', 'status', 'facts', 'kubeconfig', ...session];
-    expect(reading.map((name) => `cli/${name}.ts`).filter((file) => locking.includes(file))).toEqual([]);
-    // Of what changes things they take only how a plan is made.
-    const shared = /import \{([^}]*)\} from '\.\/up\.ts'/;
-    for (const name of reading)
-      expect(shared.exec(readFileSync(join(src, 'cli', `${name}.ts`), 'utf8'))?.[1] ?? '').not.toMatch(
-        /converge|locked/,
-      );
   });
 
   test('names of files are kebab-case, and no file is long', () => {

@@ -10,13 +10,13 @@ import { junit } from '../report/junit.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { Context } from './context.ts';
 import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
-import { withRun } from './session/run.ts';
+import { withRun } from './session/with-run.ts';
 import { survey } from './session/survey.ts';
 import { surveyPods } from './session/survey-pods.ts';
 
 /** `kbuild check`: every preflight check, all findings at once. Reads only. */
 export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =>
-  withRun(outer, flags, 'check', 'never-json', async (run) => {
+  withRun(outer, flags, { command: 'check', json: 'document', reportsUnreachable: true }, async (run) => {
     const { context } = run;
     leaveOutRefused(run);
     const fleet = run.connected.watch.fleet();

@@ -18,7 +18,7 @@ export interface Context {
   /** The same, without showing what is typed. */
   readonly askHidden: (question: string, signal?: AbortSignal) => Promise<string>;
   readonly canAsk: boolean;
-  /** What the first Ctrl-C does, and what is said at the second, which ends the process; returns how to take that back. */
+  /** Calls `first` at the first Ctrl-C, and `second` at the second one, which ends the process. Returns a function that stops listening. */
   readonly onInterrupt: (first: () => void, second: () => void) => () => void;
   /** Ends the process at once. */
   readonly exit: (code: number) => void;

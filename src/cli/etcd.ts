@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { memberHost } from '../cluster/member-host.ts';
-import { lockHosts } from '../engine/lock.ts';
 import { Refused, UsageError } from '../errors.ts';
 import { jsonDocument } from '../report/json.ts';
 import { makeFolder } from '../report/make-folder.ts';
 import type { SaveSnapshotOptions } from './commands/etcd-snapshot-save.ts';
 import type { Context } from './context.ts';
-import { holder } from './session/holder.ts';
+import { withHostLocks } from './session/locks.ts';
 import { refuseForeign } from './session/preflight.ts';
-import { withRun, type Run } from './session/run.ts';
+import type { Run } from './session/run.ts';
+import { withRun } from './session/with-run.ts';
 import { snapshotFolder, snapshotTo } from './session/snapshots.ts';
 
-/** @throws Refused where etcd is the user's own: kbuild has no etcdctl there, and no say. */
+/** @throws Refused if etcd is the user's own: kbuild does not manage it. */
 export function requireOurs({ inventory }: Run): void {
   if (inventory.etcd.topology !== 'external') return;
   throw new Refused(
@@ -24,7 +24,7 @@ export function requireOurs({ inventory }: Run): void {
 
 /** `kbuild etcd snapshot save [FILE]`: a verified snapshot of the live etcd, 0600. Prints its path. */
 export const runSave = (outer: Context, flags: SaveSnapshotOptions, [file]: readonly string[]): Promise<number> =>
-  withRun(outer, flags, 'etcd-snapshot-save', 'never-json', async (run) => {
+  withRun(outer, flags, { command: 'etcd-snapshot-save', json: 'document' }, async (run) => {
     const { context } = run;
     requireOurs(run);
     const { connected, inventory } = run;
@@ -32,14 +32,11 @@ export const runSave = (outer: Context, flags: SaveSnapshotOptions, [file]: read
     if (existsSync(path)) throw new UsageError(`${path} is there already; nothing was written`);
     const control = memberHost(inventory, connected.watch.fleet());
     refuseForeign(run, [control.name]);
-    const lock = await lockHosts(connected.remotes, holder(run, 'etcd snapshot save'));
-    try {
+    return withHostLocks(run, 'etcd snapshot save', async () => {
       makeFolder(dirname(path));
       const status = await snapshotTo(run, connected.on, control, path, 'asked for');
       if (flags.json === true) context.out(jsonDocument({ file: path, through: control.name, ...status }));
       else context.out(`${path}\n`);
       return 0;
-    } finally {
-      await lock.release();
-    }
+    });
   });

@@ -2,12 +2,12 @@ import { selects } from '../topology/select.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { FactsOptions } from './commands/facts.ts';
 import type { Context } from './context.ts';
-import { withRun } from './session/run.ts';
+import { withRun } from './session/with-run.ts';
 
 /** Facts as JSON: maps and sets become objects and lists, a fact that could not be read its reason. */
 function plain(value: unknown): unknown {
   if (value instanceof Map)
-    return Object.fromEntries([...(value as Map<string, unknown>)].map(([key, one]) => [key, plain(one)]));
+    return Object.fromEntries([...(value as Map<string, unknown>)].map(([key, entry]) => [key, plain(entry)]));
   if (value instanceof Set) return [...(value as Set<unknown>)].map(plain);
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
@@ -23,7 +23,7 @@ function plain(value: unknown): unknown {
 
 /** `kbuild facts`: what was observed, as JSON. Reads only. */
 export const runFacts = (outer: Context, flags: FactsOptions): Promise<number> =>
-  withRun(outer, flags, 'facts', 'never-json', ({ connected, context, inventory }) => {
+  withRun(outer, flags, { command: 'facts', json: 'document' }, ({ connected, context, inventory }) => {
     const fleet = connected.watch.fleet();
     const hosts = fleet.hosts
       .filter(({ host }) => selects(flags.hosts, host.name))

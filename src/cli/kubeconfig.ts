@@ -6,11 +6,11 @@ import { revealed } from '../shell/secret.ts';
 import type { KubeconfigOptions } from './commands/kubeconfig.ts';
 import type { Context } from './context.ts';
 import { fetchKubeconfig, writePrivate } from './kubeconfig-file.ts';
-import { withRun } from './session/run.ts';
+import { withRun } from './session/with-run.ts';
 
 /** `kbuild kubeconfig`: prints an admin kubeconfig, or merges it into a file. */
 export const runKubeconfig = (outer: Context, flags: KubeconfigOptions): Promise<number> =>
-  withRun(outer, flags, 'kubeconfig', 'never-json', async ({ connected, context, inventory }) => {
+  withRun(outer, flags, { command: 'kubeconfig', json: 'document' }, async ({ connected, context, inventory }) => {
     const { cluster } = connected.watch.fleet();
     if (cluster.state !== 'up') {
       const why = cluster.state === 'down' ? cluster.reason : 'no cluster was found';
@@ -18,7 +18,7 @@ export const runKubeconfig = (outer: Context, flags: KubeconfigOptions): Promise
     }
     const admin = await fetchKubeconfig(inventory, cluster, connected.on);
     if (flags.merge === undefined) {
-      // What was asked for is the secret itself: past the mask.
+      // The operator wants the secret itself, so it is not masked.
       outer.out(revealed(admin));
       return 0;
     }

@@ -9,11 +9,11 @@ import { planText } from '../report/plan.ts';
 import type { PlanOptions } from './commands/plan.ts';
 import type { Context } from './context.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
-import { leftOutHosts, partOf, tellLeftOut } from './session/left-out.ts';
+import { leftOutHosts, partOf, reportLeftOut } from './session/left-out.ts';
 import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
 import { previewed, previewsText, type Previewed } from './previews.ts';
-import { withRun } from './session/run.ts';
-import { planOf } from './up.ts';
+import { planOf } from './session/run-plan.ts';
+import { withRun } from './session/with-run.ts';
 
 const CHANGES_ARE_DUE = 10;
 
@@ -27,7 +27,7 @@ const shownAs = ({ phase, host, step, summary, diff }: Previewed): object => ({
 
 /** `kbuild plan`: what `up` would change. Reads only. */
 export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
-  withRun(outer, flags, 'plan', 'never-json', async (run) => {
+  withRun(outer, flags, { command: 'plan', json: 'document', reportsUnreachable: true }, async (run) => {
     const { context } = run;
     leaveOutRefused(run);
     const found = findings(run);
@@ -52,12 +52,12 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
       );
     } else {
       context.out(planText(phases, planned, restarts));
-      // What stops `up` is said once, by the error at the end.
+      // The error at the end names what stops `up`.
       const shown = found.filter((finding) => finding.severity !== 'due' && !stops(finding));
       if (shown.length > 0) context.err(findingsText(shown));
       context.out(previewsText(shownChanges));
     }
-    const leftOut = tellLeftOut(run, waiting);
+    const leftOut = reportLeftOut(run, waiting);
     if (obstacle !== undefined) throw obstacle;
     const missing = mostSerious(leftOut);
     if (missing !== 0) return missing;

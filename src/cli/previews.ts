@@ -24,7 +24,7 @@ export async function previewed(
   );
 }
 
-/** Previews for people: those that are the same on several hosts once. */
+/** Previews as text. The same preview of several hosts is shown once. */
 export const previewsText = (changes: readonly Previewed[]): string =>
   grouped(
     changes.filter(({ diff }) => diff !== undefined && diff !== ''),

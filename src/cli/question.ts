@@ -33,7 +33,7 @@ export async function askQuestion(
       };
       const stop = (error: Error): void =>
         once(() => {
-          // What is said next begins on a line of its own.
+          // The next output begins on a new line.
           if (answer === 'shown') output.write('\n');
           reject(error);
         });

@@ -3,29 +3,29 @@ import { leavingOf, type Leaving } from '../cluster/leaving.ts';
 import { livingThere } from '../cluster/living-there.ts';
 import { removalRefusals } from '../cluster/removal-refusals.ts';
 import { leavingByReset, resetRefusals } from '../cluster/reset-refusals.ts';
-import type { Phase } from '../engine/step.ts';
 import { SeveralErrors, UsageError } from '../errors.ts';
 import { selects } from '../topology/select.ts';
 import { remove } from '../phases/remove.ts';
 import { reset } from '../phases/reset.ts';
-import { planText } from '../report/plan.ts';
 import type { ResetOptions } from './commands/reset.ts';
 import type { Context } from './context.ts';
-import { commandWithDead } from './session/dead-hosts.ts';
 import { forgetCluster } from './forget-cluster.ts';
 import { drainOf } from './remove.ts';
+import { carryOut, type Work } from './session/carry-out.ts';
+import { commandWithDead } from './session/dead-hosts.ts';
+import { planOf, reportNothingToDo, showPlan } from './session/run-plan.ts';
+import type { Run } from './session/run.ts';
 import { snapshotBefore } from './session/snapshots.ts';
-import { withRun, type Run } from './session/run.ts';
-import { carryOut, phasesOf, planOf } from './up.ts';
+import { withRun } from './session/with-run.ts';
 
-/** The names that must be typed: the cluster's, or each host's. */
-const toType = ({ flags, inventory }: Run): readonly string[] =>
+/** The names that the operator must type: the cluster's, or each host's. */
+const namesToType = ({ flags, inventory }: Run): readonly string[] =>
   flags.hosts === undefined
     ? [inventory.name]
     : inventory.hosts.map(({ name }) => name).filter((name) => selects(flags.hosts, name));
 
-/** What runs on foreign hosts that are about to be cleaned, as sentences. */
-function alive({ connected, inventory }: Run, names: readonly string[]): string {
+/** Sentences about what runs on the foreign hosts that are about to be cleaned. */
+function livingText({ connected, inventory }: Run, names: readonly string[]): string {
   const fleet = connected.watch.fleet();
   return fleet.hosts
     .filter((observed) => names.includes(observed.host.name) && foreignHost(inventory, fleet, observed) !== undefined)
@@ -35,10 +35,10 @@ function alive({ connected, inventory }: Run, names: readonly string[]): string 
     .join('');
 }
 
-/** What is about to be destroyed, as the hosts show it. */
-function scope(run: Run, names: readonly string[]): string {
+/** Tells what is about to be destroyed, by what the hosts show. */
+function scopeText(run: Run, names: readonly string[]): string {
   const { cluster } = run.connected.watch.fleet();
-  if (run.flags.hosts !== undefined) return `This resets ${names.join(', ')}.${alive(run, names)}`;
+  if (run.flags.hosts !== undefined) return `This resets ${names.join(', ')}.${livingText(run, names)}`;
   const seen =
     cluster.state === 'up'
       ? `${String(cluster.nodes.length)} nodes, CA ${cluster.caFingerprint}`
@@ -48,19 +48,15 @@ function scope(run: Run, names: readonly string[]): string {
   return `This destroys the cluster ${run.inventory.name} with all its data (${seen}).`;
 }
 
-/** Names that were given with `--yes-destroy`, or typed one by one. @throws UsageError for a wrong one, or nobody to ask. */
-async function confirmedNames(
-  run: Run,
-  names: readonly string[],
-  given: readonly string[] | undefined,
-): Promise<readonly string[]> {
+/** Asks the operator to type each name, unless `given` by `--yes-destroy`. @throws UsageError for a wrong name, and if there is no terminal */
+async function confirmNames(run: Run, names: readonly string[], given: readonly string[] | undefined): Promise<void> {
   const { context } = run;
   if (given === undefined && !context.canAsk) {
     throw new UsageError(`this needs the name of what is destroyed: ${names.join(', ')}; nothing was changed`, {
       remedy: `pass --yes-destroy ${names.join(',')}`,
     });
   }
-  context.err(`${scope(run, names)}\n`);
+  context.err(`${scopeText(run, names)}\n`);
   for (const name of names) {
     const typed = given === undefined ? [(await context.ask(`Type ${name} to go on: `)).trim()] : given;
     if (!typed.includes(name))
@@ -68,65 +64,67 @@ async function confirmedNames(
         remedy: `the name is ${name}`,
       });
   }
-  return names;
+}
+
+/** @throws the errors of hosts to reset that do not answer, unless `--dead` names them */
+function refuseUnreachable(run: Run): void {
+  const { connected, flags } = run;
+  const missing = connected.watch
+    .fleet()
+    .unreachable.filter(({ host }) => selects(flags.hosts, host.name) && flags.dead?.includes(host.name) !== true);
+  if (missing.length === 0) return;
+  const names = missing.map(({ host }) => host.name);
+  throw new SeveralErrors(
+    missing.map(({ error }) => error),
+    {
+      remedy: `make them reachable; if they are gone for good, reset the others: ${commandWithDead(run, names)}`,
+    },
+  );
+}
+
+/** The members of the live cluster that this reset takes out of it first, because other members stay. */
+function leavingHosts({ connected, flags, inventory }: Run): readonly Leaving[] {
+  const fleet = connected.watch.fleet();
+  const names = leavingByReset(inventory, fleet, flags.hosts);
+  return names.length === 0 ? [] : leavingOf(inventory, fleet, names);
+}
+
+/** `confirmed`: hosts that may be foreign, because the operator types their names. @throws Refused */
+function refuseReset(run: Run, confirmed: readonly string[]): void {
+  const { connected, flags, inventory } = run;
+  const fleet = connected.watch.fleet();
+  const leaving = leavingHosts(run);
+  const refused = [
+    ...resetRefusals(inventory, fleet, { hosts: flags.hosts, confirmed }),
+    ...(leaving.length === 0 ? [] : removalRefusals(inventory, fleet, leaving)),
+  ];
+  if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
 }
 
 /** `kbuild reset`: tears the cluster down, or cleans single hosts. */
 export const runReset = (outer: Context, flags: ResetOptions): Promise<number> =>
-  withRun(outer, flags, 'reset', 'as-json', async (run) => {
-    const { context } = run;
+  withRun(outer, flags, { command: 'reset', json: 'events' }, async (run) => {
     const { connected, inventory } = run;
-    const fleet = connected.watch.fleet();
-    const missing = fleet.unreachable.filter(({ host }) => !(flags.dead ?? []).includes(host.name));
-    const needed = missing.filter(({ host }) => selects(flags.hosts, host.name));
-    const leaving = (): readonly Leaving[] => {
-      const seen = connected.watch.fleet();
-      const names = leavingByReset(inventory, seen, flags.hosts);
-      return names.length === 0 ? [] : leavingOf(inventory, seen, names);
-    };
-    if (needed.length > 0)
-      throw new SeveralErrors(
-        needed.map(({ error }) => error),
-        {
-          remedy: `make them reachable; if they are gone for good, reset the others: ${commandWithDead(
-            run,
-            needed.map(({ host }) => host.name),
-          )}`,
-        },
-      );
-
-    const names = toType(run);
-    const refuse = (confirmed: readonly string[]): void => {
-      const seen = connected.watch.fleet();
-      const out = leaving();
-      const refused = [
-        ...resetRefusals(inventory, seen, { hosts: flags.hosts, confirmed }),
-        ...(out.length === 0 ? [] : removalRefusals(inventory, seen, out)),
-      ];
-      if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
-    };
-    // Decided once: while they leave, they look less and less like members.
-    const members = leaving();
-    const except = new Set(members.map(({ name }) => name));
-    const list = (): readonly Phase[] => [
-      ...remove(inventory, { leaving: members, drain: drainOf(flags), before: snapshotBefore(run) }),
+    const { cluster } = connected.watch.fleet();
+    refuseUnreachable(run);
+    const isWhole = flags.hosts === undefined;
+    const names = namesToType(run);
+    const typed = isWhole ? [] : names;
+    // Computed once: after its first changes, a leaving host no longer appears as a member.
+    const leaving = leavingHosts(run);
+    const except = new Set(leaving.map(({ name }) => name));
+    const phases = () => [
+      ...remove(inventory, { leaving, drain: drainOf(flags), before: snapshotBefore(run) }),
       ...reset(inventory, { hosts: flags.hosts, except }),
     ];
-    refuse(flags.hosts === undefined ? [] : names);
-    // The list knows its hosts: who is gone is forgotten on others, which --hosts does not name.
-    const carrying: Run = { ...run, flags: { ...flags, hosts: undefined, yes: true } };
-    const phases = phasesOf(carrying, list());
-    const agreed = planOf(carrying, phases);
-    if (agreed.changes.length === 0) {
-      if (flags.json !== true) context.out('nothing to do\n');
-      return 0;
-    }
-    context.err(planText(phases, agreed.changes));
-    const confirmed = await confirmedNames(run, names, flags.yesDestroy?.split(','));
-    refuse(flags.hosts === undefined ? [] : confirmed);
-    const { cluster } = fleet;
-    const typed = new Set(flags.hosts === undefined ? [] : confirmed);
-    const code = await carryOut(carrying, 'reset', list, agreed, typed);
-    if (code === 0 && flags.hosts === undefined) await forgetCluster(run, cluster);
+    refuseReset(run, typed);
+    const plan = planOf(run, phases());
+    if (plan.changes.length === 0) return reportNothingToDo(run);
+    showPlan(run, plan);
+    await confirmNames(run, names, flags.yesDestroy?.split(','));
+    refuseReset(run, typed);
+    const work: Work = { command: 'reset', phases, typedHosts: new Set(typed), mayGrow: true };
+    const { code, isDone } = await carryOut(run, work, plan);
+    if (isDone && isWhole) await forgetCluster(run, cluster);
     return code;
   });

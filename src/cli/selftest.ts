@@ -8,14 +8,14 @@ import { selftest } from '../windows/selftest/selftest.ts';
 import type { WindowsSelftestOptions } from './commands/windows-selftest.ts';
 import type { Context } from './context.ts';
 import { refuseForeign } from './session/preflight.ts';
-import { withRun } from './session/run.ts';
+import { withRun } from './session/with-run.ts';
 
-/** Images of Windows are gigabytes. */
+/** Windows images have several gigabytes. */
 const START_MS = 20 * 60_000;
 const FLOW_MS = 30_000;
 const PATIENCE_MS = 5_000;
 
-/** A host does not do what it should: the same exit as for one that does not match in time. */
+/** The exit code of a flow that fails: that of a host that does not match the inventory in time. */
 const FAILED = 5;
 
 async function asked(url: string): Promise<string> {
@@ -26,7 +26,7 @@ async function asked(url: string): Promise<string> {
 
 /** `kbuild windows selftest`: every connectivity flow of Windows pods, as a table. Makes and removes one namespace. */
 export const runSelftest = (outer: Context, flags: WindowsSelftestOptions): Promise<number> =>
-  withRun(outer, flags, 'windows-selftest', 'never-json', async (run) => {
+  withRun(outer, flags, { command: 'windows-selftest', json: 'document', hasOwnTimeout: true }, async (run) => {
     const { context } = run;
     const { connected, inventory } = run;
     const { os = 'windows' } = flags;

@@ -8,23 +8,25 @@ import { statusOf } from '../report/status-view.ts';
 import { troubleOf } from '../windows/signatures.ts';
 import type { StatusOptions } from './commands/status.ts';
 import type { Context } from './context.ts';
-import { withRun, type Run } from './session/run.ts';
-import { phasesOf } from './up.ts';
+import type { Run } from './session/run.ts';
+import { withRun } from './session/with-run.ts';
+import { reachedPhases } from './session/run-plan.ts';
 
 const NOT_HEALTHY = 5;
 const NOT_READ = 3;
 
-/** What `up` would change, and which workers it would leave out; nothing where no cluster answers: that is not drift. */
+/** What `up` would change, and the workers that it would leave out. Empty if no cluster answers: that is not drift. */
 function driftOf(run: Run): readonly string[] {
   const { inventory, connected } = run;
   const fleet = connected.watch.fleet();
   if (fleet.cluster.state !== 'up') return [];
   const refused = refusedWorkers(inventory, fleet, undefined);
-  const isLeftOut = ({ host }: { readonly host: string }): boolean => refused.some((one) => one.host.name === host);
-  const { changes, errors } = plan(phasesOf(run, up(inventory)), inventory, fleet);
+  const isLeftOut = ({ host }: { readonly host: string }): boolean =>
+    refused.some((worker) => worker.host.name === host);
+  const { changes, errors } = plan(reachedPhases(run, up(inventory)), inventory, fleet);
   return [
-    ...changes.filter((one) => !isLeftOut(one)).map(({ host, summary }) => `${host}: ${summary}`),
-    ...errors.filter((one) => !isLeftOut(one)).map(({ error }) => error.message),
+    ...changes.filter((change) => !isLeftOut(change)).map(({ host, summary }) => `${host}: ${summary}`),
+    ...errors.filter((failure) => !isLeftOut(failure)).map(({ error }) => error.message),
     ...refused.map(({ error }) => error.message),
     ...fleet.unreachable.map(({ error }) => error.message),
   ];
@@ -49,18 +51,23 @@ function exitOf({ problems }: Status, unreachable: readonly Error[]): number {
 
 /** `kbuild status`: the cluster as it is, whether it is healthy, and where it differs from the inventory. Reads only. */
 export const runStatus = (outer: Context, flags: StatusOptions): Promise<number> =>
-  withRun(outer, flags, 'status', 'never-json', (run) => {
-    const { context, inventory, connected } = run;
-    const fleet = connected.watch.fleet();
-    const status = statusOf(inventory, fleet, {
-      drift: driftOf(run),
-      trouble: fleet.cluster.state === 'up' ? troubles(run) : [],
-    });
-    context.out(flags.json === true ? jsonDocument(status) : statusText(status, context.nowMs()));
-    return Promise.resolve(
-      exitOf(
-        status,
-        fleet.unreachable.map(({ error }) => error),
-      ),
-    );
-  });
+  withRun(
+    outer,
+    flags,
+    { command: 'status', json: 'document', reportsUnreachable: true, alwaysBundles: true },
+    (run) => {
+      const { context, inventory, connected } = run;
+      const fleet = connected.watch.fleet();
+      const status = statusOf(inventory, fleet, {
+        drift: driftOf(run),
+        trouble: fleet.cluster.state === 'up' ? troubles(run) : [],
+      });
+      context.out(flags.json === true ? jsonDocument(status) : statusText(status, context.nowMs()));
+      return Promise.resolve(
+        exitOf(
+          status,
+          fleet.unreachable.map(({ error }) => error),
+        ),
+      );
+    },
+  );

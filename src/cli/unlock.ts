@@ -8,7 +8,7 @@ import { apiHost } from './session/api-host.ts';
 import type { Connected } from './session/connect.ts';
 import type { UnlockOptions } from './commands/unlock.ts';
 import type { Context } from './context.ts';
-import { withRun } from './session/run.ts';
+import { withRun } from './session/with-run.ts';
 
 /** The lock of one thing: a host, or the cluster. */
 interface Shown {
@@ -18,7 +18,7 @@ interface Shown {
   readonly notFreed?: Error;
 }
 
-/** What a command wants with a lock: to see it, or to free it unless `refusal` says why not. */
+/** Whether to free locks; `refusal`: why this one must stay. */
 interface Wish {
   readonly force: boolean;
   readonly refusal: Error | undefined;
@@ -26,10 +26,10 @@ interface Wish {
 
 async function shown(
   { force, refusal }: Wish,
-  look: () => Promise<string | undefined>,
+  read: () => Promise<string | undefined>,
   free: () => Promise<void>,
 ): Promise<Shown> {
-  const held = await look();
+  const held = await read();
   const freed = held !== undefined && force && refusal === undefined;
   if (freed) await free();
   return {
@@ -39,7 +39,7 @@ async function shown(
   };
 }
 
-/** The cluster's Lease; undefined where no API answers. */
+/** The cluster's Lease; undefined if no API answers. */
 async function leaseOf(connected: Connected, wish: Wish): Promise<Shown | undefined> {
   const api = apiHost(connected);
   return api === undefined
@@ -51,7 +51,7 @@ async function leaseOf(connected: Connected, wish: Wish): Promise<Shown | undefi
       );
 }
 
-/** The error of a function that answers with one or throws it. */
+/** The error that a function returns, or the FactError that it throws. */
 function errorOf(ask: () => Error | undefined): Error | undefined {
   try {
     return ask();
@@ -70,11 +70,11 @@ const asJson = ({ notFreed, ...lock }: Shown): object =>
   notFreed === undefined ? lock : { ...lock, notFreed: notFreed.message };
 
 /**
- * `kbuild unlock`: who holds the lock of each host and of the cluster; `--force` frees them, but not those of a host or cluster
- * that is not the inventory's. Jobs are never ended.
+ * `kbuild unlock`: shows the holder of each host's lock and of the cluster's Lease. `--force` frees them, except those of
+ * foreign hosts and clusters. Never ends a job.
  */
 export const runUnlock = (outer: Context, flags: UnlockOptions): Promise<number> =>
-  withRun(outer, flags, 'unlock', 'never-json', async ({ connected, context, inventory }) => {
+  withRun(outer, flags, { command: 'unlock', json: 'document' }, async ({ connected, context, inventory }) => {
     const fleet = connected.watch.fleet();
     const force = flags.force === true;
     const locks = await Promise.all(

@@ -3,6 +3,7 @@ import type { Fleet } from '../facts/fleet.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 import { plan } from './plan.ts';
 import type { Change, Phase, Step } from './step.ts';
+import { onlyHosts, reached } from './target.ts';
 
 /** A change that is not made while a host of the control plane is absent. */
 export interface WaitingChange {
@@ -42,24 +43,18 @@ const newcomers = (inventory: Inventory, fleet: Fleet): readonly Host[] =>
     .filter(({ host, facts }) => isOfControlPlane(host) && standing({ inventory, host, facts, fleet }) !== 'joined')
     .map(({ host }) => host);
 
-const onlyHosts = (phases: readonly Phase[], isMeant: (host: Host) => boolean): readonly Phase[] =>
-  phases
-    .map((phase): Phase => ({ ...phase, hosts: phase.hosts.filter(isMeant) }) as Phase)
-    .filter(({ hosts }) => hosts.length > 0);
-
 /**
  * What of some phases goes on while hosts cannot be reached. An absent worker or load balancer is only left out. While a
  * control plane or an etcd host is absent, etcd's members do not change, nothing that the other control planes live on is
  * restarted, and their manifests stay as they are. Pure. Throws `FactError` when a fact that it needs is not known.
  */
 export function withoutAbsent(phases: readonly Phase[], inventory: Inventory, fleet: Fleet): Without {
-  const absent = new Set(fleet.unreachable.map(({ host }) => host.name));
-  const reached = onlyHosts(phases, ({ name }) => !absent.has(name));
-  if (!fleet.unreachable.some(({ host }) => isOfControlPlane(host))) return { phases: reached, waiting: [] };
+  const present = reached(phases, fleet);
+  if (!fleet.unreachable.some(({ host }) => isOfControlPlane(host))) return { phases: present, waiting: [] };
   const joining = newcomers(inventory, fleet).filter((host) =>
-    reached.some(({ hosts }) => hosts.some(({ name }) => name === host.name)),
+    present.some(({ hosts }) => hosts.some(({ name }) => name === host.name)),
   );
-  const staying = onlyHosts(reached, ({ name }) => !joining.some((host) => host.name === name)).map(parts);
+  const staying = onlyHosts(present, ({ name }) => !joining.some((host) => host.name === name)).map(parts);
   const held = plan(
     staying.map(({ waiting }) => waiting),
     inventory,

@@ -11,15 +11,23 @@ export interface Selection {
   readonly phases?: readonly string[] | undefined;
 }
 
-/** The phases that are left of a list, with the hosts that are left of them. Phases without hosts are gone. */
-export function selected(phases: readonly Phase[], selection: Selection): readonly Phase[] {
-  return phases
-    .filter(({ name }) => selects(selection.phases, name))
-    .map(
-      (phase): Phase =>
-        ({ ...phase, hosts: phase.hosts.filter(({ name }) => selects(selection.hosts, name)) }) as Phase,
-    )
+/** The phases on some of their hosts. Drops phases that have no host left. */
+export const onlyHosts = (phases: readonly Phase[], isMeant: (host: Host) => boolean): readonly Phase[] =>
+  phases
+    .map((phase): Phase => ({ ...phase, hosts: phase.hosts.filter(isMeant) }) as Phase)
     .filter(({ hosts }) => hosts.length > 0);
+
+/** The phases and hosts that a run may change. Drops phases that have no host left. */
+export const selected = (phases: readonly Phase[], selection: Selection): readonly Phase[] =>
+  onlyHosts(
+    phases.filter(({ name }) => selects(selection.phases, name)),
+    ({ name }) => selects(selection.hosts, name),
+  );
+
+/** The phases without the hosts that cannot be reached. Drops phases that have no host left. */
+export function reached(phases: readonly Phase[], { unreachable }: Pick<Fleet, 'unreachable'>): readonly Phase[] {
+  const missing = new Set(unreachable.map(({ host }) => host.name));
+  return onlyHosts(phases, ({ name }) => !missing.has(name));
 }
 
 /** The hosts on which a phase does its steps: all of them, or the one that speaks for the cluster. */

@@ -36,7 +36,7 @@ describe.each(['shown', 'hidden'] as const)('a question whose answer is %s', (an
     expect(text()).toMatch(/\n$/);
   });
 
-  test('ends with the reason of the run that was stopped meanwhile', async () => {
+  test('fails with the reason of the run when the run is stopped meanwhile', async () => {
     const controller = new AbortController();
     const { answered } = asking(answer, controller.signal);
     setImmediate(() => controller.abort(new DeadlinePassed('not done within 1 min')));
@@ -44,7 +44,7 @@ describe.each(['shown', 'hidden'] as const)('a question whose answer is %s', (an
   });
 });
 
-test('a deadline counts from the start; what still runs after the grace is left; a run that ended hears nothing', () => {
+test('a deadline counts from its start, ends the run, gives up work after the grace period, and can be cancelled', () => {
   vi.useFakeTimers();
   try {
     const told: string[] = [];
@@ -53,10 +53,10 @@ test('a deadline counts from the start; what still runs after the grace is left;
       over: ({ exitCode }: DeadlinePassed) => told.push(`over: ${String(exitCode)}`),
     };
     deadline(90_000, ends);
-    const takeBack = deadline(60_000, ends);
+    const cancel = deadline(60_000, ends);
     vi.advanceTimersByTime(60_000);
     expect(told).toEqual(['passed: the run did not end within 1 min (--timeout)']);
-    takeBack();
+    cancel();
     vi.advanceTimersByTime(30_000 + GRACE_MS);
     expect(told.slice(1)).toEqual(['passed: the run did not end within 90 s (--timeout)', 'over: 5']);
     deadline(undefined, ends);

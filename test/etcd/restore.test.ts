@@ -50,14 +50,14 @@ describe('a restore', () => {
     for (const phase of restorePhases(restore)) expect(phase.overlaps, phase.name).toBeUndefined();
   });
 
-  test('that was cut off goes on where each host stands', () => {
+  test('that was cut off continues on each host after its last stage', () => {
     expect(due(marker('swapped'), marker('stopped'))).toEqual([
       'restore-swap cp2',
       ...both('start', 'serves', 'end', 'forget'),
     ]);
   });
 
-  test('of another snapshot begins anew', () => {
+  test('of another snapshot starts from the beginning', () => {
     expect(due(marker('swapped', 'run0-other'), 'absent')).toEqual(both(...ALL));
   });
 
@@ -81,7 +81,7 @@ describe('a restore', () => {
     expect(sent.at(-1)).toMatchObject({ kind: 'run', script: 'rm -rf -- /data/etcd/kbuild-restore' });
   });
 
-  test('has ended when etcd serves exactly what was restored', () => {
+  test('ends when etcd serves exactly the restored members', () => {
     const served = (over: Partial<MemberView>) =>
       clusterOf({
         members: [cp1, cp2].map((host) => member(host.name, { id: restoredMemberId(restore, host), ...over })),
@@ -96,6 +96,17 @@ describe('a restore', () => {
     );
   });
 
+  test('removes its notes when all hosts are noted as served, and then plans nothing', () => {
+    const served = clusterOf({
+      members: [cp1, cp2].map((host) => member(host.name, { id: restoredMemberId(restore, host) })),
+    });
+    const forget = (...fleet: Parameters<typeof seen>) => due(...fleet).filter((entry) => /forget/.test(entry));
+    expect(due(marker('served'), marker('served'), served)).toEqual(both('forget'));
+    expect(forget('absent', marker('served'), served)).toEqual(['restore-forget cp2']);
+    expect(forget('absent', 'absent', served)).toEqual([]);
+    expect(forget('absent', 'absent', clusterOf({ members: [member('cp1'), member('cp2')] }))).toEqual(both('forget'));
+  });
+
   test('has members that no other etcd has: their ids depend on the restore and the address', () => {
     const single = { inventory: inventoryOf({ name: 'abc' }), id: 'x' };
     expect(restoredMemberId(single, cp1)).toMatch(/^[0-9a-f]{1,16}$/);
@@ -107,7 +118,7 @@ describe('a restore', () => {
 describe('a restore that was cut off', () => {
   const messages = (one: Marker) => refusals(inventory, seen(one, 'absent')).map(({ message }) => message);
 
-  test('is gone on with by the same command alone, once something was stopped', () => {
+  test('is continued by the same command alone once something was stopped', () => {
     expect(messages(marker('stopped'))).toEqual(['cp1: refused: a restore of etcd was cut off here (stopped)']);
     expect(messages(marker('prepared'))).toEqual([]);
   });
@@ -117,7 +128,7 @@ describe('a restore that was cut off', () => {
     expect(begunRestore([marker('served'), marker('started')])?.stage).toBe('started');
   });
 
-  test('leaves nothing for the next up: what was only prepared goes', async () => {
+  test('is removed by the next up if it only prepared data', async () => {
     const single = inventoryOf({ hosts: [cp1] });
     const facts = joinedControlPlane({ marker: marker('prepared'), etcdFolder: '/data/etcd' });
     const { on, sent } = recordingOn();
@@ -134,13 +145,13 @@ describe('members that a restore leaves out', () => {
   const other = (name: string, state: OtherMember['state']): OtherMember => ({ name, peerUrl: `https://${name}:2380`, state }); // prettier-ignore
   const refusal = (others: readonly OtherMember[], ...dead: readonly string[]) => otherMembersRefusal(others, dead, command); // prettier-ignore
 
-  test('and that run are a refusal, also when they are declared dead', () => {
+  test('are refused while they run, also when they are declared dead', () => {
     for (const dead of [[], ['cp3']])
       expect(refusal([other('cp3', 'healthy')], ...dead)?.message).toMatch(/^cp3: refused: etcd runs there .*: healthy\)/); // prettier-ignore
     expect(refusal([other('cp3', 'runs'), other('cp4', 'silent')], 'cp3', 'cp4')?.message).toMatch(/^cp3: refused/);
   });
 
-  test('and that do not answer must each be declared dead', () => {
+  test('must each be declared dead when they do not answer', () => {
     const missing = refusal([other('cp3', 'silent'), other('cp4', 'silent')], 'cp3');
     expect(missing?.message).toMatch(/^cp4: refused: etcd has this member beside the restored ones/);
     expect(missing?.remedy).toBe('if it is gone for good: `again --dead cp4`');
@@ -148,7 +159,7 @@ describe('members that a restore leaves out', () => {
     expect(refusal([])).toBeUndefined();
   });
 
-  test('are told by etcd while it answers', async () => {
+  test('are read from etcd while it answers', async () => {
     const cluster = clusterOf({
       nodes: [nodeOf({ name: 'cp1', role: 'control-plane' })],
       members: [member('cp1'), member('cp2'), member('cp3'), member('cp4', { healthy: false })],
@@ -160,7 +171,7 @@ describe('members that a restore leaves out', () => {
     ]);
   });
 
-  test("are told by the members' data while no etcd runs", async () => {
+  test("are read from the members' data while no etcd runs", async () => {
     const data = '{"id":1,"peerURLs":["https://10.0.0.11:2380"],"name":"cp1"}\n{"id":3,"peerURLs":["https://10.0.0.13:2380"],"isLearner":true,"name":"cp3"}\n'; // prettier-ignore
     const { on } = recordingOn({
       run: ({ title, script }) => {

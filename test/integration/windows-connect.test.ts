@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { writeBundle } from '../../src/cli/session/support-bundle.ts';
 import { connect, type Connected } from '../../src/cli/session/connect.ts';
 import { processContext, type Context } from '../../src/cli/context.ts';
-import { tellFailures } from '../../src/cli/session/failure-reports.ts';
+import { reportFailures } from '../../src/cli/session/failure-reports.ts';
 import type { Run } from '../../src/cli/session/run.ts';
 import type { Event } from '../../src/engine/event.ts';
 import { lockHosts, whoHolds } from '../../src/engine/lock.ts';
@@ -105,7 +105,7 @@ test('what its programs said last stands in the report of a failure', async () =
   const said: string[] = [];
   const run = { connected, context: { ...context, err: (text: string) => void said.push(text) }, log: () => undefined };
   const failure = new NotConverged('win1', 'node-ready', ['wait until win1 is Ready']);
-  await tellFailures(run as unknown as Run, new Map([['win1', failure]]));
+  await reportFailures(run as unknown as Run, new Map([['win1', failure]]));
   expect(said.join('')).toContain('last words of kubelet:');
   expect(said.join('')).toContain('failed to run Kubelet: no pipe');
 });

@@ -3,7 +3,7 @@ import type { ApiHost } from '../../engine/lease.ts';
 import { apiServerUrl } from '../../topology/api-server.ts';
 import type { Connected } from './connect.ts';
 
-/** The control plane that acts for the cluster; undefined where no API answers as far as is known now. */
+/** The control plane through which this run uses the cluster's API; undefined if no API answered when it was last observed. */
 export function apiHost({ inventory, watch, on }: Connected): ApiHost | undefined {
   const fleet = watch.fleet();
   if (fleet.cluster.state !== 'up') return undefined;

@@ -7,7 +7,7 @@ import { UsageError } from '../../errors.ts';
 import { UP_PHASES } from '../../phases/names.ts';
 import type { Flags } from '../options.ts';
 
-/** Names that a message lists; of more it shows the first. */
+/** How many names a message lists at most. */
 const LISTED = 10;
 
 const listed = (names: readonly string[]): string =>
@@ -28,17 +28,17 @@ function checkPatterns(
     throw new UsageError(`${flag}: the list is empty; ${nothing}`, {
       remedy: `name at least one ${what}, or leave ${flag} out`,
     });
-  const strange = patterns.find((pattern) => !names.some((name) => selects([pattern], name)));
-  if (strange === undefined) return;
-  const meant = nearest(strange.replaceAll('*', ''), names);
-  throw new UsageError(`${flag}: "${strange}" matches no ${what}; ${nothing}`, {
+  const unknown = patterns.find((pattern) => !names.some((name) => selects([pattern], name)));
+  if (unknown === undefined) return;
+  const meant = nearest(unknown.replaceAll('*', ''), names);
+  throw new UsageError(`${flag}: "${unknown}" matches no ${what}; ${nothing}`, {
     remedy: meant === undefined ? `there are ${listed(names)}` : `did you mean "${meant}"?`,
   });
 }
 
 /**
- * Holds what a run is limited to against the inventory, before any host is contacted: a name with a typing error must not
- * look like a success. @throws UsageError
+ * Checks the values of `--hosts`, `--phase` and `--ignore-check` before any host is contacted: a typing error must not end as
+ * a success. @throws UsageError
  */
 export function checkSelection({ hosts }: Inventory, { hosts: patterns, phase, ignoreCheck }: Flags): void {
   checkPatterns(
@@ -48,6 +48,6 @@ export function checkSelection({ hosts }: Inventory, { hosts: patterns, phase, i
     hosts.map(({ name }) => name),
   );
   checkPatterns('--phase', 'phase', phase, UP_PHASES);
-  const strange = ignoreCheck?.find((name) => !(CHECK_NAMES as readonly string[]).includes(name));
-  if (strange !== undefined) throw new UsageError(`--ignore-check: ${unknownCheck(strange)}`);
+  const unknown = ignoreCheck?.find((name) => !(CHECK_NAMES as readonly string[]).includes(name));
+  if (unknown !== undefined) throw new UsageError(`--ignore-check: ${unknownCheck(unknown)}`);
 }

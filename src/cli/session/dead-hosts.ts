@@ -4,18 +4,19 @@ import type { Inventory } from '../../model/inventory.ts';
 import { nearest } from '../../inventory/nearest.ts';
 import { quote } from '../../shell/sh.ts';
 import type { Flags } from '../options.ts';
-import type { Run } from './run.ts';
+import type { Run, RunOptions } from './run.ts';
 
-/** Commands whose `--dead` also means members that the inventory no longer names. */
-const KNOWS_MORE: ReadonlySet<string> = new Set(['remove', 'etcd-snapshot-restore']);
-
-/** Before any host is contacted. @throws UsageError for a name in `--dead` that the inventory does not have. */
-export function checkDeadNames(inventory: Inventory, { dead }: Flags, command: string): void {
+/** Called before any host is contacted. @throws UsageError for a name in `--dead` that the inventory does not have. */
+export function checkDeadNames(
+  inventory: Inventory,
+  { dead }: Flags,
+  { acceptsUnknownDead }: Pick<RunOptions, 'acceptsUnknownDead'> = {},
+): void {
   if (dead === undefined) return;
   if (dead.length === 0) throw new UsageError('--dead names no host', { remedy: 'name the hosts: --dead cp2,w3' });
   const names = inventory.hosts.map(({ name }) => name);
   const unknown = dead.find((name) => !names.includes(name));
-  if (unknown === undefined || KNOWS_MORE.has(command)) return;
+  if (unknown === undefined || acceptsUnknownDead === true) return;
   const meant = nearest(unknown, names);
   throw new UsageError(`--dead ${unknown}: the inventory has no host of that name`, {
     remedy: meant === undefined ? `its hosts are ${names.join(', ')}` : `did you mean "${meant}"?`,
@@ -38,8 +39,8 @@ export function refuseLivingDead({ flags, connected }: Pick<Run, 'flags' | 'conn
 }
 
 /**
- * This run's command with more hosts declared dead. It keeps `--hosts`: without it, `reset` would mean the whole cluster.
- * `operands`: hosts, where the command takes them in the place of the inventory.
+ * This run's command with more hosts in `--dead`. It keeps `--hosts`: without it, `reset` would destroy the whole cluster.
+ * `operands`: the hosts that the command names.
  */
 export function commandWithDead(
   { command, flags }: Pick<Run, 'command' | 'flags'>,

@@ -9,12 +9,12 @@ import type { Run } from './run.ts';
 const LINES = 20;
 const PATIENCE_MS = 30_000;
 
-/** Hosts whose last words are fetched: a fleet that failed as a whole has one cause, not hundreds. */
-const ASKED = 5;
+/** How many hosts' logs are fetched at most: if the whole fleet fails, a few of them show the cause. */
+const MAX_HOSTS = 5;
 
-/** Tells what failed on each host, with the known cause and the host's last words where they may say more. */
-export async function tellFailures(run: Run, failures: ReadonlyMap<string, Error>): Promise<void> {
-  const asked = [...failures].filter(([, error]) => saysMore(error)).slice(0, ASKED);
+/** Reports the failure of each host, with its known cause and the last lines of the host's logs where they may explain it. */
+export async function reportFailures(run: Run, failures: ReadonlyMap<string, Error>): Promise<void> {
+  const asked = [...failures].filter(([, error]) => isInLogs(error)).slice(0, MAX_HOSTS);
   const words = new Map(
     await Promise.all(
       asked.map(async ([host]): Promise<[string, string]> => [host, await lastWords(run.connected.remotes, host)]),
@@ -27,16 +27,16 @@ export async function tellFailures(run: Run, failures: ReadonlyMap<string, Error
   if (reports.length > 0) run.context.err(failuresText(reports));
 }
 
-/** Only what kubeadm or the cluster made of a host is explained by its journals. */
-const saysMore = (error: Error): boolean =>
+/** True if the host's logs may explain the error: they hold what kubeadm, the kubelet and etcd did. */
+const isInLogs = (error: Error): boolean =>
   error instanceof NotConverged ||
-  // A failure with a remedy of its own is explained already.
+  // An error that has a remedy needs no logs.
   (error instanceof CommandError &&
     (error.remedy === undefined || error.status === 'timeout') &&
     /kube|etcd/i.test(`${error.command} ${error.stderr}`));
 
 async function lastWords(remotes: readonly HostRemote[], host: string): Promise<string> {
-  const remote = remotes.find((one) => one.host.name === host);
+  const remote = remotes.find((candidate) => candidate.host.name === host);
   if (remote === undefined) return '';
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<string>((resolve) => {

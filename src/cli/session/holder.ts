@@ -5,8 +5,8 @@ import type { LockHolder } from '../../engine/lock-holder.ts';
 import type { Run } from './run.ts';
 
 /**
- * Where process ids of this process mean something: this boot of this machine, and the namespace in it. Two containers may
- * have the same user and machine name, and then the same process ids. undefined where the system does not tell.
+ * Identifies where process ids are unique: this boot of this machine, and the process namespace in it. Two containers may have
+ * the same user, machine name and process ids. undefined if the system does not tell.
  */
 function processRealm(): string | undefined {
   try {
@@ -18,7 +18,7 @@ function processRealm(): string | undefined {
   }
 }
 
-/** The run that takes a lock, for the message that others get. */
+/** This run as the holder of a lock. Other runs show it in their message. */
 export const holder = ({ context, runId }: Pick<Run, 'context' | 'runId'>, command: string): LockHolder => {
   const realm = processRealm();
   return {
@@ -30,7 +30,7 @@ export const holder = ({ context, runId }: Pick<Run, 'context' | 'runId'>, comma
   };
 };
 
-/** True when a lock is held by a run of this machine, or of this container, that has ended. */
+/** True if the holder of a lock is a run of this machine, or of this container, whose process has ended. */
 export function isGone(heldBy: string): boolean {
   const [, pid, realm] = /^by \S+ \(pid (\d+)\) since \S+, run \S+ in (\w+): /.exec(heldBy) ?? [];
   if (realm === undefined || realm !== processRealm()) return false;

@@ -3,19 +3,18 @@ import type { Phase } from '../../engine/step.ts';
 import { selected } from '../../engine/target.ts';
 import { exitCodeOf } from '../../errors.ts';
 import { leftOutText } from '../../report/left-out.ts';
-import { selectionOf } from './preflight.ts';
 import type { Run } from './run.ts';
 
-/** What of these phases the run changes: without absent hosts, and without what `--hosts` and `--phase` leave out. */
-export const partOf = (run: Run, phases: readonly Phase[]): Without =>
-  withoutAbsent(selected(phases, selectionOf(run)), run.inventory, run.connected.watch.fleet());
+/** The part of these phases that the run carries out: without absent hosts, limited by `--hosts` and `--phase`. */
+export const partOf = ({ connected, flags, inventory }: Run, phases: readonly Phase[]): Without =>
+  withoutAbsent(selected(phases, { hosts: flags.hosts, phases: flags.phase }), inventory, connected.watch.fleet());
 
 /** Hosts that could not be reached. */
 export const leftOutHosts = ({ connected }: Pick<Run, 'connected'>): readonly string[] =>
   connected.watch.fleet().unreachable.map(({ host }) => host.name);
 
-/** Says which hosts the run left out, and which changes wait for them. Returns the exit codes of why they are missing. */
-export function tellLeftOut(run: Run, waiting: readonly WaitingChange[]): readonly number[] {
+/** Reports the hosts that the run left out, and the changes that wait for them. Returns the exit code of each host's error. */
+export function reportLeftOut(run: Run, waiting: readonly WaitingChange[]): readonly number[] {
   const { unreachable } = run.connected.watch.fleet();
   if (unreachable.length === 0) return [];
   run.emit({ kind: 'waits-for-hosts', hosts: leftOutHosts(run), changes: waiting });

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { UsageError } from '../../errors.ts';
 
-/** Files that a run has open besides a connection a host: its log, keys and known_hosts while they are read, Node's own. */
+/** Files that a run opens besides one connection a host: its log, keys, known_hosts, and those of Node. */
 const OWN_FILES = 60;
 
-/** How many files this process may have open; Infinity where the system does not say. Node has raised it as far as it may. */
+/** How many files this process may have open; Infinity if the system does not tell. Node has raised its soft limit already. */
 function openFileLimit(): number {
   try {
     return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);
@@ -13,7 +13,7 @@ function openFileLimit(): number {
   }
 }
 
-/** A connection to each of so many hosts stays open. @throws UsageError when this process may not have that many. */
+/** A run keeps a connection to each host open. @throws UsageError when this process may not open that many files */
 export function checkOpenFiles(hosts: number, limit = openFileLimit()): void {
   if (hosts + OWN_FILES <= limit) return;
   throw new UsageError(

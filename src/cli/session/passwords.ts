@@ -3,13 +3,13 @@ import type { Context } from '../context.ts';
 
 /** Questions for secrets, each asked once in a run. */
 export interface Passwords {
-  /** Of a user's sudo: one for all hosts where that user logs in. */
+  /** The sudo password of a user, the same on all hosts where that user logs in. */
   readonly sudo: (user: string) => Promise<Secret>;
-  /** Of a key file. */
+  /** The passphrase of a key file. */
   readonly passphrase: (file: string) => Promise<Secret>;
 }
 
-/** undefined where nobody can be asked. `onSecret` is told every answer. */
+/** undefined if there is no terminal to ask on. Calls `onSecret` for every answer. */
 export function passwords(context: Context, onSecret: (secret: Secret) => void): Passwords | undefined {
   if (!context.canAsk) return undefined;
   const answers = new Map<string, Promise<Secret>>();

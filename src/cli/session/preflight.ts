@@ -3,7 +3,6 @@ import type { CheckedFinding } from '../../checks/check.ts';
 import { runChecks, stops } from '../../checks/run-checks.ts';
 import { changeRefusals, refusedWorkers } from '../../cluster/change-refusals.ts';
 import { refusals } from '../../cluster/refusals.ts';
-import type { Selection } from '../../engine/target.ts';
 import type { KbuildError } from '../../errors.ts';
 import { ChecksFailed, SeveralErrors } from '../../errors.ts';
 import { findingsText } from '../../report/findings.ts';
@@ -12,7 +11,7 @@ import { missingHosts } from './dead-hosts.ts';
 import type { Run } from './run.ts';
 import { firstChanged, survey } from './survey.ts';
 
-/** Workers that `up` refuses leave the run as if they could not be reached: the others go on, and the exit code says so. */
+/** Leaves out workers that `up` refuses, as if they could not be reached. The other hosts go on; the exit code is that of the refusal. */
 export function leaveOutRefused({ connected, emit, flags, inventory }: Run): void {
   const refused = refusedWorkers(inventory, connected.watch.fleet(), flags.hosts);
   if (refused.length === 0) return;
@@ -31,26 +30,22 @@ export function refuseForeign(
   if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
 }
 
-/** What a run may change, from its flags. */
-export const selectionOf = ({ flags }: Run): Selection => ({ hosts: flags.hosts, phases: flags.phase });
-
-/** All findings about the fleet as it was seen; `--ignore-check` and `ignoreChecks:` lower theirs to warnings. */
+/** All findings about the fleet as observed. `--ignore-check` and `ignoreChecks:` lower a finding to a warning. */
 export function findings({ connected, inventory, flags }: Run, surveys?: Surveys): readonly CheckedFinding[] {
   const ignored = [...inventory.ignoreChecks, ...(flags.ignoreCheck ?? [])];
   const fleet = connected.watch.fleet();
-  const seen = surveys === undefined ? fleet : { ...fleet, surveys };
-  return runChecks(checks, { inventory, fleet: seen }, ignored);
+  return runChecks(checks, { inventory, fleet: surveys === undefined ? fleet : { ...fleet, surveys } }, ignored);
 }
 
 /**
- * What stops a run before it changes anything, the most serious first: a refusal (7), a failed check (6), a host that
- * the cluster depends on and that cannot be reached (3). Undefined: nothing does.
+ * The error that stops a run before it changes anything; undefined: none. The most serious comes first: a refusal (7), a
+ * failed check (6), an unreachable host that the cluster depends on (3).
  */
 export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildError | undefined {
   const fleet = run.connected.watch.fleet();
   const refused = refusals(run.inventory, fleet, run.flags.hosts);
   if (refused.length > 0) return refused.length === 1 ? refused[0] : new SeveralErrors(refused);
-  // Hosts that do not answer stop a run for a reason of their own, below.
+  // Unreachable hosts have their own error, below.
   const bad = found.filter((finding) => stops(finding) && finding.check !== 'reachable');
   if (bad.length > 0) {
     const remedy = 'mend them, or lower one to a warning with --ignore-check NAME';
@@ -61,20 +56,27 @@ export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildErr
   return missingHosts(run);
 }
 
+/** Shows warnings. @throws what stops the run before it changes anything */
+export function refuseObstacles(run: Run, found: readonly CheckedFinding[]): void {
+  const { context, flags } = run;
+  const warnings = found.filter(({ severity }) => severity === 'warning');
+  if (warnings.length > 0 && flags.quiet !== true) context.err(findingsText(warnings));
+  const obstacle = obstacles(run, found);
+  if (obstacle !== undefined) throw obstacle;
+}
+
 /**
- * Makes the surveys about those of the hosts with changes due that are fresh; nothing where there are none. Says what
- * they found. @throws ChecksFailed
+ * Surveys the fresh hosts among those with pending changes, and shows what was found. Does nothing if none is fresh.
+ * @throws ChecksFailed
  */
 export async function surveyFirstChanged(run: Run, changed: ReadonlySet<string>): Promise<void> {
   const first = firstChanged(run, changed);
   if (first.length === 0) return;
   const { context, flags } = run;
   if (flags.quiet !== true) context.err(`surveying ${String(first.length)} fresh hosts\n`);
-  const found = findings(run, await survey(run, first)).filter(({ check }) =>
-    surveyChecks.some(({ name }) => name === check),
+  const found = findings(run, await survey(run, first));
+  refuseObstacles(
+    run,
+    found.filter(({ check }) => surveyChecks.some(({ name }) => name === check)),
   );
-  const noted = found.filter(({ severity }) => severity === 'warning');
-  if (noted.length > 0 && flags.quiet !== true) context.err(findingsText(noted));
-  const obstacle = obstacles(run, found);
-  if (obstacle !== undefined) throw obstacle;
 }

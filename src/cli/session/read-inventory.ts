@@ -3,7 +3,7 @@ import { loadInventory } from '../../inventory/load.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
 
-/** The inventory's file by `cli.md`'s order: operand or -i, $KBUILD_INVENTORY, ./inventory.yaml. */
+/** The inventory's file: the operand or -i, else $KBUILD_INVENTORY, else ./inventory.yaml. */
 export const inventoryFile = (context: Context, flags: Flags): string =>
   flags.inventory ?? context.env['KBUILD_INVENTORY'] ?? 'inventory.yaml';
 
@@ -14,7 +14,7 @@ export async function readInventory(context: Context, flags: Flags): Promise<Inv
     env: context.env,
     cwd: context.cwd,
   });
-  // `-q`: only what went wrong. `validate` shows them.
+  // `-q` shows only errors. `validate` shows all warnings.
   for (const { at, path, message } of flags.quiet === true ? [] : warnings)
     context.err(`warning: ${at}: ${path}: ${message}\n`);
   return inventory;

@@ -5,11 +5,11 @@ import { linuxRemote, type LinuxRemoteOptions } from '../../remote/linux.ts';
 import { windowsRemote } from '../../remote/windows/windows-remote.ts';
 import type { Transport } from '../../transport/transport.ts';
 
-/** OpenSSH for Windows calls itself so; the portable OpenSSH of other systems `OpenSSH_9.2p1 Debian-2`. */
+/** The name of OpenSSH for Windows. On other systems it is portable OpenSSH: `OpenSSH_9.2p1 Debian-2`. */
 const ON_WINDOWS = /^OpenSSH_for_Windows/;
 const ELSEWHERE = /^OpenSSH_[\d.]+p\d/;
 
-/** The remote of a host that was connected to. @throws ConnectError when its server says that it is another system. */
+/** The remote of a host over its connection. @throws ConnectError when its SSH server shows that it runs another system */
 export async function remoteOf(
   host: Host,
   transport: Transport,

@@ -8,30 +8,25 @@ import type { LinuxHost } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import type { On } from '../../remote/remote.ts';
 import { makeFolder } from '../../report/make-folder.ts';
-import { logFolder, type Run } from './run.ts';
+import type { Run } from './run.ts';
+import { stamp, stateFolder } from './state-folder.ts';
 
-/** Snapshots that kbuild takes by itself, and of which it keeps the newest. */
+/** Prefix of snapshots that kbuild takes by itself. It keeps the newest. */
 const AUTOMATIC = 'auto-';
-/** etcd's data of hosts on which something half-finished was undone. */
+/** Prefix of etcd's data of hosts on which a half-finished init or join was undone. */
 const UNDONE = 'undone-';
 const KEPT = 5;
 
-/** Where snapshots of a cluster go when nothing else is said. */
+/** Where snapshots of a cluster go unless the operator names a file. */
 export const snapshotFolder = ({ context, inventory }: Pick<Run, 'context' | 'inventory'>): string =>
-  join(logFolder(context, inventory.name), 'snapshots');
-
-const stamp = (ms: number): string =>
-  new Date(ms)
-    .toISOString()
-    .replaceAll(/[-:]|Z/g, '')
-    .replace('.', '-');
+  join(stateFolder(context, inventory.name), 'snapshots');
 
 /** The folder of etcd's data on a host. @throws FactError where it cannot be read. */
 const folderOf = ({ connected }: Run, host: LinuxHost): string =>
   linuxFacts(connected.watch.fleet(), host)?.etcdFolder ?? paths.etcdData;
 
-/** Leaves only the newest five files of those that kbuild writes by itself. */
-async function leaveNewest(folder: string, prefix: string): Promise<void> {
+/** Deletes all but the newest five files of a prefix. */
+async function deleteOld(folder: string, prefix: string): Promise<void> {
   const all = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.db'));
   for (const name of all.sort().slice(0, -KEPT)) {
     await rm(join(folder, name), { force: true });
@@ -39,7 +34,7 @@ async function leaveNewest(folder: string, prefix: string): Promise<void> {
   }
 }
 
-/** Saves a verified snapshot, with a file beside it that says what it is. */
+/** Saves a verified snapshot, and beside it a file that describes it. */
 export async function snapshotTo(
   run: Run,
   on: On,
@@ -52,7 +47,7 @@ export async function snapshotTo(
   return status;
 }
 
-/** Makes a file of etcd's data private, and writes beside it what it is. */
+/** Makes a file of etcd's data readable by the operator alone, and writes beside it a file that describes it. */
 async function describe(run: Run, path: string, what: object): Promise<void> {
   const { context, inventory } = run;
   const { cluster } = run.connected.watch.fleet();
@@ -67,17 +62,17 @@ async function describe(run: Run, path: string, what: object): Promise<void> {
   await writeFile(`${path}.json`, `${JSON.stringify(about, undefined, 2)}\n`, { mode: 0o600 });
 }
 
-/** A snapshot before every change of etcd's members; the newest five are kept. */
+/** Takes a snapshot before every change of etcd's members. Keeps the newest five. */
 export const snapshotBefore =
   (run: Run): BeforeMembership =>
   async (on, control, reason) => {
     const folder = snapshotFolder(run);
     makeFolder(folder);
     await snapshotTo(run, on, control, join(folder, `${AUTOMATIC}${stamp(run.context.nowMs())}.db`), reason);
-    await leaveNewest(folder, AUTOMATIC);
+    await deleteOld(folder, AUTOMATIC);
   };
 
-/** etcd's data of a host before something half-finished is undone there; the newest five are kept, and their paths are told. */
+/** Keeps a host's etcd data before a half-finished init or join is undone there. Keeps the newest five, and emits the path. */
 export const dataKept =
   (run: Run): KeepData =>
   async (on, host) => {
@@ -95,5 +90,5 @@ export const dataKept =
     });
     const how = kept.as === 'snapshot' ? 'a snapshot' : 'a copy, for etcdutl snapshot restore --skip-hash-check';
     run.emit({ kind: 'noted', host: host.name, summary: `etcd's data is kept in ${path} (${how})` });
-    await leaveNewest(folder, UNDONE);
+    await deleteOld(folder, UNDONE);
   };

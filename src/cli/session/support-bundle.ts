@@ -12,13 +12,12 @@ import type { Run } from './run.ts';
 const AT_ONCE = 20;
 const MAX_LOG = 50 * 1024 * 1024;
 
-/** What the archive is made of besides the hosts. */
+/** What the archive needs of a run. */
 type BundleRun = Pick<Run, 'connected' | 'context' | 'inventory' | 'logPath' | 'mask'>;
 
 /**
- * Writes a support bundle: the inventory as resolved (secrets are `(secret)`, contents of files and manifests are left out),
- * the run's log, and of every host what support wants to know. Secrets are masked in all of it; the file is 0600. @throws
- * the file system's error.
+ * Writes a support bundle: the resolved inventory (without secrets and without contents of files and manifests), the run's
+ * log, and logs and states of every host. Masks secrets everywhere; the file is 0600. @throws the file system's error
  */
 export async function writeBundle(run: BundleRun, path: string): Promise<void> {
   const { connected, inventory, mask } = run;

@@ -19,8 +19,8 @@ const bracketed = (address: string): string => (address.includes(':') ? `[${addr
 const isWindows = ({ labels }: NodeView): boolean => labels['kubernetes.io/os'] === 'windows';
 
 /**
- * The network of the live cluster as pods on its Linux nodes see it; undefined where there is no cluster. A cluster that is
- * not ours is not touched. @throws the reason of the run's signal when it was interrupted; all is cleaned up then
+ * Tests the network of the live cluster from pods on its Linux nodes. undefined if there is no cluster. Makes no pods in a
+ * foreign cluster. @throws the reason of the run's signal when it was interrupted, after the pods are removed
  */
 export async function surveyPods({
   connected,

@@ -16,27 +16,27 @@ import { wantedDownloads } from './wanted-downloads.ts';
 
 type Seen = Kinds['linux'];
 
-/** A host that kubeadm has not worked on. */
+/** True for a host that kubeadm has not changed. */
 export const isFresh = ({ facts }: Seen): boolean => facts.kubernetesTraces.size === 0;
 
-/** The ways between hosts that were reached; `about`: only those from or to these. */
+/** The ways between reachable hosts that start or end at one of the hosts in `about`. */
 export function neededWays(inventory: Inventory, fleet: Fleet, about: readonly Seen[]): readonly Way[] {
   const reached = observedLinux(fleet);
   const meant = new Set(about.map(({ host }) => host.name));
   return reached.flatMap(({ host, facts }) =>
     listeningPorts(inventory, host).flatMap(({ port, protocol, program, from }): readonly Way[] => {
       const clients = clientsOf(inventory, host, from).filter(
-        (one): one is LinuxHost => one.os === 'linux' && linuxFacts(fleet, one) !== undefined,
+        (client): client is LinuxHost => client.os === 'linux' && linuxFacts(fleet, client) !== undefined,
       );
       const needed = clients.filter(({ name }) => meant.has(host.name) || meant.has(name));
-      const held = facts.listeners.some((one) => one.port === port && one.protocol === protocol);
+      const held = facts.listeners.some((listener) => listener.port === port && listener.protocol === protocol);
       const free = isFresh({ host, facts }) && !held;
       return needed.length === 0 ? [] : [{ to: host, port, protocol, program, from: needed, free }];
     }),
   );
 }
 
-/** Why nothing can be asked for yet from a host; undefined when it can. */
+/** Why a host cannot download anything yet; undefined: it can. */
 function notYet(seen: Seen, wanted: readonly Wanted[]): string | undefined {
   if (supportedOs(seen.facts) === undefined) return 'downloads were not asked for: the system is not supported';
   const tls = wanted.some(({ urls }) => urls.some((url) => url.startsWith('https:')));
@@ -48,9 +48,8 @@ function notYet(seen: Seen, wanted: readonly Wanted[]): string | undefined {
 const EMPTY = { http: '', https: '', noProxy: '' };
 
 /**
- * The surveys about some hosts: the ways between them and all others, and on those that are fresh the disks for etcd and
- * what they will download. Nothing that runs is disturbed: a port that is held is only connected to, a disk that holds
- * etcd is left alone. @throws Refused when somebody works on one of the hosts, and may want a port of it at any moment.
+ * Surveys some hosts: the ways between them and all other hosts, and on fresh hosts the disks for etcd and the downloads.
+ * Disturbs nothing that runs: it only connects to a port that a process holds, and skips a disk that holds etcd. @throws Refused when another run holds the lock of a host: it may open a port there at any moment.
  */
 export async function survey({ connected, inventory }: Run, about: readonly Seen[]): Promise<Surveys> {
   const fleet = connected.watch.fleet();
@@ -99,6 +98,6 @@ export async function survey({ connected, inventory }: Run, about: readonly Seen
   };
 }
 
-/** Those of the hosts with changes due that `up` is about to change for the first time. */
+/** The fresh hosts among those with pending changes: `up` is about to change them for the first time. */
 export const firstChanged = ({ connected }: Run, changed: ReadonlySet<string>): readonly Seen[] =>
   observedLinux(connected.watch.fleet()).filter((seen) => isFresh(seen) && changed.has(seen.host.name));

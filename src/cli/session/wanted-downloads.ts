@@ -40,7 +40,7 @@ function repositoryWanted(
   ];
 }
 
-/** Where a registry and its mirrors answer about an image: `rest` follows its name, e.g. `manifests/1.2`. */
+/** The URLs of an image at its registry and mirrors. `rest` follows the image's name, e.g. `manifests/1.2`. */
 function registryWanted({ runtime }: Inventory, image: string, rest: string): Pick<Wanted, 'urls' | 'registry'> {
   const [registry = '', ...words] = image.split('/');
   const path = words.join('/');
@@ -69,7 +69,7 @@ export function imageWanted(inventory: Inventory, what: string): Wanted {
   return { kind: 'image', what, ...registryWanted(inventory, name, `manifests/${digest ?? tag}`) };
 }
 
-/** Images of which only the installed kubeadm knows the tag: it changes with patch releases. */
+/** Images whose tags only the installed kubeadm knows: they change with patch releases. */
 function kubeadmsOwn(inventory: Inventory, { facts }: Seen): readonly Wanted[] {
   const { imageRepository } = inventory.kubernetes;
   // kubeadm's own rule: only below the default repository CoreDNS has a folder.
@@ -81,14 +81,14 @@ function kubeadmsOwn(inventory: Inventory, { facts }: Seen): readonly Wanted[] {
     .map((image) => ({ kind: 'tags', what: image, ...registryWanted(inventory, image, 'tags/list') }));
 }
 
-/** Packages that are there at their version are not downloaded again. */
+/** True if all packages are installed at this version: they are not downloaded again. */
 const hasAll = ({ facts }: Seen, names: readonly string[], version: string): boolean =>
   names.every((name) => {
     const state = facts.packages.get(name);
     return state?.state === 'installed' && isVersion(state.version, version);
   });
 
-/** What a host of its role will download: what it lacks. */
+/** Everything that the host needs for its role and does not have. */
 export function wantedDownloads(inventory: Inventory, seen: Seen): readonly Wanted[] {
   if (seen.host.role === 'load-balancer') return [];
   const { kubernetes, runtime } = inventory;

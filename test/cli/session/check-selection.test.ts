@@ -21,12 +21,12 @@ const refusal = (flags: Parameters<typeof checkSelection>[1]): string => {
 };
 
 describe('--hosts', () => {
-  test('names and patterns of the inventory pass', () => {
+  test('accepts names and patterns of hosts in the inventory', () => {
     expect(refusal({ hosts: ['cp1', 'w*'] })).toBe('');
     expect(refusal({})).toBe('');
   });
 
-  test('a name that no host has is refused with the nearest one, also beside names that match', () => {
+  test('refuses a name that no host has, and proposes the nearest one, also beside names that match', () => {
     expect(refusal({ hosts: ['cp1', 'pc1'] })).toBe(
       '--hosts: "pc1" matches no host of the inventory; nothing was done, and no host was contacted → did you mean "cp1"?',
     );
@@ -34,7 +34,7 @@ describe('--hosts', () => {
     expect(refusal({ hosts: ['x*'] })).toContain('"x*" matches no host of the inventory');
   });
 
-  test('an empty list is refused, and selects no host', () => {
+  test('refuses an empty list, which selects no host', () => {
     expect(refusal({ hosts: [] })).toContain('--hosts: the list is empty');
     expect(() => filledList('')).toThrow('the list is empty');
     expect(() => filledList(' , ')).toThrow('the list is empty');
@@ -45,13 +45,13 @@ describe('--hosts', () => {
 });
 
 describe('--phase', () => {
-  test('a phase that `up` does not have is refused with the nearest one', () => {
+  test('refuses a phase that `up` does not have, and proposes the nearest one', () => {
     expect(refusal({ phase: ['prepare', 'setings'] })).toContain('"setings" matches no phase');
     expect(refusal({ phase: ['setings'] })).toContain('did you mean "settings"?');
     expect(refusal({ phase: ['etcd-members', 'windows-*'] })).toBe('');
   });
 
-  test('all phases of `up` are known, and no others', async () => {
+  test('knows all phases of `up`, and no others', async () => {
     const folder = new URL('../../../inventories/', import.meta.url).pathname;
     const found = new Set<string>();
     // One of them names files that only its user has.
@@ -67,6 +67,6 @@ describe('--phase', () => {
   });
 });
 
-test('--ignore-check with a name that no check has is refused before any host is contacted', () => {
+test('--ignore-check refuses the name of an unknown check before any host is contacted', () => {
   expect(refusal({ ignoreCheck: ['time-synk'] })).toContain('did you mean "time-sync"?');
 });

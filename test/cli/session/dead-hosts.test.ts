@@ -28,8 +28,8 @@ const runOf = (unreachable: Fleet['unreachable'], flags: Run['flags'] = {}): Run
 
 describe('--dead', () => {
   test('refuses a name that the inventory does not have, with the nearest one, before any host is contacted', () => {
-    const check = (dead: readonly string[], command = 'up') => {
-      checkDeadNames(inventory, { dead }, command);
+    const check = (dead: readonly string[], options: Parameters<typeof checkDeadNames>[2] = {}) => {
+      checkDeadNames(inventory, { dead }, options);
     };
     expect(() => check(['cp2'])).not.toThrow();
     expect(() => check(['cp2', 'cpp2'])).toThrow('--dead cpp2: the inventory has no host of that name');
@@ -38,7 +38,7 @@ describe('--dead', () => {
     );
     expect(() => check([])).toThrow(expect.objectContaining({ exitCode: 2 }) as Error);
     // `remove` also takes nodes that the inventory no longer names.
-    expect(() => check(['old'], 'remove')).not.toThrow();
+    expect(() => check(['old'], { acceptsUnknownDead: true })).not.toThrow();
   });
 
   test('refuses a host that answers', () => {
@@ -46,7 +46,7 @@ describe('--dead', () => {
     expect(() => refuseLivingDead(runOf([gone(cp2)], { dead: ['cp2'] }))).not.toThrow();
   });
 
-  test('is in the command that the error names, while a control plane does not answer', () => {
+  test('is in the command that the error proposes when a control plane does not answer', () => {
     const error = missingHosts(runOf([gone(cp2)], { inventory: 'my prod.yaml' }))!;
     expect(error.exitCode).toBe(3);
     expect(error.remedy).toContain("`kbuild up 'my prod.yaml' --dead cp2`");
@@ -54,7 +54,7 @@ describe('--dead', () => {
     expect(missingHosts(runOf([gone(w1)]))).toBeUndefined();
   });
 
-  test('keeps --hosts in the command: without it reset would mean the whole cluster', () => {
+  test('leaves --hosts in the proposed command: without it, reset would destroy the whole cluster', () => {
     expect(commandWithDead({ command: 'reset', flags: { hosts: ['w*'], dead: ['w2'] } }, ['w1'])).toBe(
       "kbuild reset --hosts 'w*' --dead w2,w1",
     );
@@ -64,7 +64,7 @@ describe('--dead', () => {
   });
 });
 
-test('the end of a run names the hosts that were left out, what waits, and the commands that go on', () => {
+test('the report of hosts that were left out names them, the changes that wait for them, and the commands to run next', () => {
   const waiting = [
     { host: 'cp1', summary: 'restart containerd' },
     { host: 'cp3', summary: 'restart containerd' },

@@ -9,7 +9,7 @@ const mine = holder(run, 'up');
 /** A process id that no process has any more. */
 const ended = spawnSync('true').pid;
 
-test('a holder names its run, and where its process id means something', () => {
+test('a lock holder names its user, process, run and process namespace', () => {
   expect(describe(mine)).toMatch(
     new RegExp(
       `^by ${userInfo().username}@${hostname()} \\(pid ${String(process.pid)}\\) since 1970-01-01T00:00:00\\.000Z, run 20260101t120000z-0a1b2c3d in [0-9a-f]{8}: kbuild up$`,
@@ -17,12 +17,12 @@ test('a holder names its run, and where its process id means something', () => {
   );
 });
 
-test('a run of this machine whose process has ended is gone, and one that runs is not', () => {
+test('a holder on this machine is gone when its process has ended, and not before', () => {
   expect(isGone(describe({ ...mine, pid: ended }))).toBe(true);
   expect(isGone(describe(mine))).toBe(false);
 });
 
-test('a run of the same user and machine name in another container is not known to be gone', () => {
+test('a holder in another container with the same user and machine name counts as alive', () => {
   const elsewhere = describe({ ...mine, pid: ended, run: '20260101t120000z-0a1b2c3d in 00000000' });
   expect(isGone(elsewhere)).toBe(false);
   expect(isGone(describe({ ...mine, pid: ended, run: 'without-a-realm' }))).toBe(false);

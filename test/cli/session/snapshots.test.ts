@@ -10,7 +10,7 @@ import { recordingOn } from '../../fakes/on.ts';
 
 const STATUS = '{"hash":1,"revision":1439,"totalKey":465,"totalSize":2658304,"version":"3.6.0"}';
 
-test('snapshots before changes of the members: the newest five are kept, private, each with what it is', async () => {
+test('kbuild keeps its newest five snapshots of etcd, 0600, each with a description, and no others are deleted', async () => {
   const state = mkdtempSync(join(tmpdir(), 'kbuild-test-'));
   let nowMs = Date.parse('2026-11-21T16:50:45.000Z');
   const run = {
@@ -29,7 +29,7 @@ test('snapshots before changes of the members: the newest five are kept, private
   const folder = snapshotFolder(run);
   const before = snapshotBefore(run);
   await before(on, cp1, 'before cp2 joined');
-  // Somebody's own is never taken away.
+  // A file that kbuild did not write.
   writeFileSync(join(folder, 'mine.db'), '');
   for (let n = 2; n <= 7; n++) await before(on, cp1, `change ${String(n)}`);
   const automatic = readdirSync(folder).filter((name) => name.startsWith('auto-')).sort(); // prettier-ignore
@@ -44,7 +44,7 @@ test('snapshots before changes of the members: the newest five are kept, private
   expect(readdirSync(folder)).toContain('mine.db');
 });
 
-describe('before something half-finished is undone', () => {
+describe('before a half-finished join is undone', () => {
   const keeping = async (answers: Parameters<typeof recordingOn>[0]) => {
     const state = mkdtempSync(join(tmpdir(), 'kbuild-test-'));
     const noted: string[] = [];
@@ -75,7 +75,7 @@ describe('before something half-finished is undone', () => {
   };
   const FILES = ['undone-20261121T165045-000-cp1.db', 'undone-20261121T165045-000-cp1.db.json'];
 
-  test("the live etcd's data is kept as a snapshot, private, and its path is told", async () => {
+  test('saves a snapshot of the live etcd, 0600, and emits its path', async () => {
     const { files, modes, noted, fetched } = await keeping({ run: () => 'found\n', job: () => STATUS });
     expect(files).toEqual(FILES);
     expect(modes).toEqual([0o600, 0o600]);
@@ -83,7 +83,7 @@ describe('before something half-finished is undone', () => {
     expect(fetched).toEqual(['/data/etcd/kbuild-snapshot-run1.db']);
   });
 
-  test('that of an etcd that gives none is kept as a copy of its file, and nothing stays on the host', async () => {
+  test('copies the data file of an etcd that makes no snapshot, and leaves nothing on the host', async () => {
     const { files, noted, fetched, sent } = await keeping({ run: () => 'found\n', job: () => 'no etcd runs' });
     expect(files).toEqual(FILES);
     expect(noted[0]).toContain('(a copy, for etcdutl snapshot restore --skip-hash-check)');
@@ -91,7 +91,7 @@ describe('before something half-finished is undone', () => {
     expect(sent.at(-1)).toMatchObject({ script: 'rm -f -- /data/etcd/kbuild-copy-run1.db' });
   });
 
-  test('a host without data of etcd leaves nothing', async () => {
+  test('writes nothing for a host without data of etcd', async () => {
     const { files, noted } = await keeping({ run: () => 'absent\n' });
     expect([files, noted]).toEqual([[], []]);
   });

@@ -19,7 +19,7 @@ test('a bare host downloads packages and images', () => {
   expect(kinds({})).toEqual(['repository', 'packages', 'key', 'image', 'tags']);
 });
 
-test('packages that are there at their version are not asked for, others are', () => {
+test('packages that are installed at their version are not downloaded, the others are', () => {
   expect(kinds({ packages: packages('1.36.3') })).toEqual(['image', 'tags']);
   expect(kinds({ packages: packages('1.36.2') })).toEqual(['repository', 'packages', 'key', 'image', 'tags']);
 });

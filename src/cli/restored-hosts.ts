@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { otherMembers, otherMembersRefusal } from '../cluster/restore-members.ts';
+import { Refused, SeveralErrors } from '../errors.ts';
+import { authoritiesIn } from '../etcd/foreign.ts';
+import { begunRestore, type Restore } from '../etcd/restore.ts';
+import { linuxFacts, type Fleet } from '../facts/fleet.ts';
+import { isControlPlane } from '../facts/joined.ts';
+import type { LinuxHost } from '../model/inventory.ts';
+import { paths } from '../paths.ts';
+import { restoreHosts } from '../phases/restore.ts';
+import { quote } from '../shell/sh.ts';
+import { controlPlanes, etcdHosts } from '../topology/select.ts';
+import type { Run } from './session/run.ts';
+
+/** Where a snapshot is restored. */
+export type RestoredHosts = Pick<Restore, 'controls' | 'members'>;
+
+/**
+ * The hosts that are restored: all control planes and etcd hosts of the inventory but those that `--dead` names. @throws
+ * Refused when there is none, or nothing to restore into; the errors of hosts that do not answer
+ */
+export function restoredHosts(run: Run): RestoredHosts {
+  const { connected, flags, inventory } = run;
+  const fleet = connected.watch.fleet();
+  const isGone = ({ name }: LinuxHost): boolean => flags.dead?.includes(name) === true;
+  const controls = controlPlanes(inventory).filter((host) => !isGone(host));
+  const members = inventory.etcd.topology === 'built' ? etcdHosts(inventory).filter((host) => !isGone(host)) : controls;
+  if (controls.length === 0 || members.length === 0)
+    throw new Refused(inventory.name, 'there is no host left to restore into', 'name fewer hosts in --dead');
+  const names = new Set(restoreHosts({ controls, members }).map(({ name }) => name));
+  const missing = fleet.unreachable.filter(({ host }) => names.has(host.name));
+  if (missing.length > 0) {
+    const gone = missing.map(({ host }) => host.name);
+    throw new SeveralErrors(
+      missing.map(({ error }) => error),
+      {
+        remedy: `all control planes and members of etcd are restored together: make ${gone.join(', ')} reachable; if gone for good: add --dead ${gone.join(',')}`,
+      },
+    );
+  }
+  refuseBare(fleet, { controls, members });
+  return { controls, members };
+}
+
+/** @throws Refused for a host that has no control plane or etcd, and none that a restore has put aside */
+function refuseBare(fleet: Fleet, { controls, members }: RestoredHosts): void {
+  const traces = (host: LinuxHost): ReadonlySet<string> => linuxFacts(fleet, host)?.kubernetesTraces ?? new Set();
+  const bare = [
+    ...controls.filter((host) => !isControlPlane(traces(host))),
+    ...members.filter((host) => host.role === 'etcd' && !traces(host).has(paths.etcdManifest)),
+  ].filter((host) => begunRestore([linuxFacts(fleet, host)?.marker ?? 'absent']) === undefined);
+  for (const { name, role } of bare)
+    throw new Refused(
+      name,
+      `it is no ${role === 'etcd' ? 'member of etcd' : 'control plane'} yet, so there is nothing to restore into`,
+      'take it out of the inventory, and add it again afterwards',
+    );
+}
+
+/** @throws Refused unless the snapshot holds the certificate authority of these hosts. */
+export async function refuseOtherSnapshot(run: Run, hosts: readonly LinuxHost[], file: string): Promise<void> {
+  const fleet = run.connected.watch.fleet();
+  const cas = new Set(hosts.map((host) => linuxFacts(fleet, host)!.caFingerprint));
+  const [ca] = cas;
+  if (cas.size !== 1 || ca === undefined || ca === 'absent')
+    throw new Refused(run.inventory.name, 'its control planes do not agree on one certificate authority');
+  const found = await authoritiesIn(file);
+  if (!found.has(ca))
+    throw new Refused(
+      run.inventory.name,
+      `${file} is no snapshot of this cluster: it holds ${found.size === 0 ? 'no certificate authority' : 'others'}, not ${ca}`,
+      'restore a snapshot of this cluster',
+    );
+}
+
+/** This run's command with more hosts declared dead. */
+const commandWith = ({ flags }: Run, file: string, names: readonly string[]): string =>
+  [
+    'kbuild etcd snapshot restore',
+    quote(file),
+    ...(flags.inventory === undefined ? [] : ['-i', quote(flags.inventory)]),
+    '--dead',
+    quote([...new Set([...(flags.dead ?? []), ...names])].join(',')),
+  ].join(' ');
+
+/** @throws Refused while members of etcd that are not restored run, or do not answer and are not declared dead. */
+export async function refuseOtherMembers(run: Run, { members }: Pick<Restore, 'members'>, file: string): Promise<void> {
+  const { connected, flags } = run;
+  const others = await otherMembers(connected.on, connected.watch.fleet(), members);
+  const refused = otherMembersRefusal(others, flags.dead ?? [], (names) => commandWith(run, file, names));
+  if (refused !== undefined) throw refused;
+}
+
+async function digestOf(file: string, members: readonly LinuxHost[]): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  hash.update(members.map(({ name, internalAddress }) => `${name}=${internalAddress}`).join(','));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/**
+ * The id of this restore: a new one, or that of a restore that was cut off, of the same snapshot onto the same members. Reads
+ * the whole file.
+ */
+export async function restoreId(run: Run, about: RestoredHosts, file: string): Promise<string> {
+  const digest = await digestOf(file, about.members);
+  const fleet = run.connected.watch.fleet();
+  const markers = restoreHosts(about).map((host) => linuxFacts(fleet, host)?.marker ?? 'absent');
+  const begun = begunRestore(markers)?.about;
+  return begun?.endsWith(`-${digest}`) === true ? begun : `${run.runId}-${digest}`;
+}

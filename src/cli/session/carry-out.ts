@@ -1,0 +1,125 @@
+import { converge, type Outcome as Converged } from '../../engine/converge.ts';
+import type { Lock } from '../../engine/lock.ts';
+import { changeId, changesIn } from '../../engine/plan.ts';
+import { restartsOf } from '../../engine/restarts.ts';
+import { stillCounts } from '../../engine/still-counts.ts';
+import type { Phase } from '../../engine/step.ts';
+import { exitCodeOf, mostSerious, worstExitCode } from '../../errors.ts';
+import { planText } from '../../report/plan.ts';
+import { DEFAULT_CONCURRENCY } from '../options.ts';
+import { confirmed } from './confirm.ts';
+import { GO_ON } from './deadline.ts';
+import { reportFailures } from './failure-reports.ts';
+import { withLocks, type Locking } from './locks.ts';
+import { planOf, reachedPhases, type RunPlan } from './run-plan.ts';
+import { refuseForeign } from './preflight.ts';
+import type { Run } from './run.ts';
+
+const REFUSED = 7;
+
+/** What a command does with the hosts that it has locked. */
+export interface Work extends Locking {
+  /** What it does, by what is known now: asked for the plan, and again under the locks. */
+  readonly phases: () => readonly Phase[];
+  /** Hosts that it may change though they are foreign: the operator typed their names. */
+  readonly typedHosts?: ReadonlySet<string>;
+  /** True: changes beyond the plan need no confirmation, because the operator typed the name of all that is destroyed. */
+  readonly mayGrow?: true;
+  /** Called under the locks after a failure: takes back what does not need to stay. */
+  readonly afterFailure?: () => Promise<void>;
+}
+
+/** How it ended. */
+export interface Outcome {
+  /** The exit code; 0 if nothing failed. */
+  readonly code: number;
+  /** True if everything was carried out. False after a failure, and if the operator declined a plan that grew. */
+  readonly isDone: boolean;
+}
+
+/** Asks about changes beyond the plan. */
+const approved = async (run: Run, { mayGrow }: Work, question: string): Promise<boolean> =>
+  mayGrow === true || confirmed(run, question);
+
+/** The fleet may have changed before the locks were taken. @throws Refused for a host that became foreign */
+function refuseForeignHosts(run: Run, phases: readonly Phase[], { typedHosts }: Work): void {
+  const names = new Set(phases.flatMap(({ hosts }) => hosts.map(({ name }) => name)));
+  const asked = [...names].filter((name) => typedHosts?.has(name) !== true);
+  if (asked.length > 0) refuseForeign(run, asked);
+}
+
+/** The plan by what the hosts show under the locks; undefined if it grew and the operator declines. */
+async function planUnderLock(run: Run, work: Work, agreed: RunPlan, lock: Lock): Promise<RunPlan | undefined> {
+  const { connected, context, inventory } = run;
+  if (!stillCounts(connected.watch.fleet(), lock, context.nowMs() - connected.observedAtMs))
+    await connected.observeAgain();
+  const phases = reachedPhases(run, work.phases());
+  refuseForeignHosts(run, phases, work);
+  const { changes } = planOf(run, phases);
+  const known = new Set(agreed.changes.map(changeId));
+  const beyond = changesIn(changes).filter((change) => !known.has(changeId(change)));
+  if (beyond.length > 0) {
+    context.err(`the plan grew meanwhile:\n${planText(phases, beyond, restartsOf(inventory, beyond))}`);
+    if (!(await approved(run, work, 'Carry out these too?'))) return undefined;
+  }
+  return { phases, changes: [...agreed.changes, ...beyond] };
+}
+
+async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lock: Lock): Promise<Converged> {
+  const { connected, context, flags, inventory, emit, signal } = run;
+  await run.draw(phases);
+  const converged = await converge({
+    inventory,
+    phases,
+    watch: connected.watch,
+    on: connected.on,
+    held: lock.held,
+    planned: new Set(changes.map(changeId)),
+    approve: async (summary) => {
+      await run.stopDrawing();
+      return approved(run, work, `${summary}\nThis was not in the plan. Do it?`);
+    },
+    emit,
+    concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
+    signal,
+    nowMs: context.nowMs,
+    sleep: context.sleep,
+  });
+  await run.stopDrawing();
+  return converged;
+}
+
+/** Reports the failures of hosts; returns the exit code. @throws why the run was stopped, if nothing more serious happened */
+async function codeOf(run: Run, { failures, stopped }: Converged): Promise<number> {
+  const { context, logPath } = run;
+  await reportFailures(run, failures);
+  const code = worstExitCode([...failures.values()]);
+  if (stopped !== undefined && mostSerious([code, exitCodeOf(stopped)]) === exitCodeOf(stopped)) throw stopped;
+  if (stopped !== undefined) context.err(`${stopped.message}\n`);
+  if (code !== 0) context.err(`full log: ${logPath}\n`);
+  // The same command would be refused again.
+  if (code !== 0 && code !== REFUSED) context.err(`${GO_ON}\n`);
+  return code;
+}
+
+async function carryOutLocked(run: Run, work: Work, agreed: RunPlan, lock: Lock): Promise<Outcome> {
+  const plan = await planUnderLock(run, work, agreed, lock);
+  if (plan === undefined) return { code: 0, isDone: false };
+  const code = await codeOf(run, await convergeOn(run, work, plan, lock));
+  return { code, isDone: code === 0 };
+}
+
+/**
+ * Carries out a confirmed plan under the locks. @throws Refused while another run holds a lock, and for a host that turned
+ * out to be foreign; the reason why the run was stopped from outside
+ */
+export const carryOut = (run: Run, work: Work, agreed: RunPlan): Promise<Outcome> =>
+  withLocks(run, work, async (lock) => {
+    const afterFailure = async (): Promise<void> => work.afterFailure?.();
+    const outcome = await carryOutLocked(run, work, agreed, lock).catch(async (error: unknown) => {
+      await afterFailure();
+      throw error;
+    });
+    if (outcome.code !== 0) await afterFailure();
+    return outcome;
+  });

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import type { ClusterView } from '../../facts/cluster.ts';
+import type { Observed } from '../../facts/fleet.ts';
+import { observeCluster } from '../../facts/observe-cluster.ts';
+import { observeLinux, type Ask } from '../../facts/observe-linux.ts';
+import { observeWindows } from '../../facts/observe-windows.ts';
+import type { Host, Inventory, LinuxHost, WindowsHost } from '../../model/inventory.ts';
+import { observedObjects } from '../../phases/wanted-objects.ts';
+import { isWindowsRemote, type HostRemote } from '../../remote/host-remote.ts';
+import type { LinuxRemote } from '../../remote/linux.ts';
+
+/** Observes hosts over their connections, and the cluster through its control planes. */
+export interface Observer {
+  /** All facts of a host, or only those of these names. */
+  readonly host: (host: Host, names?: readonly string[]) => Promise<Observed>;
+  /** The cluster, through the first of these hosts that answers. */
+  readonly cluster: (hosts: readonly Observed[]) => Promise<ClusterView>;
+}
+
+/** `remotes`: the connections so far, by host. */
+export function observerOf(
+  inventory: Inventory,
+  remotes: ReadonlyMap<string, HostRemote>,
+  nowMs: () => number,
+): Observer {
+  const tools = { nowMs, nonce: () => randomBytes(12).toString('hex') };
+  const linuxRemote = ({ name }: LinuxHost): LinuxRemote => {
+    const remote = remotes.get(name)!;
+    if (isWindowsRemote(remote)) throw new TypeError(`${name} is a Windows host`);
+    return remote;
+  };
+  const ask =
+    (host: LinuxHost): Ask =>
+    (command) =>
+      linuxRemote(host).ask(command);
+  const objects = observedObjects(inventory);
+
+  const windows = async (host: WindowsHost, names?: readonly string[]): Promise<Observed> => {
+    const remote = remotes.get(host.name)!;
+    if (!isWindowsRemote(remote)) throw new TypeError(`${host.name} is a Linux host`);
+    const facts = await observeWindows((...asked) => remote.ask(...asked), inventory, host, tools, names);
+    return { os: 'windows', host, facts };
+  };
+  const linux = async (host: LinuxHost, names?: readonly string[]): Promise<Observed> => {
+    const { loginMs } = linuxRemote(host).transport;
+    return { os: 'linux', host, facts: await observeLinux(ask(host), inventory, host, { ...tools, loginMs }, names) };
+  };
+  return {
+    host: (host, names) => (host.os === 'windows' ? windows(host, names) : linux(host, names)),
+    cluster: (hosts) => observeCluster(inventory, hosts, ask, objects, tools),
+  };
+}

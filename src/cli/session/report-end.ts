@@ -1,0 +1,80 @@
+import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, SeveralErrors } from '../../errors.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import { severalText, unreachableText } from '../../report/failure.ts';
+import type { Context } from '../context.ts';
+import type { Flags } from '../options.ts';
+import type { Connected } from './connect.ts';
+import { GO_ON } from './deadline.ts';
+import type { RunOutput } from './run-output.ts';
+import type { RunOptions } from './run.ts';
+import { writeBundle } from './support-bundle.ts';
+
+const NOT_REACHED = 3;
+const REFUSED = 7;
+
+/** What the report of a run's end is made of. */
+export interface Ending {
+  readonly context: Context;
+  readonly flags: Flags;
+  readonly options: RunOptions;
+  readonly inventory: Inventory;
+  readonly output: RunOutput;
+  readonly startedMs: number;
+}
+
+async function bundle({ context, flags, inventory, output }: Ending, connected: Connected | undefined): Promise<void> {
+  if (flags.bundle === undefined || connected === undefined) return;
+  const { logPath, mask } = output;
+  await writeBundle({ connected, context, inventory, logPath, mask }, flags.bundle);
+}
+
+const closingLine = ({ context, output, startedMs }: Ending, code: number): string | undefined =>
+  output.standing.closing(code, context.nowMs() - startedMs);
+
+/** Writes the support bundle, notes of hosts and the closing line of a command that returned its exit code. */
+export async function reportEnd(ending: Ending, connected: Connected, code: number): Promise<void> {
+  const { context, flags, options, output } = ending;
+  if (code !== 0 || options.alwaysBundles === true) await bundle(ending, connected);
+  await output.stopDrawing();
+  for (const note of output.undrawnNotes()) context.err(`${note}\n`);
+  const closing = closingLine(ending, code);
+  if (closing !== undefined && (flags.quiet !== true || code !== 0)) context.err(`${closing}\n`);
+}
+
+/** Masks secrets in an error: the code that prints it later cannot. */
+function maskError(error: Error, { mask }: RunOutput): void {
+  error.message = mask.text(error.message);
+  if (error.stack !== undefined) error.stack = mask.text(error.stack);
+  if (error instanceof KbuildError && error.remedy !== undefined)
+    Object.assign(error, { remedy: mask.text(error.remedy) });
+  if (error instanceof SeveralErrors) error.message = mask.text(severalText(error.errors));
+}
+
+/** Says what stands beside the error of a command, and prepares the error for the code that prints it. */
+export async function reportError(ending: Ending, connected: Connected | undefined, error: unknown): Promise<void> {
+  const { context, options, output } = ending;
+  const { standing } = output;
+  output.log({ kind: 'error', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  if (error instanceof Interrupted && !standing.hasBegun()) {
+    error.message = `${error.message}; nothing was changed`;
+    return;
+  }
+  const code = exitCodeOf(error);
+  // A refusal ends a command before its own output names the hosts that do not answer, and one of them may be its cause.
+  if (code === REFUSED && options.reportsUnreachable === true && connected !== undefined) {
+    const { unreachable } = connected.watch.fleet();
+    context.err(unreachableText(unreachable.filter((missing) => exitCodeOf(missing.error) === NOT_REACHED)));
+  }
+  context.err(`full log: ${output.logPath}\n`);
+  await bundle(ending, connected).catch((failure: unknown) =>
+    context.err(`no bundle: ${(failure as Error).message}\n`),
+  );
+  if ((error instanceof Interrupted || error instanceof DeadlinePassed) && standing.isAtWork())
+    context.err(`${standing.text()}\n`);
+  if (error instanceof Interrupted) context.err(`→ ${GO_ON}\n`);
+  if (!(error instanceof Error)) return;
+  maskError(error, output);
+  const closing = closingLine(ending, exitCodeOf(error));
+  if (error instanceof KbuildError) Object.assign(error, { closing });
+  else if (closing !== undefined) context.err(`${closing}\n`);
+}

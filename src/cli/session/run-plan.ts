@@ -1,0 +1,41 @@
+import { plan, type PlannedChange } from '../../engine/plan.ts';
+import type { Phase } from '../../engine/step.ts';
+import { reached } from '../../engine/target.ts';
+import { SeveralErrors } from '../../errors.ts';
+import { planText } from '../../report/plan.ts';
+import type { PlannedRestart } from '../../engine/restarts.ts';
+import type { Run } from './run.ts';
+
+/** What a run would change, and the phases that do it. */
+export interface RunPlan {
+  /** Without the hosts that cannot be reached. */
+  readonly phases: readonly Phase[];
+  readonly changes: readonly PlannedChange[];
+}
+
+/** These phases without the hosts that this run cannot reach. */
+export const reachedPhases = ({ connected }: Run, phases: readonly Phase[]): readonly Phase[] =>
+  reached(phases, connected.watch.fleet());
+
+/** What these phases would change. @throws what a step refuses, and FactError for a fact that a step needs */
+export function planOf(run: Run, all: readonly Phase[]): RunPlan {
+  const phases = reachedPhases(run, all);
+  const { changes, errors } = plan(phases, run.inventory, run.connected.watch.fleet());
+  if (errors.length > 0) throw new SeveralErrors(errors.map(({ error }) => error));
+  return { phases, changes };
+}
+
+/** Says that the plan is empty, on stdout; returns the exit code. */
+export function reportNothingToDo({ context, flags }: Run): number {
+  if (flags.json !== true) context.out('nothing to do\n');
+  return 0;
+}
+
+/** Shows a plan on stderr, and below it what the operator should know before the question. */
+export function showPlan(
+  { context }: Run,
+  { phases, changes }: RunPlan,
+  about: { readonly restarts?: readonly PlannedRestart[]; readonly notes?: string } = {},
+): void {
+  context.err(`${planText(phases, changes, about.restarts)}${about.notes ?? ''}`);
+}

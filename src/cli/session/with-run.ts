@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { Interrupted } from '../../errors.ts';
+import { secretData } from '../../inventory/secret-data.ts';
+import { unreachableText } from '../../report/failure.ts';
+import { masker, type Masker } from '../../report/mask.ts';
+import type { Context } from '../context.ts';
+import type { Flags } from '../options.ts';
+import { checkSelection } from './check-selection.ts';
+import { connect, type Connected } from './connect.ts';
+import { checkDeadNames, refuseLivingDead } from './dead-hosts.ts';
+import { checkOpenFiles } from './open-files.ts';
+import { readInventory } from './read-inventory.ts';
+import { reportEnd, reportError, type Ending } from './report-end.ts';
+import type { RunLog } from './run-log.ts';
+import { runOutput } from './run-output.ts';
+import { runStop, type RunStop } from './run-stop.ts';
+import type { Run, RunOptions } from './run.ts';
+import { stamp, stateFolder } from './state-folder.ts';
+
+/** A context that masks secrets in its output. Ctrl-C at a question ends the whole run, also in the middle of it. */
+function contextOfRun(unmasked: Context, mask: Masker, { signal, abort }: RunStop): Context {
+  const asking =
+    (ask: Context['ask']): Context['ask'] =>
+    (question) =>
+      ask(question, signal).catch((error: unknown) => {
+        if (error instanceof Interrupted) abort(error);
+        throw error;
+      });
+  return {
+    ...unmasked,
+    ask: asking(unmasked.ask),
+    askHidden: asking(unmasked.askHidden),
+    out: (text) => unmasked.out(mask.text(text)),
+    err: (text) => unmasked.err(mask.text(text)),
+  };
+}
+
+/** `20261121t165045z-0a1b2c3d`. systemd units have it in their names. */
+const newRunId = (ms: number): string => `${stamp(ms).slice(0, 15).toLowerCase()}z-${randomBytes(4).toString('hex')}`;
+
+/** Loads the inventory, connects, observes, and calls `work`. Reports how it ended, and closes everything that it opened. */
+export async function withRun(
+  outer: Context,
+  flags: Flags,
+  options: RunOptions,
+  work: (run: Run) => Promise<number>,
+): Promise<number> {
+  const stop = runStop(options.hasOwnTimeout === true ? undefined : flags.timeout);
+  const inventory = await readInventory(outer, flags);
+  checkSelection(inventory, flags);
+  checkDeadNames(inventory, flags, options);
+  checkOpenFiles(inventory.hosts.length);
+  const mask = masker([inventory, secretData(inventory)]);
+  const context = contextOfRun(outer, mask, stop);
+  const runId = newRunId(context.nowMs());
+  const { command } = options;
+  const logPath = flags.logFile ?? join(stateFolder(context, inventory.name), `${runId}-${command}.log`);
+  const output = runOutput(context, flags, options, mask, logPath);
+  const ending: Ending = { context, flags, options, inventory, output, startedMs: context.nowMs() };
+  stop.listen(context, output);
+  let connected: Connected | undefined;
+  try {
+    const { signal, abort } = stop;
+    signal.throwIfAborted();
+    const { emit, log, onBegin, draw, stopDrawing } = output;
+    const runLog: RunLog = { runId, emit, log, onBegin, onSecret: mask.register, signal };
+    connected = await connect(context, inventory, flags, runLog);
+    if (options.reportsUnreachable !== true) context.err(unreachableText(connected.watch.fleet().unreachable));
+    refuseLivingDead({ flags, connected });
+    const code = await work({
+      ...runLog,
+      context,
+      flags,
+      command,
+      inventory,
+      connected,
+      abort,
+      draw,
+      stopDrawing,
+      logPath,
+      mask,
+    });
+    await reportEnd(ending, connected, code);
+    return code;
+  } catch (error) {
+    await reportError(ending, connected, error);
+    throw error;
+  } finally {
+    stop.release();
+    await output.close();
+    await connected?.close();
+    await output.closeLog();
+  }
+}
