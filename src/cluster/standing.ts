@@ -3,6 +3,7 @@ import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import { isControlPlane } from '../facts/joined.ts';
 import { isUndoable } from '../facts/marker.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
+import type { Watches } from '../facts/watched.ts';
 import type { WindowsFacts } from '../facts/windows.ts';
 import { ADMIN_CONF } from '../topology/api-server.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
@@ -21,6 +22,9 @@ export type Standing = 'bare' | 'prepared' | 'partial' | 'joined' | 'foreign';
 /** What tells where a host stands: the same on Linux and Windows, but for how programs come to be there. */
 export type StandingFacts = Pick<LinuxFacts, 'kubernetesTraces' | 'caFingerprint' | 'kubeconfigCluster' | 'marker'> &
   (Pick<LinuxFacts, 'packages' | 'etcdToken' | 'etcdFolder' | 'servedBefore'> | Pick<WindowsFacts, 'programs'>);
+
+/** What `standing` asks about on every host: kbuild needs it whatever the phases are. */
+export const STANDING_WATCHES: Watches = { packages: ['kubeadm'] };
 
 /** A host with what was seen on it and around it; a step's `Target` is one. */
 export interface Seen {

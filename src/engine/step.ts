@@ -1,4 +1,5 @@
 import type { Fleet, Kind, Kinds } from '../facts/fleet.ts';
+import type { Watches } from '../facts/watched.ts';
 import type { Inventory } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 
@@ -9,6 +10,9 @@ export interface Target<K extends Kind = 'linux'> {
   readonly facts: Kinds[K]['facts'];
   readonly fleet: Fleet;
 }
+
+/** What is known of a target before its host is observed. */
+export type Unobserved<K extends Kind = 'linux'> = Pick<Target<K>, 'inventory' | 'host'>;
 
 /** What a change restarts: something that the cluster's users or other hosts feel while it is away. */
 export interface Restart {
@@ -38,11 +42,17 @@ export interface Change {
 export interface Step<K extends Kind = 'linux'> {
   readonly name: string;
   readonly diff: (target: Target<K>) => readonly Change[];
+  /** What `diff` asks the host's facts about by name: only what the steps and checks of a run watch is observed. */
+  readonly watches?: Watches | ((about: Unobserved<K>) => Watches);
   /** Milliseconds that may pass after the changes until `diff` is empty. Default 0. */
   readonly settleMs?: number;
   /** Changes the control plane host by host: it waits while a host of it is absent, see `absence.ts`. */
   readonly needs?: 'whole-control-plane';
 }
+
+/** What a step asks about by name on one host. */
+export const watchesOf = <K extends Kind>({ watches = {} }: Step<K>, about: Unobserved<K>): Watches =>
+  typeof watches === 'function' ? watches(about) : watches;
 
 /** Steps that some hosts take together. The next phase waits for all of them, unless it overlaps. */
 export type Phase<K extends Kind = Kind> = {

@@ -76,6 +76,7 @@ async function take(on: On, from: LinuxHost, host: LinuxHost): Promise<void> {
  */
 export const etcdAuthority: Step = {
   name: 'etcd-authority',
+  watches: { files: [paths.etcdCaKey] },
   diff: (target) => {
     const { inventory, host, facts, fleet } = target;
     refuseSeveral(fleet, inventory);

@@ -3,14 +3,14 @@ import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { paths } from '../paths.ts';
 import { files, type WantedFile } from '../resources/file.ts';
-import { packages } from '../resources/packages.ts';
+import { packages, type WantedPackages } from '../resources/packages.ts';
 import { compareVersions } from '../versions.ts';
 
 /** The oldest external etcd that kubeadm of the supported minors accepts (its constants.go, 1.36). */
 const OLDEST = '3.5.24';
 
 /** curl, with which a control plane asks an etcd that it has no program of. */
-const curl = packages('etcd-curl', ({ inventory }): Readonly<Record<string, string>> =>
+const curl = packages('etcd-curl', ({ inventory }): WantedPackages =>
   inventory.etcd.topology !== 'stacked' ? { curl: 'any' } : {},
 );
 

@@ -31,7 +31,7 @@ import { storage } from './linux/storage.ts';
 import * as surroundings from './linux/surroundings.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from './linux/swap.ts';
 import { cloudInit, packageLocks, pendingReboot, timeServices } from './linux/upkeep.ts';
-import { watchedKeyrings, watchedPackages, watchedPaths, watchedTrees, watchedUnits } from './watched.ts';
+import type { Watched } from './watched.ts';
 import { dnsServiceAddress, firstServiceAddress } from '../topology/subnets.ts';
 
 const wayMarks = (inventory: Inventory): readonly string[] =>
@@ -43,10 +43,10 @@ const endpointNames = ({ endpoint }: Inventory): readonly string[] => {
   return isIP(name.replace(/^\[|\]$/g, '')) === 0 ? [name] : [];
 };
 
-/** Every fact of a Linux host. A new fact is one line. */
-export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
+/** Every fact of a Linux host. A new fact is one line. `watched`: what the run's steps and checks ask about by name. */
+export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watched) =>
   ({
-    // The first: whoever takes the lock after it was read may change what is read after it.
+    // The first: a run that takes the lock after this probe may change what the later probes read.
     lockUsed,
     // Early, too: it compares with the moment at which the probes began.
     login,
@@ -72,11 +72,11 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost) =>
     modules,
     sysctls,
     sysctlSettings,
-    files: files(watchedPaths(inventory, host), watchedTrees),
-    packages: packages(watchedPackages(inventory)),
+    files: files(watched.files, watched.trees),
+    packages: packages(watched.packages),
     brokenPackages,
-    keyrings: keyrings(watchedKeyrings),
-    services: services(watchedUnits),
+    keyrings: keyrings(watched.keyrings),
+    services: services(watched.units),
     applied,
     listeners,
     interfaces,

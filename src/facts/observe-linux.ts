@@ -3,7 +3,15 @@ import type { Command } from '../shell/command.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import { framedScript, readFrames } from './framed-script.ts';
 import { linuxProbes, type LinuxFacts } from './linux.ts';
+import type { Watched } from './watched.ts';
 import { factsFrom, type Probe } from './probe.ts';
+
+/** A host to observe, and what its probes read by name. */
+export interface Subject {
+  readonly inventory: Inventory;
+  readonly host: LinuxHost;
+  readonly watched: Watched;
+}
 
 /** How a host is asked: one script on one channel, both streams back whatever the status. */
 export type Ask = (command: Command<'sh'>) => Promise<ExecResult>;
@@ -23,12 +31,11 @@ export interface ObserveTools {
  */
 export async function observeLinux(
   ask: Ask,
-  inventory: Inventory,
-  host: LinuxHost,
+  { inventory, host, watched }: Subject,
   { nowMs, nonce, loginMs }: ObserveTools,
   names?: readonly string[],
 ): Promise<LinuxFacts> {
-  const all: Readonly<Record<string, Probe<unknown>>> = linuxProbes(inventory, host);
+  const all: Readonly<Record<string, Probe<unknown>>> = linuxProbes(inventory, host, watched);
   const probes = names === undefined ? all : Object.fromEntries(names.map((name) => [name, all[name]!]));
   const commands = Object.fromEntries(Object.entries(probes).map(([name, { command }]) => [name, command]));
   const word = nonce();

@@ -1,50 +1,61 @@
-import { dirname } from 'node:path/posix';
-import type { Inventory, LinuxHost } from '../model/inventory.ts';
-import { paths } from '../paths.ts';
+/** Things of a host that its probes read by name because a step or a check asks about them. */
+export interface Watches {
+  readonly files?: readonly string[];
+  /** Folders whose files are all observed, at any depth. */
+  readonly trees?: readonly string[];
+  readonly packages?: readonly string[];
+  /** systemd units, without `.service`. */
+  readonly units?: readonly string[];
+  /** Key files of package repositories. */
+  readonly keyrings?: readonly string[];
+}
 
-/** Files of a host that some step owns. A step that asks for another path is a bug that says so. */
-export const watchedPaths = (inventory: Inventory, host: LinuxHost): readonly string[] => [
-  ...new Set([
-    ...Object.values(paths).filter(
-      (path) =>
-        path.startsWith('/etc/') &&
-        path !== paths.aptSources &&
-        path !== paths.aptKeyrings &&
-        path !== paths.certsD &&
-        path !== paths.kubeadmPatches,
-    ),
-    dirname(paths.containerdProxy),
-    dirname(paths.kubeletProxy),
-    '/etc/hosts',
-    '/etc/fstab',
-    '/var/lib/kubelet/config.yaml',
-    '/var/lib/kubelet/kubeadm-flags.env',
-    ...inventory.files.filter(({ hosts }) => hosts.includes(host.name)).map(({ path }) => path),
-  ]),
-];
+/** Everything that the probes of one host read by name, each name once. */
+export type Watched = Required<Watches>;
 
-/** Folders that kbuild owns whole: every file in them is observed. */
-export const watchedTrees: readonly string[] = [paths.certsD, paths.kubeadmPatches];
+/** Unites what several steps and checks watch on a host. */
+export function united(all: Iterable<Watches>): Watched {
+  const parts = [...all];
+  const names = (list: keyof Watches): readonly string[] => [...new Set(parts.flatMap((one) => one[list] ?? []))];
+  return {
+    files: names('files'),
+    trees: names('trees'),
+    packages: names('packages'),
+    units: names('units'),
+    keyrings: names('keyrings'),
+  };
+}
 
-/** Key files of package repositories. */
-export const watchedKeyrings: readonly string[] = [paths.kubernetesKeyring, paths.containerdKeyring];
+/**
+ * What was found of the things that a host's probes read by name. Asking for a thing that no probe reads throws a plain
+ * `Error` (a bug): its absence would be a guess.
+ */
+export class WatchedMap<V> extends Map<string, V> {
+  readonly #isWatched: (name: string) => boolean;
 
-/** Units that some step owns. */
-export const watchedUnits: readonly string[] = ['containerd', 'kubelet', 'haproxy', 'keepalived', 'kbuild-firewall'];
+  constructor(found: Iterable<readonly [string, V]>, isWatched: (name: string) => boolean) {
+    super(found);
+    this.#isWatched = isWatched;
+  }
 
-/** Packages that bring containerd: Docker's and the distribution's. */
-export const CONTAINERD_PACKAGES: readonly string[] = ['containerd.io', 'containerd'];
+  override get(name: string): V | undefined {
+    this.#require(name);
+    return super.get(name);
+  }
 
-/** Packages that some step owns. */
-export const watchedPackages = (inventory: Inventory): readonly string[] => [
-  ...new Set([inventory.runtime.package, ...CONTAINERD_PACKAGES]),
-  'kubelet',
-  'kubeadm',
-  'kubectl',
-  'kubernetes-cni',
-  'cri-tools',
-  'ca-certificates',
-  'haproxy',
-  'keepalived',
-  'curl',
-];
+  override has(name: string): boolean {
+    this.#require(name);
+    return super.has(name);
+  }
+
+  #require(name: string): void {
+    if (!super.has(name) && !this.#isWatched(name))
+      throw new Error(`${name} is not observed: the step or check that reads it must declare it in \`watches\``);
+  }
+}
+
+/** The map of a probe that reads exactly these names. */
+export const watchedMap = <V>(names: readonly string[], found: Iterable<readonly [string, V]>): WatchedMap<V> => {
+  const known = new Set(names);
+  return new WatchedMap(found, (name) => known.has(name));
+};

@@ -1,6 +1,6 @@
 import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
-import type { Change, Step, Target } from '../engine/step.ts';
+import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { fileChanges, fileState } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
@@ -25,21 +25,28 @@ const COMPONENTS = {
 
 type Component = keyof typeof COMPONENTS;
 
+const ALL = Object.keys(COMPONENTS) as Component[];
+
 /** Folders and files of the host that a component sees: those that kubeadm mounts, and the user's volumes. */
-function mountsOf({ inventory }: Target, component: Component): readonly string[] {
+function mountsOf({ inventory }: Unobserved, component: Component): readonly string[] {
   const settings = inventory.kubeadm.cluster[component] as
     { readonly extraVolumes?: readonly { readonly hostPath?: string }[] } | undefined;
   const volumes = (settings?.extraVolumes ?? []).flatMap(({ hostPath }) => (hostPath === undefined ? [] : [hostPath]));
   return [...COMPONENTS[component].mounted, ...volumes].map((path) => path.replace(/\/+$/, ''));
 }
 
+/** The files that the inventory distributes to this host and the component reads. */
+function filesOf(about: Unobserved, component: Component) {
+  const mounts = mountsOf(about, component);
+  return about.inventory.files.filter(
+    ({ hosts, path }) =>
+      hosts.includes(about.host.name) && mounts.some((mount) => path === mount || path.startsWith(`${mount}/`)),
+  );
+}
+
 /** Why a component that runs is older than a file that it reads; undefined when it is not. The API tells whole seconds. */
 function outdated(target: Target, component: Component, startedMs: number): string | undefined {
-  const mounts = mountsOf(target, component);
-  const read = target.inventory.files.filter(
-    ({ hosts, path }) =>
-      hosts.includes(target.host.name) && mounts.some((mount) => path === mount || path.startsWith(`${mount}/`)),
-  );
+  const read = filesOf(target, component);
   const changing = read.find((file) => fileChanges(target, file).length > 0);
   if (changing !== undefined) return `${changing.path} changes`;
   const newer = read.find(({ path }) => {
@@ -74,10 +81,11 @@ function dueChange(target: Target, component: Component, { pods }: ClusterUp): r
 export const controlPlaneFiles: Step = {
   name: 'control-plane-files',
   settleMs: 4 * 60_000,
+  watches: (about) => ({ files: ALL.flatMap((component) => filesOf(about, component)).map(({ path }) => path) }),
   diff: (target) => {
     const { cluster } = target.fleet;
     if (target.host.role !== 'control-plane' || target.inventory.files.length === 0) return [];
     if (cluster.state !== 'up' || standing(target) !== 'joined') return [];
-    return (Object.keys(COMPONENTS) as Component[]).flatMap((component) => dueChange(target, component, cluster));
+    return ALL.flatMap((component) => dueChange(target, component, cluster));
   },
 };

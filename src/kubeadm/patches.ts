@@ -9,6 +9,7 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 /** kubeadm's patches directory, which kbuild owns whole: the inventory's patch files and the host's own kubelet settings. */
 export const kubeadmPatches: Step = {
   name: 'kubeadm-patches',
+  watches: { trees: [paths.kubeadmPatches] },
   diff: ({ inventory, host, facts }) => {
     const wanted = new Map(
       Object.entries(hostPatches(inventory, host)).map(([name, content]) => [

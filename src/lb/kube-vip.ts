@@ -2,7 +2,8 @@ import { founder } from '../cluster/founder.ts';
 import { toYaml } from '../configuration/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
-import type { Step, Target } from '../engine/step.ts';
+import type { Step, Target, Unobserved } from '../engine/step.ts';
+import type { Watches } from '../facts/watched.ts';
 import type { KubeVipBalancer } from '../model/control-plane.ts';
 import { paths } from '../paths.ts';
 import { OURS, fileChanges, fileState } from '../resources/file.ts';
@@ -68,9 +69,13 @@ function manifest(target: Target, balancer: KubeVipBalancer, credentials: Creden
   return fileChanges(target, { path: paths.kubeVipManifest, content, mode: 0o600 });
 }
 
+const watches = ({ inventory }: Unobserved): Watches =>
+  inventory.loadBalancer.kind === 'kube-vip' ? { files: [paths.kubeVipManifest] } : {};
+
 /** The founder's kube-vip, before `kubeadm init`: kubeadm itself already talks to the virtual address. */
 export const kubeVipOfFounder: Step = {
   name: 'kube-vip-founder',
+  watches,
   diff: (target) => {
     const { inventory, host, fleet } = target;
     const { loadBalancer } = inventory;
@@ -84,6 +89,7 @@ export const kubeVipOfFounder: Step = {
 /** kube-vip on every control plane that has joined, with the credentials that each of them has. */
 export const kubeVip: Step = {
   name: 'kube-vip',
+  watches,
   needs: 'whole-control-plane',
   diff: (target) => {
     const { loadBalancer } = target.inventory;

@@ -1,6 +1,7 @@
 import { isNodeGone } from '../cluster/deleted-node.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
+import type { Watches } from '../facts/watched.ts';
 import { paths } from '../paths.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
@@ -15,9 +16,12 @@ const FILES: Readonly<Record<string, string | undefined>> = {
 /** In the order in which they stop: the address goes first. */
 const UNITS = { keepalived: paths.keepalivedConfig, haproxy: paths.haproxyConfig } as const;
 
+const watches: Watches = { units: Object.keys(UNITS) };
+
 /** No load balancer of kbuild's runs on the host any more; the packages stay. Before its files are taken back. */
 export const noLoadBalancer: Step = {
   name: 'no-load-balancer',
+  watches,
   diff: ({ host, facts }) => {
     const units = Object.entries(UNITS).flatMap(([unit, config]) => {
       const state = facts.services.get(unit);
@@ -47,12 +51,14 @@ function isStray(target: Target): boolean {
  */
 export const strayBalancer: Step = {
   name: 'stray-balancer',
+  watches,
   diff: (target) => (isStray(target) ? noLoadBalancer.diff(target) : []),
 };
 
 /** The load balancer of a member, and of a cluster that goes as a whole, stops after kubeadm's reset, which may need it. */
 export const membersBalancer: Step = {
   name: 'no-load-balancer',
+  watches,
   diff: (target) => (isStray(target) ? [] : noLoadBalancer.diff(target)),
 };
 

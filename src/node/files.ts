@@ -1,4 +1,4 @@
-import type { Change, Step, Target } from '../engine/step.ts';
+import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import { paths } from '../paths.ts';
 import { fileChanges } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
@@ -22,12 +22,15 @@ function noted({ host, facts }: Target, path: string, change: Change): Change {
   };
 }
 
+const filesOf = ({ inventory, host }: Unobserved) => inventory.files.filter(({ hosts }) => hosts.includes(host.name));
+
 /** The files that the inventory distributes to this host are there; those that it no longer names are gone, or as they were. */
 export const distributedFiles: Step = {
   name: 'files',
+  watches: (about) => ({ files: filesOf(about).map(({ path }) => path) }),
   diff: (target) => {
-    const { inventory, host, facts } = target;
-    const wanted = inventory.files.filter(({ hosts }) => hosts.includes(host.name));
+    const { host, facts } = target;
+    const wanted = filesOf(target);
     const unwanted = facts.distributedFiles.filter((path) => !wanted.some((one) => one.path === path));
     return [
       ...wanted.flatMap((one) => fileChanges(target, one).map((change) => noted(target, one.path, change))),

@@ -1,5 +1,6 @@
 import { openingsText } from '../cluster/openings.ts';
 import type { Change, Target } from '../engine/step.ts';
+import type { Watches } from '../facts/watched.ts';
 import type { Opening } from '../topology/openings.ts';
 import { paths } from '../paths.ts';
 import { fileChanges, OURS } from '../resources/file.ts';
@@ -31,6 +32,9 @@ WantedBy=multi-user.target nftables.service
 `;
 
 const OURS_NOW = [paths.firewallRules, paths.firewallScript, paths.firewallUnit];
+
+/** What `packetFilterChanges` asks about. */
+export const PACKET_FILTER_WATCHES: Watches = { files: OURS_NOW, units: [SERVICE] };
 
 const any = (word: string): string => (word === 'any' ? '-' : word);
 

@@ -4,7 +4,7 @@ import type { Firewall } from '../facts/linux/firewall-rules.ts';
 import type { Opening } from '../topology/openings.ts';
 import { runs } from '../resources/runs.ts';
 import { script } from '../templates.ts';
-import { packetFilterChanges } from './firewall-nftables.ts';
+import { PACKET_FILTER_WATCHES, packetFilterChanges } from './firewall-nftables.ts';
 import { grouped, onlyIn, type Difference } from './openings.ts';
 
 /** What a host's firewall should have of kbuild's, and has. */
@@ -69,6 +69,7 @@ function changes(target: Target, wantedOf: Wanted): readonly Change[] {
 /** Where the inventory says `firewall: open`: what hosts and pods need of this host is open, now and after a reboot. */
 export const firewallOpen: Step = {
   name: 'firewall-open',
+  watches: PACKET_FILTER_WATCHES,
   diff: (target) =>
     target.inventory.firewall === 'report'
       ? []
@@ -78,5 +79,6 @@ export const firewallOpen: Step = {
 /** Nothing that kbuild opened is open any more. */
 export const firewallClosed: Step = {
   name: 'firewall-closed',
+  watches: PACKET_FILTER_WATCHES,
   diff: (target) => changes(target, () => []),
 };

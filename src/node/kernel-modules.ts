@@ -12,6 +12,7 @@ const MODULES = ['overlay', 'br_netfilter'] as const;
  */
 export const kernelModules: Step = {
   name: 'kernel-modules',
+  watches: { files: [paths.modulesLoad] },
   diff: (target) => {
     const { host, facts } = target;
     const content = `${OURS}.\n${MODULES.join('\n')}\n`;

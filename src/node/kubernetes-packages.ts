@@ -28,8 +28,8 @@ export const kubernetesPackages: readonly Step[] = [
   kubeletProxy,
   packages(
     'kubernetes-packages',
-    (target) => ({
-      ...Object.fromEntries(NAMES.map((name) => [name, version(target, name)])),
+    () => ({
+      ...Object.fromEntries(NAMES.map((name) => [name, (target: Target) => version(target, name)])),
       'kubernetes-cni': 'any',
     }),
     { upgrades: 'held', optional: ['cri-tools'], sources: [paths.kubernetesSource] },

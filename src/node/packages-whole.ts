@@ -1,10 +1,11 @@
 import type { Step } from '../engine/step.ts';
 import { osOf } from '../os/index.ts';
-import { installationRestarts } from '../resources/packages.ts';
+import { installationRestarts, RESTART_WATCHES } from '../resources/packages.ts';
 
 /** No package transaction that was cut off in the middle: apt would refuse the next one. */
 export const packagesWhole: Step = {
   name: 'packages-whole',
+  watches: RESTART_WATCHES,
   diff: (target) => {
     const { inventory, host, facts } = target;
     return facts.brokenPackages.length === 0

@@ -1,6 +1,6 @@
 import type { Step } from '../engine/step.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { packages } from '../resources/packages.ts';
+import { packages, RESTART_WATCHES, type WantedPackages } from '../resources/packages.ts';
 import { distributedFiles } from './files.ts';
 import { firewallOpen } from './firewall.ts';
 import { hostname } from './hostname.ts';
@@ -17,9 +17,13 @@ const usesTls = ({ kubernetes, runtime }: Inventory): boolean =>
   );
 
 /** Certificates of the public authorities, where a repository is reached over HTTPS: a minimal system has none. */
-const certificateAuthorities = packages('certificate-authorities', ({ inventory }): Readonly<Record<string, string>> =>
-  usesTls(inventory) ? { 'ca-certificates': 'any' } : {},
-);
+const certificateAuthorities: Step = {
+  ...packages('certificate-authorities', ({ inventory }): WantedPackages =>
+    usesTls(inventory) ? { 'ca-certificates': 'any' } : {},
+  ),
+  // The survey of downloads asks too, also where only registries are reached over HTTPS.
+  watches: { ...RESTART_WATCHES, packages: ['ca-certificates'] },
+};
 
 /** What a host needs that only balances load, in order: no runtime lives there. */
 export const prepareBalancer: readonly Step[] = [

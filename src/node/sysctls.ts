@@ -10,6 +10,7 @@ const required = Object.entries(REQUIRED_SYSCTLS) as readonly (readonly [SysctlN
 /** The kernel settings that Services need, effective now and after a reboot. */
 export const sysctls: Step = {
   name: 'sysctls',
+  watches: { files: [paths.sysctl] },
   diff: (target) => {
     const { host, facts } = target;
     const content = `${OURS}.\n${required.map(([name, value]) => `${name} = ${value}`).join('\n')}\n`;

@@ -129,7 +129,11 @@ function keyChanges(target: Target, options: AptRepository): readonly Change[] {
 
 /** A repository of packages with its pinned signing key: two steps, the key first. */
 export const aptRepository = (name: string, options: AptRepository): readonly Step[] => [
-  { name: `${name}-key`, diff: (target) => keyChanges(target, options) },
+  {
+    name: `${name}-key`,
+    watches: { keyrings: [options.keyring] },
+    diff: (target) => keyChanges(target, options),
+  },
   file(`${name}-source`, {
     path: options.source,
     content: (target) => `${OURS}.\n${sourceLine(target, options.repository(target), options.keyring)}`,

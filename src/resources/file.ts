@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Change, Step, Target } from '../engine/step.ts';
+import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { FileState } from '../facts/linux/files.ts';
 import { OWN_HEADER } from '../facts/linux/own-files.ts';
-import { watchedTrees } from '../facts/watched.ts';
 import type { On } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import { Secret, revealed } from '../shell/secret.ts';
@@ -32,13 +31,9 @@ const text = (content: string | Secret): string => (content instanceof Secret ? 
 const octal = (mode: number): string => mode.toString(8).padStart(3, '0');
 const defaultMode = (content: string | Secret): number => (content instanceof Secret ? 0o600 : 0o644);
 
-/** The observed state of a path. Throws a plain `Error` (a bug) for a path that no probe watches. */
-export function fileState({ facts, host }: Target, path: string): FileState {
-  const state = facts.files.get(path);
-  if (state !== undefined) return state;
-  if (watchedTrees.some((tree) => path.startsWith(`${tree}/`))) return { kind: 'absent' };
-  throw new Error(`${path} is not watched on ${host.name}: add it to watchedPaths`);
-}
+/** The observed state of a path. Throws a plain `Error` (a bug) for a path that no step watches. */
+export const fileState = ({ facts }: Pick<Target, 'facts'>, path: string): FileState =>
+  facts.files.get(path) ?? { kind: 'absent' };
 
 function difference(state: FileState, wanted: WantedFile, content: string | Secret): string | undefined {
   if (state.kind === 'absent') return 'found none';
@@ -102,13 +97,15 @@ export function fileChanges(target: Target, wanted: WantedFile): readonly Change
 export const file = (
   name: string,
   { content, ...rest }: Omit<WantedFile, 'content'> & { readonly content: (target: Target) => WantedFile['content'] },
-): Step => ({ name, diff: (target) => fileChanges(target, { ...rest, content: content(target) }) });
-
-/** Several files; which ones depends on the target. */
-export const files = (name: string, wanted: (target: Target) => readonly WantedFile[]): Step => ({
+): Step => ({
   name,
-  diff: (target) => wanted(target).flatMap((one) => fileChanges(target, one)),
+  watches: { files: [rest.path] },
+  diff: (target) => fileChanges(target, { ...rest, content: content(target) }),
 });
 
-/** No file at this path. */
-export const absentFile = (name: string, path: string): Step => files(name, () => [{ path, content: undefined }]);
+/** Several files; the inventory and the host decide which ones. */
+export const files = (name: string, wanted: (about: Unobserved) => readonly WantedFile[]): Step => ({
+  name,
+  watches: (about) => ({ files: wanted(about).map(({ path }) => path) }),
+  diff: (target) => wanted(target).flatMap((one) => fileChanges(target, one)),
+});

@@ -1,12 +1,15 @@
 import { ABOUT_MS } from '../engine/restarts.ts';
-import type { Change, Step, Target } from '../engine/step.ts';
+import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import type { PackageState } from '../facts/linux/packages.ts';
 import { hasKubelet } from '../facts/joined.ts';
-import { watchedPackages } from '../facts/watched.ts';
+import type { Watches } from '../facts/watched.ts';
 import { osOf } from '../os/index.ts';
 
-/** Package → version without the distribution's suffix (`1.36.3`), or `any`. */
-export type WantedPackages = Readonly<Record<string, string>>;
+/**
+ * Package → version without the distribution's suffix (`1.36.3`), or `any`; a function where the version depends on
+ * what was observed.
+ */
+export type WantedPackages = Readonly<Record<string, string | ((target: Target) => string)>>;
 
 /** How packages are installed. */
 export interface PackageOptions {
@@ -31,9 +34,14 @@ export function isVersion(installed: string, wanted: string): boolean {
 /** Packages whose scripts restart what they install, besides the runtime's. */
 const RESTARTING: ReadonlySet<string> = new Set(['kubelet', 'haproxy', 'keepalived']);
 
+const BALANCER_UNITS = ['haproxy', 'keepalived'];
+
+/** What `installationRestarts` asks about. */
+export const RESTART_WATCHES: Watches = { units: BALANCER_UNITS };
+
 /** True for a host on which something runs that others depend on: a kubelet that has joined, or a load balancer. */
 const isLivedOn = ({ facts }: Target): boolean =>
-  hasKubelet(facts) || ['haproxy', 'keepalived'].some((unit) => facts.services.get(unit)?.active === 'active');
+  hasKubelet(facts) || BALANCER_UNITS.some((unit) => facts.services.get(unit)?.active === 'active');
 
 /** What installing these packages restarts that the host, or others, live on. A part of them goes with all of them. */
 export function installationRestarts(target: Target, names: readonly string[]): Pick<Change, 'disrupts' | 'restarts'> {
@@ -51,13 +59,14 @@ export function installationRestarts(target: Target, names: readonly string[]): 
 const found = (state: PackageState | undefined): string =>
   state === undefined ? 'none' : state.state === 'half' ? `${state.version} half installed` : state.version;
 
-function dueChange(target: Target, wanted: WantedPackages, options: PackageOptions): Change | undefined {
-  const { facts, host, inventory } = target;
-  const watched = watchedPackages(inventory);
+function pendingChange(target: Target, all: WantedPackages, options: PackageOptions): Change | undefined {
+  const { facts, host } = target;
+  const wanted = Object.fromEntries(
+    Object.entries(all).map(([name, version]) => [name, typeof version === 'function' ? version(target) : version]),
+  );
   const missing: string[] = [];
   const loose: string[] = [];
   for (const [name, version] of Object.entries(wanted)) {
-    if (!watched.includes(name)) throw new Error(`package ${name} is not watched: add it to watchedPackages`);
     const state = facts.packages.get(name);
     if (state?.state !== 'installed' || !isVersion(state.version, version))
       missing.push(`${name}${version === 'any' ? '' : ` ${version}`} (found ${found(state)})`);
@@ -83,18 +92,16 @@ function dueChange(target: Target, wanted: WantedPackages, options: PackageOptio
   };
 }
 
-/**
- * Packages, installed by one transaction in one job. One change that lists what is missing.
- * Throws a plain `Error` (a bug) for a package that no probe watches.
- */
+/** Packages, installed by one transaction in one job: one change lists all that are missing. */
 export const packages = (
   name: string,
-  wanted: (target: Target) => WantedPackages,
+  wanted: (about: Unobserved) => WantedPackages,
   options: PackageOptions = {},
 ): Step => ({
   name,
+  watches: (about) => ({ ...RESTART_WATCHES, packages: Object.keys(wanted(about)) }),
   diff: (target) => {
-    const change = dueChange(target, wanted(target), options);
+    const change = pendingChange(target, wanted(target), options);
     return change === undefined ? [] : [change];
   },
 });

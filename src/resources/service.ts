@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ABOUT_MS } from '../engine/restarts.ts';
-import type { Change, Step, Target } from '../engine/step.ts';
+import { watchesOf, type Change, type Step, type Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { ServiceState } from '../facts/linux/services.ts';
+import { united } from '../facts/watched.ts';
 import { paths } from '../paths.ts';
 import { script } from '../templates.ts';
 import { fileState } from './file.ts';
@@ -19,7 +20,7 @@ export type WantedService = 'running' | 'started' | 'enabled';
 export interface ServiceOptions {
   /** Files and folders that it reads when it starts. */
   readonly uses: readonly string[];
-  /** Steps that write what it uses: due ones of them make a restart due, so that a plan tells of it beforehand. */
+  /** Steps that write what it uses. While one of them has pending changes, a restart is pending too, so the plan shows it. */
   readonly after?: readonly Step[];
   /** Default `running`. A function where it depends on what the host is. */
   readonly wanted?: WantedService | ((target: Target) => WantedService);
@@ -73,7 +74,7 @@ function outdated(
 function dueChange(target: Target, unit: string, options: ServiceOptions): Change | undefined {
   const { facts, host } = target;
   const state = facts.services.get(unit);
-  if (state === undefined) throw new Error(`service ${unit} is not watched: add it to watchedUnits`);
+  if (state === undefined) throw new Error(`the probe of ${unit} gave no state`);
   const wanted = typeof options.wanted === 'function' ? options.wanted(target) : (options.wanted ?? 'running');
   const enable = !ENABLED.has(state.enabled);
   const runs = isUp(state, wanted);
@@ -106,6 +107,8 @@ function dueChange(target: Target, unit: string, options: ServiceOptions): Chang
 /** A systemd service that is enabled, runs, and started after the newest of what it uses was written. */
 export const service = (unit: string, options: ServiceOptions): Step => ({
   name: `${unit}-service`,
+  watches: (about) =>
+    united([{ units: [unit], files: options.uses }, ...(options.after ?? []).map((step) => watchesOf(step, about))]),
   diff: (target) => {
     const change = dueChange(target, unit, options);
     return change === undefined ? [] : [change];

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path/posix';
-import type { Step, Target } from '../engine/step.ts';
-import { CONTAINERD_PACKAGES } from '../facts/watched.ts';
+import type { Step, Target, Unobserved } from '../engine/step.ts';
+import type { Watches } from '../facts/watched.ts';
 import { paths } from '../paths.ts';
 import { aptRepository } from '../resources/apt-repository.ts';
 import { fileChanges, OURS, type WantedFile } from '../resources/file.ts';
@@ -12,11 +12,23 @@ import { sh } from '../shell/sh.ts';
 import { registries } from './registries.ts';
 import { runtimeProved } from './runtime-proved.ts';
 
+/** Packages that bring containerd: the inventory's, Docker's and the distribution's. */
+const packageNames = ({ inventory }: Unobserved): readonly string[] => [
+  inventory.runtime.package,
+  'containerd.io',
+  'containerd',
+];
+
 /** The version of the containerd that is installed, by whichever package; undefined where none is. */
-function installed({ inventory, facts }: Target): string | undefined {
-  const names = [inventory.runtime.package, ...CONTAINERD_PACKAGES];
-  return names.map((name) => facts.packages.get(name)?.version.replace(/^\d+:/, '')).find((one) => one !== undefined);
+function installed(target: Target): string | undefined {
+  const { facts } = target;
+  return packageNames(target).map((name) => facts.packages.get(name)?.version.replace(/^\d+:/, '')).find((one) => one !== undefined);
 }
+
+const watches = (about: Unobserved): Watches => ({
+  files: [paths.containerdConfig],
+  packages: packageNames(about),
+});
 
 const major = (version: string): number => Number.parseInt(version, 10);
 
@@ -37,6 +49,7 @@ const wanted = ({ inventory }: Target): WantedFile => ({
  */
 const configFirst: Step = {
   name: 'containerd-config-first',
+  watches,
   diff: (target) => {
     const found = installed(target);
     const isFirst = found === undefined || major(found) > major(target.inventory.runtime.version);
@@ -50,6 +63,7 @@ const configFirst: Step = {
  */
 const config: Step = {
   name: 'containerd-config',
+  watches,
   diff: (target) => (configFirst.diff(target).length > 0 ? [] : fileChanges(target, wanted(target))),
 };
 

@@ -19,6 +19,7 @@ function strangers({ facts, host }: Target, wanted: readonly WantedFile[]): read
 /** How containerd reaches registries: mirrors, private CAs, logins. containerd reads these files at every pull. */
 export const registries: Step = {
   name: 'registries',
+  watches: { trees: [paths.certsD] },
   diff: (target) => {
     const wanted = registryFiles(target.inventory.runtime.registries, `${paths.certsD}/`, '/');
     return [...wanted.flatMap((one) => fileChanges(target, one)), ...strangers(target, wanted)];

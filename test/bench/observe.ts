@@ -50,7 +50,7 @@ function personal({ name, internalAddress }: LinuxHost, text: string, script: st
 }
 
 /** As the real one. */
-export const observeLinux: typeof real = (ask, inventory, host, tools, names) => {
+export const observeLinux: typeof real = (ask, subject, tools, names) => {
   const asked: Ask = async (command) => {
     const word = wordOf(command.script);
     if (checks === undefined || recorded === null) {
@@ -60,16 +60,16 @@ export const observeLinux: typeof real = (ask, inventory, host, tools, names) =>
         writeFileSync(file, JSON.stringify({ ...result, word }));
         writeFileSync(setting('SCRIPT')!, command.script);
       }
-      return { ...result, stdout: personal(host, result.stdout, command.script) };
+      return { ...result, stdout: personal(subject.host, result.stdout, command.script) };
     }
     const { status, stdout } = await ask({ shell: 'sh', script: `set +e\n${checks}`, title: 'the 25 checks' });
-    if (status !== 0 || !/^install ok installed /m.test(stdout)) throw new Error(`${host.name}: the checks failed`);
+    if (status !== 0 || !/^install ok installed /m.test(stdout)) throw new Error(`${subject.host.name}: the checks failed`);
     const answer = recorded.stdout.replaceAll(recorded.word, word);
     return {
       ...recorded,
-      stdout: personal(host, answer, command.script),
+      stdout: personal(subject.host, answer, command.script),
       stderr: recorded.stderr.replaceAll(recorded.word, word),
     };
   };
-  return real(asked, inventory, host, tools, names);
+  return real(asked, subject, tools, names);
 };

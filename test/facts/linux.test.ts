@@ -5,7 +5,7 @@ import { brokenPackages, packages } from '../../src/facts/linux/packages.ts';
 import { cgroupDriverInUse, runtimeConfig } from '../../src/facts/linux/runtime.ts';
 import { fstabSwaps, swaps, swapUnits } from '../../src/facts/linux/swap.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
-import { factsOf } from '../fakes/facts.ts';
+import { factsOf, watched } from '../fakes/facts.ts';
 import { inventory } from '../fakes/inventory.ts';
 
 const asked = { middleMs: 0 };
@@ -15,7 +15,7 @@ const host = linuxHosts(inv)[0]!;
 describe('a fresh Debian 12', () => {
   const facts = factsOf(inv, host, 'debian-12-fresh');
   test('answers every probe', () => {
-    for (const name of Object.keys(linuxProbes(inv, host))) expect(() => facts[name as 'arch'], name).not.toThrow();
+    for (const name of Object.keys(linuxProbes(inv, host, watched(inv)(host)))) expect(() => facts[name as 'arch'], name).not.toThrow();
   });
   test('is what it is', () =>
     expect(facts).toMatchObject({
@@ -57,7 +57,7 @@ describe('a fresh Debian 12', () => {
 describe('a fresh Debian 13', () => {
   const facts = factsOf(inv, host, 'debian-13-fresh');
   test('answers every probe', () => {
-    for (const name of Object.keys(linuxProbes(inv, host))) expect(() => facts[name as 'arch'], name).not.toThrow();
+    for (const name of Object.keys(linuxProbes(inv, host, watched(inv)(host)))) expect(() => facts[name as 'arch'], name).not.toThrow();
   });
   test('is what it is', () =>
     expect(facts).toMatchObject({

@@ -3,10 +3,15 @@ import { fileURLToPath } from 'node:url';
 import { readFrames } from '../../src/facts/framed-script.ts';
 import { linuxProbes, type LinuxFacts } from '../../src/facts/linux.ts';
 import { factsFrom } from '../../src/facts/probe.ts';
-import { watchedPaths, watchedUnits } from '../../src/facts/watched.ts';
-import type { FileState } from '../../src/facts/linux/files.ts';
+import { watchedFiles, type FileState } from '../../src/facts/linux/files.ts';
 import type { ServiceState } from '../../src/facts/linux/services.ts';
+import { watchedMap } from '../../src/facts/watched.ts';
 import type { Inventory, LinuxHost } from '../../src/model/inventory.ts';
+import { watchedOn } from '../../src/phases/watched.ts';
+import { onceForEach } from '../../src/shell/once-for-each.ts';
+
+/** What the probes of an inventory's hosts read by name. */
+export const watched = onceForEach(watchedOn);
 
 const read = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../fixtures/linux/${name}.txt`, import.meta.url)), 'utf8');
@@ -51,7 +56,7 @@ export function factsOf(
     ...Object.fromEntries(Object.entries(printed).map(([fact, stdout]) => [fact, { stdout }])),
   };
   const capturedMs = Number((answers['clockOffsetMs'] as { readonly stdout: string }).stdout.trim()) * 1000;
-  return factsFrom(host.name, linuxProbes(inventory, host), answers, { middleMs: capturedMs - 3 });
+  return factsFrom(host.name, linuxProbes(inventory, host, watched(inventory)(host)), answers, { middleMs: capturedMs - 3 });
 }
 
 const noService: ServiceState = {
@@ -95,20 +100,28 @@ export function facts(
   };
   // What a test lets a probe print is what it prints.
   const derived = Object.fromEntries(Object.entries(own).filter(([name]) => !(name in printed)));
-  const files = new Map<string, FileState>(
-    watchedPaths(inventory, host).map((path) => [path, { kind: 'absent' } as const]),
-  );
-  const services = new Map<string, ServiceState>(watchedUnits.map((unit) => [unit, noService]));
+  const names = watched(inventory)(host);
+  const absent = names.files.map((path): [string, FileState] => [path, { kind: 'absent' }]);
+  const files = (found: Iterable<readonly [string, FileState]>) =>
+    watchedFiles(names.files, names.trees, [...absent, ...found]);
+  const unknown = names.units.map((unit): [string, ServiceState] => [unit, noService]);
+  const services = (found: Iterable<readonly [string, ServiceState]>) =>
+    watchedMap(names.units, [...unknown, ...found]);
   const result = Object.defineProperties({}, Object.getOwnPropertyDescriptors(base));
-  Object.defineProperties(result, Object.getOwnPropertyDescriptors({ ...derived, files, services }));
+  Object.defineProperties(result, Object.getOwnPropertyDescriptors({ ...derived, files: files([]), services: services([]) }));
   const named = Object.getOwnPropertyDescriptors(overrides);
   Object.defineProperties(result, named as PropertyDescriptorMap);
-  if (named.files?.value !== undefined)
-    Object.defineProperty(result, 'files', { value: new Map([...files, ...named.files.value]), enumerable: true });
-  if (named.services?.value !== undefined)
-    Object.defineProperty(result, 'services', {
-      value: new Map([...services, ...named.services.value]),
-      enumerable: true,
-    });
+  // What a test names of these joins what the probes read; asking for another name throws, as it does in a run.
+  const join = <K extends 'files' | 'services' | 'packages' | 'keyrings'>(
+    fact: K,
+    made: (found: NonNullable<FactOverrides[K]>) => LinuxFacts[K],
+  ): void => {
+    const value = named[fact]?.value as NonNullable<FactOverrides[K]> | undefined;
+    if (value !== undefined) Object.defineProperty(result, fact, { value: made(value), enumerable: true });
+  };
+  join('files', files);
+  join('services', services);
+  join('packages', (found) => watchedMap(names.packages, found));
+  join('keyrings', (found) => watchedMap(names.keyrings, found));
   return result as LinuxFacts;
 }

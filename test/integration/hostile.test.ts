@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { slowLogin } from '../../src/checks/slow-login.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
-import { observeLinux } from '../../src/facts/observe-linux.ts';
-import type { LinuxHost } from '../../src/model/inventory.ts';
+import { observeLinux, type Subject } from '../../src/facts/observe-linux.ts';
+import type { Inventory, LinuxHost } from '../../src/model/inventory.ts';
+import { watchedOn } from '../../src/phases/watched.ts';
 import { linuxRemote, type LinuxRemote } from '../../src/remote/linux.ts';
 import { sh } from '../../src/shell/sh.ts';
 import { dialSsh, sshDialler } from '../../src/transport/ssh.ts';
@@ -25,6 +26,13 @@ async function connect(host: LinuxHost): Promise<LinuxRemote> {
   remotes.push(remote);
   return remote;
 }
+/** The host, observed as the first host of the inventory is. */
+const subject = (given: Inventory, host: LinuxHost): Subject => ({
+  inventory: given,
+  host,
+  watched: watchedOn(given)(given.hosts[0]!),
+});
+
 /** The host behind another port, known by the same keys. */
 function at(port: number): LinuxHost {
   const file = join(folder, `known-${String(port)}`);
@@ -86,7 +94,7 @@ test('half a second there and back: facts come in with the first script, in 12 r
     const remote = await connect(at(proxy.port));
     const given = inventory();
     const tools = { nowMs: Date.now, nonce: () => 'nonce123456789' };
-    const facts = await observeLinux((command) => remote.ask(command), given, remote.host, tools);
+    const facts = await observeLinux((command) => remote.ask(command), subject(given, remote.host), tools);
     expect(facts.osRelease.id).toBe('debian');
     expect(proxy.turns()).toBeLessThanOrEqual(12);
     expect(remote.transport).toMatchObject({ connections: 1, commands: 1 });
@@ -172,7 +180,7 @@ test('an account whose .bashrc takes its time is said to be one', async () => {
     const found = async () => {
       const remote = await connect(server.host);
       const asked = { nowMs: Date.now, nonce: () => 'word', loginMs: remote.transport.loginMs };
-      const { login } = await observeLinux((command) => remote.ask(command), all, server.host, asked, ['login']);
+      const { login } = await observeLinux((command) => remote.ask(command), subject(all, server.host), asked, ['login']);
       expect(login.sshdMs).toBeGreaterThan(0);
       const facts = { login } as LinuxFacts;
       const fleet = { hosts: [{ os: 'linux' as const, host: server.host, facts }], unreachable: [] };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Refused } from '../../src/errors.ts';
-import { absentFile, file } from '../../src/resources/file.ts';
+import { file, files } from '../../src/resources/file.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { sh } from '../../src/shell/sh.ts';
 import { fileWith, filesWith } from '../fakes/files.ts';
@@ -28,16 +28,17 @@ describe('a file', () => {
     expect(summaries({ [path]: 'overlay\n' }, secret)).toEqual([`write ${path} (mode 644)`]);
     expect(summaries({ [path]: fileWith('overlay\n', 0o600) }, secret)).toEqual([]);
   });
-  test('at a path that nobody watches is a bug that says so', () => {
-    expect(() => file('x', { path: '/nowhere', content: () => '' }).diff(target())).toThrow('add it to watchedPaths');
+  test('fails for a path that no step of the run watches', () => {
+    expect(() => file('x', { path: '/nowhere', content: () => '' }).diff(target())).toThrow('/nowhere is not observed');
   });
   test('is not written over a folder', async () => {
     const [change] = step.diff(target({ files: new Map([[path, { kind: 'folder', mtimeMs: 1 }]]) }));
     await expect(change!.apply!(recordingOn().on)).rejects.toThrow(Refused);
   });
   test('is removed when it should not be there', () => {
-    expect(summaries({ [path]: 'x' }, absentFile('gone', path))).toEqual([`remove ${path}`]);
-    expect(summaries({}, absentFile('gone', path))).toEqual([]);
+    const gone = files('gone', () => [{ path, content: undefined }]);
+    expect(summaries({ [path]: 'x' }, gone)).toEqual([`remove ${path}`]);
+    expect(summaries({}, gone)).toEqual([]);
   });
 });
 

@@ -32,6 +32,9 @@ describe('an installation', () => {
   const runtime = packages('runtime', () => ({ 'containerd.io': '2.2.9' }), { upgrades: 'held' });
   const authorities = packages('authorities', () => ({ 'ca-certificates': 'any' }));
   const balancer = packages('balancer', () => ({ haproxy: 'any', keepalived: 'any' }));
+  const half = new Map<string, PackageState>(
+    ['haproxy', 'keepalived'].map((name) => [name, { ...state('3.0-1'), state: 'half' }]),
+  );
   const running = { load: 'loaded', active: 'active', enabled: 'enabled', startedMs: 1, needsDaemonReload: false };
 
   test('disrupts a host that has joined: the scripts of these packages restart what it lives on', () => {
@@ -39,10 +42,10 @@ describe('an installation', () => {
     expect(disrupts(joined, runtime)).toBe(true);
   });
   test('disrupts a load balancer that runs', () =>
-    expect(disrupts({ services: new Map([['keepalived', running]]) }, balancer)).toBe(true));
+    expect(disrupts({ packages: half, services: new Map([['keepalived', running]]) }, balancer)).toBe(true));
   test('disrupts nothing on a fresh host, or of packages without a service', () => {
     expect(disrupts({})).toBe(false);
-    expect(disrupts({}, balancer)).toBe(false);
+    expect(disrupts({ packages: half }, balancer)).toBe(false);
     expect(disrupts({ ...joined, packages: new Map() }, authorities)).toBe(false);
   });
   test('that only holds packages disrupts nothing', () => {
@@ -51,8 +54,8 @@ describe('an installation', () => {
   });
 });
 
-test('a package that nobody watches is a bug that says so', () =>
-  expect(() => packages('x', () => ({ cowsay: 'any' })).diff(target())).toThrow('add it to watchedPackages'));
+test('fails for a package that no step of the run watches', () =>
+  expect(() => packages('x', () => ({ cowsay: 'any' })).diff(target())).toThrow('cowsay is not observed'));
 
 test('the transaction is one job', async () => {
   const { on, sent } = recordingOn();

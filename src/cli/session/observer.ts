@@ -5,6 +5,7 @@ import { observeCluster } from '../../facts/observe-cluster.ts';
 import { observeLinux, type Ask } from '../../facts/observe-linux.ts';
 import { observeWindows } from '../../facts/observe-windows.ts';
 import type { Host, Inventory, LinuxHost, WindowsHost } from '../../model/inventory.ts';
+import { watchedOn } from '../../phases/watched.ts';
 import { observedObjects } from '../../phases/wanted-objects.ts';
 import { isWindowsRemote, type HostRemote } from '../../remote/host-remote.ts';
 import type { LinuxRemote } from '../../remote/linux.ts';
@@ -34,6 +35,7 @@ export function observerOf(
     (command) =>
       linuxRemote(host).ask(command);
   const objects = observedObjects(inventory);
+  const watched = watchedOn(inventory);
 
   const windows = async (host: WindowsHost, names?: readonly string[]): Promise<Observed> => {
     const remote = remotes.get(host.name)!;
@@ -43,7 +45,8 @@ export function observerOf(
   };
   const linux = async (host: LinuxHost, names?: readonly string[]): Promise<Observed> => {
     const { loginMs } = linuxRemote(host).transport;
-    return { os: 'linux', host, facts: await observeLinux(ask(host), inventory, host, { ...tools, loginMs }, names) };
+    const subject = { inventory, host, watched: watched(host) };
+    return { os: 'linux', host, facts: await observeLinux(ask(host), subject, { ...tools, loginMs }, names) };
   };
   return {
     host: (host, names) => (host.os === 'windows' ? windows(host, names) : linux(host, names)),

@@ -1,5 +1,6 @@
 import { script } from '../../templates.ts';
 import { lines, probe } from '../probe.ts';
+import { WatchedMap } from '../watched.ts';
 
 /** One path on a host. */
 export type FileState =
@@ -14,6 +15,16 @@ export type FileState =
       readonly owner: string;
       readonly mtimeMs: number;
     };
+
+/** What a host's probe of files read: a state for every named path, and one for every file of the trees. */
+export function watchedFiles(
+  paths: readonly string[],
+  trees: readonly string[],
+  found: Iterable<readonly [string, FileState]>,
+): ReadonlyMap<string, FileState> {
+  const known = new Set(paths);
+  return new WatchedMap(found, (path) => known.has(path) || trees.some((tree) => path.startsWith(`${tree}/`)));
+}
 
 /** The named files: hash, mode, owner (`user:group`) and time of change (ms since the epoch); folders' files with `trees`. */
 export const files = (paths: readonly string[], trees: readonly string[]) =>
@@ -34,5 +45,5 @@ export const files = (paths: readonly string[], trees: readonly string[]) =>
         found.set(sum[2]!, { kind: 'file', sha256: sum[1]!, ...known });
       }
     }
-    return found;
+    return watchedFiles(paths, trees, found);
   });

@@ -1,6 +1,7 @@
 import { readKeyFile, type KeyEnd } from '../../shell/openpgp.ts';
 import { sh } from '../../shell/sh.ts';
 import { lines, probe } from '../probe.ts';
+import { watchedMap } from '../watched.ts';
 
 /** A key file of a package repository on a host. */
 export interface Keyring {
@@ -39,7 +40,8 @@ export const keyrings = (paths: readonly string[]) =>
   probe(
     sh`for path in ${paths}; do if [ -f "$path" ]; then echo "$(base64 -w 0 "$path") $path $(stat -c %Y "$path")"; fi; done`,
     (out): ReadonlyMap<string, Keyring> =>
-      new Map(
+      watchedMap(
+        paths,
         lines(out).map((line) => {
           const [data, path, writtenS] = line.split(' ');
           return [path!, { ...read(Buffer.from(data!, 'base64')), writtenMs: Number(writtenS) * 1000 }];

@@ -1,5 +1,6 @@
 import { sh } from '../../shell/sh.ts';
 import { lines, probe } from '../probe.ts';
+import { watchedMap } from '../watched.ts';
 
 /** One Debian package. `half` is anything between installed and not installed. */
 export interface PackageState {
@@ -13,7 +14,8 @@ export const packages = (names: readonly string[]) =>
   probe(
     sh`dpkg-query -W -f '\${Package} \${Version} \${Status}\n' ${names} 2>/dev/null || true`,
     (out): ReadonlyMap<string, PackageState> =>
-      new Map(
+      watchedMap(
+        names,
         lines(out).flatMap((line) => {
           const [name, version, want, , state] = line.split(' ');
           if (state === 'not-installed' || state === 'config-files') return [];

@@ -2,6 +2,7 @@ import { sh } from '../../shell/sh.ts';
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
 import { lines, probe } from '../probe.ts';
+import { watchedMap } from '../watched.ts';
 
 /** One systemd unit. */
 export interface ServiceState {
@@ -38,7 +39,7 @@ export const services = (units: readonly string[]) =>
         needsDaemonReload: fields.get('NeedDaemonReload') === 'yes',
       });
     }
-    return states;
+    return watchedMap(units, states);
   });
 
 /**

@@ -1,4 +1,4 @@
-import type { Step } from '../../engine/step.ts';
+import type { Step, Unobserved } from '../../engine/step.ts';
 import type { LinuxFacts } from '../../facts/linux.ts';
 import { HOSTS_BEGIN, HOSTS_END } from '../../facts/linux/names.ts';
 import type { Inventory } from '../../model/inventory.ts';
@@ -112,12 +112,22 @@ export const noHostsBlock: Step = {
         ],
 };
 
+const heldPackages = ({ inventory }: Unobserved): readonly string[] => [
+  'kubelet',
+  'kubeadm',
+  'kubectl',
+  'kubernetes-cni',
+  'cri-tools',
+  inventory.runtime.package,
+];
+
 /** The packages stay, but nothing holds them at their version any more. */
 export const packagesReleased: Step = {
   name: 'packages-released',
-  diff: ({ inventory, host, facts }) => {
-    const ours = ['kubelet', 'kubeadm', 'kubectl', 'kubernetes-cni', 'cri-tools', inventory.runtime.package];
-    const held = ours.filter((name) => facts.packages.get(name)?.held === true);
+  watches: (about) => ({ packages: heldPackages(about) }),
+  diff: (target) => {
+    const { host, facts } = target;
+    const held = heldPackages(target).filter((name) => facts.packages.get(name)?.held === true);
     if (held.length === 0) return [];
     return [
       {

@@ -1,0 +1,44 @@
+import { STANDING_WATCHES } from '../cluster/standing.ts';
+import { watchesOf, type Phase, type Step, type Unobserved } from '../engine/step.ts';
+import type { Kind } from '../facts/fleet.ts';
+import { united, type Watched, type Watches } from '../facts/watched.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
+import { controlPlanes, withRole } from '../topology/select.ts';
+import { remove } from './remove.ts';
+import { reset } from './reset.ts';
+import { restorePhases } from './restore.ts';
+import { up } from './up.ts';
+
+/** Every phase that a command of kbuild may run with this inventory, each on all hosts that it may run on. */
+export function everyPhase(inventory: Inventory): readonly Phase[] {
+  const leaving = inventory.hosts.map((host) => ({ ...host, host }));
+  const controls = controlPlanes(inventory);
+  return [
+    ...up(inventory),
+    ...remove(inventory, { leaving, drain: 'no', before: () => Promise.resolve() }),
+    ...reset(inventory, {}),
+    ...restorePhases({
+      inventory,
+      controls,
+      members: inventory.etcd.topology === 'stacked' ? controls : withRole(inventory, 'etcd'),
+      snapshot: '',
+      id: '',
+    }),
+  ];
+}
+
+/**
+ * What the probes of each host read by name: the union of what the steps of all commands watch on it. One observation of a
+ * host serves every command.
+ */
+export function watchedOn(inventory: Inventory): (host: Host) => Watched {
+  const declared = new Map<string, Set<Watches>>();
+  for (const { hosts, steps } of everyPhase(inventory))
+    for (const host of hosts) {
+      const all = declared.get(host.name) ?? new Set([STANDING_WATCHES]);
+      for (const step of steps) all.add(watchesOf(step as Step<Kind>, { inventory, host } as Unobserved<Kind>));
+      declared.set(host.name, all);
+    }
+  const watched = new Map([...declared].map(([name, all]) => [name, united(all)] as const));
+  return ({ name }) => watched.get(name) ?? united([STANDING_WATCHES]);
+}

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+import { checks } from '../../src/checks/index.ts';
+import { STANDING_WATCHES } from '../../src/cluster/standing.ts';
+import { watchesOf, type Step, type Target } from '../../src/engine/step.ts';
+import { FactError, Refused } from '../../src/errors.ts';
+import { observedHost, type Fleet, type Kind } from '../../src/facts/fleet.ts';
+import { united, type Watches } from '../../src/facts/watched.ts';
+import type { Host, Inventory } from '../../src/model/inventory.ts';
+import { everyPhase, watchedOn } from '../../src/phases/watched.ts';
+import { onceForEach } from '../../src/shell/once-for-each.ts';
+import { Secret } from '../../src/shell/secret.ts';
+import { linuxHosts } from '../../src/topology/select.ts';
+import { CA, clusterOf, nodeOf, podOf } from '../fakes/cluster.ts';
+import { fleet } from '../fakes/fleet.ts';
+import { hosts, inventory, linuxHost } from '../fakes/inventory.ts';
+
+const [cp1, w1] = hosts as [(typeof hosts)[number], (typeof hosts)[number]];
+const policy = { path: '/etc/kubernetes/pki/audit-policy.yaml', content: 'x', mode: 0o600, hosts: ['cp1'] };
+const keepalived = { kind: 'keepalived', address: '10.0.0.100', port: 8443, healthPort: 8404, routerId: 100 } as const;
+const user = { endpoints: ['https://10.0.0.41:2379'], ca: 'CA', cert: 'CERT', key: Secret.of('KEY') };
+const etcd1 = linuxHost('etcd1', { address: '10.0.0.41', role: 'etcd' });
+const lb1 = linuxHost('lb1', { address: '10.0.0.51', role: 'load-balancer' });
+
+const INVENTORIES: Readonly<Record<string, Inventory>> = {
+  stacked: inventory({ files: [policy as never], firewall: 'open' }),
+  keepalived: inventory({ loadBalancer: keepalived, hosts: [cp1, w1, lb1] }),
+  'kube-vip': inventory({ loadBalancer: { kind: 'kube-vip', address: '10.0.0.100', port: 6443, image: 'kube-vip' } }),
+  'etcd of the user': inventory({ etcd: { topology: 'external', ...user } }),
+  'etcd built by kbuild': inventory({
+    etcd: { topology: 'built', endpoints: ['https://10.0.0.41:2379'] },
+    hosts: [cp1, w1, etcd1],
+  }),
+};
+
+const running = { load: 'loaded', active: 'active', enabled: 'enabled', startedMs: 1, needsDaemonReload: false };
+
+/** Every host as a node of a live cluster of the inventory: its services run, behind a packet filter. */
+function joined(given: Inventory): Fleet {
+  const traces = (role: Host['role']): ReadonlySet<string> =>
+    new Set([
+      '/etc/kubernetes/kubelet.conf',
+      '/etc/kubernetes/pki/ca.crt',
+      ...(role === 'control-plane' ? ['/etc/kubernetes/admin.conf', '/etc/kubernetes/pki/ca.key'] : []),
+    ]);
+  return fleet({
+    inventory: given,
+    facts: Object.fromEntries(
+      linuxHosts(given).map((host) => [
+        host.name,
+        {
+          kubernetesTraces: traces(host.role),
+          caFingerprint: CA,
+          kubeconfigCluster: { name: given.name, server: `https://${given.endpoint}` },
+          kubeletHealthy: true,
+          kubeletConfig: {},
+          services: new Map(watchedOn(given)(host).units.map((unit) => [unit, running])),
+          firewall: [
+            { kind: 'nftables', hook: 'input', place: 'inet filter input', allowed: [], obscure: false } as const,
+          ],
+        },
+      ]),
+    ),
+    cluster: clusterOf({
+      name: given.name,
+      nodes: given.hosts.map(({ name, role, internalAddress }) =>
+        nodeOf({ name, role: role === 'control-plane' ? role : 'worker', internalAddress }),
+      ),
+      pods: [podOf({ name: 'api', labels: { component: 'kube-apiserver' }, startedMs: 1 })],
+    }),
+  });
+}
+
+const FACTS = { files: 'files', packages: 'packages', services: 'units', keyrings: 'keyrings' } as const;
+
+/** A map that notes which names are asked for. */
+class Noting extends Map<string, unknown> {
+  readonly #asked: Set<string>;
+  constructor(found: Iterable<readonly [string, unknown]>, asked: Set<string>) {
+    super(found);
+    this.#asked = asked;
+  }
+  override get(name: string): unknown {
+    this.#asked.add(name);
+    return super.get(name);
+  }
+  override has(name: string): boolean {
+    this.#asked.add(name);
+    return super.has(name);
+  }
+}
+
+/** The names that a step asks the facts of its own host about. A step that refuses has asked for what it needs. */
+function askedBy(step: Step<Kind>, { facts, ...about }: Target<Kind>): Readonly<Record<string, ReadonlySet<string>>> {
+  const asked = Object.fromEntries(Object.values(FACTS).map((list) => [list, new Set<string>()]));
+  const noting = Object.defineProperties({}, Object.getOwnPropertyDescriptors(facts));
+  for (const [fact, list] of Object.entries(FACTS)) {
+    if (!(fact in facts)) continue;
+    const found = (facts as unknown as Readonly<Record<string, ReadonlyMap<string, unknown>>>)[fact]!;
+    Object.defineProperty(noting, fact, { value: new Noting(found, asked[list]!) });
+  }
+  try {
+    step.diff({ ...about, facts: noting } as never);
+  } catch (error) {
+    if (!(error instanceof Refused || error instanceof FactError)) throw error;
+  }
+  return asked;
+}
+
+/** What of the asked names is not declared. */
+const undeclared = (asked: ReturnType<typeof askedBy>, watches: Watches): readonly string[] => {
+  const declared = united([watches, STANDING_WATCHES]);
+  return Object.entries(asked).flatMap(([list, names]) =>
+    [...names].filter(
+      (name) =>
+        !declared[list as keyof Watches].includes(name) &&
+        !(list === 'files' && declared.trees.some((tree) => name.startsWith(`${tree}/`))),
+    ),
+  );
+};
+
+/** One step on one host of a fleet. */
+interface Case {
+  readonly step: Step<Kind>;
+  readonly target: Target<Kind>;
+}
+
+const fleets = onceForEach((given: Inventory): readonly Fleet[] => [fleet({ inventory: given }), joined(given)]);
+
+/** Every step of every command on every host that it may change. */
+const cases = onceForEach((given: Inventory): readonly Case[] =>
+  fleets(given).flatMap((seen) =>
+    everyPhase(given).flatMap(({ kind, hosts: its, steps }) =>
+      its.flatMap((host) =>
+        (steps as readonly Step<Kind>[]).map((step) => {
+          const facts = kind === 'cluster' ? seen.cluster : observedHost(seen, host.name)!.facts;
+          return { step, target: { inventory: given, host, facts, fleet: seen } as Target<Kind> };
+        }),
+      ),
+    ),
+  ),
+);
+const asked = onceForEach(({ step, target }: Case) => askedBy(step, target));
+
+describe.each(Object.entries(INVENTORIES))('with an inventory: %s', (_, given) => {
+  test('every step of every command asks its host only about what the step watches', () => {
+    for (const one of cases(given))
+      expect(undeclared(asked(one), watchesOf(one.step, one.target)), one.step.name).toEqual([]);
+  });
+
+  test('checks ask only about what is watched', () => {
+    for (const seen of fleets(given))
+      for (const check of checks) expect(() => check.test({ inventory: given, fleet: seen }), check.name).not.toThrow();
+  });
+
+  test('a host is observed for what its own steps watch, and for nothing else', () => {
+    for (const host of given.hosts) {
+      const its = cases(given).filter(({ target }) => target.host === host);
+      const declared = united([STANDING_WATCHES, ...its.map(({ step, target }) => watchesOf(step, target))]);
+      for (const [list, names] of Object.entries(watchedOn(given)(host)))
+        expect([...names].toSorted(), `${host.name}: ${list}`).toEqual([...declared[list as keyof Watches]].toSorted());
+    }
+  });
+});
+
+test('every name that is watched is asked for by a step', () => {
+  const all = Object.values(INVENTORIES);
+  for (const list of Object.values(FACTS)) {
+    const names = new Set(all.flatMap((given) => cases(given).flatMap((one) => [...asked(one)[list]!])));
+    const watched = all.flatMap((given) => given.hosts.flatMap((host) => watchedOn(given)(host)[list]));
+    expect(new Set(watched.filter((name) => !names.has(name)))).toEqual(new Set());
+  }
+});
