@@ -1,4 +1,5 @@
 import type { Fleet } from '../facts/fleet.ts';
+import type { Watches } from '../facts/watched.ts';
 import type { CheckName } from '../inventory/check-names.ts';
 import type { Inventory } from '../model/inventory.ts';
 
@@ -33,6 +34,8 @@ export interface CheckPage {
   readonly why: string;
   /** What its findings can be, besides `unknown`. */
   readonly severities: readonly Exclude<Severity, 'unknown'>[];
+  /** Names on hosts that it asks about although no step watches them. */
+  readonly watches?: Watches;
 }
 
 /** A named reason not to start: pure, sees inventory and fleet. A `FactError` that it throws becomes a finding `unknown`. */

@@ -23,7 +23,7 @@ export type Standing = 'bare' | 'prepared' | 'partial' | 'joined' | 'foreign';
 export type StandingFacts = Pick<LinuxFacts, 'kubernetesTraces' | 'caFingerprint' | 'kubeconfigCluster' | 'marker'> &
   (Pick<LinuxFacts, 'packages' | 'etcdToken' | 'etcdFolder' | 'servedBefore'> | Pick<WindowsFacts, 'programs'>);
 
-/** What `standing` asks about on every host: kbuild needs it whatever the phases are. */
+/** What `standing` asks about on every Linux host. On a Windows host the step that installs kubeadm watches it. */
 export const STANDING_WATCHES: Watches = { packages: ['kubeadm'] };
 
 /** A host with what was seen on it and around it; a step's `Target` is one. */

@@ -1,4 +1,4 @@
-import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import type { Host, Inventory, LinuxHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import { framedScript, readFrames } from './framed-script.ts';
@@ -7,9 +7,9 @@ import type { Watched } from './watched.ts';
 import { factsFrom, type Probe } from './probe.ts';
 
 /** A host to observe, and what its probes read by name. */
-export interface Subject {
+export interface Subject<H extends Host = LinuxHost> {
   readonly inventory: Inventory;
-  readonly host: LinuxHost;
+  readonly host: H;
   readonly watched: Watched;
 }
 

@@ -1,10 +1,10 @@
 import { eachLimit } from '../each-limit.ts';
 import { ConnectError, NoAnswer } from '../errors.ts';
-import type { Inventory, WindowsHost } from '../model/inventory.ts';
+import type { WindowsHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import { decodePayload } from '../shell/powershell.ts';
 import { powershell } from '../templates.ts';
-import type { ObserveTools } from './observe-linux.ts';
+import type { ObserveTools, Subject } from './observe-linux.ts';
 import { factsFrom, type Answer, type Probe } from './probe.ts';
 import { windowsProbes, type WindowsFacts } from './windows.ts';
 
@@ -67,12 +67,11 @@ async function answersOf(ask: AskWindows, probes: Probes): Promise<Observation> 
  */
 export async function observeWindows(
   ask: AskWindows,
-  inventory: Inventory,
-  host: WindowsHost,
+  { inventory, host, watched }: Subject<WindowsHost>,
   { nowMs }: Pick<ObserveTools, 'nowMs'>,
   names?: readonly string[],
 ): Promise<WindowsFacts> {
-  const all: Probes = windowsProbes(inventory, host);
+  const all: Probes = windowsProbes(inventory, host, watched);
   const probes = names === undefined ? all : Object.fromEntries(names.map((name) => [name, all[name]!]));
   const from = nowMs();
   const said = await answersOf(ask, probes);

@@ -1,39 +1,32 @@
 import type { Inventory, WindowsHost } from '../model/inventory.ts';
 import { usesVxlan, WINDOWS_VXLAN_PORT } from '../topology/ports.ts';
 import type { FactsOf, Probe } from './probe.ts';
-import {
-  reachTargets,
-  watchedAccess,
-  watchedFeatures,
-  watchedNetworkPrograms,
-  watchedPrograms,
-  watchedRules,
-  watchedServices,
-  watchedVariables,
-  watchedWindowsPaths,
-  watchedWindowsTrees,
-} from './windows-watched.ts';
+import type { Watched } from './watched.ts';
 import { access, files } from './windows/files.ts';
 import * as kubernetes from './windows/kubernetes.ts';
 import * as machine from './windows/machine.ts';
 import * as network from './windows/network.ts';
+import { reachTargets } from './windows/reach-targets.ts';
 import { programs, runningJob, services } from './windows/services.ts';
 
-/** Every fact of a Windows host. A new fact is one line. What Linux hosts have too has the same name and form. */
-export const windowsProbes = (inventory: Inventory, host: WindowsHost) =>
+/**
+ * Every fact of a Windows host. A new fact is one line. What Linux hosts have too has the same name and form. `watched`: what
+ * the run's steps and checks ask about by name.
+ */
+export const windowsProbes = (inventory: Inventory, host: WindowsHost, watched: Watched) =>
   ({
     machine: machine.machine,
     clockOffsetMs: machine.clockOffsetMs,
     pendingReboot: machine.pendingReboot,
-    features: machine.features(watchedFeatures),
+    features: machine.features(watched.features),
     volume: machine.volume,
-    services: services(watchedServices),
-    programs: programs(watchedPrograms),
-    files: files([...watchedWindowsPaths, ...watchedNetworkPrograms(inventory)], watchedWindowsTrees),
-    access: access(watchedAccess),
-    environment: network.environment(watchedVariables),
+    services: services(watched.units),
+    programs: programs(watched.programs),
+    files: files(watched.files, watched.trees),
+    access: access(watched.access),
+    environment: network.environment(watched.variables),
     network: network.network,
-    firewall: network.firewall(watchedRules),
+    firewall: network.firewall(watched.firewallRules),
     listeners: network.listeners([10250, 10256], usesVxlan(inventory) ? [WINDOWS_VXLAN_PORT] : []),
     hns: network.hns,
     sourceVip: network.sourceVip,

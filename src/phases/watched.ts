@@ -1,5 +1,6 @@
+import { hostChecks, windowsChecks } from '../checks/index.ts';
 import { STANDING_WATCHES } from '../cluster/standing.ts';
-import { watchesOf, type Phase, type Step, type Unobserved } from '../engine/step.ts';
+import { watchesOf, type Phase, type Step } from '../engine/step.ts';
 import type { Kind } from '../facts/fleet.ts';
 import { united, type Watched, type Watches } from '../facts/watched.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
@@ -28,17 +29,21 @@ export function everyPhase(inventory: Inventory): readonly Phase[] {
 }
 
 /**
- * What the probes of each host read by name: the union of what the steps of all commands watch on it. One observation of a
- * host serves every command.
+ * What the probes of each host read by name: the union of what the checks and the steps of all commands watch on it. One
+ * observation of a host serves every command.
  */
 export function watchedOn(inventory: Inventory): (host: Host) => Watched {
+  const always = ({ os }: Host): readonly Watches[] => [
+    STANDING_WATCHES,
+    ...(os === 'windows' ? windowsChecks : hostChecks).map(({ watches = {} }) => watches),
+  ];
   const declared = new Map<string, Set<Watches>>();
   for (const { hosts, steps } of everyPhase(inventory))
     for (const host of hosts) {
-      const all = declared.get(host.name) ?? new Set([STANDING_WATCHES]);
-      for (const step of steps) all.add(watchesOf(step as Step<Kind>, { inventory, host } as Unobserved<Kind>));
+      const all = declared.get(host.name) ?? new Set(always(host));
+      for (const step of steps) all.add(watchesOf(step as Step<Kind>, { inventory, host }));
       declared.set(host.name, all);
     }
   const watched = new Map([...declared].map(([name, all]) => [name, united(all)] as const));
-  return ({ name }) => watched.get(name) ?? united([STANDING_WATCHES]);
+  return (host) => watched.get(host.name) ?? united(always(host));
 }

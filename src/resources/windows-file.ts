@@ -62,7 +62,11 @@ export const windowsFile = (
   name: string,
   path: string,
   content: (target: Target<'windows'>) => WantedWindowsFile['content'],
-): Step<'windows'> => ({ name, diff: (target) => windowsFileChanges(target, { path, content: content(target) }) });
+): Step<'windows'> => ({
+  name,
+  watches: { files: [path] },
+  diff: (target) => windowsFileChanges(target, { path, content: content(target) }),
+});
 
 /** The files of a folder that kbuild owns whole: what is not wanted there is removed. `root` ends in a backslash. */
 export function windowsFolderChanges(

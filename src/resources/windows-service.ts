@@ -1,6 +1,7 @@
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
+import type { Watches } from '../facts/watched.ts';
 import type { WindowsService } from '../facts/windows/services.ts';
 import { powershell } from '../templates.ts';
 import { runsOnWindows } from './runs.ts';
@@ -22,7 +23,7 @@ export interface WantedWindowsService {
   /** `NAME=value` each. */
   readonly environment: readonly string[];
   readonly parameters: readonly ServiceParameter[];
-  /** `registered`: somebody else starts it. */
+  /** `registered`: kubeadm's join starts it. */
   readonly wanted: 'running' | 'registered';
   /** Files that it reads when it starts: a process that is older than one of them is restarted. */
   readonly uses: readonly string[];
@@ -77,12 +78,14 @@ export function windowsServiceChanges(target: Target<'windows'>, wanted: WantedW
   return [...changed, { summary: `restart ${name} (${why})`, disrupts, restarts, apply: act('restart') }];
 }
 
-/** A service of Windows that is registered, and runs with what it uses. */
+/** A service of Windows that is registered, and runs with what it uses. `watches`: its name, and the files that it uses. */
 export const windowsService = (
   name: string,
+  watches: Watches,
   wanted: (target: Target<'windows'>) => WantedWindowsService,
 ): Step<'windows'> => ({
   name,
+  watches,
   settleMs: 60_000,
   diff: (target) => windowsServiceChanges(target, wanted(target)),
 });

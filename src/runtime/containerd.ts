@@ -22,7 +22,9 @@ const packageNames = ({ inventory }: Unobserved): readonly string[] => [
 /** The version of the containerd that is installed, by whichever package; undefined where none is. */
 function installed(target: Target): string | undefined {
   const { facts } = target;
-  return packageNames(target).map((name) => facts.packages.get(name)?.version.replace(/^\d+:/, '')).find((one) => one !== undefined);
+  return packageNames(target)
+    .map((name) => facts.packages.get(name)?.version.replace(/^\d+:/, ''))
+    .find((one) => one !== undefined);
 }
 
 const watches = (about: Unobserved): Watches => ({

@@ -30,6 +30,7 @@ const SERVICES = ['kube-proxy', 'flanneld', 'kubelet', 'containerd'];
 
 const noServices: Step<'windows'> = {
   name: 'no-services',
+  watches: { units: SERVICES },
   settleMs: 60_000,
   diff: ({ host, facts }) => {
     const found = SERVICES.filter((name) => facts.services.has(name));
@@ -94,6 +95,7 @@ const FOLDERS: readonly string[] = [
 
 const noFolders: Step<'windows'> = {
   name: 'no-folders',
+  watches: { files: FOLDERS },
   diff: ({ host, facts }) => {
     const found = FOLDERS.filter((path) => facts.files.at(path) !== undefined);
     if (found.length === 0) return [];

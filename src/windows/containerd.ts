@@ -6,9 +6,11 @@ import { windowsFile, windowsFolderChanges } from '../resources/windows-file.ts'
 import { windowsService } from '../resources/windows-service.ts';
 import { windowsContainerdConfig } from './containerd-config.ts';
 import { proxyEnvironment } from './environment.ts';
-import { program } from './programs.ts';
+import { program, TELLS_VERSION } from './programs.ts';
 
-const containerdProgram = program('containerd', ({ host }) => {
+const OBSERVED = { name: 'containerd', path: `${windowsPaths.containerd}\\containerd.exe`, ...TELLS_VERSION };
+
+const containerdProgram = program(OBSERVED, ({ host }) => {
   const { downloads, containerd } = host.windows;
   const url = `${downloads.containerd}/containerd-${containerd.version}-windows-amd64.tar.gz`;
   return {
@@ -24,13 +26,16 @@ const containerdProgram = program('containerd', ({ host }) => {
 
 const registries: Step<'windows'> = {
   name: 'registries',
+  watches: { trees: [windowsPaths.certsD] },
   diff: (target) => {
     const root = `${windowsPaths.certsD}\\`;
     return windowsFolderChanges(target, root, registryFiles(target.inventory.runtime.registries, root, '\\'));
   },
 };
 
-const service = windowsService('containerd-service', ({ inventory }) => ({
+const watches = { units: ['containerd'], files: [windowsPaths.containerdConfig] };
+
+const service = windowsService('containerd-service', watches, ({ inventory }) => ({
   name: 'containerd',
   displayName: 'containerd',
   path: `"${windowsPaths.containerd}\\containerd.exe" --run-service --config "${windowsPaths.containerdConfig}" --log-file "${windowsPaths.containerdData}\\containerd.log"`,

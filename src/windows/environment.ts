@@ -1,4 +1,5 @@
 import type { Step, Target } from '../engine/step.ts';
+import type { Watches } from '../facts/watched.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { windowsPaths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
@@ -23,6 +24,11 @@ const pathOf = ({ facts }: Target<'windows'>): string => facts.environment.get('
 
 /** Lists the variables that kbuild set itself, for the day when they are not wanted any more. */
 const OWNED = 'KBUILD_VARIABLES';
+
+/** Every variable that kbuild may set. */
+const watches: Watches = {
+  variables: ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'Path', 'CRI_CONFIG_FILE', OWNED],
+};
 
 /** Variables that kbuild sets on the machine, by name. */
 function wanted(target: Target<'windows'>): ReadonlyMap<string, string> {
@@ -54,13 +60,14 @@ type Variable = readonly [name: string, value: string | null];
 /** The machine's PATH has kbuild's programs, and its variables name the proxy; one that the inventory no longer names goes. */
 export const environment: Step<'windows'> = {
   name: 'environment',
+  watches,
   diff: (target) => {
     const found = target.facts.environment;
     const all = wanted(target);
     const due = [...all].filter(([name, value]) => found.get(name) !== value);
     const before = owned(target);
     const gone = before.filter((name) => !all.has(name));
-    // What somebody else had set like this before kbuild stays theirs. PATH is told by its entries.
+    // A variable that had this value before kbuild set any is not kbuild's. PATH is told by its entries.
     const ours = [...all.keys()].filter(
       (name) => name !== 'Path' && (before.includes(name) || due.some(([one]) => one === name)),
     );
@@ -83,9 +90,10 @@ export const environment: Step<'windows'> = {
   },
 };
 
-/** Nothing in the machine's environment is kbuild's; a proxy of somebody else's stays. */
+/** Removes the environment variables that kbuild set. Keeps proxy settings that kbuild did not set. */
 export const noEnvironment: Step<'windows'> = {
   name: 'no-environment',
+  watches,
   diff: (target) => {
     const path = pathOf(target);
     const kept = without(path);

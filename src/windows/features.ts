@@ -1,6 +1,7 @@
-import type { Change, Step } from '../engine/step.ts';
+import type { Change, Step, Unobserved } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { hasKubelet } from '../facts/joined.ts';
+import type { Watches } from '../facts/watched.ts';
 import type { WindowsHost } from '../model/inventory.ts';
 import { powershell } from '../templates.ts';
 
@@ -8,9 +9,12 @@ import { powershell } from '../templates.ts';
 const wantedFeatures = ({ windows }: WindowsHost): readonly string[] =>
   windows.hyperv === 'on' ? ['Containers', 'Hyper-V', 'Hyper-V-PowerShell'] : ['Containers'];
 
+const watches = ({ host }: Unobserved<'windows'>): Watches => ({ features: wantedFeatures(host) });
+
 /** The features that containers need are installed, at least as far as it goes without a restart. */
 export const features: Step<'windows'> = {
   name: 'features',
+  watches,
   diff: ({ host, facts }) => {
     const found = facts.features;
     if (found === 'none') throw new Refused(host.name, 'it is no Windows Server: it has no features to install');
@@ -34,6 +38,7 @@ export const features: Step<'windows'> = {
  */
 export const restarted: Step<'windows'> = {
   name: 'restarted',
+  watches,
   settleMs: 60_000,
   diff: ({ host, facts }) => {
     const found = facts.features;

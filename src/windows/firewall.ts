@@ -1,4 +1,5 @@
 import type { Change, Step } from '../engine/step.ts';
+import type { Watches } from '../facts/watched.ts';
 import type { FirewallRule } from '../facts/windows/network.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { NODE_PORTS, usesVxlan, WINDOWS_VXLAN_PORT } from '../topology/ports.ts';
@@ -12,8 +13,10 @@ interface Rule {
   readonly port: string;
 }
 
-/** What others must be able to reach on a Windows node. */
-const wantedRules = (inventory: Inventory): readonly Rule[] => [
+const VXLAN: Rule = { name: 'kbuild-vxlan', title: 'VXLAN', protocol: 'UDP', port: String(WINDOWS_VXLAN_PORT) };
+
+/** What other hosts must be able to reach on every Windows node. */
+const RULES: readonly Rule[] = [
   { name: 'kbuild-kubelet', title: 'kubelet', protocol: 'TCP', port: '10250' },
   { name: 'kbuild-kube-proxy', title: 'health of kube-proxy', protocol: 'TCP', port: '10256' },
   {
@@ -22,10 +25,12 @@ const wantedRules = (inventory: Inventory): readonly Rule[] => [
     protocol: 'TCP',
     port: `${NODE_PORTS.first}-${NODE_PORTS.last}`,
   },
-  ...(usesVxlan(inventory)
-    ? [{ name: 'kbuild-vxlan', title: 'VXLAN', protocol: 'UDP', port: String(WINDOWS_VXLAN_PORT) } as const]
-    : []),
 ];
+
+const wantedRules = (inventory: Inventory): readonly Rule[] => (usesVxlan(inventory) ? [...RULES, VXLAN] : RULES);
+
+/** Also a rule that this inventory no longer wants. */
+const watches: Watches = { firewallRules: [...RULES, VXLAN].map(({ name }) => name) };
 
 const isGood = (found: FirewallRule | undefined, { protocol, port }: Rule): boolean =>
   found !== undefined &&
@@ -38,6 +43,7 @@ const isGood = (found: FirewallRule | undefined, { protocol, port }: Rule): bool
 /** The firewall of Windows lets in what a node must be reached at. */
 export const firewall: Step<'windows'> = {
   name: 'firewall',
+  watches,
   diff: ({ inventory, host, facts }) =>
     wantedRules(inventory)
       .filter((rule) => !isGood(facts.firewall.rules.get(rule.name), rule))
@@ -61,6 +67,7 @@ export const firewall: Step<'windows'> = {
 /** The firewall has no rule of kbuild's. */
 export const noFirewallRules: Step<'windows'> = {
   name: 'no-firewall-rules',
+  watches,
   diff: ({ host, facts }) => {
     const found = [...facts.firewall.rules.keys()].filter((name) => name.startsWith('kbuild-'));
     if (found.length === 0) return [];

@@ -42,6 +42,7 @@ const STALE = [windowsPaths.sourceVip, windowsPaths.flannelRun];
 /** Nothing of an earlier membership disturbs the join: source addresses and subnets of flannel. */
 export const noStaleNetworkState: Step<'windows'> = {
   name: 'no-stale-network-state',
+  watches: { files: STALE },
   diff: (target) => {
     const { host, facts } = target;
     const found = STALE.filter((path) => facts.files.at(path) !== undefined);
@@ -58,6 +59,7 @@ export const noStaleNetworkState: Step<'windows'> = {
 /** The patch files that kubeadm applies to the kubelet's configuration. */
 export const windowsKubeadmPatches: Step<'windows'> = {
   name: 'kubeadm-patches',
+  watches: { trees: [windowsPaths.kubeadmPatches] },
   diff: (target) => {
     const root = `${windowsPaths.kubeadmPatches}\\`;
     const wanted = Object.entries(windowsPatches(target.inventory, target.host)).map(([name, content]) => ({

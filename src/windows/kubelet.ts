@@ -77,12 +77,12 @@ const wanted = (target: Target<'windows'>): WantedWindowsService => {
 
 /** The kubelet as a service of the name that kubeadm knows, before the host has joined; kubeadm's join starts it. */
 export const kubeletService: Step<'windows'> = {
-  ...windowsService('kubelet-service', wanted),
+  ...windowsService('kubelet-service', { units: ['kubelet'] }, wanted),
   diff: (target) => (hasKubelet(target.facts) ? [] : windowsServiceChanges(target, wanted(target))),
 };
 
 /** The kubelet of a host that has joined runs, with the flags that kubeadm noted there. */
 export const kubeletRuns: Step<'windows'> = {
-  ...windowsService('kubelet-runs', wanted),
+  ...windowsService('kubelet-runs', { units: ['kubelet'] }, wanted),
   diff: (target) => (hasKubelet(target.facts) ? windowsServiceChanges(target, wanted(target)) : []),
 };

@@ -8,9 +8,12 @@ import { windowsFile } from '../resources/windows-file.ts';
 import { powershell } from '../templates.ts';
 import { kubeletService } from './kubelet.ts';
 import { windowsNetworkPrograms } from './network/programs.ts';
-import { kubernetesProgram, program } from './programs.ts';
+import { NSSM } from './nssm.ts';
+import { kubernetesProgram, program, TELLS_VERSION } from './programs.ts';
 
-const crictl = program('crictl', ({ host }) => {
+const inPrograms = (file: string): string => `${windowsPaths.programs}\\${file}`;
+
+const crictl = program({ name: 'crictl', path: inPrograms('crictl.exe'), ...TELLS_VERSION }, ({ host }) => {
   const { downloads, crictl: tool } = host.windows;
   const url = `${downloads.crictl}/crictl-v${tool.version}-windows-amd64.tar.gz`;
   return {
@@ -24,14 +27,16 @@ const crictl = program('crictl', ({ host }) => {
   };
 });
 
-const nssm = program('nssm', ({ host: { windows } }) =>
+const NSSM_OBSERVED = { name: 'nssm', path: NSSM, arguments: ['version'], exits: [] };
+
+const nssm = program(NSSM_OBSERVED, ({ host: { windows } }) =>
   windows.serviceManager === 'nssm'
     ? {
         name: 'nssm',
         version: undefined,
         url: `${windows.downloads.nssm}/nssm.exe`,
         sumUrl: '',
-        target: `${windowsPaths.programs}\\nssm.exe`,
+        target: NSSM,
         services: ['kube-proxy', 'flanneld', 'kubelet'],
       }
     : undefined,
@@ -41,7 +46,7 @@ const crictlConfig = windowsFile('crictl-config', windowsPaths.crictlConfig, () 
   stringify({ 'runtime-endpoint': WINDOWS_CRI_SOCKET, 'image-endpoint': WINDOWS_CRI_SOCKET, timeout: 30 }),
 );
 
-/** Folders that nobody makes by himself: programs log into some, HostProcess pods copy into the other. */
+/** Folders that no program creates: programs log into some, HostProcess pods copy into the other. */
 const wantedFolders = ({ network }: Inventory): readonly string[] => [
   windowsPaths.kubeletLog,
   windowsPaths.cniBin,
@@ -50,6 +55,7 @@ const wantedFolders = ({ network }: Inventory): readonly string[] => [
 
 const folders: Step<'windows'> = {
   name: 'folders',
+  watches: ({ inventory }) => ({ files: wantedFolders(inventory) }),
   diff: ({ inventory, host, facts }) => {
     const missing = wantedFolders(inventory).filter((path) => facts.files.at(path) === undefined);
     if (missing.length === 0) return [];
@@ -66,9 +72,11 @@ const folders: Step<'windows'> = {
 export const windowsKubernetes: readonly Step<'windows'>[] = [
   crictl,
   crictlConfig,
-  kubernetesProgram('kubeadm'),
+  kubernetesProgram('kubeadm', { observed: { arguments: ['version', '-o', 'short'], exits: [] } }),
   kubernetesProgram('kubelet', { services: ['kubelet'] }),
   kubernetesProgram('kube-log-runner', {
+    // It has no version: it only prints its usage.
+    observed: { arguments: ['--help'], exits: [1, 2] },
     version: 'any',
     services: ['kubelet'],
     when: ({ host }) => host.windows.serviceManager === 'native',

@@ -1,5 +1,6 @@
 import { programVersion } from '../cluster/api-versions.ts';
 import { hasKubelet } from '../facts/joined.ts';
+import type { VersionedProgram } from '../facts/watched.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { bypassesProxy } from '../topology/proxy.ts';
@@ -71,8 +72,12 @@ export function restarting(
 const versionIn = (said: string): string | undefined => /\bv?(\d+\.\d+\.\d+)\b/.exec(said)?.[1];
 
 /** A program of the wanted version that runs. */
-export const program = (name: string, wanted: (target: Target<'windows'>) => Program | undefined): Step<'windows'> => ({
-  name,
+export const program = (
+  observed: VersionedProgram,
+  wanted: (target: Target<'windows'>) => Program | undefined,
+): Step<'windows'> => ({
+  name: observed.name,
+  watches: { programs: [observed] },
   diff: (target) => {
     const it = wanted(target);
     if (it === undefined) return [];
@@ -90,12 +95,22 @@ export const program = (name: string, wanted: (target: Target<'windows'>) => Pro
   },
 });
 
+/** How most programs tell their version. */
+export const TELLS_VERSION = { arguments: ['--version'], exits: [] } as const;
+
 /** A program of Kubernetes' own release. */
 export const kubernetesProgram = (
   name: string,
-  about: { readonly services?: readonly string[]; readonly version?: 'any'; readonly when?: (target: Target<'windows'>) => boolean } = {}, // prettier-ignore
-): Step<'windows'> =>
-  program(name, (target) => {
+  about: {
+    /** How it tells its version; default `--version`. */
+    readonly observed?: Pick<VersionedProgram, 'arguments' | 'exits'>;
+    readonly services?: readonly string[];
+    readonly version?: 'any';
+    readonly when?: (target: Target<'windows'>) => boolean;
+  } = {},
+): Step<'windows'> => {
+  const path = `${windowsPaths.programs}\\${name}.exe`;
+  return program({ name, path, ...(about.observed ?? TELLS_VERSION) }, (target) => {
     if (about.when?.(target) === false) return undefined;
     const { inventory, facts, fleet } = target;
     const url = `${target.host.windows.downloads.kubernetes}/${name}.exe`;
@@ -106,7 +121,8 @@ export const kubernetesProgram = (
       version: about.version === 'any' || version === 'any' ? undefined : version,
       url,
       sumUrl: `${url}.sha256`,
-      target: `${windowsPaths.programs}\\${name}.exe`,
+      target: path,
       services: about.services ?? [],
     };
   });
+};

@@ -63,7 +63,8 @@ export const observeLinux: typeof real = (ask, subject, tools, names) => {
       return { ...result, stdout: personal(subject.host, result.stdout, command.script) };
     }
     const { status, stdout } = await ask({ shell: 'sh', script: `set +e\n${checks}`, title: 'the 25 checks' });
-    if (status !== 0 || !/^install ok installed /m.test(stdout)) throw new Error(`${subject.host.name}: the checks failed`);
+    if (status !== 0 || !/^install ok installed /m.test(stdout))
+      throw new Error(`${subject.host.name}: the checks failed`);
     const answer = recorded.stdout.replaceAll(recorded.word, word);
     return {
       ...recorded,

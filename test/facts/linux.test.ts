@@ -15,7 +15,8 @@ const host = linuxHosts(inv)[0]!;
 describe('a fresh Debian 12', () => {
   const facts = factsOf(inv, host, 'debian-12-fresh');
   test('answers every probe', () => {
-    for (const name of Object.keys(linuxProbes(inv, host, watched(inv)(host)))) expect(() => facts[name as 'arch'], name).not.toThrow();
+    for (const name of Object.keys(linuxProbes(inv, host, watched(inv)(host))))
+      expect(() => facts[name as 'arch'], name).not.toThrow();
   });
   test('is what it is', () =>
     expect(facts).toMatchObject({
@@ -57,7 +58,8 @@ describe('a fresh Debian 12', () => {
 describe('a fresh Debian 13', () => {
   const facts = factsOf(inv, host, 'debian-13-fresh');
   test('answers every probe', () => {
-    for (const name of Object.keys(linuxProbes(inv, host, watched(inv)(host)))) expect(() => facts[name as 'arch'], name).not.toThrow();
+    for (const name of Object.keys(linuxProbes(inv, host, watched(inv)(host))))
+      expect(() => facts[name as 'arch'], name).not.toThrow();
   });
   test('is what it is', () =>
     expect(facts).toMatchObject({

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { ConnectError, FactError, NoAnswer } from '../../src/errors.ts';
 import { observeWindows, type AskWindows } from '../../src/facts/observe-windows.ts';
+import { watchedOn } from '../../src/phases/watched.ts';
 import { decodePayload } from '../../src/shell/powershell.ts';
-import { inventoryOf } from '../fakes/cluster.ts';
+import { cp1, inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { remoteOf } from '../fakes/windows.ts';
 import { freshMachine } from '../windows/host/machine.ts';
@@ -25,8 +26,10 @@ function hanging(...facts: readonly string[]) {
   return { ask, questions };
 }
 
+const inventory = inventoryOf({ hosts: [cp1, host] });
+const subject = { inventory, host, watched: watchedOn(inventory)(host) };
 const observe = (ask: AskWindows, names?: readonly string[]) =>
-  observeWindows(ask, inventoryOf({ hosts: [host] }), host, { nowMs: Date.now }, names);
+  observeWindows(ask, subject, { nowMs: Date.now }, names);
 
 test('a host that answers is asked once', async () => {
   const { ask, questions } = hanging();

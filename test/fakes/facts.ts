@@ -56,7 +56,9 @@ export function factsOf(
     ...Object.fromEntries(Object.entries(printed).map(([fact, stdout]) => [fact, { stdout }])),
   };
   const capturedMs = Number((answers['clockOffsetMs'] as { readonly stdout: string }).stdout.trim()) * 1000;
-  return factsFrom(host.name, linuxProbes(inventory, host, watched(inventory)(host)), answers, { middleMs: capturedMs - 3 });
+  return factsFrom(host.name, linuxProbes(inventory, host, watched(inventory)(host)), answers, {
+    middleMs: capturedMs - 3,
+  });
 }
 
 const noService: ServiceState = {
@@ -108,7 +110,10 @@ export function facts(
   const services = (found: Iterable<readonly [string, ServiceState]>) =>
     watchedMap(names.units, [...unknown, ...found]);
   const result = Object.defineProperties({}, Object.getOwnPropertyDescriptors(base));
-  Object.defineProperties(result, Object.getOwnPropertyDescriptors({ ...derived, files: files([]), services: services([]) }));
+  Object.defineProperties(
+    result,
+    Object.getOwnPropertyDescriptors({ ...derived, files: files([]), services: services([]) }),
+  );
   const named = Object.getOwnPropertyDescriptors(overrides);
   Object.defineProperties(result, named as PropertyDescriptorMap);
   // What a test names of these joins what the probes read; asking for another name throws, as it does in a run.

@@ -9,6 +9,7 @@ import { Secret, revealed } from '../../src/shell/secret.ts';
 import { loadAnswers } from '../windows/host/answers.ts';
 import { filesOf, freshMachine, type Machine } from '../windows/host/machine.ts';
 import { ScriptFailure, type ScriptContext } from '../windows/host/script.ts';
+import { watched } from './facts.ts';
 
 const answers = await loadAnswers();
 
@@ -26,7 +27,7 @@ export function factsOfMachine(
   machine: Machine,
   world: Readonly<Record<string, unknown>> = {},
 ): WindowsFacts {
-  const probes = windowsProbes(inventory, host);
+  const probes = windowsProbes(inventory, host, watched(inventory)(host));
   const said = Object.entries(probes).map(([fact, { command }]): readonly [string, Answer] => {
     const { name, params } = decodePayload(command.script);
     try {

@@ -180,7 +180,9 @@ test('an account whose .bashrc takes its time is said to be one', async () => {
     const found = async () => {
       const remote = await connect(server.host);
       const asked = { nowMs: Date.now, nonce: () => 'word', loginMs: remote.transport.loginMs };
-      const { login } = await observeLinux((command) => remote.ask(command), subject(all, server.host), asked, ['login']);
+      const { login } = await observeLinux((command) => remote.ask(command), subject(all, server.host), asked, [
+        'login',
+      ]);
       expect(login.sshdMs).toBeGreaterThan(0);
       const facts = { login } as LinuxFacts;
       const fleet = { hosts: [{ os: 'linux' as const, host: server.host, facts }], unreachable: [] };

@@ -4,7 +4,8 @@ import { STANDING_WATCHES } from '../../src/cluster/standing.ts';
 import { watchesOf, type Step, type Target } from '../../src/engine/step.ts';
 import { FactError, Refused } from '../../src/errors.ts';
 import { observedHost, type Fleet, type Kind } from '../../src/facts/fleet.ts';
-import { united, type Watches } from '../../src/facts/watched.ts';
+import { united, type Watched, type Watches } from '../../src/facts/watched.ts';
+import type { WindowsFiles } from '../../src/facts/windows/files.ts';
 import type { Host, Inventory } from '../../src/model/inventory.ts';
 import { everyPhase, watchedOn } from '../../src/phases/watched.ts';
 import { onceForEach } from '../../src/shell/once-for-each.ts';
@@ -12,23 +13,41 @@ import { Secret } from '../../src/shell/secret.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
 import { CA, clusterOf, nodeOf, podOf } from '../fakes/cluster.ts';
 import { fleet } from '../fakes/fleet.ts';
-import { hosts, inventory, linuxHost } from '../fakes/inventory.ts';
+import { hosts, inventory, linuxHost, windowsHost } from '../fakes/inventory.ts';
 
 const [cp1, w1] = hosts as [(typeof hosts)[number], (typeof hosts)[number]];
 const policy = { path: '/etc/kubernetes/pki/audit-policy.yaml', content: 'x', mode: 0o600, hosts: ['cp1'] };
 const keepalived = { kind: 'keepalived', address: '10.0.0.100', port: 8443, healthPort: 8404, routerId: 100 } as const;
 const user = { endpoints: ['https://10.0.0.41:2379'], ca: 'CA', cert: 'CERT', key: Secret.of('KEY') };
 const etcd1 = linuxHost('etcd1', { address: '10.0.0.41', role: 'etcd' });
+const win1 = windowsHost('win1');
+const { downloads } = win1.windows;
+const nssm = windowsHost('win1', {
+  windows: {
+    ...win1.windows,
+    serviceManager: 'nssm',
+    hyperv: 'on',
+    downloads: { ...downloads, nssm: 'https://files.example', network: 'https://files.example' },
+  },
+});
 const lb1 = linuxHost('lb1', { address: '10.0.0.51', role: 'load-balancer' });
 
+const base = inventory();
+const pods = { mode: 'overlay', services: false, flannelImage: 'flannel', kubeProxyImage: 'kube-proxy' } as const;
+
 const INVENTORIES: Readonly<Record<string, Inventory>> = {
-  stacked: inventory({ files: [policy as never], firewall: 'open' }),
+  stacked: inventory({ files: [policy], firewall: 'open' }),
   keepalived: inventory({ loadBalancer: keepalived, hosts: [cp1, w1, lb1] }),
   'kube-vip': inventory({ loadBalancer: { kind: 'kube-vip', address: '10.0.0.100', port: 6443, image: 'kube-vip' } }),
   'etcd of the user': inventory({ etcd: { topology: 'external', ...user } }),
   'etcd built by kbuild': inventory({
     etcd: { topology: 'built', endpoints: ['https://10.0.0.41:2379'] },
     hosts: [cp1, w1, etcd1],
+  }),
+  'Windows hosts': inventory({ hosts: [cp1, win1], network: { ...base.network, windows: pods } }),
+  'Windows hosts, network as services': inventory({
+    hosts: [cp1, nssm],
+    network: { ...base.network, windows: { ...pods, services: true } },
   }),
 };
 
@@ -70,7 +89,20 @@ function joined(given: Inventory): Fleet {
   });
 }
 
-const FACTS = { files: 'files', packages: 'packages', services: 'units', keyrings: 'keyrings' } as const;
+/** Facts that are maps by name → what of `Watches` they are read for. */
+const FACTS = {
+  files: 'files',
+  packages: 'packages',
+  services: 'units',
+  keyrings: 'keyrings',
+  features: 'features',
+  programs: 'programs',
+} as const;
+
+type Asked = Readonly<Record<string, ReadonlySet<string>>>;
+
+const namesOf = (watched: Watched, list: keyof Watched): readonly string[] =>
+  watched[list].map((one) => (typeof one === 'string' ? one : one.name));
 
 /** A map that notes which names are asked for. */
 class Noting extends Map<string, unknown> {
@@ -90,13 +122,18 @@ class Noting extends Map<string, unknown> {
 }
 
 /** The names that a step asks the facts of its own host about. A step that refuses has asked for what it needs. */
-function askedBy(step: Step<Kind>, { facts, ...about }: Target<Kind>): Readonly<Record<string, ReadonlySet<string>>> {
+function askedBy(step: Step<Kind>, { facts, ...about }: Target<Kind>): Asked {
   const asked = Object.fromEntries(Object.values(FACTS).map((list) => [list, new Set<string>()]));
   const noting = Object.defineProperties({}, Object.getOwnPropertyDescriptors(facts));
   for (const [fact, list] of Object.entries(FACTS)) {
     if (!(fact in facts)) continue;
-    const found = (facts as unknown as Readonly<Record<string, ReadonlyMap<string, unknown>>>)[fact]!;
-    Object.defineProperty(noting, fact, { value: new Noting(found, asked[list]!) });
+    const found = (facts as unknown as Readonly<Record<string, ReadonlyMap<string, unknown> | WindowsFiles>>)[fact]!;
+    const at = (path: string) => {
+      asked[list]!.add(path);
+      return (found as WindowsFiles).at(path);
+    };
+    const value = 'at' in found ? { ...found, at } : new Noting(found, asked[list]!);
+    Object.defineProperty(noting, fact, { value });
   }
   try {
     step.diff({ ...about, facts: noting } as never);
@@ -106,14 +143,20 @@ function askedBy(step: Step<Kind>, { facts, ...about }: Target<Kind>): Readonly<
   return asked;
 }
 
+/** Every step may ask whether kubeadm is there: on Windows hosts the step that installs it watches it. */
+const STANDING = ['kubeadm'];
+
 /** What of the asked names is not declared. */
-const undeclared = (asked: ReturnType<typeof askedBy>, watches: Watches): readonly string[] => {
+const undeclared = (asked: Asked, watches: Watches): readonly string[] => {
   const declared = united([watches, STANDING_WATCHES]);
   return Object.entries(asked).flatMap(([list, names]) =>
     [...names].filter(
       (name) =>
-        !declared[list as keyof Watches].includes(name) &&
-        !(list === 'files' && declared.trees.some((tree) => name.startsWith(`${tree}/`))),
+        ![...namesOf(declared, list as keyof Watches), ...STANDING].includes(name) &&
+        !(
+          list === 'files' &&
+          declared.trees.some((tree) => ['/', '\\'].some((separator) => name.startsWith(tree + separator)))
+        ),
     ),
   );
 };
@@ -133,7 +176,7 @@ const cases = onceForEach((given: Inventory): readonly Case[] =>
       its.flatMap((host) =>
         (steps as readonly Step<Kind>[]).map((step) => {
           const facts = kind === 'cluster' ? seen.cluster : observedHost(seen, host.name)!.facts;
-          return { step, target: { inventory: given, host, facts, fleet: seen } as Target<Kind> };
+          return { step, target: { inventory: given, host, facts, fleet: seen } };
         }),
       ),
     ),
@@ -152,21 +195,30 @@ describe.each(Object.entries(INVENTORIES))('with an inventory: %s', (_, given) =
       for (const check of checks) expect(() => check.test({ inventory: given, fleet: seen }), check.name).not.toThrow();
   });
 
-  test('a host is observed for what its own steps watch, and for nothing else', () => {
+  test('a host is observed for what checks and its own steps watch, and for nothing else', () => {
     for (const host of given.hosts) {
       const its = cases(given).filter(({ target }) => target.host === host);
-      const declared = united([STANDING_WATCHES, ...its.map(({ step, target }) => watchesOf(step, target))]);
-      for (const [list, names] of Object.entries(watchedOn(given)(host)))
-        expect([...names].toSorted(), `${host.name}: ${list}`).toEqual([...declared[list as keyof Watches]].toSorted());
+      const declared = united([
+        STANDING_WATCHES,
+        ...checks.map(({ watches = {} }) => watches),
+        ...its.map(({ step, target }) => watchesOf(step, target)),
+      ]);
+      const watched = watchedOn(given)(host);
+      for (const list of Object.keys(watched) as (keyof Watched)[])
+        expect(namesOf(declared, list), `${host.name}: ${list}`).toEqual(
+          expect.arrayContaining([...namesOf(watched, list)]),
+        );
     }
   });
 });
 
-test('every name that is watched is asked for by a step', () => {
+test('every name that a step watches is asked for', () => {
   const all = Object.values(INVENTORIES);
+  const ofChecks = united(checks.map(({ watches = {} }) => watches));
   for (const list of Object.values(FACTS)) {
     const names = new Set(all.flatMap((given) => cases(given).flatMap((one) => [...asked(one)[list]!])));
-    const watched = all.flatMap((given) => given.hosts.flatMap((host) => watchedOn(given)(host)[list]));
+    for (const name of namesOf(ofChecks, list)) names.add(name);
+    const watched = all.flatMap((given) => given.hosts.flatMap((host) => namesOf(watchedOn(given)(host), list)));
     expect(new Set(watched.filter((name) => !names.has(name)))).toEqual(new Set());
   }
 });

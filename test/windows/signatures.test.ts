@@ -53,7 +53,7 @@ describe('facts show', () => {
     services: new Map(['containerd', 'kubelet'].map((name) => [name, { name, state: 'Running' }])),
     hns: { networks: [{ name: 'flannel.4096' }], endpoints: [] },
     network: { addresses: [{ address: host.internalAddress }] },
-    files: windowsFiles([]),
+    files: windowsFiles([], ['C:\\sourcevip']),
   };
   const seen = (facts: object): readonly string[] => {
     const fleet = { hosts: [], unreachable: [], cluster: { state: 'absent' } } as const;
@@ -88,7 +88,7 @@ describe('facts show', () => {
   });
 
   test('a source address of an earlier cluster, before the join', () => {
-    const files = windowsFiles([{ kind: 'folder', path: 'C:\\sourcevip', entries: 1, modifiedMs: 0 }]);
+    const files = windowsFiles([{ kind: 'folder', path: 'C:\\sourcevip', entries: 1, modifiedMs: 0 }], []);
     expect(seen({ files, kubernetesTraces: new Set() })).toEqual([
       'stale-source-vip: C:\\sourcevip of an earlier cluster',
     ]);

@@ -7,6 +7,7 @@ import type { Phase } from '../../src/engine/step.ts';
 import { watch, type Watch } from '../../src/engine/watch.ts';
 import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Observed } from '../../src/facts/fleet.ts';
+import { watchedOn } from '../../src/phases/watched.ts';
 import { observeWindows } from '../../src/facts/observe-windows.ts';
 import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
 import type { On } from '../../src/remote/remote.ts';
@@ -126,9 +127,10 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
     remotes.push(remote);
     return remote;
   };
+  const subject = { inventory, host, watched: watchedOn(inventory)(host) };
   const look = async (remote: WindowsRemote): Promise<Watch> => {
     const facts = (names?: readonly string[]) =>
-      observeWindows((command) => remote.ask(command), inventory, host, { nowMs: Date.now }, names);
+      observeWindows((command) => remote.ask(command), subject, { nowMs: Date.now }, names);
     const hosts: readonly Observed[] = [
       { os: 'linux', host: cp1, facts: joinedControlPlane({ caFingerprint: CA }) },
       { os: 'windows', host, facts: await facts() },

@@ -1,3 +1,4 @@
+import { windowsPaths } from '../../paths.ts';
 import { eachWindowsHost } from '../each-host.ts';
 
 /** Groups that everybody is in, as SDDL abbreviates them (Microsoft, "SID strings"). */
@@ -21,6 +22,7 @@ export const windowsSecrets = eachWindowsHost(
     title: 'Secrets on a Windows host can only be read by those who may',
     why: 'Windows has no tmpfs: Secrets of pods lie on the disk in clear, below `C:\\var\\lib\\kubelet`. Encrypt the drive with BitLocker, and let nobody but administrators and SYSTEM into the folder.',
     severities: ['warning'],
+    watches: { access: [windowsPaths.kubelet, windowsPaths.kubernetes] },
   },
   ({ facts }) => [
     ...(facts.volume.bitLocker === 'on'

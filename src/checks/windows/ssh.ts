@@ -7,6 +7,7 @@ export const windowsSsh = eachWindowsHost(
     title: 'the SSH server comes back after a restart',
     why: "A feature restarts the host. If `sshd` does not start by itself then, or the firewall lets nobody in on the profile of the network (Server 2025's own rule leaves out Public), kbuild has lost the host.",
     severities: ['warning', 'error'],
+    watches: { units: ['sshd'], firewallRules: ['OpenSSH-Server-In-TCP'] },
   },
   ({ facts }) => {
     const found: HostFinding[] = [];

@@ -40,7 +40,8 @@ export function observerOf(
   const windows = async (host: WindowsHost, names?: readonly string[]): Promise<Observed> => {
     const remote = remotes.get(host.name)!;
     if (!isWindowsRemote(remote)) throw new TypeError(`${host.name} is a Linux host`);
-    const facts = await observeWindows((...asked) => remote.ask(...asked), inventory, host, tools, names);
+    const subject = { inventory, host, watched: watched(host) };
+    const facts = await observeWindows((...asked) => remote.ask(...asked), subject, tools, names);
     return { os: 'windows', host, facts };
   };
   const linux = async (host: LinuxHost, names?: readonly string[]): Promise<Observed> => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { powershell } from '../../templates.ts';
+import { WatchedMap } from '../watched.ts';
 import { windowsProbe } from './windows-probe.ts';
 
 const text = z.string();
@@ -18,9 +19,18 @@ export interface WindowsFiles {
   readonly all: readonly WindowsFile[];
 }
 
-/** Files by what was found. */
-export function windowsFiles(found: readonly WindowsFile[]): WindowsFiles {
-  const byPath = new Map(found.map((one) => [one.path.toLowerCase(), one]));
+/** Files by what was found of these paths and trees. Asking for another path throws a plain `Error` (a bug). */
+export function windowsFiles(
+  found: readonly WindowsFile[],
+  paths: readonly string[],
+  trees: readonly string[] = [],
+): WindowsFiles {
+  const known = new Set(paths.map((path) => path.toLowerCase()));
+  const roots = trees.map((tree) => `${tree}\\`.toLowerCase());
+  const byPath = new WatchedMap(
+    found.map((one) => [one.path.toLowerCase(), one]),
+    (path) => known.has(path) || roots.some((root) => path.startsWith(root)),
+  );
   return { at: (path) => byPath.get(path.toLowerCase()), all: [...byPath.values()] };
 }
 
@@ -29,7 +39,7 @@ export const files = (paths: readonly string[], trees: readonly string[]) =>
   windowsProbe(
     powershell('windows/probe-files.ps1', { Paths: paths, Trees: trees }),
     z.object({ files: z.array(FILE) }),
-    (said): WindowsFiles => windowsFiles(said.files),
+    (said): WindowsFiles => windowsFiles(said.files, paths, trees),
   );
 
 /** Which of the paths exist, as they were asked for. */

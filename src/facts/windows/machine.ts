@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { powershell } from '../../templates.ts';
+import { watchedMap } from '../watched.ts';
 import { windowsProbe } from './windows-probe.ts';
 
 const text = z.string();
@@ -70,5 +71,10 @@ export const features = (names: readonly string[]) =>
     powershell('windows/probe-features.ps1', { Names: names }),
     z.object({ available: z.boolean(), features: z.array(z.object({ name: text, state: text })) }),
     (said): ReadonlyMap<string, string> | 'none' =>
-      said.available ? new Map(said.features.map(({ name, state }) => [name, state])) : 'none',
+      said.available
+        ? watchedMap(
+            names,
+            said.features.map(({ name, state }) => [name, state]),
+          )
+        : 'none',
   );

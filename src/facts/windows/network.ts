@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { windowsPaths } from '../../paths.ts';
 import { powershell } from '../../templates.ts';
 import { textOf } from './files.ts';
+import { watchedMap } from '../watched.ts';
 import { windowsProbe } from './windows-probe.ts';
 
 const text = z.string();
@@ -46,7 +47,10 @@ export const firewall = (names: readonly string[]) =>
     z.object({ profiles: z.array(text), rules: z.array(RULE) }),
     (said): { readonly profiles: readonly string[]; readonly rules: ReadonlyMap<string, FirewallRule> } => ({
       profiles: said.profiles,
-      rules: new Map(said.rules.map((rule) => [rule.name, rule])),
+      rules: watchedMap(
+        names,
+        said.rules.map((rule) => [rule.name, rule]),
+      ),
     }),
   );
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { powershell } from '../../templates.ts';
+import { watchedMap, type VersionedProgram } from '../watched.ts';
 import { windowsProbe } from './windows-probe.ts';
 
 const text = z.string();
@@ -30,21 +31,16 @@ export const services = (names: readonly string[]) =>
   windowsProbe(
     powershell('windows/probe-services.ps1', { Names: names }),
     z.object({ services: z.array(SERVICE) }),
-    (said): ReadonlyMap<string, WindowsService> => new Map(said.services.map((one) => [one.name, one])),
+    (said): ReadonlyMap<string, WindowsService> =>
+      watchedMap(
+        names,
+        said.services.map((one) => [one.name, one]),
+      ),
   );
 
 /** What a program is on the host: missing in the facts when it is not there. */
 export type ProgramState =
   { readonly state: 'works'; readonly said: string } | { readonly state: 'broken'; readonly said: string };
-
-/** A program that tells its version. */
-export interface VersionedProgram {
-  readonly name: string;
-  readonly path: string;
-  readonly arguments: readonly string[];
-  /** Statuses beside 0 with which it may end. */
-  readonly exits: readonly number[];
-}
 
 /** What those of the programs that are there say when they are asked for their version. */
 export const programs = (all: readonly VersionedProgram[]) =>
@@ -54,7 +50,10 @@ export const programs = (all: readonly VersionedProgram[]) =>
     }),
     z.object({ programs: z.array(z.object({ name: text, state: z.enum(['works', 'broken']), said: text })) }),
     (said): ReadonlyMap<string, ProgramState> =>
-      new Map(said.programs.map(({ name, ...state }): [string, ProgramState] => [name, state])),
+      watchedMap(
+        all.map(({ name }) => name),
+        said.programs.map(({ name, ...state }): [string, ProgramState] => [name, state]),
+      ),
   );
 
 /** The task of a job that runs; `none`. */

@@ -18,6 +18,7 @@ function managementNetwork({ internalAddress }: WindowsHost, { network }: Window
 /** flannel's CNI configuration of the host: the inventory's, with what only the host knows, its own network. Calico writes its own. */
 export const windowsCniFile: Step<'windows'> = {
   name: 'cni-config',
+  watches: { files: [windowsPaths.cniConfigFile] },
   diff: (target) => {
     const { inventory, host, facts } = target;
     if (inventory.network.windows === undefined || inventory.network.windows.mode === 'calico') return [];

@@ -1,5 +1,5 @@
 import { flannelNetConf } from '../../configuration/flannel-net-conf.ts';
-import type { Step, Target } from '../../engine/step.ts';
+import type { Step, Target, Unobserved } from '../../engine/step.ts';
 import { windowsPaths } from '../../paths.ts';
 import type { On } from '../../remote/remote.ts';
 import { windowsFileChanges } from '../../resources/windows-file.ts';
@@ -10,11 +10,13 @@ import { NSSM, nssmParameters } from '../nssm.ts';
 import { hnsNetwork } from './hns-network.ts';
 
 /** True where flanneld and kube-proxy of Windows hosts are services, and no pods. */
-export const isService = ({ inventory }: Target<'windows'>): boolean => inventory.network.windows?.services === true;
+export const isService = ({ inventory }: Unobserved<'windows'>): boolean =>
+  inventory.network.windows?.services === true;
 
 /** flannel's configuration, which pods find in a ConfigMap. */
 export const flannelConfig: Step<'windows'> = {
   name: 'flannel-config',
+  watches: (about) => (isService(about) ? { files: [windowsPaths.netConf] } : {}),
   diff: (target) =>
     isService(target)
       ? windowsFileChanges(target, { path: windowsPaths.netConf, content: flannelNetConf(target.inventory) })
@@ -24,6 +26,7 @@ export const flannelConfig: Step<'windows'> = {
 /** flanneld runs as a service; it acts as the node that it is on. */
 export const flanneldService: Step<'windows'> = {
   name: 'flanneld-service',
+  watches: (about) => (isService(about) ? { units: ['flanneld'], files: [windowsPaths.netConf] } : {}),
   settleMs: 60_000,
   diff: (target) => {
     if (!isService(target)) return [];
@@ -75,6 +78,7 @@ async function awaitNetwork({ inventory, host }: Target<'windows'>, on: On): Pro
 /** flanneld has its network, after a second start if it must: making it drops the host's connection for seconds. */
 export const flannelNetwork: Step<'windows'> = {
   name: 'flannel-network',
+  watches: (about) => (isService(about) ? { files: [windowsPaths.subnetEnv] } : {}),
   settleMs: 10_000,
   diff: (target) => {
     if (!isService(target)) return [];

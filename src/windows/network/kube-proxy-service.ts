@@ -40,11 +40,12 @@ export const sourceVip: Step<'windows'> = {
 };
 
 /**
- * kube-proxy runs as a service. Its node's name is always said: without it kube-proxy takes the endpoints of its own host
- * for somebody else's, and deletes them. Rules of an earlier start it removes itself.
+ * kube-proxy runs as a service. It always gets its node's name: without it, it takes the endpoints of its own host for those
+ * of another host, and deletes them. It removes the rules of an earlier start itself.
  */
 export const kubeProxyService: Step<'windows'> = {
   name: 'kube-proxy-service',
+  watches: (about) => (isService(about) ? { units: ['kube-proxy'] } : {}),
   settleMs: 60_000,
   diff: (target) => {
     if (!isService(target)) return [];

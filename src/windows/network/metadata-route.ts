@@ -26,6 +26,7 @@ export const metadataRoute: Step<'windows'> = {
 /** The route that kbuild added is gone; one that was there before stays. */
 export const noMetadataRoute: Step<'windows'> = {
   name: 'no-metadata-route',
+  watches: { files: [Note] },
   diff: ({ host, facts }) =>
     facts.files.at(Note) === undefined
       ? []

@@ -5,6 +5,9 @@ import { install, restarting } from '../programs.ts';
 /** flanneld and the CNI plugins of a host where they are no pods: files with the checksums of the inventory. */
 export const windowsNetworkPrograms: Step<'windows'> = {
   name: 'network-programs',
+  watches: ({ inventory: { network } }) => ({
+    files: network.windows?.services === true ? networkPrograms(network.flannel.backend).map(({ path }) => path) : [],
+  }),
   diff: (target) => {
     const { inventory, host, facts } = target;
     if (inventory.network.windows?.services !== true) return [];
