@@ -20,14 +20,14 @@ export function etcdPhases(inventory: Inventory, before: BeforeMembership, keep:
   return [
     {
       name: 'etcd-undo',
-      title: 'Undo half-finished members of etcd',
+      title: 'Undo half-finished etcd members',
       ...each,
       steps: undoHalfFinishedEtcd(before, keep),
       overlaps: true,
     },
     {
       name: 'etcd-kubelets',
-      title: 'Start the keepers of etcd',
+      title: 'Start the kubelets of etcd hosts',
       kind: 'linux',
       hosts,
       steps: etcdKubelet,
@@ -35,12 +35,12 @@ export function etcdPhases(inventory: Inventory, before: BeforeMembership, keep:
     },
     {
       name: 'etcd-certificates',
-      title: 'Make the certificates of etcd',
+      title: 'Create etcd certificates',
       ...each,
       steps: [etcdAuthority, etcdCertificates],
       overlaps: true,
     },
-    { name: 'etcd-start', title: 'Start etcd', kind: 'linux', hosts, steps: etcdFounded, overlaps: true },
-    { name: 'etcd-members', title: 'See etcd serve', ...each, steps: etcdMembers(before) },
+    { name: 'etcd-start', title: 'Install etcd', kind: 'linux', hosts, steps: etcdFounded, overlaps: true },
+    { name: 'etcd-members', title: 'Join etcd members', ...each, steps: etcdMembers(before) },
   ];
 }

@@ -50,7 +50,7 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
   const phases: readonly Phase[] = [
     {
       name: 'forget',
-      title: 'Forget hosts that are gone',
+      title: 'Remove hosts that are gone',
       kind: 'cluster',
       hosts: gone.length === 0 ? [] : controlPlanes(inventory).filter(({ name }) => !names.has(name)),
       steps: gone.flatMap((one) => forgotten(one, before)),
@@ -64,7 +64,12 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
       steps: [jobEnded, drained(drain), windowsKubeadmReset, ...windowsClean, nodeDeleted],
       concurrency: 1,
     },
-    { name: 'backends', title: 'Send nobody to hosts that leave', ...balancing, steps: haproxy.map(afterwards) },
+    {
+      name: 'backends',
+      title: 'Remove leaving hosts from load balancers',
+      ...balancing,
+      steps: haproxy.map(afterwards),
+    },
     { name: 'remove', title: 'Remove hosts', kind: 'linux', hosts: linux, steps, concurrency: 1 },
     { name: 'load-balancer', title: 'Configure load balancers', ...balancing, steps: keepalived.map(afterwards) },
   ];

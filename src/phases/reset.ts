@@ -37,7 +37,7 @@ export function reset(inventory: Inventory, { hosts, except = new Set() }: Reset
     },
     { name: 'reset-workers', title: 'Clean workers', ...linux, hosts: others, steps },
     { name: 'reset-control-planes', title: 'Clean control planes', ...linux, hosts: controls, steps, concurrency: 1 },
-    { name: 'reset-etcd', title: 'Clean hosts of etcd', ...linux, hosts: members, steps },
+    { name: 'reset-etcd', title: 'Clean etcd hosts', ...linux, hosts: members, steps },
   ];
   return phases.filter((phase) => phase.hosts.length > 0);
 }

@@ -16,7 +16,7 @@ export const restoreHosts = ({ controls, members }: Pick<Restore, 'controls' | '
 export function restorePhases(restore: Restore): readonly Phase[] {
   const all = { kind: 'linux', hosts: restoreHosts(restore) } as const;
   return [
-    { name: 'restore-prepare', title: "Make etcd's data from the snapshot", ...all, steps: [prepared(restore)] },
+    { name: 'restore-prepare', title: 'Prepare etcd data from the snapshot', ...all, steps: [prepared(restore)] },
     { name: 'restore-stop', title: 'Stop the control plane', ...all, steps: [stopped(restore)] },
     {
       name: 'restore-swap',
@@ -26,7 +26,7 @@ export function restorePhases(restore: Restore): readonly Phase[] {
       steps: [swapped(restore)],
     },
     { name: 'restore-start', title: 'Start the API servers', ...all, steps: [started(restore)] },
-    { name: 'restore-serves', title: 'See the restored data served', ...all, steps: [serving(restore)] },
+    { name: 'restore-serves', title: 'Verify the restored data', ...all, steps: [serving(restore)] },
     { name: 'restore-end', title: 'End the restore', ...all, steps: [served(restore)] },
     { name: 'restore-forget', title: 'Remove the notes of the restore', ...all, steps: [forgotten(restore)] },
   ];

@@ -93,7 +93,7 @@ export function up(
     ...etcdPhases(inventory, before, keep),
     {
       name: 'reach-etcd',
-      title: 'Reach the external etcd',
+      title: 'Connect to the external etcd',
       ...linux,
       hosts: stacked ? [] : founders,
       // What is undone takes the certificates with it.
@@ -104,7 +104,7 @@ export function up(
     },
     {
       name: 'init',
-      title: 'Found the cluster',
+      title: 'Initialize the cluster',
       ...linux,
       hosts: founders,
       steps: [
@@ -119,7 +119,7 @@ export function up(
       // An external etcd answers every control plane before kubeadm runs on any.
       ...(stacked ? { overlaps: true } : {}),
     },
-    // Before anybody joins: it tells kubeadm what joins shall find.
+    // Before any host joins: kubeadm reads these settings during a join.
     {
       name: 'settings',
       title: 'Configure kubeadm',
@@ -129,7 +129,7 @@ export function up(
     },
     {
       name: 'network',
-      title: 'Connect pods',
+      title: 'Install the pod network',
       ...cluster,
       steps: [flannel, calicoOperator, calico, windowsNetwork, runtimeClasses],
     },
@@ -153,7 +153,7 @@ export function up(
     ...windows.join,
     {
       name: 'etcd-endpoints',
-      title: 'Lead API servers to etcd',
+      title: 'Update etcd endpoints of API servers',
       ...linux,
       hosts: stacked ? [] : founders,
       steps: [etcdEndpoints],
@@ -161,7 +161,7 @@ export function up(
     },
     {
       name: 'control-plane-files',
-      title: 'Restart control planes whose files changed',
+      title: 'Restart control planes with changed files',
       ...linux,
       hosts: inventory.files.length === 0 ? [] : founders,
       steps: [controlPlaneFiles],
@@ -181,7 +181,7 @@ export function up(
       name: 'objects',
       title: 'Apply manifests',
       ...cluster,
-      // Nobody joins any more, neither by this run nor by one that it followed.
+      // No host is joining any more, neither by this run nor by a run that this one waited for.
       steps: [noLeftoverTokens, userManifests, unwantedObjects],
     },
     {

@@ -40,7 +40,12 @@ export function windowsPhases(
         ...windows,
         steps: [jobEnded, features, restarted, environment, firewall],
       },
-      { name: 'windows-runtime', title: 'Install the runtime of Windows', ...windows, steps: windowsContainerd },
+      {
+        name: 'windows-runtime',
+        title: 'Install the container runtime on Windows',
+        ...windows,
+        steps: windowsContainerd,
+      },
       { name: 'windows-packages', title: 'Install Kubernetes on Windows', ...windows, steps: windowsKubernetes },
     ],
     join: [

@@ -9,7 +9,11 @@ import { terminalReporter } from '../../src/report/terminal.ts';
 
 const WORKERS = Array.from({ length: 200 }, (_, i) => `w${String(i + 1)}`);
 const phase = (name: string, title: string): Phase => ({ kind: 'cluster', name, title, hosts: [], steps: [] });
-const PHASES = [phase('init', 'Found the cluster'), phase('join', 'Join workers'), phase('verify', 'Verify nodes')];
+const PHASES = [
+  phase('init', 'Initialize the cluster'),
+  phase('join', 'Join workers'),
+  phase('verify', 'Verify nodes'),
+];
 
 const findings = WORKERS.map((host): CheckedFinding => ({
   check: 'time-sync',
@@ -41,7 +45,7 @@ const report = (event: Event): void => {
 const pause = () => new Promise((resolve) => setTimeout(resolve, 300));
 const at = (host: string) => ({ phase: 'join', host, step: 'kubeadm-join' });
 
-report({ kind: 'phase-started', phase: 'init', title: 'Found the cluster', hosts: ['cp1'] });
+report({ kind: 'phase-started', phase: 'init', title: 'Initialize the cluster', hosts: ['cp1'] });
 report({ kind: 'host-started', phase: 'init', host: 'cp1' });
 report({ kind: 'host-done', phase: 'init', host: 'cp1', changes: 1, durationMs: 1 });
 report({ kind: 'phase-done', phase: 'init', changes: 1, durationMs: 1 });

@@ -59,7 +59,7 @@ describe('a fleet of 200 hosts with a finding on each, on 30 lines', () => {
     const { screen } = await drawnBy(FLEET, { columns: 100, rows: 30 }, { NO_COLOR: '1' }, 'middle');
     expect(screen.slice(0, head.length)).toEqual(head);
     const [init, join, ...rest] = screen.slice(head.length);
-    expect(init).toBe('✔ Found the cluster');
+    expect(init).toBe('✔ Initialize the cluster');
     expect(join).toMatch(/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏❯] Join workers: 137 of 200 hosts, 1 failed$/);
     expect(rest.slice(0, -1)).toEqual([
       ...[138, 139, 140, 141, 142].map(
@@ -73,7 +73,7 @@ describe('a fleet of 200 hosts with a finding on each, on 30 lines', () => {
   test('at the end: one line a phase, and what failed and what did not begin show it', async () => {
     const { screen } = await drawnBy(FLEET, { columns: 100, rows: 30 }, { NO_COLOR: '1' });
     expect(screen.slice(head.length)).toEqual([
-      '✔ Found the cluster',
+      '✔ Initialize the cluster',
       '✖ Join workers: 200 hosts, 1 failed',
       '↓ Verify nodes: not begun',
     ]);

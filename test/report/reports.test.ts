@@ -17,7 +17,7 @@ const EVENTS: readonly Event[] = [
   { kind: 'unreachable', host: 'w1', message: 'w1: no answer' },
   { kind: 'observed', hosts: 1, durationMs: 400 },
   { kind: 'locked', hosts: 1 },
-  { kind: 'phase-started', phase: 'init', title: 'Found the cluster', hosts: ['cp1'] },
+  { kind: 'phase-started', phase: 'init', title: 'Initialize the cluster', hosts: ['cp1'] },
   { kind: 'host-started', phase: 'init', host: 'cp1' },
   { kind: 'changing', ...place, summary: 'found the cluster' },
   { kind: 'changed', ...place, summary: 'found the cluster', durationMs: 9200 },
@@ -48,7 +48,7 @@ test('lines: one an event that people care about, with the time of day', () => {
     "16:50:45 connecting to 2 hosts
     16:50:45 observed 1 host in 0.4 s; no answer from w1
     16:50:45 locked 1 host
-    16:50:45 == Found the cluster (cp1)
+    16:50:45 == Initialize the cluster (cp1)
     16:50:45 cp1: found the cluster …
     16:50:45 cp1: found the cluster: done in 9.2 s
     16:50:45 cp1: not in the plan: restart containerd
