@@ -98,20 +98,9 @@ export const windowsPaths = {
 
   cniBin: 'C:\\opt\\cni\\bin',
   cniConfig: 'C:\\etc\\cni\\net.d',
-  cniConfigFile: 'C:\\etc\\cni\\net.d\\10-flannel.conf',
   cniState: 'C:\\var\\lib\\cni',
   kubeProxyState: 'C:\\var\\lib\\kube-proxy',
   kubeProxyLog: 'C:\\var\\log\\kube-proxy',
-  flannelConfig: 'C:\\etc\\kube-flannel',
-  netConf: 'C:\\etc\\kube-flannel\\net-conf.json',
-  flanneldLog: 'C:\\var\\log\\flanneld',
-  flannelRun: 'C:\\run\\flannel',
-  subnetEnv: 'C:\\run\\flannel\\subnet.env',
-  /** Of Calico: what it knows about the node and its pods, its sockets, its logs, and its node's name. */
-  calicoState: 'C:\\var\\lib\\calico',
-  calicoRun: 'C:\\var\\run\\calico',
-  calicoLog: 'C:\\var\\log\\calico',
-  calicoWindows: 'C:\\CalicoWindows',
   sourceVip: 'C:\\sourcevip',
   sourceVipFile: 'C:\\sourcevip\\sourceVip.json',
 } as const;

@@ -10,6 +10,7 @@ const src = join(root, 'src');
 const LAYERS: readonly (readonly string[])[] = [
   ['each-limit.ts', 'errors.ts', 'paths.ts', 'versions.ts', 'shell'],
   ['model', 'templates.ts'],
+  ['components'],
   ['topology'],
   ['inventory'],
   ['transport'],
@@ -165,6 +166,41 @@ describe('the house', () => {
       );
     });
     expect(bare).toEqual([]);
+  });
+});
+
+/** Components that are values: nothing else asks which of them it is. */
+const COMPONENTS: readonly {
+  readonly kind: string;
+  readonly names: RegExp;
+  /** Lists, the schema, and the settings of each. */
+  readonly lists: RegExp;
+}[] = [
+  {
+    kind: 'network plugins',
+    names: /flannel|calico|cilium|tigera/i,
+    lists:
+      /(?:^|\/)network(?:-plugins)?\/index\.ts$|^model\/network-plugins\.ts$|^inventory\/(?:schema|network-plugins)\/|^windows\/signatures\.ts$/,
+  },
+];
+
+describe('components', () => {
+  test.each(COMPONENTS)('names of $kind stand in their own files, the lists and the schema', ({ names, lists }) => {
+    const wrong = files.filter(
+      (file) => !names.test(file) && !lists.test(file) && names.test(readFileSync(join(src, file), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('a network plugin costs its own file, the type of its settings, the schema and two lists', () => {
+    const named = files.filter((file) => /cilium/i.test(readFileSync(join(src, file), 'utf8')));
+    expect(named.toSorted()).toEqual([
+      'components/network-plugins/cilium.ts',
+      'components/network-plugins/index.ts',
+      'inventory/network-plugins/index.ts',
+      'inventory/schema/software.ts',
+      'model/network-plugins.ts',
+    ]);
   });
 });
 

@@ -1,7 +1,9 @@
+import { isPluginInterface } from '../components/network-plugins/index.ts';
 import { livingThere } from '../cluster/living-there.ts';
 import { eachHost } from './each-host.ts';
 
-const LINKS = /^(?:cni0|flannel[.]|cali|cilium_|kube-ipvs0|kube-bridge|vxlan[.]calico|weave)/;
+/** Interfaces of kube-proxy, and of network plugins that kbuild does not know. */
+const LINKS = /^(?:kube-ipvs0|kube-bridge|weave)/;
 
 /** No rules of a former cluster catch packets. */
 export const leftovers = eachHost(
@@ -13,7 +15,7 @@ export const leftovers = eachHost(
   },
   ({ host, facts }) => {
     if (facts.kubernetesTraces.size > 0) return [];
-    const links = facts.interfaces.flatMap(({ name }) => (LINKS.test(name) ? [name] : []));
+    const links = facts.interfaces.flatMap(({ name }) => (LINKS.test(name) || isPluginInterface(name) ? [name] : []));
     const found = [...facts.kubeChains, ...links, ...facts.leftovers];
     if (found.length === 0) return [];
     const alive = livingThere({ os: 'linux', host, facts });

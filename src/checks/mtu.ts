@@ -1,10 +1,8 @@
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import { FactError } from '../errors.ts';
 import { observedLinux } from '../facts/fleet.ts';
 import type { Check, Finding } from './check.ts';
 import { unknown } from './run-checks.ts';
-
-/** Bytes that VXLAN takes of every packet. */
-const VXLAN_HEADER = 50;
 
 /** IPv6 needs it (RFC 8200), and little works below. */
 const MINIMUM = 1280;
@@ -16,7 +14,7 @@ export const mtu: Check = {
   why: 'The overlay takes its own MTU from the interface of its host. Where hosts differ, large packets from one to the other vanish: small requests work, downloads hang.',
   severities: ['error', 'warning'],
   test: ({ inventory, fleet }) => {
-    const header = inventory.network.plugin === 'none' ? 0 : VXLAN_HEADER;
+    const header = networkPlugin(inventory).overheadBytes(inventory);
     const found: { host: string; name: string; mtu: number }[] = [];
     const findings: Finding[] = [];
     for (const { host, facts } of observedLinux(fleet)) {

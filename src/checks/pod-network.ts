@@ -1,25 +1,19 @@
-import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
-import { listeningPorts } from '../topology/ports.ts';
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 import type { PodBlocked } from '../surveys/pod-network.ts';
 import type { Check, Finding } from './check.ts';
 
 const hostNamed = ({ hosts }: Inventory, node: string): Host | undefined => hosts.find(({ name }) => name === node);
 
-/** What carries packets between the pods of two nodes, and where to look when it does not. */
+/** What must let packets of pods pass between nodes, and where to read more. */
 function carrier(inventory: Inventory, from: string, to: readonly string[]): string {
-  const host = hostNamed(inventory, from);
-  const { plugin } = inventory.network;
-  const overlay =
-    host === undefined
-      ? undefined
-      : listeningPorts(inventory, host).find(({ program, protocol }) => program === plugin && protocol === 'udp');
+  const plugin = networkPlugin(inventory);
   const between = `between ${from} and ${to.join(', ')}`;
-  if (overlay !== undefined && plugin !== 'none')
-    return `open udp port ${String(overlay.port)} (${plugin}) ${between}, in the firewalls of the hosts and on the way, and let the hosts forward packets; ${NETWORK_PLUGINS[plugin].logs} says more`;
-  return plugin === 'flannel'
-    ? `no router may stand ${between}, and the hosts must forward packets; ${NETWORK_PLUGINS.flannel.logs} says more`
-    : `look at the network plugin's pods and at what it needs ${between}`;
+  if (plugin.agent === undefined) return `look at the network plugin's pods and at what it needs ${between}`;
+  const port = plugin.vxlanPort(inventory);
+  return port === undefined
+    ? `no router may stand ${between}, and the hosts must forward packets; ${plugin.agent.logs} says more`
+    : `open udp port ${String(port)} (${plugin.name}) ${between}, in the firewalls of the hosts and on the way, and let the hosts forward packets; ${plugin.agent.logs} says more`;
 }
 
 const remedies: Readonly<

@@ -1,10 +1,11 @@
 import ipaddr from 'ipaddr.js';
+import { isPluginInterface } from '../components/network-plugins/index.ts';
 import { overlap } from '../topology/subnets.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { eachHost } from './each-host.ts';
 
-/** Of a former node; `leftovers` tells of them. */
-const OWN = /^(?:cni0|flannel[.]\d+|vxlan[.]calico|cali[0-9a-f]+|kube-ipvs0)$/;
+/** True for an interface that a former node left: the check `leftovers` names it. */
+const isLeftover = (device: string): boolean => device === 'kube-ipvs0' || isPluginInterface(device);
 
 /** Networks of pods and Services mean nothing else to the host. */
 export const routeOverlap = eachHost(
@@ -21,7 +22,7 @@ export const routeOverlap = eachHost(
     return Object.entries({ podSubnet, serviceSubnet }).flatMap(([setting, cidr]) =>
       foreign.flatMap(({ destination, device }) => {
         const network = destination.includes('/') ? destination : `${destination}/32`;
-        if (!ipaddr.isValidCIDR(network) || OWN.test(device)) return [];
+        if (!ipaddr.isValidCIDR(network) || isLeftover(device)) return [];
         // A route for the Services alone is what a host without a default route needs.
         if (destination === serviceSubnet || !overlap(cidr, network)) return [];
         return [

@@ -1,9 +1,10 @@
+import { isPluginInterface } from '../components/network-plugins/index.ts';
+
 /**
  * Interfaces of software (bridges, tunnels, pods): their addresses are the same on many hosts, and mean nothing outside of
  * the host. A VXLAN that is not a network plugin's may connect hosts, and counts.
  */
-const VIRTUAL =
-  /^(?:lo|docker|br-|veth|virbr|lxc|lxdbr|podman|cni|flannel|cali|cilium_|vxlan(?:-v6)?[.]calico|tun|tap|kube-|dummy|nodelocaldns)/;
+const VIRTUAL = /^(?:lo|docker|br-|veth|virbr|lxc|lxdbr|podman|cni|tun|tap|kube-|dummy|nodelocaldns)/;
 
 /** True for the name of an interface that no other host reaches. */
-export const isVirtualInterface = (name: string): boolean => VIRTUAL.test(name);
+export const isVirtualInterface = (name: string): boolean => VIRTUAL.test(name) || isPluginInterface(name);

@@ -1,21 +1,21 @@
-import { usesVxlan } from '../topology/ports.ts';
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import { eachHost } from './each-host.ts';
 
-/** flannel can make its tunnels. */
+/** The network plugin can create its tunnels. */
 export const vxlan = eachHost(
   {
     name: 'vxlan',
     title: 'the kernel has VXLAN where the network plugin uses it',
-    why: 'flannel and Calico connect hosts by VXLAN. Cloud images with a reduced kernel may lack it: install the full kernel (Ubuntu on a Raspberry Pi: `linux-modules-extra-raspi`), or reboot after a kernel update.',
+    why: 'Most network plugins connect hosts by VXLAN. Cloud images with a reduced kernel may lack it: install the full kernel (Ubuntu on a Raspberry Pi: `linux-modules-extra-raspi`), or reboot after a kernel update.',
     severities: ['error'],
   },
   ({ inventory, facts }) =>
-    !usesVxlan(inventory) || facts.vxlan !== 'missing'
+    networkPlugin(inventory).vxlanPort(inventory) === undefined || facts.vxlan !== 'missing'
       ? []
       : [
           {
             severity: 'error',
-            message: `the kernel ${facts.kernel} has no VXLAN, by which ${inventory.network.plugin} connects hosts`,
+            message: `the kernel ${facts.kernel} has no VXLAN, by which ${networkPlugin(inventory).name} connects hosts`,
             remedy: 'install the modules of the running kernel, or reboot if the kernel was updated',
           },
         ],

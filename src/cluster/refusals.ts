@@ -5,14 +5,13 @@ import { endpointHost } from '../topology/api-server.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../topology/select.ts';
 import { anotherSigner } from './authority-refusals.ts';
-import { calicoRefusals } from './calico-network.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
 import { changeRefusals, roleRefusal } from './change-refusals.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from '../configuration/immutable.ts';
+import { networkRefusals } from './network-plugins/index.ts';
 import { pluginChange } from './plugin-change.ts';
 import { returnedHosts } from './returned.ts';
-import { windowsNetworkRefusals } from './windows-network.ts';
 import { standing } from './standing.ts';
 
 /**
@@ -29,8 +28,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
     ...anotherSigner(inventory, fleet),
     ...returnedHosts(inventory, fleet),
     ...liveSettings(inventory, fleet),
-    ...windowsNetworkRefusals(inventory, fleet),
-    ...calicoRefusals(inventory, fleet),
+    ...networkRefusals(inventory, fleet),
     ...growth(inventory, fleet, hosts),
     ...founding(inventory, fleet, hosts),
   ];

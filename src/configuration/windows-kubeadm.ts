@@ -1,3 +1,4 @@
+import { windowsServices } from '../components/network-plugins/index.ts';
 import type { Argument, Inventory, JsonObject, Taint, WindowsHost } from '../model/inventory.ts';
 import { merged, mergedArguments } from '../inventory/merge.ts';
 import { windowsPaths } from '../paths.ts';
@@ -103,7 +104,7 @@ export async function windowsKubeadmJob(
     Program: `${windowsPaths.programs}\\kubeadm.exe`,
     Cluster: name,
     Marker: windowsPaths.marker,
-    Services: ['kubelet', 'kube-proxy', 'flanneld'],
+    Services: ['kubelet', 'kube-proxy', ...windowsServices],
     Paths: REMNANTS,
     Variables: Object.entries(variables).flatMap(([variable, value]) =>
       value === undefined ? [] : [{ name: variable, value }],

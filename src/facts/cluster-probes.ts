@@ -1,6 +1,6 @@
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import { ADMIN_KUBECONFIG, apiServerUrl } from '../topology/api-server.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
-import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { script } from '../templates.ts';
 import { paths } from '../paths.ts';
@@ -28,9 +28,6 @@ const adminKubectl = (server: string): readonly string[] => [
   ...['env', '-u', 'HTTPS_PROXY', '-u', 'https_proxy', `KUBECACHEDIR=${paths.run}/kubectl`, ADMIN_KUBECONFIG],
   ...['kubectl', '--server', server, '--request-timeout=5s'],
 ];
-
-const pluginNamespaces = ({ network: { plugin } }: Inventory): readonly string[] =>
-  plugin === 'none' ? [] : NETWORK_PLUGINS[plugin].namespaces;
 
 /** Prints live objects. One whose kind the API does not know (its CRD is not there yet) is absent, not unknown. */
 const objects = (tool: readonly string[], wanted: readonly JsonObject[], output: readonly string[]) =>
@@ -87,7 +84,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
     configMaps: probe(raw('/api/v1/namespaces/kube-system/configmaps'), parseConfigMaps),
     systemPods: probe(raw('/api/v1/namespaces/kube-system/pods'), parsePods),
     pluginPods: probe(
-      sh`for namespace in ${pluginNamespaces(inventory)}; do ${tool} get --raw "/api/v1/namespaces/$namespace/pods" || exit 1; echo; done`,
+      sh`for namespace in ${networkPlugin(inventory).namespaces}; do ${tool} get --raw "/api/v1/namespaces/$namespace/pods" || exit 1; echo; done`,
       (out) => lines(out).flatMap(parsePods),
     ),
     // Ids and descriptions only: the token itself stays where it is.

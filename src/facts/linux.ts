@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { pluginFiles } from '../components/network-plugins/index.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { landmarks } from '../topology/landmarks.ts';
 import type { Probe } from './probe.ts';
@@ -100,7 +101,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     etcdServers,
     serviceNetwork: kubernetes.serviceNetwork(firstServiceAddress(inventory), dnsServiceAddress(inventory)),
     certificates: kubernetes.certificates,
-    leftovers: kubernetes.leftovers(inventory.network.plugin),
+    leftovers: kubernetes.leftovers(pluginFiles(inventory)),
     ownFiles,
     distributedFiles,
     storage: storage(inventory),

@@ -1,5 +1,5 @@
 import type { Inventory, WindowsHost } from '../model/inventory.ts';
-import { usesVxlan, WINDOWS_VXLAN_PORT } from '../topology/ports.ts';
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { FactsOf, Probe } from './probe.ts';
 import type { Watched } from './watched.ts';
 import { access, files } from './windows/files.ts';
@@ -8,6 +8,12 @@ import * as machine from './windows/machine.ts';
 import * as network from './windows/network.ts';
 import { reachTargets } from './windows/reach-targets.ts';
 import { programs, runningJob, services } from './windows/services.ts';
+
+/** UDP ports at which HNS listens for the network plugin. */
+const tunnelPorts = (inventory: Inventory): readonly number[] => {
+  const port = networkPlugin(inventory).vxlanPort(inventory);
+  return port === undefined ? [] : [port];
+};
 
 /**
  * Every fact of a Windows host. A new fact is one line. What Linux hosts have too has the same name and form. `watched`: what
@@ -27,7 +33,7 @@ export const windowsProbes = (inventory: Inventory, host: WindowsHost, watched: 
     environment: network.environment(watched.variables),
     network: network.network,
     firewall: network.firewall(watched.firewallRules),
-    listeners: network.listeners([10250, 10256], usesVxlan(inventory) ? [WINDOWS_VXLAN_PORT] : []),
+    listeners: network.listeners([10250, 10256], tunnelPorts(inventory)),
     hns: network.hns,
     sourceVip: network.sourceVip,
     reach: network.reach(reachTargets(inventory, host)),

@@ -1,19 +1,18 @@
 import type { JsonObject, UserManifest } from '../model/inventory.ts';
 import { sha256Of, sourceOf, type ManifestEntry } from './manifest-entry.ts';
 import { manifestObjects } from './manifests.ts';
+import { pluginFile } from './network-plugins/index.ts';
 import type { Path } from './path.ts';
 import type { Reader, Report } from './reader.ts';
 import type { InventoryFile } from './schema.ts';
 
-/** What is applied to the cluster as it was written by others. */
+/** Manifests that kbuild applies as others wrote them. */
 export interface AppliedManifests {
   /** Of `manifests:`, in its order. */
   readonly manifests: readonly UserManifest[];
-  /** Of `network.calico.operator`, in its order. */
-  readonly calicoOperator: readonly UserManifest[];
+  /** Of the network plugin, in the order of its setting. */
+  readonly pluginManifests: readonly UserManifest[];
 }
-
-const INSTALLATIONS = 'installations.operator.tigera.io';
 
 interface PlacedManifest extends UserManifest {
   readonly path: Path;
@@ -40,18 +39,6 @@ function reportRepeatedObjects(manifests: readonly PlacedManifest[], report: Rep
     }
 }
 
-/** Without its kinds nothing of Calico can be applied; since 3.30 its project keeps them in a manifest of their own. */
-function reportMissingKinds({ network }: InventoryFile, operator: readonly UserManifest[], report: Report): void {
-  if (network.plugin !== 'calico' || operator.length === 0 || operator.some(({ objects }) => objects.length === 0))
-    return;
-  const names = operator.flatMap(({ objects }) => objects).map(({ metadata }) => (metadata as JsonObject)['name']);
-  if (!names.includes(INSTALLATIONS))
-    report(
-      ['network', 'calico', 'operator'],
-      `none of these holds the CustomResourceDefinition ${INSTALLATIONS}: name the manifest with the CRDs of this version too`,
-    );
-}
-
 /** Reads the manifests that the inventory names, and reports what cannot be applied together. URLs only where they may be fetched. */
 export async function readManifests(reader: Reader, file: InventoryFile, report: Report): Promise<AppliedManifests> {
   const all = (at: Path, entries: readonly ManifestEntry[]): Promise<readonly PlacedManifest[]> =>
@@ -61,10 +48,12 @@ export async function readManifests(reader: Reader, file: InventoryFile, report:
         return { ...(await readManifest(reader, path, entry)), path };
       }),
     );
-  const operator = await all(['network', 'calico', 'operator'], file.network.calico.operator);
+  const { manifests: published } = pluginFile(file);
+  const ofPlugin = published === undefined ? [] : await all(published.path, published.entries(file));
   const manifests = await all(['manifests'], file.manifests);
-  reportRepeatedObjects([...operator, ...manifests], report);
-  reportMissingKinds(file, operator, report);
+  reportRepeatedObjects([...ofPlugin, ...manifests], report);
+  const missing = published?.missing(ofPlugin);
+  if (published !== undefined && missing !== undefined) report(published.path, missing);
   const plain = ({ source, objects }: PlacedManifest): UserManifest => ({ source, objects });
-  return { manifests: manifests.map(plain), calicoOperator: operator.map(plain) };
+  return { manifests: manifests.map(plain), pluginManifests: ofPlugin.map(plain) };
 }

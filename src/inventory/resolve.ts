@@ -2,8 +2,9 @@ import { isIPv4 } from 'node:net';
 import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
 import type { Gathered } from './gather.ts';
 import type { Certificates, LoadBalancer } from '../model/control-plane.ts';
-import type { Host, Inventory, PackageRepository, RegistrySettings, WindowsNetwork } from '../model/inventory.ts';
+import type { Host, Inventory, PackageRepository, RegistrySettings } from '../model/inventory.ts';
 import { merged, mergedArguments } from './merge.ts';
+import { pluginFile } from './network-plugins/index.ts';
 import { bindPort } from './rules/bind-port.ts';
 import { internalAddressOf } from './rules/hosts.ts';
 import { balancerPort } from './rules/load-balancer.ts';
@@ -87,29 +88,9 @@ function noProxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string
   ].filter((entry) => entry !== '');
 }
 
-function windowsNetworkOf({ network, hosts, kubernetes }: InventoryFile): WindowsNetwork | undefined {
-  const { plugin, flannel, windows } = network;
-  if (plugin === 'none' || !hosts.some(({ os }) => os === 'windows')) return undefined;
-  const kubeProxyImage =
-    windows.kubeProxyImage ?? `docker.io/sigwindowstools/kube-proxy:v${kubernetes.version}-calico-hostprocess`;
-  if (plugin === 'calico') return { mode: 'calico', services: false, kubeProxyImage };
-  const mode = flannel.backend === 'vxlan' ? 'overlay' : 'host-gw';
-  return { mode, services: windows.services, flannelImage: windows.flannelImage, kubeProxyImage };
-}
-
-function networkOf(file: InventoryFile, { calicoOperator }: Gathered): Inventory['network'] {
-  const { flannel, calico, ...network } = file.network;
-  const mixed = network.plugin === 'flannel' && file.hosts.some(({ os }) => os === 'windows');
-  const { imageRepository } = calico;
-  return {
-    ...network,
-    flannel: { ...flannel, port: flannel.port ?? (mixed ? 4789 : 8472), vni: flannel.vni ?? (mixed ? 4096 : 1) },
-    calico:
-      network.plugin === 'calico'
-        ? { operator: calicoOperator, ...(imageRepository === undefined ? {} : { imageRepository }) }
-        : undefined,
-    windows: windowsNetworkOf(file),
-  };
+function networkOf(file: InventoryFile, { pluginManifests }: Gathered): Inventory['network'] {
+  const { podSubnet, serviceSubnet, testImage } = file.network;
+  return { ...pluginFile(file).settings(file), podSubnet, serviceSubnet, manifests: pluginManifests, testImage };
 }
 
 function registriesOf({ runtime }: InventoryFile, gathered: Gathered): readonly RegistrySettings[] {

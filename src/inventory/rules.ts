@@ -1,3 +1,4 @@
+import { pluginRules } from './network-plugins/index.ts';
 import { signingAuthority, signingElsewhere } from './rules/certificates.ts';
 import {
   endpointCannotMove,
@@ -25,7 +26,7 @@ import {
   virtualPort,
 } from './rules/load-balancer.ts';
 import { opensshClient } from './rules/ssh-client.ts';
-import { calicoOperator, disjointNetworks, podSubnetSize, serviceSubnetSize, windowsTunnels } from './rules/network.ts';
+import { disjointNetworks, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
 import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
@@ -46,8 +47,7 @@ export const rules: readonly Rule[] = [
   opensshClient,
   podSubnetSize,
   serviceSubnetSize,
-  windowsTunnels,
-  calicoOperator,
+  ...pluginRules,
   supportedSettings,
   registries,
   ignoredChecks,

@@ -32,8 +32,8 @@ function valuesOf(object: JsonObject): readonly string[] {
   return [...encoded, ...[...decoded, ...plain].flatMap(parts)];
 }
 
-/** What the Secret objects of an inventory's manifests hold: `data` as written and decoded, and `stringData`. */
-export const secretData = ({ manifests, network: { calico } }: Inventory): readonly Secret[] =>
-  [...manifests, ...(calico?.operator ?? [])]
+/** The values in Secret objects of an inventory's manifests: `data` as written and decoded, and `stringData`. */
+export const secretData = ({ manifests, network }: Inventory): readonly Secret[] =>
+  [...manifests, ...network.manifests]
     .flatMap(({ objects }) => objects.flatMap(valuesOf))
     .map((value) => Secret.of(value));

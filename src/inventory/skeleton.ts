@@ -1,4 +1,5 @@
 import { parse } from 'yaml';
+import { defaultPlugin } from '../components/network-plugins/index.ts';
 
 /** A host as `kbuild init` knows it. */
 export interface SkeletonHost {
@@ -89,7 +90,7 @@ export function skeleton(answers: Answers): string {
     ...endpointLines(answers),
     '',
     ...balancerLines(answers),
-    '# network: { plugin: flannel, podSubnet: 10.244.0.0/16, serviceSubnet: 10.96.0.0/12 }   # the defaults',
+    `# network: { plugin: ${defaultPlugin.name}, podSubnet: 10.244.0.0/16, serviceSubnet: 10.96.0.0/12 }   # the defaults`,
     '# runtime: { cgroupDriver: systemd }                                                    # the default',
     '# proxy: { http: "http://proxy.example.com:3128" }    # outbound; what must not use it is added by kbuild',
     '# kubelet: { config: { maxPods: 200 } }               # for all; also under a host, and under roles',

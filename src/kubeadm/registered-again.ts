@@ -1,14 +1,11 @@
 import { clusterPods, isNodeGone } from '../cluster/deleted-node.ts';
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Seen } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { script } from '../templates.ts';
 
 const MINUTES = 60_000;
-
-/** flannel's bridge, and its note of the host's pod network: both are the deleted node's, and a new node gets another one. */
-const BRIDGE = 'cni0';
-const SUBNET = '/run/flannel/subnet.env';
 
 /**
  * Kubernetes has deleted the pods of a node that was deleted (within 80 s: its pod garbage collector waits 40 s and looks every
@@ -48,15 +45,14 @@ const registered: Step = {
     if (!isNodeGone(target)) return [];
     const { inventory, host, facts } = target;
     refuseWithoutCertificate(target);
-    const hasFlannel = inventory.network.plugin === 'flannel';
-    const hasBridge = hasFlannel && facts.interfaces.some(({ name }) => name === BRIDGE);
+    const { interfaces, files } = networkPlugin(inventory).ofNode;
+    const found = interfaces.filter((interfaceName) => facts.interfaces.some(({ name }) => name === interfaceName));
     return [
       {
         summary: `restart the kubelet of ${host.name}, which registers its node again (found the node deleted)`,
         disrupts: true,
         apply: async (on) => {
-          const old = { BRIDGE: hasBridge ? BRIDGE : '', SUBNET: hasFlannel ? SUBNET : '' };
-          await on(host).job('register-node', script('linux/register-node.sh', old));
+          await on(host).job('register-node', script('linux/register-node.sh', { INTERFACES: found, FILES: files }));
         },
       },
     ];

@@ -1,3 +1,4 @@
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import type { NodeView } from '../facts/cluster.ts';
 
@@ -16,7 +17,7 @@ export function nodeOf({ host, fleet }: Pick<Target, 'host' | 'fleet'>): NodeVie
   return node ?? { summary: `wait until ${host.name} is registered (found no node)` };
 }
 
-/** The node is registered and its kubelet healthy; with a network plugin of kbuild's, it is Ready too. */
+/** The node is registered and its kubelet healthy. Where kbuild installs the network plugin, it is Ready too. */
 export const nodeReady: Step = {
   name: 'node-ready',
   settleMs: 5 * MINUTES,
@@ -25,7 +26,7 @@ export const nodeReady: Step = {
     const node = nodeOf(target);
     if ('summary' in node) return [node];
     if (!facts.kubeletHealthy) return [{ summary: `wait until the kubelet of ${host.name} is healthy` }];
-    if (inventory.network.plugin === 'none' || node.ready) return [];
+    if (networkPlugin(inventory).agent === undefined || node.ready) return [];
     return [{ summary: `wait until ${host.name} is Ready (found ${node.reason})` }];
   },
 };

@@ -1,6 +1,7 @@
 import type { Secret } from '../shell/secret.ts';
 import type { BuiltEtcd } from './built-etcd.ts';
 import type { Certificates, LoadBalancer } from './control-plane.ts';
+import type { PluginSettings } from './network-plugins.ts';
 import type { SshSettings } from './ssh-settings.ts';
 import type { WindowsSettings } from './windows-settings.ts';
 
@@ -108,34 +109,6 @@ export interface ExternalEtcd {
   readonly key: Secret;
 }
 
-/** Calico, by its operator. */
-export interface Calico {
-  /** The operator with its CRDs, as its project publishes them. */
-  readonly operator: readonly UserManifest[];
-  /** Registry, and path if there is one, of Calico's images; missing: what the operator was made with. */
-  readonly imageRepository?: string;
-}
-
-/** The network plugin on Windows hosts. */
-export type WindowsNetwork = WindowsFlannel | WindowsCalico;
-
-/** Calico's operator puts it on Windows hosts too; kube-proxy is kbuild's. */
-export interface WindowsCalico {
-  readonly mode: 'calico';
-  readonly services: false;
-  readonly kubeProxyImage: string;
-}
-
-/** flannel and kube-proxy on Windows hosts. */
-export interface WindowsFlannel {
-  /** HNS network of type overlay (`flannel.<vni>`), or l2bridge (`cbr0`). */
-  readonly mode: 'overlay' | 'host-gw';
-  /** True: flanneld and kube-proxy are services of the hosts, not pods. */
-  readonly services: boolean;
-  readonly flannelImage: string;
-  readonly kubeProxyImage: string;
-}
-
 /** The file and its parsed, immutable form: what should be. After loading, nothing has a default any more. */
 export interface Inventory {
   readonly name: string;
@@ -156,22 +129,11 @@ export interface Inventory {
   readonly endpoint: string;
   /** True when the inventory asked for the endpoint's name in every host's /etc/hosts. */
   readonly endpointInHosts: boolean;
-  readonly network: {
-    readonly plugin: 'flannel' | 'calico' | 'none';
+  readonly network: PluginSettings & {
     readonly podSubnet: string;
     readonly serviceSubnet: string;
-    readonly flannel: {
-      readonly image: string;
-      readonly cniPluginImage: string;
-      readonly backend: 'vxlan' | 'host-gw';
-      /** VXLAN port and id; Windows forces 4789 and at least 4096. */
-      readonly port: number;
-      readonly vni: number;
-    };
-    /** undefined with another plugin. */
-    readonly calico: Calico | undefined;
-    /** The part of Windows hosts; undefined where there are none, or kbuild installs no network. */
-    readonly windows: WindowsNetwork | undefined;
+    /** Manifests of the network plugin, as its project publishes them; empty where kbuild writes all of its objects. */
+    readonly manifests: readonly UserManifest[];
     /** With agnhost, for tests from pods. */
     readonly testImage: string;
   };

@@ -26,7 +26,7 @@ export interface WindowsDownloads {
   readonly containerd: string;
   readonly crictl: string;
   readonly nssm: string;
-  /** flanneld.exe and the CNI plugins. */
+  /** Folder with the programs of a network plugin that is a service. */
   readonly network: string;
   /** SHA-256 (hex) by file name, for files whose publisher offers none or is not trusted with it. */
   readonly sha256: Readonly<Record<string, string>>;

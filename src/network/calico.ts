@@ -1,13 +1,16 @@
+import { OPERATOR_NAMESPACE } from '../components/network-plugins/calico.ts';
+import type { InventoryWith } from '../components/network-plugins/network-plugin.ts';
 import { objectKey } from '../facts/cluster.ts';
 import { endpointHost } from '../topology/api-server.ts';
-import type { Calico, Inventory, JsonObject } from '../model/inventory.ts';
-import { manifest, type Manifest } from '../resources/manifest.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { PluginPart } from './part.ts';
 
 /** Calico's CRD for IPAM, where its operator's manifests leave the API of version 3 to the cluster itself (3.32, optional). */
 const NATIVE_CRD = 'apiextensions.k8s.io/v1/CustomResourceDefinition//ipamconfigurations.projectcalico.org';
 
 /** The registry, and the path in it if there is one, as the operator wants them. */
-function imagesFrom({ imageRepository }: Calico): JsonObject {
+function imagesFrom({ network: { calico: settings } }: InventoryWith<'calico'>): JsonObject {
+  const { imageRepository } = settings;
   if (imageRepository === undefined) return {};
   const [registry, ...path] = imageRepository.split('/');
   return { registry: `${registry!}/`, ...(path.length === 0 ? {} : { imagePath: path.join('/') }) };
@@ -27,13 +30,13 @@ const windowsPart = ({ network }: Inventory): JsonObject =>
         },
       };
 
-const installation = (inventory: Inventory, calico: Calico): JsonObject => ({
+const installation = (inventory: InventoryWith<'calico'>): JsonObject => ({
   apiVersion: 'operator.tigera.io/v1',
   kind: 'Installation',
   metadata: { name: 'default' },
   spec: {
     cni: { type: 'Calico' },
-    ...imagesFrom(calico),
+    ...imagesFrom(inventory),
     ...windowsPart(inventory),
     calicoNetwork: {
       linuxDataplane: 'Iptables',
@@ -58,8 +61,8 @@ const installation = (inventory: Inventory, calico: Calico): JsonObject => ({
 });
 
 /** Without it Linux nodes borrow addresses of Windows nodes, whose Calico then refuses to start. */
-function strictAffinity({ operator }: Calico): JsonObject {
-  const keys = operator.flatMap(({ objects }) => objects).map(objectKey);
+function strictAffinity({ network: { manifests } }: Inventory): JsonObject {
+  const keys = manifests.flatMap(({ objects }) => objects).map(objectKey);
   return {
     ...(keys.includes(NATIVE_CRD)
       ? { apiVersion: 'projectcalico.org/v3', kind: 'IPAMConfiguration' }
@@ -73,41 +76,34 @@ function strictAffinity({ operator }: Calico): JsonObject {
 const endpoint = ({ endpoint: at }: Inventory): JsonObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
-  metadata: { name: 'kubernetes-services-endpoint', namespace: 'tigera-operator' },
+  metadata: { name: 'kubernetes-services-endpoint', namespace: OPERATOR_NAMESPACE },
   data: {
     KUBERNETES_SERVICE_HOST: endpointHost(at),
     KUBERNETES_SERVICE_PORT: at.slice(at.lastIndexOf(':') + 1),
   },
 });
 
-/** What Calico's operator shall make. Not run: its images cannot be had where kbuild is developed. */
-export const calicoObjects = (inventory: Inventory, calico: Calico): readonly JsonObject[] => [
+/** The objects that tell Calico's operator what to install. Never run: its images are not available in our lab. */
+export const calicoObjects = (inventory: InventoryWith<'calico'>): readonly JsonObject[] => [
   endpoint(inventory),
-  installation(inventory, calico),
-  strictAffinity(calico),
+  installation(inventory),
+  strictAffinity(inventory),
 ];
 
 const fileName = (source: string): string => source.split('/').at(-1)!;
 
-/** Calico's operator, as its project publishes it; undefined with another plugin, or where nothing was read. */
-export function calicoOperatorManifest({ network: { calico } }: Inventory): Manifest | undefined {
-  if (calico === undefined) return undefined;
-  return {
-    title: `the operator of Calico (${calico.operator.map(({ source }) => fileName(source)).join(', ')})`,
-    objects: calico.operator.flatMap(({ objects }) => objects),
+/** Calico's operator, as its project publishes it: with the kinds of the objects that follow. */
+export const calicoOperator: PluginPart<'calico'> = {
+  name: 'calico-operator',
+  manifest: ({ network: { manifests } }) => ({
+    title: `the operator of Calico (${manifests.map(({ source }) => fileName(source)).join(', ')})`,
+    objects: manifests.flatMap(({ objects }) => objects),
     compare: 'hash',
-  };
-}
+  }),
+};
 
-/** Calico; undefined with another plugin. The operator completes these objects, so what was applied is compared. */
-export function calicoManifest(inventory: Inventory): Manifest | undefined {
-  const { calico } = inventory.network;
-  if (calico === undefined) return undefined;
-  return { title: 'Calico (VXLAN)', objects: calicoObjects(inventory, calico), compare: 'hash' };
-}
-
-/** Calico's operator in the cluster: with the kinds of what follows. */
-export const calicoOperator = manifest('calico-operator', calicoOperatorManifest);
-
-/** Calico in the cluster. */
-export const calico = manifest('calico', calicoManifest);
+/** Calico in the cluster. Its operator completes these objects, so kbuild compares the hash of what it applied. */
+export const calico: PluginPart<'calico'> = {
+  name: 'calico',
+  manifest: (inventory) => ({ title: 'Calico (VXLAN)', objects: calicoObjects(inventory), compare: 'hash' }),
+};

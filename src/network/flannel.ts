@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
-import { flannelNetConf } from '../configuration/flannel-net-conf.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
-import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
-import { manifest, type Manifest } from '../resources/manifest.ts';
+import {
+  FLANNEL_NAMESPACE as NAMESPACE,
+  flannelNetConf,
+  flannel as plugin,
+} from '../components/network-plugins/flannel.ts';
+import type { InventoryWith } from '../components/network-plugins/network-plugin.ts';
+import type { JsonObject } from '../model/inventory.ts';
+import type { PluginPart } from './part.ts';
 
-const NAMESPACE = 'kube-flannel';
 const CONFIG = 'kube-flannel-cfg';
 const ACCOUNT = 'flannel';
 
-const { label: LABEL, cniConfig: CNI_CONFIG_FILE } = NETWORK_PLUGINS.flannel;
+const { label: LABEL, cniConfig: CNI_CONFIG_FILE } = plugin.agent!;
 
 const named = (apiVersion: string, kind: string, name: string, rest: object): JsonObject => ({
   apiVersion,
@@ -44,18 +47,18 @@ const copies = (name: string, image: string, from: string, to: string, mounts: r
   volumeMounts: mounts,
 });
 
-const configData = (inventory: Inventory) => ({
+const configData = (inventory: InventoryWith<'flannel'>) => ({
   'cni-conf.json': JSON.stringify(CNI_CONFIG, undefined, 2),
   'net-conf.json': flannelNetConf(inventory),
 });
 
-const configHash = (inventory: Inventory): string =>
+const configHash = (inventory: InventoryWith<'flannel'>): string =>
   createHash('sha256')
     .update(JSON.stringify(configData(inventory)))
     .digest('hex')
     .slice(0, 16);
 
-function daemonSet(inventory: Inventory): JsonObject {
+function daemonSet(inventory: InventoryWith<'flannel'>): JsonObject {
   const { network } = inventory;
   const labels = { [LABEL.name]: LABEL.value };
   const config = { name: 'flannel-cfg', mountPath: '/etc/kube-flannel/' };
@@ -125,7 +128,7 @@ function daemonSet(inventory: Inventory): JsonObject {
 }
 
 /** The objects of flannel with the inventory's networks and images: tunnels or routes between the hosts' internal addresses. */
-export function flannelObjects(inventory: Inventory): readonly JsonObject[] {
+export function flannelObjects(inventory: InventoryWith<'flannel'>): readonly JsonObject[] {
   const rbac = 'rbac.authorization.k8s.io';
   return [
     {
@@ -152,15 +155,12 @@ export function flannelObjects(inventory: Inventory): readonly JsonObject[] {
   ];
 }
 
-/** flannel; undefined where the inventory has no network plugin of kbuild's. */
-export const flannelManifest = (inventory: Inventory): Manifest | undefined =>
-  inventory.network.plugin === 'flannel'
-    ? {
-        title: `flannel ${inventory.network.flannel.image.split(':').at(-1)!}`,
-        objects: flannelObjects(inventory),
-        compare: 'fields',
-      }
-    : undefined;
-
 /** flannel in the cluster. */
-export const flannel = manifest('flannel', flannelManifest);
+export const flannel: PluginPart<'flannel'> = {
+  name: 'flannel',
+  manifest: (inventory) => ({
+    title: `flannel ${inventory.network.flannel.image.split(':').at(-1)!}`,
+    objects: flannelObjects(inventory),
+    compare: 'fields',
+  }),
+};

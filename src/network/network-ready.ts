@@ -1,33 +1,35 @@
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Change, Step } from '../engine/step.ts';
 import type { ClusterUp, PodView } from '../facts/cluster.ts';
-import { NETWORK_PLUGINS } from '../inventory/network-plugins.ts';
 
 const notReady = ({ name, trouble }: PodView): string => `${name} not ready${trouble === '' ? '' : `: ${trouble}`}`;
 
-/** Where the plugin has no pod on a host, its operator may say why. */
-function nobody({ pods }: ClusterUp): string {
-  const operators = pods.filter(({ namespace, trouble }) => namespace === 'tigera-operator' && trouble !== '');
+/** Where the plugin has no pod on a host, the pods of its operator may show why. */
+function missingPod({ pods }: ClusterUp, operatorNamespace: string | undefined): string {
+  const operators = pods.filter(({ namespace, trouble }) => namespace === operatorNamespace && trouble !== '');
   return ['no pod', ...operators.map(notReady)].join('; ');
 }
 
 /**
- * The network carries on this host: the plugin's pod is ready, the node is Ready, and the Service addresses of API and DNS
- * answer from it. With the plugin `none` the user's own network is the user's.
+ * The network works on this host: the plugin's pod is ready, the node is Ready, and the Service addresses of API and DNS
+ * answer from it. A network that the user installs is not waited for.
  */
 export const networkReady: Step = {
   name: 'network-ready',
   settleMs: 5 * 60_000,
   diff: ({ inventory, host, facts, fleet }) => {
-    const { plugin } = inventory.network;
-    if (plugin === 'none') return [];
+    const { name: plugin, agent, operatorNamespace } = networkPlugin(inventory);
+    if (agent === undefined) return [];
     const wait = (summary: string): readonly Change[] => [{ summary }];
     const { cluster } = fleet;
     if (cluster.state === 'down') return wait(`wait for the API server to answer (${cluster.reason})`);
     if (cluster.state === 'absent') return wait(`wait until the network of ${host.name} carries`);
-    const { label } = NETWORK_PLUGINS[plugin];
+    const { label } = agent;
     const pod = cluster.pods.find(({ node, labels }) => node === host.name && labels[label.name] === label.value);
     if (pod?.ready !== true)
-      return wait(`wait for ${plugin} on ${host.name} (found ${pod === undefined ? nobody(cluster) : notReady(pod)})`);
+      return wait(
+        `wait for ${plugin} on ${host.name} (found ${pod === undefined ? missingPod(cluster, operatorNamespace) : notReady(pod)})`,
+      );
     const node = cluster.nodes.find(({ name }) => name === host.name);
     if (node?.ready !== true) return wait(`wait until ${host.name} is Ready (found ${node?.reason ?? 'no node'})`);
     const services = facts.serviceNetwork;

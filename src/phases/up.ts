@@ -26,11 +26,10 @@ import { undoHalfFinished, undoMayBegin } from '../kubeadm/undo-half-finished.ts
 import { cgroupProved, nodeReady, settled } from '../kubeadm/verify.ts';
 import { endpointServes } from '../lb/endpoint-serves.ts';
 import { kubeVip, kubeVipOfFounder } from '../lb/kube-vip.ts';
-import { calico, calicoOperator } from '../network/calico.ts';
-import { flannel } from '../network/flannel.ts';
+import { networkSteps } from '../network/index.ts';
 import { networkReady } from '../network/network-ready.ts';
 import { userManifests } from '../network/user-manifests.ts';
-import { windowsNetwork } from '../windows/network/manifest.ts';
+import { windowsNetwork } from '../windows/network/index.ts';
 import { cloudInitEnded } from '../node/cloud-init-ended.ts';
 import { kubernetesPackages } from '../node/kubernetes-packages.ts';
 import { prepare } from '../node/prepare.ts';
@@ -131,7 +130,7 @@ export function up(
       name: 'network',
       title: 'Install the pod network',
       ...cluster,
-      steps: [flannel, calicoOperator, calico, windowsNetwork, runtimeClasses],
+      steps: [...networkSteps(inventory), windowsNetwork, runtimeClasses],
     },
     {
       name: 'control-planes',

@@ -1,3 +1,4 @@
+import { networkPlugins } from '../components/network-plugins/index.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import { acting } from '../cluster/acting.ts';
 import type { Step } from '../engine/step.ts';
@@ -8,18 +9,15 @@ import { KUBEADMS_PROGRAMS } from '../inventory/kubeadms-programs.ts';
 import { windowsHosts } from '../topology/select.ts';
 import { record } from '../resources/manifest.ts';
 import { script } from '../templates.ts';
-import { calicoManifest, calicoOperatorManifest } from '../network/calico.ts';
-import { flannelManifest } from '../network/flannel.ts';
+import { networkManifests } from '../network/index.ts';
 import { userManifest } from '../network/user-manifests.ts';
-import { windowsNetworkManifest } from '../windows/network/manifest.ts';
+import { windowsNetworkManifest } from '../windows/network/index.ts';
 import { runtimeClassManifest } from '../windows/runtime-classes.ts';
 
 /** Every object that the inventory wants in the cluster. */
 export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
   [
-    flannelManifest(inventory),
-    calicoOperatorManifest(inventory),
-    calicoManifest(inventory),
+    ...networkManifests(inventory),
     windowsNetworkManifest(inventory),
     runtimeClassManifest(inventory),
     userManifest(inventory),
@@ -33,7 +31,7 @@ export const observedObjects = (inventory: Inventory): readonly JsonObject[] => 
 
 /** Deleting one of these takes with it what others put into it: it is forgotten, not deleted. */
 const HOLDS_OTHERS = new Set(['Namespace', 'CustomResourceDefinition']);
-const OWN_NAMESPACE = 'v1/Namespace//kube-flannel';
+const OWN_NAMESPACES = new Set(networkPlugins.map(({ ownNamespace = '' }) => `v1/Namespace//${ownNamespace}`));
 
 interface Key {
   readonly key: string;
@@ -57,7 +55,7 @@ export const unwantedObjects: Step<'cluster'> = {
     const wanted = new Set(wantedObjects(inventory).map(objectKey));
     const unwanted = facts.owned.filter((key) => !wanted.has(key)).map(read);
     if (unwanted.length === 0) return [];
-    const kept = unwanted.filter(({ key, kind }) => HOLDS_OTHERS.has(kind) && key !== OWN_NAMESPACE);
+    const kept = unwanted.filter(({ key, kind }) => HOLDS_OTHERS.has(kind) && !OWN_NAMESPACES.has(key));
     const deleted = unwanted.filter((each) => !kept.includes(each));
     const titles = (some: readonly Key[]): string => some.map(({ title }) => title).join(', ');
     return [

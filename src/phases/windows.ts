@@ -19,10 +19,7 @@ import {
 import { kubeletRuns } from '../windows/kubelet.ts';
 import { windowsKubeletSettings } from '../windows/kubelet-settings.ts';
 import { windowsKubernetes } from '../windows/kubernetes.ts';
-import { windowsCniFile } from '../windows/network/cni-file.ts';
-import { flannelConfig, flannelNetwork, flanneldService } from '../windows/network/flanneld-service.ts';
-import { metadataRoute } from '../windows/network/metadata-route.ts';
-import { kubeProxyService, sourceVip } from '../windows/network/kube-proxy-service.ts';
+import { windowsHostNetwork } from '../windows/network/index.ts';
 import { windowsNodeReady, windowsNodeRegistered, windowsPodsReady } from '../windows/verify.ts';
 
 /** What `up` does with Windows hosts; nothing where there are none. They go beside the Linux hosts, at their own pace. */
@@ -62,13 +59,7 @@ export function windowsPhases(
           noWindowsMarker,
           podsDeleted,
           windowsNodeRegistered,
-          windowsCniFile,
-          flannelConfig,
-          flanneldService,
-          flannelNetwork,
-          metadataRoute,
-          sourceVip,
-          kubeProxyService,
+          ...windowsHostNetwork(inventory),
         ],
       },
     ],

@@ -25,7 +25,6 @@ const summary = (content: string): object => ({ bytes: Buffer.byteLength(content
 /** An inventory as a support bundle has it: of manifests, distributed files and patches the names and hashes alone. */
 export function bundleInventory(inventory: Inventory): object {
   const { files, manifests, network, kubeadm } = inventory;
-  const { calico } = network;
   return {
     ...inventory,
     files: files.map(({ content, ...file }) => ({
@@ -33,10 +32,7 @@ export function bundleInventory(inventory: Inventory): object {
       content: content instanceof Secret ? content : summary(content),
     })),
     manifests: manifests.map(listed),
-    network: {
-      ...network,
-      ...(calico === undefined ? {} : { calico: { ...calico, operator: calico.operator.map(listed) } }),
-    },
+    network: { ...network, manifests: network.manifests.map(listed) },
     kubeadm: {
       ...kubeadm,
       patches: Object.fromEntries(Object.entries(kubeadm.patches).map(([name, content]) => [name, summary(content)])),

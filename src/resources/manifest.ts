@@ -10,7 +10,7 @@ import { script } from '../templates.ts';
 
 /** A group of objects that kbuild owns. */
 export interface Manifest {
-  /** What people call it, e.g. `flannel v0.28.10`. */
+  /** Its name in summaries, with a version where it has one. */
   readonly title: string;
   readonly objects: readonly JsonObject[];
   /**

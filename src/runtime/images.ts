@@ -1,3 +1,4 @@
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { script } from '../templates.ts';
@@ -18,14 +19,14 @@ export function fullName(image: string): string {
  * the job asks the installed kubeadm for them.
  */
 export function roleImages({ inventory, host }: Pick<Target, 'inventory' | 'host'>): readonly string[] {
-  const { kubernetes, network } = inventory;
+  const { kubernetes } = inventory;
   // A host of etcd alone is no node.
   if (host.role === 'etcd') return [pauseImage(inventory)].map(fullName);
   const components = [...(host.role === 'control-plane' ? CONTROL_PLANE : []), 'kube-proxy'];
   return [
     ...components.map((name) => `${kubernetes.imageRepository}/${name}:v${kubernetes.version}`),
     pauseImage(inventory),
-    ...(network.plugin === 'flannel' ? [network.flannel.image, network.flannel.cniPluginImage] : []),
+    ...networkPlugin(inventory).images(inventory),
   ].map(fullName);
 }
 

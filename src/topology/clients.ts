@@ -1,5 +1,5 @@
 import type { Host, Inventory } from '../model/inventory.ts';
-import type { Client } from './ports.ts';
+import type { Client } from '../model/listening-port.ts';
 
 /** The other hosts that connect to a port of a host. */
 export function clientsOf({ hosts }: Inventory, host: Host, client: Client): readonly Host[] {

@@ -1,18 +1,8 @@
-import { apiPort } from './api-server.ts';
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
+import type { Client, ListeningPort } from '../model/listening-port.ts';
+import { apiPort } from './api-server.ts';
 import { balancers } from './select.ts';
-
-/** Who connects to a port. `itself`: it listens on the loopback interface, or only the host uses it. */
-export type Client = 'everybody' | 'control-planes' | 'nodes' | 'itself';
-
-/** A port that a host of a role listens at once the cluster stands. */
-export interface ListeningPort {
-  readonly port: number;
-  readonly protocol: 'tcp' | 'udp';
-  /** The program, as `ss` names it. */
-  readonly program: string;
-  readonly from: Client;
-}
 
 const tcp = (port: number, program: string, from: Client): ListeningPort => ({ port, protocol: 'tcp', program, from });
 
@@ -30,35 +20,12 @@ const ETCD: readonly ListeningPort[] = [
   tcp(2381, 'etcd', 'itself'),
 ];
 
-/** Calico on Linux (docs.tigera.io, "System requirements"): Typha is on some of the nodes, and who asks it on all of them. */
-const CALICO: readonly ListeningPort[] = [
-  tcp(5473, 'calico-typha', 'nodes'),
-  tcp(9098, 'calico-typha', 'itself'),
-  tcp(9099, 'calico-node', 'itself'),
-];
-
-/** UDP port of VXLAN on Windows, which knows no other; Calico's default everywhere. */
-export const WINDOWS_VXLAN_PORT = 4789;
-
-/** True where packets between hosts go through VXLAN. */
-export const usesVxlan = ({ network: { plugin, flannel } }: Inventory): boolean =>
-  plugin === 'calico' || (plugin === 'flannel' && flannel.backend === 'vxlan');
-
-function ofPlugin(inventory: Inventory, { os }: Host): readonly ListeningPort[] {
-  const { plugin, flannel } = inventory.network;
-  if (!usesVxlan(inventory)) return [];
-  const tunnel = { protocol: 'udp', from: 'nodes' } as const;
-  return plugin === 'flannel'
-    ? [{ ...tunnel, port: flannel.port, program: 'flannel' }]
-    : [{ ...tunnel, port: WINDOWS_VXLAN_PORT, program: 'calico' }, ...(os === 'linux' ? CALICO : [])];
-}
-
 /**
  * Ports that a host listens at (kubernetes.io, "Ports and Protocols", and kubeadm's constants.go), with those of the
  * network plugin. Service ports of type NodePort are no listeners: see `NODE_PORTS`.
  */
 export function listeningPorts(inventory: Inventory, host: Host): readonly ListeningPort[] {
-  const network = ofPlugin(inventory, host);
+  const network = networkPlugin(inventory).ports(inventory, host);
   const { loadBalancer } = inventory;
   const balancer: readonly ListeningPort[] =
     loadBalancer.kind === 'keepalived' && balancers(inventory).some(({ name }) => name === host.name)

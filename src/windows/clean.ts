@@ -1,3 +1,4 @@
+import { windowsPlugins, windowsServices } from '../components/network-plugins/index.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
 import { windowsKubeadmJob, windowsResetConfiguration } from '../configuration/windows-kubeadm.ts';
 import type { Step } from '../engine/step.ts';
@@ -26,7 +27,7 @@ export const windowsKubeadmReset: Step<'windows'> = {
 };
 
 /** Services that kbuild registers, those that depend on others first. */
-const SERVICES = ['kube-proxy', 'flanneld', 'kubelet', 'containerd'];
+const SERVICES = ['kube-proxy', ...windowsServices, 'kubelet', 'containerd'];
 
 const noServices: Step<'windows'> = {
   name: 'no-services',
@@ -44,17 +45,15 @@ const noServices: Step<'windows'> = {
   },
 };
 
-/**
- * Networks of the Host Networking Service that flannel (one for each VNI) and Calico make; `External` keeps the vSwitch that
- * the first one brings.
- */
-const NETWORKS = /^(?:flannel\.\d+|cbr0|Calico|External)$/;
+/** True for an HNS network of a network plugin. `External` keeps the vSwitch that the first of them creates. */
+const isOwnNetwork = (name: string): boolean =>
+  name === 'External' || windowsPlugins.some(({ hnsNetworks }) => hnsNetworks.test(name));
 
 const noHnsNetworks: Step<'windows'> = {
   name: 'no-hns-networks',
   settleMs: 2 * 60_000,
   diff: ({ host, facts }) => {
-    const found = facts.hns.networks.map(({ name }) => name).filter((name) => NETWORKS.test(name));
+    const found = facts.hns.networks.map(({ name }) => name).filter(isOwnNetwork);
     if (found.length === 0) return [];
     return [
       {
@@ -82,13 +81,7 @@ const FOLDERS: readonly string[] = [
   windowsPaths.cniState,
   windowsPaths.kubeProxyState,
   windowsPaths.kubeProxyLog,
-  windowsPaths.flannelConfig,
-  windowsPaths.flanneldLog,
-  windowsPaths.flannelRun,
-  windowsPaths.calicoState,
-  windowsPaths.calicoRun,
-  windowsPaths.calicoLog,
-  windowsPaths.calicoWindows,
+  ...windowsPlugins.flatMap(({ folders }) => folders),
   windowsPaths.sourceVip,
   windowsPaths.marker,
 ];

@@ -1,8 +1,9 @@
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Change, Step } from '../engine/step.ts';
 import type { Watches } from '../facts/watched.ts';
 import type { FirewallRule } from '../facts/windows/network.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { NODE_PORTS, usesVxlan, WINDOWS_VXLAN_PORT } from '../topology/ports.ts';
+import { NODE_PORTS } from '../topology/ports.ts';
 import { runsOnWindows } from '../resources/runs.ts';
 import { powershell } from '../templates.ts';
 
@@ -13,24 +14,28 @@ interface Rule {
   readonly port: string;
 }
 
-const VXLAN: Rule = { name: 'kbuild-vxlan', title: 'VXLAN', protocol: 'UDP', port: String(WINDOWS_VXLAN_PORT) };
-
-/** What other hosts must be able to reach on every Windows node. */
-const RULES: readonly Rule[] = [
-  { name: 'kbuild-kubelet', title: 'kubelet', protocol: 'TCP', port: '10250' },
-  { name: 'kbuild-kube-proxy', title: 'health of kube-proxy', protocol: 'TCP', port: '10256' },
-  {
-    name: 'kbuild-node-ports',
-    title: 'Services of type NodePort',
-    protocol: 'TCP',
-    port: `${NODE_PORTS.first}-${NODE_PORTS.last}`,
-  },
-];
-
-const wantedRules = (inventory: Inventory): readonly Rule[] => (usesVxlan(inventory) ? [...RULES, VXLAN] : RULES);
+/** Rules for the ports of a Windows node that other hosts connect to. */
+function wantedRules(inventory: Inventory): readonly Rule[] {
+  const vxlan = networkPlugin(inventory).vxlanPort(inventory);
+  return [
+    { name: 'kbuild-kubelet', title: 'kubelet', protocol: 'TCP', port: '10250' },
+    { name: 'kbuild-kube-proxy', title: 'health of kube-proxy', protocol: 'TCP', port: '10256' },
+    {
+      name: 'kbuild-node-ports',
+      title: 'Services of type NodePort',
+      protocol: 'TCP',
+      port: `${NODE_PORTS.first}-${NODE_PORTS.last}`,
+    },
+    ...(vxlan === undefined
+      ? []
+      : [{ name: 'kbuild-vxlan', title: 'VXLAN', protocol: 'UDP', port: String(vxlan) } as const]),
+  ];
+}
 
 /** Also a rule that this inventory no longer wants. */
-const watches: Watches = { firewallRules: [...RULES, VXLAN].map(({ name }) => name) };
+const watches: Watches = {
+  firewallRules: ['kbuild-kubelet', 'kbuild-kube-proxy', 'kbuild-node-ports', 'kbuild-vxlan'],
+};
 
 const isGood = (found: FirewallRule | undefined, { protocol, port }: Rule): boolean =>
   found !== undefined &&

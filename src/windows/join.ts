@@ -1,3 +1,4 @@
+import { windowsPlugins } from '../components/network-plugins/index.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
 import { mustWait } from '../cluster/undo-waits.ts';
@@ -36,10 +37,10 @@ export const undoHalfFinished: Step<'windows'> = {
   },
 };
 
-/** Files that trouble a node that joins again, wherever they come from: the network's own of the last time. */
-const STALE = [windowsPaths.sourceVip, windowsPaths.flannelRun];
+/** Folders of a former Node's network, which break a host that joins again. */
+const STALE = [windowsPaths.sourceVip, ...windowsPlugins.flatMap(({ ofNode }) => ofNode)];
 
-/** Nothing of an earlier membership disturbs the join: source addresses and subnets of flannel. */
+/** The host has no source addresses and pod subnets of an earlier membership. */
 export const noStaleNetworkState: Step<'windows'> = {
   name: 'no-stale-network-state',
   watches: { files: STALE },

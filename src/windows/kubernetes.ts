@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { networkPlugin, windowsServices } from '../components/network-plugins/index.ts';
 import { WINDOWS_CRI_SOCKET } from '../configuration/windows-kubeadm.ts';
 import type { Step } from '../engine/step.ts';
 import type { Inventory } from '../model/inventory.ts';
@@ -37,7 +38,7 @@ const nssm = program(NSSM_OBSERVED, ({ host: { windows } }) =>
         url: `${windows.downloads.nssm}/nssm.exe`,
         sumUrl: '',
         target: NSSM,
-        services: ['kube-proxy', 'flanneld', 'kubelet'],
+        services: ['kube-proxy', ...windowsServices, 'kubelet'],
       }
     : undefined,
 );
@@ -47,10 +48,12 @@ const crictlConfig = windowsFile('crictl-config', windowsPaths.crictlConfig, () 
 );
 
 /** Folders that no program creates: programs log into some, HostProcess pods copy into the other. */
-const wantedFolders = ({ network }: Inventory): readonly string[] => [
+const wantedFolders = (inventory: Inventory): readonly string[] => [
   windowsPaths.kubeletLog,
   windowsPaths.cniBin,
-  ...(network.windows?.services === true ? [windowsPaths.flanneldLog, windowsPaths.kubeProxyLog] : []),
+  ...(inventory.network.windows?.services === true
+    ? [...Object.values(networkPlugin(inventory).windows?.logs ?? {}), windowsPaths.kubeProxyLog]
+    : []),
 ];
 
 const folders: Step<'windows'> = {

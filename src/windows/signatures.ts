@@ -2,13 +2,14 @@ import type { Target } from '../engine/step.ts';
 import { FactError } from '../errors.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { Inventory } from '../model/inventory.ts';
+import { flannel } from './signatures/flannel.ts';
 import { limitations } from './signatures/limitations.ts';
 import { network } from './signatures/network.ts';
 import { node } from './signatures/node.ts';
 import type { WindowsSignature } from './signatures/signature.ts';
 
 /** What goes wrong with Windows workers, or looks like it: for failure reports, `kbuild status` and docs alike. */
-export const windowsSignatures: readonly WindowsSignature[] = [...node, ...network, ...limitations];
+export const windowsSignatures: readonly WindowsSignature[] = [...node, ...network, ...flannel, ...limitations];
 
 /** One of them on one host. */
 export interface Recognised {

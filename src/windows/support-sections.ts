@@ -1,3 +1,4 @@
+import { windowsPlugins, windowsServices } from '../components/network-plugins/index.ts';
 import { windowsPaths as paths } from '../paths.ts';
 
 /**
@@ -15,7 +16,9 @@ export type Section = {
   | { readonly kind: 'run'; readonly name: string; readonly arguments: readonly string[] }
 );
 
-const SERVICES = 'containerd,kubelet,kube-proxy,flanneld,hns,vmcompute,sshd,docker';
+const SERVICES = ['containerd', 'kubelet', 'kube-proxy', ...windowsServices, 'hns', 'vmcompute', 'sshd', 'docker'].join(
+  ',',
+);
 
 const newest = (title: string, name: string, lines: number, match = '*'): Section => ({
   title,
@@ -28,13 +31,20 @@ const newest = (title: string, name: string, lines: number, match = '*'): Sectio
 /** Where the kubelet keeps what containers print, a folder a pod: NAMESPACE_POD_UID. */
 const POD_LOGS = 'C:\\var\\log\\pods';
 
+/** Logs of network plugins that are services. */
+const pluginLogs = (lines: number): readonly Section[] =>
+  windowsPlugins.flatMap(({ logs }) => Object.entries(logs).map(([service, folder]) => newest(service, folder, lines)));
+
+/** Logs of network plugins that are pods. */
+const pluginPods = (lines: number): readonly Section[] =>
+  windowsPlugins.map(({ title, namespaces }) => newest(`pods of ${title}`, POD_LOGS, lines, `*\\${namespaces[0]!}_*`));
+
 /** What a failure report shows: the end of what the programs of a node say. */
 export const lastWordsOfWindows: readonly Section[] = [
   newest('kubelet', paths.kubeletLog, 20),
-  newest('flanneld', paths.flanneldLog, 20),
+  ...pluginLogs(20),
   newest('kube-proxy', paths.kubeProxyLog, 20),
-  newest('pods of flannel', POD_LOGS, 20, '*\\kube-flannel_*'),
-  newest('pods of Calico', POD_LOGS, 20, '*\\calico-system_*'),
+  ...pluginPods(20),
   { title: 'services', kind: 'services', name: SERVICES, lines: 20 },
   { title: 'containerd', kind: 'events', name: 'Application:containerd', lines: 20 },
 ];
@@ -43,10 +53,9 @@ export const lastWordsOfWindows: readonly Section[] = [
 export const supportOfWindows: readonly Section[] = [
   { title: 'services', kind: 'services', name: SERVICES, lines: 100 },
   newest('kubelet', paths.kubeletLog, 5000),
-  newest('flanneld', paths.flanneldLog, 5000),
+  ...pluginLogs(5000),
   newest('kube-proxy', paths.kubeProxyLog, 5000),
-  newest('pods of flannel', POD_LOGS, 1000, '*\\kube-flannel_*'),
-  newest('pods of Calico', POD_LOGS, 1000, '*\\calico-system_*'),
+  ...pluginPods(1000),
   newest('pods of kube-proxy', POD_LOGS, 1000, '*\\kube-system_kube-proxy-*'),
   { title: 'containerd', kind: 'events', name: 'Application:containerd', lines: 1000 },
   { title: paths.containerdConfig, kind: 'file', name: paths.containerdConfig, lines: 1000 },
@@ -55,7 +64,7 @@ export const supportOfWindows: readonly Section[] = [
   { title: paths.programs, kind: 'list', name: paths.programs, lines: 200 },
   { title: paths.cniBin, kind: 'list', name: paths.cniBin, lines: 200 },
   newest(paths.cniConfig, paths.cniConfig, 500),
-  newest(paths.flannelRun, paths.flannelRun, 100),
+  ...windowsPlugins.flatMap(({ ofNode }) => ofNode.map((folder) => newest(folder, folder, 100))),
   newest(paths.sourceVip, paths.sourceVip, 100),
   { title: 'HNS', kind: 'hns', name: '', lines: 5000 },
   { title: 'ipconfig', kind: 'run', name: 'ipconfig.exe', arguments: ['/all'], lines: 500 },

@@ -1,4 +1,5 @@
 import { isNodeGone } from '../cluster/deleted-node.ts';
+import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Step } from '../engine/step.ts';
 import { runsOnWindows } from '../resources/runs.ts';
 import { powershell } from '../templates.ts';
@@ -20,7 +21,7 @@ export const windowsNodeRegistered: Step<'windows'> = {
   },
 };
 
-/** The node is registered, its kubelet healthy, and with a network of kbuild's it is Ready. Images of Windows are large. */
+/** The node is registered and its kubelet healthy. Where kbuild installs the network, it is Ready too. Images of Windows are large. */
 export const windowsNodeReady: Step<'windows'> = {
   name: 'node-ready',
   settleMs: 20 * 60_000,
@@ -30,7 +31,7 @@ export const windowsNodeReady: Step<'windows'> = {
     const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
     if (node === undefined) return [{ summary: `wait until ${host.name} is registered (found no node)` }];
     if (!facts.kubeletHealthy) return [{ summary: `wait until the kubelet of ${host.name} is healthy` }];
-    if (inventory.network.plugin === 'none' || node.ready) return [];
+    if (networkPlugin(inventory).agent === undefined || node.ready) return [];
     return [{ summary: `wait until ${host.name} is Ready (found ${node.reason})` }];
   },
 };

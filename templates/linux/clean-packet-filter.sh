@@ -1,16 +1,18 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Removes chains of kube-proxy, the kubelet and CNI plugins, and the rules that lead to them, one table at a time and
-# atomically. Rules of others are not read back and written again: they keep their place and their counters.
+# atomically. Rules of others are not read back and written again: they keep their place and their counters. CHAINS: how the names
+# of the chains begin, alternatives of a regular expression.
 clean() {
   save=$1-save
   restore=$1-restore
   command -v "$save" >/dev/null || return 0
   rules=$("$save" 2>/dev/null) || return 0
-  changes=$(printf '%s\n' "$rules" | awk '
+  changes=$(printf '%s\n' "$rules" | awk -v chains="$CHAINS" '
+    BEGIN { own = "^(" chains ")"; leads = " -[jg] (" chains ")" }
     /^\*/ { table = $0; n = 0; jumps = ""; next }
-    /^:(KUBE|CNI|FLANNEL|cali)-/ { chain[++n] = substr($1, 2); next }
+    /^:/ && substr($1, 2) ~ own { chain[++n] = substr($1, 2); next }
     # Calico marks its rules in chains of others by their comments: not all of them lead to its own chains.
-    /^-A / && $2 !~ /^(KUBE|CNI|FLANNEL|cali)-/ && (/ -[jg] (KUBE|CNI|FLANNEL|cali)-/ || / --comment "cali:/) { sub(/^-A/, "-D"); jumps = jumps $0 "\n"; next }
+    /^-A / && $2 !~ own && ($0 ~ leads || / --comment "cali:/) { sub(/^-A/, "-D"); jumps = jumps $0 "\n"; next }
     /^COMMIT/ && n > 0 {
       printf "%s\n%s", table, jumps
       for (i = 1; i <= n; i++) print "-F " chain[i]

@@ -7,6 +7,7 @@ import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
 import { inventory, windowsHost } from '../fakes/inventory.ts';
 import type { MachineChange } from '../fakes/windows.ts';
 import { addService, type Machine } from '../windows/host/machine.ts';
+import { flannelNetwork, mixedFlannel } from '../fakes/network.ts';
 
 /** The pod of cp1's API server. */
 const apiServerOf = (version: string) =>
@@ -103,17 +104,20 @@ const withWindows = (over: Partial<WindowsHost['windows']> = {}): Inventory => {
   return {
     ...mixed,
     hosts: [...mixed.hosts, { ...host, windows: { ...host.windows, ...over } }],
-    network: {
-      ...mixed.network,
-      windows: {
-        mode: 'overlay',
-        services: false,
-        flannelImage: 'f',
-        kubeProxyImage: 'k',
-      },
-    },
+    network: mixedFlannel(),
   };
 };
+
+/** Hosts with an MTU of 1300. */
+const narrowHosts = (network: Inventory['network']): Situation => ({
+  inventory: { ...inventory(), network },
+  facts: Object.fromEntries(
+    ['11', '21', '22'].map((end, i) => [
+      ['cp1', 'w1', 'w2'][i]!,
+      { interfaces: [{ name: 'eth0', addresses: [`10.0.0.${end}`], mac: `52:54:00:00:00:${end}`, mtu: 1300 }] },
+    ]),
+  ),
+});
 
 const win1 = (windows: MachineChange, over: Partial<WindowsHost['windows']> = {}): Situation => ({
   inventory: withWindows(over),
@@ -670,6 +674,12 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
           w1: { interfaces: [{ name: 'eth0', addresses: ['10.0.0.21'], mac: '52:54:00:00:00:01', mtu: 1400 }] },
         },
       },
+    },
+    // VXLAN's header counts, and host-gw has none.
+    {
+      finds: /eth0 has an MTU of 1300, and 1330 are needed/,
+      bad: narrowHosts(flannelNetwork()),
+      good: narrowHosts(flannelNetwork({ backend: 'host-gw' })),
     },
   ],
   'endpoint-name': [

@@ -18,6 +18,7 @@ import {
   OTHER_CA,
   w1,
 } from '../fakes/cluster.ts';
+import { calicoNetwork, noNetwork } from '../fakes/network.ts';
 
 const inventory = inventoryOf();
 const live = clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' })] });
@@ -98,8 +99,8 @@ describe('refused', () => {
   });
 
   test('a network plugin of kbuild’s that would be taken from under all pods', () => {
-    const none = inventoryOf({ network: { ...inventory.network, plugin: 'none' } });
-    const flannel = { ...live, owned: ['apps/v1/DaemonSet/kube-flannel/kube-flannel'] };
+    const none = inventoryOf({ network: noNetwork });
+    const flannel = { ...live, owned: ['apps/v1/DaemonSet/kube-flannel/kube-flannel-ds'] };
     const hosts = [[cp1, joinedControlPlane()], [w1, joinedWorker()]] as const; // prettier-ignore
     expect(messages(none, fleetOf(hosts, flannel))).toEqual([
       'demo: refused: network.plugin is none, the cluster was made with flannel, and without it no pod of it has a network',
@@ -112,11 +113,11 @@ describe('refused', () => {
     const hosts = [[cp1, joinedControlPlane()], [w1, joinedWorker()]] as const; // prettier-ignore
     const installation = { apiVersion: 'operator.tigera.io/v1', kind: 'Installation', metadata: { name: 'default' } };
     const madeWith = (owned: string) => fleetOf(hosts, { ...live, owned: [owned] });
-    const flannel = madeWith('apps/v1/DaemonSet/kube-flannel/kube-flannel');
+    const flannel = madeWith('apps/v1/DaemonSet/kube-flannel/kube-flannel-ds');
     const calico = madeWith('operator.tigera.io/v1/Installation//default');
     const wants = (plugin: 'calico' | 'none', manifests: readonly object[] = []) =>
       inventoryOf({
-        network: { ...inventory.network, plugin, calico: plugin === 'calico' ? { operator: [] } : undefined },
+        network: plugin === 'calico' ? calicoNetwork() : noNetwork,
         manifests: [{ source: 'calico.yaml', objects: manifests as never }],
       });
     expect(messages(wants('calico'), flannel)).toEqual([expect.stringContaining('plugin is calico, the cluster was made with flannel')]); // prettier-ignore
@@ -124,6 +125,14 @@ describe('refused', () => {
     expect(messages(wants('none'), calico)).toHaveLength(1);
     expect(messages(wants('none', [installation]), calico)).toEqual([]);
     expect(messages(wants('calico'), calico)).toEqual([]);
+  });
+
+  test('flannel from the user’s own manifests is not flannel that kbuild installed', () => {
+    const hosts = [[cp1, joinedControlPlane()], [w1, joinedWorker()]] as const; // prettier-ignore
+    const key = 'apps/v1/DaemonSet/kube-flannel/kube-flannel-ds';
+    const objects = [{ apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { namespace: 'kube-flannel', name: 'kube-flannel-ds' } }]; // prettier-ignore
+    const own = inventoryOf({ network: noNetwork, manifests: [{ source: 'kube-flannel.yml', objects }] });
+    expect(messages(own, fleetOf(hosts, { ...live, owned: [key] }))).toEqual([]);
   });
 
   test('an adopted CA that is not the cluster’s', () => {

@@ -11,9 +11,10 @@ import { flannelObjects } from '../../src/network/flannel.ts';
 import { sh } from '../../src/shell/sh.ts';
 import type { ExecResult } from '../../src/transport/transport.ts';
 import { cp1, factsOf, hostOf, inventoryOf, joinedControlPlane } from '../fakes/cluster.ts';
+import { flannelNetwork, withNetwork } from '../fakes/network.ts';
 
 const captured = readFileSync(new URL('../fixtures/cluster/kubernetes-1.36.3.txt', import.meta.url), 'utf8');
-const inventory = inventoryOf();
+const inventory = withNetwork(inventoryOf(), flannelNetwork());
 const tools = { nowMs: () => 0, nonce: () => 'NONCE' };
 const wanted = [
   ...flannelObjects(inventory),

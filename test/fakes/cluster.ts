@@ -2,6 +2,7 @@ import type { ClusterUp, ClusterView, NodeView, PodView } from '../../src/facts/
 import type { Fleet, Kinds } from '../../src/facts/fleet.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import type { Inventory, LinuxHost, PackageRepository } from '../../src/model/inventory.ts';
+import { flannelNetwork } from './network.ts';
 
 const repository: PackageRepository = {
   url: 'https://packages.example/deb/',
@@ -44,21 +45,7 @@ export const inventoryOf = (over: Partial<Inventory> = {}): Inventory => ({
   },
   endpoint: 'k8s.example:6443',
   endpointInHosts: false,
-  network: {
-    plugin: 'flannel',
-    podSubnet: '10.244.0.0/16',
-    serviceSubnet: '10.96.0.0/12',
-    flannel: {
-      image: 'ghcr.io/flannel-io/flannel:v0.28.10',
-      cniPluginImage: 'ghcr.io/flannel-io/flannel-cni-plugin:v1.9.1-flannel1',
-      backend: 'vxlan',
-      port: 8472,
-      vni: 1,
-    },
-    calico: undefined,
-    windows: undefined,
-    testImage: 'registry.k8s.io/e2e-test-images/agnhost:2.53',
-  },
+  network: flannelNetwork(),
   runtime: {
     name: 'containerd',
     version: '2.2.9',

@@ -1,4 +1,5 @@
 import type { Inventory, LinuxHost, WindowsHost } from '../../src/model/inventory.ts';
+import { flannelNetwork } from './network.ts';
 
 /** A Linux host; a worker at 10.0.0.21 unless told. */
 export const linuxHost = (name: string, overrides: Partial<Omit<LinuxHost, 'name' | 'os'>> = {}): LinuxHost => ({
@@ -72,21 +73,7 @@ const defaults: Inventory = {
   },
   endpoint: 'k8s.example.com:6443',
   endpointInHosts: false,
-  network: {
-    plugin: 'flannel',
-    podSubnet: '10.244.0.0/16',
-    serviceSubnet: '10.96.0.0/12',
-    flannel: {
-      image: 'ghcr.io/flannel-io/flannel:v0.28.10',
-      cniPluginImage: 'ghcr.io/flannel-io/flannel-cni-plugin:v1.9.1-flannel1',
-      backend: 'vxlan',
-      port: 8472,
-      vni: 1,
-    },
-    calico: undefined,
-    windows: undefined,
-    testImage: 'registry.k8s.io/e2e-test-images/agnhost:2.53',
-  },
+  network: flannelNetwork(),
   runtime: {
     name: 'containerd',
     version: '2.2.9',

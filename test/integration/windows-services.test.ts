@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Phase } from '../../src/engine/step.ts';
-import { networkPrograms } from '../../src/inventory/network-programs.ts';
+import { flannel } from '../../src/components/network-plugins/flannel.ts';
 import type { Inventory } from '../../src/model/inventory.ts';
 import { reset } from '../../src/phases/reset.ts';
-import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
+import { flannelNetwork, mixedFlannel } from '../fakes/network.ts';
 import { started, up } from '../windows/fleets.ts';
 import { releases } from '../windows/host/internet.ts';
 import { filesOf, leftovers } from '../windows/host/machine.ts';
@@ -13,14 +13,16 @@ import { networkServices } from '../windows/host/network-services.ts';
 import type { SimulatedFleet, SimulatedOptions } from '../windows/simulated-fleet.ts';
 
 const SUBNET = '10.244.3.0/24';
-const base = inventoryOf().network;
-const overlay = { ...base, flannel: { ...base.flannel, port: 4789, vni: 4096 } };
-const windows = { services: true, flannelImage: '', kubeProxyImage: '' } as const;
+const overlay = mixedFlannel({ services: true });
+const routed = flannelNetwork(
+  { backend: 'host-gw' },
+  { mode: 'host-gw', services: true, flannelImage: '', kubeProxyImage: '' },
+);
 
 /** A host whose network is services, run by nssm; its programs come from a server of the site. */
-async function withServices(options: SimulatedOptions = {}, backend: 'vxlan' | 'host-gw' = 'vxlan') {
+async function withServices(options: SimulatedOptions = {}, network = overlay) {
   const site = 'https://files.example';
-  const names = ['nssm.exe', ...networkPrograms(backend).map(({ file }) => file)];
+  const names = ['nssm.exe', ...flannel.windows!.programs(network).map(({ file }) => file)];
   const sumOf = (name: string): string =>
     createHash('sha256')
       .update(releases(`${site}/${name}`)!)
@@ -31,10 +33,6 @@ async function withServices(options: SimulatedOptions = {}, backend: 'vxlan' | '
     network: site,
     sha256: Object.fromEntries(names.map((name) => [name, sumOf(name)])),
   };
-  const network =
-    backend === 'vxlan'
-      ? { ...overlay, windows: { ...windows, mode: 'overlay' as const } }
-      : { ...base, flannel: { ...base.flannel, backend }, windows: { ...windows, mode: 'host-gw' as const } };
   return started({
     programs: networkServices({ subnet: SUBNET }),
     windows: { serviceManager: 'nssm', downloads },
@@ -130,7 +128,7 @@ describe('flanneld and kube-proxy as services', () => {
   });
 
   test('by routes, kube-proxy needs no address of its own', async () => {
-    const fleet = await withServices({}, 'host-gw');
+    const fleet = await withServices({}, routed);
     await done(fleet);
     expect(flagsOf(fleet, 'kube-proxy').filter((flag) => /network-name|source-vip/.test(flag))).toEqual([
       '--network-name=cbr0',

@@ -340,7 +340,7 @@ test('Calico’s operator is read like manifests, and an object of it is in no o
   const crds = 'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: installations.operator.tigera.io }\n'; // prettier-ignore
   const files = { 'crds.yaml': crds, 'operator.yaml': object('b'), 'a.yaml': object('c') };
   const { network } = await inventoryOf(text, files);
-  expect(network.calico!.operator.map(({ source, objects }) => [source, objects.length])).toEqual([['crds.yaml', 1], ['operator.yaml', 1]]); // prettier-ignore
+  expect(network.manifests.map(({ source, objects }) => [source, objects.length])).toEqual([['crds.yaml', 1], ['operator.yaml', 1]]); // prettier-ignore
   expect(await problemsOf(text, { ...files, 'a.yaml': object('b') })).toEqual([
     '4:13 manifests[0]: a.yaml: ConfigMap b is in operator.yaml already',
   ]);
@@ -459,6 +459,6 @@ hosts:
       },
     },
   });
-  expect(inventory.network.flannel).toMatchObject({ port: 4789, vni: 4096 });
+  expect(inventory.network).toMatchObject({ flannel: { port: 4789, vni: 4096 } });
   expect(inventory.files[0]!.hosts).toEqual(['cp1']);
 });

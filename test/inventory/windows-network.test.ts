@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Gathered } from '../../src/inventory/gather.ts';
 import { resolved } from '../../src/inventory/resolve.ts';
-import { windowsTunnels } from '../../src/inventory/rules/network.ts';
+import { flannel } from '../../src/inventory/network-plugins/flannel.ts';
 import { inventorySchema, type InventoryFile } from '../../src/inventory/schema.ts';
 
 const file = (network: object, os: 'linux' | 'windows' = 'windows'): InventoryFile =>
@@ -20,7 +20,7 @@ const NOTHING = {
   registryCas: [],
   registryPasswords: [],
   files: [],
-  calicoOperator: [],
+  pluginManifests: [],
 } as unknown as Gathered;
 const networkOf = (input: InventoryFile) => resolved(input, NOTHING, '/inventory.yaml', (path) => path).network;
 
@@ -47,10 +47,10 @@ test('the image of kube-proxy follows the version', () => {
 
 test('beside Calico only kube-proxy is kbuild’s', () => {
   const calico = networkOf(file({ plugin: 'calico', calico: { operator: ['operator.yaml'] } }));
-  expect(calico).toMatchObject({ calico: { operator: [] }, windows: { mode: 'calico', services: false } });
+  expect(calico).toMatchObject({ calico: {}, windows: { mode: 'calico', services: false } });
   expect(calico.windows?.kubeProxyImage).toBe('docker.io/sigwindowstools/kube-proxy:v1.36.3-calico-hostprocess');
   expect(networkOf(file({ plugin: 'calico' }, 'linux')).windows).toBeUndefined();
-  expect(networkOf(file({})).calico).toBeUndefined();
+  expect(networkOf(file({}))).not.toHaveProperty('calico');
 });
 
 test('the user’s own network is the user’s on Windows too', () => {
@@ -59,10 +59,10 @@ test('the user’s own network is the user’s on Windows too', () => {
 
 test('what Windows cannot speak is a problem of the inventory, and only where there is Windows', () => {
   const old = { flannel: { port: 8472, vni: 1 } };
-  expect(windowsTunnels(file(old)).map(({ message }) => message)).toEqual([
+  expect(flannel.rule!(file(old)).map(({ message }) => message)).toEqual([
     'must be 4789 with Windows hosts, found 8472; leave it out',
     'must be at least 4096 with Windows hosts, found 1; leave it out',
   ]);
-  expect(windowsTunnels(file(old, 'linux'))).toEqual([]);
-  expect(windowsTunnels(file({ flannel: { ...old.flannel, backend: 'host-gw' } }))).toEqual([]);
+  expect(flannel.rule!(file(old, 'linux'))).toEqual([]);
+  expect(flannel.rule!(file({ flannel: { ...old.flannel, backend: 'host-gw' } }))).toEqual([]);
 });

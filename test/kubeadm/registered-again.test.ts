@@ -32,8 +32,8 @@ test('a joined host whose node was deleted gets its kubelet restarted, without t
   await changes[0]!.apply!(on);
   expect(sent).toMatchObject([{ host: 'w1', kind: 'job', title: 'linux/register-node.sh' }]);
   const { script } = sent[0] as { readonly script: string };
-  expect(script).toContain('BRIDGE=cni0');
-  expect(script).toContain('SUBNET=/run/flannel/subnet.env');
+  expect(script).toContain('INTERFACES=cni0');
+  expect(script).toContain('FILES=/run/flannel/subnet.env');
 });
 
 test('pods of the deleted node are waited for first', () => {

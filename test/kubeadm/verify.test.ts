@@ -13,9 +13,10 @@ import {
   podOf,
   targetOf,
 } from '../fakes/cluster.ts';
+import { calicoNetwork, noNetwork } from '../fakes/network.ts';
 
 const inventory = inventoryOf();
-const none = inventoryOf({ network: { ...inventory.network, plugin: 'none' } });
+const none = inventoryOf({ network: noNetwork });
 const services = { api: true, dns: true };
 const flannel = podOf({ name: 'kube-flannel-ds-x', namespace: 'kube-flannel', labels: { app: 'flannel' } });
 const carrying = clusterOf({ pods: [flannel] });
@@ -69,7 +70,7 @@ describe('network-ready waits for', () => {
   });
 
   test('Calico’s pod, where it is Calico', () => {
-    const calico = inventoryOf({ network: { ...inventory.network, plugin: 'calico', calico: { operator: [] } } });
+    const calico = inventoryOf({ network: calicoNetwork() });
     const of = (pods: ClusterUp['pods']) => said(networkReady.diff(target(clusterOf({ ...carrying, pods }), undefined, calico))); // prettier-ignore
     expect(of([flannel])).toEqual(['wait for calico on cp1 (found no pod)']);
     const operator = podOf({ name: 'tigera-operator-x', namespace: 'tigera-operator', ready: false, trouble: 'ImagePullBackOff: no such host' }); // prettier-ignore

@@ -5,6 +5,7 @@
 import { flannelObjects } from '../../src/network/flannel.ts';
 import { hostProcessDaemon } from '../../src/windows/network/host-pods.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
+import { flannelNetwork, withNetwork } from '../fakes/network.ts';
 
 const crd = (group: string, version: string, kind: string) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -37,8 +38,7 @@ const namespace = (name: string) => ({
   metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } },
 });
 
-const { network } = inventoryOf();
-const vxlan = inventoryOf({ network: { ...network, flannel: { ...network.flannel, port: 4789, vni: 4096 } } });
+const vxlan = withNetwork(inventoryOf(), flannelNetwork({ port: 4789, vni: 4096 }));
 
 const underCalicosNames = (text: string): string =>
   text

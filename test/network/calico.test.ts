@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { toYaml } from '../../src/configuration/secret-yaml.ts';
-import type { Calico, Inventory, UserManifest } from '../../src/model/inventory.ts';
+import type { Inventory, UserManifest } from '../../src/model/inventory.ts';
 import { listeningPorts } from '../../src/topology/ports.ts';
-import { calicoManifest, calicoOperatorManifest } from '../../src/network/calico.ts';
+import { calicoObjects } from '../../src/network/calico.ts';
+import { networkManifests } from '../../src/network/index.ts';
 import { up } from '../../src/phases/up.ts';
 import { observedObjects } from '../../src/phases/wanted-objects.ts';
 import { inventoryOf, w1 } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
+import { calicoNetwork, withNetwork } from '../fakes/network.ts';
 
 /** Calico was never run with kbuild: what its documentation and its operator's source ask for must at least stand there. */
 const crd = (name: string) => ({
@@ -22,24 +24,22 @@ const operator: UserManifest = {
   source: 'tigera-operator.yaml',
   objects: [{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'tigera-operator', namespace: 'tigera-operator' } }], // prettier-ignore
 };
-const { network } = inventoryOf();
-const linux = (calico: Calico = { operator: [crds, operator] }): Inventory =>
-  inventoryOf({ network: { ...network, plugin: 'calico', calico } });
-const mixed = (): Inventory => ({
-  ...linux(),
-  network: { ...linux().network, windows: { mode: 'calico', services: false, kubeProxyImage: 'kube-proxy' } },
+const linux = (over: Parameters<typeof calicoNetwork>[0] = {}) =>
+  withNetwork(inventoryOf(), calicoNetwork({ manifests: [crds, operator], ...over }));
+const mixed = () => ({
+  ...linux({ windows: { mode: 'calico', services: false, kubeProxyImage: 'kube-proxy' } }),
   hosts: [...inventoryOf().hosts, windowsHost('win1')],
 });
-const installationOf = (of: Inventory) => calicoManifest(of)!.objects.find(({ kind }) => kind === 'Installation')!;
+const installationOf = (of: ReturnType<typeof linux>) => calicoObjects(of).find(({ kind }) => kind === 'Installation')!;
 const golden = (name: string): string => new URL(`../golden/${name}`, import.meta.url).pathname;
 
 describe('golden (not run)', () => {
   test('Linux hosts alone', async () => {
-    await expect(toYaml(calicoManifest(linux())!.objects)).toMatchFileSnapshot(golden('calico.yaml'));
+    await expect(toYaml(calicoObjects(linux()))).toMatchFileSnapshot(golden('calico.yaml'));
   });
 
   test('with Windows hosts', async () => {
-    await expect(toYaml(calicoManifest(mixed())!.objects)).toMatchFileSnapshot(golden('windows/calico.yaml'));
+    await expect(toYaml(calicoObjects(mixed()))).toMatchFileSnapshot(golden('windows/calico.yaml'));
   });
 });
 
@@ -48,7 +48,7 @@ test('what Windows needs of Linux hosts is there before the first of them joins,
     expect(installationOf(of)).toMatchObject({
       spec: { calicoNetwork: { bgp: 'Disabled', linuxDataplane: 'Iptables', ipPools: [{ encapsulation: 'VXLAN' }] } },
     });
-    expect(calicoManifest(of)!.objects).toContainEqual(expect.objectContaining({ spec: { strictAffinity: true, autoAllocateBlocks: true } })); // prettier-ignore
+    expect(calicoObjects(of)).toContainEqual(expect.objectContaining({ spec: { strictAffinity: true, autoAllocateBlocks: true } })); // prettier-ignore
   }
   const names = up(mixed()).map(({ name }) => name);
   expect(names.indexOf('network')).toBeLessThan(names.indexOf('join'));
@@ -66,14 +66,14 @@ test('Windows hosts add what concerns them alone', () => {
 });
 
 test('its pods ask the endpoint, by text as a ConfigMap wants it', () => {
-  expect(calicoManifest(linux())!.objects[0]).toMatchObject({
+  expect(calicoObjects(linux())[0]).toMatchObject({
     metadata: { name: 'kubernetes-services-endpoint', namespace: 'tigera-operator' },
     data: { KUBERNETES_SERVICE_HOST: 'k8s.example', KUBERNETES_SERVICE_PORT: '6443' },
   });
 });
 
 test('the operator comes before what is of its kinds, as its project publishes it', () => {
-  const { title, objects } = calicoOperatorManifest(linux())!;
+  const { title, objects } = networkManifests(linux())[0]!;
   expect(title).toBe('the operator of Calico (v1_crd_projectcalico_org.yaml, tigera-operator.yaml)');
   expect(objects).toEqual([...crds.objects, ...operator.objects]);
   const steps = up(linux())
@@ -85,21 +85,19 @@ test('the operator comes before what is of its kinds, as its project publishes i
 
 test('where the cluster itself serves Calico’s API, strict affinity is said there', () => {
   const native = { ...crds, objects: [crd('ipamconfigurations.projectcalico.org')] };
-  const { objects } = calicoManifest(linux({ operator: [native, operator] }))!;
-  expect(objects.at(-1)).toMatchObject({ apiVersion: 'projectcalico.org/v3', kind: 'IPAMConfiguration' });
+  expect(calicoObjects(linux({ manifests: [native, operator] })).at(-1)).toMatchObject({
+    apiVersion: 'projectcalico.org/v3',
+    kind: 'IPAMConfiguration',
+  });
 });
 
 test('images come from the inventory’s registry, with its path', () => {
-  const from = (imageRepository: string) => installationOf(linux({ operator: [], imageRepository }));
+  const from = (imageRepository: string) => installationOf(linux({ calico: { imageRepository } }));
   expect(from('mirror.example:5000/k8s/calico')).toMatchObject({
     spec: { registry: 'mirror.example:5000/', imagePath: 'k8s/calico' },
   });
   expect(from('mirror.example')).toMatchObject({ spec: { registry: 'mirror.example/' } });
   expect(JSON.stringify(installationOf(linux()))).not.toContain('registry');
-});
-
-test('with another plugin there is none of it', () => {
-  expect([calicoManifest(inventoryOf()), calicoOperatorManifest(inventoryOf())]).toEqual([undefined, undefined]);
 });
 
 test('hosts reach each other by VXLAN, nodes reach Typha, and BGP is nobody’s', () => {

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { toYaml } from '../../src/configuration/secret-yaml.ts';
-import { flannelManifest, flannelObjects } from '../../src/network/flannel.ts';
+import { flannelObjects } from '../../src/network/flannel.ts';
+import { networkManifests, networkSteps } from '../../src/network/index.ts';
 import { listeningPorts } from '../../src/topology/ports.ts';
 import { inventoryOf, w1 } from '../fakes/cluster.ts';
+import { flannelNetwork, mixedFlannel, noNetwork, withNetwork } from '../fakes/network.ts';
 
-const inventory = inventoryOf();
-const flannel = { ...inventory.network.flannel, port: 4789, vni: 4096 };
+const inventory = withNetwork(inventoryOf(), flannelNetwork());
 
 test('golden: flannel.yaml', async () => {
   const golden = new URL('../golden/flannel.yaml', import.meta.url).pathname;
@@ -13,7 +14,7 @@ test('golden: flannel.yaml', async () => {
 });
 
 test('the inventory’s networks are in it, and a change of them rolls the pods', () => {
-  const other = inventoryOf({ network: { ...inventory.network, podSubnet: '10.200.0.0/16', flannel } });
+  const other = withNetwork(inventory, { ...mixedFlannel(), podSubnet: '10.200.0.0/16' });
   const text = toYaml(flannelObjects(other));
   expect(text).toContain('\\"Network\\": \\"10.200.0.0/16\\"');
   expect(text).toContain('\\"VNI\\": 4096');
@@ -22,13 +23,12 @@ test('the inventory’s networks are in it, and a change of them rolls the pods'
 });
 
 test('host-gw needs no tunnel', () => {
-  const routed = inventoryOf({
-    network: { ...inventory.network, flannel: { ...inventory.network.flannel, backend: 'host-gw' } },
-  });
+  const routed = withNetwork(inventory, flannelNetwork({ backend: 'host-gw' }));
   expect(toYaml(flannelObjects(routed))).toContain(String.raw`\"Type\": \"host-gw\"`);
   expect(listeningPorts(routed, w1).filter(({ program }) => program === 'flannel')).toEqual([]);
 });
 
-test('there is none where the network is the user’s', () => {
-  expect(flannelManifest(inventoryOf({ network: { ...inventory.network, plugin: 'none' } }))).toBeUndefined();
+test('a network that the user installs has no objects and no steps', () => {
+  const none = withNetwork(inventory, noNetwork);
+  expect([networkManifests(none), networkSteps(none)]).toEqual([[], []]);
 });

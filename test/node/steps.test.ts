@@ -11,6 +11,7 @@ import { converged } from '../fakes/converged.ts';
 import { hosts, inventory } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { target } from '../fakes/target.ts';
+import { flannelNetwork, noNetwork } from '../fakes/network.ts';
 
 const steps: readonly Step[] = [...prepare, ...containerd, ...kubernetesPackages, images];
 const SECRET = 'hunter2hunter2';
@@ -23,7 +24,7 @@ const inventories: fc.Arbitrary<Inventory> = fc
     setHostname: fc.boolean(),
     cgroupDriver: fc.constantFrom('systemd' as const, 'cgroupfs' as const),
     containerd: fc.constantFrom('1.7.28', '2.2.9'),
-    plugin: fc.constantFrom('flannel' as const, 'none' as const),
+    network: fc.constantFrom(flannelNetwork(), noNetwork),
     login: fc.boolean(),
     mirrors: fc.subarray(['http://10.0.0.1:5000', 'https://mirror.example.com']),
     file: fc.constantFrom('text', Secret.of(SECRET)),
@@ -33,7 +34,7 @@ const inventories: fc.Arbitrary<Inventory> = fc
       proxy: given.proxy,
       endpointInHosts: given.endpointInHosts,
       hosts: hosts.map((host) => ({ ...host, setHostname: given.setHostname })),
-      network: { plugin: given.plugin },
+      network: given.network,
       files: [{ hosts: ['cp1', 'w1'], path: '/etc/kubernetes/audit.yaml', content: given.file, mode: 0o600 }],
       runtime: {
         cgroupDriver: given.cgroupDriver,

@@ -22,6 +22,7 @@ import {
   w1,
 } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
+import { calicoNetwork, noNetwork } from '../fakes/network.ts';
 
 const inventory = inventoryOf();
 const held = { state: 'installed', version: '1.36.3-1.1', held: true } as const;
@@ -68,7 +69,7 @@ describe('the whole cluster', () => {
   });
 
   test('of Calico the tunnel, the ends of pods and the routes to nowhere go, where it is kbuild’s', () => {
-    const calico = inventoryOf({ network: { ...inventory.network, plugin: 'calico', calico: { operator: [] } } });
+    const calico = inventoryOf({ network: calicoNetwork() });
     const left = {
       ...clean,
       leftovers: ['/etc/cni/net.d/10-calico.conflist', '/var/lib/calico'],
@@ -89,7 +90,7 @@ describe('the whole cluster', () => {
   });
 
   test('interfaces and files of a network that is the user’s stay', () => {
-    const none = inventoryOf({ network: { ...inventory.network, plugin: 'none' } });
+    const none = inventoryOf({ network: noNetwork });
     const changes = plan(reset(none, {}), none, fleet).changes;
     expect(changes.find(({ step }) => step === 'no-cni-remains')!.summary).not.toContain('cni0');
   });

@@ -12,6 +12,7 @@ import { onceForEach } from '../../src/shell/once-for-each.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
 import { CA, clusterOf, nodeOf, podOf } from '../fakes/cluster.ts';
+import { mixedFlannel } from '../fakes/network.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { hosts, inventory, linuxHost, windowsHost } from '../fakes/inventory.ts';
 
@@ -32,9 +33,6 @@ const nssm = windowsHost('win1', {
 });
 const lb1 = linuxHost('lb1', { address: '10.0.0.51', role: 'load-balancer' });
 
-const base = inventory();
-const pods = { mode: 'overlay', services: false, flannelImage: 'flannel', kubeProxyImage: 'kube-proxy' } as const;
-
 const INVENTORIES: Readonly<Record<string, Inventory>> = {
   stacked: inventory({ files: [policy], firewall: 'open' }),
   keepalived: inventory({ loadBalancer: keepalived, hosts: [cp1, w1, lb1] }),
@@ -44,10 +42,10 @@ const INVENTORIES: Readonly<Record<string, Inventory>> = {
     etcd: { topology: 'built', endpoints: ['https://10.0.0.41:2379'] },
     hosts: [cp1, w1, etcd1],
   }),
-  'Windows hosts': inventory({ hosts: [cp1, win1], network: { ...base.network, windows: pods } }),
+  'Windows hosts': inventory({ hosts: [cp1, win1], network: mixedFlannel() }),
   'Windows hosts, network as services': inventory({
     hosts: [cp1, nssm],
-    network: { ...base.network, windows: { ...pods, services: true } },
+    network: mixedFlannel({ services: true }),
   }),
 };
 

@@ -4,6 +4,7 @@ import { bundleInventory } from '../../src/report/bundle-inventory.ts';
 import { masker } from '../../src/report/mask.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { inventory } from '../fakes/inventory.ts';
+import { calicoNetwork } from '../fakes/network.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -59,7 +60,6 @@ test('what Secret objects of manifests hold is masked wherever it shows', () => 
 });
 
 test('Secrets of Calico’s operator count too', () => {
-  const { network } = inventory();
-  const operator = [{ source: 'tigera.yaml', objects: objects.slice(0, 1) }];
-  expect(secretData({ ...inventory(), network: { ...network, calico: { operator } } }).length).toBeGreaterThan(2);
+  const manifests = [{ source: 'tigera.yaml', objects: objects.slice(0, 1) }];
+  expect(secretData({ ...inventory(), network: calicoNetwork({ manifests }) }).length).toBeGreaterThan(2);
 });

@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import type { Step } from '../../src/engine/step.ts';
 import { objectKey, type ClusterView } from '../../src/facts/cluster.ts';
 import type { Inventory, JsonObject } from '../../src/model/inventory.ts';
-import { flannel, flannelObjects } from '../../src/network/flannel.ts';
+import { flannelObjects } from '../../src/network/flannel.ts';
+import { networkSteps } from '../../src/network/index.ts';
 import { userManifests } from '../../src/network/user-manifests.ts';
 import { unwantedObjects, wantedObjects } from '../../src/phases/wanted-objects.ts';
 import { stamped } from '../../src/resources/manifest.ts';
 import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
+import { flannelNetwork, noNetwork, withNetwork } from '../fakes/network.ts';
 
-const inventory = inventoryOf();
+const inventory = withNetwork(inventoryOf(), flannelNetwork());
+const [flannel] = networkSteps(inventory) as [Step<'cluster'>];
 const target = (facts: ClusterView, of: Inventory = inventory) => ({
   inventory: of,
   host: cp1,
@@ -130,7 +134,7 @@ describe('what the inventory no longer names', () => {
   });
 
   test('with the plugin gone, its own namespace goes too', () => {
-    const none = inventoryOf({ network: { ...inventory.network, plugin: 'none' } });
+    const none = inventoryOf({ network: noNetwork });
     expect(summaries(unwantedObjects.diff(target(installed, none)))[0]).toContain('Namespace kube-flannel');
   });
 });

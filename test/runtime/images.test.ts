@@ -4,6 +4,7 @@ import { converged } from '../fakes/converged.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { target } from '../fakes/target.ts';
+import { noNetwork } from '../fakes/network.ts';
 
 test.each([
   ['nginx', 'docker.io/library/nginx:latest'],
@@ -27,7 +28,7 @@ test('a control plane runs more than a worker', () => {
 });
 
 test("an inventory's own image repository is used for all of Kubernetes", () => {
-  const own = inventory({ kubernetes: { imageRepository: 'r.example.com/k8s' }, network: { plugin: 'none' } });
+  const own = inventory({ kubernetes: { imageRepository: 'r.example.com/k8s' }, network: noNetwork });
   expect(roleImages(target({}, { inventory: own, host: 'w1' }))).toEqual([
     'r.example.com/k8s/kube-proxy:v1.36.3',
     'r.example.com/k8s/pause:3.10.2',

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { KUBE_CHAINS } from '../../src/facts/linux/network.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const script = fileURLToPath(new URL('../../templates/linux/clean-packet-filter.sh', import.meta.url));
@@ -56,7 +57,7 @@ test('takes out Calico’s chains, and its rules in the chains of others by thei
 COMMIT
 `;
   writeFileSync(join(folder, 'rules'), rules);
-  execFileSync('/bin/sh', ['-eu', script], { env: { PATH: join(folder, 'bin') } });
+  execFileSync('/bin/sh', ['-eu', script], { env: { PATH: join(folder, 'bin'), CHAINS: KUBE_CHAINS } });
   expect(readFileSync(join(folder, 'changes'), 'utf8')).toBe(`*filter
 -D FORWARD -m comment --comment "cali:wUHhoiAYhphO9Mso" -j cali-FORWARD
 -D FORWARD -m comment --comment "cali:S93hcgKJrXEqnTfs" -m mark --mark 0x10000/0x10000 -j ACCEPT
@@ -67,7 +68,7 @@ COMMIT
 });
 
 test('takes out Kubernetes’ chains and what leads to them, and names nothing else', () => {
-  execFileSync('/bin/sh', ['-eu', script], { env: { PATH: join(folder, 'bin') } });
+  execFileSync('/bin/sh', ['-eu', script], { env: { PATH: join(folder, 'bin'), CHAINS: KUBE_CHAINS } });
   expect(readFileSync(join(folder, 'arguments'), 'utf8').trim()).toBe('--noflush');
   expect(readFileSync(join(folder, 'changes'), 'utf8')).toBe(`*nat
 -D PREROUTING -m comment --comment "kubernetes service portals" -j KUBE-SERVICES

@@ -1,40 +1,27 @@
 import { describe, expect, test } from 'vitest';
 import { toYaml } from '../../src/configuration/secret-yaml.ts';
-import { windowsCniConfig } from '../../src/windows/network/cni-config.ts';
-import { windowsNetworkManifest } from '../../src/windows/network/manifest.ts';
+import { windowsCniConfig } from '../../src/windows/network/flannel/cni-config.ts';
+import { windowsNetworkManifest } from '../../src/windows/network/index.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
 import { wantedObjects } from '../../src/phases/wanted-objects.ts';
-import { networkPrograms } from '../../src/inventory/network-programs.ts';
+import { flannel } from '../../src/components/network-plugins/flannel.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
+import { calicoNetwork, flannelNetwork, mixedFlannel, withNetwork } from '../fakes/network.ts';
 
-const { network } = inventoryOf();
-const windows = {
-  services: false,
+const images = {
   flannelImage: 'docker.io/sigwindowstools/flannel:v0.21.5-hostprocess',
   kubeProxyImage: 'docker.io/sigwindowstools/kube-proxy:v1.36.3-calico-hostprocess',
-} as const;
-const calico = inventoryOf({
-  network: {
-    ...network,
-    plugin: 'calico',
-    calico: { operator: [] },
-    windows: { mode: 'calico', services: false, kubeProxyImage: windows.kubeProxyImage },
-  },
-});
-const overlay = inventoryOf({
-  network: {
-    ...network,
-    flannel: { ...network.flannel, port: 4789, vni: 4096 },
-    windows: { ...windows, mode: 'overlay' },
-  },
-});
-const hostGw = inventoryOf({
-  network: {
-    ...network,
-    flannel: { ...network.flannel, backend: 'host-gw' },
-    windows: { ...windows, mode: 'host-gw' },
-  },
-});
+};
+const calico = withNetwork(
+  inventoryOf(),
+  calicoNetwork({ windows: { mode: 'calico', services: false, kubeProxyImage: images.kubeProxyImage } }),
+);
+const overlay = withNetwork(inventoryOf(), mixedFlannel(images));
+const hostGw = withNetwork(
+  inventoryOf(),
+  flannelNetwork({ backend: 'host-gw' }, { ...images, mode: 'host-gw', services: false }),
+);
 const host = { address: '10.0.0.31', subnet: '10.0.0.0/24' };
 const golden = (name: string): string => new URL(`../golden/windows/${name}`, import.meta.url).pathname;
 
@@ -76,7 +63,7 @@ interface Template {
   };
 }
 
-const daemons = (inventory: typeof overlay): readonly Template[] =>
+const daemons = (inventory: Inventory): readonly Template[] =>
   windowsNetworkManifest(inventory)!.objects.filter(({ kind }) => kind === 'DaemonSet') as unknown as Template[];
 
 describe('what must not be missing', () => {
@@ -101,7 +88,7 @@ describe('what must not be missing', () => {
   });
 
   test('kube-proxy is told its node and the network, which is another one for each kind', () => {
-    const networkOf = (inventory: typeof overlay) =>
+    const networkOf = (inventory: Inventory) =>
       daemons(inventory)[1]!.spec.template.spec.containers[0]!.env.find(({ name }) => name === 'KUBE_NETWORK')?.value;
     expect([networkOf(overlay), networkOf(hostGw)]).toEqual(['flannel.4096', 'cbr0']);
     const [beside] = daemons(calico);
@@ -119,10 +106,8 @@ describe('what must not be missing', () => {
   });
 
   test('a change of the network rolls the pods', () => {
-    const hash = (inventory: typeof overlay) => daemons(inventory)[0]!.spec.template.metadata.annotations;
-    const other = inventoryOf({
-      network: { ...overlay.network, flannel: { ...overlay.network.flannel, vni: 5000 } },
-    });
+    const hash = (inventory: Inventory) => daemons(inventory)[0]!.spec.template.metadata.annotations;
+    const other = withNetwork(overlay, { ...overlay.network, flannel: { ...overlay.network.flannel, vni: 5000 } });
     expect(hash(other)).not.toEqual(hash(overlay));
   });
 });
@@ -130,7 +115,7 @@ describe('what must not be missing', () => {
 describe('as services', () => {
   const services = inventoryOf({
     hosts: [windowsHost('win1'), windowsHost('win2')],
-    network: { ...overlay.network, windows: { ...windows, mode: 'overlay', services: true } },
+    network: mixedFlannel({ ...images, services: true }),
   });
 
   test('nothing runs in pods; each Windows node may do what flanneld and kube-proxy must, and nobody else', async () => {
@@ -140,12 +125,12 @@ describe('as services', () => {
   });
 
   test('an overlay needs another CNI plugin than routes', () => {
-    const names = (backend: 'vxlan' | 'host-gw') => networkPrograms(backend).map(({ path }) => path);
-    expect(names('vxlan')).toEqual([
+    const names = (of: typeof overlay) => flannel.windows!.programs(of.network).map(({ path }) => path);
+    expect(names(overlay)).toEqual([
       'C:\\k\\flanneld.exe',
       ...['flannel.exe', 'host-local.exe', 'sdnoverlay.exe'].map((file) => `C:\\opt\\cni\\bin\\${file}`),
     ]);
-    expect(names('host-gw').at(-1)).toBe('C:\\opt\\cni\\bin\\win-bridge.exe');
+    expect(names(hostGw).at(-1)).toBe('C:\\opt\\cni\\bin\\win-bridge.exe');
   });
 });
 

@@ -6,6 +6,7 @@ import { diagnosis, signatures } from '../../src/report/signatures.ts';
 import { recognised, windowsSignatures } from '../../src/windows/signatures.ts';
 import { clusterOf, inventoryOf, podOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
+import { mixedFlannel } from '../fakes/network.ts';
 
 test('names are unique, and every signature says what to do', () => {
   const names = [...windowsSignatures.map(({ name }) => name)];
@@ -40,11 +41,7 @@ describe('what programs say is taken for', () => {
 describe('facts show', () => {
   const host = windowsHost('win1');
   const inventory = inventoryOf({
-    network: {
-      ...inventoryOf().network,
-      flannel: { ...inventoryOf().network.flannel, port: 4789, vni: 4096 },
-      windows: { mode: 'overlay', services: false, flannelImage: 'f', kubeProxyImage: 'k' },
-    },
+    network: mixedFlannel(),
     hosts: [host],
   });
   /** A host that has joined and is well. */

@@ -18,6 +18,7 @@ import { recordingOn, type Sent } from '../fakes/on.ts';
 import { testCa } from './ca.ts';
 import type { JoinWorld } from './host/answers/kubeadm.ts';
 import { startWindowsHost, type SimulatedWindowsHost, type WindowsHostOptions } from './host/server.ts';
+import { mixedFlannel } from '../fakes/network.ts';
 
 const { pem: CA_PEM, fingerprint: CA } = testCa();
 
@@ -95,11 +96,7 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
   const inventory: Inventory = {
     ...base,
     hosts: [cp1, host],
-    network: {
-      ...base.network,
-      flannel: { ...base.network.flannel, port: 4789, vni: 4096 },
-      windows: { mode: 'overlay', services: false, flannelImage: 'flannel', kubeProxyImage: 'kube-proxy' },
-    },
+    network: mixedFlannel({ flannelImage: 'flannel', kubeProxyImage: 'kube-proxy' }),
     ...over,
   };
   const { on: onLinux, sent } = recordingOn({

@@ -20,6 +20,7 @@ import { recordingOn } from '../fakes/on.ts';
 import { factsOfMachine, remoteOf } from '../fakes/windows.ts';
 import { testCa } from './ca.ts';
 import { filesOf, freshMachine, leftovers, type Machine } from './host/machine.ts';
+import { calicoNetwork, mixedFlannel } from '../fakes/network.ts';
 
 interface World {
   readonly inventory: Inventory;
@@ -36,16 +37,7 @@ function world(over: Partial<WindowsHost> = {}, more: Partial<Inventory> = {}): 
   const inventory: Inventory = {
     ...base,
     hosts: [cp1, host],
-    network: {
-      ...base.network,
-      flannel: { ...base.network.flannel, port: 4789, vni: 4096 },
-      windows: {
-        mode: 'overlay',
-        services: false,
-        flannelImage: 'f',
-        kubeProxyImage: 'k',
-      },
-    },
+    network: mixedFlannel(),
     ...more,
   };
   const machine = freshMachine('win1', '20348', host.internalAddress);
@@ -216,8 +208,7 @@ describe('what is on the host already', () => {
     await carryOut(it, up(it));
     const old = (name: string): void => filesOf(it.machine).put(`C:\\k\\${name}.exe`, 'MZ Kubernetes v1.35.9\nEND');
     ['kubeadm', 'kubelet', 'kube-proxy'].forEach(old);
-    const services = { ...it.inventory.network.windows!, mode: 'overlay', services: true, flannelImage: '' } as const;
-    const asServices = { ...it.inventory, network: { ...it.inventory.network, windows: services } };
+    const asServices = { ...it.inventory, network: mixedFlannel({ services: true }) };
     const steps = up(it);
     const changes = steps.flatMap((step) => step.diff(target({ ...it, inventory: asServices })));
     const versions = changes.filter(({ summary }) => summary.includes('1.35.9'));
@@ -346,13 +337,7 @@ describe('a host that leaves', () => {
 });
 
 describe('beside Calico', () => {
-  const base = inventoryOf().network;
-  const network = {
-    ...base,
-    plugin: 'calico',
-    calico: { operator: [] },
-    windows: { mode: 'calico', services: false, kubeProxyImage: 'k' },
-  } as const;
+  const network = calicoNetwork({ windows: { mode: 'calico', services: false, kubeProxyImage: 'k' } });
 
   test('a host gets nothing of flannel, and lets VXLAN in', async () => {
     const it = world({}, { network });

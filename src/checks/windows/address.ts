@@ -5,7 +5,7 @@ export const windowsAddress = eachWindowsHost(
   {
     name: 'windows-address',
     title: 'a Windows host has its internalAddress on the adapter of its one default route',
-    why: 'The kubelet, flannel and HNS bind to this address and its adapter. HNS moves the address to a virtual adapter (`vEthernet`), which is fine; an address that DHCP may change is not.',
+    why: 'The kubelet, the network plugin and HNS bind to this address and its adapter. HNS moves the address to a virtual adapter (`vEthernet`), which is fine; an address that DHCP may change is not.',
     severities: ['error', 'warning'],
   },
   ({ host, facts }) => {
@@ -22,13 +22,13 @@ export const windowsAddress = eachWindowsHost(
     const routes = new Set(defaultRoutes.map(({ index }) => index));
     return [
       ...(routes.size === 0
-        ? [{ severity: 'error' as const, message: 'has no default route: flannel finds no adapter' }]
+        ? [{ severity: 'error' as const, message: 'has no default route: the network plugin finds no adapter' }]
         : []),
       ...(routes.size > 1
         ? [
             {
               severity: 'warning' as const,
-              message: 'has default routes on several adapters: flannel may take the wrong one',
+              message: 'has default routes on several adapters: the network plugin may take the wrong one',
             },
           ]
         : []),

@@ -1,7 +1,8 @@
+import { windowsServices } from '../../components/network-plugins/index.ts';
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Programs of Kubernetes' own; HNS listens at VXLAN's port for whoever made the network, as the system itself. */
-const OURS: ReadonlySet<string> = new Set(['kubelet', 'kube-proxy', 'flanneld', 'system', 'svchost']);
+/** Programs of Kubernetes and its network. HNS listens at VXLAN's port for every network plugin, as the system itself. */
+const OURS: ReadonlySet<string> = new Set(['kubelet', 'kube-proxy', ...windowsServices, 'system', 'svchost']);
 
 /** What a node listens at is free. */
 export const windowsPorts = eachWindowsHost(

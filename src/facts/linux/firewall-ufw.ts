@@ -32,7 +32,7 @@ function before(line: string): readonly Allowed[] {
   return [{ hook: 'input', protocol: 'vrrp', ports: ALL_PORTS, from, to: 'any', ours: false }];
 }
 
-/** `ufw status`, then rules of VRRP that lie before its own: none where it is switched off. What it does with forwarded packets, flannel settles in the same chain. */
+/** `ufw status`, then rules of VRRP that lie before its own: none where it is switched off. What ufw does with forwarded packets is left out: the network plugin accepts its own in the same chain. */
 export function ufw(out: string): readonly Firewall[] {
   if (!/^Status: active/m.test(out)) return [];
   const isBefore = (line: string): boolean => line.startsWith('-A ');

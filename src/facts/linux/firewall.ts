@@ -7,7 +7,7 @@ import { ufw } from './firewall-ufw.ts';
 
 /**
  * The host's own firewall and what it lets in and through; empty where nothing drops. Chains of ufw and firewalld are read
- * through their own programs. Of forwarding the chain of iptables is left out: flannel and kube-proxy write into it.
+ * through their own programs. The FORWARD chain of iptables is left out: the network plugin and kube-proxy write into it.
  */
 export const firewall = probe(script('linux/probe-firewall.sh'), (out): readonly Firewall[] => {
   const [kind, ...rest] = out.split('\n');

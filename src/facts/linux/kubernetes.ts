@@ -80,22 +80,13 @@ export const certificates = probe(script('linux/probe-certificates.sh'), (out): 
     })),
 );
 
-/** What Calico's pods write outside of themselves (its operator's host paths). */
-const CALICO_FILES = [
-  '/etc/cni/net.d/10-calico.conflist',
-  '/etc/cni/net.d/calico-kubeconfig',
-  '/var/lib/calico',
-  '/var/log/calico',
-  '/run/calico',
-];
-
 /**
- * What flannel and the kubelet leave on a host: the plugin's CNI configuration and state, and mounts below /var/lib/kubelet
- * as `mount PATH`. Of Calico only where it is kbuild's: never another plugin's.
+ * What network plugins and the kubelet leave on a host: `files`, which may hold `*`, and mounts below /var/lib/kubelet as
+ * `mount PATH`.
  */
-export const leftovers = (plugin: Inventory['network']['plugin']) =>
+export const leftovers = (files: readonly string[]) =>
   probe(
-    sh`ls -d /etc/cni/net.d/10-flannel.conflist /var/lib/cni/flannel /var/lib/cni/networks/cbr0 /var/lib/cni/results/cbr0-* /var/lib/cni/cache/results/cbr0-* /run/flannel ${plugin === 'calico' ? CALICO_FILES : []} 2>/dev/null || true
+    sh`set --; for file in ${files}; do set -- "$@" $file; done; ls -d "$@" 2>/dev/null || true
      awk '$2 ~ "^/var/lib/kubelet/" { print "mount " $2 }' /proc/mounts`,
     (out) => lines(out),
   );

@@ -1,3 +1,4 @@
+import { pluginChains } from '../../components/network-plugins/index.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { lines, probe } from '../probe.ts';
@@ -57,10 +58,13 @@ export const interfaces = probe(sh`ip -o link show; ip -o addr show`, (out): rea
   return [...found.values()];
 });
 
+/** How chains of kube-proxy, the kubelet, CNI plugins and network plugins begin: alternatives of a regular expression. */
+export const KUBE_CHAINS = ['KUBE-', 'CNI-', ...pluginChains].join('|');
+
 /**
  * Chains of kube-proxy, the kubelet and CNI plugins in the packet filters of both families, e.g. `KUBE-SERVICES`, and
  * tables of kube-proxy's nftables mode, e.g. `nft ip kube-proxy`.
  */
-export const kubeChains = probe(script('linux/probe-kube-chains.sh'), (out) => [
+export const kubeChains = probe(script('linux/probe-kube-chains.sh', { CHAINS: KUBE_CHAINS }), (out) => [
   ...new Set(lines(out).map((line) => (line.startsWith('nft ') ? line : line.slice(1).split(' ')[0]!))),
 ]);

@@ -1,3 +1,4 @@
+import { networkPlugin } from '../../components/network-plugins/index.ts';
 import type { Inventory, WindowsHost } from '../../model/inventory.ts';
 import { endpointHost } from '../../topology/api-server.ts';
 import { registryServer, registrySettings } from '../../topology/registries.ts';
@@ -21,16 +22,15 @@ function askedAt(registry: string, runtime: Inventory['runtime']): ReachTarget {
 }
 
 /** Images of every Windows host: the pause image, and those of the network where it is pods. */
-function imagesOf({ windows }: Inventory['network'], { windows: { pauseImage } }: WindowsHost): readonly string[] {
-  if (windows === undefined || windows.services) return [pauseImage];
-  return [pauseImage, windows.kubeProxyImage, ...(windows.mode === 'calico' ? [] : [windows.flannelImage])];
+function imagesOf(inventory: Inventory, { windows: { pauseImage } }: WindowsHost): readonly string[] {
+  const { network } = inventory;
+  if (network.windows === undefined || network.windows.services) return [pauseImage];
+  return [pauseImage, network.windows.kubeProxyImage, ...(networkPlugin(inventory).windows?.images(network) ?? [])];
 }
 
 /** What a Windows host must be able to reach: the endpoint always, sources and registries where no proxy stands between. */
-export function reachTargets(
-  { endpoint, network, proxy, runtime }: Inventory,
-  host: WindowsHost,
-): readonly ReachTarget[] {
+export function reachTargets(inventory: Inventory, host: WindowsHost): readonly ReachTarget[] {
+  const { endpoint, network, proxy, runtime } = inventory;
   const { downloads } = host.windows;
   const api = { host: endpointHost(endpoint), port: Number(endpoint.slice(endpoint.lastIndexOf(':') + 1)) };
   if (proxy !== undefined) return [api, originOf(proxy.https ?? proxy.http ?? '')];
@@ -39,7 +39,7 @@ export function reachTargets(
     downloads.via === 'host'
       ? [downloads.kubernetes, downloads.containerd, downloads.crictl, ...site].map(originOf)
       : [];
-  const registries = imagesOf(network, host).map((image) => askedAt(registryOf(image), runtime));
+  const registries = imagesOf(inventory, host).map((image) => askedAt(registryOf(image), runtime));
   const all = [api, ...sources, ...registries];
   return all.filter(({ host: name, port }, i) => all.findIndex((one) => one.host === name && one.port === port) === i);
 }

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import type { InventoryFile } from '../schema.ts';
 import { overlap } from '../../topology/subnets.ts';
 import { internalAddressOf } from './hosts.ts';
-import { problem, warning, type Rule, type Violation } from './rule.ts';
+import { problem, type Rule, type Violation } from './rule.ts';
 
 const DEFAULT_NODE_BITS = 24;
 
@@ -80,46 +80,4 @@ export const serviceSubnetSize: Rule = ({ network: { serviceSubnet } }) => {
   return bits < 12 || bits > 28
     ? [problem(['network', 'serviceSubnet'], `/${bits} is too ${bits < 12 ? 'large' : 'small'}: use /12 to /28`)]
     : [];
-};
-
-/** Windows speaks VXLAN only at port 4789, with identifiers from 4096 on. */
-export const windowsTunnels: Rule = ({ hosts, network: { plugin, flannel } }) => {
-  if (plugin !== 'flannel' || flannel.backend !== 'vxlan' || !hosts.some(({ os }) => os === 'windows')) return [];
-  const { port, vni } = flannel;
-  return [
-    ...(port === undefined || port === 4789
-      ? []
-      : [problem(['network', 'flannel', 'port'], `must be 4789 with Windows hosts, found ${port}; leave it out`)]),
-    ...(vni === undefined || vni >= 4096
-      ? []
-      : [
-          problem(
-            ['network', 'flannel', 'vni'],
-            `must be at least 4096 with Windows hosts, found ${vni}; leave it out`,
-          ),
-        ]),
-  ];
-};
-
-/** Calico comes with its operator's manifests, which only its project publishes; and nobody ran it here. */
-export const calicoOperator: Rule = ({ network: { plugin, calico } }) => {
-  const given = calico.operator.length > 0;
-  if (plugin !== 'calico')
-    return given || calico.imageRepository !== undefined
-      ? [problem(['network', 'calico'], 'is only for network.plugin calico')]
-      : [];
-  return [
-    warning(
-      ['network', 'plugin'],
-      'calico was never run with kbuild, neither on Linux nor on Windows hosts: try it on machines that may fail',
-    ),
-    ...(given
-      ? []
-      : [
-          problem(
-            ['network', 'calico', 'operator'],
-            "is required: the manifests of Calico's operator and its CRDs, as files or https:// URLs (docs/windows.md names them)",
-          ),
-        ]),
-  ];
 };

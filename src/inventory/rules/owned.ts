@@ -1,3 +1,4 @@
+import { networkPluginNamed } from '../../components/network-plugins/index.ts';
 import type { Path } from '../path.ts';
 import type { InventoryFile } from '../schema.ts';
 import { problem, type Rule, type Violation } from './rule.ts';
@@ -93,7 +94,8 @@ const refused = (object: unknown, owned: Owned, path: Path): readonly Violation[
   );
 
 /** Overrides of kubeadm's configuration leave alone what the inventory has a setting for. */
-export const ownedByKubeadm: Rule = ({ kubeadm }) => [
+export const ownedByKubeadm: Rule = ({ kubeadm, network }) => [
+  ...refused(kubeadm, networkPluginNamed(network.plugin).owns, ['kubeadm']),
   ...(['init', 'cluster', 'join', 'kubeProxy', 'reset'] as const).flatMap((kind) =>
     refused(kubeadm[kind], KUBEADM[kind], ['kubeadm', kind]),
   ),

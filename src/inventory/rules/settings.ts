@@ -3,6 +3,7 @@ import { CHECK_NAMES } from '../check-names.ts';
 import { sourceOf } from '../manifest-entry.ts';
 import { unknownCheck } from '../messages.ts';
 import { nearest } from '../nearest.ts';
+import { pluginManifests } from '../network-plugins/index.ts';
 import { asList, selected } from '../selector.ts';
 import { problem, repeated, type Rule } from './rule.ts';
 
@@ -98,11 +99,8 @@ export const proxyIsSet: Rule = ({ proxy }) =>
     : [];
 
 /** A manifest is code that runs in the cluster: it comes from a file, or over TLS. */
-export const manifestSources: Rule = ({ manifests, network }) =>
-  [
-    { at: ['manifests'], entries: manifests },
-    { at: ['network', 'calico', 'operator'], entries: network.calico.operator },
-  ].flatMap(({ at, entries }) => [
+export const manifestSources: Rule = (file) =>
+  [{ at: ['manifests'], entries: file.manifests }, ...pluginManifests(file)].flatMap(({ at, entries }) => [
     ...entries
       .map(sourceOf)
       .flatMap((source, i) =>

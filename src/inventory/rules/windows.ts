@@ -1,4 +1,5 @@
-import { networkPrograms } from '../network-programs.ts';
+import { networkPluginNamed, networkPlugins } from '../../components/network-plugins/index.ts';
+import { pluginFile } from '../network-plugins/index.ts';
 import type { InventoryFile } from '../schema.ts';
 import { windowsOf } from '../windows.ts';
 import type { WindowsSettings } from '../../model/windows-settings.ts';
@@ -19,15 +20,16 @@ const unproved: Rule = ({ hosts }) =>
     .slice(0, 1)
     .map((i) => warning(['hosts', i, 'os'], 'Windows workers were tried on simulated hosts only, never on hardware'));
 
-/** What runs flanneld and kube-proxy as services, and where their programs come from. */
+/** Why the network plugin and kube-proxy cannot be services of a Windows host with these settings. */
 const networkServices = (file: InventoryFile, { serviceManager, downloads }: WindowsSettings): readonly string[] => {
-  const { plugin, flannel, windows } = file.network;
-  if (plugin !== 'flannel' || !windows.services) return [];
+  const { windows } = networkPluginNamed(file.network.plugin);
+  const [service] = windows?.services ?? [];
+  if (windows === undefined || service === undefined || !file.network.windows.services) return [];
   if (serviceManager !== 'nssm')
     return [
-      'network.windows.services needs serviceManager nssm: flanneld.exe knows nothing of the service manager of Windows, which would end it; set windows.serviceManager: nssm, or leave services out and let them be pods',
+      `network.windows.services needs serviceManager nssm: ${service}.exe knows nothing of the service manager of Windows, which would end it; set windows.serviceManager: nssm, or leave services out and let them be pods`,
     ];
-  const files = networkPrograms(flannel.backend).map(({ file: name }) => name);
+  const files = windows.programs(pluginFile(file).settings(file)).map(({ file: name }) => name);
   const unknown = files.filter((name) => downloads.sha256[name] === undefined);
   return downloads.network !== '' && unknown.length === 0
     ? []
@@ -36,17 +38,22 @@ const networkServices = (file: InventoryFile, { serviceManager, downloads }: Win
       ];
 };
 
+/** `network.windows.services` is only for network plugins that can be services. */
+const servicesOfPlugin: Rule = ({ network }) => {
+  if (!network.windows.services || (networkPluginNamed(network.plugin).windows?.services ?? []).length > 0) return [];
+  const names = networkPlugins.flatMap(({ name, windows }) => ((windows?.services ?? []).length > 0 ? [name] : []));
+  return [
+    problem(
+      ['network', 'windows', 'services'],
+      `is for network.plugin ${names.join(', ')}; services of another network are yours`,
+    ),
+  ];
+};
+
 /** What a Windows host cannot be or do, and what only it can. */
 export const windowsHosts: Rule = (file) => [
   ...unproved(file),
-  ...(file.network.windows.services && file.network.plugin !== 'flannel'
-    ? [
-        problem(
-          ['network', 'windows', 'services'],
-          'is for network.plugin flannel; services of another network are yours',
-        ),
-      ]
-    : []),
+  ...servicesOfPlugin(file),
   ...file.hosts.flatMap((host, i): readonly Violation[] => {
     const at = (...setting: readonly string[]) => ['hosts', i, ...setting];
     if (host.os !== 'windows')

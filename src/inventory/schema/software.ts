@@ -79,9 +79,9 @@ const windows = z
 /** `network:` */
 export const network = z
   .strictObject({
-    plugin: z.enum(['flannel', 'calico', 'none']).default('flannel').meta({
+    plugin: z.enum(['flannel', 'calico', 'cilium', 'none']).default('flannel').meta({
       description:
-        'Network plugin. calico (not run): by its operator, VXLAN without BGP, as Windows hosts need it. none: install one yourself, e.g. by manifests.',
+        'Network plugin. calico (not run): by its operator, VXLAN without BGP, as Windows hosts need it. cilium: not supported yet. none: install one yourself, e.g. by manifests.',
     }),
     podSubnet: cidr()
       .default('10.244.0.0/16')
@@ -119,6 +119,21 @@ export const network = z
       })
       .prefault({})
       .meta({ description: 'Settings of Calico.' }),
+    cilium: z
+      .strictObject({
+        image: image().default('quay.io/cilium/cilium:v1.20.2').meta({ description: 'Image of the agent.' }),
+        operatorImage: image()
+          .default('quay.io/cilium/operator-generic:v1.20.2')
+          .meta({ description: 'Image of the operator.' }),
+        tunnel: z.enum(['vxlan', 'geneve', 'none']).default('vxlan').meta({
+          description: 'How packets reach pods of other hosts. none: by routes; all hosts are in one network.',
+        }),
+        encryption: z.enum(['none', 'wireguard']).default('none').meta({
+          description: 'wireguard: packets between pods of different hosts are encrypted.',
+        }),
+      })
+      .prefault({})
+      .meta({ description: 'Settings of Cilium: not supported yet.' }),
     windows,
     testImage: image().default('registry.k8s.io/e2e-test-images/agnhost:2.53').meta({
       description: 'Image with agnhost for tests of the network from pods; one that has a variant for each system.',

@@ -1,6 +1,8 @@
+import { networkPlugin } from '../../components/network-plugins/index.ts';
 import type { Step, Unobserved } from '../../engine/step.ts';
 import type { LinuxFacts } from '../../facts/linux.ts';
 import { HOSTS_BEGIN, HOSTS_END } from '../../facts/linux/names.ts';
+import { KUBE_CHAINS } from '../../facts/linux/network.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { overlap } from '../../topology/subnets.ts';
 import { osOf } from '../../os/index.ts';
@@ -8,35 +10,25 @@ import { paths } from '../../paths.ts';
 import { runs } from '../../resources/runs.ts';
 import { deletingScript, script } from '../../templates.ts';
 
-/** The bridge of flannel's delegate plugin. */
-const BRIDGE = 'cni0';
-
 const some = (all: readonly string[]): string =>
   `${all.slice(0, 3).join(', ')}${all.length > 3 ? `, ${String(all.length - 3)} more` : ''}`;
 
-/** Interfaces of a network plugin of kbuild's: of Calico the tunnel, and the hosts' ends of pods. */
-function isMine({ network: { plugin, flannel } }: Inventory, name: string): boolean {
-  if (plugin === 'calico') return /^(?:vxlan\.calico|cali[0-9a-f]{11})$/.test(name);
-  return plugin === 'flannel' && (name === BRIDGE || name === `flannel.${String(flannel.vni)}`);
-}
-
-/** Calico's routes to nowhere, one a block of the host's own pods: they would swallow what the next network sends there. */
-const deadRoutes = ({ network: { plugin, podSubnet } }: Inventory, { routes }: LinuxFacts): readonly string[] =>
-  plugin === 'calico'
-    ? routes.table.flatMap(({ device, destination }) =>
-        device === '' && destination !== 'default' && overlap(podSubnet, cidrOf(destination)) ? [destination] : [],
-      )
-    : [];
+/** Routes to nowhere inside podSubnet: they would swallow packets of the next network. */
+const deadRoutes = ({ network: { podSubnet } }: Inventory, { routes }: LinuxFacts): readonly string[] =>
+  routes.table.flatMap(({ device, destination }) =>
+    device === '' && destination !== 'default' && overlap(podSubnet, cidrOf(destination)) ? [destination] : [],
+  );
 
 const cidrOf = (destination: string): string => (destination.includes('/') ? destination : `${destination}/32`);
 
-/** The network plugin's interfaces, routes, CNI configuration and state are gone; those of one that is the user's stay. */
+/** The interfaces, routes, CNI configuration and state of the network plugin are gone. kbuild keeps those of a plugin that the user installed. */
 export const noCniRemains: Step = {
   name: 'no-cni-remains',
   diff: ({ inventory, host, facts }) => {
+    const leaves = networkPlugin(inventory).leaves(inventory);
     const files = facts.leftovers.filter((one) => !one.startsWith('mount '));
-    const interfaces = facts.interfaces.map(({ name }) => name).filter((name) => isMine(inventory, name));
-    const routes = deadRoutes(inventory, facts);
+    const interfaces = facts.interfaces.map(({ name }) => name).filter((name) => leaves.interfaces.test(name));
+    const routes = leaves.blackholes ? deadRoutes(inventory, facts) : [];
     const found = [...interfaces, ...routes.map((route) => `blackhole ${route}`), ...files];
     if (found.length === 0) return [];
     return [
@@ -61,7 +53,7 @@ export const noKubeChains: Step = {
     return [
       {
         summary: `remove Kubernetes' chains from the packet filter (found ${some(found)})`,
-        apply: runs(host, script('linux/clean-packet-filter.sh')),
+        apply: runs(host, script('linux/clean-packet-filter.sh', { CHAINS: KUBE_CHAINS })),
       },
     ];
   },

@@ -1,7 +1,6 @@
+import { networkPlugin } from '../../components/network-plugins/index.ts';
 import type { Inventory } from '../../model/inventory.ts';
 
-/** The HNS network that the network plugin makes on Windows hosts. */
-export function hnsNetwork({ network: { plugin, flannel } }: Inventory): string {
-  if (plugin === 'calico') return 'Calico';
-  return flannel.backend === 'vxlan' ? `flannel.${String(flannel.vni)}` : 'cbr0';
-}
+/** The HNS network that the network plugin creates on Windows hosts; empty: kbuild installs no network on them. */
+export const hnsNetwork = (inventory: Inventory): string =>
+  networkPlugin(inventory).windows?.hnsNetwork(inventory.network) ?? '';

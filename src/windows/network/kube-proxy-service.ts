@@ -1,3 +1,4 @@
+import { networkPlugin } from '../../components/network-plugins/index.ts';
 import type { Step, Target } from '../../engine/step.ts';
 import { windowsPaths } from '../../paths.ts';
 import { runsOnWindows } from '../../resources/runs.ts';
@@ -5,8 +6,8 @@ import { windowsServiceChanges } from '../../resources/windows-service.ts';
 import { powershell } from '../../templates.ts';
 import { proxyEnvironment } from '../environment.ts';
 import { NSSM, nssmParameters } from '../nssm.ts';
-import { isService } from './flanneld-service.ts';
 import { hnsNetwork } from './hns-network.ts';
+import { isService } from './services.ts';
 
 /** The address that was reserved in the node's own network of pods; undefined when there is none, or of another network. */
 function reserved({ inventory, facts }: Target<'windows'>): string | undefined {
@@ -40,8 +41,8 @@ export const sourceVip: Step<'windows'> = {
 };
 
 /**
- * kube-proxy runs as a service. It always gets its node's name: without it, it takes the endpoints of its own host for those
- * of another host, and deletes them. It removes the rules of an earlier start itself.
+ * kube-proxy runs as a service. kbuild always passes the name of its node: without it kube-proxy takes the endpoints of its
+ * own host for those of another host, and deletes them. kube-proxy itself removes the rules of an earlier start.
  */
 export const kubeProxyService: Step<'windows'> = {
   name: 'kube-proxy-service',
@@ -65,7 +66,7 @@ export const kubeProxyService: Step<'windows'> = {
       name: 'kube-proxy',
       displayName: 'kube-proxy',
       path: NSSM,
-      dependsOn: ['flanneld'],
+      dependsOn: networkPlugin(inventory).windows?.services ?? [],
       environment: proxyEnvironment(inventory),
       parameters: nssmParameters(
         `${windowsPaths.programs}\\kube-proxy.exe`,

@@ -1,8 +1,10 @@
-import type { Inventory, JsonObject, WindowsNetwork } from '../../model/inventory.ts';
+import type { Inventory, JsonObject } from '../../model/inventory.ts';
 import { windowsPaths } from '../../paths.ts';
 import { podScript } from '../../templates.ts';
 import { hnsNetwork } from './hns-network.ts';
 import { field, hostProcessDaemon, powershellFile, SCRIPTS, values } from './host-pods.ts';
+
+type Windows = NonNullable<Inventory['network']['windows']>;
 
 const NAMESPACE = 'kube-system';
 const SCRIPT = 'kube-proxy.ps1';
@@ -11,10 +13,10 @@ const SCRIPT = 'kube-proxy.ps1';
 export const WINDOWS_KUBE_PROXY_LABEL = { name: 'k8s-app', value: 'kube-proxy-windows' } as const;
 
 /**
- * kube-proxy on Windows hosts, in HostProcess pods. The node's name is always said: without it kube-proxy takes the
- * endpoints of its own host for somebody else's, and deletes them.
+ * kube-proxy on Windows hosts, in HostProcess pods. kbuild always passes the name of its node: without it kube-proxy takes the
+ * endpoints of its own host for those of another host, and deletes them.
  */
-export function windowsKubeProxyObjects(inventory: Inventory, network: WindowsNetwork): readonly JsonObject[] {
+export function windowsKubeProxyObjects(inventory: Inventory, network: Windows): readonly JsonObject[] {
   const script = podScript(SCRIPT);
   return [
     {

@@ -2,13 +2,13 @@ import type { Step } from '../../engine/step.ts';
 import { windowsPaths } from '../../paths.ts';
 import { runsOnWindows } from '../../resources/runs.ts';
 import { powershell } from '../../templates.ts';
-import { isService } from './flanneld-service.ts';
+import { isService } from './services.ts';
 
 const Note = windowsPaths.metadataRoute;
 
 /**
- * The way to 169.254.169.254, where clouds answer questions about the machine: the virtual switch of HNS takes it away. Where
- * flanneld is a pod, the pod adds it.
+ * The route to 169.254.169.254, the metadata service of clouds: the virtual switch of HNS removes it. Where the network plugin
+ * is a pod, the pod adds the route.
  */
 export const metadataRoute: Step<'windows'> = {
   name: 'metadata-route',

@@ -1,21 +1,28 @@
+import { networkPlugin } from '../../components/network-plugins/index.ts';
 import type { Change, Step } from '../../engine/step.ts';
-import { networkPrograms } from '../../inventory/network-programs.ts';
 import { install, restarting } from '../programs.ts';
+import { isService } from './services.ts';
 
-/** flanneld and the CNI plugins of a host where they are no pods: files with the checksums of the inventory. */
+/** The programs of a network plugin that is a service, not a pod: files with the checksums of the inventory. */
 export const windowsNetworkPrograms: Step<'windows'> = {
   name: 'network-programs',
-  watches: ({ inventory: { network } }) => ({
-    files: network.windows?.services === true ? networkPrograms(network.flannel.backend).map(({ path }) => path) : [],
-  }),
+  watches: (about) =>
+    isService(about)
+      ? {
+          files: (networkPlugin(about.inventory).windows?.programs(about.inventory.network) ?? []).map(
+            ({ path }) => path,
+          ),
+        }
+      : {},
   diff: (target) => {
     const { inventory, host, facts } = target;
-    if (inventory.network.windows?.services !== true) return [];
+    const { windows } = networkPlugin(inventory);
+    if (windows === undefined || !isService(target)) return [];
     const { network, sha256 } = host.windows.downloads;
-    return networkPrograms(inventory.network.flannel.backend).flatMap(({ file, path }): readonly Change[] => {
+    return windows.programs(inventory.network).flatMap(({ file, path }): readonly Change[] => {
       const found = facts.files.at(path);
       if (found?.kind === 'file' && found.sha256 === sha256[file]) return [];
-      const services = file === 'flanneld.exe' ? ['flanneld'] : [];
+      const services = windows.services.filter((name) => file === `${name}.exe`);
       return [
         {
           summary: `install ${file} (found ${found === undefined ? 'none' : 'another'})`,

@@ -1,9 +1,10 @@
 import type { WindowsFacts } from '../../facts/windows.ts';
 import { windowsPaths } from '../../paths.ts';
-import { hnsNetwork } from '../network/hns-network.ts';
 import type { WindowsSignature } from './signature.ts';
 
-const hasJoined = ({ kubernetesTraces }: WindowsFacts): boolean => kubernetesTraces.has('/etc/kubernetes/kubelet.conf');
+/** True for a host whose kubelet has a kubeconfig. */
+export const hasJoined = ({ kubernetesTraces }: WindowsFacts): boolean =>
+  kubernetesTraces.has('/etc/kubernetes/kubelet.conf');
 
 /** Troubles of the network of pods. */
 export const network: readonly WindowsSignature[] = [
@@ -15,30 +16,6 @@ export const network: readonly WindowsSignature[] = [
     remedy:
       'allow MAC address spoofing (Hyper-V: Set-VMNetworkAdapter -MacAddressSpoofing On; VMware: accept forged transmits and promiscuous mode)',
     mends: 'nothing',
-  },
-  {
-    name: 'flanneld-waits',
-    symptom: 'flanneld says that it waits for the network, and goes on waiting',
-    see: 'the log of the pod kube-flannel-windows of the host; `Get-HnsNetwork` does not show its network',
-    said: /Waiting (?:for|to get) (?:the )?(?:network|ManagementIP|net interface)|failed to get management IP from HNSNetwork/i,
-    inFacts: ({ inventory, facts }) => {
-      const wanted = hnsNetwork(inventory);
-      if (inventory.network.windows === undefined || inventory.network.plugin !== 'flannel' || !hasJoined(facts))
-        return undefined;
-      return facts.hns.networks.some(({ name }) => name === wanted) ? undefined : `no HNS network ${wanted}`;
-    },
-    cause: 'the Host Networking Service has not made its network, or not given it an address yet',
-    remedy: 'wait for its next start; if it stays, restart the service hns, or the host',
-    mends: 'flanneld is started again when it has no network after three minutes',
-  },
-  {
-    name: 'subnet-env-missing',
-    symptom: 'Pods cannot be created: `subnet.env` is missing',
-    see: '`kubectl describe pod`; `C:\\run\\flannel\\subnet.env` on the host',
-    said: /run[\\/]+flannel[\\/]+subnet\.env.*(?:cannot find|no such file)/i,
-    cause: 'flanneld has not got the node’s network of pods: it does not run, or waits',
-    remedy: 'see flanneld’s log; the node must have a podCIDR (`kubectl get node -o yaml`)',
-    mends: 'the file of an earlier cluster is removed, and flanneld writes it again',
   },
   {
     name: 'stale-source-vip',
@@ -59,11 +36,11 @@ export const network: readonly WindowsSignature[] = [
     cause:
       'kube-proxy does not know that it runs on the node that it is on, and deletes endpoints that it takes for remote ones',
     remedy: 'start it with --hostname-override and the node’s name',
-    mends: 'kbuild always sets it, for flanneld and the kubelet too',
+    mends: 'kbuild always sets it, for the network plugin and the kubelet too',
   },
   {
     name: 'no-adapter',
-    symptom: 'flanneld or kube-proxy finds no network adapter',
+    symptom: 'The network plugin or kube-proxy finds no network adapter',
     see: '`Get-NetAdapter`, `Get-HnsNetwork`: no vEthernet adapter, or the address on another one',
     said: /no network adapter found|failed to find interface|failed to find any valid interface|could not find valid interface/i,
     inFacts: ({ host, facts }) =>
@@ -74,13 +51,5 @@ export const network: readonly WindowsSignature[] = [
       'the address at which the host is a node is on no adapter: a wrong internalAddress, or HNS lost its virtual switch',
     remedy: 'compare internalAddress with `Get-NetIPAddress`; restart the host when a vEthernet adapter is missing',
     mends: 'nothing',
-  },
-  {
-    name: 'exception-list',
-    symptom: 'Pods reach other pods, but not the hosts; or the other way round, and answers come from a wrong address',
-    see: '`C:\\etc\\cni\\net.d\\10-flannel.conf`: Exceptions holds pods, Services and the network of the hosts',
-    cause: 'what is not excepted from outbound NAT leaves with the address of the host',
-    remedy: 'kbuild up writes the list; pods must be made again to follow it',
-    mends: '`up` writes it from podSubnet, serviceSubnet and the network of the host’s address',
   },
 ];

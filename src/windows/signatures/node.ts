@@ -1,18 +1,20 @@
-import type { WindowsFacts } from '../../facts/windows.ts';
+import { networkPlugin, networkPlugins } from '../../components/network-plugins/index.ts';
 import type { Inventory } from '../../model/inventory.ts';
+import { hasJoined } from './network.ts';
 import type { WindowsSignature } from './signature.ts';
 
-const needed = ({ network }: Inventory): readonly string[] => [
+const needed = (inventory: Inventory): readonly string[] => [
   'containerd',
   'kubelet',
-  ...(network.windows?.services === true ? ['flanneld', 'kube-proxy'] : []),
+  ...(inventory.network.windows?.services === true
+    ? [...(networkPlugin(inventory).windows?.services ?? []), 'kube-proxy']
+    : []),
 ];
 
-const hasJoined = ({ kubernetesTraces }: WindowsFacts): boolean => kubernetesTraces.has('/etc/kubernetes/kubelet.conf');
-
-/** kubeadm's kube-proxy and CoreDNS, and the network plugin for Linux. */
+/** True for pods of kubeadm's kube-proxy and CoreDNS, and of a network plugin for Linux. */
 const isOfLinux = (labels: Readonly<Record<string, string>>): boolean =>
-  ['kube-proxy', 'kube-dns', 'calico-node'].includes(labels['k8s-app'] ?? '') || labels['app'] === 'flannel';
+  ['kube-proxy', 'kube-dns'].includes(labels['k8s-app'] ?? '') ||
+  networkPlugins.some(({ agent }) => agent !== undefined && labels[agent.label.name] === agent.label.value);
 
 /** Troubles of the machine, its services and its containers. */
 export const node: readonly WindowsSignature[] = [

@@ -7,7 +7,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { networkPrograms } from '../../../src/inventory/network-programs.ts';
+import { flannel } from '../../../src/components/network-plugins/flannel.ts';
+import { mixedFlannel } from '../../fakes/network.ts';
 import { releases } from '../../windows/host/internet.ts';
 import { leftovers } from '../../windows/host/machine.ts';
 import { networkServices } from '../../windows/host/network-services.ts';
@@ -25,7 +26,7 @@ const sumOf = (file: string): string =>
   createHash('sha256')
     .update(releases(`${SITE}/${file}`)!)
     .digest('hex');
-const files = ['nssm.exe', ...networkPrograms('vxlan').map(({ file }) => file)];
+const files = ['nssm.exe', ...flannel.windows!.programs(mixedFlannel()).map(({ file }) => file)];
 
 let folder: string;
 let file: string;

@@ -1,32 +1,33 @@
-import { flannelNetConf } from '../../configuration/flannel-net-conf.ts';
-import type { Step, Target, Unobserved } from '../../engine/step.ts';
-import { windowsPaths } from '../../paths.ts';
-import type { On } from '../../remote/remote.ts';
-import { windowsFileChanges } from '../../resources/windows-file.ts';
-import { windowsServiceChanges } from '../../resources/windows-service.ts';
-import { powershell } from '../../templates.ts';
-import { proxyEnvironment } from '../environment.ts';
-import { NSSM, nssmParameters } from '../nssm.ts';
-import { hnsNetwork } from './hns-network.ts';
-
-/** True where flanneld and kube-proxy of Windows hosts are services, and no pods. */
-export const isService = ({ inventory }: Unobserved<'windows'>): boolean =>
-  inventory.network.windows?.services === true;
+import {
+  flannelNetConf,
+  flannelWindowsPaths as flannelPaths,
+  usesFlannel,
+} from '../../../components/network-plugins/flannel.ts';
+import type { Step, Target } from '../../../engine/step.ts';
+import { windowsPaths } from '../../../paths.ts';
+import type { On } from '../../../remote/remote.ts';
+import { windowsFileChanges } from '../../../resources/windows-file.ts';
+import { windowsServiceChanges } from '../../../resources/windows-service.ts';
+import { powershell } from '../../../templates.ts';
+import { proxyEnvironment } from '../../environment.ts';
+import { NSSM, nssmParameters } from '../../nssm.ts';
+import { hnsNetwork } from '../hns-network.ts';
+import { isService } from '../services.ts';
 
 /** flannel's configuration, which pods find in a ConfigMap. */
 export const flannelConfig: Step<'windows'> = {
   name: 'flannel-config',
-  watches: (about) => (isService(about) ? { files: [windowsPaths.netConf] } : {}),
+  watches: (about) => (isService(about) ? { files: [flannelPaths.netConf] } : {}),
   diff: (target) =>
-    isService(target)
-      ? windowsFileChanges(target, { path: windowsPaths.netConf, content: flannelNetConf(target.inventory) })
+    isService(target) && usesFlannel(target.inventory)
+      ? windowsFileChanges(target, { path: flannelPaths.netConf, content: flannelNetConf(target.inventory) })
       : [],
 };
 
 /** flanneld runs as a service; it acts as the node that it is on. */
 export const flanneldService: Step<'windows'> = {
   name: 'flanneld-service',
-  watches: (about) => (isService(about) ? { units: ['flanneld'], files: [windowsPaths.netConf] } : {}),
+  watches: (about) => (isService(about) ? { units: ['flanneld'], files: [flannelPaths.netConf] } : {}),
   settleMs: 60_000,
   diff: (target) => {
     if (!isService(target)) return [];
@@ -34,7 +35,7 @@ export const flanneldService: Step<'windows'> = {
     const flags = [
       '--kube-subnet-mgr',
       `--kubeconfig-file=${windowsPaths.kubeletConf}`,
-      `--net-config-path=${windowsPaths.netConf}`,
+      `--net-config-path=${flannelPaths.netConf}`,
       `--iface=${host.internalAddress}`,
     ];
     return windowsServiceChanges(target, {
@@ -43,13 +44,9 @@ export const flanneldService: Step<'windows'> = {
       path: NSSM,
       dependsOn: [],
       environment: [...proxyEnvironment(inventory), `NODE_NAME=${host.name}`],
-      parameters: nssmParameters(
-        `${windowsPaths.programs}\\flanneld.exe`,
-        flags,
-        `${windowsPaths.flanneldLog}\\flanneld.log`,
-      ),
+      parameters: nssmParameters(`${windowsPaths.programs}\\flanneld.exe`, flags, `${flannelPaths.log}\\flanneld.log`),
       wanted: 'running',
-      uses: [windowsPaths.netConf],
+      uses: [flannelPaths.netConf],
     });
   },
 };
@@ -63,7 +60,7 @@ async function awaitNetwork({ inventory, host }: Target<'windows'>, on: On): Pro
     const said = await on(host).job('flannel-network', {
       ...powershell('windows/wait-hns-network.ps1', {
         Name,
-        Path: windowsPaths.subnetEnv,
+        Path: flannelPaths.subnetEnv,
         Seconds: NETWORK_SECONDS,
       }),
       title: `wait for the network ${Name}`,
@@ -78,7 +75,7 @@ async function awaitNetwork({ inventory, host }: Target<'windows'>, on: On): Pro
 /** flanneld has its network, after a second start if it must: making it drops the host's connection for seconds. */
 export const flannelNetwork: Step<'windows'> = {
   name: 'flannel-network',
-  watches: (about) => (isService(about) ? { files: [windowsPaths.subnetEnv] } : {}),
+  watches: (about) => (isService(about) ? { files: [flannelPaths.subnetEnv] } : {}),
   settleMs: 10_000,
   diff: (target) => {
     if (!isService(target)) return [];
@@ -86,12 +83,12 @@ export const flannelNetwork: Step<'windows'> = {
     const wanted = hnsNetwork(inventory);
     const missing = [
       ...(facts.hns.networks.some(({ name }) => name === wanted) ? [] : [`HNS network ${wanted}`]),
-      ...(facts.files.at(windowsPaths.subnetEnv) === undefined ? [windowsPaths.subnetEnv] : []),
+      ...(facts.files.at(flannelPaths.subnetEnv) === undefined ? [flannelPaths.subnetEnv] : []),
     ];
     if (missing.length === 0) return [];
     return [
       {
-        summary: `wait for flanneld to connect pods, and start it again if it has to be (found no ${missing.join(', no ')}; its log is in ${windowsPaths.flanneldLog})`,
+        summary: `wait for flanneld to connect pods, and start it again if it has to be (found no ${missing.join(', no ')}; its log is in ${flannelPaths.log})`,
         apply: (on) => awaitNetwork(target, on),
       },
     ];

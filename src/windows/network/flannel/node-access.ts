@@ -1,5 +1,5 @@
-import type { Inventory, JsonObject } from '../../model/inventory.ts';
-import { windowsHosts } from '../../topology/select.ts';
+import type { Inventory, JsonObject } from '../../../model/inventory.ts';
+import { windowsHosts } from '../../../topology/select.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 

@@ -1,9 +1,9 @@
-import { Refused } from '../errors.ts';
-import type { Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../model/inventory.ts';
-import { INSTALLATION } from './plugin-change.ts';
+import { INSTALLATION } from '../../components/network-plugins/calico.ts';
+import type { InventoryWith } from '../../components/network-plugins/network-plugin.ts';
+import { Refused } from '../../errors.ts';
+import type { Fleet } from '../../facts/fleet.ts';
 
-/** Of the operator's Installation, what decides how hosts reach each other's pods. Its defaults are IPIP and BGP. */
+/** The fields of the operator's Installation that decide how hosts reach each other's pods. Its defaults are IPIP and BGP. */
 interface LiveInstallation {
   readonly spec?: {
     readonly calicoNetwork?: {
@@ -15,11 +15,11 @@ interface LiveInstallation {
 }
 
 /**
- * Calico that connects hosts otherwise than kbuild's, which Windows hosts need: every node would have to change under its
- * pods, which `up` does not do as a side effect.
+ * Refuses a live Calico that connects hosts in another way than kbuild's, which Windows hosts need. Every node would have to
+ * change under its pods, which `up` does not do as a side effect.
  */
-export function calicoRefusals({ name, network }: Inventory, { cluster }: Fleet): readonly Refused[] {
-  if (network.plugin !== 'calico' || cluster.state !== 'up') return [];
+export function calicoRefusals({ name }: InventoryWith<'calico'>, { cluster }: Fleet): readonly Refused[] {
+  if (cluster.state !== 'up') return [];
   const live = cluster.objects.get(INSTALLATION) as LiveInstallation | undefined;
   if (live === undefined) return [];
   const { bgp = 'Enabled', linuxDataplane = 'Iptables', ipPools = [] } = live.spec?.calicoNetwork ?? {};

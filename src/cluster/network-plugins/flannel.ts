@@ -1,6 +1,7 @@
-import { Refused } from '../errors.ts';
-import type { Fleet } from '../facts/fleet.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { InventoryWith } from '../../components/network-plugins/network-plugin.ts';
+import { Refused } from '../../errors.ts';
+import type { Fleet } from '../../facts/fleet.ts';
+import type { JsonObject } from '../../model/inventory.ts';
 
 const NET_CONF = 'v1/ConfigMap/kube-flannel/kube-flannel-cfg';
 
@@ -20,12 +21,12 @@ function liveBackend(objects: ReadonlyMap<string, JsonObject>): string | undefin
 const backendText = (type: string, vni: number, port: number): string =>
   type === 'vxlan' ? `vxlan with VNI ${String(vni)} at port ${String(port)}` : type;
 
-/** Of the network of Windows hosts, what only one of its two forms has. */
+/** Objects that only one of the two forms of the network of Windows hosts has: pods, or services. */
 const PODS = 'apps/v1/DaemonSet/kube-flannel/kube-flannel-windows';
 const SERVICES = 'rbac.authorization.k8s.io/v1/ClusterRoleBinding//kbuild-windows-flannel';
 
-/** flanneld and kube-proxy change from pods to services, or back: two of each would fight over one host. */
-function formRefusals({ name, network }: Inventory, owned: readonly string[]): readonly Refused[] {
+/** Refuses to change flanneld and kube-proxy from pods to services, or back: two of each would fight over one host. */
+function formRefusals({ name, network }: InventoryWith<'flannel'>, owned: readonly string[]): readonly Refused[] {
   const wanted = network.windows?.services === true;
   if (network.windows === undefined || !owned.includes(wanted ? PODS : SERVICES)) return [];
   const [found, other] = wanted ? ['pods', 'services'] : ['services', 'pods'];
@@ -39,12 +40,12 @@ function formRefusals({ name, network }: Inventory, owned: readonly string[]): r
 }
 
 /**
- * Windows hosts in a cluster whose flannel cannot reach them: it would have to change under the pods of every Linux host,
- * which `up` does not do as a side effect of a new worker.
+ * Refuses Windows hosts in a cluster whose flannel cannot reach them. It would have to change under the pods of every Linux
+ * host, which `up` does not do as a side effect of a new worker.
  */
-export function windowsNetworkRefusals(inventory: Inventory, { cluster }: Fleet): readonly Refused[] {
+export function flannelRefusals(inventory: InventoryWith<'flannel'>, { cluster }: Fleet): readonly Refused[] {
   const { name, network } = inventory;
-  if (network.plugin !== 'flannel' || network.windows === undefined || cluster.state !== 'up') return [];
+  if (network.windows === undefined || cluster.state !== 'up') return [];
   const { backend, port, vni } = network.flannel;
   const wanted = backendText(backend, vni, port);
   const live = liveBackend(cluster.objects);

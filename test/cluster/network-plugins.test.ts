@@ -1,63 +1,59 @@
 import { describe, expect, test } from 'vitest';
-import { windowsNetworkRefusals } from '../../src/cluster/windows-network.ts';
-import { calicoRefusals } from '../../src/cluster/calico-network.ts';
+import { networkRefusals } from '../../src/cluster/network-plugins/index.ts';
 import { calicoObjects } from '../../src/network/calico.ts';
-import type { Inventory, JsonObject } from '../../src/model/inventory.ts';
+import type { JsonObject } from '../../src/model/inventory.ts';
 import { flannelObjects } from '../../src/network/flannel.ts';
 import { objectKey } from '../../src/facts/cluster.ts';
-import { windowsNetworkManifest } from '../../src/windows/network/manifest.ts';
+import { windowsNetworkManifest } from '../../src/windows/network/index.ts';
 import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane } from '../fakes/cluster.ts';
+import { calicoNetwork, flannelNetwork, mixedFlannel, withNetwork } from '../fakes/network.ts';
 
-const { network } = inventoryOf();
-const windows = { mode: 'overlay', services: false, flannelImage: 'f', kubeProxyImage: 'k' } as const;
-const mixed = inventoryOf({
-  network: { ...network, flannel: { ...network.flannel, port: 4789, vni: 4096 }, windows },
-});
-const routed = inventoryOf({ network: { ...network, flannel: { ...network.flannel, backend: 'host-gw' }, windows } });
+const linux = withNetwork(inventoryOf(), flannelNetwork());
+const mixed = withNetwork(linux, mixedFlannel());
+const routed = withNetwork(linux, flannelNetwork({ backend: 'host-gw' }, mixed.network.windows));
 
 /** A fleet whose cluster has the flannel of an inventory. */
-const builtBy = (inventory: Inventory) =>
+const builtBy = (inventory: typeof linux) =>
   fleetOf(
     [[cp1, joinedControlPlane()]],
     clusterOf({ objects: new Map(flannelObjects(inventory).map((object) => [objectKey(object), object])) }),
   );
 
 test('a cluster that was built for Windows takes Windows hosts', () => {
-  expect(windowsNetworkRefusals(mixed, builtBy(mixed))).toEqual([]);
-  expect(windowsNetworkRefusals(routed, builtBy(routed))).toEqual([]);
-  expect(windowsNetworkRefusals(mixed, fleetOf([]))).toEqual([]);
+  expect(networkRefusals(mixed, builtBy(mixed))).toEqual([]);
+  expect(networkRefusals(routed, builtBy(routed))).toEqual([]);
+  expect(networkRefusals(mixed, fleetOf([]))).toEqual([]);
 });
 
 test('one that was built otherwise refuses them, and the way to go is named', () => {
-  const [refused] = windowsNetworkRefusals(mixed, builtBy(inventoryOf()));
+  const [refused] = networkRefusals(mixed, builtBy(linux));
   expect(refused).toMatchObject({ exitCode: 7 });
   expect(refused!.message).toContain('its flannel is vxlan with VNI 1 at port 8472');
   expect(refused!.message).toContain('Windows hosts need vxlan with VNI 4096 at port 4789');
   expect(refused!.remedy).toContain('network.flannel: { port: 4789, vni: 4096 }');
-  expect(windowsNetworkRefusals(routed, builtBy(mixed))[0]!.remedy).toContain('network.flannel: { backend: host-gw }');
+  expect(networkRefusals(routed, builtBy(mixed))[0]!.remedy).toContain('network.flannel: { backend: host-gw }');
 });
 
 test('without Windows hosts flannel may change', () => {
-  const other = inventoryOf({ network: { ...network, flannel: { ...network.flannel, vni: 2 } } });
-  expect(windowsNetworkRefusals(other, builtBy(inventoryOf()))).toEqual([]);
+  const other = withNetwork(linux, flannelNetwork({ vni: 2 }));
+  expect(networkRefusals(other, builtBy(linux))).toEqual([]);
 });
 
 test('pods do not become services under Windows hosts, nor the other way round', () => {
-  const services = inventoryOf({ network: { ...mixed.network, windows: { ...windows, services: true } } });
-  const live = (of: Inventory) =>
+  const services = withNetwork(linux, mixedFlannel({ services: true }));
+  const live = (of: typeof linux) =>
     fleetOf([[cp1, joinedControlPlane()]], clusterOf({ owned: windowsNetworkManifest(of)!.objects.map(objectKey) }));
-  expect(windowsNetworkRefusals(services, live(services))).toEqual([]);
-  expect(windowsNetworkRefusals(services, live(mixed))[0]!.message).toContain('are pods, and network.windows.services');
-  expect(windowsNetworkRefusals(mixed, live(services))[0]).toMatchObject({
+  expect(networkRefusals(services, live(services))).toEqual([]);
+  expect(networkRefusals(services, live(mixed))[0]!.message).toContain('are pods, and network.windows.services');
+  expect(networkRefusals(mixed, live(services))[0]).toMatchObject({
     exitCode: 7,
     remedy: expect.stringContaining('kbuild remove') as string,
   });
 });
 
 describe('Calico', () => {
-  const settings = { operator: [] };
-  const calico = inventoryOf({ network: { ...network, plugin: 'calico', calico: settings } });
-  const installation = calicoObjects(calico, settings).find(({ kind }) => kind === 'Installation')!;
+  const calico = withNetwork(inventoryOf(), calicoNetwork());
+  const installation = calicoObjects(calico).find(({ kind }) => kind === 'Installation')!;
   const live = (calicoNetwork: JsonObject) =>
     fleetOf(
       [[cp1, joinedControlPlane()]],
@@ -66,9 +62,8 @@ describe('Calico', () => {
 
   test('as kbuild builds it takes Windows hosts', () => {
     const built = live((installation['spec'] as { readonly calicoNetwork: JsonObject }).calicoNetwork);
-    expect(calicoRefusals(calico, built)).toEqual([]);
-    expect(calicoRefusals(calico, fleetOf([]))).toEqual([]);
-    expect(windowsNetworkRefusals(calico, built)).toEqual([]);
+    expect(networkRefusals(calico, built)).toEqual([]);
+    expect(networkRefusals(calico, fleetOf([]))).toEqual([]);
   });
 
   test.each([
@@ -77,7 +72,7 @@ describe('Calico', () => {
     [{ bgp: 'Disabled', linuxDataplane: 'BPF', ipPools: [{ encapsulation: 'VXLAN' }] }, 'its Calico has linuxDataplane BPF,'], // prettier-ignore
     [{ ipPools: [{}] }, 'its Calico has encapsulation IPIP, bgp Enabled,'],
   ])('%j is refused, and the way to go is named', (calicoNetwork, said) => {
-    const [refused] = calicoRefusals(calico, live(calicoNetwork));
+    const [refused] = networkRefusals(calico, live(calicoNetwork));
     expect(refused).toMatchObject({ exitCode: 7 });
     expect(refused!.message).toContain(said);
     expect(refused!.message).toContain('Windows hosts need encapsulation VXLAN, bgp Disabled');
@@ -85,6 +80,6 @@ describe('Calico', () => {
   });
 
   test('another plugin’s cluster is not asked', () => {
-    expect(calicoRefusals(inventoryOf(), live({}))).toEqual([]);
+    expect(networkRefusals(inventoryOf(), live({}))).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
-import { endpointHost } from '../../topology/api-server.ts';
-import type { Inventory, JsonObject, WindowsFlannel } from '../../model/inventory.ts';
-import { windowsPaths } from '../../paths.ts';
-import { podScript } from '../../templates.ts';
-import { field, hostProcessDaemon, IMAGE_ROOT, powershellFile, SCRIPTS, values } from './host-pods.ts';
+import { FLANNEL_NAMESPACE as NAMESPACE, flannelWindowsPaths } from '../../../components/network-plugins/flannel.ts';
+import type { InventoryWith } from '../../../components/network-plugins/network-plugin.ts';
+import { endpointHost } from '../../../topology/api-server.ts';
+import type { Inventory, JsonObject } from '../../../model/inventory.ts';
+import { windowsPaths } from '../../../paths.ts';
+import { podScript } from '../../../templates.ts';
+import { field, hostProcessDaemon, IMAGE_ROOT, powershellFile, SCRIPTS, values } from '../host-pods.ts';
 
-/** Where Linux's flannel lives too: its ServiceAccount and configuration serve both. */
-const NAMESPACE = 'kube-flannel';
 const SCRIPT = 'prepare-flannel.ps1';
 
 /** Label of flannel's pods on Windows hosts. */
@@ -23,16 +23,14 @@ const LOOK_SECONDS = 5;
 
 /** flanneld has its network once it has written the node's subnet. */
 const hasSubnet = {
-  exec: { command: ['cmd.exe', '/c', `if exist ${windowsPaths.flannelRun}\\subnet.env (exit 0) else (exit 1)`] },
+  exec: { command: ['cmd.exe', '/c', `if exist ${flannelWindowsPaths.run}\\subnet.env (exit 0) else (exit 1)`] },
   periodSeconds: LOOK_SECONDS,
 };
 
-/** flannel's objects for Windows hosts: HostProcess pods beside those of Linux. */
-export function windowsFlannelObjects(
-  inventory: Inventory,
-  { flannelImage: image }: WindowsFlannel,
-): readonly JsonObject[] {
-  const { flannel, podSubnet } = inventory.network;
+/** flannel's objects for Windows hosts: HostProcess pods beside those of Linux, with the same ServiceAccount and configuration. */
+export function windowsFlannelObjects(inventory: InventoryWith<'flannel'>): readonly JsonObject[] {
+  const { flannel, podSubnet, windows } = inventory.network;
+  const image = windows!.flannelImage;
   const script = podScript(SCRIPT);
   const scripts = { name: 'scripts', mountPath: SCRIPTS };
   return [
@@ -53,7 +51,7 @@ export function windowsFlannelObjects(
           name: 'prepare',
           image,
           command: powershellFile(SCRIPT),
-          env: values({ CNI_BIN: windowsPaths.cniBin, FLANNEL_RUN: windowsPaths.flannelRun }),
+          env: values({ CNI_BIN: windowsPaths.cniBin, FLANNEL_RUN: flannelWindowsPaths.run }),
           volumeMounts: [scripts],
         },
       ],

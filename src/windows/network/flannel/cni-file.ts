@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
-import type { Step } from '../../engine/step.ts';
-import { Refused } from '../../errors.ts';
-import type { WindowsFacts } from '../../facts/windows.ts';
-import type { WindowsHost } from '../../model/inventory.ts';
-import { windowsFileChanges } from '../../resources/windows-file.ts';
-import { windowsPaths } from '../../paths.ts';
+import { flannelWindowsPaths, usesFlannel } from '../../../components/network-plugins/flannel.ts';
+import type { Step } from '../../../engine/step.ts';
+import { Refused } from '../../../errors.ts';
+import type { WindowsFacts } from '../../../facts/windows.ts';
+import type { WindowsHost } from '../../../model/inventory.ts';
+import { windowsFileChanges } from '../../../resources/windows-file.ts';
 import { windowsCniConfig, type ManagementNetwork } from './cni-config.ts';
 
 /** The network in which a host is a node; undefined when no adapter has its address. */
@@ -15,15 +15,15 @@ function managementNetwork({ internalAddress }: WindowsHost, { network }: Window
   return { address: internalAddress, subnet: `${first}/${String(found.bits)}` };
 }
 
-/** flannel's CNI configuration of the host: the inventory's, with what only the host knows, its own network. Calico writes its own. */
+/** flannel's CNI configuration of the host: the inventory's, with the host's own network, which only the host knows. */
 export const windowsCniFile: Step<'windows'> = {
   name: 'cni-config',
-  watches: { files: [windowsPaths.cniConfigFile] },
+  watches: { files: [flannelWindowsPaths.cniConfig] },
   diff: (target) => {
     const { inventory, host, facts } = target;
-    if (inventory.network.windows === undefined || inventory.network.windows.mode === 'calico') return [];
+    if (!usesFlannel(inventory) || inventory.network.windows === undefined) return [];
     const management = managementNetwork(host, facts);
-    const path = windowsPaths.cniConfigFile;
+    const path = flannelWindowsPaths.cniConfig;
     if (management === undefined) {
       const why = `no adapter has ${host.internalAddress}`;
       const remedy = 'set internalAddress to an address of the host (`Get-NetIPAddress`)';

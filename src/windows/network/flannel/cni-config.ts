@@ -1,5 +1,6 @@
-import type { Inventory, JsonObject } from '../../model/inventory.ts';
-import { hnsNetwork } from './hns-network.ts';
+import type { InventoryWith } from '../../../components/network-plugins/network-plugin.ts';
+import type { JsonObject } from '../../../model/inventory.ts';
+import { hnsNetwork } from '../hns-network.ts';
 
 /** What only the host knows about its network. */
 export interface ManagementNetwork {
@@ -13,7 +14,10 @@ export interface ManagementNetwork {
  * The CNI configuration of a Windows host. What goes to pods, Services and the hosts' own network keeps its sender;
  * everything else leaves with the host's address.
  */
-export function windowsCniConfig(inventory: Inventory, { address, subnet }: ManagementNetwork): JsonObject {
+export function windowsCniConfig(
+  inventory: InventoryWith<'flannel'>,
+  { address, subnet }: ManagementNetwork,
+): JsonObject {
   const { podSubnet, serviceSubnet, flannel } = inventory.network;
   const outboundNat = { Type: 'OutBoundNAT', Settings: { Exceptions: [podSubnet, serviceSubnet, subnet] } };
   const route = (type: string, DestinationPrefix: string): JsonObject => ({

@@ -1,0 +1,47 @@
+import type { Inventory } from '../../model/inventory.ts';
+import type { PluginName } from '../../model/network-plugins.ts';
+import { calico } from './calico.ts';
+import { cilium } from './cilium.ts';
+import { flannel } from './flannel.ts';
+import type { NetworkPlugin, WindowsPlugin } from './network-plugin.ts';
+import { none } from './none.ts';
+
+const PLUGINS: { readonly [P in PluginName]: NetworkPlugin<P> } = { flannel, calico, cilium, none };
+
+/** The network plugin of an inventory that names none. */
+export const defaultPlugin: NetworkPlugin = flannel;
+
+/** Every network plugin. */
+export const networkPlugins: readonly NetworkPlugin[] = Object.values(PLUGINS);
+
+/** The network plugin with this name. */
+export const networkPluginNamed = (name: PluginName): NetworkPlugin => PLUGINS[name];
+
+/** The network plugin of an inventory. */
+export const networkPlugin = ({ network }: Inventory): NetworkPlugin => PLUGINS[network.plugin];
+
+/** What every network plugin does on Windows hosts: what an earlier cluster left does not follow today's inventory. */
+export const windowsPlugins: readonly (WindowsPlugin & Pick<NetworkPlugin, 'title' | 'namespaces'>)[] =
+  networkPlugins.flatMap(({ windows, title, namespaces }) =>
+    windows === undefined ? [] : [{ ...windows, title, namespaces }],
+  );
+
+/** How chains of the network plugins that kbuild installs begin. */
+export const pluginChains: readonly string[] = networkPlugins.flatMap(({ isSupported, chains }) =>
+  isSupported ? chains : [],
+);
+
+/** True for an interface that a network plugin created on a Linux host. */
+export const isPluginInterface = (name: string): boolean =>
+  networkPlugins.some(({ interfaces }) => interfaces.test(name));
+
+/**
+ * Files and folders of network plugins that reset removes from a Linux host. Those of the default plugin are removed with
+ * every plugin: a host may have been in a cluster with it before.
+ */
+export const pluginFiles = (inventory: Inventory): readonly string[] => [
+  ...new Set([...defaultPlugin.files, ...networkPlugin(inventory).files]),
+];
+
+/** Services of network plugins on Windows hosts. */
+export const windowsServices: readonly string[] = windowsPlugins.flatMap(({ services }) => services);

@@ -1,0 +1,44 @@
+import { networkPluginNamed, networkPlugins } from '../../components/network-plugins/index.ts';
+import type { PluginName } from '../../model/network-plugins.ts';
+import type { ManifestEntry } from '../manifest-entry.ts';
+import type { Path } from '../path.ts';
+import { problem, type Rule } from '../rules/rule.ts';
+import type { InventoryFile } from '../schema.ts';
+import { calico } from './calico.ts';
+import { flannel } from './flannel.ts';
+import type { PluginFile } from './plugin-file.ts';
+
+const FILES: { readonly [P in PluginName]: PluginFile<P> } = {
+  flannel,
+  calico,
+  cilium: { settings: ({ network }) => ({ plugin: 'cilium', cilium: network.cilium, windows: undefined }) },
+  none: { settings: () => ({ plugin: 'none', windows: undefined }) },
+};
+
+/** How the settings of the inventory's network plugin are read. */
+export const pluginFile = ({ network }: InventoryFile): PluginFile => FILES[network.plugin];
+
+/** Manifests of network plugins' projects that an inventory names, and the settings that name them. */
+export const pluginManifests = (
+  file: InventoryFile,
+): readonly { readonly at: Path; readonly entries: readonly ManifestEntry[] }[] =>
+  Object.values(FILES).flatMap(({ manifests }: PluginFile) =>
+    manifests === undefined ? [] : [{ at: manifests.path, entries: manifests.entries(file) }],
+  );
+
+/** kbuild can install the network plugin. */
+const supportedPlugin: Rule = ({ network: { plugin } }) => {
+  if (networkPluginNamed(plugin).isSupported) return [];
+  const names = networkPlugins.flatMap(({ name, isSupported }) => (isSupported ? [name] : []));
+  return [problem(['network', 'plugin'], `${plugin} is not supported yet; use one of: ${names.join(', ')}`)];
+};
+
+/** Settings of the network plugin, and none of another plugin that would have no effect. */
+const pluginSettings: Rule = (file) =>
+  Object.values(FILES).flatMap((each: PluginFile) => {
+    const rule = each === pluginFile(file) ? each.rule : each.otherwise;
+    return rule?.(file) ?? [];
+  });
+
+/** Rules about the network plugin. */
+export const pluginRules: readonly Rule[] = [supportedPlugin, pluginSettings];
