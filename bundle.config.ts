@@ -28,7 +28,7 @@ const native: Plugin = {
  * modules than on running them. What kbuild does not use of its libraries is left out, what it seldom uses is loaded late.
  */
 export const bundleOptions: BuildOptions = {
-  entryPoints: ['src/cli/main.ts'],
+  entryPoints: ['src/cli/main.ts', 'src/library.ts'],
   outbase: 'src',
   bundle: true,
   splitting: true,

@@ -1,9 +1,19 @@
-/** `npm run build`: the program as a few files in dist/, and the licenses of what is in them. */
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** `npm run build`: the program and the library as a few files in dist/, the library's types, and the licenses. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { bundleOptions } from './bundle.config.ts';
+import { declarations } from './declarations.config.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const at = (...path: string[]) => join(root, ...path);
@@ -18,6 +28,13 @@ const { metafile } = await build({
 chmodSync(at('dist/cli/main.js'), 0o755);
 for (const old of readdirSync(at('dist'), { recursive: true, encoding: 'utf8' }))
   if (old.endsWith('.js') && metafile.outputs[`dist/${old}`] === undefined) rmSync(at('dist', old));
+
+rmSync(at('dist/types'), { recursive: true, force: true });
+for (const [name, text] of declarations(at('src'), 'library.ts')) {
+  const file = at('dist/types', name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
 
 /** What the licenses of the bundled libraries ask for. */
 const bundled = new Set(

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { connect as connectHosts } from './cli/session/connect.ts';
+import type { Context } from './cli/context.ts';
+import { refusedWorkers } from './cluster/change-refusals.ts';
+import { refusals } from './cluster/refusals.ts';
+import { withoutAbsent } from './engine/absence.ts';
+import { changesIn, plan as planOf, waitsIn, type PlannedChange as Planned } from './engine/plan.ts';
+import { UsageError, type Problem } from './errors.ts';
+import type { Fleet } from './facts/fleet.ts';
+import { loadInventory as load } from './inventory/load.ts';
+import { secretData } from './inventory/secret-data.ts';
+import type { Inventory } from './model/inventory.ts';
+import { up } from './phases/up.ts';
+import { masker, type Masker } from './report/mask.ts';
+
+export { InventoryError, KbuildError, type Problem } from './errors.ts';
+export type { Inventory } from './model/inventory.ts';
+
+/** Where an inventory is. */
+export interface LoadOptions {
+  /** Relative to `cwd`. */
+  readonly file: string;
+  /** Default: the folder of the process. */
+  readonly cwd?: string;
+  /** Values of secrets that the inventory names as `env:NAME`. Default: the environment of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** An inventory that kbuild can use. */
+export interface Loaded {
+  readonly inventory: Inventory;
+  readonly warnings: readonly Problem[];
+}
+
+/** How `connect` reaches the hosts. */
+export interface ConnectOptions {
+  /** How many hosts to work on at once. Default 30. */
+  readonly concurrency?: number;
+  /** True: unknown host keys are recorded. A changed host key is refused all the same. Default false. */
+  readonly acceptNewHostKeys?: boolean;
+  /** Ends connecting and observing. */
+  readonly signal?: AbortSignal;
+  /** Default: the environment of the process, e.g. for SSH_AUTH_SOCK. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Gets warnings, e.g. that there is no ssh program to read ~/.ssh/config with. */
+  readonly onWarning?: (text: string) => void;
+}
+
+/** The hosts of an inventory, connected and observed. */
+export interface Connection {
+  readonly inventory: Inventory;
+  /** Names of the hosts that were observed. */
+  readonly reached: readonly string[];
+  /** Hosts that did not answer, and workers that kbuild refuses to change. */
+  readonly unreachable: readonly { readonly host: string; readonly error: Error }[];
+  /** Plans by the last observation: use `plan(connection)`. */
+  readonly plan: () => Plan;
+  /** Observes the reached hosts again, for the next plan. */
+  readonly observe: () => Promise<void>;
+  /** Closes all connections. */
+  readonly close: () => Promise<void>;
+}
+
+/** One pending change. */
+export interface PlannedChange {
+  readonly phase: string;
+  readonly host: string;
+  readonly step: string;
+  /** In the imperative, with what was found. Holds no secret. */
+  readonly summary: string;
+}
+
+/** What `kbuild up` would do. */
+export interface Plan {
+  /** In the order in which `up` makes them. */
+  readonly changes: readonly PlannedChange[];
+  /** What `up` would only wait for. */
+  readonly waits: readonly PlannedChange[];
+  /** Why `up` would not start: a refusal, or a fact that kbuild could not read. Checks are not part of it. */
+  readonly errors: readonly Error[];
+}
+
+/** Reads an inventory with its files, secrets and manifests. Contacts no host. @throws InventoryError with every problem */
+export const loadInventory = ({ file, cwd = process.cwd(), env = process.env }: LoadOptions): Promise<Loaded> =>
+  load({ file, cwd, env });
+
+const noTerminal = (): Promise<never> =>
+  Promise.reject(
+    new UsageError('the library asks no questions', { remedy: 'use a key without a passphrase, or an agent' }),
+  );
+
+/** The process without a terminal: questions are refused. */
+const contextOf = ({ env = process.env, onWarning }: ConnectOptions): Context => ({
+  out: () => undefined,
+  err: (text) => onWarning?.(text.trimEnd()),
+  terminal: undefined,
+  env,
+  cwd: process.cwd(),
+  ask: noTerminal,
+  askHidden: noTerminal,
+  canAsk: false,
+  onInterrupt: () => () => undefined,
+  exit: () => undefined,
+  nowMs: () => performance.timeOrigin + performance.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+});
+
+function refusalsOf(inventory: Inventory, fleet: Fleet): readonly Error[] {
+  try {
+    return refusals(inventory, fleet);
+  } catch (error) {
+    if (error instanceof Error) return [error];
+    throw error;
+  }
+}
+
+function planBy(inventory: Inventory, fleet: Fleet, mask: Masker): Plan {
+  const refused = refusalsOf(inventory, fleet);
+  // A refused cluster has no plan: `up` would not get as far.
+  const made =
+    refused.length > 0
+      ? { changes: [], errors: [] }
+      : planOf(withoutAbsent(up(inventory), inventory, fleet).phases, inventory, fleet);
+  const shown = ({ phase, host, step, summary }: Planned): PlannedChange => ({
+    phase,
+    host,
+    step,
+    summary: mask.text(summary),
+  });
+  return {
+    changes: changesIn(made.changes).map(shown),
+    waits: waitsIn(made.changes).map(shown),
+    errors: [...refused, ...made.errors.map(({ error }) => error)].map((error) => masked(error, mask)),
+  };
+}
+
+function masked(error: Error, mask: Masker): Error {
+  error.message = mask.text(error.message);
+  return error;
+}
+
+/**
+ * Connects to all hosts of an inventory and observes them. A host that does not answer is in `unreachable`; nothing is thrown
+ * for it. Takes no lock and changes nothing. @throws the reason of `signal`
+ */
+export async function connect(inventory: Inventory, options: ConnectOptions = {}): Promise<Connection> {
+  const mask = masker([inventory, secretData(inventory)]);
+  const connected = await connectHosts(contextOf(options), inventory, options, {
+    runId: `library-${randomUUID().slice(0, 8)}`,
+    emit: () => undefined,
+    log: () => undefined,
+    onSecret: mask.register,
+    signal: options.signal ?? new AbortController().signal,
+  });
+  // As `up` does: a refused worker is left out, and the plan is that of the other hosts.
+  const leaveOutRefused = (): void => connected.leaveOut(refusedWorkers(inventory, connected.watch.fleet(), undefined));
+  leaveOutRefused();
+  return {
+    inventory,
+    get reached() {
+      return connected.watch.fleet().hosts.map(({ host }) => host.name);
+    },
+    get unreachable() {
+      return connected.watch.fleet().unreachable.map(({ host, error }) => ({
+        host: host.name,
+        error: masked(error, mask),
+      }));
+    },
+    plan: () => planBy(inventory, connected.watch.fleet(), mask),
+    observe: async () => {
+      await connected.observeAgain();
+      leaveOutRefused();
+    },
+    close: connected.close,
+  };
+}
+
+/** What `kbuild up` would change, by the last observation. Contacts no host. */
+export const plan = (connection: Connection): Plan => connection.plan();
