@@ -1,7 +1,7 @@
 import { Interrupted } from '../errors.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
-import type { On } from '../remote/remote.ts';
 import { badLuck } from './bad-luck.ts';
+import type { Convergence } from './convergence.ts';
 import { turns, type Turns } from './disruption.ts';
 import { eachLimit } from '../each-limit.ts';
 import type { Emit } from './event.ts';
@@ -9,28 +9,6 @@ import { phaseRow } from './phase-row.ts';
 import { nothingIsDue, stepOnHost } from './step-on-host.ts';
 import type { Phase } from './step.ts';
 import { places } from './target.ts';
-import type { Watch } from './watch.ts';
-
-/** What a run needs from outside: the world, and the people behind it. */
-export interface Convergence {
-  readonly inventory: Inventory;
-  readonly phases: readonly Phase[];
-  readonly watch: Watch;
-  readonly on: On;
-  /** As `Lock.held`. */
-  readonly held: (host: string) => Promise<number>;
-  /** Identities of the changes that were confirmed. */
-  readonly planned: ReadonlySet<string>;
-  /** Asked about a change beyond the confirmed ones; false stops its host. */
-  readonly approve: (summary: string) => Promise<boolean>;
-  readonly emit: Emit;
-  /** Hosts at once. */
-  readonly concurrency: number;
-  /** Aborted: finish the current change, start no other. */
-  readonly signal: AbortSignal;
-  readonly nowMs: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
-}
 
 /** How a run ended. */
 export interface Outcome {

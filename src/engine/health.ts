@@ -1,9 +1,9 @@
 import { ailments, disruptionObstacles } from '../cluster/well.ts';
 import { DeadlinePassed, Interrupted, NotConverged } from '../errors.ts';
 import type { Host } from '../model/inventory.ts';
-import type { Convergence } from './converge.ts';
+import { teller, type Convergence, type Place } from './convergence.ts';
+import { until } from '../until.ts';
 import type { Turns } from './disruption.ts';
-import { teller, type Place } from './teller.ts';
 
 /** Milliseconds between two observations of hosts and cluster. */
 const POLL_MS = 1000;
@@ -24,15 +24,16 @@ async function untilNone(
   const { nowMs, sleep, signal } = run;
   const startedMs = nowMs();
   const tell = teller(run, place);
-  for (;;) {
+  const observed = async () => {
     const { found, patienceMs } = await find();
     if (found.length === 0 || nowMs() - startedMs >= patienceMs) return found;
     tell(`${what}: ${listed(found)}`);
     // At the run's own deadline, what was waited for is what an operator wants to know.
     if (signal.reason instanceof DeadlinePassed) return found;
     if (signal.aborted) throw new Interrupted('interrupted while waiting');
-    await sleep(POLL_MS);
-  }
+    return undefined;
+  };
+  return (await until(observed, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS }))!;
 }
 
 /** Whether a host is well, observed now. */

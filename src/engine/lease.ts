@@ -2,7 +2,7 @@ import { Refused } from '../errors.ts';
 import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../topology/api-server.ts';
 import type { Remote } from '../remote/remote.ts';
 import { script } from '../templates.ts';
-import { pause as realPause, type Pause } from '../transport/pause.ts';
+import { pause as realPause, until, type Pause } from '../until.ts';
 import { describe, type LockHolder } from './lock-holder.ts';
 
 /** A control plane whose API answers, and the URL of its own API server. */
@@ -62,13 +62,14 @@ export async function holdLease(
   holder: LockHolder,
   options: LeaseOptions = {},
 ): Promise<Lease> {
-  const { pause = realPause, signal } = options;
+  const { pause = realPause, clockMs = () => performance.now(), signal } = options;
   const over = new AbortController();
   const trial = trialOf(find, describe(holder), options);
-  while ((await trial.next()) === 'observed') {
-    await pause(OBSERVE_MS, signal);
+  const tried = async () => {
     signal?.throwIfAborted();
-  }
+    return (await trial.next()) === 'observed' ? undefined : true;
+  };
+  await until(tried, Infinity, { pause, nowMs: clockMs, everyMs: OBSERVE_MS, signal });
   const lost = new Promise<Error>((resolve) => {
     const renew = async () => {
       let last: Tried = 'taken';

@@ -2,7 +2,7 @@ import { ConnectError, Refused, SeveralErrors } from '../errors.ts';
 import { paths, windowsPaths } from '../paths.ts';
 import type { Held, Remote } from '../remote/remote.ts';
 import { powershell, script } from '../templates.ts';
-import { pause as realPause, type Pause } from '../transport/pause.ts';
+import { pause as realPause, retried, type Pause } from '../until.ts';
 import { eachLimit } from '../each-limit.ts';
 import { describe, type LockHolder } from './lock-holder.ts';
 
@@ -178,19 +178,16 @@ async function makeSure(remote: Lockable, line: string, held: Map<string, Held>)
 }
 
 async function takeAgain(remote: Lockable, line: string, { pause, nowMs, over }: Keeping): Promise<Held> {
-  const untilMs = nowMs() + (isWindows(remote) ? WINDOWS_PATIENCE_MS : PATIENCE_MS);
-  for (;;) {
+  const take = async () => {
     over.throwIfAborted();
-    try {
-      const again = await takeOne(remote, line);
-      // Released while it was being taken again.
-      if (over.aborted) await again.release();
-      return again;
-    } catch (error) {
-      if (!(error instanceof ConnectError) || !error.retryable || nowMs() >= untilMs) throw error;
-      await pause(AGAIN_MS, over);
-    }
-  }
+    const again = await takeOne(remote, line);
+    // The run released its locks while this one was being taken again.
+    if (over.aborted) await again.release();
+    return again;
+  };
+  const deadlineMs = nowMs() + (isWindows(remote) ? WINDOWS_PATIENCE_MS : PATIENCE_MS);
+  const isRetryable = (error: unknown) => error instanceof ConnectError && error.retryable;
+  return retried(take, isRetryable, deadlineMs, { pause, nowMs, everyMs: AGAIN_MS, signal: over });
 }
 
 /** Who holds a host's lock, in words; undefined when nobody does. */

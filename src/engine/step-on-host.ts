@@ -1,12 +1,12 @@
 import { DeadlinePassed, FactError, Interrupted, NotConverged, Refused } from '../errors.ts';
 import type { Host } from '../model/inventory.ts';
-import type { Convergence } from './converge.ts';
+import { teller, type Convergence, type Place } from './convergence.ts';
 import type { Turns } from './disruption.ts';
 import { inGoodHealth } from './health.ts';
 import { changeId } from './plan.ts';
 import type { Change, Phase } from './step.ts';
 import { ask } from './target.ts';
-import { teller, type Place } from './teller.ts';
+import { until } from '../until.ts';
 
 /** Milliseconds between two looks while something settles. */
 const POLL_MS = 500;
@@ -118,23 +118,28 @@ async function apply(
   return applied;
 }
 
-/** Looks again, until then, while a fact cannot be told. @throws FactError when it still cannot be told */
-async function untilTold(run: Convergence, place: Place, untilMs: number, look: () => Promise<Look>): Promise<Look> {
+/** Observes again, until the deadline, while a fact is unknown. @throws FactError when it is still unknown then */
+async function untilTold(run: Convergence, place: Place, deadlineMs: number, look: () => Promise<Look>): Promise<Look> {
   const { watch, nowMs, sleep, signal } = run;
   const tell = teller(run, place);
-  for (;;) {
+  let unknown: FactError | undefined;
+  const observed = async () => {
+    if (unknown !== undefined) {
+      watch.expire([place.host, unknown.host]);
+      watch.expireCluster();
+    }
     try {
       return await look();
     } catch (error) {
-      if (!(error instanceof FactError) || nowMs() >= untilMs) throw error;
+      if (!(error instanceof FactError) || nowMs() >= deadlineMs) throw error;
       tell(error.message);
       if (signal.reason instanceof DeadlinePassed) throw error;
       stopIfInterrupted(signal, 'while waiting');
-      await sleep(POLL_MS);
-      watch.expire([place.host, error.host]);
-      watch.expireCluster();
+      unknown = error;
+      return undefined;
     }
-  }
+  };
+  return (await until(observed, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS }))!;
 }
 
 async function settle(
@@ -146,17 +151,19 @@ async function settle(
   const { watch, nowMs, sleep, signal } = run;
   const deadline = nowMs() + settleMs;
   const tell = teller(run, place);
-  for (;;) {
-    const { due, sawCluster } = await look(Math.max(deadline, nowMs() + UNTOLD_MS));
-    if (due.length === 0) return;
-    const summaries = due.map(({ summary }) => summary);
+  let before: Look | undefined;
+  const settled = async () => {
+    if (before !== undefined) watch.expire([place.host]);
+    if (before?.sawCluster === true) watch.expireCluster();
+    before = await look(Math.max(deadline, nowMs() + UNTOLD_MS));
+    if (before.due.length === 0) return true;
+    const summaries = before.due.map(({ summary }) => summary);
     // At the run's own deadline too: what was waited for is what an operator wants to know.
     if (nowMs() >= deadline || signal.reason instanceof DeadlinePassed)
       throw new NotConverged(place.host, place.step, summaries);
     tell(summaries.join('; '));
     stopIfInterrupted(signal, 'while waiting');
-    await sleep(POLL_MS);
-    watch.expire([place.host]);
-    if (sawCluster) watch.expireCluster();
-  }
+    return undefined;
+  };
+  await until(settled, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS });
 }

@@ -1,4 +1,4 @@
-import type { Pause } from '../transport/pause.ts';
+import type { Pause } from '../until.ts';
 import type { Channel, ExecResult } from '../transport/transport.ts';
 import type { Held } from './remote.ts';
 

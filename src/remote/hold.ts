@@ -1,6 +1,6 @@
 import { CommandError } from '../errors.ts';
 import type { Command } from '../shell/command.ts';
-import type { Pause } from '../transport/pause.ts';
+import type { Pause } from '../until.ts';
 import type { Exchange } from './exchange.ts';
 import { keepHeld } from './held.ts';
 import type { Held } from './remote.ts';

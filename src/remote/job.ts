@@ -4,7 +4,7 @@ import type { Command } from '../shell/command.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
-import type { Pause } from '../transport/pause.ts';
+import type { Pause } from '../until.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import type { Exchange } from './exchange.ts';
 import { jobReport, type JobReport } from './job-report.ts';

@@ -2,7 +2,7 @@ import { ConnectError } from '../errors.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import { Secret } from '../shell/secret.ts';
-import { pause as realPause, type Pause } from '../transport/pause.ts';
+import { pause as realPause, type Pause } from '../until.ts';
 import type { ExecResult, Transport } from '../transport/transport.ts';
 import { exchange, type ExchangeTools } from './exchange.ts';
 import { files, succeeded } from './files.ts';

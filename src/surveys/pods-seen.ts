@@ -1,3 +1,5 @@
+import { until } from '../until.ts';
+
 /** A pod as the API shows it. */
 export interface PodSeen {
   readonly name: string;
@@ -68,7 +70,7 @@ export function complaints(out: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Time, and somebody to tell. */
+/** How pods are waited for. */
 export interface Patience {
   /** Milliseconds until those that are not ready are given up. */
   readonly startMs: number;
@@ -87,7 +89,7 @@ export async function podsStarted(
 ): Promise<readonly PodSeen[]> {
   const deadline = nowMs() + startMs;
   let waiting = '';
-  for (;;) {
+  const settled = async () => {
     const pods = await look();
     signal.throwIfAborted();
     const late = pods.filter(({ ready }) => !ready);
@@ -95,6 +97,7 @@ export async function podsStarted(
     const text = late.map(({ name, reason }) => `${name} (${reason})`).join(', ');
     if (text !== waiting) say(`waiting for ${text}`);
     waiting = text;
-    await sleep(LOOK_MS);
-  }
+    return undefined;
+  };
+  return (await until(settled, Infinity, { pause: sleep, nowMs, everyMs: LOOK_MS }))!;
 }

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { ConnectError } from '../errors.ts';
 import type { Bastion } from '../model/ssh-settings.ts';
 import { whereOf, type Endpoint } from './endpoint.ts';
-import { slots, type Slots } from './slots.ts';
+import { limiter, type Limiter } from '../each-limit.ts';
 
 /** A connection that others can go through. */
 export interface Tunnels {
@@ -39,7 +39,7 @@ const identityOf = (hop: Bastion): readonly unknown[] => [
 
 interface Opened {
   readonly tunnels: Promise<Tunnels>;
-  readonly handshakes: Slots;
+  readonly handshakes: Limiter;
 }
 
 /** `connect` dials one bastion, over a stream when it stands behind another. */
@@ -67,7 +67,7 @@ export function bastions(connect: (endpoint: Endpoint, through: Path | undefined
         through?.settled();
       }
     };
-    const fresh = { tunnels: dial(), handshakes: known?.handshakes ?? slots(HANDSHAKES) };
+    const fresh = { tunnels: dial(), handshakes: known?.handshakes ?? limiter(HANDSHAKES) };
     fresh.tunnels.catch(() => undefined);
     opened.set(key, fresh);
     return fresh;

@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { ConnectError } from '../errors.ts';
 import { boundedOutput } from './bounded-output.ts';
 import type { FileLink, Link } from './link.ts';
-import type { Pause } from './pause.ts';
+import type { Pause } from '../until.ts';
 import { channelOf, collect, endedChannel, endOf, LOST, MAX_BYTES, type Running } from './running.ts';
-import { slots } from './slots.ts';
+import { limiter } from '../each-limit.ts';
 import { startMark } from './start-mark.ts';
 import { TransferError, type Transport } from './transport.ts';
 
@@ -24,7 +24,7 @@ export async function overLinks(
   dial: () => Promise<Link>,
   pause: Pause,
 ): Promise<Transport> {
-  const places = slots(CHANNELS);
+  const places = limiter(CHANNELS);
   let connections = 0;
   let commands = 0;
   let closed = false;

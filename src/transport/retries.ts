@@ -1,6 +1,6 @@
 import { ConnectError } from '../errors.ts';
 import { isTurnedAway, type Failure } from './connect-error.ts';
-import type { Pause } from './pause.ts';
+import type { Pause } from '../until.ts';
 
 /** How to dial again. */
 export interface RetryOptions {

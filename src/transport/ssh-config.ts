@@ -6,7 +6,7 @@ import { ConnectError } from '../errors.ts';
 import type { Host } from '../model/inventory.ts';
 import type { Bastion, SshSettings } from '../model/ssh-settings.ts';
 import { parseJump } from '../inventory/ssh.ts';
-import { slots } from './slots.ts';
+import { limiter } from '../each-limit.ts';
 import { answerOf, said, set, UNSET, UNSET_USER, type Answer } from './ssh-config-answer.ts';
 import { configClasses, type ClassOf } from './ssh-config-classes.ts';
 
@@ -36,7 +36,7 @@ export interface SshConfigOptions {
  * lines, and once for each only if there is a `Match` line or the configuration gives the name another address.
  */
 export function sshConfig({ home, noSsh }: SshConfigOptions): SshConfig {
-  const places = slots(AT_ONCE);
+  const places = limiter(AT_ONCE);
   const answers = new Map<string, Promise<Answer | undefined>>();
   const classes = new Map<string, ClassOf>();
   const folders: string[] = [];

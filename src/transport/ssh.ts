@@ -10,7 +10,7 @@ import { hostKeyGuard, type HostKeyPolicy } from './host-key-guard.ts';
 import { knownHostsReader, type KnownHostsReader } from './known-hosts-files.ts';
 import { offersOnceSaid, type Offers } from './offers.ts';
 import { overLinks } from './over-link.ts';
-import { pause as realPause, type Pause } from './pause.ts';
+import { pause as realPause, type Pause } from '../until.ts';
 import { keyring, KeyProblem, type Keyring, type KeyringOptions } from './ssh-keys.ts';
 import { withRetries } from './retries.ts';
 import { linkOf } from './ssh-link.ts';
@@ -159,9 +159,11 @@ async function connect(endpoint: Endpoint, path: Path | undefined, options: Shar
       const refused = guard.refusal();
       if (refused !== undefined) reject(refused);
       else if (/no matching/i.test(error.message))
-        void offersOnceSaid(() => offersOf(endpoint, guard.algorithms, path)).then((found) =>
-          reject(noCommonAlgorithm(endpoint, error, found, KEX)),
-        );
+        void offersOnceSaid(
+          () => offersOf(endpoint, guard.algorithms, path),
+          options.pause ?? realPause,
+          options.random,
+        ).then((found) => reject(noCommonAlgorithm(endpoint, error, found, KEX)));
       else {
         const greeted = softwareOf(client) !== '';
         reject(connectError(endpoint, Object.assign(error, { answered, greeted, leftOut })));

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { Convergence } from '../../src/engine/converge.ts';
+import type { Convergence } from '../../src/engine/convergence.ts';
 import { turns } from '../../src/engine/disruption.ts';
 import { inGoodHealth } from '../../src/engine/health.ts';
 import { NotConverged } from '../../src/errors.ts';

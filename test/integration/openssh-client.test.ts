@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Host } from '../../src/model/inventory.ts';
 import type { SshSettings } from '../../src/model/ssh-settings.ts';
 import { opensshDialler, type OpensshOptions } from '../../src/transport/openssh/dialler.ts';
-import { pause, type Pause } from '../../src/transport/pause.ts';
+import { pause, type Pause } from '../../src/until.ts';
 import { sshConfig } from '../../src/transport/ssh-config.ts';
 import { dialSsh } from '../../src/transport/ssh.ts';
 import { startSshd, type Sshd } from './sshd.ts';

@@ -1,7 +1,7 @@
 import { CommandError } from '../../errors.ts';
 import type { Command } from '../../shell/command.ts';
 import { resultsIn } from '../../shell/powershell.ts';
-import type { Pause } from '../../transport/pause.ts';
+import type { Pause } from '../../until.ts';
 import { keepHeld } from '../held.ts';
 import type { Held } from '../remote.ts';
 import type { Exchange } from './exchange.ts';

@@ -1,6 +1,6 @@
 import { ConnectError } from '../../errors.ts';
 import { powershell } from '../../templates.ts';
-import type { Pause } from '../../transport/pause.ts';
+import { until, type Waiting } from '../../until.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Windows may finish the installation of a feature while it boots. */
@@ -13,10 +13,7 @@ const DRIFT_MS = 5000;
  * Restarts the host and waits for a boot time that is not the old one: a host that is going down still answers.
  * @throws ConnectError when none answers within 15 min.
  */
-export async function restart(
-  on: Exchange,
-  { pause, nowMs }: { readonly pause: Pause; readonly nowMs: () => number },
-): Promise<void> {
+export async function restart(on: Exchange, { pause, nowMs }: Pick<Waiting, 'pause' | 'nowMs'>): Promise<void> {
   const bootTime = () =>
     on.ask({ ...powershell('windows/boot-time.ps1'), title: 'ask for the time of the last boot' }, 'shown');
   const before = await bootTime();
@@ -26,12 +23,11 @@ export async function restart(
       // It may have gone down while it answered; a script that failed has not asked for a restart.
       if (!(error instanceof Error) || !isLoss(error)) throw error;
     });
-  const startedMs = nowMs();
-  while (nowMs() - startedMs < BOOT_MS) {
-    await pause(AGAIN_MS);
+  const restarted = async () => {
     const now = await bootTime().catch(() => undefined);
-    if (now !== undefined && Math.abs(timeOf(now) - timeOf(before)) >= DRIFT_MS) return;
-  }
+    return now !== undefined && Math.abs(timeOf(now) - timeOf(before)) >= DRIFT_MS ? true : undefined;
+  };
+  if ((await until(restarted, nowMs() + BOOT_MS, { pause, nowMs, everyMs: AGAIN_MS })) === true) return;
   throw new ConnectError(on.host.name, `does not come back after a restart (${String(BOOT_MS / 60_000)} min)`, {
     retryable: false,
   });

@@ -2,7 +2,7 @@ import type { WindowsHost } from '../../model/inventory.ts';
 import { ConnectError, NoAnswer } from '../../errors.ts';
 import type { Command } from '../../shell/command.ts';
 import { Secret } from '../../shell/secret.ts';
-import { pause as realPause } from '../../transport/pause.ts';
+import { pause as realPause } from '../../until.ts';
 import type { Transport } from '../../transport/transport.ts';
 import type { LinuxRemoteOptions } from '../linux.ts';
 import type { Remote } from '../remote.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { Duplex, PassThrough } from 'node:stream';
 import type { CommandStream, Started } from '../link.ts';
-import type { Pause } from '../pause.ts';
+import { until, type Pause } from '../../until.ts';
 
 /** What a command needs of the connection that it runs on. */
 export interface Master {
@@ -80,7 +80,9 @@ export async function muxCommand(commandLine: string, master: Master, log: strin
     child.once('error', () => resolve());
   });
   const isOver = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
-  while (!isOver() && !said().includes(BEGUN)) await Promise.race([exited, pause(POLL_MS)]);
+  const begun = () => Promise.resolve(isOver() || said().includes(BEGUN) ? true : undefined);
+  const untilExit: Pause = (ms) => Promise.race([exited, pause(ms)]);
+  await until(begun, Infinity, { pause: untilExit, nowMs: Date.now, everyMs: POLL_MS });
   if (!said().includes(BEGUN)) {
     const reason = /session request failed: (.*)/.exec(said())?.[1];
     out.destroy();

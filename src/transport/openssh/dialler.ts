@@ -5,9 +5,9 @@ import type { Host } from '../../model/inventory.ts';
 import { whereOf } from '../endpoint.ts';
 import type { HostKeyPolicy } from '../host-key-guard.ts';
 import { overLinks } from '../over-link.ts';
-import { pause as realPause, type Pause } from '../pause.ts';
+import { pause as realPause, type Pause } from '../../until.ts';
 import { withRetries } from '../retries.ts';
-import { slots } from '../slots.ts';
+import { limiter } from '../../each-limit.ts';
 import type { SshDialler } from '../ssh.ts';
 import { configFile } from './config-file.ts';
 import { opensshFailure } from './failure.ts';
@@ -43,7 +43,7 @@ const HANDSHAKES = 8;
 export function opensshDialler(options: OpensshOptions): SshDialler {
   const pause = options.pause ?? realPause;
   const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_MS;
-  const handshakes = slots(HANDSHAKES);
+  const handshakes = limiter(HANDSHAKES);
   let folder: string | undefined;
   let made = 0;
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Link } from '../link.ts';
-import type { Pause } from '../pause.ts';
+import type { Pause } from '../../until.ts';
 import { muxCommand } from './command.ts';
 
 /** How OpenSSH is started for one connection. */

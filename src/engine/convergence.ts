@@ -1,0 +1,46 @@
+import type { Inventory } from '../model/inventory.ts';
+import type { On } from '../remote/remote.ts';
+import type { Emit } from './event.ts';
+import type { PlannedChange } from './plan.ts';
+import type { Phase } from './step.ts';
+import type { Watch } from './watch.ts';
+
+/** What a run needs from outside: hosts, time, and the operator's answers. */
+export interface Convergence {
+  readonly inventory: Inventory;
+  readonly phases: readonly Phase[];
+  readonly watch: Watch;
+  readonly on: On;
+  /** As `Lock.held`. */
+  readonly held: (host: string) => Promise<number>;
+  /** Identities of the changes that were confirmed. */
+  readonly planned: ReadonlySet<string>;
+  /** Asked about a change beyond the confirmed ones; false stops its host. */
+  readonly approve: (summary: string) => Promise<boolean>;
+  readonly emit: Emit;
+  /** Hosts at once. */
+  readonly concurrency: number;
+  /** Aborted: finish the current change, start no other. */
+  readonly signal: AbortSignal;
+  readonly nowMs: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** Where something is waited for. */
+export type Place = Pick<PlannedChange, 'phase' | 'host' | 'step'>;
+
+/** What is still waited for is told again after this time, in ms. */
+const TOLD_MS = 10_000;
+
+/** Tells what is waited for: when that changes, and else every 10 s. */
+export function teller({ emit, nowMs }: Convergence, place: Place): (summary: string) => void {
+  const startedMs = nowMs();
+  let said = '';
+  let toldMs = 0;
+  return (summary) => {
+    if (summary === said && nowMs() - toldMs < TOLD_MS) return;
+    said = summary;
+    toldMs = nowMs();
+    emit({ kind: 'settling', ...place, summary, waitedMs: toldMs - startedMs });
+  };
+}

@@ -1,0 +1,66 @@
+/** Waits so many ms; ends early, without an error, when the signal aborts. */
+export type Pause = (ms: number, signal?: AbortSignal) => Promise<void>;
+
+/** The real clock. A pause that is aborted keeps no timer. */
+export const pause: Pause = (ms, signal) =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+
+/** Time, and how often something is observed. */
+export interface Waiting {
+  readonly pause: Pause;
+  readonly nowMs: () => number;
+  /** Milliseconds between two observations. */
+  readonly everyMs: number;
+  /** Ends a pause early. What an abort means is for the condition to say. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Observes a condition until it has a value, and returns that value; undefined when it has none at the deadline (a time of
+ * `nowMs`). Observes at least once. Rejects as soon as the condition does.
+ */
+export async function until<T>(
+  condition: () => Promise<T | undefined>,
+  deadlineMs: number,
+  { pause, nowMs, everyMs, signal }: Waiting,
+): Promise<T | undefined> {
+  for (;;) {
+    const value = await condition();
+    if (value !== undefined || nowMs() >= deadlineMs) return value;
+    await pause(everyMs, signal);
+  }
+}
+
+/** Does the work again while it fails with a retryable error. @throws its last error at the deadline, any other at once */
+export async function retried<T>(
+  work: () => Promise<T>,
+  isRetryable: (error: unknown) => boolean,
+  deadlineMs: number,
+  waiting: Waiting,
+): Promise<T> {
+  const done = await until(
+    async () => {
+      try {
+        return { value: await work() };
+      } catch (error) {
+        if (!isRetryable(error) || waiting.nowMs() >= deadlineMs) throw error;
+        return undefined;
+      }
+    },
+    Infinity,
+    waiting,
+  );
+  return done!.value;
+}
