@@ -6,7 +6,7 @@ import { paths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import type { Secret } from '../shell/secret.ts';
-import { deletingScript, script } from '../templates.ts';
+import { deletingScript, marking, script } from '../templates.ts';
 import { settingsNote } from './settings.ts';
 import type { PkiFiles } from './shared-certificates.ts';
 import { placeCertificates } from './signed-certificates.ts';
@@ -54,7 +54,7 @@ export async function kubeadmJob(
   config: Secret,
   pki: PkiFiles = {},
 ): Promise<void> {
-  await remote.job(`kubeadm-${action}`, command(inventory, remote.host as LinuxHost, action), {
+  await remote.job(`kubeadm-${action}`, marking(command(inventory, remote.host as LinuxHost, action)), {
     'config.yaml': config,
     ...pki,
   });

@@ -2,10 +2,6 @@
 # Lets the kubelet of a host of role etcd start its member: kubeadm writes the manifest. Parameters: ACTION (init: a new etcd;
 # join: a further member), CLUSTER, MARKER (a path). config.yaml lies beside the script. The marker is on disk before; it
 # goes when the member serves.
-mkdir -p "$(dirname "$MARKER")"
-printf '{"cluster":"%s","action":"%s","job":"%s","stage":"begun"}\n' "$CLUSTER" "$ACTION" "${INVOCATION_ID:-none}" >"$MARKER.new"
-sync "$MARKER.new"
-mv "$MARKER.new" "$MARKER"
-sync "$(dirname "$MARKER")"
+mark "$ACTION" begun
 kubeadm init phase etcd local --config config.yaml
 sync /etc/kubernetes/manifests

@@ -8,11 +8,7 @@ emptied="/etc/kubernetes/manifests /etc/kubernetes/pki /etc/kubernetes/tmp /var/
 # shellcheck disable=SC2086  # several words
 refuse_mounts_below $emptied
 
-mkdir -p "$(dirname "$MARKER")"
-printf '{"cluster":"%s","action":"reset","job":"%s","stage":"begun"}\n' "$CLUSTER" "${INVOCATION_ID:-none}" >"$MARKER.new"
-sync "$MARKER.new"
-mv "$MARKER.new" "$MARKER"
-sync "$(dirname "$MARKER")"
+mark reset begun
 
 runtime_answers() { timeout -k 1 15 ctr -n k8s.io version >/dev/null 2>&1; }
 

@@ -9,14 +9,7 @@ if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
 fi
 
-mark() {
-  mkdir -p "$(dirname "$MARKER")"
-  printf '{"cluster":"%s","action":"%s","job":"%s","stage":"%s"}\n' "$CLUSTER" "$ACTION" "${INVOCATION_ID:-none}" "$1" >"$MARKER.new"
-  sync "$MARKER.new"
-  mv "$MARKER.new" "$MARKER"
-  sync "$(dirname "$MARKER")"
-}
-mark begun
+mark "$ACTION" begun
 
 for file in pki_*; do
   if [ ! -e "$file" ]; then continue; fi
@@ -29,7 +22,7 @@ if [ -n "$PLACE" ]; then sh -euc "$PLACE"; fi
 case $ACTION in
   init)
     kubeadm init --config config.yaml --skip-token-print --skip-certificate-key-print
-    mark 'done'
+    mark "$ACTION" 'done'
     # kubeadm mints a token that nobody needs: every join gets its own.
     admin="kubectl --kubeconfig /etc/kubernetes/admin.conf --server $SERVER"
     $admin -n kube-system delete secrets --field-selector type=bootstrap.kubernetes.io/token
@@ -37,7 +30,7 @@ case $ACTION in
     ;;
   join)
     kubeadm join --config config.yaml ${IGNORED:+--ignore-preflight-errors="$IGNORED"}
-    mark 'done'
+    mark "$ACTION" 'done'
     ;;
   *)
     echo "no such action: $ACTION" >&2

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, utimesSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { script } from '../../src/templates.ts';
+import { marking, script } from '../../src/templates.ts';
 
 /** Runs the job of kubeadm with programs that end as they are told; returns its status and what the marker says. */
 function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly kubectl: number }) {
@@ -19,7 +19,7 @@ function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly
     );
     chmodSync(path, 0o755);
   }
-  const { script: text } = script('linux/kubeadm.sh', {
+  const kubeadm = script('linux/kubeadm.sh', {
     ACTION: action,
     CLUSTER: 'prod',
     MARKER: marker,
@@ -32,6 +32,7 @@ function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly
     PLACE: '',
     IGNORED: '',
   });
+  const { script: text } = marking(kubeadm);
   const { status } = spawnSync('/bin/sh', ['-eu', '-c', text], {
     cwd: folder,
     env: { PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}` },

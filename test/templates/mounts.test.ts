@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { withEtcdFolder } from '../../src/facts/linux/etcd-folder.ts';
-import { deletingScript } from '../../src/templates.ts';
+import { deletingScript, marking } from '../../src/templates.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 
 const TOOLS = 'sh cat grep tr sed head readlink find rm rmdir mkdir mv sync dirname sort timeout'.split(' ');
@@ -112,7 +112,7 @@ describe('kubeadm reset', () => {
   /** The script with the host's folders in the folder of this test. */
   const reset = () => {
     const parameters = { CLUSTER: 'c', MARKER: at('marker'), SECONDS_TO_RESET: 5 };
-    const { script } = withEtcdFolder(inventoryOf(), deletingScript('linux/kubeadm-reset.sh', parameters));
+    const { script } = marking(withEtcdFolder(inventoryOf(), deletingScript('linux/kubeadm-reset.sh', parameters)));
     return run({ script: script.replaceAll(/\/(?=(?:etc\/kubernetes|var\/lib\/(?:kubelet|etcd)))/g, `${folder}/`) });
   };
   const tool = (name: string, text: string): void => {
