@@ -1,8 +1,7 @@
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { RENEWED_AT_DAYS, signingAuthority } from '../configuration/signing.ts';
-
-const DAY_MS = 24 * 60 * 60_000;
+import { signingAuthority } from '../configuration/signing.ts';
+import { daysLeft, RENEWED_AT_DAYS } from '../shell/expiry.ts';
 
 /** A certificate that holds for 30 days or fewer. */
 export interface Expiring {
@@ -19,7 +18,7 @@ export const expiring = ({ certificates, nowMs }: Pick<LinuxFacts, 'certificates
     .map(({ name, expires }) => ({
       name,
       day: expires.slice(0, 10),
-      days: Math.floor((Date.parse(expires) - nowMs) / DAY_MS),
+      days: daysLeft(Date.parse(expires), nowMs),
     }))
     .filter(({ days }) => days <= RENEWED_AT_DAYS)
     .sort((a, b) => a.days - b.days);

@@ -3,6 +3,7 @@ import { Refused } from '../errors.ts';
 import type { Authority, SigningRequest } from '../model/control-plane.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { certified, pemBytes, requested, type Certified } from '../shell/certified.ts';
+import { daysLeft, RENEWED_AT_DAYS } from '../shell/expiry.ts';
 
 /** An authority whose key nobody here has. */
 export type SigningAuthority = Extract<Authority, { readonly sign: unknown }>;
@@ -14,9 +15,6 @@ export function signingAuthority({
   return ca !== undefined && 'sign' in ca ? ca : undefined;
 }
 
-const DAY_MS = 24 * 60 * 60_000;
-/** A certificate with this many days left, or fewer, is renewed; one that is new must hold longer. */
-export const RENEWED_AT_DAYS = 30;
 /** As far as hosts' clocks may differ (check `clock-skew`), a certificate may begin in the future. */
 const SKEW_MS = 30_000;
 
@@ -63,8 +61,7 @@ export function signatureFlaw(
   if (!usages.includes(USAGES[profile])) return `left out the extended key usage ${profile}Auth`;
   if (found.ca) return 'made a certificate of an authority of it (basicConstraints CA:TRUE)';
   if (Date.parse(found.validFrom) > nowMs + SKEW_MS) return `made it valid from ${found.validFrom} only`;
-  const days = Math.floor((Date.parse(found.validTo) - nowMs) / DAY_MS);
-  return days > RENEWED_AT_DAYS
+  return daysLeft(Date.parse(found.validTo), nowMs) > RENEWED_AT_DAYS
     ? undefined
     : `made it valid until ${found.validTo} only; it must hold for more than ${String(RENEWED_AT_DAYS)} days`;
 }

@@ -1,8 +1,6 @@
 import type { Host, Inventory } from '../model/inventory.ts';
 import { limiter } from '../each-limit.ts';
-
-/** The part of the workers that may be without their runtime or kubelet at once. */
-const WORKERS_AT_ONCE = 0.1;
+import { tenthOf } from '../topology/select.ts';
 
 /** Whose turn it is to be disrupted. */
 export interface Turns {
@@ -12,9 +10,8 @@ export interface Turns {
   readonly broken: Set<string>;
 }
 
-/** How many workers may be without their runtime or kubelet at once: at least one. */
-export const workersAtOnce = ({ hosts }: Inventory): number =>
-  Math.max(1, Math.floor(hosts.filter(({ role }) => role === 'worker').length * WORKERS_AT_ONCE));
+/** How many workers may be without their runtime or kubelet at once. */
+export const workersAtOnce = ({ hosts }: Inventory): number => tenthOf(hosts.filter(({ role }) => role === 'worker'));
 
 /** One host that is not a worker at a time, and at most 10 % of the workers (at least one). */
 export function turns(inventory: Inventory): Turns {

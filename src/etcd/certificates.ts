@@ -3,11 +3,8 @@ import { secretYaml } from '../configuration/secret-yaml.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { ETCD_SIGNING, type EtcdPki } from '../facts/linux/etcd-pki.ts';
 import type { LinuxHost } from '../model/inventory.ts';
+import { daysLeft, RENEWED_AT_DAYS } from '../shell/expiry.ts';
 import { script } from '../templates.ts';
-
-const DAY_MS = 24 * 60 * 60_000;
-/** A certificate with this many days left, or fewer, is renewed. */
-const RENEWED_AT_DAYS = 30;
 
 /** Certificates of a member, and kubeadm's phases that make them. */
 const PHASES = {
@@ -26,7 +23,7 @@ export function flaw(pki: EtcdPki | 'not asked', name: string, names: readonly s
   if (!found.isIssued) return 'of another authority';
   const missing = names.find((one) => !found.names.includes(one));
   if (missing !== undefined) return `not for ${missing}`;
-  const days = Math.floor((found.expiresMs - pki.nowMs) / DAY_MS);
+  const days = daysLeft(found.expiresMs, pki.nowMs);
   if (days < 0) return 'expired';
   return days <= RENEWED_AT_DAYS ? `${String(days)} days left` : undefined;
 }

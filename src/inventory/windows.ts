@@ -1,5 +1,6 @@
 import { minorOf } from '../versions.ts';
 import type { HostEntry, InventoryFile } from './schema.ts';
+import { WINDOWS_DOWNLOADS } from './schema/windows.ts';
 import type { WindowsDownloads, WindowsSettings } from '../model/windows-settings.ts';
 
 type Entry = HostEntry['windows'];
@@ -9,12 +10,6 @@ const CONTAINERD = '2.3.5';
 
 /** The pause image that has a variant for Server 2025 (kubernetes#136960). */
 const PAUSE_TAG = '3.10.2';
-
-const KUBERNETES = 'https://dl.k8s.io/v{version}/bin/windows/amd64';
-const ON_GITHUB = {
-  containerd: 'https://github.com/containerd/containerd/releases/download/v{version}',
-  crictl: 'https://github.com/kubernetes-sigs/cri-tools/releases/download/v{version}',
-} as const;
 
 const filled = (url: string, version: string): string => url.replaceAll('{version}', version).replace(/\/$/, '');
 
@@ -39,9 +34,9 @@ export function windowsOf(file: InventoryFile, host: Entry): WindowsSettings {
     },
     downloads: {
       via: downloads.via ?? 'host',
-      kubernetes: filled(downloads.kubernetes ?? KUBERNETES, kubernetes),
-      containerd: filled(downloads.containerd ?? ON_GITHUB.containerd, containerd),
-      crictl: filled(downloads.crictl ?? ON_GITHUB.crictl, crictl),
+      kubernetes: filled(downloads.kubernetes ?? WINDOWS_DOWNLOADS.kubernetes, kubernetes),
+      containerd: filled(downloads.containerd ?? WINDOWS_DOWNLOADS.containerd, containerd),
+      crictl: filled(downloads.crictl ?? WINDOWS_DOWNLOADS.crictl, crictl),
       nssm: filled(downloads.nssm ?? '', ''),
       network: filled(downloads.network ?? '', ''),
       sha256: { ...all.downloads?.sha256, ...host.downloads?.sha256 },

@@ -5,12 +5,12 @@ import {
   signedCertificates,
   type LeafName,
 } from '../configuration/signed-certificates.ts';
-import { RENEWED_AT_DAYS, signingAuthority } from '../configuration/signing.ts';
+import { signingAuthority } from '../configuration/signing.ts';
+import { daysLeft, RENEWED_AT_DAYS } from '../shell/expiry.ts';
 import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step } from '../engine/step.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 const RENEWED: readonly LeafName[] = [...CONTROL_PLANE_LEAVES, 'super-admin.conf'];
 
 /**
@@ -26,7 +26,7 @@ export const controlPlaneCertificates: Step = {
     if (signingAuthority(inventory) === undefined || standing(target) !== 'joined') return [];
     const due = RENEWED.flatMap((name) => {
       const found = facts.certificates.find((one) => one.name === name);
-      const days = found === undefined ? Infinity : Math.floor((Date.parse(found.expires) - facts.nowMs) / DAY_MS);
+      const days = found === undefined ? Infinity : daysLeft(Date.parse(found.expires), facts.nowMs);
       return days > RENEWED_AT_DAYS ? [] : [{ name, found: days < 0 ? 'expired' : `${String(days)} days left` }];
     });
     if (due.length === 0) return [];

@@ -1,7 +1,7 @@
 import type { BeforeMembership, KeepData } from '../cluster/members.ts';
 import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers } from '../topology/select.ts';
+import { balancers, controlPlanes, kubernetesHosts, linuxNodes, linuxWorkers, tenthOf } from '../topology/select.ts';
 import { controlPlaneCertificates } from '../kubeadm/control-plane-certificates.ts';
 import { controlPlaneFiles } from '../kubeadm/control-plane-files.ts';
 import { registeredAgain } from '../kubeadm/registered-again.ts';
@@ -172,7 +172,7 @@ export function up(
       ...linux,
       hosts: nodes,
       steps: [kubeletSettings],
-      concurrency: Math.max(1, Math.floor(nodes.length / 10)),
+      concurrency: tenthOf(nodes),
     },
     { name: 'nodes', title: 'Label nodes', ...linux, hosts: nodes, steps: [labelsAndTaints], overlaps: true },
     ...windows.nodes,

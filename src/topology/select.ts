@@ -38,6 +38,9 @@ export function balancers(inventory: Inventory): readonly LinuxHost[] {
   return own.length > 0 ? own : controlPlanes(inventory);
 }
 
+/** How many of these hosts may be disrupted at once: a tenth, at least one. */
+export const tenthOf = (hosts: readonly Host[]): number => Math.max(1, Math.floor(hosts.length / 10));
+
 /**
  * True when the name matches one of the patterns (`*` stands for any characters). Undefined selects every name; an empty
  * list selects none.

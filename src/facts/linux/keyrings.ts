@@ -1,3 +1,4 @@
+import { daysLeft, RENEWED_AT_DAYS } from '../../shell/expiry.ts';
 import { readKeyFile, type KeyEnd } from '../../shell/openpgp.ts';
 import { sh } from '../../shell/sh.ts';
 import { lines, probe } from '../probe.ts';
@@ -13,15 +14,12 @@ export interface Keyring {
   readonly writtenMs: number;
 }
 
-/** From when on a key that runs out is fetched anew and warned of, in ms. */
-const SOON_MS = 30 * 24 * 60 * 60_000;
-
 /** A time as a day, `2026-12-29`. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** When a key has run out or does so within 30 days: the day, as `2026-12-29`; else undefined. */
 export const endingDay = (end: KeyEnd, nowMs: number): string | undefined =>
-  typeof end === 'number' && end - nowMs < SOON_MS ? dayOf(end) : undefined;
+  typeof end === 'number' && daysLeft(end, nowMs) < RENEWED_AT_DAYS ? dayOf(end) : undefined;
 
 function read(data: Buffer): Omit<Keyring, 'writtenMs'> {
   try {

@@ -10,21 +10,22 @@ const folder = (what: string, preset: string) =>
       description: `Folder that holds ${what}; {version} stands for the version. Default: ${preset}.`,
     });
 
+/** Where the programs of Windows hosts are published. */
+export const WINDOWS_DOWNLOADS = {
+  kubernetes: 'https://dl.k8s.io/v{version}/bin/windows/amd64',
+  containerd: 'https://github.com/containerd/containerd/releases/download/v{version}',
+  crictl: 'https://github.com/kubernetes-sigs/cri-tools/releases/download/v{version}',
+} as const;
+
 const downloads = z
   .strictObject({
     via: z.enum(['host', 'operator']).exactOptional().meta({
       description:
         'host: the host fetches programs itself. operator: this machine does and sends them over SSH. Default: host.',
     }),
-    kubernetes: folder('kubelet.exe and the like', 'https://dl.k8s.io/v{version}/bin/windows/amd64'),
-    containerd: folder(
-      'the archive of containerd',
-      'https://github.com/containerd/containerd/releases/download/v{version}',
-    ),
-    crictl: folder(
-      'the archive of crictl',
-      'https://github.com/kubernetes-sigs/cri-tools/releases/download/v{version}',
-    ),
+    kubernetes: folder('kubelet.exe and the like', WINDOWS_DOWNLOADS.kubernetes),
+    containerd: folder('the archive of containerd', WINDOWS_DOWNLOADS.containerd),
+    crictl: folder('the archive of crictl', WINDOWS_DOWNLOADS.crictl),
     nssm: folder('nssm.exe', 'none, nssm is published as an archive; put nssm.exe on a server of yours'),
     network: folder(
       'flanneld.exe and the CNI plugins, for network.windows.services',
