@@ -144,6 +144,47 @@ describe('the house', () => {
     );
   });
 
+  test('files do not import each other in a circle, types included', () => {
+    const left = new Map(files.map((file) => [file, new Set(imports.filter(({ from, to }) => from === file && files.includes(to)).map(({ to }) => to))])); // prettier-ignore
+    // A file that imports no file of the rest is in no circle, and neither is one that the rest does not import.
+    for (let before = -1; before !== left.size;) {
+      before = left.size;
+      const imported = new Set([...left.values()].flatMap((to) => [...to]));
+      for (const [file, to] of [...left])
+        if (!imported.has(file) || ![...to].some((name) => left.has(name))) left.delete(file);
+    }
+    expect([...left.keys()]).toEqual([]);
+  });
+
+  test('secrets are revealed only where they are sent, stored, masked or parsed', () => {
+    const homes = files.filter((file) => /\brevealed\(/.test(withoutComments(readFileSync(join(src, file), 'utf8'))));
+    expect(homes.toSorted()).toEqual(
+      [
+        // Transports and jobs.
+        'transport/ssh-keys.ts',
+        'remote/files.ts',
+        'remote/job.ts',
+        'remote/privilege.ts',
+        'remote/windows/files.ts',
+        'remote/windows/job.ts',
+        'shell/powershell.ts',
+        'configuration/secret-yaml.ts',
+        // Defined, and parsed into other secrets.
+        'shell/secret.ts',
+        'shell/key-pair.ts',
+        'configuration/join-token.ts',
+        'configuration/kubeconfig.ts',
+        'configuration/merged-kubeconfig.ts',
+        'configuration/shared-certificates.ts',
+        // Masked in outputs.
+        'report/mask.ts',
+        // The kubeconfig that an operator asks for.
+        'cli/kubeconfig.ts',
+        'cli/kubeconfig-file.ts',
+      ].toSorted(),
+    );
+  });
+
   test('names of files are kebab-case, and no file is long', () => {
     expect(files.filter((file) => !/^(?:[a-z0-9-]+\/)*[a-z0-9-]+\.ts$/.test(file))).toEqual([]);
     const long = files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 250);

@@ -1,5 +1,6 @@
 import type { PodView } from '../facts/cluster.ts';
-import { standing, type Seen } from './standing.ts';
+import type { Seen } from './seen.ts';
+import { standing } from './standing.ts';
 
 /**
  * True for a host that has joined and whose node is not there: it was deleted. False while no API answers. Throws `FactError` when

@@ -1,7 +1,7 @@
 import { isUndoable } from '../facts/marker.ts';
 import { isMemberOf } from './members.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
-import type { Seen, Standing } from './standing.ts';
+import type { Seen, Standing } from './seen.ts';
 
 interface SeenMember extends Omit<Seen, 'facts'> {
   readonly facts: Pick<LinuxFacts, 'marker' | 'etcdToken' | 'etcdFolder' | 'kubernetesTraces'>;

@@ -1,5 +1,5 @@
 import { signingAuthority } from '../configuration/signing.ts';
-import type { Seen } from './standing.ts';
+import type { Seen } from './seen.ts';
 
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 

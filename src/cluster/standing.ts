@@ -4,35 +4,14 @@ import { isControlPlane } from '../facts/joined.ts';
 import { isUndoable } from '../facts/marker.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { Watches } from '../facts/watched.ts';
-import type { WindowsFacts } from '../facts/windows.ts';
 import { ADMIN_CONF } from '../topology/api-server.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 import { etcdStanding } from './etcd-standing.ts';
+import type { Seen, Standing } from './seen.ts';
 import { evidenceOfService } from './served.ts';
-
-/**
- * What a host is to the cluster of the inventory.
- * - `bare`: nothing of Kubernetes; `prepared`: the packages are there, kubeadm has not run
- * - `partial`: a half-finished init, join or reset of ours, on a host that did not serve before
- * - `joined`: a member of our cluster
- * - `foreign`: a member of another cluster, or leftovers of unknown origin
- */
-export type Standing = 'bare' | 'prepared' | 'partial' | 'joined' | 'foreign';
-
-/** What tells where a host stands: the same on Linux and Windows, but for how programs come to be there. */
-export type StandingFacts = Pick<LinuxFacts, 'kubernetesTraces' | 'caFingerprint' | 'kubeconfigCluster' | 'marker'> &
-  (Pick<LinuxFacts, 'packages' | 'etcdToken' | 'etcdFolder' | 'servedBefore'> | Pick<WindowsFacts, 'programs'>);
 
 /** What `standing` asks about on every Linux host. On a Windows host the step that installs kubeadm watches it. */
 export const STANDING_WATCHES: Watches = { packages: ['kubeadm'] };
-
-/** A host with what was seen on it and around it; a step's `Target` is one. */
-export interface Seen {
-  readonly inventory: Inventory;
-  readonly host: Host;
-  readonly facts: StandingFacts;
-  readonly fleet: Fleet;
-}
 
 /** The kubelet writes this name into its own kubeconfig, whatever the cluster's is. */
 const KUBELETS_OWN_NAME = 'default-cluster';

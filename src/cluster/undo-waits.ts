@@ -1,6 +1,7 @@
 import { linuxFacts } from '../facts/fleet.ts';
 import { controlPlanes } from '../topology/select.ts';
-import { standing, type Seen } from './standing.ts';
+import type { Seen } from './seen.ts';
+import { standing } from './standing.ts';
 
 /**
  * Why nothing may be undone yet; undefined: it may. While the API does not answer, kbuild cannot tell whether quorum needs

@@ -1,7 +1,8 @@
 import { acting } from '../cluster/acting.ts';
 import { CONTROL_PLANE_LABELS, marksControlPlanes } from '../cluster/control-plane-nodes.ts';
 import { kubectl } from '../configuration/kubectl.ts';
-import { standing, type Seen } from '../cluster/standing.ts';
+import type { Seen } from '../cluster/seen.ts';
+import { standing } from '../cluster/standing.ts';
 import {
   appliedOf,
   CONTROL_PLANE_TAINT,

@@ -1,6 +1,6 @@
 import { clusterPods, isNodeGone } from '../cluster/deleted-node.ts';
+import type { Seen } from '../cluster/seen.ts';
 import { networkPlugin } from '../components/network-plugins/index.ts';
-import type { Seen } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { script } from '../templates.ts';

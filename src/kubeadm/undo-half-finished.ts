@@ -6,7 +6,8 @@ import { membersOf, removeMembers, type BeforeMembership, type KeepData } from '
 import { forgetKeys } from '../cluster/registry-keys.ts';
 import { gate } from '../cluster/quorum.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
-import { standing, type Seen } from '../cluster/standing.ts';
+import type { Seen } from '../cluster/seen.ts';
+import { standing } from '../cluster/standing.ts';
 import { mustWait } from '../cluster/undo-waits.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';

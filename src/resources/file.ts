@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { FileState } from '../facts/linux/files.ts';
 import { OWN_HEADER } from '../facts/linux/own-files.ts';
 import type { On } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
-import { Secret, revealed } from '../shell/secret.ts';
+import { Secret, sha256Of } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { runs } from './runs.ts';
@@ -27,7 +26,6 @@ export interface WantedFile {
 /** The first words of every file that kbuild writes for itself: how it tells its own files from others'. */
 export const OURS = OWN_HEADER;
 
-const text = (content: string | Secret): string => (content instanceof Secret ? revealed(content) : content);
 const octal = (mode: number): string => mode.toString(8).padStart(3, '0');
 const defaultMode = (content: string | Secret): number => (content instanceof Secret ? 0o600 : 0o644);
 
@@ -38,7 +36,7 @@ export const fileState = ({ facts }: Pick<Target, 'facts'>, path: string): FileS
 function difference(state: FileState, wanted: WantedFile, content: string | Secret): string | undefined {
   if (state.kind === 'absent') return 'found none';
   if (state.kind !== 'file') return 'found something that is no file';
-  if (state.sha256 !== createHash('sha256').update(text(content)).digest('hex')) return 'content differs';
+  if (state.sha256 !== sha256Of(content)) return 'content differs';
   const mode = wanted.mode ?? defaultMode(content);
   if (state.mode !== mode) return `mode ${octal(state.mode)}`;
   return state.owner === 'root:root' ? undefined : `owner ${state.owner}`;

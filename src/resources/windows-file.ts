@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { WindowsFile } from '../facts/windows/files.ts';
-import { Secret, revealed } from '../shell/secret.ts';
+import { Secret, sha256Of } from '../shell/secret.ts';
 import { powershell } from '../templates.ts';
 import { runsOnWindows } from './runs.ts';
 import { textDiff } from './text-diff.ts';
@@ -14,15 +13,10 @@ export interface WantedWindowsFile {
   readonly content: string | Secret | undefined;
 }
 
-const hash = (content: string | Secret): string =>
-  createHash('sha256')
-    .update(content instanceof Secret ? revealed(content) : content)
-    .digest('hex');
-
 function difference(state: WindowsFile | undefined, content: string | Secret): string | undefined {
   if (state === undefined) return 'found none';
   if (state.kind === 'folder') return 'found a folder';
-  return state.sha256 === hash(content) ? undefined : 'content differs';
+  return state.sha256 === sha256Of(content) ? undefined : 'content differs';
 }
 
 /** What differs between one file of a Windows host and what it should be. A secret's content never shows. */
