@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { CommandError, ConnectError } from '../errors.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
-import type { Channel, ExecResult, Transport } from '../transport/transport.ts';
+import type { Channel, Commands, ExecResult, Streams } from '../transport/transport.ts';
 import { framed, framedWithInput, unframed, type Wrap } from './frame.ts';
 import { becomeRoot, type SudoPassword } from './privilege.ts';
 
@@ -52,14 +52,10 @@ export interface Exchange {
 
 const LOG_TAIL = 16 * 1024;
 
-/** Scripts to a host over its transport; every one is logged. */
-export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeTools): Exchange {
-  const nowMs = tools.nowMs ?? Date.now;
-  const nonce = tools.nonce ?? (() => randomBytes(12).toString('hex'));
-
-  // Found out with the first command. A connection that was lost meanwhile may be tried again; nothing else is.
+/** How the user who logs in becomes root: found out with the first command, kept until a connection is lost meanwhile. */
+function rootOf(host: LinuxHost, transport: Commands, nonce: () => string, tools: ExchangeTools): () => Promise<Wrap> {
   let root: Promise<Wrap> | undefined;
-  const asRoot = (): Promise<Wrap> => {
+  return () => {
     root ??= becomeRoot(
       host,
       ({ commandLine, stdin }) => transport.exec(commandLine, { stdin }),
@@ -71,38 +67,51 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
     });
     return root;
   };
+}
 
-  const log = ({ stdout, stderr, ...entry }: LogEntry) =>
+/** The log, with the end of the outputs. */
+const logOf =
+  (tools: ExchangeTools): Exchange['log'] =>
+  ({ stdout, stderr, ...entry }) =>
     tools.log?.({
       ...entry,
       ...(stdout === undefined ? {} : { stdout: stdout.slice(-LOG_TAIL) }),
       ...(stderr === undefined ? {} : { stderr: stderr.slice(-LOG_TAIL) }),
     });
 
+/** The result of a script, without its frame. @throws CommandError, ConnectError when the script never began */
+function resultOf(host: LinuxHost, command: Command<'sh'>, result: ExecResult, word: string): ExecResult {
+  const own = unframed(result, word);
+  if (own !== undefined) return own;
+  if (result.status === 'lost')
+    throw new ConnectError(host.name, `the connection was lost before this began: ${command.title}`, {
+      retryable: true,
+    });
+  throw new CommandError(host.name, command.title, result, notBegun(host));
+}
+
+/** Runs a script, logs it, and returns its result without its frame. */
+type Timed = (
+  command: Command<'sh'>,
+  output: 'shown' | 'hidden',
+  run: (word: string, wrap: Wrap) => Promise<ExecResult>,
+) => Promise<ExecResult>;
+
+/** Scripts to a host over its transport; each of them is logged. */
+export function exchange(host: LinuxHost, transport: Commands & Streams, tools: ExchangeTools): Exchange {
+  const nowMs = tools.nowMs ?? Date.now;
+  const nonce = tools.nonce ?? (() => randomBytes(12).toString('hex'));
+  const asRoot = rootOf(host, transport, nonce, tools);
+  const log = logOf(tools);
   const begin = (command: string): void => tools.onBegin?.({ host: host.name, command });
 
-  const began = (command: Command<'sh'>, result: ExecResult, word: string): ExecResult => {
-    const own = unframed(result, word);
-    if (own !== undefined) return own;
-    if (result.status === 'lost')
-      throw new ConnectError(host.name, `the connection was lost before this began: ${command.title}`, {
-        retryable: true,
-      });
-    throw new CommandError(host.name, command.title, result, notBegun(host));
-  };
-
-  const timed = async (
-    command: Command<'sh'>,
-    output: 'shown' | 'hidden',
-    run: (word: string, wrap: Wrap) => Promise<ExecResult>,
-  ): Promise<ExecResult> => {
+  const timed: Timed = async (command, output, run) => {
     const wrap = await asRoot();
     const word = nonce();
     begin(command.title);
     const startedMs = nowMs();
     const result = await run(word, wrap);
-    const own = unframed(result, word);
-    const { stdout, stderr } = own ?? result;
+    const { stdout, stderr } = unframed(result, word) ?? result;
     log({
       host: host.name,
       command: command.title,
@@ -110,7 +119,7 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
       durationMs: nowMs() - startedMs,
       ...(output === 'shown' ? { stdout, stderr } : {}),
     });
-    return began(command, result, word);
+    return resultOf(host, command, result, word);
   };
 
   return {
@@ -118,29 +127,8 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
     nonce,
     log,
     begin,
-    began,
-    ask: (command, output) =>
-      timed(command, output, (word, wrap) => {
-        const { commandLine, stdin } = framed(wrap, command.script, word);
-        return transport.exec(commandLine, { stdin });
-      }),
-    feed: (command, input) =>
-      timed(command, 'shown', (word, wrap) => {
-        const { commandLine, stdin } = framedWithInput(wrap, command.script, word);
-        return transport.exec(commandLine, { stdin: stdin + input });
-      }),
-    send: (command, localPath) =>
-      timed(command, 'shown', (word, wrap) => {
-        const { commandLine, stdin } = framedWithInput(wrap, command.script, word);
-        return transport.send(commandLine, localPath, stdin);
-      }),
-    receive: (command, localPath) =>
-      timed(command, 'shown', async (word, wrap) => {
-        const { commandLine, stdin } = framed(wrap, command.script, word);
-        const result = await transport.receive(commandLine, localPath, { stdin, after: `${word}\n` });
-        // The stream went to the file; that the script began is seen on stderr alone.
-        return result.stderr.includes(`${word}\n`) ? { ...result, stdout: `${word}\n` } : result;
-      }),
+    began: (command, result, word) => resultOf(host, command, result, word),
+    ...conversations(transport, timed),
     async open(command) {
       const wrap = await asRoot();
       const word = nonce();
@@ -149,6 +137,35 @@ export function exchange(host: LinuxHost, transport: Transport, tools: ExchangeT
     },
   };
 }
+
+/** Scripts that run to their end, by what they read and what becomes of their output. */
+const conversations = (
+  transport: Commands & Streams,
+  timed: Timed,
+): Pick<Exchange, 'ask' | 'feed' | 'send' | 'receive'> => ({
+  ask: (command, output) =>
+    timed(command, output, (word, wrap) => {
+      const { commandLine, stdin } = framed(wrap, command.script, word);
+      return transport.exec(commandLine, { stdin });
+    }),
+  feed: (command, input) =>
+    timed(command, 'shown', (word, wrap) => {
+      const { commandLine, stdin } = framedWithInput(wrap, command.script, word);
+      return transport.exec(commandLine, { stdin: stdin + input });
+    }),
+  send: (command, localPath) =>
+    timed(command, 'shown', (word, wrap) => {
+      const { commandLine, stdin } = framedWithInput(wrap, command.script, word);
+      return transport.send(commandLine, localPath, stdin);
+    }),
+  receive: (command, localPath) =>
+    timed(command, 'shown', async (word, wrap) => {
+      const { commandLine, stdin } = framed(wrap, command.script, word);
+      const result = await transport.receive(commandLine, localPath, { stdin, after: `${word}\n` });
+      // The stream went to the file; that the script began is seen on stderr alone.
+      return result.stderr.includes(`${word}\n`) ? { ...result, stdout: `${word}\n` } : result;
+    }),
+});
 
 const notBegun = ({ name, ssh: { user } }: LinuxHost): string =>
   `${user} of ${name} must have a login shell that runs /bin/sh`;

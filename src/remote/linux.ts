@@ -3,7 +3,7 @@ import type { LinuxHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import { Secret } from '../shell/secret.ts';
 import { pause as realPause, type Pause } from '../until.ts';
-import type { ExecResult, Transport } from '../transport/transport.ts';
+import type { Commands, Connection, ExecResult, Streams } from '../transport/transport.ts';
 import { exchange, type ExchangeTools } from './exchange.ts';
 import { files, succeeded } from './files.ts';
 import { hold } from './hold.ts';
@@ -31,7 +31,7 @@ export interface LinuxRemoteOptions extends ExchangeTools {
 export interface LinuxRemote extends Remote<'sh'> {
   readonly host: LinuxHost;
   /** Connections and commands so far, and what the last login took. */
-  readonly transport: Pick<Transport, 'connections' | 'commands' | 'loginMs'>;
+  readonly transport: Pick<Connection, 'connections' | 'commands' | 'loginMs'>;
   /** Like `run`, but returns both streams whatever the status; its output is not logged. @throws ConnectError when the connection was lost. */
   ask(command: Command<'sh'>): Promise<ExecResult>;
   /** Ends the connection. */
@@ -39,7 +39,11 @@ export interface LinuxRemote extends Remote<'sh'> {
 }
 
 /** @throws TypeError when the run's id is not fit for the name of a unit. */
-export function linuxRemote(host: LinuxHost, transport: Transport, options: LinuxRemoteOptions): LinuxRemote {
+export function linuxRemote(
+  host: LinuxHost,
+  transport: Connection & Commands & Streams,
+  options: LinuxRemoteOptions,
+): LinuxRemote {
   if (!/^[a-z0-9][a-z0-9-]*$/.test(options.runId)) throw new TypeError(`not a run id: ${options.runId}`);
   const on = exchange(host, transport, options);
   const pause = options.pause ?? realPause;

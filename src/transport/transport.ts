@@ -19,10 +19,8 @@ export interface Channel {
   close(): void;
 }
 
-/** How bytes reach a host: one connection, several channels. Nothing here knows a shell. */
-export interface Transport {
-  /** The address of the other end as connected. */
-  readonly peer: string;
+/** Commands on a host. Nothing here knows a shell. */
+export interface Commands {
   /**
    * Runs one command line, sends `stdin`, and collects the output; no more than five channels a connection are open at
    * once, others wait. Output beyond `maxBytes` (default 64 MiB) is dropped from the middle and marked.
@@ -34,6 +32,10 @@ export interface Transport {
   ): Promise<ExecResult>;
   /** Starts a command and keeps its channel. */
   open(commandLine: string, stdin: string): Promise<Channel>;
+}
+
+/** Local files through the stdin and stdout of commands. */
+export interface Streams {
   /** Streams `head` and then a local file to a command's stdin. Flow-controlled: memory stays bounded. */
   send(commandLine: string, localPath: string, head?: string): Promise<ExecResult>;
   /**
@@ -45,27 +47,40 @@ export interface Transport {
     localPath: string,
     options?: { readonly stdin?: string; readonly after?: string },
   ): Promise<ExecResult>;
+}
+
+/** Files over the server's file transfer (SFTP). */
+export interface FileTransfers {
   /**
-   * A file to the host over the server's file transfer (SFTP), from a local path or from memory. It appears piece by piece.
+   * A file to the host, from a local path or from memory. It appears piece by piece.
    * @throws TransferError, ConnectError
    */
   put(from: string | Buffer, to: string): Promise<void>;
-  /** A file of the host over SFTP: into memory. @throws TransferError, ConnectError */
+  /** A file of the host, into memory. @throws TransferError, ConnectError */
   fetch(from: string): Promise<Buffer>;
   /** The same, to a local file that is created 0600. Rejects when it is already there. */
   fetchTo(from: string, localPath: string): Promise<void>;
-  /** What starts from now on gets a new connection; what runs keeps its own. */
-  renew(): void;
+}
+
+/** The connection to a host, and what was measured of it. */
+export interface Connection {
+  /** The address of the other end as connected. */
+  readonly peer: string;
   /** What the server calls itself, e.g. `OpenSSH_for_Windows_9.5`. */
   readonly software: string;
-  /** How long the last login took, from the moment the server took the connection; undefined where that cannot be told. */
+  /** How long the last login took, from the moment the server took the connection; undefined where that is unknown. */
   readonly loginMs: number | undefined;
   /** How many connections were made; a converged run makes one. */
   readonly connections: number;
   /** How many commands were run. */
   readonly commands: number;
+  /** What starts from now on gets a new connection; what runs keeps its own. */
+  renew(): void;
   close(): Promise<void>;
 }
+
+/** How bytes reach a host: one connection, several channels. */
+export interface Transport extends Connection, Commands, Streams, FileTransfers {}
 
 /** The other end would not take or give a file. */
 export class TransferError extends Error {
@@ -78,6 +93,3 @@ export class TransferError extends Error {
     this.code = code;
   }
 }
-
-/** Makes a transport. Rejects with `ConnectError`. */
-export type Dial<H> = (host: H) => Promise<Transport>;

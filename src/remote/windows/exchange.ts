@@ -4,13 +4,12 @@ import type { WindowsHost } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
 import { encodedCommand, hasBegun, readableErrors, resultsIn } from '../../shell/powershell.ts';
 import { windowsBootstrap } from '../../templates.ts';
-import type { Channel, ExecResult, Transport } from '../../transport/transport.ts';
+import type { Channel, Commands, ExecResult } from '../../transport/transport.ts';
 import type { ExchangeTools, LogEntry } from '../exchange.ts';
 
 /** What a script of a Windows host returned: the JSON text of its one result line. */
 export interface Exchange {
   readonly host: WindowsHost;
-  readonly transport: Transport;
   readonly nonce: () => string;
   readonly log: (entry: LogEntry) => void;
   /** Says that what will be logged under this name begins. */
@@ -30,7 +29,7 @@ const LOG_TAIL = 16 * 1024;
 const OTHER_MODE = 87;
 
 /** Scripts to a Windows host over its transport; every one is logged. */
-export function exchange(host: WindowsHost, transport: Transport, tools: ExchangeTools): Exchange {
+export function exchange(host: WindowsHost, transport: Commands, tools: ExchangeTools): Exchange {
   const nowMs = tools.nowMs ?? Date.now;
   const commandLine = encodedCommand(windowsBootstrap());
   const log = (entry: LogEntry): void => tools.log?.(entry);
@@ -52,7 +51,6 @@ export function exchange(host: WindowsHost, transport: Transport, tools: Exchang
 
   return {
     host,
-    transport,
     log,
     begin,
     nonce: tools.nonce ?? (() => randomBytes(12).toString('hex')),

@@ -6,7 +6,7 @@ import { CommandError, ConnectError } from '../../errors.ts';
 import { windowsPaths } from '../../paths.ts';
 import { revealed, Secret } from '../../shell/secret.ts';
 import { powershell } from '../../templates.ts';
-import { TransferError } from '../../transport/transport.ts';
+import { TransferError, type FileTransfers } from '../../transport/transport.ts';
 import type { Remote } from '../remote.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -16,65 +16,66 @@ export type Files = Pick<Remote<'powershell'>, 'read' | 'write' | 'upload' | 'do
 /** A path as OpenSSH's SFTP server wants it: `/C:/k/kubeadm.exe`. */
 export const sftpPath = (path: string): string => `/${path.replaceAll('\\', '/')}`;
 
-/** The files of a Windows host. What is written arrives in a private folder, is verified by hash and moved to its place. */
-export function files(on: Exchange): Files {
-  const host = on.host.name;
-  /** Made and emptied before the first file: none must lie where others can read it, or after a run that was killed. */
-  let incoming: Promise<string> | undefined;
-  const folder = async (): Promise<void> => {
-    incoming ??= on.ask(
-      titled(
-        powershell('windows/incoming-folder.ps1', { Root: windowsPaths.state, Path: windowsPaths.incoming }),
-        'make a folder for files',
-      ),
-      'shown',
-    );
-    await incoming.catch((error: unknown) => {
-      incoming = undefined;
+/** Makes and empties the private folder for incoming files, before the first file: none must lie where others can read it, or after a run that was killed. */
+function incomingFolder(on: Exchange): () => Promise<void> {
+  let made: Promise<string> | undefined;
+  return async () => {
+    const parameters = { Root: windowsPaths.state, Path: windowsPaths.incoming };
+    made ??= on.ask(titled(powershell('windows/incoming-folder.ps1', parameters), 'make a folder for files'), 'shown');
+    await made.catch((error: unknown) => {
+      made = undefined;
       throw error;
     });
   };
-  const transferred = async <T>(title: string, act: () => Promise<T>): Promise<T> => {
-    try {
-      return await act();
-    } catch (error) {
-      if (!(error instanceof TransferError)) throw error;
-      if (error.code === 'lost')
-        throw new ConnectError(host, `the connection was lost: ${title}`, { retryable: true, cause: error });
-      throw new CommandError(host, title, { status: `SFTP ${String(error.code)}`, stdout: '', stderr: error.message });
-    }
-  };
+}
+
+/** Transfers files, with the errors of a command. @throws CommandError, ConnectError */
+async function transferred<T>(host: string, title: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof TransferError)) throw error;
+    if (error.code === 'lost')
+      throw new ConnectError(host, `the connection was lost: ${title}`, { retryable: true, cause: error });
+    throw new CommandError(host, title, { status: `SFTP ${String(error.code)}`, stdout: '', stderr: error.message });
+  }
+}
+
+const accessOf = (mode: number): 'private' | 'inherited' => ((mode & 0o077) === 0 ? 'private' : 'inherited');
+
+/** The files of a Windows host. What is written arrives in a private folder, is verified by hash and moved to its place. */
+export function files(on: Exchange, transfers: FileTransfers): Files {
+  const host = on.host.name;
+  const folder = incomingFolder(on);
   const place = async (from: string | Buffer, to: string, sha256: string, access: 'private' | 'inherited') => {
     const title = `write ${to}`;
     await folder();
     const temporary = `${windowsPaths.incoming}\\${randomBytes(8).toString('hex')}`;
-    await transferred(title, () => on.transport.put(from, sftpPath(temporary)));
+    await transferred(host, title, () => transfers.put(from, sftpPath(temporary)));
     const parameters = { Source: temporary, Target: to, Sha256: sha256, Access: access };
     await on.ask(titled(powershell('windows/place-file.ps1', parameters), title), 'shown');
   };
   return {
     async read(path) {
-      const content = await transferred(`read ${path}`, () => on.transport.fetch(sftpPath(path)));
+      const content = await transferred(host, `read ${path}`, () => transfers.fetch(sftpPath(path)));
       return content.toString('utf8');
     },
     async write(path, content, mode = content instanceof Secret ? 0o600 : 0o644) {
       const text = Buffer.from(content instanceof Secret ? revealed(content) : content);
-      const hash = createHash('sha256').update(text).digest('hex');
-      await place(text, path, hash, (mode & 0o077) === 0 ? 'private' : 'inherited');
+      await place(text, path, createHash('sha256').update(text).digest('hex'), accessOf(mode));
     },
     async upload(from, to, mode = 0o644) {
-      await place(from, to, await sha256(from), (mode & 0o077) === 0 ? 'private' : 'inherited');
+      await place(from, to, await sha256(from), accessOf(mode));
     },
     async download(from, to) {
       const title = `read ${from}`;
       await mkdir(dirname(to), { recursive: true });
       const temporary = `${to}.${randomBytes(6).toString('hex')}`;
       try {
-        await transferred(title, () => on.transport.fetchTo(sftpPath(from), temporary));
-        const said = JSON.parse(
-          await on.ask(titled(powershell('windows/file-hash.ps1', { Path: from }), title), 'shown'),
-        ) as { readonly sha256: string };
-        if (said.sha256.toLowerCase() !== (await sha256(temporary)))
+        await transferred(host, title, () => transfers.fetchTo(sftpPath(from), temporary));
+        const hash = titled(powershell('windows/file-hash.ps1', { Path: from }), title);
+        const found = JSON.parse(await on.ask(hash, 'shown')) as { readonly sha256: string };
+        if (found.sha256.toLowerCase() !== (await sha256(temporary)))
           throw new CommandError(host, title, { status: 'changed while it was read', stdout: '', stderr: '' });
         await rename(temporary, to);
       } finally {

@@ -3,7 +3,7 @@ import { ConnectError, NoAnswer } from '../../errors.ts';
 import type { Command } from '../../shell/command.ts';
 import { Secret } from '../../shell/secret.ts';
 import { pause as realPause } from '../../until.ts';
-import type { Transport } from '../../transport/transport.ts';
+import type { Commands, Connection, FileTransfers } from '../../transport/transport.ts';
 import type { LinuxRemoteOptions } from '../linux.ts';
 import type { Remote } from '../remote.ts';
 import { exchange } from './exchange.ts';
@@ -22,7 +22,7 @@ export interface WindowsRemoteOptions extends Omit<LinuxRemoteOptions, 'sudoPass
 export interface WindowsRemote extends Remote<'powershell'> {
   readonly host: WindowsHost;
   /** Connections and commands so far. */
-  readonly transport: Pick<Transport, 'connections' | 'commands'>;
+  readonly transport: Pick<Connection, 'connections' | 'commands'>;
   /**
    * Like `run`, but its output is not logged. @throws NoAnswer after `withinMs` (default 3 min), ConnectError when the
    * connection was lost.
@@ -43,7 +43,11 @@ const silent = ({ name }: WindowsHost, { title }: Command<'powershell'>, askMs: 
   });
 
 /** @throws TypeError when the run's id is not fit for the name of a task. */
-export function windowsRemote(host: WindowsHost, transport: Transport, options: WindowsRemoteOptions): WindowsRemote {
+export function windowsRemote(
+  host: WindowsHost,
+  transport: Connection & Commands & FileTransfers,
+  options: WindowsRemoteOptions,
+): WindowsRemote {
   if (!/^[a-z0-9][a-z0-9-]*$/.test(options.runId)) throw new TypeError(`not a run id: ${options.runId}`);
   const on = exchange(host, transport, options);
   const context = { ...options, pause: options.pause ?? realPause, nowMs: options.nowMs ?? Date.now };
@@ -53,7 +57,7 @@ export function windowsRemote(host: WindowsHost, transport: Transport, options: 
   return {
     host,
     transport,
-    ...files(on),
+    ...files(on, transport),
     run: (command) => on.ask(command, 'shown'),
     async reveal(command) {
       const secret = Secret.of(await on.ask(command, 'hidden'));
