@@ -8,7 +8,9 @@ import {
   LineCounter,
   parseDocument,
   type Node,
+  type Scalar,
   type YAMLError,
+  type YAMLMap,
 } from 'yaml';
 import { InventoryError, type Problem } from '../errors.ts';
 import { showPath, type Path } from './path.ts';
@@ -58,6 +60,72 @@ function syntaxMessage({ code, message }: YAMLError): string {
   return SYNTAX[code] ?? `is not valid YAML: ${message}`;
 }
 
+/** What is found while nodes are located. */
+interface Notes {
+  /** Makes the rest unreadable. */
+  readonly stop: (offset: number, path: Path, message: string) => void;
+  readonly report: (offset: number, path: Path, message: string) => void;
+}
+
+function checkScalar({ value, source }: Scalar, offset: number, path: Path, { report }: Notes): void {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    report(offset, path, `${source ?? 'this'} is no number that JSON knows`);
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    report(offset, path, `${source ?? 'this number'} would lose digits; put it in quotes if it is text`);
+}
+
+/** The settings of a map, each with its place. */
+function locateMap({ items }: YAMLMap, path: Path, offset: number, notes: Notes): ReadonlyMap<string, Located> {
+  const children = new Map<string, Located>();
+  for (const { key, value } of items) {
+    const keyAt = isNode(key) ? (key.range?.[0] ?? offset) : offset;
+    if (!isScalar(key)) {
+      notes.stop(keyAt, path, 'a setting needs a plain name before its colon');
+      continue;
+    }
+    const name = typeof key.value === 'string' ? key.value : (key.source ?? '');
+    if (name === '<<') notes.stop(keyAt, path, 'merge keys (<<) are not supported; write the settings here');
+    else if (name === '__proto__') notes.stop(keyAt, path, 'no setting can have this name');
+    else if (children.has(name)) notes.report(keyAt, [...path, name], 'is given twice; keep one of the two');
+    else children.set(name, locate(isNode(value) ? value : null, [...path, name], keyAt, notes));
+  }
+  return children;
+}
+
+/** A node with its place and all that is below it. */
+function locate(node: Node | null, path: Path, keyOffset: number, notes: Notes): Located {
+  const offset = node?.range?.[0] ?? keyOffset;
+  const leaf = (value: unknown, source?: string): Located => {
+    const place = value === null && source === '' ? keyOffset : offset;
+    return { path, offset: place, keyOffset, source, value, children: NOTHING };
+  };
+  if (path.length > MAX_DEPTH) {
+    notes.stop(offset, path.slice(0, 8), SYNTAX['RESOURCE_EXHAUSTION']!);
+    return leaf(null);
+  }
+  if (isAlias(node)) notes.stop(offset, path, 'aliases (*name) are not supported; write the value here');
+  else if ((isCollection(node) || isScalar(node)) && node.anchor !== undefined)
+    notes.report(offset, path, 'anchors (&name) are not supported; remove it');
+  if (isScalar(node)) {
+    checkScalar(node, offset, path, notes);
+    return leaf(node.value, node.source ?? '');
+  }
+  if (isSeq(node)) {
+    const items = node.items.map((item, i) => {
+      const itemNode = isNode(item) ? item : null;
+      return locate(itemNode, [...path, i], itemNode?.range?.[0] ?? offset, notes);
+    });
+    const value = items.map((item) => item.value);
+    return { path, offset, keyOffset, source: undefined, value, children: new Map(items.entries()) };
+  }
+  if (isMap(node)) {
+    const children = locateMap(node, path, offset, notes);
+    const entries = [...children].map(([name, child]) => [name, child.value] as const);
+    return { path, offset, keyOffset, source: undefined, value: Object.fromEntries(entries), children };
+  }
+  return leaf(null, '');
+}
+
 /**
  * Parses the text of an inventory: one YAML 1.2 document without anchors, aliases and tags of its own.
  * Throws `InventoryError` with every problem that makes the rest unreadable.
@@ -71,70 +139,14 @@ export function parseInventory(text: string, file: string): InventoryDocument {
   };
   const fatal: Problem[] = [];
   const problems: Found[] = [];
-  const stop = (offset: number, path: Path, message: string): void => {
-    fatal.push({ at: at(offset), path: showPath(path), message });
-  };
-  const report = (offset: number, path: Path, message: string): void => {
-    problems.push({ offset, path, message });
+  const notes: Notes = {
+    stop: (offset, path, message) => void fatal.push({ at: at(offset), path: showPath(path), message }),
+    report: (offset, path, message) => void problems.push({ offset, path, message }),
   };
   for (const error of [...document.errors, ...document.warnings].slice(0, MAX_SYNTAX_PROBLEMS))
-    stop(error.pos[0], [], syntaxMessage(error));
+    notes.stop(error.pos[0], [], syntaxMessage(error));
   if (fatal.length > 0) throw new InventoryError(fatal);
-
-  const locate = (node: Node | null, path: Path, keyOffset: number): Located => {
-    const offset = node?.range?.[0] ?? keyOffset;
-    const leaf = (value: unknown, source?: string): Located => {
-      const place = value === null && source === '' ? keyOffset : offset;
-      return { path, offset: place, keyOffset, source, value, children: NOTHING };
-    };
-    if (path.length > MAX_DEPTH) {
-      stop(offset, path.slice(0, 8), SYNTAX['RESOURCE_EXHAUSTION']!);
-      return leaf(null);
-    }
-    if (isAlias(node)) stop(offset, path, 'aliases (*name) are not supported; write the value here');
-    else if ((isCollection(node) || isScalar(node)) && node.anchor !== undefined)
-      report(offset, path, 'anchors (&name) are not supported; remove it');
-    if (isScalar(node)) {
-      if (typeof node.value === 'number' && !Number.isFinite(node.value))
-        report(offset, path, `${node.source ?? 'this'} is no number that JSON knows`);
-      if (Number.isInteger(node.value) && !Number.isSafeInteger(node.value))
-        report(offset, path, `${node.source ?? 'this number'} would lose digits; put it in quotes if it is text`);
-      return leaf(node.value, node.source ?? '');
-    }
-    if (isSeq(node)) {
-      const items = node.items.map((item, i) => {
-        const itemNode = isNode(item) ? item : null;
-        return locate(itemNode, [...path, i], itemNode?.range?.[0] ?? offset);
-      });
-      return {
-        path,
-        offset,
-        keyOffset,
-        source: undefined,
-        value: items.map(({ value }) => value),
-        children: new Map(items.entries()),
-      };
-    }
-    if (isMap(node)) {
-      const children = new Map<string | number, Located>();
-      for (const { key, value } of node.items) {
-        const keyAt = isNode(key) ? (key.range?.[0] ?? offset) : offset;
-        if (!isScalar(key)) {
-          stop(keyAt, path, 'a setting needs a plain name before its colon');
-          continue;
-        }
-        const name = typeof key.value === 'string' ? key.value : (key.source ?? '');
-        if (name === '<<') stop(keyAt, path, 'merge keys (<<) are not supported; write the settings here');
-        else if (name === '__proto__') stop(keyAt, path, 'no setting can have this name');
-        else if (children.has(name)) report(keyAt, [...path, name], 'is given twice; keep one of the two');
-        else children.set(name, locate(isNode(value) ? value : null, [...path, name], keyAt));
-      }
-      const entries = [...children].map(([name, child]) => [name, child.value] as const);
-      return { path, offset, keyOffset, source: undefined, value: Object.fromEntries(entries), children };
-    }
-    return leaf(null, '');
-  };
-  const root = locate(document.contents, [], 0);
+  const root = locate(document.contents, [], 0, notes);
   if (fatal.length > 0) throw new InventoryError(fatal.slice(0, MAX_SYNTAX_PROBLEMS));
   return { root, at, problems };
 }

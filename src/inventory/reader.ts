@@ -46,12 +46,19 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
+function limited(read: Uint8Array): Uint8Array {
+  if (read.length > MAX_FILE_BYTES) throw new Error('is larger than 8 MiB');
+  return read;
+}
+
+function oneLine(text: string): string {
+  const value = text.replace(/\r?\n$/, '');
+  if (/\p{Cc}/u.test(value)) throw new Error('has several lines or control characters; a password is one line');
+  return value;
+}
+
 /** A reader of what an inventory in `folder` refers to. */
 export function readerOf(folder: string, sources: Sources, report: Report): Reader {
-  const limited = (read: Uint8Array): Uint8Array => {
-    if (read.length > MAX_FILE_BYTES) throw new Error('is larger than 8 MiB');
-    return read;
-  };
   const bytes = async (name: string): Promise<Uint8Array> =>
     limited(await sources.read(sources.locate(name, folder), MAX_FILE_BYTES + 1));
   const utf8 = async (name: string): Promise<string> => decoded(await bytes(name));
@@ -91,11 +98,6 @@ export function readerOf(folder: string, sources: Sources, report: Report): Read
         },
         Secret.of(''),
       );
-  const oneLine = (text: string): string => {
-    const value = text.replace(/\r?\n$/, '');
-    if (/\p{Cc}/u.test(value)) throw new Error('has several lines or control characters; a password is one line');
-    return value;
-  };
   return {
     text: (path, file) => attempt(path, file, () => utf8(file), ''),
     source: (path, name, sha256) =>

@@ -91,16 +91,12 @@ export interface PhaseRow {
   readonly close: () => void;
 }
 
-/** The rows of one phase; before it begins it has only its own. */
-export function phaseRow(title: string): PhaseRow {
-  const own = openRow(title);
-  let show!: (rows: readonly Row[]) => void;
-  const begun = new Promise<readonly Row[]>((resolve) => (show = resolve));
-  const rows = new Map<string, OpenRow>();
-  const hosts = new Map<string, HostRow>();
-  let anyFailed = false;
+type MakeRow = (name: string) => HostRow;
 
-  const ofItsOwn = (name: string): HostRow => {
+/** A row for each host; `rows` gets them. */
+const ofTheirOwn =
+  (rows: Map<string, OpenRow>, onFail: () => void): MakeRow =>
+  (name) => {
     const row = openRow(name);
     rows.set(name, row);
     return {
@@ -111,27 +107,41 @@ export function phaseRow(title: string): PhaseRow {
         row.done();
       },
       fail: () => {
-        anyFailed = true;
+        onFail();
         row.fail('failed');
       },
     };
   };
-  const together = (count: number): ((name: string) => HostRow) => {
-    const all = crowd(title, count);
-    const redrawn = (change: () => void): void => {
-      change();
-      own.title(all.title());
-      own.below(all.lines());
-    };
-    return (name) => ({
-      start: () => redrawn(() => all.start(name)),
-      show: (text) => redrawn(() => all.show(name, text)),
-      done: () => redrawn(() => all.end(name, 'well')),
-      fail: () => {
-        anyFailed = true;
-        redrawn(() => all.end(name, 'failed'));
-      },
-    });
+
+/** All hosts in the row of their phase. */
+function together(own: OpenRow, title: string, count: number, onFail: () => void): MakeRow {
+  const all = crowd(title, count);
+  const redrawn = (change: () => void): void => {
+    change();
+    own.title(all.title());
+    own.below(all.lines());
+  };
+  return (name) => ({
+    start: () => redrawn(() => all.start(name)),
+    show: (text) => redrawn(() => all.show(name, text)),
+    done: () => redrawn(() => all.end(name, 'well')),
+    fail: () => {
+      onFail();
+      redrawn(() => all.end(name, 'failed'));
+    },
+  });
+}
+
+/** The rows of one phase; before it begins it has only its own. */
+export function phaseRow(title: string): PhaseRow {
+  const own = openRow(title);
+  let show!: (rows: readonly Row[]) => void;
+  const begun = new Promise<readonly Row[]>((resolve) => (show = resolve));
+  const rows = new Map<string, OpenRow>();
+  const hosts = new Map<string, HostRow>();
+  let anyFailed = false;
+  const onFail = (): void => {
+    anyFailed = true;
   };
   return {
     row: own,
@@ -139,7 +149,7 @@ export function phaseRow(title: string): PhaseRow {
     begin: (names) => {
       // Verified again: its row has ended.
       if (hosts.size > 0) return;
-      const make = names.length > ROWS ? together(names.length) : ofItsOwn;
+      const make = names.length > ROWS ? together(own, title, names.length, onFail) : ofTheirOwn(rows, onFail);
       for (const name of names) hosts.set(name, make(name));
       own.start();
       show([...rows.values()]);

@@ -59,69 +59,85 @@ const treeOf = (rows: readonly PhaseRow[], stream: NodeJS.WriteStream): { readon
     },
   } as ConstructorParameters<typeof Listr>[1]);
 
+type Waits = Extract<TimedEvent, { readonly kind: 'settling' | 'job-waits' | 'job-followed' }>;
+
+/** The rows of a run, by phase and host. */
+function rowsOf(phases: readonly Phase[]) {
+  const rows = new Map(phases.map(({ name, title }) => [name, phaseRow(title)]));
+  /** The phase that a host is in. */
+  const phaseOf = new Map<string, string>();
+  /** Where something was changed last: what a host waits for that is in no phase is shown there. */
+  let lastChanged: HostRow | undefined;
+  const hostIn = (phase: string, host: string): HostRow | undefined => rows.get(phase)?.host(host);
+  return {
+    all: [...rows.values()],
+    phase: (name: string): PhaseRow | undefined => rows.get(name),
+    enter: (phase: string, host: string): HostRow | undefined => {
+      phaseOf.set(host, phase);
+      return hostIn(phase, host);
+    },
+    leave: (phase: string, host: string): HostRow | undefined => {
+      phaseOf.delete(host);
+      return hostIn(phase, host);
+    },
+    showChange: (phase: string, host: string, summary: string): void => {
+      lastChanged = hostIn(phase, host);
+      lastChanged?.show(summary);
+    },
+    showWaiting: (event: Waits): void => {
+      const text = event.kind === 'job-followed' ? `waiting: ${event.summary}` : waitingText(event);
+      const phase = event.kind === 'settling' ? event.phase : phaseOf.get(event.host);
+      const its = phase === undefined ? undefined : hostIn(phase, event.host);
+      if (its !== undefined) its.show(text);
+      else lastChanged?.show(`${event.host}: ${text}`);
+    },
+    end: (): void => {
+      for (const row of rows.values()) row.close();
+    },
+  };
+}
+
 /**
  * A live tree of phases and hosts. listr2 only draws: each row awaits a promise that events settle, and no task does
  * any work, so a failing row can neither stop nor outrun the others (listr2 would not wait for siblings, and its own
  * signal handler would exit at once).
  */
 export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteStream): Reporter {
-  const rows = new Map(phases.map(({ name, title }) => [name, phaseRow(title)]));
-  const tree = treeOf([...rows.values()], stream);
+  const rows = rowsOf(phases);
+  const tree = treeOf(rows.all, stream);
   let running: Promise<unknown> | undefined;
-  /** The phase that a host is in. */
-  const phaseOf = new Map<string, string>();
-  /** Where something was changed last: what a host waits for that is in no phase is shown there. */
-  let lastChanged: HostRow | undefined;
-
-  const hostIn = (phase: string, host: string): HostRow | undefined => rows.get(phase)?.host(host);
-  const end = (): void => {
-    for (const row of rows.values()) row.close();
-  };
-  const showWaiting = (
-    event: Extract<TimedEvent, { readonly kind: 'settling' | 'job-waits' | 'job-followed' }>,
-  ): void => {
-    const text = event.kind === 'job-followed' ? `waiting: ${event.summary}` : waitingText(event);
-    const phase = event.kind === 'settling' ? event.phase : phaseOf.get(event.host);
-    const its = phase === undefined ? undefined : hostIn(phase, event.host);
-    if (its !== undefined) its.show(text);
-    else lastChanged?.show(`${event.host}: ${text}`);
-  };
 
   const report = (event: TimedEvent): void => {
     switch (event.kind) {
       case 'phase-started':
         running ??= tree.run().catch(() => undefined);
-        rows.get(event.phase)?.begin(event.hosts);
+        rows.phase(event.phase)?.begin(event.hosts);
         return;
       case 'host-started':
-        phaseOf.set(event.host, event.phase);
-        hostIn(event.phase, event.host)?.start();
+        rows.enter(event.phase, event.host)?.start();
         return;
       case 'changing':
-        lastChanged = hostIn(event.phase, event.host);
-        lastChanged?.show(event.summary);
+        rows.showChange(event.phase, event.host, event.summary);
         return;
       case 'settling':
       case 'job-followed':
       case 'job-waits':
-        showWaiting(event);
+        rows.showWaiting(event);
         return;
       case 'failed':
-        phaseOf.delete(event.host);
-        hostIn(event.phase, event.host)?.fail();
+        rows.leave(event.phase, event.host)?.fail();
         return;
       case 'host-done':
-        phaseOf.delete(event.host);
-        hostIn(event.phase, event.host)?.done(
-          event.changes === 0 ? 'as it should be' : `${String(event.changes)} changed`,
-        );
+        rows
+          .leave(event.phase, event.host)
+          ?.done(event.changes === 0 ? 'as it should be' : `${String(event.changes)} changed`);
         return;
       case 'phase-done':
-        rows.get(event.phase)?.done();
+        rows.phase(event.phase)?.done();
         return;
       case 'done':
       case 'interrupted':
-        end();
+        rows.end();
         return;
       case 'connecting':
       case 'unreachable':
@@ -139,7 +155,7 @@ export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteS
   return {
     report,
     close: async () => {
-      end();
+      rows.end();
       await running;
     },
   };

@@ -42,9 +42,30 @@ interface Opened {
   readonly handshakes: Limiter;
 }
 
+/** Why a bastion does not forward to a machine. */
+function noWay(name: string, hops: readonly Bastion[], to: string, error: Error): ConnectError {
+  const at = hops.map((hop) => whereOf({ address: hop.address, ssh: hop })).at(-1)!;
+  const isProhibited = /prohibited/i.test(error.message);
+  return new ConnectError(name, `the bastion ${at} does not reach ${to}: ${error.message}`, {
+    retryable: !isProhibited,
+    ...(isProhibited ? { remedy: `sshd of ${at} must allow it (AllowTcpForwarding, PermitOpen)` } : {}),
+    cause: error,
+  });
+}
+
 /** `connect` dials one bastion, over a stream when it stands behind another. */
 export function bastions(connect: (endpoint: Endpoint, through: Path | undefined) => Promise<Tunnels>): Bastions {
   const opened = new Map<string, Opened>();
+  const dial = async (name: string, hops: readonly Bastion[]): Promise<Tunnels> => {
+    const last = hops.at(-1)!;
+    const before = hops.slice(0, -1);
+    const through = before.length === 0 ? undefined : await path(name, before, last.address, last.port);
+    try {
+      return await connect({ name, address: last.address, ssh: last }, through);
+    } finally {
+      through?.settled();
+    }
+  };
   const open = async (name: string, hops: readonly Bastion[]): Promise<Opened> => {
     const key = JSON.stringify(hops.map(identityOf));
     const known = opened.get(key);
@@ -54,20 +75,10 @@ export function bastions(connect: (endpoint: Endpoint, through: Path | undefined
         () => true,
       );
       if (!lost) return known;
-      // Whoever notices first dials again; the others find its attempt.
+      // The first caller that notices dials again; the others find its attempt.
       if (opened.get(key) !== known) return open(name, hops);
     }
-    const [last] = hops.slice(-1);
-    const dial = async (): Promise<Tunnels> => {
-      const before = hops.slice(0, -1);
-      const through = before.length === 0 ? undefined : await path(name, before, last!.address, last!.port);
-      try {
-        return await connect({ name, address: last!.address, ssh: last! }, through);
-      } finally {
-        through?.settled();
-      }
-    };
-    const fresh = { tunnels: dial(), handshakes: known?.handshakes ?? limiter(HANDSHAKES) };
+    const fresh = { tunnels: dial(name, hops), handshakes: known?.handshakes ?? limiter(HANDSHAKES) };
     fresh.tunnels.catch(() => undefined);
     opened.set(key, fresh);
     return fresh;
@@ -81,16 +92,9 @@ export function bastions(connect: (endpoint: Endpoint, through: Path | undefined
       return { stream, settled, again: () => path(name, hops, address, port) };
     } catch (error) {
       settled();
-      if (error instanceof ConnectError) throw error;
-      const at = hops.map((hop) => whereOf({ address: hop.address, ssh: hop })).at(-1)!;
-      const { message } = error as Error;
-      throw new ConnectError(name, `the bastion ${at} does not reach ${address} port ${String(port)}: ${message}`, {
-        retryable: !/prohibited/i.test(message),
-        ...(/prohibited/i.test(message)
-          ? { remedy: `sshd of ${at} must allow it (AllowTcpForwarding, PermitOpen)` }
-          : {}),
-        cause: error,
-      });
+      throw error instanceof ConnectError
+        ? error
+        : noWay(name, hops, `${address} port ${String(port)}`, error as Error);
     }
   };
 
@@ -99,7 +103,7 @@ export function bastions(connect: (endpoint: Endpoint, through: Path | undefined
     close: () => {
       for (const { tunnels } of opened.values())
         void tunnels.then(
-          (one) => one.end(),
+          (made) => made.end(),
           () => undefined,
         );
       opened.clear();

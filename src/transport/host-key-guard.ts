@@ -40,55 +40,28 @@ export const hostKeyAlgorithms = (onFile: readonly string[]): readonly string[] 
  */
 export function hostKeyGuard(endpoint: Endpoint, policy: HostKeyPolicy, knownHosts: KnownHostsReader): HostKeyGuard {
   const { address, name, ssh } = endpoint;
-  const { port, knownHostsFiles: files, hostKeys, hostKeyAlias } = ssh;
-  const refuse = (message: string, remedy: string, cause?: unknown) =>
+  const refuse: Refuse = (message, remedy, cause) =>
     new ConnectError(name, `${whereOf(endpoint)}: ${message}`, { retryable: false, remedy, cause });
-  if (hostKeys !== undefined) return pinned(hostKeys, refuse);
-  const known = hostKeyAlias ?? address;
+  if (ssh.hostKeys !== undefined) return pinned(ssh.hostKeys, refuse);
+  const known = ssh.hostKeyAlias ?? address;
   // An alias stands in the file as it is, without a port.
-  const knownPort = hostKeyAlias === undefined ? port : 22;
-  let lines;
+  const knownPort = ssh.hostKeyAlias === undefined ? ssh.port : 22;
+  let onFile: KnownLines;
   try {
-    lines = knownHosts(files)(known, knownPort);
+    onFile = knownHosts(ssh.knownHostsFiles)(known, knownPort);
   } catch (error) {
     throw refuse(`cannot read known_hosts: ${(error as Error).message}`, 'make the file readable', error);
   }
-  const onFile = lines;
   let refused: ConnectError | undefined;
-
   const accepted = (key: Buffer): ConnectError | undefined => {
     const found = verdict(onFile, key);
     if (found.kind === 'known') return undefined;
-    const shown = `${keyTypeOf(key)} ${fingerprint(key)}`;
-    switch (found.kind) {
-      case 'revoked':
-        return refuse(`the host key ${shown} is revoked at ${found.at}`, 'give the host a new key');
-      case 'changed':
-        return refuse(
-          `the host key has CHANGED: the host shows ${shown}, but ${found.at} has ${keyTypeOf(found.onFile)} ${fingerprint(found.onFile)}`,
-          `find out why: somebody may be listening. If the host was set up anew, remove the line ${found.at}`,
-        );
-      case 'unknown': {
-        const file = files[0];
-        const authority = authorityFor(onFile);
-        if (authority !== undefined && policy === 'strict')
-          return refuse(
-            `${authority} trusts a certificate authority for it, and the built-in client cannot check host certificates; its plain key ${shown} is not known`,
-            `set ssh.client: openssh, or put "hostKey: ${fingerprint(key)}" under ssh of this host, after comparing it (or run with --accept-new-host-keys)`,
-          );
-        if (policy === 'strict' || file === undefined)
-          return refuse(
-            `the host key ${shown} is not known`,
-            `compare the fingerprint with the host's, then: ssh-keyscan -p ${String(port)} ${address} >> ${file ?? '~/.ssh/known_hosts'}` +
-              `, or put "hostKey: ${fingerprint(key)}" under ssh of this host` +
-              ' (or run with --accept-new-host-keys)',
-          );
-        recordHostKey(file, known, knownPort, key);
-        return undefined;
-      }
-    }
+    if (found.kind !== 'unknown') return distrusted(key, found, refuse);
+    const file = ssh.knownHostsFiles[0];
+    if (policy === 'strict' || file === undefined) return unknownKey(endpoint, key, onFile, policy, refuse);
+    recordHostKey(file, known, knownPort, key);
+    return undefined;
   };
-
   return {
     algorithms: hostKeyAlgorithms(keyTypesOnFile(onFile)),
     accepts(key) {
@@ -103,7 +76,44 @@ export function hostKeyGuard(endpoint: Endpoint, policy: HostKeyPolicy, knownHos
   };
 }
 
-type Refuse = (message: string, remedy: string) => ConnectError;
+type KnownLines = ReturnType<ReturnType<KnownHostsReader>>;
+
+type Distrust = Extract<ReturnType<typeof verdict>, { readonly kind: 'revoked' | 'changed' }>;
+
+const shownKey = (key: Buffer): string => `${keyTypeOf(key)} ${fingerprint(key)}`;
+
+/** Refuses a key that the files revoke, or that is not the one on file. */
+const distrusted = (key: Buffer, found: Distrust, refuse: Refuse): ConnectError =>
+  found.kind === 'revoked'
+    ? refuse(`the host key ${shownKey(key)} is revoked at ${found.at}`, 'give the host a new key')
+    : refuse(
+        `the host key has CHANGED: the host shows ${shownKey(key)}, but ${found.at} has ${shownKey(found.onFile)}`,
+        `find out why: somebody may be listening. If the host was set up anew, remove the line ${found.at}`,
+      );
+
+/** Refuses a key that no file has. */
+function unknownKey(
+  { address, ssh: { port, knownHostsFiles } }: Endpoint,
+  key: Buffer,
+  onFile: KnownLines,
+  policy: HostKeyPolicy,
+  refuse: Refuse,
+): ConnectError {
+  const authority = authorityFor(onFile);
+  if (authority !== undefined && policy === 'strict')
+    return refuse(
+      `${authority} trusts a certificate authority for it, and the built-in client cannot check host certificates; its plain key ${shownKey(key)} is not known`,
+      `set ssh.client: openssh, or put "hostKey: ${fingerprint(key)}" under ssh of this host, after comparing it (or run with --accept-new-host-keys)`,
+    );
+  return refuse(
+    `the host key ${shownKey(key)} is not known`,
+    `compare the fingerprint with the host's, then: ssh-keyscan -p ${String(port)} ${address} >> ${knownHostsFiles[0] ?? '~/.ssh/known_hosts'}` +
+      `, or put "hostKey: ${fingerprint(key)}" under ssh of this host` +
+      ' (or run with --accept-new-host-keys)',
+  );
+}
+
+type Refuse = (message: string, remedy: string, cause?: unknown) => ConnectError;
 
 /** Only keys of the inventory, whatever known_hosts and the policy say. */
 function pinned(hostKeys: readonly string[], refuse: Refuse): HostKeyGuard {

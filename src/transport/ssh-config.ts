@@ -31,23 +31,15 @@ export interface SshConfigOptions {
   readonly noSsh?: (file: string) => void;
 }
 
-/**
- * Where there is no configuration file, nothing is run. Else ssh is run once for all hosts that match the same `Host`
- * lines, and once for each only if there is a `Match` line or the configuration gives the name another address.
- */
-export function sshConfig({ home, noSsh }: SshConfigOptions): SshConfig {
-  const places = limiter(AT_ONCE);
-  const answers = new Map<string, Promise<Answer | undefined>>();
-  const classes = new Map<string, ClassOf>();
+/** The configuration files that ssh is asked with: the user's, and below it what stands for settings that nobody made. */
+function wrappers(): { readonly of: (file: string, own: boolean) => string; readonly remove: () => void } {
+  const made = new Map<string, string>();
   const folders: string[] = [];
-  let runs = 0;
-  let told = false;
-
   const wrapped = (file: string, own: boolean): string => {
     const folder = mkdtempSync(join(tmpdir(), 'kbuild-ssh-config-'));
     folders.push(folder);
     const path = join(folder, 'config');
-    // The first value of a keyword wins: these stand for what nobody said.
+    // The first value of a keyword wins.
     const text = [
       `Include "${file}"`,
       ...(own ? [`Include ${SYSTEM_CONFIG}`] : []),
@@ -60,63 +52,84 @@ export function sshConfig({ home, noSsh }: SshConfigOptions): SshConfig {
     writeFileSync(path, text, { mode: 0o600 });
     return path;
   };
-  const wrappers = new Map<string, string>();
-  const wrapperOf = (file: string, own: boolean): string => {
-    const known = wrappers.get(file) ?? wrapped(file, own);
-    wrappers.set(file, known);
-    return known;
+  return {
+    of: (file, own) => {
+      const path = made.get(file) ?? wrapped(file, own);
+      made.set(file, path);
+      return path;
+    },
+    remove: () => {
+      for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+    },
   };
+}
 
-  const run = async (wrapper: string, name: string): Promise<Answer | undefined> => {
-    const giveBack = await places.take();
-    try {
+/** Runs `ssh -G`, as seldom as possible. */
+interface Asker {
+  /** What the file says of the name; undefined where there is no ssh. @throws Error with what ssh printed */
+  readonly ask: (file: string, own: boolean, name: string) => Promise<Answer | undefined>;
+  readonly runs: () => number;
+  readonly close: () => void;
+}
+
+function asker(home: string): Asker {
+  const places = limiter(AT_ONCE);
+  const answers = new Map<string, Promise<Answer | undefined>>();
+  const classes = new Map<string, ClassOf>();
+  const wrapper = wrappers();
+  let runs = 0;
+  const once = (key: string, config: string, name: string): Promise<Answer | undefined> => {
+    const run = () => {
       runs++;
-      return await askSsh(wrapper, name);
-    } finally {
-      giveBack();
-    }
-  };
-  const once = (key: string, wrapper: string, name: string): Promise<Answer | undefined> => {
-    const known = answers.get(key) ?? run(wrapper, name);
+      return askSsh(config, name);
+    };
+    const known = answers.get(key) ?? places.run(run);
     answers.set(key, known);
     return known;
   };
-
-  const ask = async (file: string, own: boolean, name: string): Promise<Answer | undefined> => {
-    const wrapper = wrapperOf(file, own);
-    if (!classes.has(file)) classes.set(file, configClasses(own ? [file, SYSTEM_CONFIG] : [file], home));
-    const classOf = classes.get(file);
-    const single = `${file}\0name\0${name}`;
-    if (classOf === undefined) return once(single, wrapper, name);
-    const shared = await once(`${file}\0class\0${classOf(name)}`, wrapper, name);
-    if (shared === undefined) return undefined;
-    // Asked for another host of the class; its address stands for ours only when the configuration gave it none.
-    return shared.get('kbuild-asked')?.[0] === name || shared.get('kbuild-same')?.[0] === 'yes'
-      ? shared
-      : once(single, wrapper, name);
+  return {
+    runs: () => runs,
+    close: wrapper.remove,
+    async ask(file, own, name) {
+      const config = wrapper.of(file, own);
+      if (!classes.has(file)) classes.set(file, configClasses(own ? [file, SYSTEM_CONFIG] : [file], home));
+      const classOf = classes.get(file);
+      const single = `${file}\0name\0${name}`;
+      if (classOf === undefined) return once(single, config, name);
+      const shared = await once(`${file}\0class\0${classOf(name)}`, config, name);
+      if (shared === undefined) return undefined;
+      // Asked for another host of the class; its address stands for ours only when the configuration gave it none.
+      return shared.get('kbuild-asked')?.[0] === name || shared.get('kbuild-same')?.[0] === 'yes'
+        ? shared
+        : once(single, config, name);
+    },
   };
+}
 
+/**
+ * Where there is no configuration file, nothing is run. Else ssh is run once for all hosts that match the same `Host`
+ * lines, and once for each only if there is a `Match` line or the configuration gives the name another address.
+ */
+export function sshConfig({ home, noSsh }: SshConfigOptions): SshConfig {
+  const { ask, runs, close } = asker(home);
+  let told = false;
   return {
     get runs() {
-      return runs;
+      return runs();
     },
+    close,
     async applied(host) {
       const { open, configFile } = host.ssh;
       if (open === undefined || configFile === 'none') return host;
       const file = configFile ?? join(home, '.ssh', 'config');
       const own = configFile === undefined;
       if (own && !existsSync(file)) return host;
-      const failure = (message: string, remedy: string, cause?: unknown) =>
-        new ConnectError(host.name, message, { retryable: false, remedy, cause });
       const asking = async (name: string): Promise<Answer | undefined> => {
         try {
           return await ask(file, own, name);
         } catch (error) {
-          throw failure(
-            `"ssh -G ${name}" failed: ${(error as Error).message}`,
-            `check ${file}, or set ssh.configFile: none`,
-            error,
-          );
+          const message = `"ssh -G ${name}" failed: ${(error as Error).message}`;
+          throw failure(host, message, `check ${file}, or set ssh.configFile: none`, error);
         }
       };
       const answer = await asking(host.address);
@@ -125,33 +138,45 @@ export function sshConfig({ home, noSsh }: SshConfigOptions): SshConfig {
         told = true;
         return host;
       }
-      // OpenSSH reads its configuration itself; known must be only who logs in, for who needs sudo, and whether a bastion
-      // stands between, for how many may dial at once.
-      if (host.ssh.client === 'openssh') {
-        const { user } = said(host.ssh, answer, host.address, home);
-        const others = ['proxyjump', 'proxycommand'].some((key) => set(answer.get(key), '').length > 0);
-        const throughOthers = others && open.includes('bastions') ? ({ throughOthers: true } as const) : {};
-        return { ...host, ssh: { ...host.ssh, user, ...throughOthers } };
-      }
+      if (host.ssh.client === 'openssh') return forOpenssh(host, answer, home);
       const refused = unusable(answer, host.ssh);
       if (refused !== undefined)
         throw failure(
+          host,
           `${file} says ${refused} for ${host.address}, which kbuild does not do`,
           'set ssh.client: openssh, use ProxyJump, set ssh.bastion, or ssh.configFile: none',
         );
       const bastions = open.includes('bastions') ? await jumps(answer, host.ssh, home, asking) : undefined;
-      const name =
-        answer.get('kbuild-same')?.[0] === 'yes' ? host.address : (answer.get('hostname')?.[0] ?? host.address);
-      return {
-        ...host,
-        address: name,
-        ssh: { ...said(host.ssh, answer, host.address, home), ...(bastions === undefined ? {} : { bastions }) },
-      };
-    },
-    close: () => {
-      for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+      return forBuiltIn(host, answer, home, bastions);
     },
   };
+}
+
+const failure = ({ name }: Host, message: string, remedy: string, cause?: unknown): ConnectError =>
+  new ConnectError(name, message, { retryable: false, remedy, cause });
+
+/**
+ * OpenSSH reads its configuration itself. kbuild must know only who logs in, for sudo, and whether a bastion stands between,
+ * for how many may dial at once.
+ */
+function forOpenssh<H extends Host>(host: H, answer: Answer, home: string): H {
+  const { user } = said(host.ssh, answer, host.address, home);
+  const others = ['proxyjump', 'proxycommand'].some((key) => set(answer.get(key), '').length > 0);
+  const throughOthers = others && host.ssh.open?.includes('bastions') === true;
+  return { ...host, ssh: { ...host.ssh, user, ...(throughOthers ? { throughOthers } : {}) } };
+}
+
+/** The host with all that the configuration says of it. */
+function forBuiltIn<H extends Host>(
+  host: H,
+  answer: Answer,
+  home: string,
+  bastions: readonly Bastion[] | undefined,
+): H {
+  const isSame = answer.get('kbuild-same')?.[0] === 'yes';
+  const address = isSame ? host.address : (answer.get('hostname')?.[0] ?? host.address);
+  const ssh = { ...said(host.ssh, answer, host.address, home), ...(bastions === undefined ? {} : { bastions }) };
+  return { ...host, address, ssh };
 }
 
 /** undefined where there is no ssh. */

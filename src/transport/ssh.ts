@@ -3,7 +3,7 @@ import ssh2, { type Client, type ServerHostKeyAlgorithm } from 'ssh2';
 import { ConnectError } from '../errors.ts';
 import type { Host } from '../model/inventory.ts';
 import { bastions, type Bastions, type Path } from './bastions.ts';
-import { connectError, noCommonAlgorithm } from './connect-error.ts';
+import { connectError, noCommonAlgorithm, type Failure } from './connect-error.ts';
 import type { Endpoint } from './endpoint.ts';
 import { whereOf } from './endpoint.ts';
 import { hostKeyGuard, type HostKeyPolicy } from './host-key-guard.ts';
@@ -138,59 +138,13 @@ interface LoggedIn {
 
 async function connect(endpoint: Endpoint, path: Path | undefined, options: Shared): Promise<LoggedIn> {
   const { name, address, ssh } = endpoint;
-  const { keys } = options;
-  const { methods, leftOut } = await keys.keys(ssh).catch((error: unknown) => {
+  const { methods, leftOut } = await options.keys.keys(ssh).catch((error: unknown) => {
     if (!(error instanceof KeyProblem)) throw error;
     throw new ConnectError(name, error.message, { retryable: false, remedy: error.remedy, cause: error });
   });
   const guard = hostKeyGuard(endpoint, options.policy, options.knownHosts);
   const client = new ssh2.Client();
-  return new Promise((resolve, reject) => {
-    let failed = false;
-    let answered = false;
-    let answeredMs = performance.now();
-    const fail = (error: Error) => {
-      // Destroying the client closes it, which is told as a failure too.
-      if (failed) return;
-      failed = true;
-      options.signal?.removeEventListener('abort', abort);
-      client.destroy();
-      path?.stream.destroy();
-      const refused = guard.refusal();
-      if (refused !== undefined) reject(refused);
-      else if (/no matching/i.test(error.message))
-        void offersOnceSaid(
-          () => offersOf(endpoint, guard.algorithms, path),
-          options.pause ?? realPause,
-          options.random,
-        ).then((found) => reject(noCommonAlgorithm(endpoint, error, found, KEX)));
-      else {
-        const greeted = softwareOf(client) !== '';
-        reject(connectError(endpoint, Object.assign(error, { answered, greeted, leftOut })));
-      }
-    };
-    const abort = () => fail(new Error('given up'));
-    if (options.signal?.aborted === true) {
-      abort();
-      return;
-    }
-    options.signal?.addEventListener('abort', abort, { once: true });
-    // ssh2 leaves Nagle's algorithm on: 40 ms and more for every small packet.
-    client.on('connect', () => {
-      answered = true;
-      answeredMs = performance.now();
-      client.setNoDelay(true);
-    });
-    client.on('error', fail);
-    let shaken = false;
-    client.once('handshake', () => (shaken = true));
-    client.once('close', () =>
-      fail(new Error(`the connection was closed ${shaken ? 'during the login' : 'before the login'}`)),
-    );
-    client.once('ready', () => {
-      options.signal?.removeEventListener('abort', abort);
-      resolve({ client, loginMs: performance.now() - answeredMs });
-    });
+  const start = () =>
     client.connect({
       ...(path === undefined ? { host: address, port: ssh.port } : { sock: path.stream }),
       username: ssh.user,
@@ -200,6 +154,55 @@ async function connect(endpoint: Endpoint, path: Path | undefined, options: Shar
       readyTimeout: options.connectTimeoutMs ?? CONNECT_MS,
       ...KEEPALIVE,
     });
+  try {
+    return await loggedIn(client, start, options.signal);
+  } catch (error) {
+    path?.stream.destroy();
+    const refused = guard.refusal();
+    if (refused !== undefined) throw refused;
+    const failure = error as Failure;
+    if (!/no matching/i.test(failure.message))
+      throw connectError(endpoint, Object.assign(failure, { greeted: softwareOf(client) !== '', leftOut }));
+    const ask = () => offersOf(endpoint, guard.algorithms, path);
+    const offers = await offersOnceSaid(ask, options.pause ?? realPause, options.random);
+    throw noCommonAlgorithm(endpoint, failure, offers, KEX);
+  }
+}
+
+/** Starts a client and waits for the login. A failure says whether the server took the connection (`answered`). */
+function loggedIn(client: Client, start: () => void, signal: AbortSignal | undefined): Promise<LoggedIn> {
+  return new Promise((resolve, reject) => {
+    let answered = false;
+    let answeredMs = performance.now();
+    let shaken = false;
+    // Destroying the client closes it, which is told as a failure too: only the first one counts.
+    const fail = (error: Error) => {
+      signal?.removeEventListener('abort', abort);
+      reject(Object.assign(error, { answered }));
+      client.destroy();
+    };
+    const abort = () => fail(new Error('given up'));
+    if (signal?.aborted === true) {
+      abort();
+      return;
+    }
+    signal?.addEventListener('abort', abort, { once: true });
+    client.on('connect', () => {
+      answered = true;
+      answeredMs = performance.now();
+      // ssh2 leaves Nagle's algorithm on: 40 ms and more for every small packet.
+      client.setNoDelay(true);
+    });
+    client.on('error', fail);
+    client.once('handshake', () => (shaken = true));
+    client.once('close', () =>
+      fail(new Error(`the connection was closed ${shaken ? 'during the login' : 'before the login'}`)),
+    );
+    client.once('ready', () => {
+      signal?.removeEventListener('abort', abort);
+      resolve({ client, loginMs: performance.now() - answeredMs });
+    });
+    start();
   });
 }
 

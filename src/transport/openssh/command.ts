@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { Duplex, PassThrough } from 'node:stream';
@@ -26,24 +26,9 @@ const textOf = (file: string): string => {
   }
 };
 
-/**
- * Runs a command line through the connection's control socket: a process of ssh that only passes bytes. What it thinks goes
- * to `log`, apart from the command's stderr. It never connects by itself.
- */
-export async function muxCommand(commandLine: string, master: Master, log: string, pause: Pause): Promise<Started> {
-  const options = ['BatchMode=yes', 'ControlMaster=no', 'ProxyCommand=false', 'LogLevel=DEBUG2'].flatMap((one) => [
-    '-o',
-    one,
-  ]);
-  const args = ['-F', 'none', '-S', master.socket, ...options, '-E', log, '-T', '--', 'kbuild', commandLine];
-  // A session of its own: Ctrl-C is for kbuild, which finishes the step that is under way.
-  const child = spawn('ssh', args, { detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
-  child.stdin.on('error', () => undefined);
-  let status: number | string = 'lost';
-  // Everything is listened to from the start: a command may have ended before it is known that it was begun.
-  const stderr = child.stderr.pipe(new PassThrough());
+/** Stdin and stdout of a process as one stream. Closed when the status is known, not when both ways have ended. */
+function duplexOf(child: ChildProcessWithoutNullStreams): Duplex {
   const out = new Duplex({
-    // Closed when the status is known, not when both ways have ended.
     autoDestroy: false,
     read: () => void child.stdout.resume(),
     write: (chunk, _encoding, done) => void child.stdin.write(chunk, () => done()),
@@ -60,6 +45,26 @@ export async function muxCommand(commandLine: string, master: Master, log: strin
     if (!out.push(chunk)) child.stdout.pause();
   });
   child.stdout.once('end', () => out.push(null));
+  return out;
+}
+
+/**
+ * Runs a command line through the connection's control socket: a process of ssh that only passes bytes. What it thinks goes
+ * to `log`, apart from the command's stderr. It never connects by itself.
+ */
+export async function muxCommand(commandLine: string, master: Master, log: string, pause: Pause): Promise<Started> {
+  const options = ['BatchMode=yes', 'ControlMaster=no', 'ProxyCommand=false', 'LogLevel=DEBUG2'].flatMap((one) => [
+    '-o',
+    one,
+  ]);
+  const args = ['-F', 'none', '-S', master.socket, ...options, '-E', log, '-T', '--', 'kbuild', commandLine];
+  // A session of its own: Ctrl-C is for kbuild, which finishes the step that is under way.
+  const child = spawn('ssh', args, { detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.on('error', () => undefined);
+  let status: number | string = 'lost';
+  // Everything is listened to from the start: a command may have ended before it is known that it was begun.
+  const stderr = child.stderr.pipe(new PassThrough());
+  const out = duplexOf(child);
   let last: string | undefined;
   const said = () => last ?? textOf(log);
   child.once('close', (code) => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Link } from '../link.ts';
 import type { Pause } from '../../until.ts';
 import { muxCommand } from './command.ts';
@@ -29,23 +29,24 @@ const GUARD = [
   'wait "$p"; s=$?; kill "$w" 2>/dev/null; exit "$s"',
 ].join('\n');
 
-/** Connects and logs in; rejects with what ssh said on stderr as the message. */
-export async function connectMaster({
-  config,
-  address,
-  socket,
-  pause,
-  signal,
-  deadlineMs,
-}: MasterOptions): Promise<Link> {
-  // Runs once the login has succeeded and the socket is there.
+interface Started {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** The end of what ssh printed on stderr. */
+  readonly stderr: () => string;
+  readonly ready: Promise<void>;
+  readonly lost: Promise<void>;
+  readonly isLost: () => boolean;
+}
+
+/** Starts ssh, which prints a line when the login has succeeded and the socket is there. */
+function startSsh({ config, address, socket }: MasterOptions): Started {
   const options = [
     `ControlPath=${socket}`,
     'ControlMaster=yes',
     'PermitLocalCommand=yes',
     `LocalCommand=echo ${READY}`,
   ];
-  const args = ['ssh', '-F', config, '-N', ...options.flatMap((one) => ['-o', one]), '--', address];
+  const args = ['ssh', '-F', config, '-N', ...options.flatMap((option) => ['-o', option]), '--', address];
   const child = spawn('/bin/sh', ['-c', GUARD, 'sh', ...args], { detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   let stderr = '';
   child.stdin.on('error', () => undefined);
@@ -64,37 +65,49 @@ export async function connectMaster({
     child.once('error', end);
   });
   const ready = new Promise<void>((resolve) => {
-    let said = '';
+    let printed = '';
     child.stdout.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-1024);
-      if (said.includes(READY)) resolve();
+      printed = (printed + chunk.toString()).slice(-1024);
+      if (printed.includes(READY)) resolve();
     });
   });
+  return { child, stderr: () => stderr, ready, lost, isLost: () => isLost };
+}
+
+/** Waits for the login, the end of ssh, the deadline or the signal, whichever is first. */
+async function outcomeOf({ ready, lost }: Started, { pause, signal, deadlineMs }: MasterOptions) {
   const late = new AbortController();
-  const tooLate = pause(deadlineMs, late.signal);
   let abort = (): void => undefined;
-  // Not when it has ended: a ProxyCommand that hangs keeps its output open.
+  // Not when ssh has ended: a ProxyCommand that hangs keeps its output open.
   const givenUp = new Promise<void>((resolve) => (abort = resolve));
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted === true) abort();
   const outcome = await Promise.race([
     ready.then(() => 'ready' as const),
     lost.then(() => 'ended' as const),
-    tooLate.then(() => 'late' as const),
+    pause(deadlineMs, late.signal).then(() => 'late' as const),
     givenUp.then(() => 'given up' as const),
   ]);
   late.abort();
   signal?.removeEventListener('abort', abort);
+  return outcome;
+}
+
+/** Connects and logs in; rejects with what ssh said on stderr as the message. */
+export async function connectMaster(options: MasterOptions): Promise<Link> {
+  const { socket, pause } = options;
+  const started = startSsh(options);
+  const { child, stderr, lost, isLost } = started;
+  const outcome = await outcomeOf(started, options);
   if (outcome !== 'ready') {
     child.stdin.destroy();
-    throw new Error(outcome === 'late' ? `${stderr}the login timed out` : stderr);
+    throw new Error(outcome === 'late' ? `${stderr()}the login timed out` : stderr());
   }
   let commands = 0;
   return {
     lost,
-    isLost: () => isLost,
-    start: (commandLine) =>
-      muxCommand(commandLine, { socket, lost, isLost: () => isLost }, `${socket}-${String(++commands)}`, pause),
+    isLost,
+    start: (commandLine) => muxCommand(commandLine, { socket, lost, isLost }, `${socket}-${String(++commands)}`, pause),
     // Only Windows hosts take files this way, and the inventory allows them the built-in client alone.
     files: () => Promise.reject(new Error('the openssh client transfers no files by SFTP')),
     software: '',
