@@ -21,6 +21,19 @@ export default defineConfig(
       'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true, named: true, defaultFrom: true } }],
     },
   },
+  { files: ['src/**'], rules: { 'max-lines-per-function': ['error', { max: 60 }] } },
+  // These are being divided.
+  {
+    files: [
+      'src/engine/watch.ts',
+      'src/facts/linux.ts',
+      'src/inventory/resolve.ts',
+      'src/network/flannel.ts',
+      'src/phases/up.ts',
+      'src/phases/windows.ts',
+    ],
+    rules: { 'max-lines-per-function': 'off' },
+  },
   { files: ['*.config.ts', 'eslint.config.js'], rules: { 'no-restricted-exports': 'off' } },
   // ssh2 accepts any host key unless it is told otherwise: one wrapper, src/transport/ssh.ts, makes clients of it;
   // ssh-keys.ts beside it only reads keys.

@@ -32,6 +32,7 @@ const PACKAGE_HOME: Readonly<Record<string, string>> = {
   ssh2: 'transport/ssh',
   listr2: 'report/terminal.ts',
   handlebars: 'templates.ts',
+  diff: 'resources/text-diff.ts',
 };
 
 interface Import {
