@@ -30,6 +30,7 @@ export default defineConfig({
           isolate: false,
           // Slow only where the machine is busy with other things.
           testTimeout: 30_000,
+          hookTimeout: 30_000,
         },
       },
       {

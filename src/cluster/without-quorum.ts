@@ -33,7 +33,9 @@ export async function quorumIsLost(
   if (fleet.cluster.state !== 'down' || inventory.etcd.topology !== 'stacked') return undefined;
   const view = await aView(on, fleet);
   if (view === undefined) return undefined;
-  const verdicts = view.members.filter(({ name }) => names.includes(name)).map(({ id }) => gate(view, { kind: 'remove', id })); // prettier-ignore
+  const verdicts = view.members
+    .filter(({ name }) => names.includes(name))
+    .map(({ id }) => gate(view, { kind: 'remove', id }));
   const refused = verdicts.find(({ allowed }) => !allowed);
   return refused === undefined ? undefined : new Refused(names.join(', '), refused.why, REMEDY);
 }

@@ -98,7 +98,8 @@ export async function windowsKubeadmJob(
   config: Secret,
 ): Promise<void> {
   const { proxy, name } = inventory;
-  const variables = proxy === undefined ? {} : { HTTP_PROXY: proxy.http, HTTPS_PROXY: proxy.https, NO_PROXY: proxy.noProxy.join(',') }; // prettier-ignore
+  const variables =
+    proxy === undefined ? {} : { HTTP_PROXY: proxy.http, HTTPS_PROXY: proxy.https, NO_PROXY: proxy.noProxy.join(',') };
   const command = powershell('windows/kubeadm.ps1', {
     Action: action,
     Program: `${windowsPaths.programs}\\kubeadm.exe`,

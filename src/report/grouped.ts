@@ -47,7 +47,9 @@ export function grouped<T extends { readonly host?: string }>(
   }
   return [...groups.values()].map((group) => {
     const hosts = [...new Set(group.flatMap(({ host }) => host ?? []))];
-    const texts = group.map((item) => (hosts.length < 2 ? textsOf(item) : textsOf(item).map((text) => withoutHost(text, item.host)))); // prettier-ignore
+    const texts = group.map((item) =>
+      hosts.length < 2 ? textsOf(item) : textsOf(item).map((text) => withoutHost(text, item.host)),
+    );
     return { items: group, hosts, texts: texts[0]!.map((_, at) => merged(texts.map((list) => list[at]!))) };
   });
 }

@@ -30,7 +30,9 @@ function lasting(ms: number): string {
 
 /** Names, the first few of many. */
 const few = (names: readonly string[]): string =>
-  names.length <= NAMED ? names.join(', ') : `${names.slice(0, NAMED - 1).join(', ')} and ${String(names.length - NAMED + 1)} more`; // prettier-ignore
+  names.length <= NAMED
+    ? names.join(', ')
+    : `${names.slice(0, NAMED - 1).join(', ')} and ${String(names.length - NAMED + 1)} more`;
 
 /** Follows the events of a run. */
 export function standing(): Standing {

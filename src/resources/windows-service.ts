@@ -65,7 +65,9 @@ export function windowsServiceChanges(target: Target<'windows'>, wanted: WantedW
   const act = (Action: 'start' | 'restart') =>
     runsOnWindows(host, powershell('windows/set-service-state.ps1', { Name: name, Action }));
   const start: readonly Change[] =
-    wanted.wanted === 'running' ? [{ summary: `start ${name} (found ${found?.state ?? 'none'})`, apply: act('start') }] : []; // prettier-ignore
+    wanted.wanted === 'running'
+      ? [{ summary: `start ${name} (found ${found?.state ?? 'none'})`, apply: act('start') }]
+      : [];
   if (found === undefined) return [{ summary: `register service ${name} (found none)`, apply: register }, ...start];
   const differs = registration(found, wanted);
   const changed: readonly Change[] =

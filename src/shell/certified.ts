@@ -45,7 +45,10 @@ const nameOf = ({ tag, content }: DerValue): string => {
 
 /** Names of a list of extensions; none where it has none. */
 function namesOf(extensions: DerValue | undefined): readonly string[] {
-  const found = extensions === undefined ? undefined : inside(extensions).find((extension) => hex(one(inside(extension), 0)) === SUBJECT_ALTERNATIVE_NAMES); // prettier-ignore
+  const found =
+    extensions === undefined
+      ? undefined
+      : inside(extensions).find((extension) => hex(one(inside(extension), 0)) === SUBJECT_ALTERNATIVE_NAMES);
   if (found === undefined) return [];
   // The last of identifier, criticality (which may be left out) and value.
   const octets = inside(found).at(-1)!;

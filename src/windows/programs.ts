@@ -33,7 +33,10 @@ export async function install(on: On, { inventory, host }: Target<'windows'>, pr
   const { downloads } = host.windows;
   const { proxy } = inventory;
   const remote = on(host);
-  const through = proxy === undefined || bypassesProxy(proxy.noProxy, new URL(program.url).hostname) ? '' : (proxy.https ?? proxy.http ?? ''); // prettier-ignore
+  const through =
+    proxy === undefined || bypassesProxy(proxy.noProxy, new URL(program.url).hostname)
+      ? ''
+      : (proxy.https ?? proxy.http ?? '');
   const known = downloads.sha256[fileName(program.url)];
   const common = {
     Archive: program.strip !== undefined,
@@ -84,7 +87,8 @@ export const program = (
     const state = target.facts.programs.get(it.name);
     const version = versionIn(state?.said ?? '');
     if (state?.state === 'works' && (it.version === undefined || version === it.version)) return [];
-    const found = state === undefined ? 'none' : state.state === 'broken' ? 'one that does not run' : (version ?? 'another'); // prettier-ignore
+    const found =
+      state === undefined ? 'none' : state.state === 'broken' ? 'one that does not run' : (version ?? 'another');
     return [
       {
         summary: `install ${it.name}${it.version === undefined ? '' : ` ${it.version}`} (found ${found})`,

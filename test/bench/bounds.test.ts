@@ -20,9 +20,11 @@ test('what a sweep promises holds on a machine of half and of ten times the spee
 
 test('a plan that takes more CPU than 1.6 times the floor is a missed bound on any machine', () => {
   for (const times of [0.1, 1, 2])
-    expect(sweepBounds(sweepOn(times, 1)).filter((bound) => !kept(bound)).map(({ name }) => name)).toEqual([
-      'CPU of plan over that of the floor, 50 hosts',
-    ]); // prettier-ignore
+    expect(
+      sweepBounds(sweepOn(times, 1))
+        .filter((bound) => !kept(bound))
+        .map(({ name }) => name),
+    ).toEqual(['CPU of plan over that of the floor, 50 hosts']);
 });
 
 test('absolute figures stand beside each ratio', () => {

@@ -376,7 +376,10 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'disk-space': [
     { finds: /MiB free/, bad: w1({ storage: disks('5000 4096 13107200 3145728 3276800', root) }) },
-    { finds: /4687 MiB free \(9 %\), below the kubelet's eviction threshold nodefs\.available 10%/, bad: w1({ storage: disks('1200000 4096 13107200 3145728 3276800', root) }) }, // prettier-ignore
+    {
+      finds: /4687 MiB free \(9 %\), below the kubelet's eviction threshold nodefs\.available 10%/,
+      bad: w1({ storage: disks('1200000 4096 13107200 3145728 3276800', root) }),
+    },
     {
       finds: /40960 MiB free \(80 %\), below the kubelet's eviction threshold imagefs\.available 45Gi/,
       bad: {

@@ -9,7 +9,7 @@ const image = (name: string, ...faults: readonly (readonly [string, Fault['kind'
 });
 const told = (...found: readonly NotThere[]): readonly string[] => {
   const surveys = { ports: { tried: 0, blocked: [], narrow: [], untold: [], failed: [] }, disks: [], overlays: [] };
-  const fleet = { ...fleetOf([]), surveys: { ...surveys, downloads: [{ host: cp1, found }] } };
+  const fleet = { ...fleetOf(), surveys: { ...surveys, downloads: [{ host: cp1, found }] } };
   return downloads
     .test({ inventory: inventoryOf(), fleet })
     .map(({ severity, message, remedy = '' }) => `${severity}: ${message} → ${remedy}`);

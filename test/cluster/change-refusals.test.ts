@@ -7,24 +7,28 @@ import type { LinuxFacts } from '../../src/facts/linux.ts';
 import {
   clusterOf,
   cp1,
+  cp2,
   factsOf,
-  fleetOf,
-  hostOf,
+  fleetIn,
+  freshHost,
   inventoryOf,
   joinedControlPlane,
+  joinedHost,
   joinedWorker,
+  memberOf,
   nodeOf,
+  nodesOf,
   OTHER_CA,
   w1,
+  w2,
 } from '../fakes/cluster.ts';
 
-const w2 = hostOf({ name: 'w2', internalAddress: '10.0.0.22' });
 const inventory = inventoryOf({ hosts: [cp1, w1, w2] });
 const live = clusterOf({
-  nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' }), nodeOf({ name: 'w2', internalAddress: '10.0.0.22' })],
+  nodes: nodesOf(cp1, w1, w2),
 });
 const seen = (facts: LinuxFacts, cluster = live): Fleet =>
-  fleetOf([[cp1, joinedControlPlane()], [w1, facts], [w2, joinedWorker()]], cluster); // prettier-ignore
+  fleetIn(cluster, joinedHost(cp1), [w1, facts], joinedHost(w2));
 const messages = (fleet: Fleet, ...names: readonly string[]) =>
   changeRefusals(inventory, fleet, names).map(({ message }) => message);
 const prod = joinedWorker({ kubeconfigCluster: { name: 'prod', server: '' }, caFingerprint: OTHER_CA });
@@ -98,12 +102,11 @@ describe('a Ready node of the host’s name', () => {
   });
 
   test('and a healthy etcd member of its name at another address: a control plane is refused, too', () => {
-    const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
-    const member = { id: '2', name: 'cp2', peerUrl: 'https://10.0.0.77:2380', learner: false, healthy: true, leader: false, dbSize: 1 }; // prettier-ignore
+    const member = memberOf(2, { peerUrl: 'https://10.0.0.77:2380' });
     const refused = (over: Partial<typeof member>) =>
       changeRefusals(
         inventoryOf({ hosts: [cp1, cp2] }),
-        fleetOf([[cp1, joinedControlPlane()], [cp2, factsOf()]], clusterOf({ members: [{ ...member, ...over }] })), // prettier-ignore
+        fleetIn(clusterOf({ members: [{ ...member, ...over }] }), joinedHost(cp1), freshHost(cp2)),
         ['cp2'],
       ).map(({ message }) => message);
     expect(refused({})).toEqual([
@@ -115,12 +118,11 @@ describe('a Ready node of the host’s name', () => {
 });
 
 describe('a joined host whose role the inventory has changed', () => {
-  const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
   const nodes = [...clusterOf().nodes, nodeOf({ name: 'cp2', internalAddress: '10.0.0.12' }), nodeOf({ name: 'w1' })];
 
   test('a worker is not called a control plane', () => {
     const two = inventoryOf({ hosts: [cp1, cp2] });
-    const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedWorker()]], clusterOf({ nodes })); // prettier-ignore
+    const fleet = fleetIn(clusterOf({ nodes }), joinedHost(cp1), [cp2, joinedWorker()]);
     const [refused] = refusals(two, fleet);
     expect(refused!.message).toBe('cp2: refused: it is a worker of demo, and the inventory calls it a control plane');
     expect(refused!.remedy).toBe('set its role back, or run `kbuild remove cp2` and then `kbuild up`');
@@ -153,7 +155,7 @@ describe('a refused worker', () => {
   });
 
   test('is no excuse for a control plane whose facts are unknown', () => {
-    const fleet = fleetOf([[cp1, silent(joinedControlPlane())], [w1, joinedWorker()]], live); // prettier-ignore
+    const fleet = fleetIn(live, [cp1, silent(joinedControlPlane())], joinedHost(w1));
     expect(() => refusals(inventory, fleet)).toThrow(FactError);
   });
 });

@@ -5,23 +5,24 @@ import { removalRefusals } from '../../src/cluster/removal-refusals.ts';
 import { Refused } from '../../src/errors.ts';
 import type { MemberView } from '../../src/facts/cluster.ts';
 import { joinControlPlane } from '../../src/kubeadm/join-control-plane.ts';
-import { clusterOf, cp1, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, nodeOf, podOf, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
+import {
+  clusterOf,
+  cp1,
+  cp2,
+  cp3,
+  factsOf,
+  fleetIn,
+  inventoryOf,
+  joinedHost,
+  memberOf,
+  nodeOf,
+  podOf,
+  targetOf,
+} from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
-const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
-const cp3 = hostOf({ name: 'cp3', role: 'control-plane', internalAddress: '10.0.0.13' });
 const inventory = inventoryOf({ hosts: [cp1, cp2, cp3] });
-const member = (n: number, over: Partial<MemberView> = {}): MemberView => ({
-  id: String(n),
-  name: `cp${String(n)}`,
-  peerUrl: `https://10.0.0.1${String(n)}:2380`,
-  learner: false,
-  healthy: true,
-  leader: n === 1,
-  dbSize: 1,
-  ...over,
-});
-const members = [member(1), member(2), member(3)];
+const members = [memberOf(1), memberOf(2), memberOf(3)];
 const control = (name: string, internalAddress: string) => nodeOf({ name, role: 'control-plane', internalAddress });
 const ids = (found: readonly MemberView[]) => found.map(({ id }) => id);
 
@@ -31,14 +32,14 @@ describe('a member belongs to a host', () => {
   });
 
   test('of its address only while it has no name: a learner that never started', () => {
-    const learner = member(3, { id: 'f', name: '', learner: true, healthy: false });
-    expect(ids(membersOf({ members: [member(1), learner] }, cp3))).toEqual(['f']);
+    const learner = memberOf(3, { id: 'f', name: '', learner: true, healthy: false });
+    expect(ids(membersOf({ members: [memberOf(1), learner] }, cp3))).toEqual(['f']);
     expect(ids(membersOf({ members }, { ...cp3, name: 'cp9' }))).toEqual([]);
   });
 
   test('never of a worker by its address', () => {
-    const learner = member(3, { id: 'f', name: '', learner: true, healthy: false });
-    expect(ids(membersOf({ members: [member(1), learner] }, { ...cp3, name: 'w9', role: 'worker' }))).toEqual([]);
+    const learner = memberOf(3, { id: 'f', name: '', learner: true, healthy: false });
+    expect(ids(membersOf({ members: [memberOf(1), learner] }, { ...cp3, name: 'w9', role: 'worker' }))).toEqual([]);
   });
 });
 
@@ -49,7 +50,7 @@ describe('a dead worker whose address DHCP has given to a healthy control plane'
     control('cp3', '10.0.0.13'),
     nodeOf({ name: 'w9', internalAddress: '10.0.0.13', ready: false }),
   ];
-  const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedControlPlane()], [cp3, joinedControlPlane()]], clusterOf({ nodes, members })); // prettier-ignore
+  const fleet = fleetIn(clusterOf({ nodes, members }), joinedHost(cp1), joinedHost(cp2), joinedHost(cp3));
   const leaving = leavingOf(inventory, fleet, ['w9']);
 
   test('is forgotten without a member', () => {
@@ -59,7 +60,12 @@ describe('a dead worker whose address DHCP has given to a healthy control plane'
   });
 
   test('no member is removed for it', async () => {
-    const list = members.map(({ id, name, peerUrl }) => ({ ID: Number(id), name, peerURLs: [peerUrl], clientURLs: [`c${id}`] })); // prettier-ignore
+    const list = members.map(({ id, name, peerUrl }) => ({
+      ID: Number(id),
+      name,
+      peerURLs: [peerUrl],
+      clientURLs: [`c${id}`],
+    }));
     const health = list.map(({ ID }) => ({ endpoint: `c${String(ID)}`, health: true }));
     const said = `members ${JSON.stringify({ members: list })}\nhealth ${JSON.stringify(health)}\nstatus []\nalarms {}\n`;
     const { on, sent } = recordingOn({ run: () => said });
@@ -70,7 +76,12 @@ describe('a dead worker whose address DHCP has given to a healthy control plane'
 });
 
 test('a member of the host’s name that is healthy at another address is not removed, and both addresses are named', async () => {
-  const list = members.map(({ id, name, peerUrl }) => ({ ID: Number(id), name, peerURLs: [peerUrl], clientURLs: [`c${id}`] })); // prettier-ignore
+  const list = members.map(({ id, name, peerUrl }) => ({
+    ID: Number(id),
+    name,
+    peerURLs: [peerUrl],
+    clientURLs: [`c${id}`],
+  }));
   const said = (healthy: boolean) =>
     `members ${JSON.stringify({ members: list })}\nhealth ${JSON.stringify(list.map(({ ID }) => ({ endpoint: `c${String(ID)}`, health: healthy || ID !== 3 })))}\nstatus []\nalarms {}\n`;
   const { on, sent } = recordingOn({ run: () => said(true) });
@@ -82,7 +93,7 @@ test('a member of the host’s name that is healthy at another address is not re
 
 test('a dead control plane that is Ready at another address than the inventory’s is not gone', () => {
   const nodes = [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12'), control('cp3', '10.0.0.99')];
-  const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedControlPlane()]], clusterOf({ nodes, members })); // prettier-ignore
+  const fleet = fleetIn(clusterOf({ nodes, members }), joinedHost(cp1), joinedHost(cp2));
   expect(removalRefusals(inventory, fleet, leavingOf(inventory, fleet, ['cp3'])).map(({ message }) => message)).toEqual(
     ['cp3: refused: its node is Ready at 10.0.0.99, and the inventory says 10.0.0.13: it is not gone'],
   );
@@ -92,7 +103,7 @@ test('the last control plane is not removed, though its node has lost its role',
   const pods = [podOf({ name: 'kube-apiserver-cp1', labels: { component: 'kube-apiserver' } })];
   const nodes = [nodeOf({ name: 'cp1', internalAddress: '10.0.0.11' })];
   const one = inventoryOf({ hosts: [cp1] });
-  const fleet = fleetOf([[cp1, joinedControlPlane()]], clusterOf({ nodes, pods, members: [] }));
+  const fleet = fleetIn(clusterOf({ nodes, pods, members: [] }), joinedHost(cp1));
   expect(removalRefusals(one, fleet, leavingOf(one, fleet, ['cp1'])).map(({ message }) => message)).toEqual([
     'cp1: refused: it is the last control plane of demo',
   ]);
@@ -101,7 +112,7 @@ test('the last control plane is not removed, though its node has lost its role',
 test('a dead control plane whose address is the endpoint of another host by now can be removed', () => {
   const at = inventoryOf({ hosts: [cp1, cp2], endpoint: '10.0.0.11:6443' });
   const nodes = [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12'), control('cp9', '10.0.0.11')];
-  const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedControlPlane()]], clusterOf({ nodes, members: members.slice(0, 2) })); // prettier-ignore
+  const fleet = fleetIn(clusterOf({ nodes, members: members.slice(0, 2) }), joinedHost(cp1), joinedHost(cp2));
   expect(removalRefusals(at, fleet, leavingOf(at, fleet, ['cp9']))).toEqual([]);
   expect(removalRefusals(at, fleet, leavingOf(at, fleet, ['cp1'])).map(({ message }) => message)).toEqual([
     expect.stringContaining('is its address'),
@@ -115,15 +126,17 @@ describe('a member of another name at the address of a joining host', () => {
     expect(() => refuseTakenAddress(members, renamed)).toThrow(
       "cp3b: refused: etcd's member cp3 (3, healthy) has its address https://10.0.0.13:2380",
     );
-    const dead = [member(1), member(2), member(3, { healthy: false })];
-    expect(() => refuseTakenAddress(dead, renamed)).toThrow(expect.objectContaining({ remedy: 'if cp3 is gone for good: `kbuild remove cp3 --dead cp3`' })); // prettier-ignore
+    const dead = [memberOf(1), memberOf(2), memberOf(3, { healthy: false })];
+    expect(() => refuseTakenAddress(dead, renamed)).toThrow(
+      expect.objectContaining({ remedy: 'if cp3 is gone for good: `kbuild remove cp3 --dead cp3`' }),
+    );
     expect(() => refuseTakenAddress(members, cp3)).not.toThrow();
   });
 
   test('stops the plan, and the join itself', async () => {
     const hosts = inventoryOf({ hosts: [cp1, cp2, renamed] });
     const cluster = clusterOf({ nodes: [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12')], members });
-    const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedControlPlane()], [renamed, factsOf()]], cluster); // prettier-ignore
+    const fleet = fleetIn(cluster, joinedHost(cp1), joinedHost(cp2), [renamed, factsOf()]);
     expect(() => joinControlPlane(() => Promise.resolve()).diff(targetOf(hosts, renamed, fleet))).toThrow(Refused);
     const said = `members ${JSON.stringify({ members: [{ ID: 3, name: 'cp3', peerURLs: ['https://10.0.0.13:2380'], clientURLs: [] }] })}\nalarms {}\n`;
     const { on, sent } = recordingOn({ run: () => said });

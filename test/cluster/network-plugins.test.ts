@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/model/inventory.ts';
 import { flannelObjects } from '../../src/network/flannel.ts';
 import { objectKey } from '../../src/facts/cluster.ts';
 import { windowsNetworkManifest } from '../../src/windows/network/index.ts';
-import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane } from '../fakes/cluster.ts';
+import { clusterOf, cp1, fleetIn, fleetOf, inventoryOf, joinedHost } from '../fakes/cluster.ts';
 import { calicoNetwork, flannelNetwork, mixedFlannel, withNetwork } from '../fakes/network.ts';
 
 const linux = withNetwork(inventoryOf(), flannelNetwork());
@@ -14,15 +14,15 @@ const routed = withNetwork(linux, flannelNetwork({ backend: 'host-gw' }, mixed.n
 
 /** A fleet whose cluster has the flannel of an inventory. */
 const builtBy = (inventory: typeof linux) =>
-  fleetOf(
-    [[cp1, joinedControlPlane()]],
+  fleetIn(
     clusterOf({ objects: new Map(flannelObjects(inventory).map((object) => [objectKey(object), object])) }),
+    joinedHost(cp1),
   );
 
 test('a cluster that was built for Windows takes Windows hosts', () => {
   expect(networkRefusals(mixed, builtBy(mixed))).toEqual([]);
   expect(networkRefusals(routed, builtBy(routed))).toEqual([]);
-  expect(networkRefusals(mixed, fleetOf([]))).toEqual([]);
+  expect(networkRefusals(mixed, fleetOf())).toEqual([]);
 });
 
 test('one that was built otherwise refuses them, and the way to go is named', () => {
@@ -42,7 +42,7 @@ test('without Windows hosts flannel may change', () => {
 test('pods do not become services under Windows hosts, nor the other way round', () => {
   const services = withNetwork(linux, mixedFlannel({ services: true }));
   const live = (of: typeof linux) =>
-    fleetOf([[cp1, joinedControlPlane()]], clusterOf({ owned: windowsNetworkManifest(of)!.objects.map(objectKey) }));
+    fleetIn(clusterOf({ owned: windowsNetworkManifest(of)!.objects.map(objectKey) }), joinedHost(cp1));
   expect(networkRefusals(services, live(services))).toEqual([]);
   expect(networkRefusals(services, live(mixed))[0]!.message).toContain('are pods, and network.windows.services');
   expect(networkRefusals(mixed, live(services))[0]).toMatchObject({
@@ -55,21 +55,27 @@ describe('Calico', () => {
   const calico = withNetwork(inventoryOf(), calicoNetwork());
   const installation = calicoObjects(calico).find(({ kind }) => kind === 'Installation')!;
   const live = (calicoNetwork: JsonObject) =>
-    fleetOf(
-      [[cp1, joinedControlPlane()]],
+    fleetIn(
       clusterOf({ objects: new Map([[objectKey(installation), { ...installation, spec: { calicoNetwork } }]]) }),
+      joinedHost(cp1),
     );
 
   test('as kbuild builds it takes Windows hosts', () => {
     const built = live((installation['spec'] as { readonly calicoNetwork: JsonObject }).calicoNetwork);
     expect(networkRefusals(calico, built)).toEqual([]);
-    expect(networkRefusals(calico, fleetOf([]))).toEqual([]);
+    expect(networkRefusals(calico, fleetOf())).toEqual([]);
   });
 
   test.each([
     [{ bgp: 'Enabled', ipPools: [{ encapsulation: 'VXLAN' }] }, 'its Calico has bgp Enabled,'],
-    [{ bgp: 'Disabled', ipPools: [{ encapsulation: 'VXLANCrossSubnet' }] }, 'its Calico has encapsulation VXLANCrossSubnet,'], // prettier-ignore
-    [{ bgp: 'Disabled', linuxDataplane: 'BPF', ipPools: [{ encapsulation: 'VXLAN' }] }, 'its Calico has linuxDataplane BPF,'], // prettier-ignore
+    [
+      { bgp: 'Disabled', ipPools: [{ encapsulation: 'VXLANCrossSubnet' }] },
+      'its Calico has encapsulation VXLANCrossSubnet,',
+    ],
+    [
+      { bgp: 'Disabled', linuxDataplane: 'BPF', ipPools: [{ encapsulation: 'VXLAN' }] },
+      'its Calico has linuxDataplane BPF,',
+    ],
     [{ ipPools: [{}] }, 'its Calico has encapsulation IPIP, bgp Enabled,'],
   ])('%j is refused, and the way to go is named', (calicoNetwork, said) => {
     const [refused] = networkRefusals(calico, live(calicoNetwork));

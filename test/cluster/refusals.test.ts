@@ -8,22 +8,26 @@ import {
   CA,
   clusterOf,
   cp1,
+  cp2,
   factsOf,
+  fleetIn,
   fleetOf,
-  hostOf,
+  freshHost,
   inventoryOf,
   joinedControlPlane,
+  joinedHost,
   joinedWorker,
   nodeOf,
+  nodesOf,
   OTHER_CA,
   w1,
 } from '../fakes/cluster.ts';
 import { calicoNetwork, noNetwork } from '../fakes/network.ts';
 
 const inventory = inventoryOf();
-const live = clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' })] });
-const converged = fleetOf([[cp1, joinedControlPlane()], [w1, joinedWorker()]], live); // prettier-ignore
-const empty = fleetOf([[cp1, factsOf()], [w1, factsOf()]]); // prettier-ignore
+const live = clusterOf({ nodes: nodesOf(cp1, w1) });
+const converged = fleetIn(live, joinedHost(cp1), joinedHost(w1));
+const empty = fleetOf(freshHost(cp1), freshHost(w1));
 const messages = (...args: Parameters<typeof refusals>) => refusals(...args).map(({ message }) => message);
 
 test('an empty fleet and a converged one are accepted', () => {
@@ -32,8 +36,7 @@ test('an empty fleet and a converged one are accepted', () => {
 });
 
 test('each names the way to go and exits with 7', () => {
-  const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
-  const fleet = fleetOf([[cp1, joinedControlPlane()], [cp2, joinedControlPlane({ caFingerprint: OTHER_CA })]], live); // prettier-ignore
+  const fleet = fleetIn(live, joinedHost(cp1), joinedHost(cp2, { caFingerprint: OTHER_CA }));
   for (const refused of refusals(inventory, fleet)) {
     expect(refused.exitCode).toBe(7);
     expect(refused.remedy).not.toBe('');
@@ -46,26 +49,14 @@ test('each names the way to go and exits with 7', () => {
 describe('refused', () => {
   test('a cluster of another name', () => {
     const facts = joinedControlPlane({ kubeconfigCluster: { name: 'prod', server: '' } });
-    expect(
-      messages(
-        inventory,
-        fleetOf(
-          [
-            [cp1, facts],
-            [w1, factsOf()],
-          ],
-          clusterOf({ name: 'prod' }),
-        ),
-      ),
-    ).toContain(
-      // prettier-ignore
+    expect(messages(inventory, fleetIn(clusterOf({ name: 'prod' }), [cp1, facts], freshHost(w1)))).toContain(
       'cp1: refused: it belongs to the cluster "prod", this inventory is "demo"',
     );
   });
 
   test('leftovers without a marker on a control plane', () => {
     const facts = factsOf({ kubernetesTraces: new Set(['/var/lib/etcd/member']) });
-    const fleet = fleetOf([[cp1, facts], [w1, factsOf()]]); // prettier-ignore
+    const fleet = fleetOf([cp1, facts], freshHost(w1));
     expect(messages(inventory, fleet)).toContain(
       'cp1: refused: it holds leftovers of a cluster that kbuild does not know (/var/lib/etcd/member)',
     );
@@ -101,18 +92,18 @@ describe('refused', () => {
   test('a network plugin of kbuild’s that would be taken from under all pods', () => {
     const none = inventoryOf({ network: noNetwork });
     const flannel = { ...live, owned: ['apps/v1/DaemonSet/kube-flannel/kube-flannel-ds'] };
-    const hosts = [[cp1, joinedControlPlane()], [w1, joinedWorker()]] as const; // prettier-ignore
-    expect(messages(none, fleetOf(hosts, flannel))).toEqual([
+    const hosts = [joinedHost(cp1), joinedHost(w1)] as const;
+    expect(messages(none, fleetIn(flannel, ...hosts))).toEqual([
       'demo: refused: network.plugin is none, the cluster was made with flannel, and without it no pod of it has a network',
     ]);
-    expect(messages(inventory, fleetOf(hosts, flannel))).toEqual([]);
-    expect(messages(none, fleetOf(hosts, live))).toEqual([]);
+    expect(messages(inventory, fleetIn(flannel, ...hosts))).toEqual([]);
+    expect(messages(none, fleetIn(live, ...hosts))).toEqual([]);
   });
 
   test('flannel and Calico do not follow each other, and Calico that the user brought is the user’s to take', () => {
-    const hosts = [[cp1, joinedControlPlane()], [w1, joinedWorker()]] as const; // prettier-ignore
+    const hosts = [joinedHost(cp1), joinedHost(w1)] as const;
     const installation = { apiVersion: 'operator.tigera.io/v1', kind: 'Installation', metadata: { name: 'default' } };
-    const madeWith = (owned: string) => fleetOf(hosts, { ...live, owned: [owned] });
+    const madeWith = (owned: string) => fleetIn({ ...live, owned: [owned] }, ...hosts);
     const flannel = madeWith('apps/v1/DaemonSet/kube-flannel/kube-flannel-ds');
     const calico = madeWith('operator.tigera.io/v1/Installation//default');
     const wants = (plugin: 'calico' | 'none', manifests: readonly object[] = []) =>
@@ -120,19 +111,25 @@ describe('refused', () => {
         network: plugin === 'calico' ? calicoNetwork() : noNetwork,
         manifests: [{ source: 'calico.yaml', objects: manifests as never }],
       });
-    expect(messages(wants('calico'), flannel)).toEqual([expect.stringContaining('plugin is calico, the cluster was made with flannel')]); // prettier-ignore
-    expect(messages(inventory, calico)).toEqual([expect.stringContaining('plugin is flannel, the cluster was made with calico')]); // prettier-ignore
+    expect(messages(wants('calico'), flannel)).toEqual([
+      expect.stringContaining('plugin is calico, the cluster was made with flannel'),
+    ]);
+    expect(messages(inventory, calico)).toEqual([
+      expect.stringContaining('plugin is flannel, the cluster was made with calico'),
+    ]);
     expect(messages(wants('none'), calico)).toHaveLength(1);
     expect(messages(wants('none', [installation]), calico)).toEqual([]);
     expect(messages(wants('calico'), calico)).toEqual([]);
   });
 
   test('flannel from the user’s own manifests is not flannel that kbuild installed', () => {
-    const hosts = [[cp1, joinedControlPlane()], [w1, joinedWorker()]] as const; // prettier-ignore
+    const hosts = [joinedHost(cp1), joinedHost(w1)] as const;
     const key = 'apps/v1/DaemonSet/kube-flannel/kube-flannel-ds';
-    const objects = [{ apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { namespace: 'kube-flannel', name: 'kube-flannel-ds' } }]; // prettier-ignore
+    const objects = [
+      { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { namespace: 'kube-flannel', name: 'kube-flannel-ds' } },
+    ];
     const own = inventoryOf({ network: noNetwork, manifests: [{ source: 'kube-flannel.yml', objects }] });
-    expect(messages(own, fleetOf(hosts, { ...live, owned: [key] }))).toEqual([]);
+    expect(messages(own, fleetIn({ ...live, owned: [key] }, ...hosts))).toEqual([]);
   });
 
   test('an adopted CA that is not the cluster’s', () => {
@@ -161,13 +158,18 @@ describe('refused', () => {
     const withKey = inventoryOf({ certificates: { distribution: 'upload', ca: { cert, key: Secret.of('') } } });
     const traces = [...joinedControlPlane().kubernetesTraces];
     const has = joinedControlPlane({ caFingerprint });
-    const lacks = joinedControlPlane({ caFingerprint, kubernetesTraces: new Set(traces.filter((path) => !path.endsWith('ca.key'))) }); // prettier-ignore
+    const lacks = joinedControlPlane({
+      caFingerprint,
+      kubernetesTraces: new Set(traces.filter((path) => !path.endsWith('ca.key'))),
+    });
     const fleet = (facts: typeof has, worker = joinedWorker({ caFingerprint })) =>
-      fleetOf([[cp1, facts], [w1, worker]], { ...live, caFingerprint }); // prettier-ignore
+      fleetIn({ ...live, caFingerprint }, [cp1, facts], [w1, worker]);
 
     test('the key is on a host though somebody else should sign', () => {
       expect(messages(elsewhere, fleet(lacks))).toEqual([]);
-      expect(messages(elsewhere, fleet(has))).toEqual([expect.stringMatching(/^cp1: refused: it has the key of the cluster's CA/)]); // prettier-ignore
+      expect(messages(elsewhere, fleet(has))).toEqual([
+        expect.stringMatching(/^cp1: refused: it has the key of the cluster's CA/),
+      ]);
     });
 
     test('the key is nowhere though kubeadm should sign, or will have to', () => {
@@ -187,16 +189,15 @@ describe('refused', () => {
   });
 
   test('founding a cluster while a control plane cannot be seen', () => {
-    expect(messages(inventory, fleetOf([[w1, factsOf()]]))).toEqual([
+    expect(messages(inventory, fleetOf(freshHost(w1)))).toEqual([
       'demo: refused: there is no cluster, and none can be founded: cp1 was not observed, and may hold the cluster',
     ]);
   });
 
   describe('another control plane', () => {
-    const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
     const two = inventoryOf({ hosts: [cp1, cp2] });
     const grown = (cluster: Partial<ClusterUp>) =>
-      messages(two, fleetOf([[cp1, joinedControlPlane()], [cp2, factsOf()]], clusterOf(cluster))); // prettier-ignore
+      messages(two, fleetIn(clusterOf(cluster), joinedHost(cp1), freshHost(cp2)));
     const made = (controlPlaneEndpoint?: string) => ({
       configuration: { ...clusterOf().configuration, controlPlaneEndpoint },
     });
@@ -241,7 +242,7 @@ describe('refused', () => {
 
 test('an adopted cluster whose etcd lies in another folder must be named with it: a new manifest would start empty', () => {
   const configuration = { ...clusterOf().configuration, etcd: { local: { dataDir: '/data/etcd' } } };
-  const fleet = fleetOf([[cp1, joinedControlPlane()], [w1, joinedWorker()]], { ...live, configuration }); // prettier-ignore
+  const fleet = fleetIn({ ...live, configuration }, joinedHost(cp1), joinedHost(w1));
   expect(messages(inventory, fleet)).toEqual([
     expect.stringContaining(
       'kubeadm.cluster.etcd.local.dataDir is /var/lib/etcd, the cluster was made with /data/etcd',

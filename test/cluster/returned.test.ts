@@ -10,29 +10,28 @@ import { reset } from '../../src/phases/reset.ts';
 import {
   clusterOf,
   cp1,
-  fleetOf,
-  hostOf,
+  cp2,
+  fleetIn,
   inventoryOf,
   joinedControlPlane,
+  memberOf,
   nodeOf,
   targetOf,
 } from '../fakes/cluster.ts';
 
 const VIP = '10.0.0.100';
-const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
 const inventory = inventoryOf({
   hosts: [cp1, cp2],
   endpoint: `${VIP}:8443`,
   loadBalancer: { kind: 'keepalived', address: VIP, port: 8443, healthPort: 8404, routerId: 100 },
 });
-const member = (name: string) => ({ id: name, name, peerUrl: '', learner: false, healthy: true, leader: true, dbSize: 1 }); // prettier-ignore
 const node = (name: string) => nodeOf({ name, role: 'control-plane' });
 /** cp2 alone is left: cp1 was removed as dead. */
 const without = clusterOf({
   via: 'cp2',
   configuration: { ...clusterOf().configuration, controlPlaneEndpoint: `${VIP}:8443` },
   nodes: [node('cp2')],
-  members: [member('cp2')],
+  members: [memberOf(2, { leader: true })],
   apiServers: new Map([['cp2', 'ok']]),
 });
 const serving = {
@@ -53,17 +52,14 @@ const balancing = (own: string): LinuxFacts =>
     listeners: [],
     machineId: own,
   });
-const fleet = (cluster: ClusterUp) =>
-  fleetOf(
-    [
-      [cp1, balancing('10.0.0.11')],
-      [cp2, balancing('10.0.0.12')],
-    ],
-    cluster,
-  );
+const fleet = (cluster: ClusterUp) => fleetIn(cluster, [cp1, balancing('10.0.0.11')], [cp2, balancing('10.0.0.12')]);
 const returned = fleet(without);
-const whole = fleet({ ...without, nodes: [node('cp1'), node('cp2')], members: [member('cp1'), member('cp2')] });
-const deletedNode = fleet({ ...without, members: [member('cp1'), member('cp2')] });
+const whole = fleet({
+  ...without,
+  nodes: [node('cp1'), node('cp2')],
+  members: [memberOf(1), memberOf(2, { leader: true })],
+});
+const deletedNode = fleet({ ...without, members: [memberOf(1), memberOf(2, { leader: true })] });
 
 describe('a control plane that was removed as dead and boots again', () => {
   test('has returned when its node and its etcd member are gone, not when its node alone was deleted', () => {

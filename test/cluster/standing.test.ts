@@ -9,11 +9,16 @@ import {
   clusterOf,
   cp1,
   factsOf,
+  fleetIn,
   fleetOf,
+  freshHost,
   inventoryOf,
   joinedControlPlane,
+  joinedHost,
   joinedWorker,
+  memberOf,
   nodeOf,
+  nodesOf,
   OTHER_CA,
   targetOf,
   w1,
@@ -21,14 +26,14 @@ import {
 
 const inventory = inventoryOf();
 const down: ClusterView = { state: 'down', reason: 'connection refused' };
-const both = clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' })] });
+const both = clusterOf({ nodes: nodesOf(cp1, w1) });
 const ourMarker = { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } as const;
 const packages = new Map([['kubeadm', { state: 'installed' as const, version: '1.36.3-1.1', held: true }]]);
 const halfInit = joinedControlPlane({ marker: { ...ourMarker, action: 'init' } });
 
 describe('a worker', () => {
   const of = (facts: LinuxFacts, cluster: ClusterView, control = joinedControlPlane()) => {
-    const fleet = fleetOf([[cp1, control], [w1, facts]], cluster); // prettier-ignore
+    const fleet = fleetIn(cluster, [cp1, control], [w1, facts]);
     return standing(targetOf(inventory, w1, fleet));
   };
 
@@ -66,7 +71,7 @@ describe('a worker', () => {
 
 describe('a control plane', () => {
   const of = (facts: LinuxFacts, cluster: ClusterView) =>
-    standing(targetOf(inventory, cp1, fleetOf([[cp1, facts]], cluster)));
+    standing(targetOf(inventory, cp1, fleetIn(cluster, [cp1, facts])));
 
   test.each([
     ['complete', joinedControlPlane(), clusterOf(), 'joined'],
@@ -170,7 +175,7 @@ describe('a control plane', () => {
   });
 
   describe('whose join was cut', () => {
-    const member = { id: '1', name: 'cp1', peerUrl: 'https://10.0.0.11:2380', learner: false, healthy: true, leader: true, dbSize: 1 }; // prettier-ignore
+    const member = memberOf(1);
     const files = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'].map(
       (name) => `/etc/kubernetes/manifests/${name}.yaml`,
     );
@@ -202,8 +207,7 @@ describe('a control plane', () => {
   });
 
   test('is not half-finished while another host is joined to its CA, and the API is down', () => {
-    const of = (worker: LinuxFacts) =>
-      standing(targetOf(inventory, cp1, fleetOf([[cp1, halfInit], [w1, worker]], down))); // prettier-ignore
+    const of = (worker: LinuxFacts) => standing(targetOf(inventory, cp1, fleetIn(down, [cp1, halfInit], [w1, worker])));
     expect(of(joinedWorker())).toBe('joined');
     expect(of(factsOf())).toBe('partial');
     expect(of(joinedWorker({ caFingerprint: OTHER_CA }))).toBe('partial');
@@ -212,7 +216,7 @@ describe('a control plane', () => {
   test('of an adopted cluster may have another name', () => {
     const adopting = inventoryOf({ kubernetes: { ...inventory.kubernetes, adopt: CA } });
     const facts = joinedControlPlane({ kubeconfigCluster: { name: 'kubernetes', server: '' } });
-    const fleet = fleetOf([[cp1, facts]], clusterOf({ name: 'kubernetes' }));
+    const fleet = fleetIn(clusterOf({ name: 'kubernetes' }), [cp1, facts]);
     expect(standing(targetOf(adopting, cp1, fleet))).toBe('joined');
   });
 });
@@ -223,21 +227,21 @@ test('what is not known is neither: reading it throws', () => {
       throw new FactError('w1', 'kubernetesTraces', 'no answer');
     },
   });
-  expect(() => standing(targetOf(inventory, w1, fleetOf([[w1, facts]])))).toThrow(FactError);
+  expect(() => standing(targetOf(inventory, w1, fleetOf([w1, facts])))).toThrow(FactError);
 });
 
 describe('the founder', () => {
   const name = (of: ReturnType<typeof founder>) => ('host' in of ? of.host.name : of.none);
 
   test.each([
-    ['an empty fleet', fleetOf([[cp1, factsOf()], [w1, factsOf()]]), 'cp1'], // prettier-ignore
-    ['a control plane that was not seen', fleetOf([[w1, factsOf()]]), 'cp1 was not observed, and may hold the cluster'],
-    ['a live cluster', fleetOf([[cp1, joinedControlPlane()]], clusterOf()), 'there is a cluster'],
-    ['a cluster that is down', fleetOf([[cp1, joinedControlPlane()]], down), 'there is a cluster'],
-    ['a half-finished init of ours', fleetOf([[cp1, halfInit]], down), 'cp1'],
+    ['an empty fleet', fleetOf(freshHost(cp1), freshHost(w1)), 'cp1'],
+    ['a control plane that was not seen', fleetOf(freshHost(w1)), 'cp1 was not observed, and may hold the cluster'],
+    ['a live cluster', fleetIn(clusterOf(), joinedHost(cp1)), 'there is a cluster'],
+    ['a cluster that is down', fleetIn(down, joinedHost(cp1)), 'there is a cluster'],
+    ['a half-finished init of ours', fleetIn(down, [cp1, halfInit]), 'cp1'],
     [
       'leftovers of unknown origin',
-      fleetOf([[cp1, factsOf({ kubernetesTraces: new Set(['/var/lib/etcd/member']) })]]),
+      fleetOf(freshHost(cp1, { kubernetesTraces: new Set(['/var/lib/etcd/member']) })),
       'cp1 holds a cluster (foreign)',
     ],
   ])('%s', (_, fleet, expected) => {

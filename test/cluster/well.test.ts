@@ -1,38 +1,30 @@
 import { describe, expect, test } from 'vitest';
 import { ailments, disruptionObstacles } from '../../src/cluster/well.ts';
 import { FactError } from '../../src/errors.ts';
-import type { ClusterUp, ClusterView, MemberView } from '../../src/facts/cluster.ts';
+import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
 import type { Inventory } from '../../src/model/inventory.ts';
 import {
   clusterOf,
   cp1,
-  fleetOf,
+  fleetIn,
   hostOf,
   inventoryOf,
   joinedControlPlane,
+  joinedHost,
   joinedWorker,
+  memberOf,
   nodeOf,
   w1,
 } from '../fakes/cluster.ts';
 
 const NAMES = ['cp1', 'cp2', 'cp3', 'cp4', 'cp5'];
 
-const member = (name: string, healthy = true): MemberView => ({
-  id: name,
-  name,
-  peerUrl: `https://${name}:2380`,
-  learner: false,
-  healthy,
-  leader: false,
-  dbSize: 0,
-});
-
 /** A cluster of so many control planes and a worker, of which those named do not serve. */
 function clusterWith(count: number, down: readonly string[] = [], more: Partial<ClusterUp> = {}): ClusterUp {
   const names = NAMES.slice(0, count);
   return clusterOf({
     nodes: [...names.map((name) => nodeOf({ name, role: 'control-plane' })), nodeOf({ name: 'w1' })],
-    members: names.map((name) => member(name, !down.includes(name))),
+    members: names.map((name, i) => memberOf(i + 1, { healthy: !down.includes(name) })),
     apiServers: new Map(names.map((name) => [name, down.includes(name) ? 'etcd failed' : 'ok'])),
     ...more,
   });
@@ -41,7 +33,7 @@ function clusterWith(count: number, down: readonly string[] = [], more: Partial<
 const place = (cluster: ClusterView, host = cp1, inventory: Inventory = inventoryOf()) => ({
   inventory,
   host,
-  fleet: fleetOf([[host, host.role === 'worker' ? joinedWorker() : joinedControlPlane()]], cluster),
+  fleet: fleetIn(cluster, [host, host.role === 'worker' ? joinedWorker() : joinedControlPlane()]),
 });
 
 describe('a control plane may be disrupted', () => {
@@ -80,7 +72,7 @@ describe('a control plane may be disrupted', () => {
 
 test('a host of role etcd is gated by the members of its own etcd', () => {
   const etcd1 = hostOf({ name: 'etcd1', role: 'etcd' });
-  const members = [member('etcd1'), member('etcd2', false), member('etcd3')];
+  const members = [1, 2, 3].map((i) => memberOf(i, { name: `etcd${String(i)}`, healthy: i !== 2 }));
   const cluster = { state: 'absent' as const, etcd: { state: 'up' as const, via: 'etcd1', members, alarms: [] } };
   expect(disruptionObstacles(place(cluster, etcd1))).toHaveLength(1);
 });
@@ -111,7 +103,7 @@ describe('a host is well', () => {
   ])('%s', (_, cluster, host, found) => expect(ailments(place(cluster, host))).toEqual(found));
 
   test('not while its kubelet is not healthy', () => {
-    const fleet = fleetOf([[w1, joinedWorker({ kubeletHealthy: false })]], clusterWith(1));
+    const fleet = fleetIn(clusterWith(1), joinedHost(w1, { kubeletHealthy: false }));
     expect(ailments({ inventory: inventoryOf(), host: w1, fleet })).toEqual(['its kubelet is not healthy']);
   });
 

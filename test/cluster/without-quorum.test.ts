@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { quorumIsLost } from '../../src/cluster/without-quorum.ts';
-import { cp1, hostOf, inventoryOf, fleetOf, joinedControlPlane } from '../fakes/cluster.ts';
+import { cp1, cp2, fleetIn, inventoryOf, joinedHost } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
-const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
 const inventory = inventoryOf({ hosts: [cp1, cp2] });
-const down = fleetOf([[cp1, joinedControlPlane()]], { state: 'down', reason: 'etcd failed' });
+const down = fleetIn({ state: 'down', reason: 'etcd failed' }, joinedHost(cp1));
 const member = (id: number, name: string, ip: string): string =>
   `{"ID":${String(id)},"name":"${name}","peerURLs":["https://${ip}:2380"],"clientURLs":["https://${ip}:2379"]}`;
 const said = (...answering: readonly string[]): string =>

@@ -3,16 +3,27 @@ import { joinConfiguration } from '../../src/configuration/kubeadm-config.ts';
 import { kubeadmJob } from '../../src/configuration/kubeadm-job.ts';
 import { ownAuthorityFiles, withSharedCertificates } from '../../src/configuration/shared-certificates.ts';
 import { Secret } from '../../src/shell/secret.ts';
-import { cp1, hostOf, inventoryOf } from '../fakes/cluster.ts';
+import { cp1, cp2, inventoryOf } from '../fakes/cluster.ts';
 import { recordingOn, type Answers } from '../fakes/on.ts';
 
-const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
 const copying = inventoryOf({ certificates: { distribution: 'copy' } });
-const STACKED = ['ca.crt', 'ca.key', 'sa.key', 'sa.pub', 'front-proxy-ca.crt', 'front-proxy-ca.key', 'etcd/ca.crt', 'etcd/ca.key']; // prettier-ignore
+const STACKED = [
+  'ca.crt',
+  'ca.key',
+  'sa.key',
+  'sa.pub',
+  'front-proxy-ca.crt',
+  'front-proxy-ca.key',
+  'etcd/ca.crt',
+  'etcd/ca.key',
+];
 
 /** A control plane that prints the files it is asked for, as the script does. */
 const control: Answers = {
-  run: ({ script }) => STACKED.filter((name) => script.includes(name)).map((name) => `${name} ${Buffer.from(`PEM of ${name}\n`).toString('base64')}\n`).join(''), // prettier-ignore
+  run: ({ script }) =>
+    STACKED.filter((name) => script.includes(name))
+      .map((name) => `${name} ${Buffer.from(`PEM of ${name}\n`).toString('base64')}\n`)
+      .join(''),
 };
 
 test('copied certificates go from one control plane into the private files of the other’s job, and nowhere else', async () => {
@@ -34,7 +45,9 @@ test('copied certificates go from one control plane into the private files of th
 test('with an external etcd its CA is not among them: every control plane has that already', async () => {
   const etcd = { topology: 'external', endpoints: [], ca: '', cert: '', key: Secret.of('') } as const;
   const { on } = recordingOn(control);
-  const names = await withSharedCertificates(on(cp1), { ...copying, etcd }, ({ files }) => Promise.resolve(Object.keys(files))); // prettier-ignore
+  const names = await withSharedCertificates(on(cp1), { ...copying, etcd }, ({ files }) =>
+    Promise.resolve(Object.keys(files)),
+  );
   expect(names).toHaveLength(6);
   expect(names).not.toContain('pki_etcd_ca.crt');
 });

@@ -91,12 +91,16 @@ describe('a request', () => {
   ])('that is %s is refused', async (_, text) => {
     const never = () => Promise.reject(new Error('was asked'));
     const asked = { host: 'w1', certificate: 'kubelet.conf', profile: 'client', request: text } as const;
-    await expect(signedCertificate({ cert: read('ca.crt'), sign: never }, asked, KUBELET)).rejects.toThrow('w1: refused: its request for kubelet.conf cannot be read'); // prettier-ignore
+    await expect(signedCertificate({ cert: read('ca.crt'), sign: never }, asked, KUBELET)).rejects.toThrow(
+      'w1: refused: its request for kubelet.conf cannot be read',
+    );
   });
 
   test('for more than the host may have never reaches the signing command', async () => {
     const never = () => Promise.reject(new Error('was asked'));
-    await expect(having('master', 'client', never)).rejects.toThrow('it asks for the subject CN=system:node:w1, O=system:masters in kubelet.conf, and may have CN=system:node:w1, O=system:nodes there'); // prettier-ignore
+    await expect(having('master', 'client', never)).rejects.toThrow(
+      'it asks for the subject CN=system:node:w1, O=system:masters in kubelet.conf, and may have CN=system:node:w1, O=system:nodes there',
+    );
     request('named', '/O=system:nodes/CN=system:node:w1', 'subjectAltName=DNS:cp1');
     await expect(having('named', 'client', never)).rejects.toThrow('it asks for the names DNS:cp1 in kubelet.conf');
   });
@@ -106,7 +110,9 @@ describe('a certificate', () => {
   test('as asked is taken, the first one where a chain was printed', async () => {
     const right = await kubelet();
     expect(right).toBe(read('signed.crt'));
-    expect(await having('kubelet', 'client', () => Promise.resolve(`log line\n${sign('kubelet')}${read('other.crt')}`))).toBe(read('signed.crt')); // prettier-ignore
+    expect(
+      await having('kubelet', 'client', () => Promise.resolve(`log line\n${sign('kubelet')}${read('other.crt')}`)),
+    ).toBe(read('signed.crt'));
     expect(await kubelet({ usage: 'serverAuth,clientAuth' })).toBe(read('signed.crt'));
     expect(await server({})).toBe(read('signed.crt'));
   });

@@ -6,21 +6,8 @@ import { ConnectError } from '../../src/errors.ts';
 import type { Fleet } from '../../src/facts/fleet.ts';
 import type { Host, LinuxHost } from '../../src/model/inventory.ts';
 import { up } from '../../src/phases/up.ts';
-import {
-  clusterOf,
-  cp1,
-  factsOf,
-  fleetOf,
-  hostOf,
-  inventoryOf,
-  joinedControlPlane,
-  joinedWorker,
-  nodeOf,
-  w1,
-} from '../fakes/cluster.ts';
+import { clusterOf, cp1, cp2, cp3, fleetIn, freshHost, inventoryOf, joinedHost, nodeOf, w1 } from '../fakes/cluster.ts';
 
-const cp2 = hostOf({ name: 'cp2', role: 'control-plane', address: '203.0.113.12', internalAddress: '10.0.0.12' });
-const cp3 = hostOf({ name: 'cp3', role: 'control-plane', address: '203.0.113.13', internalAddress: '10.0.0.13' });
 const inventory = inventoryOf({ hosts: [cp1, cp2, cp3, w1] });
 const cluster = clusterOf({
   nodes: [cp1, cp2, w1].map(({ name, role }) => nodeOf({ name, role: role === 'worker' ? 'worker' : 'control-plane' })),
@@ -33,15 +20,7 @@ const without = (names: readonly string[], seen: Fleet['hosts']): Fleet => ({
     .map((host: Host) => ({ host, error: new ConnectError(host.name, 'no answer', { retryable: true }) })),
   cluster,
 });
-const all = fleetOf(
-  [
-    [cp1, joinedControlPlane()],
-    [cp2, joinedControlPlane()],
-    [cp3, factsOf()],
-    [w1, joinedWorker()],
-  ],
-  cluster,
-).hosts;
+const all = fleetIn(cluster, joinedHost(cp1), joinedHost(cp2), freshHost(cp3), joinedHost(w1)).hosts;
 
 const step = (name: string, change: Partial<Change> = {}, more: Partial<Step> = {}): Step => ({
   name,

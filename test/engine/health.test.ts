@@ -5,18 +5,8 @@ import { inGoodHealth } from '../../src/engine/health.ts';
 import { NotConverged } from '../../src/errors.ts';
 import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Fleet } from '../../src/facts/fleet.ts';
-import {
-  clusterOf,
-  cp1,
-  fleetOf,
-  hostOf,
-  inventoryOf,
-  joinedControlPlane,
-  joinedWorker,
-  nodeOf,
-} from '../fakes/cluster.ts';
+import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, memberOf, nodeOf, w1, w2 } from '../fakes/cluster.ts';
 
-const [w1, w2] = [hostOf({ name: 'w1' }), hostOf({ name: 'w2' })];
 const inventory = inventoryOf({ hosts: [cp1, w1, w2] });
 const MINUTES = 60_000;
 
@@ -26,10 +16,9 @@ let nowMs: number;
 let said: string[];
 let turn: ReturnType<typeof turns>;
 
-const member = { id: '1', name: 'cp1', peerUrl: '', learner: false, healthy: true, leader: true, dbSize: 0 };
 const well = (ready = true): ClusterView =>
   clusterOf({
-    members: [member],
+    members: [memberOf(1)],
     nodes: [
       nodeOf({ name: 'cp1', role: 'control-plane' }),
       nodeOf({ name: 'w1', ready, reason: ready ? '' : 'runtime is down' }),
@@ -37,15 +26,7 @@ const well = (ready = true): ClusterView =>
     ],
   });
 
-const fleet = (): Fleet =>
-  fleetOf(
-    [
-      [cp1, joinedControlPlane()],
-      [w1, joinedWorker()],
-      [w2, joinedWorker()],
-    ],
-    cluster(nowMs),
-  );
+const fleet = (): Fleet => fleetIn(cluster(nowMs), joinedHost(cp1), joinedHost(w1), joinedHost(w2));
 
 const run = {
   inventory,
@@ -96,9 +77,7 @@ test('a host that was not well before is mended without waiting for what a later
 });
 
 test('a control plane waits for the others, and is left alone when they stay unwell', async () => {
-  const cp2 = { ...member, name: 'cp2', id: '2' };
-  const seen = (healthy: boolean) =>
-    clusterOf({ members: [member, { ...cp2, healthy }, { ...cp2, name: 'cp3', id: '3' }] });
+  const seen = (healthy: boolean) => clusterOf({ members: [memberOf(1), memberOf(2, { healthy }), memberOf(3)] });
   cluster = (now) => seen(now > MINUTES);
   await expect(disrupt(cp1)).resolves.toBe('done');
   expect(nowMs).toBeGreaterThan(MINUTES);

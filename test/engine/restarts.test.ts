@@ -6,7 +6,9 @@ import type { Inventory } from '../../src/model/inventory.ts';
 import { host } from './world.ts';
 
 const workers = Array.from({ length: 20 }, (_, i) => host(`w${String(i + 1)}`));
-const inventory = { hosts: [host('cp1', 'control-plane'), host('cp2', 'control-plane'), ...workers] } as unknown as Inventory; // prettier-ignore
+const inventory = {
+  hosts: [host('cp1', 'control-plane'), host('cp2', 'control-plane'), ...workers],
+} as unknown as Inventory;
 const planned = (name: string, ...restarts: readonly Restart[]): PlannedChange => {
   const change = { summary: 's', restarts, apply: () => Promise.resolve() };
   return { phase: 'p', host: name, step: 's', summary: 's', change };

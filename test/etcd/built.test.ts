@@ -24,7 +24,18 @@ import type { LinuxHost } from '../../src/model/inventory.ts';
 import { listeningPorts } from '../../src/topology/ports.ts';
 import { undoHalfFinished } from '../../src/kubeadm/undo-half-finished.ts';
 import { paths } from '../../src/paths.ts';
-import { clusterOf, cp1, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, nodeOf, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
+import {
+  clusterOf,
+  cp1,
+  factsOf,
+  fleetIn,
+  hostOf,
+  inventoryOf,
+  joinedControlPlane,
+  joinedHost,
+  nodeOf,
+  targetOf,
+} from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const etcd = (number: number): LinuxHost =>
@@ -84,7 +95,7 @@ const at = (
   host: LinuxHost,
   seen: readonly (readonly [LinuxHost, LinuxFacts])[],
   cluster: ClusterView = absent(),
-): Target => targetOf(inventory, host, fleetOf(seen, cluster));
+): Target => targetOf(inventory, host, fleetIn(cluster, ...seen));
 const summaries = (steps: Step | readonly Step[], target: Target): readonly string[] =>
   [steps].flat().flatMap((step) => step.diff(target).map(({ summary }) => summary));
 
@@ -98,9 +109,9 @@ const whole = [
   [etcd1, member(etcd1)],
   [etcd2, member(etcd2)],
   [etcd3, member(etcd3)],
-  [cp1, joinedControlPlane({ etcdPki: pki(cp1), etcdServers: endpoints })],
+  joinedHost(cp1, { etcdPki: pki(cp1), etcdServers: endpoints }),
 ] as const;
-const emptied = [[etcd1, member(etcd1)], [etcd2, member(etcd2)], [etcd3, fresh()], whole[3]] as const; // prettier-ignore
+const emptied = [[etcd1, member(etcd1)], [etcd2, member(etcd2)], [etcd3, fresh()], whole[3]] as const;
 
 describe('what a host shows of its certificates', () => {
   const parse = (head: string) =>
@@ -141,7 +152,10 @@ describe('certificates', () => {
     const lost = [...bare.slice(0, 3), whole[3]] as const;
     expect(() => etcdAuthority.diff(at(etcd1, lost))).toThrow(/holds the key .* any more, and cp1 uses it/);
     expect(() => etcdAuthority.diff(at(etcd1, bare.slice(0, 2)))).toThrow(/etcd3 was not observed/);
-    const two = [[etcd1, member(etcd1)], [etcd2, member(etcd2, { etcdPki: { ...pki(etcd2), authority: 'sha256:b' } })]] as const; // prettier-ignore
+    const two = [
+      [etcd1, member(etcd1)],
+      [etcd2, member(etcd2, { etcdPki: { ...pki(etcd2), authority: 'sha256:b' } })],
+    ] as const;
     expect(() => etcdAuthority.diff(at(etcd1, two))).toThrow(/2 different certificate authorities/);
   });
 
@@ -150,7 +164,9 @@ describe('certificates', () => {
     expect(summaries(etcdAuthority, target)).toEqual(["take etcd's certificate authority from etcd1 (found none)"]);
     const { on, sent } = recordingOn({ run: () => 'PRIVATE', read: () => 'PUBLIC' });
     await etcdAuthority.diff(target)[0]!.apply!(on);
-    const writes = sent.flatMap((one) => (one.kind === 'write' ? [[one.path.split('/').at(-1), one.content, one.mode]] : [])); // prettier-ignore
+    const writes = sent.flatMap((one) =>
+      one.kind === 'write' ? [[one.path.split('/').at(-1), one.content, one.mode]] : [],
+    );
     expect(writes).toEqual([
       ['ca.key', 'PRIVATE', 0o600],
       ['ca.crt', 'PUBLIC', undefined],
@@ -169,8 +185,16 @@ describe('certificates', () => {
     ['31 days left', pki(etcd1, 31), []],
     ['30 days left', pki(etcd1, 300, { server: 30 }), ['server (found 30 days left)']],
     ['expired', pki(etcd1, 300, { peer: -1 }), ['peer (found expired)']],
-    ['another address', { ...pki(etcd1), certificates: pki(etcd2).certificates }, ['server (found not for etcd1)', 'peer (found not for etcd1)']], // prettier-ignore
-    ['cut off', { ...pki(etcd1), isUnfinished: true }, ['server', 'peer', 'healthcheck-client'].map((name) => `${name} (found its signing was cut off)`)], // prettier-ignore
+    [
+      'another address',
+      { ...pki(etcd1), certificates: pki(etcd2).certificates },
+      ['server (found not for etcd1)', 'peer (found not for etcd1)'],
+    ],
+    [
+      'cut off',
+      { ...pki(etcd1), isUnfinished: true },
+      ['server', 'peer', 'healthcheck-client'].map((name) => `${name} (found its signing was cut off)`),
+    ],
   ])('%s', (_, found, due) => {
     const wanted = due.length === 0 ? [] : [`sign etcd's certificates of etcd1: ${due.join(', ')}`];
     expect(summaries(etcdCertificates, at(etcd1, [[etcd1, member(etcd1, { etcdPki: found })]]))).toEqual(wanted);
@@ -188,7 +212,6 @@ describe('certificates', () => {
     expect(
       sent.flatMap((one) => (one.kind === 'write' ? [[one.host, one.path.split('/').at(-1), one.mode]] : [])),
     ).toEqual([
-      // prettier-ignore
       ['cp1', 'ca.crt', undefined],
       ['cp1', 'apiserver-etcd-client.key', undefined],
       ['cp1', 'apiserver-etcd-client.crt', 0o644],
@@ -199,7 +222,9 @@ describe('certificates', () => {
 
 describe('founding', () => {
   test('all hosts start with the same list', () => {
-    expect(summaries(etcdFounded, at(etcd2, bare))).toEqual(['start etcd on etcd2, one of etcd1, etcd2, etcd3 (found none)']); // prettier-ignore
+    expect(summaries(etcdFounded, at(etcd2, bare))).toEqual([
+      'start etcd on etcd2, one of etcd1, etcd2, etcd3 (found none)',
+    ]);
     expect(newCluster(inventory)).toEqual({
       state: 'new',
       members: 'etcd1=https://10.0.0.31:2380,etcd2=https://10.0.0.32:2380,etcd3=https://10.0.0.33:2380',
@@ -228,7 +253,10 @@ describe('founding', () => {
     const local = { extraArgs: [{ name: 'quota-backend-bytes', value: '1' }] };
     const mine = { ...inventory, kubeadm: { ...inventory.kubeadm, cluster: { etcd: { local } } } };
     const [init, cluster] = etcdDocuments(mine, etcd1, { initial: newCluster(mine) });
-    expect(init).toMatchObject({ nodeRegistration: { name: 'etcd1' }, localAPIEndpoint: { advertiseAddress: '10.0.0.31' } }); // prettier-ignore
+    expect(init).toMatchObject({
+      nodeRegistration: { name: 'etcd1' },
+      localAPIEndpoint: { advertiseAddress: '10.0.0.31' },
+    });
     expect(cluster).toMatchObject({
       etcd: {
         local: {
@@ -272,7 +300,9 @@ describe('members', () => {
 
   test('nobody joins while another is not well', () => {
     const sick = up(state(view(etcd1), view(etcd2, { healthy: false })));
-    expect(summaries(steps, at(etcd3, emptied, sick))[0]).toMatch(/wait until etcd3 may become a member of etcd: .*1 of 2 voters healthy/); // prettier-ignore
+    expect(summaries(steps, at(etcd3, emptied, sick))[0]).toMatch(
+      /wait until etcd3 may become a member of etcd: .*1 of 2 voters healthy/,
+    );
   });
 
   test('a member that started as a learner is gone on with; one that never started is undone', () => {
@@ -314,13 +344,13 @@ describe('members', () => {
   });
 
   test('etcd is changed through a healthy member, never through the one that leaves', () => {
-    const fleet = fleetOf(whole, up(state(view(etcd1), view(etcd2, { healthy: false }), view(etcd3))));
+    const fleet = fleetIn(up(state(view(etcd1), view(etcd2, { healthy: false }), view(etcd3))), ...whole);
     expect(memberHost(inventory, fleet).name).toBe('etcd1');
     expect(memberHost(inventory, fleet, 'etcd1').name).toBe('etcd3');
   });
 
   test('removals are refused by the same arithmetic', () => {
-    const fleet = fleetOf(whole, up(state(view(etcd1), view(etcd2, { healthy: false }), view(etcd3))));
+    const fleet = fleetIn(up(state(view(etcd1), view(etcd2, { healthy: false }), view(etcd3))), ...whole);
     const why = removalRefusals(inventory, fleet, leavingOf(inventory, fleet, ['etcd1']));
     expect(why.map(({ message }) => message).join()).toContain('without etcd1 1 of 2 would be healthy, quorum 2');
     expect(removalRefusals(inventory, fleet, leavingOf(inventory, fleet, ['etcd2']))).toEqual([]);
@@ -368,9 +398,15 @@ describe('a half-finished init', () => {
 
 describe('endpoints', () => {
   const stored = (urls: readonly string[]) =>
-    clusterOf({ configuration: { etcd: { external: { endpoints: urls } } }, nodes: [nodeOf({ name: 'cp1', role: 'control-plane' })] }); // prettier-ignore
+    clusterOf({
+      configuration: { etcd: { external: { endpoints: urls } } },
+      nodes: [nodeOf({ name: 'cp1', role: 'control-plane' })],
+    });
   const with_ = (servers: readonly string[], urls: readonly string[] = servers) =>
-    at(cp1, [...whole.slice(0, 3), [cp1, joinedControlPlane({ etcdServers: servers })]], { ...stored(urls), etcd: three }); // prettier-ignore
+    at(cp1, [...whole.slice(0, 3), joinedHost(cp1, { etcdServers: servers })], {
+      ...stored(urls),
+      etcd: three,
+    });
 
   test('of an API server follow the inventory', () => {
     expect(summaries(etcdEndpoints, with_(endpoints))).toEqual([]);

@@ -12,10 +12,19 @@ import type { ClusterView, MemberView } from '../../src/facts/cluster.ts';
 import type { Marker } from '../../src/facts/marker.ts';
 import { noMarker } from '../../src/kubeadm/marker.ts';
 import { restorePhases } from '../../src/phases/restore.ts';
-import { clusterOf, cp1, fleetOf, hostOf, inventoryOf, joinedControlPlane, nodeOf, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
+import {
+  clusterOf,
+  cp1,
+  cp2,
+  fleetIn,
+  inventoryOf,
+  joinedControlPlane,
+  joinedHost,
+  nodeOf,
+  targetOf,
+} from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
-const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
 const inventory = inventoryOf({ hosts: [cp1, cp2] });
 const restore: Restore = {
   inventory,
@@ -25,9 +34,15 @@ const restore: Restore = {
   id: 'run1-abc',
 };
 const down: ClusterView = { state: 'down', reason: 'refused' };
-const marker = (stage: string, about = restore.id): Marker => ({ cluster: 'demo', action: 'restore', job: 'x', stage, about }); // prettier-ignore
+const marker = (stage: string, about = restore.id): Marker => ({
+  cluster: 'demo',
+  action: 'restore',
+  job: 'x',
+  stage,
+  about,
+});
 const seen = (one: Marker | 'absent', other: Marker | 'absent', cluster: ClusterView = down) =>
-  fleetOf([[cp1, joinedControlPlane({ marker: one, etcdFolder: '/data/etcd' })], [cp2, joinedControlPlane({ marker: other })]], cluster); // prettier-ignore
+  fleetIn(cluster, joinedHost(cp1, { marker: one, etcdFolder: '/data/etcd' }), joinedHost(cp2, { marker: other }));
 const due = (...fleet: Parameters<typeof seen>) =>
   plan(restorePhases(restore), inventory, seen(...fleet)).changes.map(({ phase, host }) => `${phase} ${host}`);
 const member = (name: string, over: Partial<MemberView> = {}): MemberView => ({
@@ -43,7 +58,8 @@ const member = (name: string, over: Partial<MemberView> = {}): MemberView => ({
 
 describe('a restore', () => {
   const ALL = ['prepare', 'stop', 'swap', 'start', 'serves', 'end', 'forget'];
-  const both = (...phases: readonly string[]) => phases.flatMap((name) => [`restore-${name} cp1`, `restore-${name} cp2`]); // prettier-ignore
+  const both = (...phases: readonly string[]) =>
+    phases.flatMap((name) => [`restore-${name} cp1`, `restore-${name} cp2`]);
 
   test('makes the data everywhere before anything stops, and stops everything before anything is swapped', () => {
     expect(due('absent', 'absent')).toEqual(both(...ALL));
@@ -67,16 +83,27 @@ describe('a restore', () => {
     for (const { host, change } of changes) if (host === 'cp1') await change.apply?.(on);
     expect(sent[0]).toMatchObject({ kind: 'upload', to: '/data/etcd/kbuild-restore/snapshot.db' });
     const jobs = sent.flatMap((one) => (one.kind === 'job' ? [one] : []));
-    expect(jobs.map(({ name }) => name)).toEqual(['etcd-restore', 'etcd-restore-stop', 'etcd-restore-swap', 'etcd-restore-start']); // prettier-ignore
+    expect(jobs.map(({ name }) => name)).toEqual([
+      'etcd-restore',
+      'etcd-restore-stop',
+      'etcd-restore-swap',
+      'etcd-restore-start',
+    ]);
     expect(jobs[0]!.script).toContain('cp1=https://10.0.0.11:2380,cp2=https://10.0.0.12:2380');
-    expect(jobs[2]!.script).toMatch(/FOLDER=\/data\/etcd\nWORK=\/data\/etcd\/kbuild-restore\nKEPT=\/data\/etcd\/before-restore-run1-abc/); // prettier-ignore
+    expect(jobs[2]!.script).toMatch(
+      /FOLDER=\/data\/etcd\nWORK=\/data\/etcd\/kbuild-restore\nKEPT=\/data\/etcd\/before-restore-run1-abc/,
+    );
     for (const [job, stage] of jobs.map((one, i) => [one, ['prepared', 'stopped', 'swapped', 'started'][i]!] as const))
       expect(job.script).toContain(`STAGE=${stage}`);
   });
 
   test('that cannot make the data leaves none of it on the host', async () => {
     const [change] = plan(restorePhases(restore), inventory, seen('absent', 'absent')).changes;
-    const { on, sent } = recordingOn({ job: () => { throw new Error('no space left'); } }); // prettier-ignore
+    const { on, sent } = recordingOn({
+      job: () => {
+        throw new Error('no space left');
+      },
+    });
     await expect(change!.change.apply!(on)).rejects.toThrow('no space left');
     expect(sent.at(-1)).toMatchObject({ kind: 'run', script: 'rm -rf -- /data/etcd/kbuild-restore' });
   });
@@ -85,7 +112,10 @@ describe('a restore', () => {
     const served = (over: Partial<MemberView>) =>
       clusterOf({
         members: [cp1, cp2].map((host) => member(host.name, { id: restoredMemberId(restore, host), ...over })),
-        apiServers: new Map([['cp1', 'ok'], ['cp2', 'ok']]), // prettier-ignore
+        apiServers: new Map([
+          ['cp1', 'ok'],
+          ['cp2', 'ok'],
+        ]),
       });
     const started = [marker('started'), marker('started')] as const;
     expect(due(...started, served({}))).toEqual(both('end', 'forget'));
@@ -132,22 +162,29 @@ describe('a restore that was cut off', () => {
     const single = inventoryOf({ hosts: [cp1] });
     const facts = joinedControlPlane({ marker: marker('prepared'), etcdFolder: '/data/etcd' });
     const { on, sent } = recordingOn();
-    const [change] = noMarker.diff(targetOf(single, cp1, fleetOf([[cp1, facts]], clusterOf())));
+    const [change] = noMarker.diff(targetOf(single, cp1, fleetIn(clusterOf(), [cp1, facts])));
     await change!.apply!(on);
     expect(sent).toMatchObject([{ script: expect.stringContaining('/data/etcd/kbuild-restore') as string }]);
     const stopped = joinedControlPlane({ marker: marker('stopped') });
-    expect(noMarker.diff(targetOf(single, cp1, fleetOf([[cp1, stopped]], clusterOf())))).toEqual([]);
+    expect(noMarker.diff(targetOf(single, cp1, fleetIn(clusterOf(), [cp1, stopped])))).toEqual([]);
   });
 });
 
 describe('members that a restore leaves out', () => {
   const command = (names: readonly string[]) => `again --dead ${names.join()}`;
-  const other = (name: string, state: OtherMember['state']): OtherMember => ({ name, peerUrl: `https://${name}:2380`, state }); // prettier-ignore
-  const refusal = (others: readonly OtherMember[], ...dead: readonly string[]) => otherMembersRefusal(others, dead, command); // prettier-ignore
+  const other = (name: string, state: OtherMember['state']): OtherMember => ({
+    name,
+    peerUrl: `https://${name}:2380`,
+    state,
+  });
+  const refusal = (others: readonly OtherMember[], ...dead: readonly string[]) =>
+    otherMembersRefusal(others, dead, command);
 
   test('are refused while they run, also when they are declared dead', () => {
     for (const dead of [[], ['cp3']])
-      expect(refusal([other('cp3', 'healthy')], ...dead)?.message).toMatch(/^cp3: refused: etcd runs there .*: healthy\)/); // prettier-ignore
+      expect(refusal([other('cp3', 'healthy')], ...dead)?.message).toMatch(
+        /^cp3: refused: etcd runs there .*: healthy\)/,
+      );
     expect(refusal([other('cp3', 'runs'), other('cp4', 'silent')], 'cp3', 'cp4')?.message).toMatch(/^cp3: refused/);
   });
 
@@ -171,8 +208,9 @@ describe('members that a restore leaves out', () => {
     ]);
   });
 
-  test("are read from the members' data while no etcd runs", async () => {
-    const data = '{"id":1,"peerURLs":["https://10.0.0.11:2380"],"name":"cp1"}\n{"id":3,"peerURLs":["https://10.0.0.13:2380"],"isLearner":true,"name":"cp3"}\n'; // prettier-ignore
+  test("are told by the members' data while no etcd runs", async () => {
+    const data =
+      '{"id":1,"peerURLs":["https://10.0.0.11:2380"],"name":"cp1"}\n{"id":3,"peerURLs":["https://10.0.0.13:2380"],"isLearner":true,"name":"cp3"}\n';
     const { on } = recordingOn({
       run: ({ title, script }) => {
         if (title === 'linux/etcd-members-in-data.sh') return data;

@@ -7,10 +7,9 @@ import { FactError, Refused } from '../../src/errors.ts';
 import { authoritiesIn } from '../../src/etcd/foreign.ts';
 import { parseSnapshotStatus, saveSnapshot } from '../../src/etcd/snapshot.ts';
 import { spkiFingerprint } from '../../src/shell/fingerprint.ts';
-import { cp1, hostOf } from '../fakes/cluster.ts';
+import { cp1, cp2 } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
-const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
 const STATUS = '{"hash":1,"revision":1439,"totalKey":465,"totalSize":2658304,"version":"3.6.0"}';
 
 /** An authority for tests: self-signed, and its key thrown away. */

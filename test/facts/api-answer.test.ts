@@ -33,7 +33,10 @@ describe('why an API server is not ready', () => {
     );
     chmodSync(kubectl, 0o755);
     const answers = (names: readonly string[]): unknown => {
-      const hosts = names.map((name, i) => ({ ...hostOf({ name, role: 'control-plane' }), internalAddress: `10.0.0.1${String(i + 1)}` })); // prettier-ignore
+      const hosts = names.map((name, i) => ({
+        ...hostOf({ name, role: 'control-plane' }),
+        internalAddress: `10.0.0.1${String(i + 1)}`,
+      }));
       const { command, parse } = clusterProbes(inventoryOf({ hosts }), hosts[0]!, []).apiServers;
       const env = { PATH: `${folder}:${process.env['PATH']!}` };
       return parse(spawnSync('sh', ['-c', command.script], { encoding: 'utf8', env }).stdout, { middleMs: 0 });

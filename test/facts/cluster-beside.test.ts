@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { FactError } from '../../src/errors.ts';
 import { clusterBeside } from '../../src/facts/cluster-beside.ts';
 import type { Observed } from '../../src/facts/fleet.ts';
-import { cp1, factsOf, fleetOf, joinedControlPlane, joinedWorker, w1 } from '../fakes/cluster.ts';
+import type { joinedWorker } from '../fakes/cluster.ts';
+import { cp1, factsOf, fleetOf, freshHost, joinedHost, w1 } from '../fakes/cluster.ts';
 
 /** Looks beside a look at the hosts that yields `seen`; returns of which facts the cluster was asked by, in order. */
 async function asked(known: readonly Observed[], seen: readonly Observed[]): Promise<readonly string[]> {
@@ -20,8 +21,8 @@ async function asked(known: readonly Observed[], seen: readonly Observed[]): Pro
 }
 
 const joined = (...worker: Parameters<typeof joinedWorker>) =>
-  fleetOf([[cp1, joinedControlPlane()], [w1, joinedWorker(...worker)]]).hosts; // prettier-ignore
-const bare = fleetOf([[cp1, factsOf()], [w1, factsOf()]]).hosts; // prettier-ignore
+  fleetOf(joinedHost(cp1), joinedHost(w1, ...worker)).hosts;
+const bare = fleetOf(freshHost(cp1), freshHost(w1)).hosts;
 
 test('the cluster is asked while its hosts are looked at, by what was known of them', async () => {
   expect(await asked(joined(), joined({ hostname: 'another' }))).toEqual(['known', 'hosts']);
@@ -34,14 +35,12 @@ test('it is asked once more where a control plane tells another way to it by now
 
 test('it is not asked before by what could not be told', async () => {
   const untold = fleetOf([
-    [
-      cp1,
-      Object.defineProperty(factsOf(), 'kubernetesTraces', {
-        get: () => {
-          throw new FactError('cp1', 'kubernetesTraces', 'a time-out');
-        },
-      }),
-    ],
+    cp1,
+    Object.defineProperty(factsOf(), 'kubernetesTraces', {
+      get: () => {
+        throw new FactError('cp1', 'kubernetesTraces', 'a time-out');
+      },
+    }),
   ]).hosts;
   expect(await asked(untold, joined())).toEqual(['hosts', 'seen']);
 });

@@ -10,7 +10,7 @@ import type { LinuxHost } from '../../src/model/inventory.ts';
 import { flannelObjects } from '../../src/network/flannel.ts';
 import { sh } from '../../src/shell/sh.ts';
 import type { ExecResult } from '../../src/transport/transport.ts';
-import { cp1, factsOf, hostOf, inventoryOf, joinedControlPlane } from '../fakes/cluster.ts';
+import { cp1, factsOf, freshHost, hostOf, inventoryOf, joinedControlPlane, joinedHost } from '../fakes/cluster.ts';
 import { flannelNetwork, withNetwork } from '../fakes/network.ts';
 
 const captured = readFileSync(new URL('../fixtures/cluster/kubernetes-1.36.3.txt', import.meta.url), 'utf8');
@@ -30,7 +30,7 @@ const without = (configMap: string): string => captured.replaceAll(`"name":"${co
 
 const observe = (
   answer: (host: LinuxHost) => Promise<ExecResult>,
-  hosts: readonly (readonly [LinuxHost, LinuxFacts])[] = [[cp1, joinedControlPlane()]],
+  hosts: readonly (readonly [LinuxHost, LinuxFacts])[] = [joinedHost(cp1)],
 ): Promise<ClusterView> =>
   observeCluster(
     inventory,
@@ -92,9 +92,15 @@ describe('a live cluster', () => {
     const pods = parsePods(
       JSON.stringify({
         items: [
-          pod('begins', { initContainerStatuses: [waiting('PodInitializing')], containerStatuses: [waiting('ContainerCreating')] }), // prettier-ignore
+          pod('begins', {
+            initContainerStatuses: [waiting('PodInitializing')],
+            containerStatuses: [waiting('ContainerCreating')],
+          }),
           pod('image', { containerStatuses: [waiting('ImagePullBackOff', 'not found')] }),
-          pod('crashes', { initContainerStatuses: [waiting('CrashLoopBackOff')], containerStatuses: [waiting('PodInitializing')] }), // prettier-ignore
+          pod('crashes', {
+            initContainerStatuses: [waiting('CrashLoopBackOff')],
+            containerStatuses: [waiting('PodInitializing')],
+          }),
         ],
       }),
     );
@@ -166,7 +172,7 @@ describe('which control plane is asked', () => {
 
   test('no host has a control plane: absent, and no host is asked', async () => {
     const never = () => Promise.reject(new Error('asked'));
-    expect(await observe(never, [[cp1, factsOf()]])).toEqual({ state: 'absent' });
+    expect(await observe(never, [freshHost(cp1)])).toEqual({ state: 'absent' });
   });
 
   const lost = (...files: readonly string[]) =>
@@ -182,7 +188,7 @@ describe('which control plane is asked', () => {
     const founder = lost('/etc/kubernetes/super-admin.conf');
     const answer = () => Promise.resolve(answers(captured));
     expect(await observe(answer, [[cp1, founder]])).toMatchObject({ state: 'up', via: 'cp1' });
-    const both = [[cp1, founder], [cp2, joinedControlPlane()]] as const; // prettier-ignore
+    const both = [[cp1, founder], joinedHost(cp2)] as const;
     expect(await observe(answer, both)).toMatchObject({ state: 'up', via: 'cp2' });
   });
 
@@ -197,7 +203,7 @@ describe('which control plane is asked', () => {
   test('the next one when the first does not answer', async () => {
     const view = await observe(
       (host) => Promise.resolve(host.name === 'cp1' ? refused : answers(captured)),
-      [[cp1, joinedControlPlane()], [cp2, joinedControlPlane()]], // prettier-ignore
+      [joinedHost(cp1), joinedHost(cp2)],
     );
     expect(view).toMatchObject({ state: 'up', via: 'cp2' });
   });

@@ -51,5 +51,7 @@ test('one that is there and does not answer is down, never absent', async () => 
 test('where no host has been made a member there is none, and elsewhere nobody asks', async () => {
   const bare = factsOf();
   expect(await observe(() => WELL, [bare, bare])).toEqual({ state: 'absent' });
-  expect(await observeEtcd(inventoryOf(), [], () => () => Promise.reject(new Error()), { nonce: () => '' })).toBeUndefined(); // prettier-ignore
+  expect(
+    await observeEtcd(inventoryOf(), [], () => () => Promise.reject(new Error()), { nonce: () => '' }),
+  ).toBeUndefined();
 });

@@ -1,8 +1,8 @@
-import type { ClusterUp, ClusterView, NodeView, PodView } from '../../src/facts/cluster.ts';
+import type { ClusterUp, ClusterView, MemberView, NodeView, PodView } from '../../src/facts/cluster.ts';
 import type { Fleet, Kinds } from '../../src/facts/fleet.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import type { Inventory, LinuxHost, PackageRepository } from '../../src/model/inventory.ts';
-import { flannelNetwork } from './network.ts';
+import { inventory, linuxHost } from './inventory.ts';
 
 const repository: PackageRepository = {
   url: 'https://packages.example/deb/',
@@ -11,60 +11,33 @@ const repository: PackageRepository = {
 };
 
 /** A resolved host of a small cluster; a test names only its subject. */
-export const hostOf = (host: Partial<LinuxHost> & { readonly name: string }): LinuxHost => ({
-  os: 'linux',
-  role: 'worker',
-  address: '203.0.113.21',
-  internalAddress: '10.0.0.21',
-  ssh: { user: 'root', port: 22, knownHostsFiles: [] },
-  kubelet: { config: {}, extraArgs: [] },
-  labels: {},
-  taints: undefined,
-  setHostname: false,
-  ...host,
-});
+export const hostOf = ({ name, ...host }: Partial<LinuxHost> & { readonly name: string }): LinuxHost =>
+  linuxHost(name, { address: '203.0.113.21', internalAddress: '10.0.0.21', ...host });
 
-export const cp1 = hostOf({
-  name: 'cp1',
-  role: 'control-plane',
-  address: '203.0.113.11',
-  internalAddress: '10.0.0.11',
-});
+const controlPlane = (index: number): LinuxHost =>
+  hostOf({
+    name: `cp${String(index)}`,
+    role: 'control-plane',
+    address: `203.0.113.1${String(index)}`,
+    internalAddress: `10.0.0.1${String(index)}`,
+  });
+
+export const cp1 = controlPlane(1);
+export const cp2 = controlPlane(2);
+export const cp3 = controlPlane(3);
 export const w1 = hostOf({ name: 'w1' });
+export const w2 = hostOf({ name: 'w2', address: '203.0.113.22', internalAddress: '10.0.0.22' });
 
 /** A resolved inventory with one control plane and one worker. */
 export const inventoryOf = (over: Partial<Inventory> = {}): Inventory => ({
-  name: 'demo',
-  file: '/tmp/demo.yaml',
-  kubernetes: {
-    version: '1.36.3',
-    minor: '1.36',
-    repository,
-    imageRepository: 'registry.k8s.io',
-    dnsDomain: 'cluster.local',
-  },
-  endpoint: 'k8s.example:6443',
-  endpointInHosts: false,
-  network: flannelNetwork(),
-  runtime: {
-    name: 'containerd',
-    version: '2.2.9',
-    cgroupDriver: 'systemd',
-    repository,
-    package: 'containerd.io',
-    config: {},
-    registries: [],
-  },
-  etcd: { topology: 'stacked' },
-  certificates: { distribution: 'upload' },
-  loadBalancer: { kind: 'none' },
-  proxy: undefined,
-  files: [],
-  manifests: [],
-  kubeadm: { init: {}, cluster: {}, join: {}, kubeProxy: {}, reset: {}, patches: {} },
-  hosts: [cp1, w1],
-  firewall: 'report',
-  ignoreChecks: [],
+  ...inventory({
+    name: 'demo',
+    file: '/tmp/demo.yaml',
+    endpoint: 'k8s.example:6443',
+    kubernetes: { repository },
+    runtime: { repository },
+    hosts: [cp1, w1],
+  }),
   ...over,
 });
 
@@ -145,6 +118,12 @@ export const nodeOf = (node: Partial<NodeView> & { readonly name: string }): Nod
   ...node,
 });
 
+/** The nodes of hosts that have joined. */
+export const nodesOf = (...hosts: readonly LinuxHost[]): readonly NodeView[] =>
+  hosts.map(({ name, role, internalAddress }) =>
+    nodeOf({ name, role: role === 'control-plane' ? role : 'worker', internalAddress }),
+  );
+
 export const podOf = (pod: Partial<PodView> & { readonly name: string }): PodView => ({
   namespace: 'kube-system',
   node: 'cp1',
@@ -155,6 +134,18 @@ export const podOf = (pod: Partial<PodView> & { readonly name: string }): PodVie
   images: [],
   startedMs: 0,
   ...pod,
+});
+
+/** A healthy member of etcd on a control plane; the first one leads. */
+export const memberOf = (index: number, member: Partial<MemberView> = {}): MemberView => ({
+  id: String(index),
+  name: `cp${String(index)}`,
+  peerUrl: `https://10.0.0.1${String(index)}:2380`,
+  learner: false,
+  healthy: true,
+  leader: index === 1,
+  dbSize: 1,
+  ...member,
 });
 
 /** A live cluster of `cp1` alone, unless told otherwise. */
@@ -171,7 +162,7 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
     networking: { podSubnet: '10.244.0.0/16', serviceSubnet: '10.96.0.0/12', dnsDomain: 'cluster.local' },
   },
   kubeletConfiguration: {},
-  nodes: [nodeOf({ name: 'cp1', role: 'control-plane', internalAddress: '10.0.0.11' })],
+  nodes: nodesOf(cp1),
   pods: [
     podOf({ name: 'kube-proxy-x', labels: { 'k8s-app': 'kube-proxy' } }),
     podOf({ name: 'coredns-x', labels: { 'k8s-app': 'kube-dns' } }),
@@ -198,14 +189,27 @@ const withAddress = (host: LinuxHost, facts: LinuxFacts): LinuxFacts =>
         },
       }) as LinuxFacts);
 
-/** A fleet of hosts with their facts; hosts of the inventory that are not named could not be reached. */
-export function fleetOf(
-  seen: readonly (readonly [LinuxHost, LinuxFacts])[],
-  cluster: ClusterView = { state: 'absent' },
-): Fleet {
-  const hosts = seen.map(([host, facts]) => ({ os: 'linux' as const, host, facts: withAddress(host, facts) }));
-  return { hosts, unreachable: [], cluster };
-}
+/** A host with its facts. */
+export type Seen = readonly [LinuxHost, LinuxFacts];
+
+/** A host that has joined `demo`. */
+export const joinedHost = (host: LinuxHost, facts?: Partial<LinuxFacts>): Seen => [
+  host,
+  host.role === 'control-plane' ? joinedControlPlane(facts) : joinedWorker(facts),
+];
+
+/** A host that has not joined a cluster. */
+export const freshHost = (host: LinuxHost, facts?: Partial<LinuxFacts>): Seen => [host, factsOf(facts)];
+
+/** Hosts with their facts, and the state of their cluster; hosts of the inventory that are missing could not be reached. */
+export const fleetIn = (cluster: ClusterView, ...seen: readonly Seen[]): Fleet => ({
+  hosts: seen.map(([host, facts]) => ({ os: 'linux' as const, host, facts: withAddress(host, facts) })),
+  unreachable: [],
+  cluster,
+});
+
+/** Hosts with their facts, without a cluster. */
+export const fleetOf = (...seen: readonly Seen[]): Fleet => fleetIn({ state: 'absent' }, ...seen);
 
 /** The target of a step about a Linux host. */
 export const targetOf = (inventory: Inventory, host: LinuxHost, fleet: Fleet) => ({

@@ -175,7 +175,9 @@ describe('flanneld and kube-proxy as services', () => {
     expect(await done(fleet)).toEqual(['install flanneld.exe (found another)']);
     expect(fleet.simulated.machine.services.get('flanneld')?.state).toBe('Running');
     expect(files.text('C:\\k\\flanneld.exe')).toBe(right);
-    const bad = await withServices({ world: { internet: (url: string) => (url.endsWith('flanneld.exe') ? Buffer.from('MZ bad') : releases(url)) } }); // prettier-ignore
+    const bad = await withServices({
+      world: { internet: (url: string) => (url.endsWith('flanneld.exe') ? Buffer.from('MZ bad') : releases(url)) },
+    });
     const { outcome } = await bad.run(up);
     expect(outcome.failures.get('win1')?.message).toMatch(/checksum mismatch: .*flanneld\.exe has SHA-256/);
     expect(filesOf(bad.simulated.machine).exists('C:\\k\\flanneld.exe')).toBe(false);

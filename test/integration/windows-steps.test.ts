@@ -224,7 +224,10 @@ describe('what goes wrong is mended by the same command', () => {
 
   test('the disk is full', async () => {
     let full = true;
-    const fleet = await started({ faults: ({ kind, name }) => (full && kind === 'job' && name.includes('install-program') ? 'disk-full' : undefined) }); // prettier-ignore
+    const fleet = await started({
+      faults: ({ kind, name }) =>
+        full && kind === 'job' && name.includes('install-program') ? 'disk-full' : undefined,
+    });
     expect(await failureOf(fleet)).toMatch(/not enough space on the disk/);
     full = false;
     await done(fleet);
@@ -252,7 +255,10 @@ describe('what goes wrong is mended by the same command', () => {
     const fleet = await started({ inventory: { proxy } });
     await done(fleet);
     const { machine } = fleet.simulated;
-    expect(machine.services.get('containerd')?.environment).toEqual(['HTTP_PROXY=http://proxy.example:3128', 'NO_PROXY=10.0.0.0/8']); // prettier-ignore
+    expect(machine.services.get('containerd')?.environment).toEqual([
+      'HTTP_PROXY=http://proxy.example:3128',
+      'NO_PROXY=10.0.0.0/8',
+    ]);
     expect(machine.environment.get('NO_PROXY')).toBe('10.0.0.0/8');
     const before = machine.services.get('containerd')!.startedMs;
     filesOf(machine).put('C:\\Program Files\\containerd\\config.toml', 'edited by hand');

@@ -36,7 +36,11 @@ test('a CA that signs elsewhere is a command: requests on its input, one at a ti
   let running = 0;
   const filter = async (command: string, input: string, variables: Readonly<Record<string, string>>) => {
     running += 1;
-    calls.push(`${command} ${input} ${Object.entries(variables).map((pair) => pair.join('=')).join(' ')} (${String(running)})`); // prettier-ignore
+    calls.push(
+      `${command} ${input} ${Object.entries(variables)
+        .map((pair) => pair.join('='))
+        .join(' ')} (${String(running)})`,
+    );
     await Promise.resolve();
     running -= 1;
     if (input === 'BAD') throw new Error('exit status 1');
@@ -46,7 +50,8 @@ test('a CA that signs elsewhere is a command: requests on its input, one at a ti
   expect(certificates.distribution).toBe('copy');
   if (certificates.ca === undefined || !('sign' in certificates.ca)) throw new Error('no signing command');
   const { sign } = certificates.ca;
-  const ask = (request: string, profile: 'client' | 'server') => sign({ host: 'cp1', certificate: 'apiserver', profile, request }); // prettier-ignore
+  const ask = (request: string, profile: 'client' | 'server') =>
+    sign({ host: 'cp1', certificate: 'apiserver', profile, request });
   const [one, bad, two] = await Promise.allSettled([ask('A', 'server'), ask('BAD', 'client'), ask('B', 'client')]);
   expect(one).toEqual({ status: 'fulfilled', value: 'signed A' });
   expect(bad.status).toBe('rejected');
@@ -62,7 +67,9 @@ test('a CA that signs elsewhere is a command: requests on its input, one at a ti
 test('while an inventory is validated no signing command is run', async () => {
   const { certificates } = await inventoryOf(written('{ ca: { cert: ca.crt, sign: ./sign } }'), FILES);
   if (certificates.ca === undefined || !('sign' in certificates.ca)) throw new Error('no signing command');
-  await expect(certificates.ca.sign({ host: 'cp1', certificate: 'apiserver', profile: 'server', request: '' })).rejects.toThrow('no command may be run'); // prettier-ignore
+  await expect(
+    certificates.ca.sign({ host: 'cp1', certificate: 'apiserver', profile: 'server', request: '' }),
+  ).rejects.toThrow('no command may be run');
 });
 
 describe('is refused', () => {
@@ -81,12 +88,24 @@ describe('is refused', () => {
   }); // prettier-ignore
 
   test.each([
-    ['a CA that nobody signs with', '{ ca: { cert: ca.crt } }', '2:21 certificates.ca.key: is required: env:NAME, file:PATH or command:COMMAND; or sign: COMMAND, where the key must stay with you (an HSM, Vault, step-ca)'],
-    ['a CA that two sign with', '{ ca: { cert: ca.crt, key: "file:ca.key", sign: ./sign } }', '2:63 certificates.ca.sign: stands instead of key: name one of them'],
-    ['an upload without the key', '{ distribution: upload, ca: { cert: ca.crt, sign: ./sign } }', '2:31 certificates.distribution: must be copy (or left out) beside ca.sign: kubeadm does not upload certificates without the key of their CA'],
+    [
+      'a CA that nobody signs with',
+      '{ ca: { cert: ca.crt } }',
+      '2:21 certificates.ca.key: is required: env:NAME, file:PATH or command:COMMAND; or sign: COMMAND, where the key must stay with you (an HSM, Vault, step-ca)',
+    ],
+    [
+      'a CA that two sign with',
+      '{ ca: { cert: ca.crt, key: "file:ca.key", sign: ./sign } }',
+      '2:63 certificates.ca.sign: stands instead of key: name one of them',
+    ],
+    [
+      'an upload without the key',
+      '{ distribution: upload, ca: { cert: ca.crt, sign: ./sign } }',
+      '2:31 certificates.distribution: must be copy (or left out) beside ca.sign: kubeadm does not upload certificates without the key of their CA',
+    ],
   ])('%s', async (_, certificates, problem) => {
     expect(await problemsOf(written(certificates), FILES)).toEqual([problem]);
-  }); // prettier-ignore
+  });
 
   test('a Windows host, where nobody in the cluster signs for kubelets', async () => {
     const text = `${written('{ ca: { cert: ca.crt, sign: ./sign } }').trimEnd().replace(/\]$/, '')}, { name: win1, address: 203.0.113.31, role: worker, os: windows }]\n`;

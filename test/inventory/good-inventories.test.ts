@@ -337,10 +337,14 @@ test('Calico’s operator is read like manifests, and an object of it is in no o
     'network: { plugin: calico, calico: { operator: [crds.yaml, operator.yaml] } }\nmanifests: [a.yaml]',
   );
   const object = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
-  const crds = 'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: installations.operator.tigera.io }\n'; // prettier-ignore
+  const crds =
+    'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: installations.operator.tigera.io }\n';
   const files = { 'crds.yaml': crds, 'operator.yaml': object('b'), 'a.yaml': object('c') };
   const { network } = await inventoryOf(text, files);
-  expect(network.manifests.map(({ source, objects }) => [source, objects.length])).toEqual([['crds.yaml', 1], ['operator.yaml', 1]]); // prettier-ignore
+  expect(network.manifests.map(({ source, objects }) => [source, objects.length])).toEqual([
+    ['crds.yaml', 1],
+    ['operator.yaml', 1],
+  ]);
   expect(await problemsOf(text, { ...files, 'a.yaml': object('b') })).toEqual([
     '4:13 manifests[0]: a.yaml: ConfigMap b is in operator.yaml already',
   ]);

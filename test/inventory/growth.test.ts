@@ -13,7 +13,10 @@ const folder = mkdtempSync(`${tmpdir()}/kbuild-growth-`);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function load(text: string): Promise<{ readonly inventory: Inventory; readonly warnings: number }> {
-  const sources = { ...localSources({ env: {}, cwd: folder, reach: 'local' }), read: () => Promise.resolve(Buffer.from(text)) }; // prettier-ignore
+  const sources = {
+    ...localSources({ env: {}, cwd: folder, reach: 'local' }),
+    read: () => Promise.resolve(Buffer.from(text)),
+  };
   const { inventory, warnings } = await loadInventory({ file: 'inventory.yaml', env: {}, cwd: folder, sources });
   return { inventory, warnings: warnings.length };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { adminKubeconfig } from '../../src/kubeadm/admin-kubeconfig.ts';
 import type { ClusterView } from '../../src/facts/cluster.ts';
-import { clusterOf, cp1, factsOf, fleetOf, inventoryOf, joinedControlPlane, targetOf } from '../fakes/cluster.ts';
+import { clusterOf, cp1, factsOf, fleetIn, inventoryOf, joinedControlPlane, targetOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const inventory = inventoryOf();
@@ -10,7 +10,7 @@ const FILES = ['/etc/kubernetes/kubelet.conf', '/etc/kubernetes/manifests/kube-a
 const KEY = '/etc/kubernetes/pki/ca.key';
 const lost = (...files: readonly string[]) => joinedControlPlane({ kubernetesTraces: new Set([...FILES, ...files]) });
 const due = (facts = lost(KEY), cluster: ClusterView = down, of = inventory) =>
-  adminKubeconfig.diff(targetOf(of, cp1, fleetOf([[cp1, facts]], cluster)));
+  adminKubeconfig.diff(targetOf(of, cp1, fleetIn(cluster, [cp1, facts])));
 
 describe('a lost admin.conf', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FileState } from '../../src/facts/linux/files.ts';
 import { controlPlaneFiles } from '../../src/kubeadm/control-plane-files.ts';
-import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane, podOf, targetOf } from '../fakes/cluster.ts';
+import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, podOf, targetOf } from '../fakes/cluster.ts';
 import { fileWith, WRITTEN_MS } from '../fakes/files.ts';
 import { recordingOn } from '../fakes/on.ts';
 
@@ -24,9 +24,7 @@ const due = (startedMs: number, files: Readonly<Record<string, FileState>> = {})
   const pods = [podOf({ name: 'kube-apiserver-cp1', labels: { component: 'kube-apiserver' }, startedMs })];
   const cluster = clusterOf({ pods: [...clusterOf().pods, ...pods] });
   const all = new Map([AUDIT, CA, MOTD].map((path) => [path, files[path] ?? fileWith('new\n', 0o644, WRITTEN_MS)]));
-  return controlPlaneFiles.diff(
-    targetOf(inventory, cp1, fleetOf([[cp1, joinedControlPlane({ files: all })]], cluster)),
-  );
+  return controlPlaneFiles.diff(targetOf(inventory, cp1, fleetIn(cluster, joinedHost(cp1, { files: all }))));
 };
 const summaries = (...args: Parameters<typeof due>) => due(...args).map(({ summary }) => summary);
 

@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { withUploadedCertificates } from '../../src/configuration/certificate-key.ts';
 import { Refused } from '../../src/errors.ts';
-import type { MemberView } from '../../src/facts/cluster.ts';
+import type { ClusterView, MemberView } from '../../src/facts/cluster.ts';
 import { kubeadmInit } from '../../src/kubeadm/init.ts';
 import { controlPlanesWell, controlPlaneServes, joinControlPlane } from '../../src/kubeadm/join-control-plane.ts';
 import { noMarker } from '../../src/kubeadm/marker.ts';
 import { undoMayBegin, undoHalfFinished } from '../../src/kubeadm/undo-half-finished.ts';
-import { clusterOf, cp1, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, joinedWorker, nodeOf, targetOf, w1 } from '../fakes/cluster.ts'; // prettier-ignore
+import { clusterOf, cp1, cp2, cp3, fleetIn, fleetOf, freshHost, inventoryOf, joinedControlPlane, joinedHost, joinedWorker, nodeOf, targetOf, w1 } from '../fakes/cluster.ts'; // prettier-ignore
 import { recordingOn } from '../fakes/on.ts';
 
-const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
-const cp3 = hostOf({ name: 'cp3', role: 'control-plane', internalAddress: '10.0.0.13' });
 const inventory = inventoryOf({ hosts: [cp1, cp2, cp3] });
 const noSnapshot = () => Promise.resolve();
 const member = (over: Partial<MemberView> & { readonly name: string; readonly peerUrl: string }): MemberView => ({
@@ -24,13 +22,13 @@ const member = (over: Partial<MemberView> & { readonly name: string; readonly pe
 const m1 = member({ name: 'cp1', peerUrl: 'https://10.0.0.11:2380', leader: true });
 const m2 = member({ name: 'cp2', peerUrl: 'https://10.0.0.12:2380' });
 const controls = (...names: readonly string[]) => names.map((name) => nodeOf({ name, role: 'control-plane' }));
-const CONTROL = [cp1, joinedControlPlane()] as const;
+const CONTROL = joinedHost(cp1);
 const summaries = (step: { readonly diff: (t: never) => readonly { readonly summary: string }[] }, t: unknown) =>
   step.diff(t as never).map(({ summary }) => summary);
 
 describe('a further control plane', () => {
   const cluster = clusterOf({ nodes: controls('cp1'), members: [m1] });
-  const target = targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, factsOf()], [cp3, factsOf()]], cluster));
+  const target = targetOf(inventory, cp2, fleetIn(cluster, CONTROL, freshHost(cp2), freshHost(cp3)));
 
   test('joins; it does not found', () => {
     expect(kubeadmInit.diff(target)).toEqual([]);
@@ -41,7 +39,7 @@ describe('a further control plane', () => {
   });
 
   test('of a bare fleet is planned with the others, the founder is not', () => {
-    const bare = fleetOf([[cp1, factsOf()], [cp2, factsOf()], [cp3, factsOf()]]); // prettier-ignore
+    const bare = fleetOf(freshHost(cp1), freshHost(cp2), freshHost(cp3));
     expect(summaries(joinControlPlane(noSnapshot), targetOf(inventory, cp1, bare))).toEqual([]);
     expect(summaries(joinControlPlane(noSnapshot), targetOf(inventory, cp3, bare))).toHaveLength(1);
   });
@@ -74,20 +72,26 @@ describe('a further control plane', () => {
       'the API server of cp9: not asked',
     ],
   ])('waits for %s', (_, over, why) => {
-    const waiting = targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, factsOf()]], { ...cluster, ...over }));
+    const waiting = targetOf(inventory, cp2, fleetIn({ ...cluster, ...over }, CONTROL, freshHost(cp2)));
     expect(summaries(controlPlanesWell, waiting)).toEqual([expect.stringContaining(why)]);
     expect(controlPlanesWell.diff(waiting)[0]!.apply).toBeUndefined();
   });
 
   test('does not wait for an API server that cannot be: of a host that came back empty and left only its node', () => {
-    const silent = { nodes: controls('cp1', 'cp3'), apiServers: new Map([['cp1', 'ok'], ['cp3', 'refused']]) }; // prettier-ignore
-    const fleet = fleetOf([CONTROL, [cp2, factsOf()], [cp3, factsOf()]], { ...cluster, ...silent });
+    const silent = {
+      nodes: controls('cp1', 'cp3'),
+      apiServers: new Map([
+        ['cp1', 'ok'],
+        ['cp3', 'refused'],
+      ]),
+    };
+    const fleet = fleetIn({ ...cluster, ...silent }, CONTROL, freshHost(cp2), freshHost(cp3));
     expect(summaries(controlPlanesWell, targetOf(inventory, cp2, fleet))).toEqual([]);
   });
 
   test('that came back empty has its old member removed, unless that costs quorum', () => {
     const old = (...members: readonly MemberView[]) =>
-      targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, factsOf()]], { ...cluster, members }));
+      targetOf(inventory, cp2, fleetIn({ ...cluster, members }, CONTROL, freshHost(cp2)));
     const down = { ...m2, healthy: false };
     const m3 = member({ name: 'cp3', peerUrl: 'https://10.0.0.13:2380' });
     expect(summaries(joinControlPlane(noSnapshot), old(m1, down, m3))).toEqual([
@@ -98,8 +102,25 @@ describe('a further control plane', () => {
 
   test('serves when its member votes and its API server is ready', () => {
     const two = (over: object) =>
-      targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, joinedControlPlane()]], { ...cluster, nodes: controls('cp1', 'cp2'), members: [m1, m2], ...over })); // prettier-ignore
-    expect(summaries(controlPlaneServes, two({ apiServers: new Map([['cp1', 'ok'], ['cp2', 'ok']]) }))).toEqual([]); // prettier-ignore
+      targetOf(
+        inventory,
+        cp2,
+        fleetIn({ ...cluster, nodes: controls('cp1', 'cp2'), members: [m1, m2], ...over }, CONTROL, [
+          cp2,
+          joinedControlPlane(),
+        ]),
+      );
+    expect(
+      summaries(
+        controlPlaneServes,
+        two({
+          apiServers: new Map([
+            ['cp1', 'ok'],
+            ['cp2', 'ok'],
+          ]),
+        }),
+      ),
+    ).toEqual([]);
     expect(summaries(controlPlaneServes, two({ members: [m1] }))).toEqual([
       'wait until the control plane on cp2 serves (found API server: no answer; no etcd member)',
     ]);
@@ -116,14 +137,14 @@ describe('a half-finished join of a control plane', () => {
 
   test('is undone with its learner', () => {
     const cluster = clusterOf({ nodes: controls('cp1'), members: [m1, learner] });
-    const target = targetOf(inventory, cp2, fleetOf([CONTROL, [cp2, half]], cluster));
+    const target = targetOf(inventory, cp2, fleetIn(cluster, CONTROL, [cp2, half]));
     expect(summaries(undoHalfFinished(noSnapshot, noSnapshot), target)).toEqual([
       'undo a half-finished join of demo (found 2 leftovers and its etcd learner 2)',
     ]);
   });
 
   test('is not touched while etcd does not answer: its member may be the one that quorum needs', async () => {
-    const fleet = fleetOf([CONTROL, [cp2, half]], { state: 'down', reason: 'no answer' });
+    const fleet = fleetIn({ state: 'down', reason: 'no answer' }, CONTROL, [cp2, half]);
     const target = targetOf(inventory, cp2, fleet);
     expect(summaries(undoMayBegin, target)).toHaveLength(1);
     const { on, sent } = recordingOn();
@@ -134,12 +155,17 @@ describe('a half-finished join of a control plane', () => {
 
 describe('before a half-finished init is undone', () => {
   const half = joinedControlPlane({ marker: { cluster: 'demo', action: 'init', job: 'x', stage: 'begun' } });
-  const target = targetOf(inventoryOf({ hosts: [cp1] }), cp1, fleetOf([[cp1, half]], { state: 'down', reason: 'refused' })); // prettier-ignore
+  const target = targetOf(
+    inventoryOf({ hosts: [cp1] }),
+    cp1,
+    fleetIn({ state: 'down', reason: 'refused' }, [cp1, half]),
+  );
 
   test("etcd's data is kept, and without that nothing is touched", async () => {
     const { on, sent } = recordingOn();
     const kept: string[] = [];
-    const keep = (_: unknown, host: { readonly name: string }) => Promise.resolve(void kept.push(`${host.name} ${String(sent.length)}`)); // prettier-ignore
+    const keep = (_: unknown, host: { readonly name: string }) =>
+      Promise.resolve(void kept.push(`${host.name} ${String(sent.length)}`));
     await undoHalfFinished(noSnapshot, keep).diff(target)[0]!.apply!(on);
     expect(kept).toEqual(['cp1 0']);
     expect(sent.map((one) => (one.kind === 'job' ? one.name : one.kind))).toEqual(['kubeadm-reset']);
@@ -152,15 +178,25 @@ describe('before a half-finished init is undone', () => {
 
 test('a worker whose join was cut is not undone while the API does not answer: its pods may run', () => {
   const facts = joinedWorker({ marker: { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } });
-  const target = targetOf(inventoryOf(), w1, fleetOf([CONTROL, [w1, facts]], { state: 'down', reason: 'refused' }));
+  const target = targetOf(inventoryOf(), w1, fleetIn({ state: 'down', reason: 'refused' }, CONTROL, [w1, facts]));
   expect(summaries(undoMayBegin, target)).toEqual([
     'wait before what is half-finished on w1 is undone: the API does not answer, and cp1 is joined to the cluster: refused',
   ]);
 });
 
 test('a marker of an unknown action stays on a member, and a known one while the API does not answer', () => {
-  const on = (marker: object, state: Parameters<typeof fleetOf>[1]) =>
-    summaries(noMarker, targetOf(inventoryOf(), cp1, fleetOf([[cp1, joinedControlPlane({ marker: { cluster: 'demo', action: 'init', job: 'x', stage: 'done', ...marker } })]], state))); // prettier-ignore
+  const on = (marker: object, state: ClusterView) =>
+    summaries(
+      noMarker,
+      targetOf(
+        inventoryOf(),
+        cp1,
+        fleetIn(state, [
+          cp1,
+          joinedControlPlane({ marker: { cluster: 'demo', action: 'init', job: 'x', stage: 'done', ...marker } }),
+        ]),
+      ),
+    );
   const down = { state: 'down', reason: 'refused' } as const;
   expect(on({}, clusterOf())).toHaveLength(1);
   expect(on({}, down)).toEqual([]);
@@ -171,7 +207,12 @@ test('a certificate key of digits alone stays a string, is in no command, and wh
   const { on, sent } = recordingOn();
   const digits = '1234567890'.repeat(7).slice(0, 64);
   await expect(
-    withUploadedCertificates(on(cp1), inventory, () => Promise.reject(new Error('join failed')), () => digits), // prettier-ignore
+    withUploadedCertificates(
+      on(cp1),
+      inventory,
+      () => Promise.reject(new Error('join failed')),
+      () => digits,
+    ),
   ).rejects.toThrow('join failed');
   const [upload, removal] = sent;
   expect(upload).toMatchObject({ host: 'cp1', kind: 'job', name: 'upload-certs' });

@@ -1,19 +1,25 @@
 import { expect, test } from 'vitest';
 import { corednsSpread } from '../../src/kubeadm/coredns-spread.ts';
-import { clusterOf, cp1, factsOf, fleetOf, inventoryOf, joinedControlPlane, joinedWorker, nodeOf, podOf, targetOf, w1 } from '../fakes/cluster.ts'; // prettier-ignore
+import {
+  clusterOf,
+  cp1,
+  fleetIn,
+  fleetOf,
+  freshHost,
+  inventoryOf,
+  joinedHost,
+  nodeOf,
+  podOf,
+  targetOf,
+  w1,
+} from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const inventory = inventoryOf();
 const dns = (name: string, node: string) => podOf({ name, node, labels: { 'k8s-app': 'kube-dns' } });
 const control = nodeOf({ name: 'cp1', role: 'control-plane' });
 const of = (pods: ReturnType<typeof dns>[], worker = nodeOf({ name: 'w1' })) =>
-  fleetOf(
-    [
-      [cp1, joinedControlPlane()],
-      [w1, joinedWorker()],
-    ],
-    clusterOf({ nodes: [control, worker], pods }),
-  );
+  fleetIn(clusterOf({ nodes: [control, worker], pods }), joinedHost(cp1), joinedHost(w1));
 const together = [dns('coredns-a', 'cp1'), dns('coredns-b', 'cp1')];
 
 test('all but one of the pods leave the node that founded the cluster', async () => {
@@ -37,7 +43,7 @@ test('nothing is due where they are apart, or the node takes none', () => {
 });
 
 test('it is planned with a cluster of several hosts', () => {
-  const bare = fleetOf([[cp1, factsOf()], [w1, factsOf()]]); // prettier-ignore
+  const bare = fleetOf(freshHost(cp1), freshHost(w1));
   expect(corednsSpread.diff(targetOf(inventory, w1, bare))).toHaveLength(1);
   expect(corednsSpread.diff(targetOf(inventory, cp1, bare))).toEqual([]);
 });

@@ -7,7 +7,18 @@ import { parseKubeletRequests } from '../../src/facts/kubelet-requests.ts';
 import { controlPlaneCertificates } from '../../src/kubeadm/control-plane-certificates.ts';
 import { kubeletRequests } from '../../src/kubeadm/kubelet-requests.ts';
 import { Secret } from '../../src/shell/secret.ts';
-import { clusterOf, cp1, factsOf, fleetOf, inventoryOf, joinedControlPlane, targetOf, w1 } from '../fakes/cluster.ts';
+import {
+  clusterOf,
+  cp1,
+  fleetIn,
+  fleetOf,
+  freshHost,
+  inventoryOf,
+  joinedControlPlane,
+  joinedHost,
+  targetOf,
+  w1,
+} from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const sign = () => Promise.resolve('');
@@ -22,7 +33,15 @@ describe('where an authority signs elsewhere', () => {
   });
 
   test('a founder has everything kubeadm cannot make, further control planes no super-admin.conf, workers their kubelet’s alone', () => {
-    expect(leavesOf(cp1, 'init')).toEqual(['apiserver', 'apiserver-kubelet-client', 'admin.conf', 'controller-manager.conf', 'scheduler.conf', 'kubelet.conf', 'super-admin.conf']); // prettier-ignore
+    expect(leavesOf(cp1, 'init')).toEqual([
+      'apiserver',
+      'apiserver-kubelet-client',
+      'admin.conf',
+      'controller-manager.conf',
+      'scheduler.conf',
+      'kubelet.conf',
+      'super-admin.conf',
+    ]);
     expect(leavesOf(cp1, 'join')).not.toContain('super-admin.conf');
     expect(leavesOf(w1, 'join')).toEqual(['kubelet.conf']);
   });
@@ -50,7 +69,9 @@ describe('certificates of a control plane', () => {
     Object.entries(days).map(([name, left]) => ({ name, expires: inDays(left) }));
   const due = (days: Readonly<Record<string, number>>, inventory = elsewhere) => {
     const facts = joinedControlPlane({ certificates: certificates(days), nowMs: NOW });
-    return controlPlaneCertificates.diff(targetOf(inventory, cp1, fleetOf([[cp1, facts]], clusterOf()))).map(({ summary }) => summary); // prettier-ignore
+    return controlPlaneCertificates
+      .diff(targetOf(inventory, cp1, fleetIn(clusterOf(), [cp1, facts])))
+      .map(({ summary }) => summary);
   };
 
   test('that hold for 31 days are left alone, whoever they are of', () => {
@@ -68,7 +89,7 @@ describe('certificates of a control plane', () => {
   });
 
   test('are nobody’s on a host that has not joined', () => {
-    const target = targetOf(elsewhere, cp1, fleetOf([[cp1, factsOf()]]));
+    const target = targetOf(elsewhere, cp1, fleetOf(freshHost(cp1)));
     expect(controlPlaneCertificates.diff(target)).toEqual([]);
   });
 });
@@ -119,7 +140,7 @@ describe('a request in the cluster', () => {
   const pending = { name: 'csr-1', uid: 'u', node: 'cp1', request: '' };
   const due = (inventory = elsewhere, requests = [pending]) => {
     const cluster = clusterOf({ kubeletRequests: requests });
-    const fleet = fleetOf([[cp1, joinedControlPlane()]], cluster);
+    const fleet = fleetIn(cluster, joinedHost(cp1));
     return kubeletRequests.diff({ inventory, host: cp1, facts: cluster, fleet });
   };
 

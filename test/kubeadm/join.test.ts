@@ -11,9 +11,11 @@ import {
   clusterOf,
   cp1,
   factsOf,
+  fleetIn,
   fleetOf,
+  freshHost,
   inventoryOf,
-  joinedControlPlane,
+  joinedHost,
   joinedWorker,
   nodeOf,
   targetOf,
@@ -25,12 +27,12 @@ const inventory = inventoryOf();
 const noSnapshot = () => Promise.resolve();
 const marker = { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } as const;
 const TOKEN = 'abcdef.0123456789abcdef';
-const CONTROL = [cp1, joinedControlPlane()] as const;
+const CONTROL = joinedHost(cp1);
 const live = clusterOf();
 const withW1 = clusterOf({ nodes: [...live.nodes, nodeOf({ name: 'w1' })] });
 
 describe('founding', () => {
-  const empty = fleetOf([[cp1, factsOf()], [w1, factsOf()]]); // prettier-ignore
+  const empty = fleetOf(freshHost(cp1), freshHost(w1));
 
   test('is said before and done by one job whose configuration is a secret file', async () => {
     const [change, ...more] = kubeadmInit.diff(targetOf(inventory, cp1, empty));
@@ -46,18 +48,18 @@ describe('founding', () => {
   });
 
   test('needs nothing where the host is a member', () => {
-    expect(kubeadmInit.diff(targetOf(inventory, cp1, fleetOf([CONTROL], live)))).toEqual([]);
+    expect(kubeadmInit.diff(targetOf(inventory, cp1, fleetIn(live, CONTROL)))).toEqual([]);
   });
 
   test('is refused where a control plane was not seen', () => {
     const cp0 = { ...cp1, name: 'cp0' };
     const two = inventoryOf({ hosts: [cp0, cp1] });
-    expect(() => kubeadmInit.diff(targetOf(two, cp1, fleetOf([[cp1, factsOf()]])))).toThrow(Refused);
+    expect(() => kubeadmInit.diff(targetOf(two, cp1, fleetOf(freshHost(cp1))))).toThrow(Refused);
   });
 });
 
 describe('joining', () => {
-  const fleet = fleetOf([CONTROL, [w1, factsOf()]], live);
+  const fleet = fleetIn(live, CONTROL, freshHost(w1));
 
   test('uses a token that is minted for it and deleted afterwards, and that no command holds', async () => {
     const [change] = joinWorker.diff(targetOf(inventory, w1, fleet));
@@ -85,7 +87,7 @@ describe('joining', () => {
   });
 
   test('removes a stale node of the same name first', async () => {
-    const [change] = joinWorker.diff(targetOf(inventory, w1, fleetOf([CONTROL, [w1, factsOf()]], withW1)));
+    const [change] = joinWorker.diff(targetOf(inventory, w1, fleetIn(withW1, CONTROL, freshHost(w1))));
     expect(change!.summary).toContain('(found a stale node of that name)');
     const { on, sent } = recordingOn({ run: () => TOKEN });
     await change!.apply!(on);
@@ -94,7 +96,7 @@ describe('joining', () => {
 
   test('is refused while the node of its name is Ready on another machine: that node is not deleted', () => {
     const away = clusterOf({ nodes: [...live.nodes, nodeOf({ name: 'w1', internalAddress: '10.0.0.99' })] });
-    expect(() => joinWorker.diff(targetOf(inventory, w1, fleetOf([CONTROL, [w1, factsOf()]], away)))).toThrow(
+    expect(() => joinWorker.diff(targetOf(inventory, w1, fleetIn(away, CONTROL, freshHost(w1))))).toThrow(
       'w1: refused: its node is Ready on another machine (10.0.0.99), and this host is 10.0.0.21',
     );
   });
@@ -102,7 +104,7 @@ describe('joining', () => {
   test('of a machine that was installed anew waits until its old node is not Ready', () => {
     const waits = (node: Partial<ReturnType<typeof nodeOf>>) => {
       const cluster = clusterOf({ nodes: [...live.nodes, nodeOf({ name: 'w1', machineId: 'aa', ...node })] });
-      const fleet = fleetOf([CONTROL, [w1, factsOf({ machineId: 'bb' })]], cluster);
+      const fleet = fleetIn(cluster, CONTROL, freshHost(w1, { machineId: 'bb' }));
       return earlierMachineGone.diff(targetOf(inventory, w1, fleet));
     };
     expect(waits({})).toEqual([
@@ -117,12 +119,12 @@ describe('joining', () => {
   });
 
   test('needs nothing where the host is a member', () => {
-    const joined = fleetOf([CONTROL, [w1, joinedWorker()]], withW1);
+    const joined = fleetIn(withW1, CONTROL, joinedHost(w1));
     expect(joinWorker.diff(targetOf(inventory, w1, joined))).toEqual([]);
   });
 
   test('without a cluster is refused when it is done, not when it is planned', async () => {
-    const [change] = joinWorker.diff(targetOf(inventory, w1, fleetOf([[w1, factsOf()]])));
+    const [change] = joinWorker.diff(targetOf(inventory, w1, fleetOf(freshHost(w1))));
     await expect(change!.apply!(recordingOn().on)).rejects.toThrow(Refused);
   });
 });
@@ -131,7 +133,7 @@ describe('what an interrupted run left', () => {
   test('a half-finished join is undone by kubeadm reset', async () => {
     const facts = joinedWorker({ marker });
     const [change] = undoHalfFinished(noSnapshot, noSnapshot).diff(
-      targetOf(inventory, w1, fleetOf([CONTROL, [w1, facts]], live)),
+      targetOf(inventory, w1, fleetIn(live, CONTROL, [w1, facts])),
     );
     expect(change!.summary).toBe('undo a half-finished join of demo (found 2 leftovers)');
     const { on, sent } = recordingOn();
@@ -140,7 +142,7 @@ describe('what an interrupted run left', () => {
   });
 
   test('a marker on a member is removed, and nothing is undone', () => {
-    const target = targetOf(inventory, w1, fleetOf([CONTROL, [w1, joinedWorker({ marker })]], withW1));
+    const target = targetOf(inventory, w1, fleetIn(withW1, CONTROL, joinedHost(w1, { marker })));
     expect(undoHalfFinished(noSnapshot, noSnapshot).diff(target)).toEqual([]);
     expect(noMarker.diff(target).map(({ summary }) => summary)).toEqual([
       'remove what a finished join left (found /var/lib/kbuild/marker.json)',
@@ -149,7 +151,7 @@ describe('what an interrupted run left', () => {
 
   test('its job is waited for', () => {
     const facts = factsOf({ runningJob: 'kbuild-job-kubeadm-init-1-x.service' });
-    const [change] = jobEnded.diff(targetOf(inventory, cp1, fleetOf([[cp1, facts]])));
+    const [change] = jobEnded.diff(targetOf(inventory, cp1, fleetOf([cp1, facts])));
     expect(change!.summary).toBe('wait for kbuild-job-kubeadm-init-1-x.service, which another run started');
     expect(change!.apply).toBeUndefined();
   });
@@ -161,17 +163,17 @@ describe('what an interrupted run left', () => {
         inventory,
         host: cp1,
         facts: cluster,
-        fleet: fleetOf([CONTROL, [w1, factsOf(facts)]], cluster),
+        fleet: fleetIn(cluster, CONTROL, freshHost(w1, facts)),
       });
     expect(seen({ runningJob: 'kbuild-job-kubeadm-join-1-x.service' })).toEqual([]);
     expect(seen({})).toHaveLength(1);
-    const fleet = { ...fleetOf([CONTROL], cluster), unreachable: [{ host: w1, error: new Error('no answer') }] };
+    const fleet = { ...fleetIn(cluster, CONTROL), unreachable: [{ host: w1, error: new Error('no answer') }] };
     expect(noLeftoverTokens.diff({ inventory, host: cp1, facts: cluster, fleet })).toEqual([]);
   });
 
   test('its tokens are deleted by their ids', async () => {
     const cluster = clusterOf({ leftoverTokens: ['abcdef', 'ghijkl'] });
-    const target = { inventory, host: cp1, facts: cluster, fleet: fleetOf([CONTROL], cluster) };
+    const target = { inventory, host: cp1, facts: cluster, fleet: fleetIn(cluster, CONTROL) };
     const [change] = noLeftoverTokens.diff(target);
     expect(change!.summary).toBe('delete 2 bootstrap tokens of an interrupted run (found abcdef, ghijkl)');
     const { on, sent } = recordingOn();

@@ -6,9 +6,10 @@ import {
   clusterOf,
   cp1,
   factsOf,
-  fleetOf,
+  fleetIn,
   inventoryOf,
   joinedControlPlane,
+  joinedHost,
   joinedWorker,
   nodeOf,
   targetOf,
@@ -26,7 +27,7 @@ const applied = (labels: readonly string[], taints: readonly string[]) => ({
 const joined = (host: LinuxHost) => (host.role === 'control-plane' ? joinedControlPlane() : joinedWorker());
 const changes = (host: LinuxHost, node: NodeView | undefined, seen = node === undefined ? factsOf() : joined(host)) => {
   const cluster = node === undefined ? clusterOf({ nodes: [] }) : clusterOf({ nodes: [node] });
-  return labelsAndTaints.diff(targetOf(inventory, host, fleetOf([[cp1, joinedControlPlane()], [host, seen]], cluster))); // prettier-ignore
+  return labelsAndTaints.diff(targetOf(inventory, host, fleetIn(cluster, joinedHost(cp1), [host, seen])));
 };
 const summaries = (host: LinuxHost, node: NodeView | undefined) => changes(host, node).map(({ summary }) => summary);
 
@@ -87,7 +88,7 @@ describe('labels', () => {
 
 describe('taints', () => {
   test('of a joining node come with it and are only noted', () => {
-    expect(summaries({ ...w1, taints: [gpu] }, undefined)).toEqual(['note on w1 which labels and taints are kbuild\'s']); // prettier-ignore
+    expect(summaries({ ...w1, taints: [gpu] }, undefined)).toEqual(["note on w1 which labels and taints are kbuild's"]);
   });
 
   test('are set on a live node and taken back', () => {
@@ -133,7 +134,7 @@ describe('a control plane that lacks what kubeadm’s last phase sets', () => {
     const skipping = inventoryOf({
       kubeadm: { ...inventory.kubeadm, init: { skipPhases: ['mark-control-plane'] } },
     });
-    const fleet = fleetOf([[cp1, joinedControlPlane()]], clusterOf({ nodes: [{ ...bare, taints: [controlPlane] }] }));
+    const fleet = fleetIn(clusterOf({ nodes: [{ ...bare, taints: [controlPlane] }] }), joinedHost(cp1));
     expect(labelsAndTaints.diff(targetOf(skipping, cp1, fleet))).toEqual([]);
   });
 

@@ -41,7 +41,10 @@ function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly
   return {
     status,
     left: existsSync(marker) ? stage(readFileSync(marker, 'utf8')) : 'none',
-    seen: readFileSync(seen, 'utf8').trim().split('\n').map((line) => `${line.split(' ')[0]!} ${stage(line) ?? ''}`), // prettier-ignore
+    seen: readFileSync(seen, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => `${line.split(' ')[0]!} ${stage(line) ?? ''}`),
   };
 }
 

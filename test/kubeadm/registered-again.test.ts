@@ -2,7 +2,19 @@ import { expect, test } from 'vitest';
 import { changeRefusals } from '../../src/cluster/change-refusals.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import { registeredAgain } from '../../src/kubeadm/registered-again.ts';
-import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane, joinedWorker, nodeOf, podOf, targetOf, w1 } from '../fakes/cluster.ts'; // prettier-ignore
+import {
+  clusterOf,
+  cp1,
+  fleetIn,
+  inventoryOf,
+  joinedHost,
+  joinedWorker,
+  nodeOf,
+  nodesOf,
+  podOf,
+  targetOf,
+  w1,
+} from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const inventory = inventoryOf();
@@ -19,7 +31,7 @@ const worker = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
     ...facts,
   });
 const due = (facts: LinuxFacts, cluster = clusterOf()) => {
-  const target = targetOf(inventory, w1, fleetOf([[cp1, joinedControlPlane()], [w1, facts]], cluster)); // prettier-ignore
+  const target = targetOf(inventory, w1, fleetIn(cluster, joinedHost(cp1), [w1, facts]));
   return registeredAgain.flatMap((step) => step.diff(target));
 };
 
@@ -44,11 +56,11 @@ test('pods of the deleted node are waited for first', () => {
 });
 
 test('nothing is due while the node is there, or while no API says whether it is', () => {
-  expect(due(worker(), clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' })] }))).toEqual([]);
+  expect(due(worker(), clusterOf({ nodes: nodesOf(cp1, w1) }))).toEqual([]);
   const target = targetOf(
     inventory,
     w1,
-    fleetOf([[cp1, joinedControlPlane()], [w1, worker()]], { state: 'down', reason: 'no answer' }), // prettier-ignore
+    fleetIn({ state: 'down', reason: 'no answer' }, joinedHost(cp1), [w1, worker()]),
   );
   expect(registeredAgain.flatMap((step) => step.diff(target))).toEqual([]);
 });
@@ -62,7 +74,7 @@ test.each([
 
 test('a machine that the cluster knows by another name is not registered a second time', () => {
   const nodes = [...clusterOf().nodes, nodeOf({ name: 'old', machineId: 'aa' })];
-  const fleet = fleetOf([[cp1, joinedControlPlane()], [w1, worker({ machineId: 'aa' })]], clusterOf({ nodes })); // prettier-ignore
+  const fleet = fleetIn(clusterOf({ nodes }), joinedHost(cp1), [w1, worker({ machineId: 'aa' })]);
   expect(changeRefusals(inventory, fleet, ['w1']).map(({ message }) => message)).toEqual([
     'w1: refused: demo knows this machine as old',
   ]);

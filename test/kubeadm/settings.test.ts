@@ -10,10 +10,15 @@ import { kubeadmSettings } from '../../src/kubeadm/settings.ts';
 import {
   clusterOf,
   cp1,
+  cp2,
+  cp3,
   factsOf,
+  fleetIn,
   fleetOf,
+  freshHost,
   inventoryOf,
   joinedControlPlane,
+  joinedHost,
   nodeOf,
   targetOf,
   w1,
@@ -44,7 +49,7 @@ const due = (inventory: Inventory, settings: JsonObject | undefined) => {
     inventory,
     host: cp1,
     facts: cluster,
-    fleet: fleetOf([[cp1, joinedControlPlane()]], cluster),
+    fleet: fleetIn(cluster, joinedHost(cp1)),
   });
 };
 
@@ -77,7 +82,13 @@ describe('kubeadm settings of a live cluster', () => {
   test('of another image repository restart all of the control plane, etcd included, and kube-proxy', async () => {
     const edited = inventoryOf({ kubernetes: { ...before.kubernetes, imageRepository: 'registry.example' } });
     const [change] = due(edited, settingsOf(before));
-    expect(change!.restarts!.map(({ what }) => what)).toEqual(['API server', 'controller manager', 'scheduler', 'etcd', 'kube-proxy']); // prettier-ignore
+    expect(change!.restarts!.map(({ what }) => what)).toEqual([
+      'API server',
+      'controller manager',
+      'scheduler',
+      'etcd',
+      'kube-proxy',
+    ]);
     expect(await change!.preview!(recordingOn().on)).toBe(
       'kubernetes.imageRepository.repository\n- registry.k8s.io\n+ registry.example',
     );
@@ -164,14 +175,11 @@ describe('kubeadm settings of a live cluster', () => {
     });
 
     test('the control planes go one after another, the one that acts last, and then they are noted', async () => {
-      const [cp2, cp3] = ['cp2', 'cp3'].map((name) => ({ ...cp1, name }));
-      const inventory = inventoryOf({ hosts: [cp1, cp2!, cp3!], kubeadm: { ...before.kubeadm, patches: scheduler } });
-      const nodes = [cp1, cp2!, cp3!].map(({ name }) => nodeOf({ name, role: 'control-plane' }));
+      const hosts = [cp1, cp2, cp3];
+      const inventory = inventoryOf({ hosts, kubeadm: { ...before.kubeadm, patches: scheduler } });
+      const nodes = hosts.map(({ name }) => nodeOf({ name, role: 'control-plane' }));
       const cluster = clusterOf({ settings: settingsOf(before), nodes });
-      const fleet = fleetOf(
-        [cp1, cp2!, cp3!].map((host) => [host, joinedControlPlane()]),
-        cluster,
-      );
+      const fleet = fleetIn(cluster, ...hosts.map((host) => [host, joinedControlPlane()] as const));
       const { on, sent } = recordingOn();
       await kubeadmSettings.diff({ inventory, host: cp1, facts: cluster, fleet })[0]!.apply!(on);
       const jobs = sent.flatMap((one) => (one.kind === 'job' ? [one] : []));
@@ -198,7 +206,7 @@ describe('the kubelet of a joined host', () => {
     const cluster = clusterOf({ kubeletConfiguration: shared, settings: settingsOf(of) });
     const host = of.hosts[0] as typeof cp1;
     const all = joinedControlPlane({ kubeletConfig: live, kubeletFlags: ['--node-ip=10.0.0.11'], ...facts });
-    return kubeletSettings.diff(targetOf(of, host, fleetOf([[host, all]], cluster))).map(({ summary }) => summary);
+    return kubeletSettings.diff(targetOf(of, host, fleetIn(cluster, [host, all]))).map(({ summary }) => summary);
   };
 
   test('that runs with the cluster’s configuration and its own needs nothing', () => {
@@ -216,8 +224,11 @@ describe('the kubelet of a joined host', () => {
 
   test('restarts, and old and new of its settings and arguments are shown', async () => {
     const cluster = clusterOf({ kubeletConfiguration: shared, settings: settingsOf(before) });
-    const facts = joinedControlPlane({ kubeletConfig: { ...live, maxPods: 80 }, kubeletFlags: ['--node-ip=10.0.0.11', '--v=4'] }); // prettier-ignore
-    const [change] = kubeletSettings.diff(targetOf(inventory, own, fleetOf([[own, facts]], cluster)));
+    const facts = joinedControlPlane({
+      kubeletConfig: { ...live, maxPods: 80 },
+      kubeletFlags: ['--node-ip=10.0.0.11', '--v=4'],
+    });
+    const [change] = kubeletSettings.diff(targetOf(inventory, own, fleetIn(cluster, [own, facts])));
     expect(change!.restarts).toEqual([{ what: 'kubelet', hosts: ['cp1'], aboutMs: 10_000 }]);
     expect(await change!.preview!(recordingOn().on)).toBe(
       '/var/lib/kubelet/config.yaml\n- maxPods: 80\n+ maxPods: 50\n/var/lib/kubelet/kubeadm-flags.env\n  --node-ip=10.0.0.11\n- --v=4',
@@ -226,12 +237,20 @@ describe('the kubelet of a joined host', () => {
 
   test('that all nodes share: the new value is shown before the cluster has it', async () => {
     const wants = { config: { maxPods: 50 }, extraArgs: [] };
-    const edited = inventoryOf({ hosts: [{ ...cp1, kubelet: wants }, { ...w1, kubelet: wants }] }); // prettier-ignore
+    const edited = inventoryOf({
+      hosts: [
+        { ...cp1, kubelet: wants },
+        { ...w1, kubelet: wants },
+      ],
+    });
     const noted = { ...settingsOf(before), kubelet: { ...settingsOf(before).kubelet, serializeImagePulls: false } };
     const cluster = clusterOf({ kubeletConfiguration: { ...shared, serializeImagePulls: false }, settings: noted });
-    const facts = joinedControlPlane({ kubeletConfig: { ...live, serializeImagePulls: false }, kubeletFlags: ['--node-ip=10.0.0.11'] }); // prettier-ignore
+    const facts = joinedControlPlane({
+      kubeletConfig: { ...live, serializeImagePulls: false },
+      kubeletFlags: ['--node-ip=10.0.0.11'],
+    });
     const host = edited.hosts[0] as typeof cp1;
-    const [change] = kubeletSettings.diff(targetOf(edited, host, fleetOf([[host, facts]], cluster)));
+    const [change] = kubeletSettings.diff(targetOf(edited, host, fleetIn(cluster, [host, facts])));
     expect(await change!.preview!(recordingOn().on)).toBe(
       '/var/lib/kubelet/config.yaml\n- serializeImagePulls: false\n+ maxPods: 50',
     );
@@ -264,7 +283,7 @@ describe('the kubelet of a joined host', () => {
   });
 
   test('of a host that has not joined is kubeadm’s business', () => {
-    const target = targetOf(before, cp1, fleetOf([[cp1, factsOf()]], clusterOf()));
+    const target = targetOf(before, cp1, fleetIn(clusterOf(), freshHost(cp1)));
     expect(kubeletSettings.diff(target)).toEqual([]);
   });
 });
@@ -274,7 +293,7 @@ describe('patch files', () => {
   const host = inventory.hosts[1] as typeof w1;
   const path = '/etc/kubernetes/patches/kubeletconfigurationzz-kbuild+merge.yaml';
   const of = (files: LinuxFacts['files'], who = host) =>
-    kubeadmPatches.diff(targetOf(inventory, who, fleetOf([[who, factsOf({ files })]])));
+    kubeadmPatches.diff(targetOf(inventory, who, fleetOf([who, factsOf({ files })])));
   const file = { kind: 'file', sha256: '0'.repeat(64), mode: 0o644, owner: 'root:root', mtimeMs: 0 } as const;
 
   test('are written where a host has settings of its own', async () => {

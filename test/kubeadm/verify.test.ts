@@ -6,7 +6,7 @@ import {
   clusterOf,
   cp1,
   factsOf,
-  fleetOf,
+  fleetIn,
   inventoryOf,
   joinedControlPlane,
   nodeOf,
@@ -27,7 +27,7 @@ const unready = clusterOf({
 });
 
 const target = (cluster: ClusterView, facts = joinedControlPlane({ serviceNetwork: services }), of = inventory) =>
-  targetOf(of, cp1, fleetOf([[cp1, facts]], cluster));
+  targetOf(of, cp1, fleetIn(cluster, [cp1, facts]));
 const said = (changes: readonly { readonly summary: string; readonly apply?: unknown }[]) => {
   expect(changes.every(({ apply }) => apply === undefined)).toBe(true);
   return changes.map(({ summary }) => summary);
@@ -71,10 +71,18 @@ describe('network-ready waits for', () => {
 
   test('Calico’s pod, where it is Calico', () => {
     const calico = inventoryOf({ network: calicoNetwork() });
-    const of = (pods: ClusterUp['pods']) => said(networkReady.diff(target(clusterOf({ ...carrying, pods }), undefined, calico))); // prettier-ignore
+    const of = (pods: ClusterUp['pods']) =>
+      said(networkReady.diff(target(clusterOf({ ...carrying, pods }), undefined, calico)));
     expect(of([flannel])).toEqual(['wait for calico on cp1 (found no pod)']);
-    const operator = podOf({ name: 'tigera-operator-x', namespace: 'tigera-operator', ready: false, trouble: 'ImagePullBackOff: no such host' }); // prettier-ignore
-    expect(of([operator])).toEqual(['wait for calico on cp1 (found no pod; tigera-operator-x not ready: ImagePullBackOff: no such host)']); // prettier-ignore
+    const operator = podOf({
+      name: 'tigera-operator-x',
+      namespace: 'tigera-operator',
+      ready: false,
+      trouble: 'ImagePullBackOff: no such host',
+    });
+    expect(of([operator])).toEqual([
+      'wait for calico on cp1 (found no pod; tigera-operator-x not ready: ImagePullBackOff: no such host)',
+    ]);
     expect(of([podOf({ name: 'calico-node-x', labels: { 'k8s-app': 'calico-node' } })])).toEqual([]);
   });
 
@@ -85,7 +93,7 @@ describe('network-ready waits for', () => {
 
 describe('settled', () => {
   const nowMs = 1_800_000_000_000;
-  const of = (facts: ClusterView) => said(settled.diff({ inventory, host: cp1, facts, fleet: fleetOf([], facts) }));
+  const of = (facts: ClusterView) => said(settled.diff({ inventory, host: cp1, facts, fleet: fleetIn(facts) }));
   const etcd = (lastRestartMs: number) =>
     clusterOf({ nowMs, pods: [podOf({ name: 'etcd-cp1', labels: { component: 'etcd' }, lastRestartMs })] });
 

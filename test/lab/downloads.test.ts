@@ -45,7 +45,12 @@ beforeAll(async () => {
     await writeFile(join(made, program), content(program));
   const folder = `etcd-v${ETCD}-linux-amd64`;
   const paths = { etcd: `etcd-io/etcd/releases/download/v${ETCD}/${folder}.tar.gz` };
-  await publishRelease(www, paths.etcd, etcd.map((name) => `${folder}/${name}`), made); // prettier-ignore
+  await publishRelease(
+    www,
+    paths.etcd,
+    etcd.map((name) => `${folder}/${name}`),
+    made,
+  );
   const containerd = `containerd/containerd/releases/download/v${VERSIONS.containerd}/containerd-${VERSIONS.containerd}-linux-amd64.tar.gz`;
   await publishRelease(www, containerd, ['bin/containerd', 'bin/containerd-shim-runc-v2', 'bin/ctr'], made);
   site = await publishedSite(www);

@@ -40,7 +40,16 @@ export async function shorten(host: string, name: string, days: number, signer: 
       [host, `${name}.key`, 'leaf.key'],
     ] as const)
       writeFileSync(file(to), (await lab.inside(from, `cat ${PKI}/${path}`)).stdout, { mode: 0o600 });
-    const request = ['x509', '-x509toreq', '-in', file('leaf.crt'), '-signkey', file('leaf.key'), '-copy_extensions', 'copy']; // prettier-ignore
+    const request = [
+      'x509',
+      '-x509toreq',
+      '-in',
+      file('leaf.crt'),
+      '-signkey',
+      file('leaf.key'),
+      '-copy_extensions',
+      'copy',
+    ];
     await run('openssl', [...request, '-out', file('leaf.csr')]);
     const sign = ['x509', '-req', '-in', file('leaf.csr'), '-CA', file('ca.crt'), '-CAkey', file('ca.key')];
     const more = ['-CAcreateserial', '-copy_extensions', 'copy', '-days', String(days), '-out', file('new.crt')];

@@ -100,7 +100,16 @@ async function requestAgain(folder: string, certificate: string, key: string): P
   writeFileSync(join(folder, 'again.crt'), certificate);
   writeFileSync(join(folder, 'again.key'), key, { mode: 0o600 });
   try {
-    return await run('openssl', ['x509', '-x509toreq', '-in', join(folder, 'again.crt'), '-signkey', join(folder, 'again.key'), '-copy_extensions', 'copy']); // prettier-ignore
+    return await run('openssl', [
+      'x509',
+      '-x509toreq',
+      '-in',
+      join(folder, 'again.crt'),
+      '-signkey',
+      join(folder, 'again.key'),
+      '-copy_extensions',
+      'copy',
+    ]);
   } finally {
     rmSync(join(folder, 'again.key'));
   }
@@ -108,7 +117,9 @@ async function requestAgain(folder: string, certificate: string, key: string): P
 
 /** Puts an old certificate in the place of a host's API server certificate. */
 export async function ageApiServer(signer: Signer, folder: string, host: string, daysLeft: number): Promise<void> {
-  const [certificate, key] = await Promise.all(['crt', 'key'].map(async (end) => (await lab.inside(host, `cat ${PKI}/apiserver.${end}`)).stdout)); // prettier-ignore
+  const [certificate, key] = await Promise.all(
+    ['crt', 'key'].map(async (end) => (await lab.inside(host, `cat ${PKI}/apiserver.${end}`)).stdout),
+  );
   const old = await signer.old(await requestAgain(folder, certificate!, key!), daysLeft);
   await lab.inside(host, `cat > ${PKI}/apiserver.crt`, old);
 }
@@ -124,7 +135,11 @@ export async function ageKubeconfig(
   const data = async (what: string) =>
     (await lab.inside(host, `sed -n 's/^ *client-${what}-data: *//p' /etc/kubernetes/${name} | base64 -d`)).stdout;
   const old = await signer.old(await requestAgain(folder, await data('certificate'), await data('key')), daysLeft);
-  await lab.inside(host, `cat > /run/old.crt && sed -i "s|client-certificate-data: .*|client-certificate-data: $(base64 -w 0 /run/old.crt)|" /etc/kubernetes/${name}`, old); // prettier-ignore
+  await lab.inside(
+    host,
+    `cat > /run/old.crt && sed -i "s|client-certificate-data: .*|client-certificate-data: $(base64 -w 0 /run/old.crt)|" /etc/kubernetes/${name}`,
+    old,
+  );
 }
 
 /** Puts an old certificate into a kubelet's store and starts it again: it then asks for its next one at once. */
@@ -132,5 +147,9 @@ export async function ageKubelet(signer: Signer, folder: string, host: string, d
   const pem = (await lab.inside(host, 'cat /var/lib/kubelet/pki/kubelet-client-current.pem')).stdout;
   const at = pem.indexOf('-----BEGIN', 10);
   const old = await signer.old(await requestAgain(folder, pem.slice(0, at), pem.slice(at)), daysLeft);
-  await lab.inside(host, 'cat > /var/lib/kubelet/pki/kubelet-client-current.pem && systemctl restart kubelet', `${old}${pem.slice(at)}`); // prettier-ignore
+  await lab.inside(
+    host,
+    'cat > /var/lib/kubelet/pki/kubelet-client-current.pem && systemctl restart kubelet',
+    `${old}${pem.slice(at)}`,
+  );
 }

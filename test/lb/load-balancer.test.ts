@@ -13,7 +13,16 @@ import { kubeVip, kubeVipOfFounder, kubeVipPod } from '../../src/lb/kube-vip.ts'
 import { noBalancerFiles, noLoadBalancer } from '../../src/lb/removed.ts';
 import { paths } from '../../src/paths.ts';
 
-import { clusterOf, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
+import {
+  clusterOf,
+  factsOf,
+  fleetIn,
+  fleetOf,
+  hostOf,
+  inventoryOf,
+  joinedControlPlane,
+  targetOf,
+} from '../fakes/cluster.ts';
 import { filesOf } from '../fakes/converged.ts';
 import { WRITTEN_MS } from '../fakes/files.ts';
 import { inventory as inventoryWith, linuxHost } from '../fakes/inventory.ts';
@@ -76,15 +85,22 @@ test('kube-vip is super-admin until the founder has founded (not run: its image 
 });
 
 describe('kube-vip’s pod', () => {
-  const cps = [clusterOf().via, 'cp2'].map((name, i) => hostOf({ name, role: 'control-plane', internalAddress: `10.0.0.1${String(i + 1)}` })); // prettier-ignore
+  const cps = [clusterOf().via, 'cp2'].map((name, i) =>
+    hostOf({ name, role: 'control-plane', internalAddress: `10.0.0.1${String(i + 1)}` }),
+  );
   const [first, second] = cps as [LinuxHost, LinuxHost];
-  const seen = (loadBalancer: LoadBalancer, host: LinuxHost, fleet: Fleet) => targetOf(inventoryOf({ loadBalancer, hosts: cps }), host, fleet); // prettier-ignore
+  const seen = (loadBalancer: LoadBalancer, host: LinuxHost, fleet: Fleet) =>
+    targetOf(inventoryOf({ loadBalancer, hosts: cps }), host, fleet);
   const eth = (address: string) => ({
     interfaces: [{ name: 'eth1', addresses: [address], mac: '', mtu: 1500 }],
     files: new Map([[paths.kubeVipManifest, { kind: 'absent' as const }]]),
   });
-  const bare = fleetOf([[first, factsOf(eth('10.0.0.11'))], [second, factsOf(eth('10.0.0.12'))]]); // prettier-ignore
-  const founded = fleetOf([[first, joinedControlPlane(eth('10.0.0.11'))], [second, factsOf(eth('10.0.0.12'))]], clusterOf()); // prettier-ignore
+  const bare = fleetOf([first, factsOf(eth('10.0.0.11'))], [second, factsOf(eth('10.0.0.12'))]);
+  const founded = fleetIn(
+    clusterOf(),
+    [first, joinedControlPlane(eth('10.0.0.11'))],
+    [second, factsOf(eth('10.0.0.12'))],
+  );
   /** Whose credentials the pod gets that a step writes; nothing where it writes none. */
   async function credentials(step: Step, at: Target): Promise<readonly string[]> {
     const { on, sent } = recordingOn();
@@ -115,7 +131,7 @@ describe('kube-vip’s pod', () => {
 
 test('the endpoint is waited for until the API answers there', () => {
   const due = (facts: ClusterView) =>
-    endpointServes.diff({ inventory, host: inventory.hosts[0] as LinuxHost, facts, fleet: fleetOf([], facts) });
+    endpointServes.diff({ inventory, host: inventory.hosts[0] as LinuxHost, facts, fleet: fleetIn(facts) });
   expect(due(clusterOf({ endpoint: 'ok' }))).toEqual([]);
   expect(due(clusterOf({ endpoint: 'connection refused' }))).toEqual([
     { summary: 'wait until 10.0.0.100:8443 serves the API (found: connection refused)' },

@@ -22,7 +22,9 @@ const crds: UserManifest = {
 };
 const operator: UserManifest = {
   source: 'tigera-operator.yaml',
-  objects: [{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'tigera-operator', namespace: 'tigera-operator' } }], // prettier-ignore
+  objects: [
+    { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'tigera-operator', namespace: 'tigera-operator' } },
+  ],
 };
 const linux = (over: Parameters<typeof calicoNetwork>[0] = {}) =>
   withNetwork(inventoryOf(), calicoNetwork({ manifests: [crds, operator], ...over }));
@@ -48,7 +50,9 @@ test('what Windows needs of Linux hosts is there before the first of them joins,
     expect(installationOf(of)).toMatchObject({
       spec: { calicoNetwork: { bgp: 'Disabled', linuxDataplane: 'Iptables', ipPools: [{ encapsulation: 'VXLAN' }] } },
     });
-    expect(calicoObjects(of)).toContainEqual(expect.objectContaining({ spec: { strictAffinity: true, autoAllocateBlocks: true } })); // prettier-ignore
+    expect(calicoObjects(of)).toContainEqual(
+      expect.objectContaining({ spec: { strictAffinity: true, autoAllocateBlocks: true } }),
+    );
   }
   const names = up(mixed()).map(({ name }) => name);
   expect(names.indexOf('network')).toBeLessThan(names.indexOf('join'));

@@ -1,45 +1,43 @@
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/engine/step.ts';
 import { plan } from '../../src/engine/plan.ts';
-import type { MemberView } from '../../src/facts/cluster.ts';
 import { joinControlPlane } from '../../src/kubeadm/join-control-plane.ts';
 import { forgotten, memberRemoved } from '../../src/kubeadm/reset/leave-cluster.ts';
 import { undoHalfFinished } from '../../src/kubeadm/undo-half-finished.ts';
 import { up } from '../../src/phases/up.ts';
-import { clusterOf, cp1, factsOf, fleetOf, hostOf, inventoryOf, joinedControlPlane, nodeOf, targetOf } from '../fakes/cluster.ts'; // prettier-ignore
+import {
+  clusterOf,
+  cp1,
+  cp2,
+  cp3,
+  factsOf,
+  fleetIn,
+  inventoryOf,
+  joinedControlPlane,
+  memberOf,
+  nodesOf,
+  targetOf,
+} from '../fakes/cluster.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { recordingOn } from '../fakes/on.ts';
 
-const [cp2, cp3] = ['2', '3'].map((n) =>
-  hostOf({ name: `cp${n}`, role: 'control-plane', address: `203.0.113.1${n}`, internalAddress: `10.0.0.1${n}` }),
-) as [typeof cp1, typeof cp1];
 const controls = [cp1, cp2, cp3];
 const inventory = inventoryOf({ hosts: controls });
-const member = (n: number, over: Partial<MemberView> = {}): MemberView => ({
-  id: String(n),
-  name: `cp${String(n)}`,
-  peerUrl: `https://10.0.0.1${String(n)}:2380`,
-  learner: false,
-  healthy: true,
-  leader: n === 1,
-  dbSize: 1,
-  ...over,
-});
-const nodes = controls.map(({ name, internalAddress }) => nodeOf({ name, role: 'control-plane', internalAddress }));
+const nodes = nodesOf(...controls);
 const joined = joinedControlPlane();
 
 describe('a snapshot comes first, and without one the members stay as they are', () => {
-  const three = clusterOf({ nodes, members: [member(1), member(2), member(3)] });
-  const two = clusterOf({ nodes: nodes.slice(0, 2), members: [member(1), member(2)] });
+  const three = clusterOf({ nodes, members: [memberOf(1), memberOf(2), memberOf(3)] });
+  const two = clusterOf({ nodes: nodes.slice(0, 2), members: [memberOf(1), memberOf(2)] });
   const learner = clusterOf({
     nodes: nodes.slice(0, 2),
-    members: [member(1), member(2), member(3, { learner: true })],
+    members: [memberOf(1), memberOf(2), memberOf(3, { learner: true })],
   });
   const marker = { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } as const;
   const half = joinedControlPlane({ marker, kubernetesTraces: new Set(['/etc/kubernetes/pki/ca.crt']) });
   const seen = (facts: typeof joined, cluster: typeof three) =>
-    targetOf(inventory, cp3, fleetOf([[cp1, joined], [cp2, joined], [cp3, facts]], cluster)); // prettier-ignore
-  const gone = { inventory, host: cp1, facts: three, fleet: fleetOf([[cp1, joined], [cp2, joined]], three) }; // prettier-ignore
+    targetOf(inventory, cp3, fleetIn(cluster, [cp1, joined], [cp2, joined], [cp3, facts]));
+  const gone = { inventory, host: cp1, facts: three, fleet: fleetIn(three, [cp1, joined], [cp2, joined]) };
   type Before = Parameters<typeof memberRemoved>[0];
 
   test.each<[string, string, (before: Before) => readonly Change[]]>([
@@ -66,7 +64,7 @@ describe('a snapshot comes first, and without one the members stay as they are',
 
 test('a member that does not answer is waited for: no run of up removes it', () => {
   const said = (healthy: 'healthy' | 'silent') => {
-    const members = [member(1), member(2), member(3, { healthy: healthy === 'healthy' })];
+    const members = [memberOf(1), memberOf(2), memberOf(3, { healthy: healthy === 'healthy' })];
     const apiServers = new Map([
       ['cp1', 'ok'],
       ['cp2', 'ok'],
@@ -76,7 +74,12 @@ test('a member that does not answer is waited for: no run of up removes it', () 
     const all = fleet({ inventory, facts, cluster: clusterOf({ nodes, members, apiServers }) });
     const { changes, errors } = plan(up(inventory), inventory, all);
     expect(errors).toEqual([]);
-    return changes.map(({ host, phase, summary, change: { apply } }) => ({ host, phase, summary, acts: apply !== undefined })); // prettier-ignore
+    return changes.map(({ host, phase, summary, change: { apply } }) => ({
+      host,
+      phase,
+      summary,
+      acts: apply !== undefined,
+    }));
   };
   const more = said('silent').filter((one) => !said('healthy').some(({ summary }) => summary === one.summary));
   expect(more).toEqual([

@@ -5,10 +5,8 @@ import type { Inventory } from '../../src/model/inventory.ts';
 import { haproxyConfig } from '../../src/lb/haproxy.ts';
 import { paths } from '../../src/paths.ts';
 import { remove } from '../../src/phases/remove.ts';
-import { cp1, factsOf, fleetOf, hostOf, inventoryOf, targetOf, w1 } from '../fakes/cluster.ts';
+import { cp1, cp2, cp3, factsOf, fleetOf, hostOf, inventoryOf, targetOf, w1 } from '../fakes/cluster.ts';
 
-const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
-const cp3 = hostOf({ name: 'cp3', role: 'control-plane', internalAddress: '10.0.0.13' });
 const inventory = inventoryOf({
   hosts: [cp1, cp2, cp3, w1],
   endpoint: '10.0.0.100:8443',
@@ -16,7 +14,16 @@ const inventory = inventoryOf({
 });
 const before = () => Promise.resolve();
 const phases = (of: Inventory, ...leaving: readonly (typeof cp1)[]) =>
-  remove(of, { leaving: leaving.map(({ name, internalAddress }) => ({ name, internalAddress, role: 'control-plane', host: hostOf({ name }) })), drain: 'no', before }); // prettier-ignore
+  remove(of, {
+    leaving: leaving.map(({ name, internalAddress }) => ({
+      name,
+      internalAddress,
+      role: 'control-plane',
+      host: hostOf({ name }),
+    })),
+    drain: 'no',
+    before,
+  });
 const order = (of: Inventory, ...leaving: readonly (typeof cp1)[]) =>
   phases(of, ...leaving).map(({ name, hosts }) => `${name} ${hosts.map((host) => host.name).join()}`);
 
@@ -39,7 +46,7 @@ test('what they get is the configuration without those who leave, though the inv
   const due = (of: Inventory) => {
     const facts = factsOf({ files: new Map([[paths.haproxyConfig, written(of)]]) });
     const step = phases(inventory, cp3)[0]!.steps[0]! as { readonly diff: (target: object) => readonly unknown[] };
-    return step.diff(targetOf(inventory, cp1, fleetOf([[cp1, facts]])));
+    return step.diff(targetOf(inventory, cp1, fleetOf([cp1, facts])));
   };
   expect(due(inventory)).toMatchObject([{ summary: `write ${paths.haproxyConfig} (content differs)` }]);
   expect(due(after)).toEqual([]);

@@ -11,13 +11,17 @@ import { reset } from '../../src/phases/reset.ts';
 import {
   clusterOf,
   cp1,
-  factsOf,
+  cp2,
+  cp3,
+  fleetIn,
   fleetOf,
-  hostOf,
+  freshHost,
   inventoryOf,
   joinedControlPlane,
+  joinedHost,
   joinedWorker,
   nodeOf,
+  nodesOf,
   OTHER_CA,
   w1,
 } from '../fakes/cluster.ts';
@@ -37,8 +41,8 @@ const used: Partial<LinuxFacts> = {
   osRelease: { id: 'debian', versionId: '12', codename: 'bookworm', prettyName: 'Debian 12' },
 };
 const clean: Partial<LinuxFacts> = { ownFiles: [], distributedFiles: [], hostsBlock: 'absent' };
-const live = clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1' })] });
-const fleet = fleetOf([[cp1, joinedControlPlane(used)], [w1, joinedWorker(used)]], live); // prettier-ignore
+const live = clusterOf({ nodes: nodesOf(cp1, w1) });
+const fleet = fleetIn(live, joinedHost(cp1, used), joinedHost(w1, used));
 
 const planned = (options: Parameters<typeof reset>[1], of: Fleet = fleet) => {
   const { changes, errors } = plan(reset(inventory, options), inventory, of);
@@ -64,7 +68,7 @@ describe('the whole cluster', () => {
   });
 
   test('a second reset has nothing to do', () => {
-    const gone = fleetOf([[cp1, factsOf(clean)], [w1, factsOf(clean)]]); // prettier-ignore
+    const gone = fleetOf(freshHost(cp1, clean), freshHost(w1, clean));
     expect(planned({}, gone)).toEqual([]);
   });
 
@@ -83,7 +87,7 @@ describe('the whole cluster', () => {
         to: new Map(),
       },
     };
-    const changes = plan(reset(calico, {}), calico, fleetOf([[w1, factsOf(left)]])).changes;
+    const changes = plan(reset(calico, {}), calico, fleetOf(freshHost(w1, left))).changes;
     expect(changes.map(({ summary }) => summary)).toEqual([
       'remove what the network plugin left (found vxlan.calico, cali0123456789a, blackhole 10.244.1.64/26, 2 more)',
     ]);
@@ -124,7 +128,9 @@ describe('one worker of a live cluster', () => {
     const [drain] = leaving(fleet, { timeoutMs: 90_500 });
     const { on, sent } = recordingOn();
     await drain!.change.apply!(on);
-    expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', name: 'drain', script: expect.stringContaining('SECONDS_TO_DRAIN=91\n') as string }]); // prettier-ignore
+    expect(sent).toMatchObject([
+      { host: 'cp1', kind: 'job', name: 'drain', script: expect.stringContaining('SECONDS_TO_DRAIN=91\n') as string },
+    ]);
   });
 
   test('whose drain fails is the host that the error names, with what to do', async () => {
@@ -147,7 +153,7 @@ describe('one worker of a live cluster', () => {
   });
 
   test('that is gone is only forgotten', () => {
-    const without = { ...fleetOf([[cp1, joinedControlPlane(used)]], live) }; // prettier-ignore
+    const without = { ...fleetIn(live, joinedHost(cp1, used)) };
     expect(leaving(without, { timeoutMs: 60_000 }).map(({ host, step }) => `${host} ${step}`)).toEqual([
       'cp1 node-deleted-w1',
     ]);
@@ -155,8 +161,6 @@ describe('one worker of a live cluster', () => {
 });
 
 describe('leaving is refused', () => {
-  const cp2 = hostOf({ name: 'cp2', role: 'control-plane', internalAddress: '10.0.0.12' });
-  const cp3 = hostOf({ name: 'cp3', role: 'control-plane', internalAddress: '10.0.0.13' });
   const three = inventoryOf({ hosts: [cp1, cp2, cp3] });
   const member = (n: number, healthy = true) => ({
     id: String(n),
@@ -168,9 +172,9 @@ describe('leaving is refused', () => {
     dbSize: 1,
   });
   const of = (members: ReturnType<typeof member>[]) =>
-    fleetOf(
-      [cp1, cp2, cp3].map((host) => [host, joinedControlPlane()] as const),
+    fleetIn(
       clusterOf({ nodes: [1, 2, 3].map((n) => nodeOf({ name: `cp${String(n)}`, role: 'control-plane' })), members }),
+      ...[cp1, cp2, cp3].map((host) => [host, joinedControlPlane()] as const),
     );
   const messages = (seen: Fleet, ...names: readonly string[]) =>
     removalRefusals(three, seen, leavingOf(three, seen, names)).map(({ message }) => message);
@@ -212,7 +216,7 @@ describe('leaving is refused', () => {
 describe('refused', () => {
   const messages = (of: Fleet, request: Parameters<typeof resetRefusals>[2]) =>
     resetRefusals(inventory, of, request).map(({ message, exitCode }) => `${String(exitCode)} ${message}`);
-  const foreign = fleetOf([[cp1, joinedControlPlane()], [w1, joinedWorker({ caFingerprint: OTHER_CA })]], live); // prettier-ignore
+  const foreign = fleetIn(live, joinedHost(cp1), joinedHost(w1, { caFingerprint: OTHER_CA }));
 
   test('a control plane alone, of a cluster that does not answer', () => {
     const down: Fleet = { ...fleet, cluster: { state: 'down', reason: 'no answer' } };
@@ -241,7 +245,9 @@ describe('refused', () => {
       caFingerprint: OTHER_CA,
       listeners: [{ protocol: 'tcp', port: 2379, address: '*', process: 'etcd' }],
     });
-    const [refused] = resetRefusals(inventory, fleetOf([[cp1, joinedControlPlane()], [w1, alive]], live), { confirmed: [] }); // prettier-ignore
+    const [refused] = resetRefusals(inventory, fleetIn(live, joinedHost(cp1), [w1, alive]), {
+      confirmed: [],
+    });
     expect(refused!.remedy).toBe(
       'a cluster may live there (a kubelet, etcd runs): find out which one before anything there is deleted',
     );
@@ -251,7 +257,7 @@ describe('refused', () => {
     const elsewhere = clusterOf({
       nodes: [...clusterOf().nodes, nodeOf({ name: 'w1', internalAddress: '10.0.0.99' })],
     });
-    const seen = fleetOf([[cp1, joinedControlPlane()], [w1, factsOf()]], elsewhere); // prettier-ignore
+    const seen = fleetIn(elsewhere, joinedHost(cp1), freshHost(w1));
     expect(messages(seen, { hosts: ['w1'], confirmed: ['w1'] })).toEqual([
       '7 w1: refused: its node is Ready on another machine (10.0.0.99), and this host is 10.0.0.21',
     ]);

@@ -186,7 +186,8 @@ describe('failures of several hosts', () => {
   });
 
   test('that stop a run before it begins are one, with the remedy of each', () => {
-    const refused = (host: string) => new ConnectError(host, 'port 22: refused', { retryable: false, remedy: `start sshd on ${host}` }); // prettier-ignore
+    const refused = (host: string) =>
+      new ConnectError(host, 'port 22: refused', { retryable: false, remedy: `start sshd on ${host}` });
     expect(severalText(workers.map(refused))).toBe('w1 … w200 (200 hosts): port 22: refused\n  → start sshd on HOST');
     expect(severalText([refused('w1')])).toBe('w1: port 22: refused\n  → start sshd on w1');
     expect(unreachableText([{ error: refused('w1') }])).toBe('! w1: port 22: refused\n  → start sshd on w1\n');

@@ -123,8 +123,24 @@ test('a status for people names nodes, members, what expires first, and drift', 
           ['cp1', 'ok'],
         ]),
         members: [
-          { id: '8e9e05c52164694d', name: 'cp1', peerUrl: 'https://10.0.0.11:2380', learner: false, healthy: true, leader: true, dbSize: 20 * 1024 * 1024 + 1 }, // prettier-ignore
-          { id: 'ffffffffffffffff', name: 'cp2', peerUrl: 'https://10.0.0.12:2380', learner: true, healthy: false, leader: false, dbSize: 0 }, // prettier-ignore
+          {
+            id: '8e9e05c52164694d',
+            name: 'cp1',
+            peerUrl: 'https://10.0.0.11:2380',
+            learner: false,
+            healthy: true,
+            leader: true,
+            dbSize: 20 * 1024 * 1024 + 1,
+          },
+          {
+            id: 'ffffffffffffffff',
+            name: 'cp2',
+            peerUrl: 'https://10.0.0.12:2380',
+            learner: true,
+            healthy: false,
+            leader: false,
+            dbSize: 0,
+          },
         ],
         alarms: ['NOSPACE on 8e9e05c52164694d'],
       }),

@@ -4,7 +4,17 @@ import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Fleet } from '../../src/facts/fleet.ts';
 import { statusText } from '../../src/report/status.ts';
 import { statusOf } from '../../src/report/status-view.ts';
-import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane, nodeOf, podOf, w1 } from '../fakes/cluster.ts';
+import {
+  clusterOf,
+  cp1,
+  fleetIn,
+  fleetOf,
+  inventoryOf,
+  joinedControlPlane,
+  nodeOf,
+  podOf,
+  w1,
+} from '../fakes/cluster.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const inventory = inventoryOf();
@@ -15,7 +25,7 @@ const facts = joinedControlPlane({
 const nothing = { drift: [], trouble: [] };
 
 const status = (cluster: ClusterView, fleet: Partial<Fleet> = {}) =>
-  statusOf(inventory, { ...fleetOf([[cp1, facts]], cluster), ...fleet }, nothing);
+  statusOf(inventory, { ...fleetIn(cluster, [cp1, facts]), ...fleet }, nothing);
 const messages = (cluster: ClusterView, fleet: Partial<Fleet> = {}): readonly string[] =>
   status(cluster, fleet).problems.map(({ kind, name, message }) => `${kind} ${name}: ${message}`);
 const lastLine = (cluster: ClusterView, fleet: Partial<Fleet> = {}): string =>
@@ -70,7 +80,7 @@ describe('a cluster that answers', () => {
       nodeOf({ name: 'cp1', taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }] }),
     ];
     const its = inventoryOf({ hosts: [cp1, { ...w1, taints: [wanted] }] });
-    expect(statusOf(its, fleetOf([[cp1, facts]], clusterOf({ nodes })), nothing).problems).toEqual([]);
+    expect(statusOf(its, fleetIn(clusterOf({ nodes }), [cp1, facts]), nothing).problems).toEqual([]);
   });
 
   test('is not healthy with an API server, a member of etcd, an endpoint or a system pod that is not well', () => {
@@ -125,7 +135,8 @@ describe('a cluster that answers', () => {
 describe('certificates', () => {
   const expiring = (...certificates: readonly (readonly [string, string])[]) => ({
     hosts: fleetOf([
-      [cp1, joinedControlPlane({ nowMs: NOW, certificates: certificates.map(([name, expires]) => ({ name, expires })) })], // prettier-ignore
+      cp1,
+      joinedControlPlane({ nowMs: NOW, certificates: certificates.map(([name, expires]) => ({ name, expires })) }),
     ]).hosts,
   });
 

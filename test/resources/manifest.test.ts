@@ -7,7 +7,7 @@ import { networkSteps } from '../../src/network/index.ts';
 import { userManifests } from '../../src/network/user-manifests.ts';
 import { unwantedObjects, wantedObjects } from '../../src/phases/wanted-objects.ts';
 import { stamped } from '../../src/resources/manifest.ts';
-import { clusterOf, cp1, fleetOf, inventoryOf, joinedControlPlane } from '../fakes/cluster.ts';
+import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { flannelNetwork, noNetwork, withNetwork } from '../fakes/network.ts';
 
@@ -17,7 +17,7 @@ const target = (facts: ClusterView, of: Inventory = inventory) => ({
   inventory: of,
   host: cp1,
   facts,
-  fleet: fleetOf([[cp1, joinedControlPlane()]], facts),
+  fleet: fleetIn(facts, joinedHost(cp1)),
 });
 /** Objects as the API returns them: with what it adds. */
 const liveOf = (objects: readonly JsonObject[]) =>

@@ -31,7 +31,8 @@ image https://x/v2/y/manifests/1 failed curl: (6) Could not resolve host: x
 key http://a/key there bm8ga2V5
 `;
   const told = readDownloads(wanted, out).map(
-    ({ wanted: { what }, faults }) => `${what}: ${faults.map(({ url, kind, why }) => `${url}: ${kind}: ${why}`).join('; ')}`, // prettier-ignore
+    ({ wanted: { what }, faults }) =>
+      `${what}: ${faults.map(({ url, kind, why }) => `${url}: ${kind}: ${why}`).join('; ')}`,
   );
   expect(told).toEqual([
     'Kubernetes 1.36.3: http://a/Packages: wrong: has no version 1.36.3-',

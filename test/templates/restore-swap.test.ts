@@ -17,7 +17,12 @@ function folderOfEtcd() {
   const swap = () => {
     const { status } = spawnSync('/bin/sh', ['-eu', '-c', script('linux/etcd-restore-swap.sh', parameters).script]);
     const read = (path: string) => (existsSync(at(path)) ? readFileSync(at(path), 'utf8') : 'none');
-    return { status, now: read('member/db'), kept: read('before-restore-x/member/db'), work: existsSync(at('kbuild-restore')) }; // prettier-ignore
+    return {
+      status,
+      now: read('member/db'),
+      kept: read('before-restore-x/member/db'),
+      work: existsSync(at('kbuild-restore')),
+    };
   };
   return { at, swap };
 }

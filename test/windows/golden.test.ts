@@ -80,12 +80,19 @@ describe('what Windows hosts are given reads back as what it is', () => {
 
   test.each(files.filter((name) => name.endsWith('.json')))('%s: a CNI configuration', (name) => {
     const config = JSON.parse(text(name)) as { readonly delegate: { readonly type: string } };
-    expect(config).toMatchObject({ cniVersion: '0.3.0', type: 'flannel', name: /overlay/.test(name) ? 'flannel.4096' : 'cbr0' }); // prettier-ignore
+    expect(config).toMatchObject({
+      cniVersion: '0.3.0',
+      type: 'flannel',
+      name: /overlay/.test(name) ? 'flannel.4096' : 'cbr0',
+    });
     expect(config.delegate.type).toBe(/overlay/.test(name) ? 'sdnoverlay' : 'win-bridge');
   });
 
   test.each(files.filter((name) => name.endsWith('.toml')))('%s: the configuration of containerd', (name) => {
-    expect(parseToml(text(name))).toMatchObject({ version: 3, grpc: { address: String.raw`\\.\pipe\containerd-containerd` } }); // prettier-ignore
+    expect(parseToml(text(name))).toMatchObject({
+      version: 3,
+      grpc: { address: String.raw`\\.\pipe\containerd-containerd` },
+    });
     expect(text(name).startsWith('\uFEFF')).toBe(false);
   });
 });

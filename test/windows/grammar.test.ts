@@ -106,7 +106,10 @@ describe.each(scriptNames.filter((name) => !FRAME.includes(name)))('%s', (name) 
   const text = scriptText(name);
 
   test('binds its parameters, then is strict and stops at errors', () => {
-    const code = text.split('\n').filter((line) => !line.startsWith('#')).join('\n'); // prettier-ignore
+    const code = text
+      .split('\n')
+      .filter((line) => !line.startsWith('#'))
+      .join('\n');
     expect(code).toMatch(
       /^\[CmdletBinding\(\)\]\nparam\([\s\S]*?\)\nSet-StrictMode -Version Latest\n\$ErrorActionPreference = 'Stop'\n/,
     );

@@ -42,10 +42,17 @@ describe.each(names)('%s, which runs in pods', (name) => {
   });
 
   test('is strict and stops at errors, and calls what it may', () => {
-    const code = text.split('\n').filter((line) => !line.startsWith('#')).join('\n'); // prettier-ignore
+    const code = text
+      .split('\n')
+      .filter((line) => !line.startsWith('#'))
+      .join('\n');
     expect(code).toMatch(/^Set-StrictMode -Version Latest\n\$ErrorActionPreference = 'Stop'\n/);
     const tree = parse(text);
-    expect(nodesOf(tree, 'command_name').filter((node) => !KNOWN.has(node.text)).map((node) => node.text)).toEqual([]); // prettier-ignore
+    expect(
+      nodesOf(tree, 'command_name')
+        .filter((node) => !KNOWN.has(node.text))
+        .map((node) => node.text),
+    ).toEqual([]);
     const invoked = nodesOf(tree, 'command').filter((node) => node.text.startsWith('&'));
     expect(invoked.filter((node) => !PROGRAMS[name]!.some((may) => may.test(node.text)))).toEqual([]);
     expect(/&&|\|\||\?\?|\?\.|`\s*$|invoke-expression/im.exec(codeOf(text, tree))).toBeNull();

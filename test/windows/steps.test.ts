@@ -63,7 +63,10 @@ async function carryOut(it: World, steps: readonly Step<'windows'>[], joins = ''
   const kubeadm = (): Promise<Readonly<Record<string, string>>> => {
     it.cluster = clusterOf({
       caFingerprint: CA.fingerprint,
-      nodes: [nodeOf({ name: 'cp1', role: 'control-plane' }), nodeOf({ name: 'win1', taints: [{ key: 'os', value: 'windows', effect: 'NoSchedule' }] })], // prettier-ignore
+      nodes: [
+        nodeOf({ name: 'cp1', role: 'control-plane' }),
+        nodeOf({ name: 'win1', taints: [{ key: 'os', value: 'windows', effect: 'NoSchedule' }] }),
+      ],
     });
     return Promise.resolve({
       'C:\\etc\\kubernetes\\pki\\ca.crt': CA.pem,
@@ -226,8 +229,14 @@ describe('what is on the host already', () => {
 
   test('files of registries: the inventory’s are there, others are not', async () => {
     const registries = [
-      { host: 'registry.example:5000', mirrors: ['https://mirror.example'], ca: 'PEM', username: 'u', password: Secret.of('p') },
-    ]; // prettier-ignore
+      {
+        host: 'registry.example:5000',
+        mirrors: ['https://mirror.example'],
+        ca: 'PEM',
+        username: 'u',
+        password: Secret.of('p'),
+      },
+    ];
     const it = world({}, { runtime: { ...inventoryOf().runtime, registries } });
     filesOf(it.machine).put('C:\\Program Files\\containerd\\certs.d\\old.example\\hosts.toml', 'x');
     await carryOut(it, up(it));
@@ -243,7 +252,8 @@ describe('what is on the host already', () => {
 
 describe('the proxy in the machine’s environment', () => {
   const proxy = { http: 'http://proxy.example:3128', noProxy: ['.svc'] };
-  const names = (it: World): readonly string[] => [...it.machine.environment.keys()].filter((name) => /PROXY/.test(name)); // prettier-ignore
+  const names = (it: World): readonly string[] =>
+    [...it.machine.environment.keys()].filter((name) => /PROXY/.test(name));
 
   test('goes, there and in services, when the inventory no longer names it', async () => {
     const it = world({}, { proxy });
@@ -278,7 +288,10 @@ test('pods of the network that do not come are waited for, and what holds them u
   await carryOut(it, up(it));
   const pod = { name: 'kube-proxy-windows-x', node: 'win1', ready: false };
   const live = it.cluster;
-  const withPod = (trouble: string): World => ({ ...it, cluster: { ...live, pods: [podOf({ ...pod, trouble })] } as ClusterView }); // prettier-ignore
+  const withPod = (trouble: string): World => ({
+    ...it,
+    cluster: { ...live, pods: [podOf({ ...pod, trouble })] } as ClusterView,
+  });
   expect(due(withPod(''))).toEqual(['wait for kube-proxy-windows-x on win1 (found not ready)']);
   expect(due(withPod('ImagePullBackOff: not found'))).toEqual([
     'wait for kube-proxy-windows-x on win1 (found ImagePullBackOff: not found)',
@@ -358,7 +371,6 @@ describe('beside Calico', () => {
       'var\\log\\calico\\cni\\cni.log',
       'CalicoWindows\\nodename',
     ])
-      // prettier-ignore
       filesOf(it.machine).put(`C:\\${path}`, '');
     const phases = reset(it.inventory, {}).filter(({ kind }) => kind === 'windows');
     await carryOut(

@@ -28,7 +28,14 @@ export const windowsNetworkPrograms: Step<'windows'> = {
           summary: `install ${file} (found ${found === undefined ? 'none' : 'another'})`,
           ...restarting(target, services),
           apply: (on) =>
-            install(on, target, { name: file, version: undefined, url: `${network}/${file}`, sumUrl: '', target: path, services }), // prettier-ignore
+            install(on, target, {
+              name: file,
+              version: undefined,
+              url: `${network}/${file}`,
+              sumUrl: '',
+              target: path,
+              services,
+            }),
         },
       ];
     });

@@ -3,7 +3,7 @@ import { carryOut, type Work } from '../../../src/cli/session/carry-out.ts';
 import type { Run } from '../../../src/cli/session/run.ts';
 import type { Phase } from '../../../src/engine/step.ts';
 import { Refused } from '../../../src/errors.ts';
-import { cp1, factsOf, fleetOf, inventoryOf } from '../../fakes/cluster.ts';
+import { cp1, fleetOf, freshHost, inventoryOf } from '../../fakes/cluster.ts';
 import { recordingOn } from '../../fakes/on.ts';
 
 const NOTHING = { phases: [], changes: [] };
@@ -12,7 +12,7 @@ const NOTHING = { phases: [], changes: [] };
 function runOf(over: { readonly answer?: string; readonly hold?: () => Promise<unknown> } = {}) {
   const order: string[] = [];
   const shown: string[] = [];
-  const fleet = fleetOf([[cp1, factsOf()]]);
+  const fleet = fleetOf(freshHost(cp1));
   const held = {
     first: 'locked',
     ended: new Promise(() => undefined),

@@ -9,7 +9,7 @@ import type { Run } from '../../../src/cli/session/run.ts';
 import type { Fleet } from '../../../src/facts/fleet.ts';
 import { ConnectError, Refused } from '../../../src/errors.ts';
 import { leftOutText } from '../../../src/report/left-out.ts';
-import { cp1, fleetOf, hostOf, inventoryOf, joinedControlPlane, w1 } from '../../fakes/cluster.ts';
+import { cp1, fleetOf, hostOf, inventoryOf, joinedHost, w1 } from '../../fakes/cluster.ts';
 
 const cp2 = hostOf({ name: 'cp2', role: 'control-plane' });
 const inventory = inventoryOf({ hosts: [cp1, cp2, w1] });
@@ -23,7 +23,7 @@ const runOf = (unreachable: Fleet['unreachable'], flags: Run['flags'] = {}): Run
     command: 'up',
     flags,
     inventory,
-    connected: { watch: { fleet: () => ({ ...fleetOf([[cp1, joinedControlPlane()]]), unreachable }) } },
+    connected: { watch: { fleet: () => ({ ...fleetOf(joinedHost(cp1)), unreachable }) } },
   }) as unknown as Run;
 
 describe('--dead', () => {

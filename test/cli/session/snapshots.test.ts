@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../../../src/cli/session/run.ts';
 import { dataKept, snapshotBefore, snapshotFolder } from '../../../src/cli/session/snapshots.ts';
 import type { On } from '../../../src/remote/remote.ts';
-import { clusterOf, cp1, factsOf, fleetOf, inventoryOf } from '../../fakes/cluster.ts';
+import { clusterOf, cp1, factsOf, fleetIn, fleetOf, inventoryOf } from '../../fakes/cluster.ts';
 import { recordingOn } from '../../fakes/on.ts';
 
 const STATUS = '{"hash":1,"revision":1439,"totalKey":465,"totalSize":2658304,"version":"3.6.0"}';
@@ -17,7 +17,7 @@ test('kbuild keeps its newest five snapshots of etcd, 0600, each with a descript
     context: { env: { XDG_STATE_HOME: state }, cwd: state, nowMs: () => (nowMs += 1) },
     inventory: inventoryOf(),
     runId: 'run1',
-    connected: { watch: { fleet: () => fleetOf([], clusterOf()) } },
+    connected: { watch: { fleet: () => fleetIn(clusterOf()) } },
   } as unknown as Run;
   const on = ((host) => ({
     ...recordingOn({ job: () => STATUS }).on(host),
@@ -32,7 +32,9 @@ test('kbuild keeps its newest five snapshots of etcd, 0600, each with a descript
   // A file that kbuild did not write.
   writeFileSync(join(folder, 'mine.db'), '');
   for (let n = 2; n <= 7; n++) await before(on, cp1, `change ${String(n)}`);
-  const automatic = readdirSync(folder).filter((name) => name.startsWith('auto-')).sort(); // prettier-ignore
+  const automatic = readdirSync(folder)
+    .filter((name) => name.startsWith('auto-'))
+    .sort();
   const told = automatic
     .filter((name) => name.endsWith('.json'))
     .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as object);
@@ -54,7 +56,7 @@ describe('before a half-finished join is undone', () => {
       inventory: inventoryOf(),
       runId: 'run1',
       emit: ({ summary }: { readonly summary: string }) => void noted.push(summary),
-      connected: { watch: { fleet: () => fleetOf([[cp1, facts]]) } },
+      connected: { watch: { fleet: () => fleetOf([cp1, facts]) } },
     } as unknown as Run;
     const { on, sent } = recordingOn(answers);
     const fetched: string[] = [];

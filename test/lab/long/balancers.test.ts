@@ -38,7 +38,9 @@ async function watched(what: string, run: () => Promise<Ran>, withinS = Infinity
   return ran;
 }
 const backends = async (host: string): Promise<readonly string[]> =>
-  [...(await lab.inside(host, 'cat /etc/haproxy/haproxy.cfg')).stdout.matchAll(/^ {4}server (\S+)/gm)].map(([, one]) => one!); // prettier-ignore
+  [...(await lab.inside(host, 'cat /etc/haproxy/haproxy.cfg')).stdout.matchAll(/^ {4}server (\S+)/gm)].map(
+    ([, one]) => one!,
+  );
 /** Where and in which order the backends were changed; that a change ended before the next began. */
 function oneByOne(ran: Ran): readonly string[] {
   const changes = eventsOf(ran).flatMap((event) =>
@@ -98,7 +100,12 @@ test('an API server of three dies on the holder: the others answer within 3 s, a
   const [host] = await holders();
   const address = lab.hostSettings(host!).address;
   const manifest = '/etc/kubernetes/manifests/kube-apiserver.yaml';
-  const away = await gone('an API server away', `mv ${manifest} /root/`, host!, async () => !(await isReady(address, 6443))); // prettier-ignore
+  const away = await gone(
+    'an API server away',
+    `mv ${manifest} /root/`,
+    host!,
+    async () => !(await isReady(address, 6443)),
+  );
   expect(away).toBeLessThan(3);
   expect(await holders()).toEqual([host]);
   await lab.inside(host!, `mv /root/kube-apiserver.yaml ${manifest}`);
@@ -107,7 +114,9 @@ test('an API server of three dies on the holder: the others answer within 3 s, a
 
 test('the holder of three dies: another has the address within 5 s', async () => {
   const [host] = await holders();
-  const away = await gone('the holder killed', 'kill', host!, async () => (await holders()).some((name) => name !== host)); // prettier-ignore
+  const away = await gone('the holder killed', 'kill', host!, async () =>
+    (await holders()).some((name) => name !== host),
+  );
   expect(away).toBeLessThan(5);
   await lab.start([host!]);
   await waitUntil('its API server', 180_000, () => isReady(lab.hostSettings(host!).address, 6443));
@@ -119,7 +128,9 @@ test('removal: the same command takes the backend out, before its API server goe
   expect(oneByOne(ran)).toEqual(two);
   for (const host of two) {
     expect(await backends(host)).toEqual(two);
-    expect((await lab.inside(host, 'cat /etc/keepalived/keepalived.conf')).stdout).not.toContain(lab.hostSettings('hacp3').address); // prettier-ignore
+    expect((await lab.inside(host, 'cat /etc/keepalived/keepalived.conf')).stdout).not.toContain(
+      lab.hostSettings('hacp3').address,
+    );
   }
   expect((await lab.inside('hacp3', 'systemctl is-active haproxy keepalived')).stdout).toBe('inactive\ninactive\n');
   await name(two);

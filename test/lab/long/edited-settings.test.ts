@@ -54,7 +54,9 @@ test('plan says what restarts and shows old and new; nothing is changed', async 
 test('up shows what is waited for while it restarts, and ends with what was changed', async () => {
   const ran = ok(await kbuild(...args, '-v'));
   console.log(ran.stderr);
-  expect(ran.stderr).toMatch(new RegExp(`${cp}: waiting: kube-apiserver of ${cp} restarts with its new manifest \\(\\d+ s of at most`)); // prettier-ignore
+  expect(ran.stderr).toMatch(
+    new RegExp(`${cp}: waiting: kube-apiserver of ${cp} restarts with its new manifest \\(\\d+ s of at most`),
+  );
   expect(ran.stderr).toMatch(new RegExp(`${w}: \\$ job kubelet-settings-\\d+: .* …\n`));
   expect(ran.stderr).toMatch(new RegExp(`${w}: \\$ job kubelet-settings-\\d+: .*: ended after [\\d.]+ s\n`));
   expect(ran.stderr.trimEnd().split('\n').at(-1)).toMatch(

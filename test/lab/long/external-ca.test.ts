@@ -16,7 +16,15 @@ import { membersOf, stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['cacp1', 'cacp2', 'caw1'];
-const FOUNDER = ['apiserver server', 'apiserver-kubelet-client client', 'admin.conf client', 'controller-manager.conf client', 'scheduler.conf client', 'kubelet.conf client', 'super-admin.conf client']; // prettier-ignore
+const FOUNDER = [
+  'apiserver server',
+  'apiserver-kubelet-client client',
+  'admin.conf client',
+  'controller-manager.conf client',
+  'scheduler.conf client',
+  'kubelet.conf client',
+  'super-admin.conf client',
+];
 let folder: string;
 let signer: Signer;
 let cluster: Stacked;
@@ -36,18 +44,27 @@ afterAll(async () => {
 });
 
 test.each([
-  ['another-authority', /cacp1: refused: the certificate apiserver of cacp1: certificates\.ca\.sign did not sign with certificates\.ca\.cert \(issuer: CN=another\)/],
+  [
+    'another-authority',
+    /cacp1: refused: the certificate apiserver of cacp1: certificates\.ca\.sign did not sign with certificates\.ca\.cert \(issuer: CN=another\)/,
+  ],
   ['another-key', /the certificate apiserver of cacp1: certificates\.ca\.sign certified another public key/],
-  ['locked', /the certificate apiserver of cacp1 was not signed: certificates\.ca\.sign: exit status 3\nthe token is locked/],
+  [
+    'locked',
+    /the certificate apiserver of cacp1 was not signed: certificates\.ca\.sign: exit status 3\nthe token is locked/,
+  ],
 ] as const)('a signer that lies (%s) founds nothing', async (lie, reason) => {
   signer.lie(lie);
   const { code, stderr } = await cluster.up();
   signer.lie();
   expect(code, stderr).toBe(7);
   expect(stderr).toMatch(reason);
-  const left = await lab.inside('cacp1', 'ls -A /etc/kubernetes/pki /etc/kubernetes/*.conf /var/lib/kbuild 2>/dev/null');
+  const left = await lab.inside(
+    'cacp1',
+    'ls -A /etc/kubernetes/pki /etc/kubernetes/*.conf /var/lib/kbuild 2>/dev/null',
+  );
   expect(left.stdout).toBe('');
-}); // prettier-ignore
+});
 
 test('kbuild killed while certificates are signed, and the founder cut off in the middle of init: nothing is mistaken', async () => {
   const before = signer.asked().length;
@@ -88,7 +105,10 @@ test("the authority's key is on no host and in no log, and keys of hosts stayed 
   const line = readFileSync(signer.authority.key, 'utf8').split('\n')[1]!;
   expect(line.length).toBeGreaterThan(40);
   for (const host of HOSTS) {
-    const { stdout } = await lab.inside(host, `ls /etc/kubernetes/pki/ca.key /run/kbuild/signing 2>/dev/null; find /run/kbuild -name 'signed_*'; grep -rsl -e '${line}' /etc /run /var/lib/kubelet /var/lib/kbuild || true`); // prettier-ignore
+    const { stdout } = await lab.inside(
+      host,
+      `ls /etc/kubernetes/pki/ca.key /run/kbuild/signing 2>/dev/null; find /run/kbuild -name 'signed_*'; grep -rsl -e '${line}' /etc /run /var/lib/kubelet /var/lib/kbuild || true`,
+    );
     expect(stdout, host).toBe('');
   }
   const { stdout: apiServers } = await lab.inside('cacp1', "sed -n '2p' /etc/kubernetes/pki/apiserver.key");
@@ -122,7 +142,10 @@ test('what has 10 days left is renewed with new keys, and used', async () => {
   });
   const { address } = lab.hostSettings('cacp2');
   await waitUntil('the API server shows its new certificate', 120_000, async () => {
-    const { stdout } = await lab.inside('cacp1', `echo | timeout 5 openssl s_client -connect ${address}:6443 2>/dev/null | openssl x509 -noout -checkend 8640000 || true`); // prettier-ignore
+    const { stdout } = await lab.inside(
+      'cacp1',
+      `echo | timeout 5 openssl s_client -connect ${address}:6443 2>/dev/null | openssl x509 -noout -checkend 8640000 || true`,
+    );
     return stdout.includes('will not expire');
   });
   // As the documentation says: kubeadm's own authorities are kubeadm's to renew with.
@@ -138,7 +161,10 @@ test('a kubelet gets its next certificate by up, and nobody else gets one', asyn
   expect(timed('with a request of a stranger', await cluster.up()).stdout).toBe('nothing to do\n');
   await ageKubelet(signer, folder, 'caw1', 10);
   const pending = await waitUntil('the kubelet asks', 120_000, async () => {
-    const all = await kubectl('cacp1', "get csr -o jsonpath='{range .items[*]}{.spec.username} {.metadata.name} {.status.conditions[0].type}{\"\\n\"}{end}'"); // prettier-ignore
+    const all = await kubectl(
+      'cacp1',
+      'get csr -o jsonpath=\'{range .items[*]}{.spec.username} {.metadata.name} {.status.conditions[0].type}{"\\n"}{end}\'',
+    );
     return all.split('\n').find((line) => /^system:node:caw1 .* Approved$/.test(line));
   });
   const name = pending.split(' ')[1]!;
@@ -147,7 +173,10 @@ test('a kubelet gets its next certificate by up, and nobody else gets one', asyn
   const ran = timed('a kubelet renewed', await cluster.up('--json'));
   expect(changedBy(ran)).toEqual(['cacp1 kubelet-requests']);
   await waitUntil('the kubelet has its certificate', 60_000, async () => {
-    const { stdout } = await lab.inside('caw1', 'openssl x509 -in /var/lib/kubelet/pki/kubelet-client-current.pem -noout -checkend 8640000 || true'); // prettier-ignore
+    const { stdout } = await lab.inside(
+      'caw1',
+      'openssl x509 -in /var/lib/kubelet/pki/kubelet-client-current.pem -noout -checkend 8640000 || true',
+    );
     return stdout.includes('will not expire');
   });
   expect((await nodes('cacp1'))['caw1']).toBe(true);
@@ -185,7 +214,10 @@ test('the key on a host is refused: then somebody else signs than the inventory 
 
 /** A request for a node's certificate that no node made. */
 async function stranger(): Promise<string> {
-  const { stdout } = await lab.inside('cacp1', 'openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout /dev/null -subj "/O=system:nodes/CN=system:node:caw1" 2>/dev/null'); // prettier-ignore
+  const { stdout } = await lab.inside(
+    'cacp1',
+    'openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout /dev/null -subj "/O=system:nodes/CN=system:node:caw1" 2>/dev/null',
+  );
   return JSON.stringify({
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',

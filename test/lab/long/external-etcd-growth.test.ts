@@ -20,9 +20,10 @@ let writer: ReturnType<typeof startWriter>;
 /** Addresses at which the API server of each control plane looks for etcd. */
 const ledTo = (): Promise<readonly string[]> =>
   Promise.all(
-    CONTROLS.map(
-      async (host) =>
-      (await lab.inside(host, 'sed -n "s/.*--etcd-servers=//p" /etc/kubernetes/manifests/kube-apiserver.yaml')).stdout.trim(), // prettier-ignore
+    CONTROLS.map(async (host) =>
+      (
+        await lab.inside(host, 'sed -n "s/.*--etcd-servers=//p" /etc/kubernetes/manifests/kube-apiserver.yaml')
+      ).stdout.trim(),
     ),
   );
 const urls = (...names: readonly string[]): string =>
@@ -90,6 +91,7 @@ test('nothing that was acknowledged is lost', async () => {
 
 test('reset leaves nothing of etcd', async () => {
   timed('reset', await cluster.run('reset', '--yes-destroy', 'eegrow'));
-  const left = 'ls -A /etc/kubernetes/manifests /etc/kubernetes/pki/etcd /var/lib/etcd /etc/systemd/system/kubelet.service.d 2>/dev/null | grep -v :'; // prettier-ignore
+  const left =
+    'ls -A /etc/kubernetes/manifests /etc/kubernetes/pki/etcd /var/lib/etcd /etc/systemd/system/kubelet.service.d 2>/dev/null | grep -v :';
   for (const host of [two, three, four]) expect((await lab.inside(host, left)).stdout.trim(), host).toBe('');
 });

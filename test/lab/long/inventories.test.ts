@@ -44,7 +44,13 @@ async function inLab(example: Example): Promise<{ readonly inventory: object; re
     role: example.hosts[i]!.role,
   }));
   const { kind } = example.loadBalancer ?? {};
-  const balancer = kind === 'external' ? await balance(7491, hosts.filter(({ role }) => role === 'control-plane').map((host) => host.internalAddress ?? host.address)) : undefined; // prettier-ignore
+  const balancer =
+    kind === 'external'
+      ? await balance(
+          7491,
+          hosts.filter(({ role }) => role === 'control-plane').map((host) => host.internalAddress ?? host.address),
+        )
+      : undefined;
   const inventory = {
     ...theirs,
     ...example,

@@ -49,7 +49,9 @@ test('keys of another cluster in it are refused before kubeadm runs, and stay', 
   const { code, stderr } = await up();
   expect(code, stderr).toBe(7);
   // Whichever control plane is prepared first asks first.
-  expect(stderr).toMatch(/hacp[12]: refused: the etcd at https:\/\/[\d.]+:2379 holds 1 keys of a Kubernetes cluster, and there is none of this inventory/); // prettier-ignore
+  expect(stderr).toMatch(
+    /hacp[12]: refused: the etcd at https:\/\/[\d.]+:2379 holds 1 keys of a Kubernetes cluster, and there is none of this inventory/,
+  );
   expect(stderr).toContain('name an empty etcd');
   expect(await etcd.ctl('get --prefix /registry/ --keys-only')).toContain('/registry/namespaces/theirs');
   expect(await traces()).toBe('');
@@ -95,7 +97,9 @@ test('a control plane that cannot reach it is told before kubeadm runs on any ot
 test('two control planes and a worker on three members are built', async () => {
   timed('3 own etcd members, 2 + 1 built', await up());
   expect(await nodes('hacp1')).toEqual({ hacp1: true, hacp2: true, haw1: true });
-  expect(Number((await etcd.ctl('get --prefix /registry/ --count-only -w fields | sed -n "s/.Count. : //p"')).trim())).toBeGreaterThan(100); // prettier-ignore
+  expect(
+    Number((await etcd.ctl('get --prefix /registry/ --count-only -w fields | sed -n "s/.Count. : //p"')).trim()),
+  ).toBeGreaterThan(100);
 });
 
 test('a second run has nothing to do', async () => {

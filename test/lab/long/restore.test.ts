@@ -44,7 +44,10 @@ test('its snapshot is refused by the cluster that came after it, which goes on',
 });
 
 test('a dead worker is forgotten, and the healthy control plane that has its address by now stays in etcd', async () => {
-  const address = await kubectl('vrcp1', `get node vrcp3 -o jsonpath='{.status.addresses[?(@.type=="InternalIP")].address}'`); // prettier-ignore
+  const address = await kubectl(
+    'vrcp1',
+    `get node vrcp3 -o jsonpath='{.status.addresses[?(@.type=="InternalIP")].address}'`,
+  );
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'vrw9' } };
   await kubectl('vrcp1', 'create -f -', JSON.stringify(node));
   const status = JSON.stringify({ status: { addresses: [{ type: 'InternalIP', address: address.trim() }] } });

@@ -42,7 +42,12 @@ test('three control planes and two workers from bare hosts; a client writes as s
   await cluster.name(['hcp1', 'hcp2', 'hcp3', ...WORKERS]);
   const running = cluster.startUp();
   const admin = '/etc/kubernetes/admin.conf';
-  await waitUntil('the endpoint to take a write', 2 * JOB_MS, async () => (await lab.inside('hcp1', `kubectl --kubeconfig ${admin} create configmap first --dry-run=server`)).code === 0); // prettier-ignore
+  await waitUntil(
+    'the endpoint to take a write',
+    2 * JOB_MS,
+    async () =>
+      (await lab.inside('hcp1', `kubectl --kubeconfig ${admin} create configmap first --dry-run=server`)).code === 0,
+  );
   const early = join(cluster.file, '..', 'early.kubeconfig');
   writeFileSync(early, (await lab.inside('hcp1', `cat ${admin}`)).stdout, { mode: 0o600 });
   writer = startWriter(early);
@@ -120,7 +125,9 @@ const stepsOnHcp1 = (ran: Ran): readonly string[] =>
 test('a join cut between MemberAdd and promote, kbuild alone: it is followed to its end, not undone', async () => {
   await cutJoin();
   const running = cluster.startUp('--json');
-  await waitUntil('the run to follow', JOB_MS, () => running.printed().includes('"summary":"wait for kbuild-job-kubeadm-join')); // prettier-ignore
+  await waitUntil('the run to follow', JOB_MS, () =>
+    running.printed().includes('"summary":"wait for kbuild-job-kubeadm-join'),
+  );
   await lab.inside('hcp1', "pkill -CONT -f '^kubeadm join'");
   const ran = timed('after kbuild alone was cut', await running.ended);
   expect(stepsOnHcp1(ran)).not.toContain('undo-half-finished');
@@ -134,7 +141,10 @@ test('a join cut between MemberAdd and promote, with the power of the host: it i
   await lab.kill(['hcp1']);
   await lab.start(['hcp1']);
   const ran = timed('after the power was cut', await cluster.up('--json'));
-  expect(stepsOnHcp1(ran).filter((step) => ['undo-half-finished', 'kubeadm-join'].includes(step))).toEqual(['undo-half-finished', 'kubeadm-join']); // prettier-ignore
+  expect(stepsOnHcp1(ran).filter((step) => ['undo-half-finished', 'kubeadm-join'].includes(step))).toEqual([
+    'undo-half-finished',
+    'kubeadm-join',
+  ]);
   expect(ran.stdout).toMatch(
     /"summary":"undo a half-finished join of hlong \(found \d+ leftovers and its etcd learner /,
   );
@@ -144,7 +154,9 @@ test('a join cut between MemberAdd and promote, with the power of the host: it i
 
 test('the newest snapshots that were taken before changes of the members are kept, and private', () => {
   const state = join(cluster.file, '..', 'state');
-  const taken = readdirSync(state, { recursive: true, encoding: 'utf8' }).filter((path) => /\/snapshots\/auto-[^/]*\.db$/.test(path)); // prettier-ignore
+  const taken = readdirSync(state, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\/snapshots\/auto-[^/]*\.db$/.test(path),
+  );
   expect(taken).toHaveLength(KEPT);
   for (const path of taken) {
     expect(statSync(join(state, path)).mode & 0o777).toBe(0o600);

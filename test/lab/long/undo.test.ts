@@ -41,7 +41,11 @@ afterAll(async () => {
 
 test("an init that was cut after etcd had begun is undone, etcd's data is kept first, and the path is said", async () => {
   const running = cluster.startUp();
-  await waitUntil("etcd's data", 10 * MINUTES_MS, async () => (await inside('ls /data/etcd/member/snap/db 2>/dev/null')) !== ''); // prettier-ignore
+  await waitUntil(
+    "etcd's data",
+    10 * MINUTES_MS,
+    async () => (await inside('ls /data/etcd/member/snap/db 2>/dev/null')) !== '',
+  );
   running.kill('SIGKILL');
   await inside("systemctl kill -s KILL 'kbuild-job-kubeadm-init*'");
   expect(await marked()).toContain('"action":"init"');
@@ -126,7 +130,10 @@ test('a restore that fails before anything stopped leaves no file behind, and it
   });
   const { code, stdout } = await cluster.run('etcd', 'snapshot', 'restore', broken, '--yes', '--json');
   expect(code, stdout).toBe(4);
-  const kinds = stdout.trim().split('\n').map((line) => (JSON.parse(line) as { readonly kind: string }).kind); // prettier-ignore
+  const kinds = stdout
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { readonly kind: string }).kind);
   expect(kinds).toEqual(expect.arrayContaining(['locked', 'phase-started', 'changing', 'failed', 'done']));
   expect(await inside(listing)).toBe(before);
   timed('up after the restore that failed', await cluster.up());

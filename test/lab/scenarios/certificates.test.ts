@@ -77,5 +77,7 @@ test('another CA in the inventory is refused', async () => {
   await cluster.name(HOSTS, { certificates: using(other) });
   const { code, stderr } = await cluster.up();
   expect(code, stderr).toBe(7);
-  expect(stderr).toMatch(/certificates\.ca is sha256:\w{12}…, the cluster was made with sha256:\w{12}…, and Kubernetes cannot change it/); // prettier-ignore
+  expect(stderr).toMatch(
+    /certificates\.ca is sha256:\w{12}…, the cluster was made with sha256:\w{12}…, and Kubernetes cannot change it/,
+  );
 });

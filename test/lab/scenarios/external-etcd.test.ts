@@ -44,6 +44,9 @@ test('certificates that run out in 10 days are renewed, and used without a resta
 
 test('reset takes etcd with its data', async () => {
   timed('reset', await cluster.run('reset', '--yes-destroy', 'eesmall'));
-  const { stdout } = await lab.inside(ETCD, 'find /var/lib/etcd /etc/kubernetes /etc/systemd/system/kubelet.service.d -type f 2>/dev/null'); // prettier-ignore
+  const { stdout } = await lab.inside(
+    ETCD,
+    'find /var/lib/etcd /etc/kubernetes /etc/systemd/system/kubelet.service.d -type f 2>/dev/null',
+  );
   expect(stdout).toBe('');
 });

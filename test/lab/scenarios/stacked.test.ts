@@ -23,7 +23,11 @@ afterAll(async () => {
 test('three control planes and a worker are built, one control plane after another, as planned', async () => {
   const running = cluster.startUp('--json');
   // Held in the middle of its join, so that another kbuild meets it there.
-  await waitUntil('hcp2 to join', 600_000, async () => (await lab.inside('hcp2', "pkill -STOP -f '^kubeadm join'")).code === 0); // prettier-ignore
+  await waitUntil(
+    'hcp2 to join',
+    600_000,
+    async () => (await lab.inside('hcp2', "pkill -STOP -f '^kubeadm join'")).code === 0,
+  );
   const second = await cluster.up();
   await lab.inside('hcp2', "pkill -CONT -f '^kubeadm join'");
   const ran = ok(await running.ended);
@@ -37,7 +41,7 @@ test('three control planes and a worker are built, one control plane after anoth
       ? [`${event.kind} ${event.host}`]
       : [],
   );
-  expect(joins).toEqual(['changing hcp2', 'changed hcp2', 'changing hcp3', 'changed hcp3']); // prettier-ignore
+  expect(joins).toEqual(['changing hcp2', 'changed hcp2', 'changing hcp3', 'changed hcp3']);
   const took = (step: string) =>
     events.flatMap((event) =>
       event.kind === 'changed' && event.step === step && event.phase !== 'join' ? [event.durationMs] : [],
@@ -95,7 +99,10 @@ test('one of three is not removed while another is down, neither by remove nor b
 test('a disruption budget keeps a control plane from being drained: its node and its member stay', async () => {
   const dns = "-n kube-system get pods -l k8s-app=kube-dns -o jsonpath='{.items[*].spec.nodeName}'";
   // CoreDNS is on two nodes, and only one of all is a worker.
-  const host = (await kubectl('hcp1', dns)).trim().split(' ').find((name) => name !== 'hw1')!; // prettier-ignore
+  const host = (await kubectl('hcp1', dns))
+    .trim()
+    .split(' ')
+    .find((name) => name !== 'hw1')!;
   await kubectl(
     'hcp1',
     '-n kube-system create poddisruptionbudget dns --selector=k8s-app=kube-dns --min-available=100%',
@@ -126,7 +133,9 @@ test('the host that founded the cluster is removed, and the cluster goes on', as
   console.log(`a control plane removed: ${ran.seconds.toFixed(1)} s`);
   expect(await membersOf(cluster)).toEqual(['hcp2', 'hcp3']);
   expect(Object.keys(await nodes('hcp2')).sort()).toEqual(['hcp2', 'hcp3', 'hw1']);
-  expect((await lab.inside('hcp1', 'ls -A /etc/kubernetes/manifests /var/lib/etcd 2>/dev/null')).stdout).not.toContain('.yaml'); // prettier-ignore
+  expect((await lab.inside('hcp1', 'ls -A /etc/kubernetes/manifests /var/lib/etcd 2>/dev/null')).stdout).not.toContain(
+    '.yaml',
+  );
 });
 
 test('while etcd has an alarm no member joins and none is removed', async () => {
@@ -143,7 +152,11 @@ test('while etcd has an alarm no member joins and none is removed', async () => 
 });
 
 test('a host with another cluster’s CA is refused, and stays as it is', async () => {
-  await lab.inside('hcp1', `mkdir -p /etc/kubernetes/pki && cat > /etc/kubernetes/pki/ca.crt`, readFileSync(lab.tls.ca, 'utf8')); // prettier-ignore
+  await lab.inside(
+    'hcp1',
+    `mkdir -p /etc/kubernetes/pki && cat > /etc/kubernetes/pki/ca.crt`,
+    readFileSync(lab.tls.ca, 'utf8'),
+  );
   await refused(/hstack: refused: the hosts belong to 2 clusters, by the public keys of their CAs/, 'up', '--yes');
   expect((await lab.inside('hcp1', 'cat /etc/kubernetes/pki/ca.crt')).stdout).toBe(readFileSync(lab.tls.ca, 'utf8'));
   await lab.inside('hcp1', 'rm /etc/kubernetes/pki/ca.crt');
@@ -151,5 +164,12 @@ test('a host with another cluster’s CA is refused, and stays as it is', async 
 
 test('the dead one of two cannot be removed: the one that is left has no quorum', async () => {
   await lab.kill(['hcp3']);
-  await refused('hcp3: refused: etcd has no quorum: 1 of 2 voters healthy, quorum 2', 'remove', 'hcp3', '--yes', '--dead', 'hcp3'); // prettier-ignore
+  await refused(
+    'hcp3: refused: etcd has no quorum: 1 of 2 voters healthy, quorum 2',
+    'remove',
+    'hcp3',
+    '--yes',
+    '--dead',
+    'hcp3',
+  );
 });
