@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -27,4 +28,28 @@ describe.each(scripts)('%s', (name) => {
     const parameters = [...text.matchAll(/\$\{?([A-Z][A-Z_]+)\b/g)].map(([, one]) => one!);
     expect(parameters.filter((one) => !known(text).has(one) && !head.includes(one))).toEqual([]);
   });
+});
+
+/** Files whose scripts are still inline: what they hold is being moved to the values of runtimes and distributions. */
+const STILL_INLINE = /^(?:components\/|facts\/linux\/(?:runtime|upkeep)\.ts|runtime\/containerd\.ts)/;
+
+/** Places of the `sh` templates in a source file that span three lines or more. */
+function longScripts(file: string): readonly string[] {
+  const text = readFileSync(`${root}src/${file}`, 'utf8');
+  if (!/\bsh`[^`]*\n[^`]*\n/.test(text)) return [];
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line;
+  const within = (node: ts.Node): readonly string[] => {
+    const inner: string[] = [];
+    ts.forEachChild(node, (child) => void inner.push(...within(child)));
+    if (!ts.isTaggedTemplateExpression(node) || node.tag.getText() !== 'sh') return inner;
+    const first = lineOf(node.getStart());
+    return lineOf(node.end) - first < 2 ? inner : [`${file}:${String(first + 1)}`, ...inner];
+  };
+  return within(source);
+}
+
+test('a shell script of three lines or more is a file of templates/, where shellcheck reads it', () => {
+  const files = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  expect(files.filter((file) => !STILL_INLINE.test(file)).flatMap(longScripts)).toEqual([]);
 });
