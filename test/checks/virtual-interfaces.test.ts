@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { isVirtualInterface } from '../../src/checks/virtual-interfaces.ts';
 
 test('interfaces of bridges, tunnels and pods are virtual', () => {
-  const names = ['lo', 'docker0', 'br-5d1e', 'veth12', 'virbr0', 'lxcbr0', 'lxc_health', 'podman1', 'cni0', 'flannel.1', 'cali123', 'cilium_host', 'vxlan.calico', 'vxlan-v6.calico', 'tunl0', 'tap0', 'kube-ipvs0', 'dummy0', 'nodelocaldns']; // prettier-ignore
+  const names =
+    'lo docker0 br-5d1e veth12 virbr0 lxcbr0 lxc_health podman1 cni0 flannel.1 cali123 cilium_host vxlan.calico vxlan-v6.calico tunl0 tap0 kube-ipvs0 dummy0 nodelocaldns'.split(
+      ' ',
+    );
   expect(names.filter((name) => !isVirtualInterface(name))).toEqual([]);
 });
 

@@ -13,20 +13,22 @@ const NAMES = 'subjectAltName=DNS:cp1,DNS:kubernetes,IP:10.0.0.11,IP:fd00::1';
 let folder: string;
 const file = (name: string): string => join(folder, name);
 const read = (name: string): string => readFileSync(file(name), 'utf8');
-const openssl = (...args: readonly string[]): void =>
-  void execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+/** Runs openssl; the words of `line` have no spaces in them, those of `more` may. */
+const openssl = (line: string, ...more: readonly string[]): void =>
+  void execFileSync('openssl', [...line.split(' '), ...more], { cwd: folder, stdio: 'pipe' });
+const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
 
 function authority(name: string, more: readonly string[] = []): void {
   const usage = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign'].flatMap((one) => [
     '-addext',
     one,
   ]);
-  openssl('req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '365', '-keyout', `${name}.key`, '-out', `${name}.crt`, '-subj', `/CN=${name}`, ...usage, ...more); // prettier-ignore
+  openssl(`req -x509 ${NEW_KEY} -days 365 -keyout ${name}.key -out ${name}.crt -subj /CN=${name}`, ...usage, ...more);
 }
 
 function request(name: string, subject: string, names?: string): void {
   const extensions = names === undefined ? [] : ['-addext', names];
-  openssl('req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject, ...extensions); // prettier-ignore
+  openssl(`req -new ${NEW_KEY} -keyout ${name}.key -out ${name}.csr -subj`, subject, ...extensions);
 }
 
 interface Signing {
@@ -45,7 +47,8 @@ function sign(
 ): string {
   writeFileSync(file('extensions'), `extendedKeyUsage=${usage}\nbasicConstraints=${basic}\n${names ?? ''}`);
   const copy = names === undefined ? ['-copy_extensions', 'copy'] : [];
-  openssl('x509', '-req', '-in', `${name}.csr`, '-CA', `${ca}.crt`, '-CAkey', `${ca}.key`, '-set_serial', '7', '-days', String(days), ...copy, '-extfile', 'extensions', '-out', 'signed.crt', ...more); // prettier-ignore
+  const authorityOf = `-CA ${ca}.crt -CAkey ${ca}.key -set_serial 7 -days ${String(days)}`;
+  openssl(`x509 -req -in ${name}.csr ${authorityOf} -extfile extensions -out signed.crt`, ...copy, ...more);
   return read('signed.crt');
 }
 
@@ -54,7 +57,7 @@ beforeAll(() => {
   authority('ca');
   authority('other');
   // The same name, another key: what only the signature tells apart.
-  openssl('req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '365', '-keyout', 'twin.key', '-out', 'twin.crt', '-subj', '/CN=ca'); // prettier-ignore
+  openssl(`req -x509 ${NEW_KEY} -days 365 -keyout twin.key -out twin.crt -subj /CN=ca`);
   request('kubelet', '/O=system:nodes/CN=system:node:w1');
   request('another', '/O=system:nodes/CN=system:node:w1');
   request('master', '/O=system:masters/CN=system:node:w1');
@@ -118,22 +121,65 @@ describe('a certificate', () => {
   });
 
   test.each([
-    ['of another authority', () => kubelet({ ca: 'other' }), 'did not sign with certificates.ca.cert (issuer: CN=other)'],
-    ['of an authority with the same name', () => kubelet({ ca: 'twin' }), 'did not sign with certificates.ca.cert (issuer: CN=ca)'],
+    [
+      'of another authority',
+      () => kubelet({ ca: 'other' }),
+      'did not sign with certificates.ca.cert (issuer: CN=other)',
+    ],
+    [
+      'of an authority with the same name',
+      () => kubelet({ ca: 'twin' }),
+      'did not sign with certificates.ca.cert (issuer: CN=ca)',
+    ],
     ['for another key', () => kubelet({}, 'another'), 'certified another public key'],
-    ['for another subject', () => kubelet({ more: ['-force_pubkey', 'kubelet.pub'] }, 'master'), 'certified the subject CN=system:node:w1, O=system:masters instead of CN=system:node:w1, O=system:nodes'],
-    ['without the names', () => server({ names: 'subjectAltName=DNS:cp1' }), 'certified the names DNS:cp1 instead of 87:fd'],
-    ['with a name too many', () => kubelet({ names: 'subjectAltName=DNS:cp1' }), 'certified the names DNS:cp1 instead of none'],
+    [
+      'for another subject',
+      () => kubelet({ more: ['-force_pubkey', 'kubelet.pub'] }, 'master'),
+      'certified the subject CN=system:node:w1, O=system:masters instead of CN=system:node:w1, O=system:nodes',
+    ],
+    [
+      'without the names',
+      () => server({ names: 'subjectAltName=DNS:cp1' }),
+      'certified the names DNS:cp1 instead of 87:fd',
+    ],
+    [
+      'with a name too many',
+      () => kubelet({ names: 'subjectAltName=DNS:cp1' }),
+      'certified the names DNS:cp1 instead of none',
+    ],
     ['for the wrong use', () => kubelet({ usage: 'serverAuth' }), 'left out the extended key usage clientAuth'],
     ['that is an authority', () => kubelet({ basic: 'CA:TRUE' }), 'made a certificate of an authority'],
     ['that ends soon', () => kubelet({ days: 30 }), 'made it valid until'],
-    ['that begins tomorrow', () => having('kubelet', 'client', () => Promise.resolve(sign('kubelet')), () => Date.now() - 86_400_000), 'made it valid from'],
-    ['that is none', () => having('kubelet', 'client', () => Promise.resolve('permission denied\n')), 'printed no PEM certificate'],
-    ['that is broken', () => having('kubelet', 'client', () => Promise.resolve('-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----')), 'printed a certificate that cannot be read'],
+    [
+      'that begins tomorrow',
+      () =>
+        having(
+          'kubelet',
+          'client',
+          () => Promise.resolve(sign('kubelet')),
+          () => Date.now() - 86_400_000,
+        ),
+      'made it valid from',
+    ],
+    [
+      'that is none',
+      () => having('kubelet', 'client', () => Promise.resolve('permission denied\n')),
+      'printed no PEM certificate',
+    ],
+    [
+      'that is broken',
+      () =>
+        having('kubelet', 'client', () =>
+          Promise.resolve('-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----'),
+        ),
+      'printed a certificate that cannot be read',
+    ],
   ])('%s is refused with host, certificate and reason', async (_, made, reason) => {
-    openssl('pkey', '-in', 'kubelet.key', '-pubout', '-out', 'kubelet.pub');
-    await expect(made()).rejects.toThrow(`w1: refused: the certificate kubelet.conf of w1: certificates.ca.sign ${reason}`);
-  }); // prettier-ignore
+    openssl('pkey -in kubelet.key -pubout -out kubelet.pub');
+    await expect(made()).rejects.toThrow(
+      `w1: refused: the certificate kubelet.conf of w1: certificates.ca.sign ${reason}`,
+    );
+  });
 
   test('that was not signed is refused with what the command said', async () => {
     const failing = () => Promise.reject(new Error('exit status 1\nno such slot'));

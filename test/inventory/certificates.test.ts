@@ -75,17 +75,33 @@ test('while an inventory is validated no signing command is run', async () => {
 describe('is refused', () => {
   test.each([
     ['a word that is none', written('coppy'), '2:15 certificates: must be one of upload, copy'],
-    ['an unknown setting', written('{ distrbution: copy }'), '2:17 certificates.distrbution: unknown setting "distrbution"; did you mean "distribution"?'],
-    ['a CA that is none', authority('leaf.crt', 'other.key'), '2:29 certificates.ca.cert: leaf.crt: is the certificate of CN=a leaf, which is no CA (basicConstraints)'],
+    [
+      'an unknown setting',
+      written('{ distrbution: copy }'),
+      '2:17 certificates.distrbution: unknown setting "distrbution"; did you mean "distribution"?',
+    ],
+    [
+      'a CA that is none',
+      authority('leaf.crt', 'other.key'),
+      '2:29 certificates.ca.cert: leaf.crt: is the certificate of CN=a leaf, which is no CA (basicConstraints)',
+    ],
     ['no certificate', authority('ca.key', 'ca.key'), '2:29 certificates.ca.cert: ca.key: holds no PEM certificate'],
     ['another key', authority('ca.crt', 'other.key'), '2:42 certificates.ca.key: is not the key of this certificate'],
-    ['a key that kubeadm does not know', authority('ca.crt', 'ed25519.key'), '2:42 certificates.ca.key: is of the type ed25519; kubeadm knows RSA and ECDSA'],
-    ['an encrypted key', authority('ca.crt', 'encrypted.key'), '2:42 certificates.ca.key: is encrypted; kubeadm needs it plain: decrypt it, e.g. by command:'],
+    [
+      'a key that kubeadm does not know',
+      authority('ca.crt', 'ed25519.key'),
+      '2:42 certificates.ca.key: is of the type ed25519; kubeadm knows RSA and ECDSA',
+    ],
+    [
+      'an encrypted key',
+      authority('ca.crt', 'encrypted.key'),
+      '2:42 certificates.ca.key: is encrypted; kubeadm needs it plain: decrypt it, e.g. by command:',
+    ],
     ['no key', authority('ca.crt', 'leaf.crt'), '2:42 certificates.ca.key: holds no PEM private key'],
     ['a missing file', authority('none.crt', 'ca.key'), '2:29 certificates.ca.cert: none.crt: there is no such file'],
   ])('%s', async (_, text, problem) => {
     expect(await problemsOf(text, FILES)).toEqual([problem]);
-  }); // prettier-ignore
+  });
 
   test.each([
     [

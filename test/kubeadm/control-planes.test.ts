@@ -6,7 +6,22 @@ import { kubeadmInit } from '../../src/kubeadm/init.ts';
 import { controlPlanesWell, controlPlaneServes, joinControlPlane } from '../../src/kubeadm/join-control-plane.ts';
 import { noMarker } from '../../src/kubeadm/marker.ts';
 import { undoMayBegin, undoHalfFinished } from '../../src/kubeadm/undo-half-finished.ts';
-import { clusterOf, cp1, cp2, cp3, fleetIn, fleetOf, freshHost, inventoryOf, joinedControlPlane, joinedHost, joinedWorker, nodeOf, targetOf, w1 } from '../fakes/cluster.ts'; // prettier-ignore
+import {
+  clusterOf,
+  cp1,
+  cp2,
+  cp3,
+  fleetIn,
+  fleetOf,
+  freshHost,
+  inventoryOf,
+  joinedControlPlane,
+  joinedHost,
+  joinedWorker,
+  nodeOf,
+  targetOf,
+  w1,
+} from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const inventory = inventoryOf({ hosts: [cp1, cp2, cp3] });

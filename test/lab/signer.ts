@@ -87,7 +87,9 @@ export async function makeSigner(folder: string): Promise<Signer> {
         '-enddate',
         generalizedTime(now + daysLeft * DAY_MS),
       ];
-      await run('sh', ['-c', 'cd "$0" && exec openssl ca "$@"', folder, '-batch', '-notext', '-preserveDN', '-config', 'ca.cnf', '-cert', 'vault.crt', '-keyfile', 'vault.key', '-in', 'old.csr', '-out', 'old.crt', ...dates]); // prettier-ignore
+      const files = '-config ca.cnf -cert vault.crt -keyfile vault.key -in old.csr -out old.crt'.split(' ');
+      const options = ['-batch', '-notext', '-preserveDN', ...files, ...dates];
+      await run('sh', ['-c', 'cd "$0" && exec openssl ca "$@"', folder, ...options]);
       return readFileSync(file('old.crt'), 'utf8');
     },
   };
