@@ -12,7 +12,7 @@ export interface WaitingChange {
   readonly summary: string;
 }
 
-/** What a run does without some hosts. */
+/** The phases of a run that goes on without some hosts. */
 export interface Without {
   /** The phases, without the absent hosts and without the changes that wait for them. */
   readonly phases: readonly Phase[];
@@ -24,7 +24,7 @@ const isOfControlPlane = ({ role }: Host): boolean => role === 'control-plane' |
 const mustWait = (step: Phase['steps'][number], change: Change, host: Host): boolean =>
   step.needs !== undefined || (change.disrupts === true && host.role !== 'worker');
 
-/** The phase without changes that wait, and where it is asked those alone. */
+/** A phase in two parts: without the changes that wait, and with those alone. */
 function parts(phase: Phase): { readonly rest: Phase; readonly waiting: Phase } {
   const only = (isMeant: (step: Step, change: Change, host: Host) => boolean): Phase =>
     ({
@@ -44,9 +44,9 @@ const newcomers = (inventory: Inventory, fleet: Fleet): readonly Host[] =>
     .map(({ host }) => host);
 
 /**
- * What of some phases goes on while hosts cannot be reached. An absent worker or load balancer is only left out. While a
- * control plane or an etcd host is absent, etcd's members do not change, nothing that the other control planes live on is
- * restarted, and their manifests stay as they are. Pure. Throws `FactError` when a fact that it needs is not known.
+ * The phases that go on while hosts are unreachable. An absent worker or load balancer is only left out. While a control
+ * plane or an etcd host is absent, etcd's members do not change, no API server, etcd, runtime or kubelet of the other control
+ * planes is restarted, and their manifests stay as they are. Pure. Throws `FactError` when a fact that it needs is unknown.
  */
 export function withoutAbsent(phases: readonly Phase[], inventory: Inventory, fleet: Fleet): Without {
   const present = reached(phases, fleet);

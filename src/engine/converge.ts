@@ -1,12 +1,12 @@
 import { Interrupted } from '../errors.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
-import { badLuck } from './bad-luck.ts';
+import { interruptionOf } from './interruption.ts';
 import type { Convergence } from './convergence.ts';
 import { turns, type Turns } from './disruption.ts';
 import { eachLimit } from '../each-limit.ts';
 import type { Emit } from './event.ts';
 import { phaseRow } from './phase-row.ts';
-import { nothingIsDue, stepOnHost } from './step-on-host.ts';
+import { hasNoPendingChange, stepOnHost } from './step-on-host.ts';
 import type { Phase } from './step.ts';
 import { places } from './target.ts';
 
@@ -29,7 +29,7 @@ export function groups(phases: readonly Phase[]): readonly (readonly Phase[])[] 
   return found;
 }
 
-/** A run that is under way: what its phases have in common. */
+/** The state of a run that its phases share. */
 interface Progress {
   readonly turn: Turns;
   readonly failures: Map<string, Error>;
@@ -37,7 +37,7 @@ interface Progress {
 }
 
 /**
- * Makes it so: phase by phase, host by host, step by step, diff → apply → observe → diff must be empty.
+ * Applies the phases: phase by phase, host by host, step by step, diff → apply → observe → diff must be empty.
  * A worker that fails leaves the run; any other host that fails ends it after what is under way. Does not reject for a
  * failed host, nor when the run was ended from outside.
  */
@@ -56,7 +56,7 @@ export async function converge(run: Convergence): Promise<Outcome> {
   return { changes, failures, stopped: signal.aborted ? (signal.reason as Error) : undefined };
 }
 
-/** How often everything is verified at most: each time after the first because of what happened during the one before. */
+/** Verification is repeated at most so often, each time because of what happened during the round before. */
 const VERIFIED_AT_MOST = 3;
 
 /**
@@ -142,8 +142,8 @@ async function runGroup(
   return changes;
 }
 
-/** How often a host may be restarted, or its connection be lost, under a phase before that is a failure. */
-const BAD_LUCK = 2;
+/** A host may restart, or lose its connection, so often during a phase; the next time it fails. */
+const MOST_INTERRUPTIONS = 2;
 
 const isWorker = (inventory: Inventory, name: string): boolean =>
   inventory.hosts.find((host) => host.name === name)?.role === 'worker';
@@ -161,7 +161,7 @@ async function hostInPhase(
   emit({ kind: 'host-started', phase: phase.name, host: host.name });
   let changes = 0;
   const inTurn = phase.concurrency === 1;
-  const steps = inTurn && (await nothingIsDue(run, phase, host)) ? [] : phase.steps;
+  const steps = inTurn && (await hasNoPendingChange(run, phase, host)) ? [] : phase.steps;
   if (inTurn && steps.length > 0) row.takeTurn(run.watch);
   let times = 0;
   let next = 0;
@@ -172,11 +172,11 @@ async function hostInPhase(
       changes += await stepOnHost(run, turn, phase, host, step);
       next += 1;
     } catch (error) {
-      const luck = times < BAD_LUCK ? await badLuck(run.watch, error) : undefined;
-      if (luck !== undefined) {
+      const interruption = times < MOST_INTERRUPTIONS ? await interruptionOf(run.watch, error) : undefined;
+      if (interruption !== undefined) {
         times += 1;
         next = 0;
-        const summary = `${luck}: what is due now is looked for (${(error as Error).message})`;
+        const summary = `${interruption}: observing what is pending now (${(error as Error).message})`;
         emit({ kind: 'settling', phase: phase.name, host: host.name, step: step.name, summary, waitedMs: 0 });
         continue;
       }
@@ -188,7 +188,7 @@ async function hostInPhase(
       throw error;
     }
   }
-  // It changed what the hosts have in common: what was seen before is old to the next one.
+  // It may have changed what the hosts share: the next host observes again.
   if (inTurn && steps.length > 0) run.watch.expireOld();
   row.count(changes);
   emit({ kind: 'host-done', phase: phase.name, host: host.name, changes, durationMs: nowMs() - startedMs });

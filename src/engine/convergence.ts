@@ -29,10 +29,10 @@ export interface Convergence {
 /** Where something is waited for. */
 export type Place = Pick<PlannedChange, 'phase' | 'host' | 'step'>;
 
-/** What is still waited for is told again after this time, in ms. */
+/** What is still waited for is reported again after this time, in ms. */
 const TOLD_MS = 10_000;
 
-/** Tells what is waited for: when that changes, and else every 10 s. */
+/** Reports what is waited for: when that changes, and else every 10 s. */
 export function teller({ emit, nowMs }: Convergence, place: Place): (summary: string) => void {
   const startedMs = nowMs();
   let said = '';

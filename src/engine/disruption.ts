@@ -2,11 +2,11 @@ import type { Host, Inventory } from '../model/inventory.ts';
 import { limiter } from '../each-limit.ts';
 import { tenthOf } from '../topology/select.ts';
 
-/** Whose turn it is to be disrupted. */
+/** The order in which hosts are disrupted. */
 export interface Turns {
   /** Runs a disruptive change and its verification when it is its host's turn. */
   readonly take: <R>(host: Host, work: () => Promise<R>) => Promise<R>;
-  /** Names of hosts that were not well again after their turn: what broke them must not reach the next ones. */
+  /** Names of hosts that were not healthy after their turn: the same change must not break the next hosts. */
   readonly broken: Set<string>;
 }
 

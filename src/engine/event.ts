@@ -31,9 +31,9 @@ export type Event =
   | ({ readonly kind: 'changed'; readonly summary: string; readonly durationMs: number } & Place)
   /** A change that was not in the confirmed plan. */
   | ({ readonly kind: 'unplanned'; readonly summary: string } & Place)
-  /** What a step waits for, and since when; told anew every 10 s. */
+  /** What a step waits for, and since when; emitted again every 10 s. */
   | ({ readonly kind: 'settling'; readonly summary: string; readonly waitedMs: number } & Place)
-  /** A job of an earlier run, or of somebody else, that is waited for. */
+  /** A job of an earlier run, or of another run, that is waited for. */
   | { readonly kind: 'job-followed'; readonly host: string; readonly summary: string }
   /** What a job of this run waits for, e.g. `/var/lib/dpkg/lock-frontend is held by process 812 (apt-get)`. */
   | { readonly kind: 'job-waits'; readonly host: string; readonly summary: string }
@@ -55,7 +55,7 @@ export type Event =
 /** An event and when it happened, ISO 8601. */
 export type TimedEvent = Event & { readonly time: string };
 
-/** Tells all reporters. */
+/** Sends an event to all reporters. */
 export type Emit = (event: Event) => void;
 
 /** Something that shows events to people or programs. `close` settles when all of it was shown and the terminal is as it was. */

@@ -7,14 +7,14 @@ import type { Turns } from './disruption.ts';
 
 /** Milliseconds between two observations of hosts and cluster. */
 const POLL_MS = 1000;
-/** How long the others may take until a host may be disrupted, and the host until it is well again, in ms. */
+/** How long the other hosts may take until a host may be disrupted, and that host until it is healthy again, in ms. */
 const PATIENCE_MS = 5 * 60_000;
-/** How long an API that nobody serves is waited for, in ms: what keeps it down may be what has to be mended. */
+/** How long an API that is down is waited for, in ms: the pending change may be the one that repairs it. */
 const DOWN_MS = 30_000;
 
 const listed = (found: readonly string[]): string => found.join('; ');
 
-/** Observes until nothing is found; returns what was found last where that takes too long. Tells what it waits for. */
+/** Observes until nothing is found, or returns what was found last when that takes too long. Reports what it waits for. */
 async function untilNone(
   run: Convergence,
   place: Place,
@@ -36,7 +36,7 @@ async function untilNone(
   return (await until(observed, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS }))!;
 }
 
-/** Whether a host is well, observed now. */
+/** What is wrong with a host, observed now. */
 async function ailmentsNow({ inventory, watch }: Convergence, host: Host): Promise<readonly string[]> {
   watch.expire([host.name]);
   watch.expireCluster();
@@ -44,8 +44,9 @@ async function ailmentsNow({ inventory, watch }: Convergence, host: Host): Promi
 }
 
 /**
- * Does disruptive work on a host when the others can do without it, and waits afterwards until it is as well as it was.
- * @throws NotConverged when the others stay unwell, when the host is not well again, or when an earlier host was not
+ * Does disruptive work on a host when the cluster can do without that host, and waits afterwards until the host is healthy.
+ * A host that was unhealthy before is not waited for.
+ * @throws NotConverged when the other hosts stay unhealthy, when this host stays unhealthy, or when an earlier host did
  */
 export async function inGoodHealth<R>(
   run: Convergence,

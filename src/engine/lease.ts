@@ -13,7 +13,7 @@ export interface ApiHost {
 
 /** The lock of a cluster, beside those of its hosts: also for inventories that have no host in common. */
 export interface Lease {
-  /** Settles when another run holds it: this run must stop. Never after `release`. */
+  /** Settles when another run holds the Lease: this run must stop. Never settles after `release`. */
   readonly lost: Promise<Error>;
   release(): Promise<void>;
 }
@@ -46,7 +46,7 @@ interface Sighting {
   readonly atMs: number;
 }
 
-/** What became of one try. `silent`: no API answers. */
+/** The result of one try. `observed`: another run holds the Lease. `silent`: no API answers. */
 type Tried = 'taken' | 'observed' | 'silent';
 
 /**
@@ -119,7 +119,7 @@ function trialOf(
     let said = await take(api);
     const first = seen(said);
     if (!isTaken && first !== undefined && isGone(first.heldBy)) {
-      // A kbuild that was killed on this machine: the same command must not wait for its Lease. Freed only if still its.
+      // The holder was killed on this machine: the same command must not wait for its Lease. Freed only if it still holds it.
       await api.remote.run(command('free', api, first.heldBy)).catch(() => '');
       said = await take(api);
     }
@@ -146,13 +146,13 @@ function trialOf(
   };
 }
 
-/** Whose Lease it is, and its version, of what the script said. */
+/** The holder and the version of the Lease in what the script printed; undefined when no run holds it. */
 function seen(said: string): { readonly version: string; readonly heldBy: string } | undefined {
   const [, version, heldBy] = /^held (\S+) (by .*)$/.exec(said.trim()) ?? [];
   return version === undefined ? undefined : { version, heldBy: heldBy! };
 }
 
-/** Who holds the cluster's Lease, in words; undefined when no run does. @throws CommandError when the API does not answer. */
+/** The holder of the cluster's Lease, in words; undefined when the Lease is free. @throws CommandError when the API does not answer. */
 export async function whoHoldsLease(api: ApiHost): Promise<string | undefined> {
   const said = (await api.remote.run(command('show', api, ''))).trim();
   return said === '' ? undefined : said.replace(/^held (?:by )?/, '');

@@ -1,4 +1,4 @@
-/** Who takes a lock: what others are told. */
+/** The run that holds a lock, as other runs read it. */
 export interface LockHolder {
   /** `user@machine` */
   readonly who: string;
@@ -6,11 +6,11 @@ export interface LockHolder {
   /** ISO 8601 */
   readonly since: string;
   readonly command: string;
-  /** Tells this run from every other: two containers may have the same user, machine name and process id. */
+  /** Identifies the run: two containers may have the same user, machine name and process id. */
   readonly run?: string;
 }
 
-/** A holder in words, as it stands in a lock. */
+/** A holder in words, as it is written to a lock. */
 export const describe = ({ who, pid, since, command, run }: LockHolder): string =>
   `by ${who} (pid ${String(pid)}) since ${since}${run === undefined ? '' : `, run ${run}`}: ${command}`.replaceAll(
     /\s+/g,

@@ -9,16 +9,17 @@ import { describe, type LockHolder } from './lock-holder.ts';
 /** The locks of all hosts of a run. */
 export interface Lock {
   /**
-   * Settles when a host's lock was lost and could not be taken again: the run must stop. Never after `release`, and never
-   * because a worker does not come back: nobody has its lock then, and the others go on.
+   * Settles when a host's lock was lost and could not be taken again: the run must stop. Never settles after `release`, nor
+   * because a worker does not come back: no run holds its lock then, and the run goes on with the other hosts.
    */
   readonly lost: Promise<Error>;
-  /** When each host's lock was used before, as its fact `lockUsed` tells it; a host that cannot tell is missing. */
+  /** When each host's lock was used before this run took it, as in the fact `lockUsed`. A host that does not report it is missing. */
   readonly usedBefore: ReadonlyMap<string, string>;
   /**
-   * Resolves as soon as this run may change the host: when it has its lock and those of all that are no workers. To how
-   * often it lost a lock and took it again: others may have been at work then. A process that was frozen or asleep asks its
-   * hosts first. @throws what `lost` settles with, and ConnectError when the host is a worker that does not come back
+   * Resolves as soon as this run may change the host: when it holds the host's lock and the locks of all hosts that are not
+   * workers. Returns how often this run lost a lock and took it again: another run may have changed hosts meanwhile. After
+   * this process was frozen or asleep, it asks its hosts first.
+   * @throws what `lost` settles with; ConnectError when the host is a worker that does not come back
    */
   readonly held: (host: string) => Promise<number>;
   release(): Promise<void>;
@@ -31,26 +32,26 @@ const isWindows = (remote: Lockable): remote is LockableOf<'powershell'> => remo
 
 const isWorker = ({ host }: Lockable): boolean => host.role === 'worker';
 
-/** The first word of whoever has taken it. */
+/** The first word that the script prints when it holds the lock. */
 const LOCKED = 'locked';
 const AT_ONCE = 30;
-/** A host that cannot be reached is asked for the lock again for this long: its jobs are waited for as long. */
+/** For so long, the lock of an unreachable host is tried again, in ms. Its jobs are waited for as long. */
 const PATIENCE_MS = 5 * 60_000;
 /** Windows may install features while it boots. */
 const WINDOWS_PATIENCE_MS = 15 * 60_000;
 const AGAIN_MS = 2000;
 /**
- * Locks that were looked at are ours for this long without another look, far less than the silence after which one ends:
- * each step of each host asks, and each look goes over all hosts. By the time of day, which goes on while the machine sleeps.
+ * After all locks were verified, they count as held for so long, in ms: each step of each host asks. A lock ends only after
+ * a far longer silence. Measured by the time of day, which goes on while the machine sleeps.
  */
 const SURE_MS = 1000;
-/** What a process ends with that Windows' Stop-Process has ended. */
+/** Exit status of a process that Windows' Stop-Process has ended. */
 const STOPPED = 0xffffffff;
 
 /**
  * Takes the lock of every host, or none. A lock is a process on the host that lives as long as its channel: the kernel
- * frees it when kbuild or the host dies, and silence for 45 s does too. The first host by name decides who goes first.
- * @throws Refused when somebody else holds one; ConnectError
+ * frees it when kbuild or the host dies; silence of 45 s frees it too. The first host by name is locked first, so that of
+ * two runs one gets all locks. @throws Refused when another run holds a lock; ConnectError
  */
 export async function lockHosts(
   remotes: readonly Lockable[],
@@ -96,7 +97,7 @@ export async function lockHosts(
       looked = { atMs: nowMs(), sure: Promise.all(doubted.map((remote) => makeSure(remote, line, held))) };
     }
     await looked.sure;
-    // Whoever takes a cluster takes all its locks: that of a worker alone opens nothing else.
+    // A run that changes a worker must also hold the locks of all hosts that are not workers.
     await Promise.all(
       [...again.taking].flatMap(([name, taking]) => (name === host || !workers.has(name) ? [taking] : [])),
     );
@@ -125,7 +126,7 @@ function holding(remote: Lockable, line: string): Promise<Held> {
 
 /** Locks that were lost. */
 interface Again {
-  /** How often one was taken again. */
+  /** How often a lock was taken again. */
   times: number;
   /** Those that are being taken again, or cannot be, by host. */
   readonly taking: Map<string, Promise<unknown>>;
@@ -139,7 +140,7 @@ interface Keeping {
   readonly over: AbortSignal;
 }
 
-/** Takes the lock again whenever it was lost, until `over`; returns why the run must stop. */
+/** Takes the lock again each time it is lost, until `over`. Returns why the run must stop; undefined when it need not. */
 async function keep(remote: Lockable, line: string, keeping: Keeping): Promise<Error | undefined> {
   const { held, again, over } = keeping;
   const { name } = remote.host;
@@ -164,7 +165,7 @@ async function keep(remote: Lockable, line: string, keeping: Keeping): Promise<E
   }
 }
 
-/** Asks the host of a lock that may have ended unnoticed whether it is still ours; gives it up when it is not. */
+/** Verifies on its host a lock that may have ended unnoticed. Releases the lock when this run does not hold it any more. */
 async function makeSure(remote: Lockable, line: string, held: Map<string, Held>): Promise<void> {
   const one = held.get(remote.host.name)!;
   if (!one.isDoubtful()) return;
@@ -172,7 +173,7 @@ async function makeSure(remote: Lockable, line: string, held: Map<string, Held>)
   if (holder === nameIn(line)) one.trust();
   else {
     await one.release();
-    // Whoever keeps it has waited for the same, and before: it is being taken again now.
+    // `keep` waits for the same end, and was first: it is taking the lock again now.
     await one.ended;
   }
 }
@@ -190,7 +191,7 @@ async function takeAgain(remote: Lockable, line: string, { pause, nowMs, over }:
   return retried(take, isRetryable, deadlineMs, { pause, nowMs, everyMs: AGAIN_MS, signal: over });
 }
 
-/** Who holds a host's lock, in words; undefined when nobody does. */
+/** The holder of a host's lock, in words; undefined when the lock is free. */
 export const whoHolds = (remote: Lockable): Promise<string | undefined> => lockHolder(remote, 'no');
 
 const isLocked = ({ host }: Lockable, words: string): Refused =>
@@ -200,7 +201,7 @@ const isLocked = ({ host }: Lockable, words: string): Refused =>
     'wait until it is done; if nobody works there any more: kbuild unlock --force',
   );
 
-/** Makes sure that nobody works on these hosts now, without a lock of our own. @throws Refused */
+/** Checks that no other run holds a lock on these hosts. Takes no lock itself. @throws Refused */
 export async function refuseLocked(remotes: readonly Lockable[]): Promise<void> {
   const held = await eachLimit(remotes, AT_ONCE, async (remote) => {
     const holder = await whoHolds(remote);
@@ -210,7 +211,7 @@ export async function refuseLocked(remotes: readonly Lockable[]): Promise<void> 
   if (failed.length > 0) throw failed.length === 1 ? failed[0]! : new SeveralErrors(failed);
 }
 
-/** Ends the process that holds a host's lock, if there is one. Never a job. */
+/** Ends the process that holds a host's lock, if there is one. Never ends a job. */
 export async function forceUnlock(remote: Lockable): Promise<void> {
   await lockHolder(remote, 'yes');
 }
@@ -225,5 +226,5 @@ async function lockHolder(remote: Lockable, force: 'yes' | 'no'): Promise<string
   return line === '' ? undefined : nameIn(line);
 }
 
-/** Who, of a line of `describe`. */
+/** The holder in a line of `describe`. */
 const nameIn = (line: string): string => line.replace(/^by /, '');

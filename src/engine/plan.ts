@@ -3,7 +3,7 @@ import type { Inventory } from '../model/inventory.ts';
 import type { Change, Phase } from './step.ts';
 import { ask, places } from './target.ts';
 
-/** A change and where it is due. */
+/** A pending change and its place. */
 export interface PlannedChange {
   readonly phase: string;
   readonly host: string;
@@ -12,15 +12,15 @@ export interface PlannedChange {
   readonly change: Change;
 }
 
-/** What would change, and what could not be told. */
+/** What would change, and what is unknown. */
 export interface Plan {
-  /** In the order of the phases; those without `apply` are only waited for. */
+  /** In the order of the phases. A change without `apply` is only waited for. */
   readonly changes: readonly PlannedChange[];
   /** A fact that a step needs could not be read, or a step refuses; `up` does not start. */
   readonly errors: readonly { readonly host: string; readonly step: string; readonly error: Error }[];
 }
 
-/** Asks every step of every phase what differs. Pure; hosts that were not observed are left out. */
+/** The pending changes of every step of every phase. Pure. Hosts that were not observed are left out. */
 export function plan(phases: readonly Phase[], inventory: Inventory, fleet: Fleet): Plan {
   const changes: PlannedChange[] = [];
   const errors: { host: string; step: string; error: Error }[] = [];

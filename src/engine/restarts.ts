@@ -12,7 +12,7 @@ export const ABOUT_MS = { apiServer: 70_000, staticPod: 40_000, kubelet: 10_000,
 /** Restarts of one thing on several hosts. */
 export type PlannedRestart = Required<Restart>;
 
-/** What a plan restarts, in the order of its changes; hosts that go one after another apart from workers that go several at once. */
+/** What a plan restarts, in the order of its changes. Hosts that restart one after another are listed apart from workers, several of which restart at once. */
 export function restartsOf(inventory: Inventory, planned: readonly PlannedChange[]): readonly PlannedRestart[] {
   const workers = new Set(inventory.hosts.filter(({ role }) => role === 'worker').map(({ name }) => name));
   const each = planned.flatMap(({ change }) =>

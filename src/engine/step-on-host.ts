@@ -8,19 +8,23 @@ import type { Change, Phase } from './step.ts';
 import { ask } from './target.ts';
 import { until } from '../until.ts';
 
-/** Milliseconds between two looks while something settles. */
+/** Milliseconds between two observations while something settles. */
 const POLL_MS = 500;
-/** How long a fact that cannot be told is asked for again, in ms: an API server that just started, a busy host. */
+/** How long an unknown fact is observed again, in ms: an API server that just started, a busy host. */
 const UNTOLD_MS = 30_000;
 
-/** What is due, and whether the diff looked at the cluster: then its changes may be about the cluster. */
+/** Pending changes, and whether the diff read the cluster: then they may change the cluster. */
 interface Look {
   readonly due: readonly Change[];
   readonly sawCluster: boolean;
 }
 
-/** True when none of these steps has anything to do on the host, as far as is known. What cannot be told is something to do. */
-export async function nothingIsDue({ inventory, watch }: Convergence, phase: Phase, host: Host): Promise<boolean> {
+/** True when no step of the phase has a pending change on the host. False when a fact is unknown. */
+export async function hasNoPendingChange(
+  { inventory, watch }: Convergence,
+  phase: Phase,
+  host: Host,
+): Promise<boolean> {
   try {
     for (const step of phase.steps) {
       const { value } = await watch.evaluate(ask(phase, step, host, inventory));
@@ -57,13 +61,13 @@ export async function stepOnHost(
   const make = async (): Promise<number> => {
     let found = seen;
     if ((await run.held(host.name)) !== timesLost) {
-      // Others may have had the hosts meanwhile.
+      // Another run may have held the locks meanwhile.
       watch.expireAll();
       found = await look(nowMs() + UNTOLD_MS);
     }
     const applied = await apply(run, phase, place, host, found);
     await settle(run, place, step.settleMs ?? 0, look);
-    // What was waited for is somebody else's work: a job of another run may just have joined the host.
+    // What was waited for is the work of another run: its job may just have joined the host.
     if (found.due.some(({ apply: own }) => own === undefined)) watch.expireCluster();
     return applied;
   };
@@ -75,7 +79,7 @@ function stopIfInterrupted(signal: AbortSignal, when: string): void {
   if (signal.aborted) throw new Interrupted(`interrupted ${when}`);
 }
 
-/** Of a cluster phase whichever control plane acts: it may be another one by now. */
+/** True for a confirmed change. The host of a cluster phase may differ: another control plane may act by now. */
 const isPlanned = ({ planned }: Convergence, phase: Phase, place: Place): boolean =>
   planned.has(changeId(place)) ||
   (phase.kind === 'cluster' && phase.hosts.some(({ name }) => planned.has(changeId({ ...place, host: name }))));
@@ -96,7 +100,7 @@ async function apply(
       if (!(await run.approve(`${host.name}: ${change.summary}`)))
         throw new Refused(host.name, `not in the confirmed plan: ${change.summary}`);
     }
-    // Waiting for its turn, or for the answer, a run may have been interrupted, or frozen.
+    // The run may have been interrupted or frozen while it waited for its turn or for the answer.
     await run.held(host.name);
     stopIfInterrupted(signal, 'before a change');
     applied += 1;

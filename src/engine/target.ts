@@ -30,7 +30,7 @@ export function reached(phases: readonly Phase[], { unreachable }: Pick<Fleet, '
   return onlyHosts(phases, ({ name }) => !missing.has(name));
 }
 
-/** The hosts on which a phase does its steps: all of them, or the one that speaks for the cluster. */
+/** The hosts on which a phase takes its steps: all of its hosts, or the one control plane that acts for the cluster. */
 export function places(phase: Phase, fleet: Fleet): readonly Host[] {
   if (phase.kind !== 'cluster') return phase.hosts;
   const { cluster } = fleet;

@@ -2,16 +2,16 @@ import type { Pause } from '../until.ts';
 import type { Channel, ExecResult } from '../transport/transport.ts';
 import type { Held } from './remote.ts';
 
-/** A held command that reads stdin gets one byte this often: silence means that nobody is there any more. */
+/** A held command that reads stdin gets one byte this often, in ms: silence means that kbuild has died. */
 const HEARTBEAT_MS = 10_000;
-/** What is held ends after 45 s of silence; nobody can tell to the second how long a silence was at the other end. */
+/** A held command ends after 45 s of silence. After this time, in ms, it may have ended: the two ends measure differently. */
 const DOUBTFUL_MS = 30_000;
 
-/** How a held command's channel is read. */
+/** How the output of a held command is read. */
 export interface Reading {
-  /** What a line says as the command's first word; undefined: not yet. */
+  /** The command's first word, from a line of its output; undefined for other lines. */
   readonly first: (line: string) => string | undefined;
-  /** Why it ended before that; may throw instead. */
+  /** Why the command ended before its first word; may throw instead. */
   readonly failure: (result: ExecResult) => Error;
 }
 
@@ -30,8 +30,8 @@ export async function keepHeld(
   });
   const word = await new Promise<string>((resolve, reject) => {
     channel.onLine((line) => {
-      const said = first(line);
-      if (said !== undefined) resolve(said);
+      const word = first(line);
+      if (word !== undefined) resolve(word);
     });
     ended
       .then((result) => {

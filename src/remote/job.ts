@@ -33,7 +33,7 @@ export interface Job {
   /** Unique among the jobs of the run on this host; its unit is `kbuild-job-<id>-<run>`. */
   readonly id: string;
   readonly command: Command<'sh'>;
-  /** Written beside the script, 0600; gone when the job ends, whoever lives. */
+  /** Written beside the script, 0600. The host deletes them when the job ends, also if kbuild has died. */
   readonly files: Readonly<Record<string, Secret>>;
 }
 
@@ -52,7 +52,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
   let last: string | undefined;
   const onWaits = (summary: string): void => {
     last = summary;
-    // Who comes back after a lost connection hears it again.
+    // After a lost connection the job reports it again.
     if (!told.has(summary)) tools.onJobWaits?.(summary, job.command.about ?? host);
     told.add(summary);
   };
@@ -72,7 +72,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
       if (status === 0) return stdout;
       if (isLate(status)) throw lateJob(host, job, { stdout, stderr: result.stderr }, last);
       if (String(status).startsWith('SIG')) await upAgain(on, tools);
-      // What the job itself answered is about another host, where its command says so.
+      // A job that ended by itself reports about another host where its command says so.
       const about = typeof status === 'number' ? (job.command.about ?? host) : host;
       throw new CommandError(about, title, { status, stdout, stderr: result.stderr });
     }

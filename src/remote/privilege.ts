@@ -7,7 +7,7 @@ import { framed, withPassword, type Framed, type Wrap } from './frame.ts';
 /** Runs one command line on the host as the user who logged in. */
 export type Exec = (framed: Framed) => Promise<ExecResult>;
 
-/** Where a password for sudo comes from; undefined: there is none, and nobody to ask. */
+/** The source of a password for sudo; undefined: there is none, and no terminal to ask at. */
 export type SudoPassword = () => Promise<Secret | undefined>;
 
 const MEMBER = 'add a rule for it: visudo -f /etc/sudoers.d/kbuild';

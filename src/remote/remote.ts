@@ -8,14 +8,14 @@ export interface Held {
   readonly first: string;
   /** Settles when the command or the connection ended: exit status, a signal's name, or `lost`. */
   readonly ended: Promise<number | string>;
-  /** True after this process was silent for so long, frozen or asleep, that the command may have ended without our knowing yet. */
+  /** True after this process was frozen or asleep for so long that the command may have ended unnoticed. */
   readonly isDoubtful: () => boolean;
-  /** It was seen to live: no doubt any more. */
+  /** Call it when the command was observed to run: `isDoubtful` is false again. */
   readonly trust: () => void;
   release(): Promise<void>;
 }
 
-/** A host we hold a transport to. */
+/** A host that kbuild is connected to. */
 export interface Remote<S extends Shell = Shell> {
   readonly host: Host;
   /** Runs a command and returns its stdout. @throws CommandError on any status but 0; ConnectError. */
@@ -38,7 +38,7 @@ export interface Remote<S extends Shell = Shell> {
   job(name: string, command: Command<S>, files?: Readonly<Record<string, Secret>>): Promise<string>;
   /** A command on a channel that is kept open: the lock. */
   hold(command: Command<S>): Promise<Held>;
-  /** Logs in anew for what is run from now on: what became of the machine's environment is seen then. */
+  /** Logs in again for the commands from now on: they get the machine's changed environment. */
   renew(): void;
   /** Restarts the host; returns when a new boot id answers. */
   restart(): Promise<void>;

@@ -17,7 +17,7 @@ const SHOWN = 8;
 /** Different failures that are told in full; the log has the others. */
 const TOLD = 8;
 
-/** What is told of a failure: the error without the name of its host, the known cause, the remedy. */
+/** What is reported of a failure: the error without the name of its host, the known cause, the remedy. */
 function textsOf({ host, error, lastWords }: FailureReport): readonly [error: string, cause: string, remedy: string] {
   const all = error as { readonly stderr?: string; readonly stdout?: string };
   const known = diagnosis([all.stderr ?? '', all.stdout ?? '', error.message, lastWords]);
@@ -74,7 +74,7 @@ export const unreachableText = (unreachable: readonly { readonly error: Error }[
 const hostOf = (error: Error): string =>
   (error as { readonly host?: string }).host ?? /^[^\s:]+(?=: )/.exec(error.message)?.[0] ?? '';
 
-/** Sections that said something. */
+/** Sections with a text. */
 function sections(text: string): readonly { readonly title: string; readonly lines: readonly string[] }[] {
   return text
     .split(/^== /m)

@@ -9,7 +9,7 @@ export const waitingText = (event: Extract<TimedEvent, { readonly kind: 'settlin
   return `waiting${waitedS === 0 ? '' : ` for ${String(waitedS)} s`}: ${event.summary}`;
 };
 
-/** Who looks: `-v` shows also what usually is said in sum, and every command. */
+/** How much is shown: with `-v` also what is summed up otherwise, and every command. */
 export type Detail = 'usual' | 'all';
 
 /** Commands on hosts with `-v`: what begins, and how it ended. */

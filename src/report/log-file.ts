@@ -12,7 +12,7 @@ export interface LogFile extends Reporter {
 }
 
 /**
- * Opens a log file; its folders are made 0700. A log that cannot be written any more (a full disk) is told to `onFailure`
+ * Opens a log file; its folders are made 0700. A log that cannot be written any more (a full disk) is reported to `onFailure`
  * once, and ends nothing. @throws UsageError when it cannot be opened.
  */
 export function logFile(path: string, onFailure: (error: Error) => void): LogFile {

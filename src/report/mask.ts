@@ -42,7 +42,7 @@ const namedMasked = (line: string): string =>
 /** kubeadm's certificate key, maybe in the next line. Other numbers of this length are hashes and containers. */
 const CERTIFICATE_KEY = /(certificate[-_ ]?key(?:["'\s:=,]|\\[n"])+)[0-9a-f]{64}(?![0-9a-z])/gi;
 
-/** Shapes of secrets that nobody registered. A digest after `sha256:` is no secret, and stays. */
+/** Patterns of secrets that were not registered. A digest after `sha256:` is no secret, and stays. */
 const SHAPES: readonly RegExp[] = [
   // One that is cut off ends with the text of a JSON document that it stands in.
   /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----[^"]*?(?:-----END \1-----|(?=")|$)/g,

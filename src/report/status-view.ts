@@ -94,7 +94,7 @@ function absence(inventory: Inventory, fleet: Fleet): Problem {
   };
 }
 
-/** Certificates of all hosts, those that have expired as problems, and one line about those that soon will. */
+/** Expired certificates of all hosts as problems, and one line about certificates that expire soon. */
 function certificatesOf(
   inventory: Inventory,
   fleet: Fleet,

@@ -5,7 +5,7 @@ function how(status: string, said: string): string {
   return said.trim() === '' ? `status ${status}` : said.trim();
 }
 
-/** What a client said about its ways: `ADDRESS PORT STATUS TEXT`, one a line. */
+/** The results of a client's connections: a line `ADDRESS PORT STATUS TEXT` each. */
 export function readConnects(out: string): ReadonlyMap<string, string> {
   return new Map(
     out.split('\n').flatMap((line) => {
@@ -17,7 +17,7 @@ export function readConnects(out: string): ReadonlyMap<string, string> {
   );
 }
 
-/** What a client said about the size of packets: `mtu ADDRESS MTU [TOLD]`, one a line, by address. */
+/** The packet sizes that a client measured, by address: a line `mtu ADDRESS MTU [TOLD]` each. */
 export function readMtus(out: string): ReadonlyMap<string, { readonly mtu: number; readonly told?: number }> {
   return new Map(
     [...out.matchAll(/^mtu (\S+) (\d+) (\d*)$/gm)].map(([, address, mtu, told]) => [

@@ -19,7 +19,7 @@ export interface Wanted {
   readonly registry?: Access;
 }
 
-/** How somebody is let into a registry. */
+/** How kbuild logs in to a registry. */
 export interface Access {
   readonly host: string;
   /** PEM text of a private CA. */

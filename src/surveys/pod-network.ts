@@ -80,7 +80,7 @@ function how(said: string): string {
   return said.replace(/^(?:OTHER|DNS): /, '');
 }
 
-/** What a pod said about its targets, `TARGET SAID` a line: undefined where the way is free. */
+/** The results of a pod by target, from lines `TARGET ANSWER`: undefined where the way is free. */
 export function readPodConnects(
   out: string,
   targets: readonly (readonly [address: string, target: PodTarget])[],
@@ -98,7 +98,7 @@ export function readPodConnects(
 
 const at = (ip: string): string => (ip.includes(':') ? `[${ip}]` : ip) + `:${String(PORT)}`;
 
-/** What the survey of pods is told. */
+/** What the survey of pods needs. */
 export interface PodSurveyOptions extends Patience {
   readonly image: string;
   /** Service `kubernetes`: `address:port`. */

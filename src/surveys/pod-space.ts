@@ -24,7 +24,7 @@ export const CONTAINER = 'web';
 
 /** Label of such namespaces. */
 export const SPACE_LABEL = 'kbuild.dev/tries';
-/** Annotation of such a namespace: seconds since the epoch by the control plane's clock, after which nobody uses it. */
+/** Annotation of such a namespace: seconds since the epoch by the control plane's clock, after which no run uses it. */
 export const SPACE_UNTIL = 'kbuild.dev/until';
 
 /** Names of the namespaces whose time is over, from seconds since the epoch and a JSON list, as one command printed them. */

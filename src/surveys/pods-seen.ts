@@ -58,7 +58,7 @@ interface RawEvent {
   readonly involvedObject: { readonly kind?: string; readonly name?: string };
 }
 
-/** What was last complained of about each pod, in what `kubectl get events -o json` printed. Throws on anything else. */
+/** The last warning about each pod, in what `kubectl get events -o json` printed. Throws on anything else. */
 export function complaints(out: string): ReadonlyMap<string, string> {
   const { items } = JSON.parse(out) as { readonly items: readonly RawEvent[] };
   return new Map(

@@ -11,7 +11,7 @@ export interface Way {
   readonly protocol: 'tcp' | 'udp';
   readonly program: string;
   readonly from: readonly LinuxHost[];
-  /** True where nobody listens yet, so that the survey does. */
+  /** True where no process listens yet: the survey listens there. */
   readonly free: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface Narrow {
   readonly to: LinuxHost;
   /** Of the sender's interface. */
   readonly mtu: number;
-  /** What a router on the way said that fits. */
+  /** The size that a router on the way reported. */
   readonly told?: number;
 }
 
@@ -38,9 +38,9 @@ export interface PortMatrix {
   readonly tried: number;
   readonly blocked: readonly Blocked[];
   readonly narrow: readonly Narrow[];
-  /** Ways by UDP to a port that somebody listens at, who would not tell what came. */
+  /** Ways by UDP to a port where a process listens already: it does not report what arrives. */
   readonly untold: readonly Way[];
-  /** Hosts that could not listen or connect, and why. */
+  /** Hosts that could not listen or connect, each with the reason. */
   readonly failed: readonly { readonly host: LinuxHost; readonly reason: string }[];
 }
 
@@ -51,7 +51,7 @@ function foundOn<T>(all: readonly Surveyed<T>[], host: LinuxHost): T | undefined
   return one !== undefined && 'found' in one ? one.found : undefined;
 }
 
-/** What hosts were told to do, and what came of it. */
+/** The tried ways, and the results of two rounds. */
 interface Trial {
   readonly tried: readonly Way[];
   readonly asked: Results<'ask'>;
@@ -112,7 +112,7 @@ const blockedWays = (trial: Trial): readonly Blocked[] =>
       const connects = foundOn(trial.asked, from)?.connects;
       if (connects === undefined) return [];
       if (way.protocol === 'udp') {
-        // What listens there already tells nobody what it heard.
+        // A process that listens there already does not report what arrives.
         return !way.free || foundOn(trial.heard, way.to) === undefined || arrived(trial, 'small', from, way.to)
           ? []
           : [{ way, from, how: 'nothing came through' }];
@@ -137,7 +137,7 @@ const narrowWays = (trial: Trial): readonly Narrow[] =>
 
 /**
  * Listens on every free needed port of every host, and connects to it from every host that needs it: three commands a
- * host, and two more where UDP did not come through at once. What listens goes with its channel, and after ten minutes whatever happens.
+ * host, and two more where UDP did not come through at once. A listener ends with its channel, and after ten minutes at the latest.
  */
 export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways: readonly Way[]): Promise<PortMatrix> {
   const held: Held[] = [];

@@ -5,12 +5,12 @@ import type { Remote } from '../remote/remote.ts';
 /** What a survey needs of a host that is connected. */
 export type Surveyor = (host: LinuxHost) => Pick<Remote<'sh'>, 'run' | 'hold' | 'write'>;
 
-/** What was measured on a host; why it could not be; why it was left alone. */
+/** What was measured on a host, or why the measurement failed, or why it was skipped. */
 export type Surveyed<T> = { readonly host: Host } & (
   { readonly found: T } | { readonly failed: string } | { readonly skipped: string }
 );
 
-/** Why something could not be measured, in one line: what a survey printed until then is no reason. */
+/** Why a measurement failed, in one line. The output of the survey until then is left out. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof CommandError)) return error instanceof Error ? error.message.split('\n')[0]! : String(error);
   if (error.status === 'lost') return 'the connection was lost meanwhile';

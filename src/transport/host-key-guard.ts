@@ -6,7 +6,7 @@ import { authorityFor, keyTypeOf, keyTypesOnFile, verdict } from './known-hosts.
 /** What to do with a key of a host that no file knows. A changed or revoked key is refused either way. */
 export type HostKeyPolicy = 'strict' | 'accept-new';
 
-/** Judges the key of one connection to one host. */
+/** Verifies the host key of one connection. */
 export interface HostKeyGuard {
   /** Algorithms to ask for; those of keys on file come first. */
   readonly algorithms: readonly string[];

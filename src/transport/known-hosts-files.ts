@@ -3,10 +3,10 @@ import { appendFileSync, chmodSync, closeSync, mkdirSync, openSync, readFileSync
 import { dirname } from 'node:path';
 import { keyTypeOf, knownName, lookup, parseKnownHosts, type Lookup } from './known-hosts.ts';
 
-/** Looks in these files; one that is not there has no lines. @throws the system's error for one that cannot be read. */
+/** Finds a host's lines in these files; a missing file has no lines. @throws the system's error for a file that cannot be read */
 export type KnownHostsReader = (files: readonly string[]) => Lookup;
 
-/** Reads files when they are asked for the first time, and again only when one has changed: every connection asks. */
+/** Reads a file when a connection first needs it, and again only after it has changed: each connection needs the files. */
 export function knownHostsReader(): KnownHostsReader {
   const known = new Map<string, { readonly version: string; readonly found: Lookup }>();
   return (files) => {
@@ -34,7 +34,7 @@ function textOf(file: string): string {
   }
 }
 
-/** A writer that died left its lock: whoever is alive is done in far less, in ms. */
+/** A lock that is older than this, in ms, was left by a process that died: a living one holds it for far less. */
 const STALE_MS = 5000;
 
 /** Calls `write` while no other kbuild does, for this file; where no lock can be made, all the same. */

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** A line that is longer is cut: nobody waits for it. */
+/** A longer line is cut: no reader waits for such a line. */
 const MAX_LINE = 64 * 1024;
 
 /** Turns chunks into lines. Lines that came before the first listener are kept for it. */

@@ -14,7 +14,7 @@ export interface RetryOptions {
 }
 
 const RETRIES = 3;
-/** A busy sshd (MaxStartups) lets in later whom it turned away: asked for about as long as a connection may take. */
+/** A busy sshd (MaxStartups) accepts later a connection that it turned away. Retried for about as long as a connection may take. */
 const RETRIES_TURNED_AWAY = 7;
 const LONGEST_PAUSE_MS = 2000;
 

@@ -23,7 +23,7 @@ const SYSTEM_CONFIG = '/etc/ssh/ssh_config';
 const AT_ONCE = 4;
 const TIMEOUT_MS = 20_000;
 
-/** Where the configuration is, and who is told that it cannot be read. */
+/** Where the configuration is, and a callback for when it cannot be read. */
 export interface SshConfigOptions {
   /** The user's home folder, where ssh itself looks for ~/.ssh/config. */
   readonly home: string;
@@ -31,7 +31,7 @@ export interface SshConfigOptions {
   readonly noSsh?: (file: string) => void;
 }
 
-/** The configuration files that ssh is asked with: the user's, and below it what stands for settings that nobody made. */
+/** The configuration files that `ssh -G` reads: the user's, and below it marks for settings that are not made. */
 function wrappers(): { readonly of: (file: string, own: boolean) => string; readonly remove: () => void } {
   const made = new Map<string, string>();
   const folders: string[] = [];

@@ -43,7 +43,7 @@ export interface Keyring {
 export interface KeyringOptions {
   /** $SSH_AUTH_SOCK */
   readonly agentSocket?: string | undefined;
-  /** Asks for the passphrase of a key file; none where nobody can be asked. */
+  /** Asks the operator for the passphrase of a key file; missing without a terminal. */
   readonly askPassphrase?: ((file: string) => Promise<Secret>) | undefined;
 }
 
@@ -112,7 +112,7 @@ const agentKeys = (socket: string): Promise<readonly ParsedKey[]> =>
     });
   });
 
-/** The agent, but showing one key of those it holds: the others would use up the server's patience. */
+/** The agent with only one of its keys: each further key counts against the server's MaxAuthTries. */
 function agentOfOne(socket: string, key: ParsedKey): BaseAgent {
   const agent = ssh2.createAgent(socket);
   class OneKey extends ssh2.BaseAgent<ParsedKey> {
@@ -198,7 +198,7 @@ function ownId(): number | undefined {
   try {
     return userInfo().uid;
   } catch {
-    // Nobody in particular: a user of a container who has no name.
+    // A user of a container may have no name.
     return undefined;
   }
 }

@@ -59,7 +59,7 @@ function statusOf(stream: Duplex): () => number | string {
   stream.on('exit', (code: number | null | undefined, signal?: string) => {
     status = code ?? signal ?? 'lost';
   });
-  // Writing to a command that has ended is no error of ours: its status tells.
+  // Writing to a command that has ended is not an error: the command's status is reported.
   stream.on('error', () => undefined);
   return () => status;
 }

@@ -18,7 +18,7 @@ const w1 = host('w1');
 const w2 = host('w2');
 const cp1 = host('cp1', 'control-plane');
 
-test('it applies what differs, and a second run does nothing', async () => {
+test('a run applies what differs, and a second run changes nothing', async () => {
   const here = world([w1, w2]);
   const phases = [linuxPhase('greet', [w1, w2], [wants('hello'), wants('world')])];
   expect((await here.run(phases)).changes).toBe(4);
@@ -26,7 +26,7 @@ test('it applies what differs, and a second run does nothing', async () => {
   expect(plan(phases, here.inventory, here.fleet()).changes).toEqual([]);
 });
 
-test('a run without changes looks at nothing again', async () => {
+test('a run without changes observes nothing again', async () => {
   const here = world([w1]);
   here.words.get('w1')!.add('hello');
   await here.run([linuxPhase('greet', [w1], [wants('hello')])]);
@@ -39,7 +39,7 @@ test('after a change only the facts that a diff reads are observed again', async
   expect(here.looks).toEqual(['w1: images', 'w1: images']);
 });
 
-test('the plan of a bare world lists what the run does, and nothing in the run is unplanned', async () => {
+test('the plan of bare hosts lists every change of the run', async () => {
   const here = world([w1]);
   const phases = [linuxPhase('greet', [w1], [wants('hello')])];
   expect(plan(phases, here.inventory, here.fleet()).changes.map(({ summary }) => summary)).toEqual([
@@ -49,7 +49,7 @@ test('the plan of a bare world lists what the run does, and nothing in the run i
   expect(here.events.map(({ kind }) => kind)).not.toContain('unplanned');
 });
 
-test('a change beyond the plan asks, and a no leaves the host as it is', async () => {
+test('a change that is not in the confirmed plan asks for approval; without it the host stays unchanged', async () => {
   const here = world([w1]);
   const { failures } = await here.run([linuxPhase('greet', [w1], [wants('hello')])], { planned: 'nothing' });
   expect(failures.get('w1')).toBeInstanceOf(Refused);
@@ -71,7 +71,7 @@ function deafAfterwards(looks: number): Step {
   };
 }
 
-test('a fact that cannot be told for a moment is asked for again, and said', async () => {
+test('a fact that is unknown for a moment is observed again, and the wait is reported', async () => {
   const here = world([w1]);
   const { changes, failures } = await here.run([linuxPhase('greet', [w1], [deafAfterwards(3)])]);
   expect([...failures]).toEqual([]);
@@ -80,7 +80,7 @@ test('a fact that cannot be told for a moment is asked for again, and said', asy
   expect(settling).toMatchObject([{ host: 'w1', summary: 'w1: could not tell images: context deadline exceeded' }]);
 });
 
-test('what is waited for is told again every 10 s, with how long already', async () => {
+test('what a step waits for is reported every 10 s, with the time waited', async () => {
   const here = world([w1]);
   const slow: Step = {
     name: 'ready',
@@ -92,14 +92,14 @@ test('what is waited for is told again every 10 s, with how long already', async
   expect(waited).toEqual([0, 10_000, 20_000, 30_000, 40_000, 50_000]);
 });
 
-test('a fact that nobody can tell stops its host after half a minute', async () => {
+test('a fact that stays unknown fails its host after 30 s', async () => {
   const here = world([w1, w2]);
   const { failures } = await here.run([linuxPhase('greet', [w1, w2], [wants('hi'), deafAfterwards(Infinity)])]);
   expect(failures.get('w1')).toBeInstanceOf(FactError);
   expect(here.looks.length).toBeGreaterThan(60);
 });
 
-test('a host that refuses to change is not converged, by name, step and what is still needed', async () => {
+test('a host whose diff stays non-empty fails as not converged, with host, step and the pending changes', async () => {
   const here = world([w1]);
   const stubborn = { ...wants('never'), diff: () => [{ summary: 'say never', apply: () => Promise.resolve() }] };
   const { failures } = await here.run([linuxPhase('greet', [w1], [stubborn])]);
@@ -109,7 +109,7 @@ test('a host that refuses to change is not converged, by name, step and what is 
   expect(error.exitCode).toBe(5);
 });
 
-test('a step may settle: the same diff is asked until it is empty', async () => {
+test('a step with a settle time is observed until its diff is empty', async () => {
   const here = world([w1]);
   let asked = 0;
   const slow = { name: 'slow', settleMs: 10_000, diff: () => (++asked > 5 ? [] : [{ summary: 'wait for w1' }]) };
@@ -117,7 +117,7 @@ test('a step may settle: the same diff is asked until it is empty', async () => 
   expect(asked).toBe(6);
 });
 
-test('a worker that fails leaves the run, the others go on', async () => {
+test('a worker that fails leaves the run, and the other hosts go on', async () => {
   const here = world([w1, w2]);
   const fragile = wants('hello', {
     apply: ({ name }) => (name === 'w1' ? Promise.reject(new Error('broken')) : undefined),
@@ -131,7 +131,7 @@ test('a worker that fails leaves the run, the others go on', async () => {
   expect([...here.words.get('w1')!]).toEqual([]);
 });
 
-test('a control plane that fails stops what comes after', async () => {
+test('a control plane that fails ends the run after its phase', async () => {
   const here = world([cp1, w1]);
   const fragile = wants('hello', {
     apply: ({ name }) => (name === 'cp1' ? Promise.reject(new Error('broken')) : undefined),
@@ -140,7 +140,7 @@ test('a control plane that fails stops what comes after', async () => {
   expect([...here.words.get('w1')!]).toEqual(['hello']);
 });
 
-test('an overlapping phase does not wait for other hosts, the one after it does', async () => {
+test('an overlapping phase does not wait for other hosts, and the phase after it does', async () => {
   const here = world([w1, w2]);
   let release!: () => void;
   const gate = new Promise<void>((resolve) => (release = resolve));
@@ -161,7 +161,7 @@ test('an overlapping phase does not wait for other hosts, the one after it does'
   expect(order).toEqual(['w2 two', 'w1 two', 'w2 three']);
 });
 
-test('a phase with concurrency 1 does not look again for hosts that need nothing', async () => {
+test('a phase with concurrency 1 observes nothing again for hosts without pending changes', async () => {
   const here = world([w1, w2]);
   here.words.get('w1')!.add('one');
   await here.run([linuxPhase('a', [w1, w2], [wants('one'), wants('two')], { concurrency: 1 })]);
@@ -172,7 +172,7 @@ test('a phase with concurrency 1 does not look again for hosts that need nothing
   expect(again.looks).toEqual([]);
 });
 
-test('a phase with concurrency 1 goes host by host and looks again before each, unless it has just looked', async () => {
+test('a phase with concurrency 1 changes host by host, and observes again before each host unless it just did', async () => {
   const here = world([w1, w2]);
   const all: Step = {
     name: 'all',
@@ -202,7 +202,7 @@ test('a phase with concurrency 1 goes host by host and looks again before each, 
   expect(here.looks.filter((look) => look === 'w1: images')).toHaveLength(twice + 1);
 });
 
-test('an interrupted run finishes the change under way and starts no other', async () => {
+test('an interrupted run finishes the running change and starts no other', async () => {
   const here = world([w1]);
   const controller = new AbortController();
   const stop = wants('one', { apply: () => controller.abort(new Interrupted('interrupted')) });
@@ -214,7 +214,7 @@ test('an interrupted run finishes the change under way and starts no other', asy
 describe('at the deadline of the run', () => {
   const passed = new DeadlinePassed('not done within 1 min');
 
-  test('what a host waited for is told like a failure, and no phase that did not end is called done', async () => {
+  test('reports what a host waited for like a failure, and reports only finished phases as done', async () => {
     const here = world([cp1, w1]);
     const controller = new AbortController();
     const waits: Step = {
@@ -234,7 +234,7 @@ describe('at the deadline of the run', () => {
     ]);
   });
 
-  test('a phase that hosts have left unfinished is not done', async () => {
+  test('does not report a phase as done that hosts left unfinished', async () => {
     const here = world([w1, w2]);
     const controller = new AbortController();
     const stop = wants('one', { apply: () => controller.abort(passed) });
@@ -246,7 +246,7 @@ describe('at the deadline of the run', () => {
   });
 });
 
-test('changes that disrupt go host by host, at most one worker in ten', async () => {
+test('disruptive changes run on one host at a time, and on at most a tenth of the workers', async () => {
   const workers = Array.from({ length: 20 }, (_, i) => host(`w${String(i)}`));
   const here = world(workers);
   let now = 0;
@@ -264,7 +264,7 @@ test('changes that disrupt go host by host, at most one worker in ten', async ()
   expect([...here.words.values()].every((said) => said.has('restarted'))).toBe(true);
 });
 
-test('ended after any of its changes, the same run goes on with the next one, and ends where one run would have', async () => {
+test('a run that ended after any of its changes is continued by the next run, with the same result', async () => {
   const phases = () => [
     linuxPhase('first', [cp1, w1], [wants('a'), wants('b')]),
     linuxPhase('then', [w1, w2], [wants('c')], { concurrency: 1 }),
@@ -295,7 +295,7 @@ describe('a host that is restarted under a change', () => {
   const lost = (name: string, status: 'vanished' | 'lost' | 1 = 'vanished') =>
     new CommandError(name, 'work', { status, stdout: '', stderr: 'the job is not there any more' });
 
-  test('is looked at again, and the phase goes on with what is due there now', async () => {
+  test('is observed again, and the phase goes on with the pending changes', async () => {
     const here = world([w1]);
     let times = 0;
     const step = wants('world', {
@@ -314,7 +314,7 @@ describe('a host that is restarted under a change', () => {
     );
   });
 
-  test('again and again fails', async () => {
+  test('fails when it is restarted a third time', async () => {
     const here = world([w1]);
     let times = 0;
     const step = wants('world', {
@@ -329,7 +329,7 @@ describe('a host that is restarted under a change', () => {
     expect(times).toBe(3);
   });
 
-  test('a connection that is lost under a command is no failure either', async () => {
+  test('does not fail either when only the connection was lost during a command', async () => {
     const here = world([w1]);
     let times = 0;
     const step = wants('world', {
@@ -343,7 +343,7 @@ describe('a host that is restarted under a change', () => {
     );
   });
 
-  test('a command that gave an answer failed, whatever became of its host', async () => {
+  test('fails when the command ended with a status before the restart', async () => {
     const here = world([w1]);
     let times = 0;
     const step = wants('world', {
@@ -357,7 +357,7 @@ describe('a host that is restarted under a change', () => {
     expect(times).toBe(1);
   });
 
-  test('without having been restarted it simply failed', async () => {
+  test('fails when the host was not restarted', async () => {
     const here = world([w1]);
     const step = wants('world', { apply: ({ name }) => Promise.reject(lost(name)) });
     const { failures } = await here.run([linuxPhase('greet', [w1], [step])]);
@@ -366,8 +366,8 @@ describe('a host that is restarted under a change', () => {
   });
 });
 
-describe('locks', () => {
-  test('nothing is changed without them', async () => {
+describe('a run with locks', () => {
+  test('changes nothing while they are not held', async () => {
     const here = world([w1]);
     const { failures } = await here.run([linuxPhase('greet', [w1], [wants('hello')])], {
       held: () => Promise.reject(new Refused('w1', 'locked: held by bob')),
@@ -376,7 +376,7 @@ describe('locks', () => {
     expect([...here.words.get('w1')!]).toEqual([]);
   });
 
-  test('after they were lost, what others may have changed is looked at before anything is changed', async () => {
+  test('observes all hosts again before the next change after they were lost', async () => {
     const here = world([w1]);
     const applied: string[] = [];
     const step = wants('hello', { apply: ({ name }) => void applied.push(name) });
@@ -405,7 +405,7 @@ describe('a phase that verifies', () => {
   const verifying = (hosts: readonly ReturnType<typeof host>[], steps: readonly Step[]) =>
     linuxPhase('verify', hosts, steps, { verifies: true });
 
-  test('sees a host that was restarted after its own phases, while the run waited for others', async () => {
+  test('notices a host that was restarted after its phases, while the run waited for other hosts', async () => {
     const here = world([w1, w2]);
     const late: Step = {
       name: 'late',
@@ -426,7 +426,7 @@ describe('a phase that verifies', () => {
     expect(failures.get('w1')).toBeInstanceOf(NotConverged);
   });
 
-  test('is repeated when a connection was lost under it', async () => {
+  test('is repeated when a connection was lost meanwhile', async () => {
     const here = world([w1]);
     let lost = 0;
     let looks = 0;
@@ -456,7 +456,7 @@ describe('a phase that verifies', () => {
     expect(looks.slice(-2)).toEqual(['first', 'slow']);
   });
 
-  test('fails for a worker that is gone in the end', async () => {
+  test('fails for a worker that does not come back', async () => {
     const here = world([w1, w2]);
     const gone = new ConnectError('w1', 'no answer', { retryable: true });
     let verified = 0;

@@ -51,32 +51,32 @@ beforeEach(() => {
   cluster = () => well();
 });
 
-test('a host that is well is changed at once, and its turn ends when it is well again', async () => {
+test('a healthy host is changed at once, and its turn ends when it is healthy again', async () => {
   cluster = (now) => well(now === 0 || now > 20_000);
   await expect(disrupt(w1, () => Promise.resolve(String((nowMs = 1000))))).resolves.toBe('1000');
   expect(nowMs).toBeGreaterThan(20_000);
   expect([...new Set(said)]).toEqual(['wait until w1 is well again: its node is not Ready (runtime is down)']);
 });
 
-test('a host that does not come back fails, and what broke it does not reach the next one', async () => {
+test('a host that stays unhealthy fails, and the same change does not reach the next host', async () => {
   cluster = (now) => well(now === 0);
   await expect(disrupt(w1, () => Promise.resolve(String((nowMs = 1))))).rejects.toThrow('w1 is not well again');
   expect(nowMs).toBeGreaterThan(4 * MINUTES);
   await expect(disrupt(w2)).rejects.toThrow('w2 was left as it is, because w1 is not well since the same change');
 });
 
-test('a change that fails on a host that stays well stops no other', async () => {
+test('a change that fails on a host that stays healthy does not stop other hosts', async () => {
   await expect(disrupt(w1, () => Promise.reject(new Error('no repository')))).rejects.toThrow('no repository');
   await expect(disrupt(w2)).resolves.toBe('done');
 });
 
-test('a host that was not well before is mended without waiting for what a later step mends', async () => {
+test('a host that was unhealthy before is changed without waiting for its health', async () => {
   cluster = () => well(false);
   await expect(disrupt(w1)).resolves.toBe('done');
   expect(nowMs).toBe(0);
 });
 
-test('a control plane waits for the others, and is left alone when they stay unwell', async () => {
+test('a control plane waits for the other control planes, and stays unchanged when they stay unhealthy', async () => {
   const seen = (healthy: boolean) => clusterOf({ members: [memberOf(1), memberOf(2, { healthy }), memberOf(3)] });
   cluster = (now) => seen(now > MINUTES);
   await expect(disrupt(cp1)).resolves.toBe('done');
@@ -86,7 +86,7 @@ test('a control plane waits for the others, and is left alone when they stay unw
   await expect(disrupt(cp1)).rejects.toThrow('etcd would lose quorum without it: cp2 is not healthy');
 });
 
-test('while no API answers, it is waited for half a minute: what keeps it down may be what is mended', async () => {
+test('waits 30 s for an API that is down, then applies the change, which may repair it', async () => {
   cluster = () => ({ state: 'down', reason: 'refused' });
   await expect(disrupt(cp1)).resolves.toBe('done');
   expect(nowMs).toBe(30_000);

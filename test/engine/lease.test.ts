@@ -33,7 +33,7 @@ function world(answers: readonly (string | Error)[]) {
   return { api, asked, stale, pause, tick };
 }
 
-test('it is taken, renewed, and freed', async () => {
+test('the Lease is taken, renewed and freed', async () => {
   const { api, asked, pause, tick } = world(['locked\n', 'locked\n']);
   const lease = await holdLease(() => api, HOLDER, { pause });
   await tick();
@@ -83,7 +83,7 @@ test('a run that waits for a Lease ends when it is interrupted', async () => {
   await expect(holdLease(() => api, HOLDER, { ...clock(), signal })).rejects.toThrow('interrupted');
 });
 
-test('without an API it is taken as soon as one answers; until then nothing is asked, and nothing freed', async () => {
+test('without an API the Lease is taken as soon as one answers; until then no command runs', async () => {
   const { api, asked, pause, tick } = world(['locked\n']);
   let up = false;
   const lease = await holdLease(() => (up ? api : undefined), HOLDER, { pause });
@@ -127,12 +127,12 @@ test('a run that puts back saved data observes the Lease that it finds there, an
   expect((await lease.lost).message).toContain(`held ${BOB}`);
 });
 
-test('who holds it, in words', async () => {
+test('the holder of the Lease is named in words', async () => {
   expect(await whoHoldsLease(world(['held by alice@laptop: kbuild up\n']).api)).toBe('alice@laptop: kbuild up');
   expect(await whoHoldsLease(world(['']).api)).toBeUndefined();
 });
 
-test('a holder that is known to be dead is not waited for: its Lease is freed, and no other’s', async () => {
+test('the Lease of a run that has ended on this machine is freed at once, and no other Lease', async () => {
   const { api, asked, pause } = world(['held 5 by alice@laptop (pid 6) since 2026: kbuild up\n', '', 'locked\n']);
   const isGone = (heldBy: string): boolean => heldBy.startsWith('by alice@laptop (pid 6)');
   const lease = await holdLease(() => api, HOLDER, { pause, isGone });

@@ -57,7 +57,7 @@ const settled = async (log: readonly string[], length: number) => {
   await expect.poll(() => log.length).toBe(length);
 };
 
-test('the first host by name is asked before all others; all are released', async () => {
+test('the first host by name is locked before all others, and all locks are released', async () => {
   const log: string[] = [];
   const lock = await lockHosts([host('c', log), host('a', log), host('b', log)], holder);
   expect(log).toEqual(['a locked', 'b locked', 'c locked']);
@@ -65,7 +65,7 @@ test('the first host by name is asked before all others; all are released', asyn
   expect(log.slice(3).sort()).toEqual(['a released', 'b released', 'c released']);
 });
 
-test('whoever is second at the first host takes nothing', async () => {
+test('a run that does not get the lock of the first host locks no other host', async () => {
   const log: string[] = [];
   const locking = lockHosts(
     [host('a', log, ['held by bob@desk (pid 1) since then: kbuild up']), host('b', log)],
@@ -79,24 +79,24 @@ test('whoever is second at the first host takes nothing', async () => {
   expect(log).toHaveLength(1);
 });
 
-test('one host that is held frees the others', async () => {
+test('a run that finds one host locked releases its other locks', async () => {
   const log: string[] = [];
   await expect(lockHosts([host('a', log), host('b', log, ['held by bob'])], holder)).rejects.toBeInstanceOf(Refused);
   expect(log).toEqual(['a locked', 'b held by bob', 'a released']);
 });
 
-test('tells when each lock was used before, where the host knows', async () => {
+test('reports when each lock was used before, where the host reports it', async () => {
   const log: string[] = [];
   const lock = await lockHosts([host('a', log, ['locked 1763000000.123']), host('b', log)], holder);
   expect([...lock.usedBefore]).toEqual([['a', '1763000000.123']]);
   await lock.release();
 });
 
-test('no hosts are locked at once', async () => {
+test('an empty list of hosts is locked at once', async () => {
   await (await lockHosts([], holder)).release();
 });
 
-test('a lock that was lost with its connection is taken again, patiently', async () => {
+test('a lock that was lost with its connection is tried again until the host answers', async () => {
   const log: string[] = [];
   const gone = new ConnectError('a', 'no answer', { retryable: true });
   const a = host('a', log, ['locked', gone, gone, 'locked']);
@@ -140,7 +140,7 @@ test('a control plane that does not come back loses the lock after five minutes'
   await lock.release();
 });
 
-test('a silent host costs the time to connect: that counts too', async () => {
+test('the time to connect to a silent host counts toward the five minutes', async () => {
   const time = clock();
   const log: string[] = [];
   const a = controlPlane(host('a', log, neverBack));
@@ -152,7 +152,7 @@ test('a silent host costs the time to connect: that counts too', async () => {
   await lock.release();
 });
 
-test('a worker that does not come back loses the lock, and the others go on meanwhile and afterwards', async () => {
+test('a worker that does not come back loses its lock, and the run goes on with the other hosts', async () => {
   const [a, b] = [host('a', [], neverBack), host('b', [])];
   let tried = 0;
   let goOn: () => void = () => undefined;
@@ -182,7 +182,7 @@ test('a worker waits for the lock of a control plane that is being taken again',
   await lock.release();
 });
 
-test('a release is not taken for a loss', async () => {
+test('a released lock is not reported as lost', async () => {
   const log: string[] = [];
   const lock = await lockHosts([host('a', log)], holder, soon);
   await lock.release();
@@ -190,7 +190,7 @@ test('a release is not taken for a loss', async () => {
   expect(log).toEqual(['a locked', 'a released']);
 });
 
-test('a host that somebody works on is refused, without taking a lock', async () => {
+test('a host that another run has locked is refused, without taking a lock', async () => {
   const answering = (name: string, said: string) => ({ ...host(name, []), run: () => Promise.resolve(said) });
   await refuseLocked([answering('a', ''), answering('b', '')]);
   await expect(refuseLocked([answering('a', ''), answering('b', 'by bob@desk (pid 1)\n')])).rejects.toThrow(
@@ -198,10 +198,10 @@ test('a host that somebody works on is refused, without taking a lock', async ()
   );
 });
 
-describe('before a change', () => {
+describe('before a change, the locks of the run', () => {
   const mine = 'by alice@laptop (pid 7) since 2026-01-01T00:00:00Z: kbuild up\n';
 
-  test('a lock that was lost is waited for, and how often that was is told', async () => {
+  test('include one that is being taken again: the change waits for it, and the loss is counted', async () => {
     const log: string[] = [];
     const a = host('a', log);
     const lock = await lockHosts([a], holder, soon);
@@ -212,7 +212,7 @@ describe('before a change', () => {
     await lock.release();
   });
 
-  test('it is refused when somebody else has the lock', async () => {
+  test('fail the change when another run has taken a lost lock', async () => {
     const log: string[] = [];
     const a = host('a', log, ['locked', 'held by bob']);
     const lock = await lockHosts([a], holder, soon);
@@ -221,7 +221,7 @@ describe('before a change', () => {
     await expect(lock.held('a')).rejects.toThrow('a: refused: locked: held by bob');
   });
 
-  test('a process that slept asks: its lock may still be its own', async () => {
+  test('are verified on the host after the machine slept: the lock may still be held', async () => {
     const log: string[] = [];
     const a = host('a', log);
     const lock = await lockHosts([a], holder, soon);
@@ -231,7 +231,7 @@ describe('before a change', () => {
     await lock.release();
   });
 
-  test('a process that slept asks: another may have it, though nothing else was heard of that yet', async () => {
+  test('are verified on the host after the machine slept: another run may have taken the lock unnoticed', async () => {
     const log: string[] = [];
     const a = host('a', log, ['locked', 'held by bob']);
     const lock = await lockHosts([a], holder, soon);
@@ -239,7 +239,7 @@ describe('before a change', () => {
     await expect(lock.held('a')).rejects.toThrow('a: refused: locked: held by bob');
   });
 
-  test('all locks are looked at once a second, however often that is asked; also when the clock was set back', async () => {
+  test('are verified at most once a second, also after the clock was set back', async () => {
     const log: string[] = [];
     const a = host('a', log);
     let now = 10_000;

@@ -15,7 +15,7 @@ const planned = (name: string, ...restarts: readonly Restart[]): PlannedChange =
 };
 const kubelet = (name: string): PlannedChange => planned(name, { what: 'kubelet', hosts: [name], aboutMs: 10_000 });
 
-test('the same restart of several hosts is one: control planes one after another, a tenth of the workers at once', () => {
+test('the same restart of several hosts is listed once: control planes one after another, a tenth of the workers at once', () => {
   const changes = [kubelet('cp1'), kubelet('cp2'), ...workers.map(({ name }) => kubelet(name))];
   expect(restartsOf(inventory, changes)).toEqual([
     { what: 'kubelet', hosts: ['cp1', 'cp2'], aboutMs: 10_000, atOnce: 1 },
@@ -23,11 +23,11 @@ test('the same restart of several hosts is one: control planes one after another
   ]);
 });
 
-test('a change that says how many at once is heard, and each host is named once', () => {
+test('a change may set how many hosts restart at once, and each host is named once', () => {
   const proxy = { what: 'kube-proxy', hosts: ['cp1', 'w1', 'w2'], aboutMs: 20_000, atOnce: 1 };
   expect(restartsOf(inventory, [planned('cp1', proxy), planned('cp1', proxy)])).toEqual([proxy]);
 });
 
-test('what restarts nothing has none', () => {
+test('changes that restart nothing have no restarts', () => {
   expect(restartsOf(inventory, [planned('w1')])).toEqual([]);
 });

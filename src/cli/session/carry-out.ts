@@ -2,7 +2,7 @@ import { converge, type Outcome as Converged } from '../../engine/converge.ts';
 import type { Lock } from '../../engine/lock.ts';
 import { changeId, changesIn } from '../../engine/plan.ts';
 import { restartsOf } from '../../engine/restarts.ts';
-import { stillCounts } from '../../engine/still-counts.ts';
+import { isObservationCurrent } from '../../engine/observation-current.ts';
 import type { Phase } from '../../engine/step.ts';
 import { exitCodeOf, mostSerious, worstExitCode } from '../../errors.ts';
 import { planText } from '../../report/plan.ts';
@@ -51,7 +51,7 @@ function refuseForeignHosts(run: Run, phases: readonly Phase[], { typedHosts }: 
 /** The plan by what the hosts show under the locks; undefined if it grew and the operator declines. */
 async function planUnderLock(run: Run, work: Work, agreed: RunPlan, lock: Lock): Promise<RunPlan | undefined> {
   const { connected, context, inventory } = run;
-  if (!stillCounts(connected.watch.fleet(), lock, context.nowMs() - connected.observedAtMs))
+  if (!isObservationCurrent(connected.watch.fleet(), lock, context.nowMs() - connected.observedAtMs))
     await connected.observeAgain();
   const phases = reachedPhases(run, work.phases());
   refuseForeignHosts(run, phases, work);

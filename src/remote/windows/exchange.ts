@@ -25,7 +25,7 @@ export interface Exchange {
 /** Of the outputs, the log keeps the end. */
 const LOG_TAIL = 16 * 1024;
 
-/** The bootstrap's status where the language mode is another one. */
+/** The bootstrap's status when the language mode is not FullLanguage. */
 const OTHER_MODE = 87;
 
 /** Scripts to a Windows host over its transport; every one is logged. */

@@ -8,8 +8,8 @@ import type { JobTools } from '../job.ts';
 import { isRetryable, patiently } from '../patiently.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Seconds that one look may wait for the end of a job. */
-const SECONDS_A_LOOK = 20;
+/** Seconds that one observation may wait for the end of a job. */
+const SECONDS_EACH = 20;
 
 /** One job of one run on one host. */
 export interface Job {
@@ -21,7 +21,7 @@ export interface Job {
 }
 
 type Begun = { readonly state: 'started' | 'gone' } | { readonly state: 'busy'; readonly task: string };
-type Look =
+type Observation =
   | { readonly state: 'running' }
   | { readonly state: 'gone' }
   | { readonly state: 'ended'; readonly status: string; readonly output: string; readonly errors: string };
@@ -45,10 +45,10 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
 
   await begin(asked, folder, task, job, tools);
   for (;;) {
-    const look = await asked<Look>(waiting(folder, task));
-    if (look.state === 'running') continue;
-    if (look.state === 'gone') {
-      // Whatever ended it has left its secrets where they were.
+    const observed = await asked<Observation>(waiting(folder, task));
+    if (observed.state === 'running') continue;
+    if (observed.state === 'gone') {
+      // The job ended without its own clean-up: its secrets are still there.
       await forget();
       throw new CommandError(host, title, {
         status: 'vanished',
@@ -56,8 +56,8 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
         stderr: 'the job is not there any more: was the host restarted?',
       });
     }
-    const { output, errors } = look;
-    const status = /^-?\d+$/.test(look.status) ? Number(look.status) : look.status;
+    const { output, errors } = observed;
+    const status = /^-?\d+$/.test(observed.status) ? Number(observed.status) : observed.status;
     on.log({
       host,
       command: `job ${job.id}: ${title}`,
@@ -72,7 +72,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
 }
 
 const waiting = (folder: string, task: string): Command<'powershell'> =>
-  powershell('windows/job-wait.ps1', { Folder: folder, Task: task, Seconds: SECONDS_A_LOOK });
+  powershell('windows/job-wait.ps1', { Folder: folder, Task: task, Seconds: SECONDS_EACH });
 
 const filesOf = (job: Job): Secret =>
   Secret.of(
@@ -104,7 +104,7 @@ async function begin(
     const begun = await asked<Begun>(start);
     if (begun.state !== 'busy') return;
     tools.onJobFollowed?.(`wait for ${begun.task}, which another run started`);
-    while ((await asked<Look>(waiting('', begun.task))).state === 'running');
+    while ((await asked<Observation>(waiting('', begun.task))).state === 'running');
   }
 }
 

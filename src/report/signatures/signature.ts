@@ -1,4 +1,4 @@
-/** A cause that kbuild knows by what a program said. */
+/** A cause that kbuild recognises by the output of a program. */
 export interface Signature {
   /** Told apart by this in reports. */
   readonly name: string;

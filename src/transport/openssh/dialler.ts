@@ -28,7 +28,7 @@ export interface OpensshOptions {
 }
 
 const CONNECT_MS = 10_000;
-/** Beyond the time to answer: somebody may have to touch a security key. */
+/** Added to the time to answer, in ms: the operator may have to touch a security key. */
 const LOGIN_MS = 30_000;
 /** Its handshakes take longer than the built-in client's: a server that takes few at once refuses more of them. */
 const RETRIES = 6;
@@ -48,7 +48,7 @@ export function opensshDialler(options: OpensshOptions): SshDialler {
   let made = 0;
 
   const connect = async (host: Host) => {
-    // Nobody else may enter it: whoever reaches a control socket is logged in.
+    // No other user may enter the folder: a process that reaches a control socket is logged in.
     const place = (folder ??= mkdtempSync(join(tmpdir(), 'kbuild-openssh-')));
     const name = String(++made);
     const put = (file: string, text: string): string => {

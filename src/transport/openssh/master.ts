@@ -7,7 +7,7 @@ import { muxCommand } from './command.ts';
 export interface MasterOptions {
   readonly config: string;
   readonly address: string;
-  /** In a folder of this run that nobody else can enter. */
+  /** In a folder of this run that no other user can enter. */
   readonly socket: string;
   readonly pause: Pause;
   readonly signal?: AbortSignal;

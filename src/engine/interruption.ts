@@ -2,22 +2,21 @@ import { CommandError, ConnectError } from '../errors.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { Watch } from './watch.ts';
 
-/** What changes with every boot of a host; undefined for one that was not observed. */
+/** A value that changes with every boot of a host; undefined for a host that was not observed. */
 function bootOf(fleet: Fleet, name: string): string | undefined {
   const seen = fleet.hosts.find(({ host }) => host.name === name);
   return seen?.os === 'windows' ? seen.facts.machine.bootTime : seen?.facts.bootId;
 }
 
-/** True when no answer came: the connection ended, or the command with its host. One that ended by itself gave an answer. */
+/** True when no status came: the connection ended, or the command ended with its host. */
 const isUnanswered = (error: unknown): error is CommandError | ConnectError =>
   error instanceof ConnectError || (error instanceof CommandError && typeof error.status === 'string');
 
 /**
- * What a step failed of when it was nobody's fault, in words: the host was restarted since it was seen, or the connection
- * was lost under a command, and the host answers again. Nothing that was known counts any more then; a diff says what is
- * due now. undefined for every other failure.
+ * What interrupted a step, in words: the host was restarted since it was observed, or the connection was lost during a
+ * command, and the host answers again. All facts have expired then. undefined for every other failure.
  */
-export async function badLuck(watch: Watch, error: unknown): Promise<string | undefined> {
+export async function interruptionOf(watch: Watch, error: unknown): Promise<string | undefined> {
   if (!isUnanswered(error)) return undefined;
   const { host } = error;
   try {
