@@ -17,6 +17,8 @@ export interface Artifact {
   readonly name: string;
   /** The folder below build/ with build.sh and what it needs; the script runs in a copy of it. */
   readonly recipe: string;
+  /** Files of build/shared that the script reads: they are put beside it. Part of the hash. */
+  readonly shared?: readonly string[];
   /** Variables of the script: its parameters. Part of the hash. */
   readonly params?: Readonly<Record<string, string>>;
   /** Variables of the script that name the folders of other artifacts. Part of the hash by what those are made from. */
@@ -56,6 +58,7 @@ export async function make(artifact: Artifact): Promise<string> {
     for (const dir of [work, out]) await rm(dir, { recursive: true, force: true });
     await mkdir(out, { recursive: true });
     await cp(join(RECIPES, artifact.recipe), work, { recursive: true });
+    for (const file of artifact.shared ?? []) await cp(join(RECIPES, 'shared', file), join(work, file));
     await runRecipe(artifact, work, out);
     await rename(out, folder);
     await rm(work, { recursive: true, force: true });
@@ -95,7 +98,8 @@ function keyOf(artifact: Artifact): string {
   hash.update(JSON.stringify([artifact.recipe, Object.entries(artifact.params ?? {}).sort()]));
   for (const [variable, need] of Object.entries(artifact.needs ?? {}))
     hash.update(`${variable} ${need.name} ${keyOf(need)}`);
-  for (const file of filesBelow(join(RECIPES, artifact.recipe)))
+  const shared = (artifact.shared ?? []).map((file) => join(RECIPES, 'shared', file));
+  for (const file of [...filesBelow(join(RECIPES, artifact.recipe)), ...shared])
     hash.update(relative(RECIPES, file)).update(readFileSync(file));
   return hash.digest('hex').slice(0, 12);
 }

@@ -87,6 +87,7 @@ export const packagesDownload = (
 ): Artifact => ({
   name: `kubernetes-packages-${minor}`,
   recipe: 'kubernetes-packages',
+  shared: ['kubernetes-index.sh'],
   params: {
     ...{ KEY: keys.kubernetes, VERSION: version, MINOR: minor, FINGERPRINT: packagesKey },
     PACKAGES: ['kubernetes-cni', ...(criTools === undefined ? [] : ['cri-tools'])].join(' '),

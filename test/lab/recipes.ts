@@ -136,6 +136,7 @@ export function recipes(
     const made: Artifact = {
       name: `kubernetes-repository-${minor}`,
       recipe: 'kubernetes-repository',
+      shared: ['kubernetes-index.sh'],
       needs: {
         ...{ KUBERNETES: programs, CNI: cni },
         ...(criTools === undefined ? {} : { CRI_TOOLS: program('cri-tools', version) }),

@@ -39,12 +39,4 @@ for p in kubeadm kubectl kubelet; do take "$p" "$VERSION-"; done
 for p in $PACKAGES; do take "$p" ''; done
 
 cd "$OUT"
-apt-ftparchive packages . > Packages
-gzip -kn Packages
-label=isv:kubernetes:core:stable:v$MINOR
-apt-ftparchive -o "APT::FTPArchive::Release::Origin=obs://build.opensuse.org/$label/deb" -o "APT::FTPArchive::Release::Label=$label" \
-  -o APT::FTPArchive::Release::Architectures=amd64 release . > "$WORK/Release.lab"
-mv "$WORK/Release.lab" Release
-gpg --batch --local-user "$KEY" --clearsign -o InRelease Release
-gpg --batch --local-user "$KEY" --armor --detach-sign -o Release.gpg Release
-gpg --batch --armor --export "$KEY" > Release.key
+. "$WORK/kubernetes-index.sh"

@@ -36,12 +36,4 @@ if [ -n "${CRI_TOOLS:-}" ]; then
 fi
 
 cd "$OUT"
-apt-ftparchive packages . > Packages
-gzip -kn Packages
-label=isv:kubernetes:core:stable:v$MINOR
-apt-ftparchive -o "APT::FTPArchive::Release::Origin=obs://build.opensuse.org/$label/deb" -o "APT::FTPArchive::Release::Label=$label" \
-  -o APT::FTPArchive::Release::Architectures=amd64 release . > "$WORK/Release"
-mv "$WORK/Release" Release
-gpg --batch --local-user "$KEY" --clearsign -o InRelease Release
-gpg --batch --local-user "$KEY" --armor --detach-sign -o Release.gpg Release
-gpg --batch --armor --export "$KEY" > Release.key
+. "$WORK/kubernetes-index.sh"
