@@ -48,6 +48,19 @@ test.for(['lab/main.ts check', 'lab/demo.ts', 'bench/bench.ts'])(
   },
 );
 
+test('lab up on a disk without room for the host says how much it needs, and makes nothing', async () => {
+  const folder = join(dir, 'small-disk');
+  const tsx = join(ROOT, 'node_modules/tsx/dist/cli.mjs');
+  const command = `mkdir ${folder} && mount -t tmpfs -o size=8m none ${folder} && ${process.execPath} ${tsx} ${join(ROOT, 'test/lab/main.ts')} up nodisk1; code=$?; ls ${folder}; exit $code`;
+  const { code, stdout, stderr } = await attempt('unshare', ['--mount', 'sh', '-c', command], {
+    cwd: ROOT,
+    env: { KBUILD_LAB_DIR: folder },
+  });
+  expect(code, stderr).toBe(2);
+  expect(stderr).toMatch(/- [\d.]+ GiB of disk in all \(\S+ has 0\.0\): free some, end hosts/);
+  expect(stdout.trim()).toBe('');
+});
+
 describe('Go', () => {
   /** A Go of that version that fetches toolchains, or says why it cannot. */
   const withGo = async (version: string, fetching: string): Promise<Awaited<ReturnType<typeof findGo>>> => {

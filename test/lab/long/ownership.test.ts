@@ -101,11 +101,14 @@ test('a control plane that lost its role and its taint gets them back', async ()
 
 test('an inventory of another name is refused by every command that changes something', async () => {
   const other = changed('other.yaml', (hosts) => hosts, { name: 'yother' });
+  const mine = join(folder, 'mine.db');
+  ok(await cluster.run('etcd', 'snapshot', 'save', mine));
   for (const args of [
     ['up'],
     ['remove', w1, '--yes'],
     ['reset', '--yes-destroy', 'yother'],
     ['etcd', 'snapshot', 'save', join(folder, 'other.db')],
+    ['etcd', 'snapshot', 'restore', mine, '--yes'],
     ['windows', 'selftest', '--os', 'linux'],
   ]) {
     const { code, stderr } = await on(other, ...args);

@@ -1,14 +1,15 @@
 /**
- * Snapshots at their worst: one of another cluster is refused, and after two of three control planes are gone for good the one
+ * Snapshots at their worst: one of another cluster is refused, a restore of all members survives Ctrl-C and its deadline, and after two of three control planes are gone for good the one
  * that is left is put back from its snapshot, and grows again. The tests build on each other.
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Ran } from '../kbuild.ts';
+import { start, type Ran, type Running } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['vrcp1', 'vrcp2', 'vrcp3'];
 let cluster: Stacked;
@@ -16,6 +17,8 @@ let snapshot: (name: string) => string;
 
 const restore = (name: string, ...flags: readonly string[]): Promise<Ran> =>
   cluster.run('etcd', 'snapshot', 'restore', snapshot(name), '--yes', ...flags);
+const startRestore = (name: string, ...flags: readonly string[]): Running =>
+  start(['etcd', 'snapshot', 'restore', snapshot(name), '--yes', '--json', '-i', cluster.file, ...flags]);
 const marked = (host: string): Promise<string> => kubectl(host, 'get configmaps -o name');
 
 beforeAll(async () => {
@@ -67,6 +70,33 @@ test('a restore onto one of three is refused while the other two serve', async (
   }
   await cluster.name(HOSTS);
   expect(await membersOf(cluster)).toEqual(HOSTS);
+});
+
+test('a restore that Ctrl-C ends while control planes stop is finished by the same command, on all three members', async () => {
+  await kubectl('vrcp1', 'create configmap written-before');
+  timed('snapshot', await cluster.run('etcd', 'snapshot', 'save', snapshot('whole')));
+  await kubectl('vrcp1', 'create configmap written-after');
+  const cut = startRestore('whole');
+  await waitUntil('a control plane stops', 180_000, () => cut.printed().includes('"step":"etcd-restore-stopped"'));
+  cut.kill('SIGINT');
+  const { code, stderr } = await cut.ended;
+  expect(code, stderr).toBe(130);
+  expect(stderr).toContain('run the same command again');
+  timed('the same command, three members', await restore('whole'));
+  expect(await membersOf(cluster)).toEqual(HOSTS);
+  const kept = await marked('vrcp3');
+  expect(kept).toContain('configmap/written-before');
+  expect(kept).not.toContain('configmap/written-after');
+  expect((await cluster.up('--json')).stdout).not.toContain('"kind":"changed"');
+});
+
+test('a restore that its --timeout ends says where it stands, and the same command finishes it', async () => {
+  const late = await startRestore('whole', '--timeout', '12s').ended;
+  expect(late.code, late.stderr).toBe(5);
+  expect(late.stderr).toContain('the run did not end within 12 s (--timeout)');
+  timed('the same command after its --timeout', await restore('whole'));
+  expect(await membersOf(cluster)).toEqual(HOSTS);
+  expect(await nodes('vrcp2')).toEqual({ vrcp1: true, vrcp2: true, vrcp3: true });
 });
 
 test('two of three are gone for good: nobody can be removed, and the third is restored', async () => {
