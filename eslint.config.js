@@ -28,7 +28,6 @@ export default defineConfig(
       'src/engine/watch.ts',
       'src/facts/linux.ts',
       'src/inventory/resolve.ts',
-      'src/network/flannel.ts',
       'src/phases/up.ts',
       'src/phases/windows.ts',
     ],

@@ -6,6 +6,7 @@ import {
 } from '../components/network-plugins/flannel.ts';
 import type { InventoryWith } from '../components/network-plugins/network-plugin.ts';
 import type { JsonObject } from '../model/inventory.ts';
+import type { Flannel } from '../model/network-plugins.ts';
 import type { PluginPart } from './part.ts';
 
 const CONFIG = 'kube-flannel-cfg';
@@ -58,17 +59,58 @@ const configHash = (inventory: InventoryWith<'flannel'>): string =>
     .digest('hex')
     .slice(0, 16);
 
+const CONFIG_MOUNT = { name: 'flannel-cfg', mountPath: '/etc/kube-flannel/' };
+
+const VOLUMES = [
+  { name: 'run', hostPath: { path: '/run/flannel' } },
+  { name: 'cni-plugin', hostPath: { path: '/opt/cni/bin' } },
+  { name: 'cni', hostPath: { path: '/etc/cni/net.d' } },
+  { name: 'flannel-cfg', configMap: { name: CONFIG } },
+  { name: 'xtables-lock', hostPath: { path: '/run/xtables.lock', type: 'FileOrCreate' } },
+];
+
+const initContainers = ({ image, cniPluginImage }: Flannel): readonly JsonObject[] => [
+  copies('install-cni-plugin', cniPluginImage, '/flannel', '/opt/cni/bin/flannel', [
+    { name: 'cni-plugin', mountPath: '/opt/cni/bin' },
+  ]),
+  copies('install-cni', image, '/etc/kube-flannel/cni-conf.json', `/etc/cni/net.d/${CNI_CONFIG_FILE}`, [
+    { name: 'cni', mountPath: '/etc/cni/net.d' },
+    CONFIG_MOUNT,
+  ]),
+];
+
+const flanneld = ({ image }: Flannel): JsonObject => ({
+  name: 'kube-flannel',
+  image,
+  command: ['/opt/bin/flanneld'],
+  // flanneld takes an address for an interface: the node's own, which is the host's internalAddress.
+  args: ['--ip-masq', '--kube-subnet-mgr', '--iface=$(HOST_IP)'],
+  resources: { requests: { cpu: '100m', memory: '50Mi' } },
+  securityContext: { privileged: false, capabilities: { add: ['NET_ADMIN', 'NET_RAW'] } },
+  env: [
+    field('HOST_IP', 'status.hostIP'),
+    field('POD_NAME', 'metadata.name'),
+    field('POD_NAMESPACE', 'metadata.namespace'),
+    { name: 'EVENT_QUEUE_DEPTH', value: '5000' },
+    { name: 'CONT_WHEN_CACHE_NOT_READY', value: 'false' },
+  ],
+  volumeMounts: [
+    { name: 'run', mountPath: '/run/flannel' },
+    CONFIG_MOUNT,
+    { name: 'xtables-lock', mountPath: '/run/xtables.lock' },
+  ],
+});
+
 function daemonSet(inventory: InventoryWith<'flannel'>): JsonObject {
-  const { network } = inventory;
+  const { flannel } = inventory.network;
   const labels = { [LABEL.name]: LABEL.value };
-  const config = { name: 'flannel-cfg', mountPath: '/etc/kube-flannel/' };
   return {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
     metadata: { name: 'kube-flannel-ds', namespace: NAMESPACE, labels },
     spec: {
       selector: { matchLabels: labels },
-      // A node at a time would take an hour on a big cluster; a tenth keeps nine tenths of the nodes as they are.
+      // If the nodes were updated one by one, a large cluster would need an hour.
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
       template: {
         // Pods do not read a changed ConfigMap again: another hash rolls them.
@@ -79,48 +121,9 @@ function daemonSet(inventory: InventoryWith<'flannel'>): JsonObject {
           priorityClassName: 'system-node-critical',
           tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }],
           serviceAccountName: ACCOUNT,
-          initContainers: [
-            copies('install-cni-plugin', network.flannel.cniPluginImage, '/flannel', '/opt/cni/bin/flannel', [
-              { name: 'cni-plugin', mountPath: '/opt/cni/bin' },
-            ]),
-            copies(
-              'install-cni',
-              network.flannel.image,
-              '/etc/kube-flannel/cni-conf.json',
-              `/etc/cni/net.d/${CNI_CONFIG_FILE}`,
-              [{ name: 'cni', mountPath: '/etc/cni/net.d' }, config],
-            ),
-          ],
-          containers: [
-            {
-              name: 'kube-flannel',
-              image: network.flannel.image,
-              command: ['/opt/bin/flanneld'],
-              // flanneld takes an address for an interface: the node's own, which is the host's internalAddress.
-              args: ['--ip-masq', '--kube-subnet-mgr', '--iface=$(HOST_IP)'],
-              resources: { requests: { cpu: '100m', memory: '50Mi' } },
-              securityContext: { privileged: false, capabilities: { add: ['NET_ADMIN', 'NET_RAW'] } },
-              env: [
-                field('HOST_IP', 'status.hostIP'),
-                field('POD_NAME', 'metadata.name'),
-                field('POD_NAMESPACE', 'metadata.namespace'),
-                { name: 'EVENT_QUEUE_DEPTH', value: '5000' },
-                { name: 'CONT_WHEN_CACHE_NOT_READY', value: 'false' },
-              ],
-              volumeMounts: [
-                { name: 'run', mountPath: '/run/flannel' },
-                config,
-                { name: 'xtables-lock', mountPath: '/run/xtables.lock' },
-              ],
-            },
-          ],
-          volumes: [
-            { name: 'run', hostPath: { path: '/run/flannel' } },
-            { name: 'cni-plugin', hostPath: { path: '/opt/cni/bin' } },
-            { name: 'cni', hostPath: { path: '/etc/cni/net.d' } },
-            { name: 'flannel-cfg', configMap: { name: CONFIG } },
-            { name: 'xtables-lock', hostPath: { path: '/run/xtables.lock', type: 'FileOrCreate' } },
-          ],
+          initContainers: initContainers(flannel),
+          containers: [flanneld(flannel)],
+          volumes: VOLUMES,
         },
       },
     },
