@@ -1,7 +1,7 @@
 import type { JsonObject, Taint } from '../model/inventory.ts';
 import { objectKey, type NodeCondition, type NodeView, type PodView } from './cluster.ts';
 import { HASH_ANNOTATION } from './ownership.ts';
-import { lines } from './probe.ts';
+import { lines } from '../shell/probe.ts';
 
 interface Metadata {
   readonly name: string;

@@ -12,7 +12,8 @@ import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets, par
 import { parseKubeletRequests } from './kubelet-requests.ts';
 import { etcdCommand, parseEtcd, type EtcdView } from './etcd-view.ts';
 import { identity } from './ownership.ts';
-import { lines, probe, type FactsOf } from './probe.ts';
+import { lines, probe } from '../shell/probe.ts';
+import type { FactsOf } from './facts-from.ts';
 
 /** Bootstrap tokens with this start of their description are kbuild's. */
 const TOKEN_DESCRIPTION = 'kbuild';

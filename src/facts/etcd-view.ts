@@ -1,5 +1,5 @@
 import type { MemberView } from './cluster.ts';
-import { lines } from './probe.ts';
+import { lines } from '../shell/probe.ts';
 import type { Command } from '../shell/command.ts';
 import { script } from '../templates.ts';
 

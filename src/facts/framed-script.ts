@@ -2,7 +2,7 @@ import type { Command } from '../shell/command.ts';
 import { onceForEach } from '../shell/once-for-each.ts';
 import { quote, sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
-import type { Answer } from './probe.ts';
+import type { Answer } from './facts-from.ts';
 
 /** Seconds that one probe has at least: a hung mount must not cost the other facts. */
 const PROBE_SECONDS = 20;

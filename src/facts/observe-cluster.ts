@@ -15,7 +15,8 @@ import type { LinuxFacts } from './linux.ts';
 import { observeEtcd } from './observe-etcd.ts';
 import type { Ask, ObserveTools } from './observe-linux.ts';
 import { RECORD, SETTINGS } from './ownership.ts';
-import { factsFrom, lines } from './probe.ts';
+import { lines } from '../shell/probe.ts';
+import { factsFrom } from './facts-from.ts';
 
 /** Facts of hosts that tell where the cluster can be asked for. */
 export const clusterFacts: readonly (keyof LinuxFacts)[] = ['kubernetesTraces'];

@@ -4,7 +4,8 @@ import type { ExecResult } from '../transport/transport.ts';
 import { framedScript, readFrames } from './framed-script.ts';
 import { linuxProbes, type LinuxFacts } from './linux.ts';
 import type { Watched } from './watched.ts';
-import { factsFrom, type Probe } from './probe.ts';
+import type { Probe } from '../shell/probe.ts';
+import { factsFrom } from './facts-from.ts';
 
 /** A host to observe, and what its probes read by name. */
 export interface Subject<H extends Host = LinuxHost> {

@@ -5,7 +5,8 @@ import type { Command } from '../shell/command.ts';
 import { decodePayload } from '../shell/powershell.ts';
 import { powershell } from '../templates.ts';
 import type { ObserveTools, Subject } from './observe-linux.ts';
-import { factsFrom, type Answer, type Probe } from './probe.ts';
+import type { Probe } from '../shell/probe.ts';
+import { factsFrom, type Answer } from './facts-from.ts';
 import { windowsProbes, type WindowsFacts } from './windows.ts';
 
 /** How a Windows host is asked: one script on one channel, the JSON text of its result back. */

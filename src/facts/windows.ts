@@ -1,6 +1,7 @@
 import type { Inventory, WindowsHost } from '../model/inventory.ts';
 import { networkPlugin } from '../components/network-plugins/index.ts';
-import type { FactsOf, Probe } from './probe.ts';
+import type { Probe } from '../shell/probe.ts';
+import type { FactsOf } from './facts-from.ts';
 import type { Watched } from './watched.ts';
 import { access, files } from './windows/files.ts';
 import * as kubernetes from './windows/kubernetes.ts';

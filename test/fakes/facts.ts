@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readFrames } from '../../src/facts/framed-script.ts';
 import { linuxProbes, type LinuxFacts } from '../../src/facts/linux.ts';
-import { factsFrom } from '../../src/facts/probe.ts';
+import { factsFrom } from '../../src/facts/facts-from.ts';
 import { watchedFiles, type FileState } from '../../src/facts/linux/files.ts';
 import type { ServiceState } from '../../src/facts/linux/services.ts';
 import { watchedMap } from '../../src/facts/watched.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { factsFrom, type Answer } from '../../src/facts/probe.ts';
+import { factsFrom, type Answer } from '../../src/facts/facts-from.ts';
 import { windowsProbes, type WindowsFacts } from '../../src/facts/windows.ts';
 import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
 import type { Remote } from '../../src/remote/remote.ts';

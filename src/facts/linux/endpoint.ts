@@ -2,7 +2,7 @@ import { endpointHost } from '../../topology/api-server.ts';
 import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import { balancers, controlPlanes, kubernetesHosts } from '../../topology/select.ts';
 import { script } from '../../templates.ts';
-import { probe } from '../probe.ts';
+import { probe } from '../../shell/probe.ts';
 
 /**
  * What a connection to the cluster's endpoint meets. `refused`: a machine without a listener there; `open`: a listener of

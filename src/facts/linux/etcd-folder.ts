@@ -4,7 +4,7 @@ import { paths } from '../../paths.ts';
 import type { Command } from '../../shell/command.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
-import { probe } from '../probe.ts';
+import { probe } from '../../shell/probe.ts';
 
 /**
  * Sets `$etcd_folder`, the folder of etcd's data. The host's manifest of etcd decides, also while a restore keeps it aside:

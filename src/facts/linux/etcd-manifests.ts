@@ -1,6 +1,6 @@
 import { paths } from '../../paths.ts';
 import { sh } from '../../shell/sh.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 
 /** The name of the cluster for which kbuild made the host's etcd (its `--initial-cluster-token`); empty: of another origin. */
 export const etcdToken = probe(

@@ -3,7 +3,7 @@ import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { script } from '../../templates.ts';
-import { probe } from '../probe.ts';
+import { probe } from '../../shell/probe.ts';
 
 /** One certificate that etcd's authority signs. */
 export interface EtcdCertificate {

@@ -1,7 +1,7 @@
 import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
-import { probe } from '../probe.ts';
+import { probe } from '../../shell/probe.ts';
 
 /** The first and the first beyond the keys `/registry/…`, as etcd's HTTP gateway wants them. */
 const REGISTRY = { first: 'L3JlZ2lzdHJ5Lw==', beyond: 'L3JlZ2lzdHJ5MA==' } as const;

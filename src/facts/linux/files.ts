@@ -1,5 +1,5 @@
 import { script } from '../../templates.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 import { WatchedMap } from '../watched.ts';
 
 /** One path on a host. */

@@ -1,5 +1,5 @@
 import { ALL_PORTS, type Opening } from '../../topology/openings.ts';
-import { lines } from '../probe.ts';
+import { lines } from '../../shell/probe.ts';
 import { OUR_NAME, portRange, type Allowed, type Firewall } from './firewall-rules.ts';
 
 /** Rules that concern no connection from outside, or only its later packets. */

@@ -1,5 +1,5 @@
 import { ALL_PORTS } from '../../topology/openings.ts';
-import { lines } from '../probe.ts';
+import { lines } from '../../shell/probe.ts';
 import { OUR_NAME, portRange, type Allowed, type Firewall } from './firewall-rules.ts';
 
 /** Ports are left out of what has none: `Anywhere                   ALLOW       10.0.0.12/vrrp`. */

@@ -1,5 +1,5 @@
 import { script } from '../../templates.ts';
-import { probe } from '../probe.ts';
+import { probe } from '../../shell/probe.ts';
 import { firewalld } from './firewall-firewalld.ts';
 import { nftables } from './firewall-nftables.ts';
 import type { Firewall } from './firewall-rules.ts';

@@ -1,6 +1,6 @@
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 
 /** What a module is to a host: working (loaded or built in), there to be loaded, or missing. */
 export type ModuleState = 'working' | 'loadable' | 'missing';

@@ -1,7 +1,7 @@
 import { daysLeft, RENEWED_AT_DAYS } from '../../shell/expiry.ts';
 import { readKeyFile, type KeyEnd } from '../../shell/openpgp.ts';
 import { sh } from '../../shell/sh.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 import { watchedMap } from '../watched.ts';
 
 /** A key file of a package repository on a host. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { sh } from '../../shell/sh.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 
 /** The kubelet's configuration file as kubeadm wrote it; `absent` on a host that has not joined. */
 export const kubeletConfig = probe(

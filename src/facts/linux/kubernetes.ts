@@ -5,7 +5,7 @@ import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { markerOf } from '../marker.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 import { withEtcdFolder } from './etcd-folder.ts';
 
 /** Fingerprint of the cluster CA on the host (`sha256:` + hex of its public key, as kubeadm's discovery hash); `absent`. */

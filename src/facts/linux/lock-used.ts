@@ -1,6 +1,6 @@
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
-import { probe } from '../probe.ts';
+import { probe } from '../../shell/probe.ts';
 
 /**
  * When the host's lock was last taken or released, as its file's time (s, with nanoseconds). `held`: a process holds it.

@@ -1,5 +1,5 @@
 import { script } from '../../templates.ts';
-import { probe } from '../probe.ts';
+import { probe } from '../../shell/probe.ts';
 
 /** How long a login takes. */
 export interface Login {

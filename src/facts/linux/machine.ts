@@ -1,5 +1,5 @@
 import { sh } from '../../shell/sh.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 
 /** /etc/os-release, the fields that tell distributions apart. */
 export interface OsRelease {

@@ -1,5 +1,5 @@
 import { sh } from '../../shell/sh.ts';
-import { probe } from '../probe.ts';
+import { probe } from '../../shell/probe.ts';
 
 /** First and last line of kbuild's part of /etc/hosts. */
 export const HOSTS_BEGIN = '# BEGIN kbuild';

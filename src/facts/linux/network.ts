@@ -1,7 +1,7 @@
 import { pluginChains } from '../../components/network-plugins/index.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 
 /** A socket that listens. */
 export interface Listener {

@@ -1,6 +1,6 @@
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 
 /** The first words of the files that kbuild writes; a file without them is unmanaged. */
 export const OWN_HEADER = '# Written by kbuild';

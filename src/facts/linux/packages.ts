@@ -1,5 +1,5 @@
 import { sh } from '../../shell/sh.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 import { watchedMap } from '../watched.ts';
 
 /** One Debian package. `half` is anything between installed and not installed. */

@@ -1,5 +1,5 @@
 import { script } from '../../templates.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 
 /** The nameservers of a host. */
 export interface Resolver {

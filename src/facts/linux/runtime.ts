@@ -1,6 +1,6 @@
 import { parse as parseToml } from 'smol-toml';
 import { sh } from '../../shell/sh.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 
 /** What containerd would do with the configuration that is on disk, defaults included. */
 export interface RuntimeConfig {

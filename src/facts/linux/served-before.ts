@@ -1,7 +1,7 @@
 import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 import { withEtcdFolder } from './etcd-folder.ts';
 
 /** Signs on a host with a marker that it served before, or that its `kubeadm init` ended. */

@@ -1,7 +1,7 @@
 import { sh } from '../../shell/sh.ts';
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 import { watchedMap } from '../watched.ts';
 
 /** One systemd unit. */

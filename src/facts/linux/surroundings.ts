@@ -1,6 +1,6 @@
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 
 /** Programs that kubeadm and kbuild use and that no package of theirs brings, with the package that does. */
 export const REQUIRED_TOOLS = {

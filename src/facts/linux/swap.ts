@@ -1,6 +1,6 @@
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 
 /** Active swap devices and files, as in /proc/swaps. */
 export const swaps = probe(sh`tail -n +2 /proc/swaps`, (out) => lines(out).map((line) => line.split(/\s+/)[0]!));

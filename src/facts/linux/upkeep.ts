@@ -1,5 +1,5 @@
 import { sh } from '../../shell/sh.ts';
-import { lines, probe } from '../probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 
 /** Why the host wants a reboot: packages, or an empty list when it does not say; `none`. */
 export const pendingReboot = probe(

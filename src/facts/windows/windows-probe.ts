@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Command } from '../../shell/command.ts';
-import type { Asked, Probe } from '../probe.ts';
+import type { Asked, Probe } from '../../shell/probe.ts';
 
 /** A probe of a Windows host: its script ends with one JSON value, which must have the form of `schema`. */
 export const windowsProbe = <S extends z.ZodType, T>(

@@ -1,0 +1,25 @@
+import type { Command, Shell } from './command.ts';
+
+/** When kbuild observed a host, by the clock of the machine that kbuild runs on. */
+export interface Asked {
+  /** The middle of the request, in milliseconds since the epoch. */
+  readonly middleMs: number;
+  /** How long the login before it took; missing if that is not known. */
+  readonly loginMs?: number | undefined;
+}
+
+/** One fact: the command that reads it and the pure parser of its output. Absence is a value of `T`. */
+export interface Probe<T, S extends Shell = 'sh'> {
+  readonly command: Command<S>;
+  /** Throws on output that it does not understand; reading the fact then throws `FactError`. */
+  readonly parse: (stdout: string, asked: Asked) => T;
+}
+
+/** A probe of a Linux host. */
+export const probe = <T>(command: Command<'sh'>, parse: (stdout: string, asked: Asked) => T): Probe<T> => ({
+  command,
+  parse,
+});
+
+/** The non-empty lines of a text. */
+export const lines = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');
