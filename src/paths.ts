@@ -1,4 +1,7 @@
-/** Every file and folder that kbuild writes on a Linux host. `reset` takes all of them back. */
+/** The first words of the files that kbuild writes: how it tells its own files from others'. */
+export const OWN_HEADER = '# Written by kbuild';
+
+/** Files and folders that kbuild writes on a Linux host, besides those of the container runtime. `reset` takes all of them back. */
 export const paths = {
   /** Volatile state: lock, jobs. A tmpfs, so a reboot clears it. */
   run: '/run/kbuild',
@@ -27,8 +30,6 @@ export const paths = {
   aptProxy: '/etc/apt/apt.conf.d/95kbuild-proxy',
   kubernetesSource: '/etc/apt/sources.list.d/kbuild-kubernetes.list',
   kubernetesKeyring: '/etc/apt/keyrings/kbuild-kubernetes.asc',
-  containerdSource: '/etc/apt/sources.list.d/kbuild-containerd.list',
-  containerdKeyring: '/etc/apt/keyrings/kbuild-containerd.asc',
 
   modulesLoad: '/etc/modules-load.d/kbuild.conf',
   sysctl: '/etc/sysctl.d/99-zz-kbuild.conf',
@@ -38,10 +39,6 @@ export const paths = {
   firewallScript: '/etc/kbuild-firewall.sh',
   firewallUnit: '/etc/systemd/system/kbuild-firewall.service',
 
-  containerdConfig: '/etc/containerd/config.toml',
-  containerdConfigBackup: '/etc/containerd/config.toml.kbuild-backup',
-  certsD: '/etc/containerd/certs.d',
-  containerdProxy: '/etc/systemd/system/containerd.service.d/90-kbuild-proxy.conf',
   kubeletProxy: '/etc/systemd/system/kubelet.service.d/90-kbuild-proxy.conf',
   kubeletExtraArgs: '/etc/default/kubelet',
 

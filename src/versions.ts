@@ -1,9 +1,5 @@
 /** What kbuild knows about one Kubernetes minor. */
 export interface MinorFacts {
-  /** containerd that kbuild installs unless the inventory names another. */
-  readonly containerd: string;
-  /** First supported containerd of each line (its RELEASES.md); lines newer than all of these are fine. */
-  readonly containerdSince: readonly string[];
   /** Tags of the images that kubeadm asks for (its constants.go, first release of the minor). Patch releases may raise
    * those of etcd and CoreDNS: what counts on a host is `kubeadm config images list`. */
   readonly images: { readonly pause: string; readonly etcd: string; readonly coredns: string };
@@ -11,23 +7,15 @@ export interface MinorFacts {
 
 const MINORS: Readonly<Record<string, MinorFacts>> = {
   '1.34': {
-    containerd: '2.2.9',
-    containerdSince: ['1.6.39', '1.7.28', '2.0.6', '2.1.3'],
     images: { pause: '3.10.1', etcd: '3.6.4-0', coredns: 'v1.12.1' },
   },
   '1.35': {
-    containerd: '2.2.9',
-    containerdSince: ['1.7.28', '2.1.5', '2.2.0'],
     images: { pause: '3.10.1', etcd: '3.6.6-0', coredns: 'v1.13.1' },
   },
   '1.36': {
-    containerd: '2.2.9',
-    containerdSince: ['2.2.0', '2.3.0'],
     images: { pause: '3.10.2', etcd: '3.6.8-0', coredns: 'v1.14.2' },
   },
   '1.37': {
-    containerd: '2.2.9',
-    containerdSince: ['2.2.0', '2.3.0'],
     images: { pause: '3.10.2', etcd: '3.7.0-0', coredns: 'v1.14.6' },
   },
 };
@@ -50,14 +38,6 @@ export function compareVersions(a: string, b: string): number {
     if (difference !== 0) return difference;
   }
   return 0;
-}
-
-/** True when containerd's own support matrix has this version for this Kubernetes minor. */
-export function containerdSupports(minor: string, containerd: string): boolean {
-  const since = MINORS[minor]?.containerdSince ?? [];
-  const line = since.find((first) => minorOf(first) === minorOf(containerd));
-  if (line !== undefined) return compareVersions(containerd, line) >= 0;
-  return since.every((first) => compareVersions(containerd, first) > 0);
 }
 
 /** The Kubernetes that `kbuild init` proposes: the one that kbuild's own tests build. */

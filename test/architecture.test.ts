@@ -27,6 +27,14 @@ const LAYERS: readonly (readonly string[])[] = [
   ['library.ts'],
 ];
 
+/**
+ * Where a container runtime may be named: its own files, the lists, the types and the schema. Windows hosts have their own
+ * runtime in files of their own. The last one is a script that does not yet get the runtime of the inventory.
+ */
+const RUNTIME_NAMES = /containerd|\bcri-?o\b/i;
+const NAMES_RUNTIMES =
+  /^components\/runtimes\/|^runtime\/(?:containerd|crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/software|facts\/etcd-view)\.ts$/;
+
 /** Files, or what the names of files begin with. */
 const PACKAGE_HOME: Readonly<Record<string, string>> = {
   ssh2: 'transport/ssh',
@@ -190,6 +198,15 @@ describe('the house', () => {
     expect(files.filter((file) => !/^(?:[a-z0-9-]+\/)*[a-z0-9-]+\.ts$/.test(file))).toEqual([]);
     const long = files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 250);
     expect(long).toEqual([]);
+  });
+
+  test('a container runtime is named only in its own files, the lists and the schema', () => {
+    const strays = files.filter((file) => {
+      // The paths of Windows hosts stand beside those of Linux hosts.
+      const text = readFileSync(join(src, file), 'utf8').replace(/^export const windowsPaths[\s\S]*?^}/m, '');
+      return !NAMES_RUNTIMES.test(file) && RUNTIME_NAMES.test(text);
+    });
+    expect(strays).toEqual([]);
   });
 
   test('there are no default exports and no enums', () => {

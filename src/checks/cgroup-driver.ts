@@ -1,9 +1,11 @@
+import { containerRuntime } from '../components/runtimes/index.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { eachHost, type HostFinding, type HostSeen } from './each-host.ts';
 
 /** Pods that were started by another driver than the inventory's, on a host that has joined. */
 function ofPods({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
   const { cgroupDriver: wanted } = inventory.runtime;
+  const { title } = containerRuntime(inventory);
   const { cgroupDriverInUse: used, runtimeConfig, kubeletConfig } = facts;
   if (used === 'none' || used === wanted) return [];
   const runtimeDiffers = typeof runtimeConfig === 'object' && runtimeConfig.cgroupDriver !== wanted;
@@ -13,13 +15,13 @@ function ofPods({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
     return [
       {
         severity: 'due',
-        message: `${found}; up configures containerd and the kubelet for ${wanted}, and the kubelet then starts all pods of the host anew`,
+        message: `${found}; up configures ${title} and the kubelet for ${wanted}, and the kubelet then starts all pods of the host anew`,
       },
     ];
   return [
     {
       severity: 'warning',
-      message: `${found}, though containerd and the kubelet are configured for ${wanted}`,
+      message: `${found}, though ${title} and the kubelet are configured for ${wanted}`,
       remedy: `\`kubectl drain ${host.name} --ignore-daemonsets\`, restart the host, \`kubectl uncordon ${host.name}\``,
     },
   ];
@@ -39,6 +41,11 @@ export const cgroupDriver = eachHost(
     const wanted = inventory.runtime.cgroupDriver;
     const config = facts.runtimeConfig;
     if (config === 'absent' || config === 'invalid' || config.cgroupDriver === wanted) return [];
-    return [{ severity: 'due', message: `containerd has the cgroup driver ${config.cgroupDriver}, not ${wanted}` }];
+    return [
+      {
+        severity: 'due',
+        message: `${containerRuntime(inventory).title} has the cgroup driver ${config.cgroupDriver}, not ${wanted}`,
+      },
+    ];
   },
 );

@@ -2,12 +2,12 @@ import { networkPlugin } from '../components/network-plugins/index.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { eachHost } from './each-host.ts';
 
-/** containerd would use the network plugin of the inventory, and no other. */
+/** The container runtime would use the network plugin of the inventory, and no other. */
 export const cniConfiguration = eachHost(
   {
     name: 'cni-configuration',
-    title: "/etc/cni/net.d has no file that containerd would read before the plugin's own",
-    why: 'containerd uses the first file by name. What another cluster left there wins over the file of the network plugin, and pods get addresses that lead nowhere.',
+    title: "/etc/cni/net.d has no file that the runtime would read before the plugin's own",
+    why: 'The runtime uses the first file by name. What another cluster left there wins over the file of the network plugin, and pods get addresses that lead nowhere.',
     severities: ['error'],
   },
   ({ inventory, facts }) => {

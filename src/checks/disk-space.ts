@@ -1,13 +1,17 @@
 import { evictionThresholds, thresholdOf, type DiskSignal } from '../configuration/eviction.ts';
+import { containerRuntime } from '../components/runtimes/index.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { Volume } from '../facts/linux/storage.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { eachHost, type HostFinding, type HostSeen } from './each-host.ts';
 
 const MIB = 1024 * 1024;
 
-/** MiB that a path needs: images of Kubernetes unpacked, etcd's default quota, packages, logs. */
+/** MiB that Kubernetes' images need when they are unpacked. */
+const IMAGES_MIB = 3000;
+
+/** MiB that a path needs for volumes, packages and logs. */
 const NEEDED: Readonly<Record<string, number>> = {
-  '/var/lib/containerd': 3000,
   '/var/lib/kubelet': 500,
   '/var/log': 200,
   '/etc': 20,
@@ -20,18 +24,22 @@ const NEEDED: Readonly<Record<string, number>> = {
 const ETCD_MIB = 2048;
 
 /** The kubelet's signals about a path: bytes and inodes. */
-const SIGNALS: Readonly<Record<string, readonly [bytes: DiskSignal, inodes: DiskSignal]>> = {
-  '/var/lib/kubelet': ['nodefs.available', 'nodefs.inodesFree'],
-  '/var/lib/containerd': ['imagefs.available', 'imagefs.inodesFree'],
-};
+const signalsOf = (inventory: Inventory, path: string): readonly [bytes?: DiskSignal, inodes?: DiskSignal] =>
+  path === '/var/lib/kubelet'
+    ? ['nodefs.available', 'nodefs.inodesFree']
+    : path === containerRuntime(inventory).dataFolder
+      ? ['imagefs.available', 'imagefs.inodesFree']
+      : [];
 
 const MIN_INODES = 2000;
 
 const percent = (part: number, whole: number): string => `${String(Math.floor((100 * part) / whole))} %`;
 const mebibytes = (bytes: number): string => `${String(Math.floor(bytes / MIB))} MiB`;
 
-const needed = ({ path, isEtcds }: Volume, holdsEtcd: boolean): number | undefined =>
-  isEtcds ? (holdsEtcd ? ETCD_MIB : undefined) : NEEDED[path];
+function needed({ inventory, host }: HostSeen, { path, isEtcds }: Volume): number | undefined {
+  if (isEtcds) return host.role === 'control-plane' || host.role === 'etcd' ? ETCD_MIB : undefined;
+  return path === containerRuntime(inventory).dataFolder ? IMAGES_MIB : NEEDED[path];
+}
 
 interface Threshold {
   readonly signal: DiskSignal;
@@ -42,11 +50,11 @@ interface Threshold {
 }
 
 /** Below which the kubelet of the host sets DiskPressure for a volume; undefined where it does not look. */
-function thresholds({ host }: HostSeen, volume: Volume): readonly (Threshold | undefined)[] {
-  const signals = host.role === 'load-balancer' ? undefined : SIGNALS[volume.path];
+function thresholds({ inventory, host }: HostSeen, volume: Volume): readonly (Threshold | undefined)[] {
+  const signals = host.role === 'load-balancer' ? [] : signalsOf(inventory, volume.path);
   const known = evictionThresholds(host);
   return [volume.totalBytes, volume.totalInodes].map((total, i) => {
-    const signal = signals?.[i];
+    const signal = signals[i];
     const text = signal === undefined ? undefined : known[signal];
     return signal === undefined || text === undefined ? undefined : { signal, text, amount: thresholdOf(text, total) };
   });
@@ -58,7 +66,7 @@ const below = ({ signal, text }: Threshold): string =>
 /** What is too little on one file system: for the programs of a node, or for its kubelet. */
 function tooLittle(seen: HostSeen, volume: Volume): readonly string[] {
   const { path, freeBytes, totalBytes, freeInodes, totalInodes } = volume;
-  const need = needed(volume, seen.host.role === 'control-plane' || seen.host.role === 'etcd');
+  const need = needed(seen, volume);
   if (need === undefined) return [];
   const [bytes, inodes] = thresholds(seen, volume);
   const freeInodesText = `${path} has ${String(freeInodes)} of ${String(totalInodes)} inodes free`;

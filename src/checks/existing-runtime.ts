@@ -1,32 +1,40 @@
+import { containerRuntime, SUPPORTED_RUNTIMES } from '../components/runtimes/index.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { HostFinding } from './each-host.ts';
 import { eachHost } from './each-host.ts';
 
-const OURS = '/run/containerd/containerd.sock';
+const TITLES = SUPPORTED_RUNTIMES.map(({ title }) => title).join(' or ');
 
-/** Nobody else's containers run on the containerd that kbuild would configure. */
+/** Only containers of Kubernetes run on the runtime that kbuild would configure, and it is the only one. */
 export const existingRuntime = eachHost(
   {
     name: 'existing-runtime',
     title: 'no containers of Docker or others run, and there is no second runtime',
-    why: "kbuild configures and restarts containerd, and Docker uses the same one. Move those containers away, or ignore this check when they may be restarted. A second CRI runtime does no harm: kbuild always names containerd's socket.",
+    why: `kbuild configures and restarts ${TITLES}, and Docker uses the same one. Move those containers away, or ignore this check when they may be restarted. A second CRI runtime does no harm: kbuild always names ${TITLES}'s socket.`,
     severities: ['error', 'warning'],
   },
-  ({ facts }): readonly HostFinding[] => {
-    // Whoever let the host join has decided.
+  ({ inventory, facts }): readonly HostFinding[] => {
+    // The operator decided when the host joined.
     if (hasKubelet(facts)) return [];
-    const others = [...facts.containers].filter(([namespace]) => namespace !== 'k8s.io');
-    const sockets = facts.criSockets.filter((socket) => socket !== OURS);
+    const { title, socket: own, ownerOf } = containerRuntime(inventory);
     return [
-      ...others.map(([namespace, count]) => ({
-        severity: 'error' as const,
-        message: `${String(count)} containers of ${namespace === 'moby' ? 'Docker' : namespace} run on the containerd that up would configure and restart`,
-        remedy: 'move them to another machine, or --ignore-check existing-runtime when they may be restarted',
-      })),
-      ...sockets.map((socket) => ({
-        severity: 'warning' as const,
-        message: `has another container runtime (${socket}); Kubernetes will use containerd`,
-      })),
+      ...[...facts.containers].flatMap(([namespace, count]): readonly HostFinding[] => {
+        const owner = ownerOf(namespace);
+        if (owner === undefined) return [];
+        return [
+          {
+            severity: 'error',
+            message: `${String(count)} containers of ${owner} run on the ${title} that up would configure and restart`,
+            remedy: 'move them to another machine, or --ignore-check existing-runtime when they may be restarted',
+          },
+        ];
+      }),
+      ...facts.criSockets
+        .filter((socket) => socket !== own)
+        .map((socket) => ({
+          severity: 'warning' as const,
+          message: `has another container runtime (${socket}); Kubernetes will use ${title}`,
+        })),
     ];
   },
 );

@@ -1,7 +1,7 @@
 import type { Argument, Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
-import { mergedArguments } from '../inventory/merge.ts';
+import { criEndpoint } from '../components/runtimes/index.ts';
+import { mergedArguments } from '../model/merge.ts';
 import { etcdHosts } from '../topology/select.ts';
-import { CRI_SOCKET } from './kubeadm-config.ts';
 
 const KUBEADM = 'kubeadm.k8s.io/v1beta4';
 
@@ -55,7 +55,7 @@ export function etcdDocuments(
     {
       apiVersion: KUBEADM,
       kind: 'InitConfiguration',
-      nodeRegistration: { name: host.name, criSocket: CRI_SOCKET },
+      nodeRegistration: { name: host.name, criSocket: criEndpoint(inventory) },
       localAPIEndpoint: { advertiseAddress: host.internalAddress },
     },
     {

@@ -1,6 +1,7 @@
+import { criEndpoint } from '../components/runtimes/index.ts';
 import { apiPort, endpointHost } from '../topology/api-server.ts';
 import type { Argument, Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
-import { merged, mergedArguments } from '../inventory/merge.ts';
+import { merged, mergedArguments } from '../model/merge.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { paths } from '../paths.ts';
 import type { Secret } from '../shell/secret.ts';
@@ -8,9 +9,6 @@ import { hostPatches, sharedKubeletConfig } from './kubelet-config.ts';
 import { signingAuthority } from './signing.ts';
 
 const KUBEADM = 'kubeadm.k8s.io/v1beta4';
-
-/** containerd's socket. kubeadm refuses to guess when a host has several, so it is always named. */
-export const CRI_SOCKET = 'unix:///run/containerd/containerd.sock';
 
 /** Bootstrap tokens that kbuild minted are known by this start of their description. */
 export const TOKEN_DESCRIPTION = 'kbuild';
@@ -28,9 +26,10 @@ export const kubeletArguments = (host: LinuxHost): readonly Argument[] =>
   mergedArguments([{ name: 'node-ip', value: host.internalAddress }], host.kubelet.extraArgs);
 
 /** Settings of a node that init and join share. `taints` is left out for kubeadm's default of the role. */
-const nodeRegistration = (host: LinuxHost): JsonObject => ({
+const nodeRegistration = (inventory: Inventory, host: LinuxHost): JsonObject => ({
   name: host.name,
-  criSocket: CRI_SOCKET,
+  // kubeadm refuses to guess if a host has several.
+  criSocket: criEndpoint(inventory),
   kubeletExtraArgs: kubeletArguments(host),
   ...(host.taints === undefined ? {} : { taints: host.taints }),
 });
@@ -54,7 +53,7 @@ export const initConfiguration = (
       apiVersion: KUBEADM,
       kind: 'InitConfiguration',
       bootstrapTokens: [INIT_TOKEN],
-      nodeRegistration: nodeRegistration(host),
+      nodeRegistration: nodeRegistration(inventory, host),
       localAPIEndpoint: localApiEndpoint(inventory, host),
       ...secrets,
       ...patches(inventory, host),
@@ -159,7 +158,7 @@ export const joinConfiguration = (
     {
       apiVersion: KUBEADM,
       kind: 'JoinConfiguration',
-      nodeRegistration: nodeRegistration(host),
+      nodeRegistration: nodeRegistration(inventory, host),
       discovery: {
         bootstrapToken: { token, apiServerEndpoint: inventory.endpoint, caCertHashes: [caHash] },
       },
@@ -183,7 +182,7 @@ export const resetConfiguration = (inventory: Inventory): JsonObject =>
     {
       apiVersion: KUBEADM,
       kind: 'ResetConfiguration',
-      criSocket: CRI_SOCKET,
+      criSocket: criEndpoint(inventory),
       force: true,
       cleanupTmpDir: true,
       timeouts: { kubernetesAPICall: '10s', etcdAPICall: '30s' },

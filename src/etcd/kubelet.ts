@@ -1,9 +1,9 @@
 import { dirname } from 'node:path/posix';
-import { CRI_SOCKET } from '../configuration/kubeadm-config.ts';
+import { criEndpoint } from '../components/runtimes/index.ts';
 import { toYaml } from '../configuration/secret-yaml.ts';
 import type { Step } from '../engine/step.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
-import { merged } from '../inventory/merge.ts';
+import { merged } from '../model/merge.ts';
 import { paths } from '../paths.ts';
 import { file, OURS } from '../resources/file.ts';
 import { service } from '../resources/service.ts';
@@ -19,7 +19,7 @@ const kubeletConfig = (inventory: Inventory, host: LinuxHost): string =>
         authentication: { anonymous: { enabled: false }, webhook: { enabled: false } },
         authorization: { mode: 'AlwaysAllow' },
         staticPodPath: dirname(paths.etcdManifest),
-        containerRuntimeEndpoint: CRI_SOCKET,
+        containerRuntimeEndpoint: criEndpoint(inventory),
       },
       { ...host.kubelet.config, cgroupDriver: inventory.runtime.cgroupDriver },
     ),

@@ -5,7 +5,7 @@ import { script } from '../templates.ts';
 
 /**
  * The shell function `e NAME ARGUMENT…` runs etcdctl in the running etcd's container, from its own image (which has no
- * shell); `"$@"` are the flags that lead it to the local member. Without crictl, containerd's own client is used.
+ * shell); `"$@"` are the flags that lead it to the local member. Without crictl, the runtime's own client is used.
  */
 const tools = script('linux/etcd-tools.sh');
 

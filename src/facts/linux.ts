@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { pluginFiles } from '../components/network-plugins/index.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { containerRuntime } from '../components/runtimes/index.ts';
 import { landmarks } from '../topology/landmarks.ts';
 import type { Probe } from '../shell/probe.ts';
 import type { FactsOf } from './facts-from.ts';
@@ -26,7 +27,7 @@ import { brokenPackages, packages } from './linux/packages.ts';
 import { lookups, resolver } from './linux/resolver.ts';
 import { routes } from './linux/routes.ts';
 import { servedBefore } from './linux/served-before.ts';
-import { cgroupDriverInUse, criSockets, images, runtimeConfig } from './linux/runtime.ts';
+import { criSockets } from './linux/cri-sockets.ts';
 import { applied, services } from './linux/services.ts';
 import { storage } from './linux/storage.ts';
 import * as surroundings from './linux/surroundings.ts';
@@ -82,10 +83,10 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     listeners,
     interfaces,
     kubeChains,
-    runtimeConfig,
-    images,
+    runtimeConfig: containerRuntime(inventory).probes.config,
+    images: containerRuntime(inventory).probes.images,
     criSockets,
-    cgroupDriverInUse,
+    cgroupDriverInUse: containerRuntime(inventory).probes.cgroupDriverInUse,
     caFingerprint: kubernetes.caFingerprint,
     kubernetesTraces: kubernetes.kubernetesTraces(inventory),
     kubeconfigCluster: kubernetes.kubeconfigCluster,
@@ -102,7 +103,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     serviceNetwork: kubernetes.serviceNetwork(firstServiceAddress(inventory), dnsServiceAddress(inventory)),
     certificates: kubernetes.certificates,
     leftovers: kubernetes.leftovers(pluginFiles(inventory)),
-    ownFiles,
+    ownFiles: ownFiles(inventory),
     distributedFiles,
     storage: storage(inventory),
     routes: routes(wayMarks(inventory)),
@@ -116,7 +117,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     missingTools: surroundings.missingTools,
     securityModules: surroundings.securityModules,
     proxyVariables: surroundings.proxyVariables,
-    containers: surroundings.containers,
+    containers: containerRuntime(inventory).probes.containers,
     cniConfigurations: surroundings.cniConfigurations,
     vxlan: surroundings.vxlan,
     cgroupControllers: surroundings.cgroupControllers,

@@ -1,3 +1,4 @@
+import { containerRuntime } from '../components/runtimes/index.ts';
 import { Secret } from '../shell/secret.ts';
 import { minorOf } from '../versions.ts';
 import type { Authority } from '../model/control-plane.ts';
@@ -117,7 +118,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
     runtimeKey: await signingKey(
       reader,
       ['runtime', 'repository', 'key'],
-      runtime.repository.key ?? `${runtime.repository.url}/gpg`,
+      runtime.repository.key ?? `${runtime.repository.url}/${containerRuntime({ runtime }).defaults.repository.key}`,
     ),
     etcd: await externalEtcd(reader, file, report),
     authority: await ownAuthority(reader, file, sources, report),

@@ -1,9 +1,10 @@
 import { isIPv4 } from 'node:net';
+import { containerRuntime } from '../components/runtimes/index.ts';
 import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
 import type { Gathered } from './gather.ts';
 import type { Certificates, LoadBalancer } from '../model/control-plane.ts';
 import type { Host, Inventory, PackageRepository, RegistrySettings } from '../model/inventory.ts';
-import { merged, mergedArguments } from './merge.ts';
+import { merged, mergedArguments } from '../model/merge.ts';
 import { pluginFile } from './network-plugins/index.ts';
 import { bindPort } from './rules/bind-port.ts';
 import { internalAddressOf } from './rules/hosts.ts';
@@ -135,7 +136,7 @@ function certificatesOf({ certificates }: InventoryFile, { authority }: Gathered
 export function resolved(file: InventoryFile, gathered: Gathered, path: string, locate: Locate): Inventory {
   const { kubernetes, runtime, proxy } = file;
   const minor = minorOf(kubernetes.version);
-  const facts = minorFacts(minor) ?? minorFacts(supportedMinors.at(-1)!)!;
+  const known = minorFacts(minor) === undefined ? supportedMinors.at(-1)! : minor;
   const hosts = file.hosts.map((host, i) => hostOf(file, host, gathered.ssh[i]!, locate));
   const endpoint = endpointOf(file, hosts);
   const http = proxy?.http;
@@ -160,7 +161,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     network: networkOf(file, gathered),
     runtime: {
       name: runtime.name,
-      version: runtime.version ?? facts.containerd,
+      version: runtime.version ?? containerRuntime({ runtime }).version(known)!,
       cgroupDriver: runtime.cgroupDriver,
       package: runtime.package,
       repository: runtimeRepository(file, gathered.runtimeKey),

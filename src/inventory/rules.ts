@@ -30,13 +30,14 @@ import { disjointNetworks, podSubnetSize, serviceSubnetSize } from './rules/netw
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
 import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
-import { kubernetesVersion, runtimeVersion } from './rules/versions.ts';
+import { kubernetesVersion, runtimeVersion, supportedRuntime } from './rules/versions.ts';
 import { windowsHosts } from './rules/windows.ts';
 
 /** Rules about what is written: they also hold for the part of an inventory that could be read. */
 export const rules: readonly Rule[] = [
   kubernetesVersion,
   runtimeVersion,
+  supportedRuntime,
   hostNames,
   hostAddresses,
   internalAddresses,

@@ -13,7 +13,7 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import type { JsonObject } from '../model/inventory.ts';
-import { merged } from '../inventory/merge.ts';
+import { merged } from '../model/merge.ts';
 import { paths } from '../paths.ts';
 import { textDiff } from '../resources/text-diff.ts';
 import { script } from '../templates.ts';

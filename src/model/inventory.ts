@@ -68,7 +68,7 @@ export interface PackageRepository {
   readonly fingerprint: string;
 }
 
-/** How the runtime reaches one registry: /etc/containerd/certs.d/<host>/hosts.toml. */
+/** How the runtime reaches one registry. */
 export interface RegistrySettings {
   /** Registry host as in image names, e.g. `registry.k8s.io`; `_default` for all others. */
   readonly host: string;
@@ -109,6 +109,9 @@ export interface ExternalEtcd {
   readonly key: Secret;
 }
 
+/** The container runtimes that an inventory can name. */
+export type RuntimeName = 'containerd' | 'crio';
+
 /** The file and its parsed, immutable form: what should be. After loading, nothing has a default any more. */
 export interface Inventory {
   readonly name: string;
@@ -138,14 +141,14 @@ export interface Inventory {
     readonly testImage: string;
   };
   readonly runtime: {
-    readonly name: 'containerd';
+    readonly name: RuntimeName;
     /** Without `v`: `2.2.9`. */
     readonly version: string;
     readonly cgroupDriver: 'systemd' | 'cgroupfs';
     readonly repository: PackageRepository;
-    /** Name of the package, e.g. `containerd.io`. */
+    /** Name of the package. */
     readonly package: string;
-    /** Merged into the generated config.toml. */
+    /** Merged into the generated configuration. */
     readonly config: JsonObject;
     readonly registries: readonly RegistrySettings[];
   };

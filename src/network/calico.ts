@@ -22,7 +22,7 @@ const windowsPart = ({ network }: Inventory): JsonObject =>
     ? {}
     : {
         serviceCIDRs: [network.serviceSubnet],
-        // Those of kbuild's containerd. The operator puts the drive before them by itself.
+        // The folders of the runtime on Windows hosts. The operator puts the drive before them by itself.
         windowsNodes: {
           cniBinDir: '/opt/cni/bin',
           cniConfigDir: '/etc/cni/net.d',

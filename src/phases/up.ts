@@ -33,8 +33,8 @@ import { windowsNetwork } from '../windows/network/index.ts';
 import { cloudInitEnded } from '../node/cloud-init-ended.ts';
 import { kubernetesPackages } from '../node/kubernetes-packages.ts';
 import { prepare } from '../node/prepare.ts';
-import { containerd } from '../runtime/containerd.ts';
 import { images } from '../runtime/images.ts';
+import { runtimeSteps } from '../runtime/index.ts';
 import { runtimeClasses } from '../windows/runtime-classes.ts';
 import { etcdPhases } from './etcd.ts';
 import { loadBalancerPhases } from './load-balancer.ts';
@@ -75,7 +75,7 @@ export function up(
       title: 'Install the container runtime',
       ...linux,
       hosts,
-      steps: containerd,
+      steps: runtimeSteps(inventory),
       // kubeadm's init talks to the endpoint: all balancers stand before the founder goes on.
       ...(balancers(inventory).length > 0 ? {} : { overlaps: true }),
     },

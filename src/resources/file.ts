@@ -1,7 +1,7 @@
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { FileState } from '../facts/linux/files.ts';
-import { OWN_HEADER } from '../facts/linux/own-files.ts';
+import { OWN_HEADER } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import { Secret, sha256Of } from '../shell/secret.ts';

@@ -1,3 +1,4 @@
+import { containerRuntime } from '../components/runtimes/index.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import type { PackageState } from '../facts/linux/packages.ts';
@@ -47,7 +48,7 @@ const isLivedOn = ({ facts }: Target): boolean =>
 export function installationRestarts(target: Target, names: readonly string[]): Pick<Change, 'disrupts' | 'restarts'> {
   const { inventory, host } = target;
   const units = names.flatMap((name) =>
-    name === inventory.runtime.package ? ['containerd'] : RESTARTING.has(name) ? [name] : [],
+    name === inventory.runtime.package ? [containerRuntime(inventory).unit] : RESTARTING.has(name) ? [name] : [],
   );
   if (units.length === 0 || !isLivedOn(target)) return { disrupts: false };
   return {

@@ -1,48 +1,38 @@
 import { dirname } from 'node:path/posix';
+import { containerd as runtime } from '../components/runtimes/containerd.ts';
+import { runtimePackages } from '../components/runtimes/index.ts';
 import type { Step, Target, Unobserved } from '../engine/step.ts';
 import type { Watches } from '../facts/watched.ts';
-import { paths } from '../paths.ts';
 import { aptRepository } from '../resources/apt-repository.ts';
-import { fileChanges, OURS, type WantedFile } from '../resources/file.ts';
+import { fileChanges, type WantedFile } from '../resources/file.ts';
 import { packages } from '../resources/packages.ts';
 import { proxyDropIn } from '../resources/proxy-drop-in.ts';
 import { service } from '../resources/service.ts';
-import { containerdConfig } from './containerd-config.ts';
-import { sh } from '../shell/sh.ts';
 import { registries } from './registries.ts';
 import { runtimeProved } from './runtime-proved.ts';
 
-/** Packages that bring containerd: the inventory's, Docker's and the distribution's. */
-const packageNames = ({ inventory }: Unobserved): readonly string[] => [
-  inventory.runtime.package,
-  'containerd.io',
-  'containerd',
-];
+const { paths, unit } = runtime;
 
-/** The version of the containerd that is installed, by whichever package; undefined where none is. */
-function installed(target: Target): string | undefined {
-  const { facts } = target;
-  return packageNames(target)
+/** The version of the installed containerd, from any of its packages; undefined if none is installed. */
+function installed({ inventory, facts }: Target): string | undefined {
+  return runtimePackages(inventory)
     .map((name) => facts.packages.get(name)?.version.replace(/^\d+:/, ''))
     .find((one) => one !== undefined);
 }
 
-const watches = (about: Unobserved): Watches => ({
-  files: [paths.containerdConfig],
-  packages: packageNames(about),
+const watches = ({ inventory }: Unobserved): Watches => ({
+  files: [paths.config],
+  packages: runtimePackages(inventory),
 });
 
 const major = (version: string): number => Number.parseInt(version, 10);
 
 const wanted = ({ inventory }: Target): WantedFile => ({
-  path: paths.containerdConfig,
-  content: `${OURS}.\n${containerdConfig(inventory)}`,
-  backup: paths.containerdConfigBackup,
-  // Where containerd is installed it says itself what it thinks of the user's own settings.
-  validate: (path) =>
-    sh`containerd=/usr/bin/containerd
-       if ! [ -x $containerd ]; then containerd=$(command -v containerd) || exit 0; fi
-       $containerd --config ${path} config dump >/dev/null`,
+  path: paths.config,
+  content: runtime.configuration(inventory),
+  ...(paths.backup === undefined ? {} : { backup: paths.backup }),
+  // If containerd is installed, it judges the user's own settings.
+  validate: runtime.validate,
 });
 
 /**
@@ -69,25 +59,25 @@ const config: Step = {
   diff: (target) => (configFirst.diff(target).length > 0 ? [] : fileChanges(target, wanted(target))),
 };
 
-const proxy = proxyDropIn('containerd-proxy', paths.containerdProxy);
+const proxy = proxyDropIn('containerd-proxy', paths.proxy);
 
-/** containerd with kbuild's configuration, which the package keeps where it is there before. */
+/** containerd with kbuild's configuration, which the package keeps if it is there before. */
 export const containerd: readonly Step[] = [
   ...aptRepository('containerd-repository', {
     repository: ({ inventory }) => inventory.runtime.repository,
-    keyring: paths.containerdKeyring,
-    source: paths.containerdSource,
+    keyring: paths.keyring,
+    source: paths.source,
   }),
   configFirst,
   registries,
   proxy,
   packages('containerd-package', ({ inventory: { runtime } }) => ({ [runtime.package]: runtime.version }), {
     upgrades: 'held',
-    sources: [paths.containerdSource],
+    sources: [paths.source],
   }),
   config,
-  service('containerd', {
-    uses: [paths.containerdConfig, dirname(paths.containerdProxy)],
+  service(unit, {
+    uses: [paths.config, dirname(paths.proxy)],
     after: [configFirst, config, proxy],
   }),
   runtimeProved,

@@ -2,11 +2,11 @@ import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { script } from '../templates.ts';
-import { pauseImage } from './containerd-config.ts';
+import { pauseImage } from '../components/runtimes/pause-image.ts';
 
 const CONTROL_PLANE = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
-/** An image's full name as containerd has it: `nginx` is `docker.io/library/nginx:latest`. */
+/** An image's full name as the runtime has it: `nginx` is `docker.io/library/nginx:latest`. */
 export function fullName(image: string): string {
   const [first = '', ...rest] = image.split('/');
   const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');

@@ -43,3 +43,7 @@ export const sha256Of = (content: string | Secret): string =>
   createHash('sha256')
     .update(content instanceof Secret ? revealed(content) : content)
     .digest('hex');
+
+/** A text made of several secrets, itself secret. */
+export const madeOfAll = (secrets: readonly Secret[], make: (values: readonly string[]) => string): Secret =>
+  Secret.of(make(secrets.map(revealed)));

@@ -1,7 +1,7 @@
 import type { Step } from '../engine/step.ts';
-import { OWN_HEADER } from '../facts/linux/own-files.ts';
+import { OWN_HEADER } from '../paths.ts';
 import { windowsPaths } from '../paths.ts';
-import { registryFiles } from '../resources/registry-files.ts';
+import { registryFiles } from '../components/runtimes/hosts-toml.ts';
 import { windowsFile, windowsFolderChanges } from '../resources/windows-file.ts';
 import { windowsService } from '../resources/windows-service.ts';
 import { windowsContainerdConfig } from './containerd-config.ts';

@@ -3,7 +3,7 @@ import { windowsKubeletArguments, windowsTaints } from '../configuration/windows
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { Argument } from '../model/inventory.ts';
-import { mergedArguments } from '../inventory/merge.ts';
+import { mergedArguments } from '../model/merge.ts';
 import { windowsPaths } from '../paths.ts';
 import { windowsService, windowsServiceChanges, type WantedWindowsService } from '../resources/windows-service.ts';
 import { proxyEnvironment } from './environment.ts';

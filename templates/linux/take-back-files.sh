@@ -1,7 +1,9 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Takes back what kbuild wrote. FILES: paths, one a line. CONTAINERD_CONFIG, CONTAINERD_BACKUP: the configuration and what it
-# was before. RECORD: paths of distributed files, one a line; KEPT: the folder of what was there before them. FSTAB_BACKUP: there when swap lines of /etc/fstab were commented. CERTS_D: a folder whose empty folders go too.
-# BACKUPS: other configurations as they were, named as the file with .kbuild-backup at the end.
+# Takes back what kbuild wrote. FILES: paths, one a line. RUNTIME: unit of the container runtime; RUNTIME_CONFIG: its
+# configuration; RUNTIME_BACKUP: what that was before (empty: nothing keeps it). REGISTRIES: a folder of registry files whose
+# empty folders go too (may be empty). RECORD: paths of distributed files, one a line; KEPT: the folder of what was there before
+# them. FSTAB_BACKUP: there if swap lines of /etc/fstab were commented out. BACKUPS: other configurations as they were, named as
+# the file with .kbuild-backup at the end.
 if [ -e "$RECORD" ]; then
   while read -r file; do
     if [ -e "$KEPT$file" ]; then mv -- "$KEPT$file" "$file"; else rm -f -- "$file"; fi
@@ -19,20 +21,20 @@ runtime=no
 printf '%s\n' "$FILES" | {
   while read -r file; do
     case $file in
-      "$CONTAINERD_BACKUP" | */haproxy.cfg.kbuild-backup | */keepalived.conf.kbuild-backup) ;;
-      "$CONTAINERD_CONFIG") runtime=yes; rm -f -- "$file" ;;
+      "$RUNTIME_BACKUP" | */haproxy.cfg.kbuild-backup | */keepalived.conf.kbuild-backup) ;;
+      "$RUNTIME_CONFIG") runtime=yes; rm -f -- "$file" ;;
       *) remove_all "$file" ;;
     esac
     case $file in
-      "$CERTS_D"/*) rmdir -- "$(dirname "$file")" 2>/dev/null || true ;;
+      "${REGISTRIES:-/none}"/*) rmdir -- "$(dirname "$file")" 2>/dev/null || true ;;
     esac
   done
-  if [ -f "$CONTAINERD_BACKUP" ]; then runtime=yes; mv -- "$CONTAINERD_BACKUP" "$CONTAINERD_CONFIG"; fi
+  if [ -f "$RUNTIME_BACKUP" ]; then runtime=yes; mv -- "$RUNTIME_BACKUP" "$RUNTIME_CONFIG"; fi
   printf '%s\n' "$BACKUPS" | while read -r backup; do
     if [ -f "$backup" ]; then mv -- "$backup" "${backup%.kbuild-backup}"; fi
   done
-  rmdir -- "$CERTS_D" 2>/dev/null || true
+  if [ -n "$REGISTRIES" ]; then rmdir -- "$REGISTRIES" 2>/dev/null || true; fi
   systemctl daemon-reload
   # Containers of others go on: their shims do not belong to the daemon.
-  if [ $runtime = yes ]; then systemctl try-restart containerd || true; fi
+  if [ $runtime = yes ]; then systemctl try-restart "$RUNTIME" || true; fi
 }

@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { linuxProbes } from '../../src/facts/linux.ts';
 import { hostsBlock, staticHostname } from '../../src/facts/linux/names.ts';
 import { brokenPackages, packages } from '../../src/facts/linux/packages.ts';
-import { cgroupDriverInUse, runtimeConfig } from '../../src/facts/linux/runtime.ts';
+import { containerd } from '../../src/components/runtimes/containerd.ts';
 import { fstabSwaps, swaps, swapUnits } from '../../src/facts/linux/swap.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
 import { factsOf, watched } from '../fakes/facts.ts';
 import { inventory } from '../fakes/inventory.ts';
+
+const { config: runtimeConfig, cgroupDriverInUse } = containerd.probes;
 
 const asked = { middleMs: 0 };
 const inv = inventory();

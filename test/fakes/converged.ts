@@ -8,8 +8,8 @@ import { linuxHosts } from '../../src/topology/select.ts';
 import { kubernetesPackages } from '../../src/node/kubernetes-packages.ts';
 import { prepare } from '../../src/node/prepare.ts';
 import { paths } from '../../src/paths.ts';
-import { containerd } from '../../src/runtime/containerd.ts';
-import { sandboxImage } from '../../src/runtime/containerd-config.ts';
+import { containerd } from '../../src/components/runtimes/containerd.ts';
+import { runtimeSteps } from '../../src/runtime/index.ts';
 import { roleImages } from '../../src/runtime/images.ts';
 import type { FactOverrides } from './facts.ts';
 import { fileWith, WRITTEN_MS } from './files.ts';
@@ -50,9 +50,9 @@ export async function preparedFacts(seen: Target): Promise<FactOverrides> {
     hostsBlock: /^write "(.*)" to/.exec(wanted ?? '')?.[1] ?? 'absent',
     modules: { overlay: 'working', br_netfilter: 'working' },
     sysctls: REQUIRED_SYSCTLS,
-    files: await filesOf([...prepare, ...containerd, ...kubernetesPackages], seen),
+    files: await filesOf([...prepare, ...runtimeSteps(inventory), ...kubernetesPackages], seen),
     keyrings: new Map([
-      [paths.containerdKeyring, { fingerprints: [runtime.repository.fingerprint], end: 'never', writtenMs: 0 }],
+      [containerd.paths.keyring, { fingerprints: [runtime.repository.fingerprint], end: 'never', writtenMs: 0 }],
       [paths.kubernetesKeyring, { fingerprints: [kubernetes.repository.fingerprint], end: 'never', writtenMs: 0 }],
     ]),
     packages: new Map([
@@ -69,7 +69,7 @@ export async function preparedFacts(seen: Target): Promise<FactOverrides> {
     ]),
     runtimeConfig: {
       cgroupDriver: runtime.cgroupDriver,
-      sandboxImage: sandboxImage(inventory),
+      sandboxImage: containerd.sandboxImage(inventory),
       criDisabled: false,
     },
     images: new Set(roleImages(seen)),

@@ -37,6 +37,12 @@ type Bad = readonly [string, string | Uint8Array, string, RegExp];
 
 const FORM: readonly Bad[] = [
   [
+    'a container runtime that kbuild cannot install yet',
+    also('runtime: { name: crio }'),
+    '1:18 runtime.name:',
+    /crio is not supported yet; use containerd/,
+  ],
+  [
     'a passphrase for a client that asks nobody',
     also('ssh: { client: openssh, passphrase: "env:HOME" }'),
     '1:37 ssh.passphrase:',

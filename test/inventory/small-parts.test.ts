@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { merged, mergedArguments } from '../../src/inventory/merge.ts';
+import { merged, mergedArguments } from '../../src/model/merge.ts';
 import { nearest } from '../../src/inventory/nearest.ts';
 import { showPath } from '../../src/inventory/path.ts';
 import { listeningPorts } from '../../src/topology/ports.ts';
 import { inventoryJsonSchema } from '../../src/inventory/schema.ts';
-import { compareVersions, containerdSupports, minorFacts, supportedMinors } from '../../src/versions.ts';
+import { containerd } from '../../src/components/runtimes/containerd.ts';
+import { compareVersions, supportedMinors } from '../../src/versions.ts';
 import { inventory, linuxHost } from '../fakes/inventory.ts';
 
 test('the nearest known word', () => {
@@ -66,13 +67,17 @@ test('versions are compared by number', () => {
 });
 
 test('the containerd that kbuild installs is one that containerd supports there', () => {
-  for (const minor of supportedMinors) expect(containerdSupports(minor, minorFacts(minor)!.containerd)).toBe(true);
-  expect(
-    (['2.2.0', '2.3.1', '2.4.0', '3.0.0', '2.1.9', '1.7.99'] as const).map((version) =>
-      containerdSupports('1.36', version),
-    ),
-  ).toEqual([true, true, true, true, false, false]);
-  expect([containerdSupports('1.34', '1.7.27'), containerdSupports('1.34', '1.7.28')]).toEqual([false, true]);
+  const fits = (minor: string, version: string) => containerd.misfit(minor, version) === undefined;
+  for (const minor of supportedMinors) expect(fits(minor, containerd.version(minor)!)).toBe(true);
+  expect(['2.2.0', '2.3.1', '2.4.0', '3.0.0', '2.1.9', '1.7.99'].map((version) => fits('1.36', version))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect([fits('1.34', '1.7.27'), fits('1.34', '1.7.28')]).toEqual([false, true]);
 });
 
 test('ports follow the role', () => {

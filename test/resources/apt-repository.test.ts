@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Keyring } from '../../src/facts/linux/keyrings.ts';
-import { paths } from '../../src/paths.ts';
+import { containerd } from '../../src/components/runtimes/containerd.ts';
 import { aptRepository } from '../../src/resources/apt-repository.ts';
 import { readKeyFile } from '../../src/shell/openpgp.ts';
 import { gpgHome, type GpgHome } from '../fakes/gpg.ts';
@@ -26,15 +26,15 @@ const withKey = (fingerprint: string) => ({ ...plain.runtime.repository, fingerp
 const repository = (fingerprint: string) =>
   aptRepository('containerd', {
     repository: () => withKey(fingerprint),
-    keyring: paths.containerdKeyring,
-    source: paths.containerdSource,
+    keyring: containerd.paths.keyring,
+    source: containerd.paths.source,
   });
 const serving = (key: () => Buffer) => recordingOn({ run: () => key().toString('base64') });
 const one = () => gpg('--armor', '--export', fingerprints[0]!);
 
 test('the key is fetched by the host, checked here, and written with the source', async () => {
   const [key, source] = repository(fingerprints[0]!).map((step) => step.diff(target()));
-  expect(key![0]!.summary).toBe(`write ${paths.containerdKeyring} with the key ${fingerprints[0]!} (found none)`);
+  expect(key![0]!.summary).toBe(`write ${containerd.paths.keyring} with the key ${fingerprints[0]!} (found none)`);
   const { on, sent } = serving(one);
   await key![0]!.apply!(on);
   await source![0]!.apply!(on);
@@ -42,9 +42,9 @@ test('the key is fetched by the host, checked here, and written with the source'
     'script',
     expect.stringContaining('URL=https://download.docker.com/linux/debian/gpg\n'),
   );
-  expect(sent[1]).toMatchObject({ path: paths.containerdKeyring, content: readKeyFile(one()).armoured, mode: 0o644 });
+  expect(sent[1]).toMatchObject({ path: containerd.paths.keyring, content: readKeyFile(one()).armoured, mode: 0o644 });
   expect(sent[2]).toMatchObject({
-    content: `# Written by kbuild.\ndeb [signed-by=${paths.containerdKeyring}] https://download.docker.com/linux/debian bookworm stable\n`,
+    content: `# Written by kbuild.\ndeb [signed-by=${containerd.paths.keyring}] https://download.docker.com/linux/debian bookworm stable\n`,
   });
 });
 
@@ -76,7 +76,7 @@ test('what stands around the pinned key is not written', async () => {
 
 const keyring = (found: Partial<Keyring>) => ({
   keyrings: new Map([
-    [paths.containerdKeyring, { fingerprints: ['A'.repeat(40)], end: 'never', writtenMs: 0, ...found } as const],
+    [containerd.paths.keyring, { fingerprints: ['A'.repeat(40)], end: 'never', writtenMs: 0, ...found } as const],
   ]),
 });
 
@@ -95,7 +95,7 @@ test('a key that runs out within 30 days, or has run out, is fetched anew, once 
   const summaries = (found: Partial<Keyring>) =>
     key!.diff(target({ nowMs, ...keyring(found) })).map(({ summary }) => summary);
   expect(summaries({ end: Date.parse('2026-12-29T00:00:00Z') })).toEqual([
-    `fetch ${paths.containerdKeyring} anew (its key runs out on 2026-12-29)`,
+    `fetch ${containerd.paths.keyring} anew (its key runs out on 2026-12-29)`,
   ]);
   expect(summaries({ end: Date.parse('2026-11-02T00:00:00Z') })).toHaveLength(1);
   expect(summaries({ end: nowMs + 31 * DAY_MS })).toEqual([]);
@@ -119,7 +119,7 @@ test('a key that was extended under the same fingerprint replaces the copy on th
   // Where the vendor has nothing newer, the copy stays, and its time stamp moves.
   const same = serving(() => before);
   await change().apply!(same.on);
-  expect(same.sent[1]).toMatchObject({ kind: 'run', script: `touch ${paths.containerdKeyring}` });
+  expect(same.sent[1]).toMatchObject({ kind: 'run', script: `touch ${containerd.paths.keyring}` });
 });
 
 test('a key that has run out is not written to a host that has none', async () => {

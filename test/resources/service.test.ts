@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import type { ServiceState } from '../../src/facts/linux/services.ts';
-import { paths } from '../../src/paths.ts';
+import { containerd } from '../../src/components/runtimes/containerd.ts';
 import { file } from '../../src/resources/file.ts';
 import { service } from '../../src/resources/service.ts';
 import { fileWith, WRITTEN_MS } from '../fakes/files.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { target } from '../fakes/target.ts';
 
-const config = file('config', { path: paths.containerdConfig, content: () => 'version = 3\n' });
-const step = service('containerd', { uses: [paths.containerdConfig], after: [config] });
+const config = file('config', { path: containerd.paths.config, content: () => 'version = 3\n' });
+const step = service('containerd', { uses: [containerd.paths.config], after: [config] });
 const running: ServiceState = {
   load: 'loaded',
   active: 'active',
@@ -19,7 +19,7 @@ const running: ServiceState = {
 const due = (state: Partial<ServiceState>, content = 'version = 3\n', one = step) =>
   one.diff(
     target({
-      files: new Map([[paths.containerdConfig, fileWith(content)]]),
+      files: new Map([[containerd.paths.config, fileWith(content)]]),
       services: new Map([
         ['containerd', { ...running, ...state }],
         ['kubelet', { ...running, ...state }],
@@ -40,7 +40,7 @@ test('one that is stopped is started', () =>
 
 test('one that started before the file it uses is restarted: a crash after the write is mended', () =>
   expect(summaries({ startedMs: WRITTEN_MS - 1 })).toEqual([
-    `restart containerd (${paths.containerdConfig} is newer)`,
+    `restart containerd (${containerd.paths.config} is newer)`,
   ]));
 
 test('a file that is about to be written makes the restart part of the plan', () =>

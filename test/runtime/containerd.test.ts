@@ -1,9 +1,9 @@
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import type { Target } from '../../src/engine/step.ts';
-import { paths } from '../../src/paths.ts';
+import { containerd as value } from '../../src/components/runtimes/containerd.ts';
 import { containerd } from '../../src/runtime/containerd.ts';
-import { containerdConfig, sandboxImage } from '../../src/runtime/containerd-config.ts';
+import { containerdConfig, sandboxImage } from '../../src/components/runtimes/containerd-config.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { converged } from '../fakes/converged.ts';
 import { fileWith, filesWith } from '../fakes/files.ts';
@@ -36,7 +36,7 @@ test('a changed setting is written and the runtime restarted: both are in the pl
 
 test("somebody else's configuration is kept beside kbuild's", async () => {
   const { on, sent } = recordingOn();
-  const seen = target({ files: filesWith({ [paths.containerdConfig]: 'disabled_plugins = ["cri"]\n' }) });
+  const seen = target({ files: filesWith({ [value.paths.config]: 'disabled_plugins = ["cri"]\n' }) });
   await step('containerd-config-first').diff(seen)[0]!.apply!(on);
   expect(sent.slice(-2).map((one) => ('title' in one ? one.title : one.kind))).toEqual([
     'linux/back-up-file.sh',
@@ -47,7 +47,7 @@ test("somebody else's configuration is kept beside kbuild's", async () => {
 describe('another major of containerd', () => {
   const has = (name: string, version: string) =>
     new Map([[name, { state: 'installed' as const, version, held: true }]]);
-  const files = filesWith({ [paths.containerdConfig]: 'version = 2\n' });
+  const files = filesWith({ [value.paths.config]: 'version = 2\n' });
   const runtime = (seen: Target) => summaries(seen).filter((one) => !one.includes('/etc/apt/'));
 
   test.each([

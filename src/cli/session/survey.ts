@@ -8,6 +8,7 @@ import { listeningPorts } from '../../topology/ports.ts';
 import { supportedOs } from '../../os/index.ts';
 import { diskSync } from '../../surveys/disk-sync.ts';
 import { downloads, type Wanted } from '../../surveys/downloads.ts';
+import { containerRuntime } from '../../components/runtimes/index.ts';
 import { overlayTrial } from '../../surveys/overlay.ts';
 import { portMatrix, type Way } from '../../surveys/port-matrix.ts';
 import type { Surveys } from '../../surveys/surveys.ts';
@@ -74,6 +75,7 @@ export async function survey({ connected, inventory }: Run, about: readonly Seen
     overlayTrial(
       on,
       fresh.filter(({ host }) => host.role !== 'load-balancer').map(({ host }) => host),
+      containerRuntime(inventory).dataFolder,
     ),
     downloads(
       on,

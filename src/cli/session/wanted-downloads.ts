@@ -1,9 +1,9 @@
 import type { Kinds } from '../../facts/fleet.ts';
 import type { Inventory, PackageRepository } from '../../model/inventory.ts';
-import { registryServer, registrySettings } from '../../topology/registries.ts';
+import { loginOf, registryServer, registrySettings } from '../../components/registries.ts';
+import { containerRuntime } from '../../components/runtimes/index.ts';
 import { isVersion } from '../../resources/packages.ts';
 import { fullName, roleImages } from '../../runtime/images.ts';
-import { loginOf } from '../../resources/registry-files.ts';
 import { madeOf } from '../../shell/secret.ts';
 import type { Wanted } from '../../surveys/downloads.ts';
 
@@ -98,7 +98,7 @@ export function wantedDownloads(inventory: Inventory, seen: Seen): readonly Want
       : repositoryWanted('Kubernetes', kubernetes.repository, kubernetes.version, seen)),
     ...(hasAll(seen, [runtime.package], runtime.version)
       ? []
-      : repositoryWanted('containerd', runtime.repository, runtime.version, seen)),
+      : repositoryWanted(containerRuntime(inventory).title, runtime.repository, runtime.version, seen)),
     ...roleImages({ inventory, host: seen.host })
       .filter((image) => !seen.facts.images.has(image))
       .map((image) => imageWanted(inventory, image)),

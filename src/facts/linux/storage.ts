@@ -1,11 +1,15 @@
+import { containerRuntime } from '../../components/runtimes/index.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { withEtcdFolder } from './etcd-folder.ts';
 
-/** Where the runtime and the kubelet keep their data. */
-const DATA_PATHS = ['/var/lib/containerd', '/var/lib/kubelet'] as const;
+/** Folders in which the container runtime and the kubelet keep their data. */
+const dataPaths = (inventory: Inventory): readonly string[] => [
+  containerRuntime(inventory).dataFolder,
+  '/var/lib/kubelet',
+];
 /** Where configuration, packages and logs lie. */
 const SYSTEM_PATHS = ['/var/log', '/etc', '/usr', '/opt', '/tmp'] as const;
 
@@ -50,11 +54,11 @@ const contains = ({ point }: Mount, path: string): boolean =>
 /** Free bytes (for users who are not root) and inodes of the file systems that matter, and whether they can be written. */
 export const storage = (inventory: Inventory) =>
   probe(
-    withEtcdFolder(inventory, script('linux/probe-storage.sh', { DATA_PATHS, SYSTEM_PATHS })),
+    withEtcdFolder(inventory, script('linux/probe-storage.sh', { DATA_PATHS: dataPaths(inventory), SYSTEM_PATHS })),
     (out): readonly Volume[] => {
       const all = lines(out);
       const etcd = all.findLast((line) => line.startsWith('etcd '))?.slice('etcd '.length) ?? paths.etcdData;
-      const wanted = [...DATA_PATHS, etcd, ...SYSTEM_PATHS];
+      const wanted = [...dataPaths(inventory), etcd, ...SYSTEM_PATHS];
       const count = wanted.length;
       const table = mounts(all.slice(2 * count).join('\n'));
       return wanted.map((path, i) => {

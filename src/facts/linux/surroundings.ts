@@ -48,20 +48,7 @@ export const proxyVariables = probe(
     ),
 );
 
-/** Containers that run in a containerd of this host, counted by its namespaces (`moby` is Docker's). */
-export const containers = probe(
-  sh`for folder in /run/containerd/io.containerd.runtime.v2.task/*/*; do if [ -d "$folder" ]; then echo "$folder"; fi; done`,
-  (out): ReadonlyMap<string, number> => {
-    const counts = new Map<string, number>();
-    for (const path of lines(out)) {
-      const namespace = path.split('/').at(-2)!;
-      counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
-    }
-    return counts;
-  },
-);
-
-/** Configurations in /etc/cni/net.d in the order in which containerd reads them: the first is used. */
+/** Configurations in /etc/cni/net.d in the order in which the container runtime reads them: it uses the first. */
 export const cniConfigurations = probe(
   sh`for file in /etc/cni/net.d/*; do if [ -f "$file" ]; then basename "$file"; fi; done`,
   (out) =>

@@ -1,7 +1,7 @@
 import { networkPlugin } from '../../components/network-plugins/index.ts';
 import type { Inventory, WindowsHost } from '../../model/inventory.ts';
 import { endpointHost } from '../../topology/api-server.ts';
-import { registryServer, registrySettings } from '../../topology/registries.ts';
+import { registryServer, registrySettings } from '../../components/registries.ts';
 import type { ReachTarget } from './network.ts';
 
 const originOf = (url: string): ReachTarget => {

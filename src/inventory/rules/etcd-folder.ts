@@ -1,3 +1,4 @@
+import { CONTAINER_RUNTIMES } from '../../components/runtimes/index.ts';
 import type { JsonObject } from '../../model/inventory.ts';
 import { problem, type Rule, type Violation } from './rule.ts';
 
@@ -5,7 +6,11 @@ const PATH = ['kubeadm', 'cluster', 'etcd', 'local'] as const;
 
 /** Folders that etcd cannot have for itself: kubeadm empties etcd's folder at every reset. */
 const SHARED =
-  /^\/(?:etc|usr|bin|sbin|lib\w*|boot|dev|proc|sys|root|run|tmp)(?:\/|$)|^\/var\/(?:run|tmp|log)(?:\/|$)|^\/var\/lib\/(?:kubelet|containerd|kbuild|dpkg|apt|cni)(?:\/|$)/;
+  /^\/(?:etc|usr|bin|sbin|lib\w*|boot|dev|proc|sys|root|run|tmp)(?:\/|$)|^\/var\/(?:run|tmp|log)(?:\/|$)|^\/var\/lib\/(?:kubelet|kbuild|dpkg|apt|cni)(?:\/|$)/;
+const isShared = (folder: string): boolean =>
+  SHARED.test(folder) ||
+  CONTAINER_RUNTIMES.some(({ dataFolder }) => folder === dataFolder || folder.startsWith(`${dataFolder}/`));
+
 /** At least two parts, of characters that stand unquoted in etcd's manifest. */
 const FORM = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*){2,}$/;
 
@@ -14,7 +19,7 @@ export const etcdFolder: Rule = ({ kubeadm }): readonly Violation[] => {
   const etcd = kubeadm.cluster['etcd'] as { readonly local?: JsonObject } | null | undefined;
   const local = etcd?.local ?? {};
   const dataDir = local['dataDir'];
-  const isFolder = typeof dataDir === 'string' && FORM.test(dataDir) && !SHARED.test(dataDir) && dataDir !== '/var/lib';
+  const isFolder = typeof dataDir === 'string' && FORM.test(dataDir) && !isShared(dataDir) && dataDir !== '/var/lib';
   const args = Array.isArray(local['extraArgs']) ? (local['extraArgs'] as readonly unknown[]) : [];
   return [
     ...(dataDir === undefined || isFolder

@@ -1,3 +1,4 @@
+import { CONTAINER_RUNTIMES, runtimeFiles } from '../../components/runtimes/index.ts';
 import { paths } from '../../paths.ts';
 import { CHECK_NAMES } from '../check-names.ts';
 import { sourceOf } from '../manifest-entry.ts';
@@ -33,7 +34,10 @@ export const supportedSettings: Rule = ({ etcd, hosts }) => {
     .map((name) => problem(['etcd', name], 'is required with endpoints: the file name of a PEM'));
 };
 
-const OWN_PATHS: ReadonlySet<string> = new Set(Object.values(paths));
+const OWN_PATHS: ReadonlySet<string> = new Set([
+  ...Object.values(paths),
+  ...CONTAINER_RUNTIMES.flatMap((runtime) => [...runtimeFiles(runtime), runtime.registriesFolder ?? '']),
+]);
 
 /** Every file has one content and somebody who gets it, and no path is written twice. */
 export const files: Rule = ({ files, hosts }) => {

@@ -1,4 +1,5 @@
-import { compareVersions, containerdSupports, minorFacts, minorOf, supportedMinors } from '../../versions.ts';
+import { containerRuntime, SUPPORTED_RUNTIMES } from '../../components/runtimes/index.ts';
+import { minorFacts, minorOf, supportedMinors } from '../../versions.ts';
 import { problem, warning, type Rule } from './rule.ts';
 
 /** Minors that this kbuild builds. */
@@ -12,23 +13,22 @@ export const kubernetesVersion: Rule = ({ kubernetes: { version } }) =>
         ),
       ];
 
-/** The oldest containerd that speaks CRI v1, the only one that kubelets have spoken since 1.26. */
-const FIRST_CRI_V1 = '1.6.0';
-
-/** The runtime fits Kubernetes, by containerd's own support matrix. */
+/** The version of the runtime fits Kubernetes, by the runtime's own support matrix. */
 export const runtimeVersion: Rule = ({ kubernetes, runtime }) => {
   const minor = minorOf(kubernetes.version);
-  const facts = minorFacts(minor);
-  if (facts === undefined || runtime.version === undefined) return [];
-  const path = ['runtime', 'version'];
-  if (compareVersions(runtime.version, FIRST_CRI_V1) < 0)
-    return [problem(path, `containerd ${runtime.version} has no CRI v1; use ${facts.containerd}`)];
-  return containerdSupports(minor, runtime.version)
+  if (minorFacts(minor) === undefined || runtime.version === undefined) return [];
+  const misfit = containerRuntime({ runtime }).misfit(minor, runtime.version);
+  if (misfit === undefined) return [];
+  return [(misfit.severity === 'error' ? problem : warning)(['runtime', 'version'], misfit.message)];
+};
+
+/** Runtimes that this kbuild installs. */
+export const supportedRuntime: Rule = ({ runtime }) =>
+  containerRuntime({ runtime }).isSupported
     ? []
     : [
-        warning(
-          path,
-          `containerd supports Kubernetes ${minor} from ${facts.containerdSince.join(', ')} on, not in ${runtime.version}; use ${facts.containerd}`,
+        problem(
+          ['runtime', 'name'],
+          `${runtime.name} is not supported yet; use ${SUPPORTED_RUNTIMES.map(({ name }) => name).join(' or ')}`,
         ),
       ];
-};

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { containerd } from '../../components/runtimes/containerd.ts';
 import {
   cidr,
   dnsName,
@@ -158,39 +159,46 @@ const registry = z.strictObject({
     .meta({ description: 'Password: env:NAME, file:PATH or command:COMMAND.' }),
 });
 
+const DEFAULTS = containerd.defaults.repository;
+
 const PACKAGE = text(/^[a-z0-9][a-z0-9+.-]+$/, 'the name of a Debian package');
 
 /** `runtime:` */
 export const runtime = z
   .strictObject({
-    name: z.literal('containerd').default('containerd').meta({ description: 'Container runtime.' }),
+    name: z
+      .enum(['containerd', 'crio'])
+      .default('containerd')
+      .meta({ description: 'Container runtime. crio is not supported yet.' }),
     version: version().exactOptional().meta({
       description: 'Exact version in quotes. Default: the one that kbuild was tested with for the Kubernetes minor.',
     }),
     cgroupDriver: z.enum(['systemd', 'cgroupfs']).default('systemd').meta({
       description: 'cgroup driver of runtime and kubelet alike. systemd must be init either way.',
     }),
-    package: PACKAGE.default('containerd.io').meta({ description: 'Name of the package.' }),
+    package: PACKAGE.default(containerd.defaults.package).meta({ description: 'Name of the package.' }),
     repository: z
       .strictObject({
-        url: url().default('https://download.docker.com/linux/{distribution}').meta({
+        url: url().default(DEFAULTS.url).meta({
           description:
             'apt repository; {distribution} stands for debian or ubuntu, {codename} for bookworm and the like, as each host says.',
         }),
         suite: text(/^(?:\/|[A-Za-z0-9{][A-Za-z0-9._{}/-]*)$/, 'the name of a suite, or "/" for a flat repository')
-          .default('{codename}')
+          .default(DEFAULTS.suite)
           .meta({ description: 'Suite; "/" for a flat repository.' }),
         component: text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'the name of a component')
-          .default('stable')
+          .default(DEFAULTS.component)
           .meta({ description: 'Component; of no meaning in a flat repository.' }),
         key: key('Its signing key, armored: URL or file. Default: gpg below the url.'),
         fingerprint: fingerprint()
-          .default('9DC858229FC7DD38854AE2D88D81803C0EBFCD88')
+          .default(DEFAULTS.fingerprint)
           .meta({ description: "Fingerprint of the signing key. Default: that of Docker's." }),
       })
       .prefault({})
       .meta({ description: 'Where the runtime comes from.' }),
-    config: freeObject().default({}).meta({ description: 'Merged into /etc/containerd/config.toml.' }),
+    config: freeObject()
+      .default({})
+      .meta({ description: `Merged into ${containerd.paths.config}.` }),
     registries: z.array(registry).default([]).meta({ description: 'How registries are reached.' }),
   })
   .prefault({})

@@ -1,4 +1,5 @@
 import { networkPlugin } from '../../components/network-plugins/index.ts';
+import { containerRuntime } from '../../components/runtimes/index.ts';
 import type { Step, Unobserved } from '../../engine/step.ts';
 import type { LinuxFacts } from '../../facts/linux.ts';
 import { HOSTS_BEGIN, HOSTS_END } from '../../facts/linux/names.ts';
@@ -62,13 +63,13 @@ export const noKubeChains: Step = {
 /** The files that kbuild wrote are gone, and what it had put aside is back. */
 export const noOwnFiles: Step = {
   name: 'no-own-files',
-  diff: ({ host, facts }) => {
+  diff: ({ inventory, host, facts }) => {
+    const runtime = containerRuntime(inventory);
+    const runtimeBackup = runtime.paths.backup ?? '';
     const found = [...facts.distributedFiles, ...facts.ownFiles];
     if (found.length === 0) return [];
     const backups = [paths.haproxyConfigBackup, paths.keepalivedConfigBackup];
-    const restored = [paths.containerdConfigBackup, paths.fstabBackup, ...backups].filter((path) =>
-      found.includes(path),
-    );
+    const restored = [runtimeBackup, paths.fstabBackup, ...backups].filter((path) => found.includes(path));
     return [
       {
         summary: `take back what kbuild wrote (found ${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
@@ -78,11 +79,12 @@ export const noOwnFiles: Step = {
             FILES: facts.ownFiles,
             RECORD: paths.distributed,
             KEPT: paths.replaced,
-            CONTAINERD_CONFIG: paths.containerdConfig,
-            CONTAINERD_BACKUP: paths.containerdConfigBackup,
+            RUNTIME: runtime.unit,
+            RUNTIME_CONFIG: runtime.paths.config,
+            RUNTIME_BACKUP: runtimeBackup,
             FSTAB_BACKUP: paths.fstabBackup,
             BACKUPS: backups,
-            CERTS_D: paths.certsD,
+            REGISTRIES: runtime.registriesFolder ?? '',
           }),
         ),
       },

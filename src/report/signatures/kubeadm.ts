@@ -1,6 +1,12 @@
+import { basename } from 'node:path/posix';
+import { CONTAINER_RUNTIMES, SUPPORTED_RUNTIMES } from '../../components/runtimes/index.ts';
 import { RERUN, type Signature } from './signature.ts';
 
-/** What kubeadm, etcd, the kubelet and containerd say. */
+/** Sockets and units of the runtimes as the kubelet, kubeadm and systemd name them. */
+const SOCKETS = CONTAINER_RUNTIMES.map(({ socket }) => basename(socket, '.sock')).join('|');
+const JOURNALS = SUPPORTED_RUNTIMES.map(({ unit }) => `journalctl -u ${unit}`).join(' or ');
+
+/** Messages of kubeadm, etcd, the kubelet and the container runtime. */
 export const kubeadmSignatures: readonly Signature[] = [
   {
     name: 'control-plane-slow',
@@ -30,7 +36,7 @@ export const kubeadmSignatures: readonly Signature[] = [
   {
     name: 'several-runtimes',
     seen: /found multiple CRI endpoints on the host/,
-    cause: 'another container runtime is installed beside containerd, and something called kubeadm without naming one',
+    cause: 'several container runtimes are installed, and something called kubeadm without naming one',
     remedy: 'kbuild always names it: look for what else runs kubeadm on this host',
   },
   {
@@ -119,18 +125,17 @@ export const kubeadmSignatures: readonly Signature[] = [
     cause: "the runtime's pause image is not kubeadm's: harmless, but images are pulled twice",
     remedy: `${RERUN}: kbuild writes the right one`,
   },
-  {
-    name: 'cri-disabled',
-    seen: /unknown service runtime\.v1\.RuntimeService/,
-    cause: "containerd's CRI plugin is switched off in its configuration",
-    remedy: `${RERUN}: kbuild writes the configuration; check runtime.config of the inventory`,
-  },
+  ...CONTAINER_RUNTIMES.flatMap((runtime) =>
+    runtime.signatures.map((one) => ({ ...one, remedy: `${RERUN}: ${one.remedy}` })),
+  ),
   {
     name: 'runtime-down',
     // A kubelet that loses it for a moment says less.
-    seen: /container runtime is not running|(?:validate service connection|failed to run Kubelet)[^\n]*containerd\.sock: connect: (?:no such file or directory|connection refused)/,
-    cause: 'containerd does not run, or its socket is not where Kubernetes looks for it',
-    remedy: `${RERUN}: kbuild starts it; if it does not stay up: journalctl -u containerd`,
+    seen: new RegExp(
+      `container runtime is not running|(?:validate service connection|failed to run Kubelet)[^\\n]*(?:${SOCKETS})\\.sock: connect: (?:no such file or directory|connection refused)`,
+    ),
+    cause: 'the container runtime does not run, or its socket is not where Kubernetes looks for it',
+    remedy: `${RERUN}: kbuild starts it; if it does not stay up: ${JOURNALS}`,
   },
   {
     name: 'node-exists',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RegistrySettings } from '../../src/model/inventory.ts';
-import { registryServer, registrySettings } from '../../src/topology/registries.ts';
+import { registryServer, registrySettings } from '../../src/components/registries.ts';
 
 const settings = (host: string, ...mirrors: readonly string[]): RegistrySettings => ({ host, mirrors });
 

@@ -1,8 +1,8 @@
 import { stringify } from 'smol-toml';
-import { OWN_HEADER } from '../facts/linux/own-files.ts';
-import type { RegistrySettings } from '../model/inventory.ts';
-import { registryServer } from '../topology/registries.ts';
-import { madeOf, type Secret } from '../shell/secret.ts';
+import type { RegistrySettings } from '../../model/inventory.ts';
+import { OWN_HEADER } from '../../paths.ts';
+import { loginOf, registryServer } from '../registries.ts';
+import { madeOf, type Secret } from '../../shell/secret.ts';
 
 function hostsToml({ host, mirrors, ca }: RegistrySettings, caFile: string, authorization?: string): string {
   const trust = ca === undefined ? {} : { ca: caFile };
@@ -15,12 +15,6 @@ function hostsToml({ host, mirrors, ca }: RegistrySettings, caFile: string, auth
   );
   return `${OWN_HEADER}.\n${stringify({ ...server, ...itself, ...(mirrors.length === 0 ? {} : { host: table }) })}`;
 }
-
-/** What the inventory's login to a registry says in the header `Authorization`; undefined where it has none. */
-export const loginOf = ({ username, password }: RegistrySettings): Secret | undefined =>
-  username === undefined || password === undefined
-    ? undefined
-    : madeOf(password, (value) => `Basic ${Buffer.from(`${username}:${value}`).toString('base64')}`);
 
 function content(registry: RegistrySettings, caFile: string): string | Secret {
   const login = loginOf(registry);

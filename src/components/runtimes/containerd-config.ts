@@ -1,19 +1,17 @@
 import { stringify } from 'smol-toml';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
-import { merged } from '../inventory/merge.ts';
-import { paths } from '../paths.ts';
-import { minorFacts } from '../versions.ts';
+import type { Inventory, JsonObject } from '../../model/inventory.ts';
+import { merged } from '../../model/merge.ts';
+import { pauseImage } from './pause-image.ts';
 
-/** The pause image that kubeadm of the inventory's minor expects; runtime and kubeadm must name the same. */
-export const pauseImage = ({ kubernetes }: Inventory): string =>
-  `${kubernetes.imageRepository}/pause:${minorFacts(kubernetes.minor)?.images.pause ?? '3.10.2'}`;
+/** Folder of containerd's settings for registries. */
+export const CERTS_D = '/etc/containerd/certs.d';
 
 const runc = ({ runtime }: Inventory): JsonObject => ({
   runtime_type: 'io.containerd.runc.v2',
   options: { SystemdCgroup: runtime.cgroupDriver === 'systemd' },
 });
 
-const registry: JsonObject = { config_path: paths.certsD };
+const registry: JsonObject = { config_path: CERTS_D };
 
 /** Version 2, which 1.x understands at most. */
 const ofMajor1 = (inventory: Inventory): JsonObject => ({
@@ -51,7 +49,7 @@ export const containerdConfig = (inventory: Inventory): string => stringify(sett
 const at = (value: unknown, ...keys: readonly string[]): unknown =>
   keys.reduce<unknown>((found, key) => (found as JsonObject | undefined)?.[key], value);
 
-/** The sandbox image that the configuration names: the pause image, or what the user's own settings put in its place. */
+/** The sandbox image that the configuration names: the pause image, or the one in the user's own settings. */
 export function sandboxImage(inventory: Inventory): string {
   const plugins = settings(inventory)['plugins'];
   const image =

@@ -1,0 +1,156 @@
+import { parse as parseToml } from 'smol-toml';
+import { OWN_HEADER } from '../../paths.ts';
+import { lines, probe } from '../../shell/probe.ts';
+import { sh } from '../../shell/sh.ts';
+import { compareVersions, minorOf } from '../../versions.ts';
+import { cgroupDriverInUse } from './cgroup-driver-in-use.ts';
+import { CERTS_D, containerdConfig, sandboxImage } from './containerd-config.ts';
+import { registryFiles } from './hosts-toml.ts';
+import type { ContainerRuntime, RuntimeConfig, RuntimeMisfit } from './runtime.ts';
+
+const SOCKET = '/run/containerd/containerd.sock';
+
+/** The version that kbuild installs unless the inventory names another. */
+const TESTED = '2.2.9';
+
+/** First supported containerd of each line, by Kubernetes minor (its RELEASES.md); lines newer than all of these fit. */
+const SINCE: Readonly<Record<string, readonly string[]>> = {
+  '1.34': ['1.6.39', '1.7.28', '2.0.6', '2.1.3'],
+  '1.35': ['1.7.28', '2.1.5', '2.2.0'],
+  '1.36': ['2.2.0', '2.3.0'],
+  '1.37': ['2.2.0', '2.3.0'],
+};
+
+/** The oldest containerd that speaks CRI v1: kubelets have spoken no other since 1.26. */
+const FIRST_CRI_V1 = '1.6.0';
+
+const version = (minor: string): string | undefined => (minor in SINCE ? TESTED : undefined);
+
+/** True if containerd's own support matrix has this version for this Kubernetes minor. */
+function isInMatrix(minor: string, found: string): boolean {
+  const since = SINCE[minor] ?? [];
+  const line = since.find((first) => minorOf(first) === minorOf(found));
+  if (line !== undefined) return compareVersions(found, line) >= 0;
+  return since.every((first) => compareVersions(found, first) > 0);
+}
+
+function misfit(minor: string, found: string): RuntimeMisfit | undefined {
+  if (compareVersions(found, FIRST_CRI_V1) < 0)
+    return { severity: 'error', message: `containerd ${found} has no CRI v1; use ${TESTED}` };
+  if (isInMatrix(minor, found)) return undefined;
+  const since = SINCE[minor]!.join(', ');
+  return {
+    severity: 'warning',
+    message: `containerd supports Kubernetes ${minor} from ${since} on, not in ${found}; use ${TESTED}`,
+  };
+}
+
+type Table = { readonly [key: string]: unknown };
+
+const table = (value: unknown): Table => (typeof value === 'object' && value !== null ? (value as Table) : {});
+const at = (value: unknown, ...keys: readonly string[]): unknown =>
+  keys.reduce<unknown>((v, key) => table(v)[key], value);
+
+/** Reads `containerd config dump`: the effective configuration, migrated to the newest version. */
+function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
+  if (out.trim() === '# absent') return 'absent';
+  if (out.trimEnd().endsWith('# invalid')) return 'invalid';
+  const dump = parseToml(out);
+  const disabled = Array.isArray(dump['disabled_plugins']) ? dump['disabled_plugins'].map(String) : [];
+  const one = at(dump, 'plugins', 'io.containerd.grpc.v1.cri');
+  const runtime = at(dump, 'plugins', 'io.containerd.cri.v1.runtime');
+  const options =
+    at(runtime, 'containerd', 'runtimes', 'runc', 'options') ?? at(one, 'containerd', 'runtimes', 'runc', 'options');
+  const systemd = table(options)['SystemdCgroup'];
+  const sandbox =
+    at(dump, 'plugins', 'io.containerd.cri.v1.images', 'pinned_images', 'sandbox') ?? table(one)['sandbox_image'];
+  return {
+    cgroupDriver: systemd === true ? 'systemd' : systemd === false ? 'cgroupfs' : 'unset',
+    sandboxImage: typeof sandbox === 'string' ? sandbox : '',
+    criDisabled: disabled.some(
+      (name) => name === 'cri' || name.startsWith('io.containerd.cri') || name === 'io.containerd.grpc.v1.cri',
+    ),
+  };
+}
+
+const config = probe(
+  // The program that the packages' unit runs, even if another one precedes it in PATH.
+  sh`containerd=/usr/bin/containerd
+     if ! [ -x $containerd ]; then containerd=$(command -v containerd) || containerd=; fi
+     if [ -n "$containerd" ]; then "$containerd" config dump || echo '# invalid'; else echo '# absent'; fi`,
+  readConfig,
+);
+
+/** Images in the namespace `k8s.io`. */
+const images = probe(
+  sh`if [ -S ${SOCKET} ] && command -v ctr >/dev/null && systemctl -q is-active containerd; then ctr -n k8s.io images ls -q; fi`,
+  (out): ReadonlySet<string> => new Set(lines(out)),
+);
+
+/** Shims that run, which containerd's own state lists by namespace (`moby` is Docker's). */
+const containers = probe(
+  sh`for folder in /run/containerd/io.containerd.runtime.v2.task/*/*; do if [ -d "$folder" ]; then echo "$folder"; fi; done`,
+  (out): ReadonlyMap<string, number> => {
+    const counts = new Map<string, number>();
+    for (const path of lines(out)) {
+      const namespace = path.split('/').at(-2)!;
+      counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+    }
+    return counts;
+  },
+);
+
+/** containerd, by default from Docker's repository. */
+export const containerd: ContainerRuntime = {
+  name: 'containerd',
+  title: 'containerd',
+  isSupported: true,
+  socket: SOCKET,
+  unit: 'containerd',
+  dataFolder: '/var/lib/containerd',
+  paths: {
+    source: '/etc/apt/sources.list.d/kbuild-containerd.list',
+    keyring: '/etc/apt/keyrings/kbuild-containerd.asc',
+    config: '/etc/containerd/config.toml',
+    backup: '/etc/containerd/config.toml.kbuild-backup',
+    proxy: '/etc/systemd/system/containerd.service.d/90-kbuild-proxy.conf',
+  },
+  defaults: {
+    package: 'containerd.io',
+    repository: {
+      url: 'https://download.docker.com/linux/{distribution}',
+      suite: '{codename}',
+      component: 'stable',
+      key: 'gpg',
+      fingerprint: '9DC858229FC7DD38854AE2D88D81803C0EBFCD88',
+    },
+  },
+  version,
+  misfit,
+  // Docker's and the distribution's.
+  otherPackages: ['containerd.io', 'containerd'],
+  configuration: (inventory) => `${OWN_HEADER}.\n${containerdConfig(inventory)}`,
+  validate: (path) =>
+    sh`containerd=/usr/bin/containerd
+       if ! [ -x $containerd ]; then containerd=$(command -v containerd) || exit 0; fi
+       $containerd --config ${path} config dump >/dev/null`,
+  sandboxImage,
+  registryFiles: (registries) => registryFiles(registries, `${CERTS_D}/`, '/'),
+  registriesFolder: CERTS_D,
+  ownRegistryFiles: sh`if [ -d ${CERTS_D} ]; then
+       find ${CERTS_D} -name hosts.toml -exec grep -lF -e ${OWN_HEADER} -- {} + | while read -r file; do
+         echo "$file"
+         ls "$(dirname "$file")/ca.crt" 2>/dev/null || true
+       done
+     fi`,
+  probes: { config, images, containers, cgroupDriverInUse: cgroupDriverInUse('cri-containerd') },
+  ownerOf: (namespace) => (namespace === 'k8s.io' ? undefined : namespace === 'moby' ? 'Docker' : namespace),
+  signatures: [
+    {
+      name: 'cri-disabled',
+      seen: /unknown service runtime\.v1\.RuntimeService/,
+      cause: "containerd's CRI plugin is switched off in its configuration",
+      remedy: 'kbuild writes the configuration; check runtime.config of the inventory',
+    },
+  ],
+};

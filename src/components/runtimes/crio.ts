@@ -1,0 +1,173 @@
+import { parse as parseToml, stringify } from 'smol-toml';
+import { merged } from '../../model/merge.ts';
+import type { Inventory, RegistrySettings } from '../../model/inventory.ts';
+import { OWN_HEADER } from '../../paths.ts';
+import { probe } from '../../shell/probe.ts';
+import { madeOfAll, type Secret } from '../../shell/secret.ts';
+import { sh } from '../../shell/sh.ts';
+import { minorFacts, minorOf } from '../../versions.ts';
+import { loginOf } from '../registries.ts';
+import { cgroupDriverInUse } from './cgroup-driver-in-use.ts';
+import { pauseImage } from './pause-image.ts';
+import type { ContainerRuntime, RegistryFile, RuntimeConfig } from './runtime.ts';
+
+const SOCKET = '/run/crio/crio.sock';
+
+/** Logins to registries: the setting `global_auth_file`. */
+const AUTH_FILE = '/etc/crio/kbuild-auth.json';
+const MIRRORS_FILE = '/etc/containers/registries.conf.d/50-kbuild.conf';
+const CERTS_FOLDER = '/etc/containers/certs.d';
+
+type Table = { readonly [key: string]: unknown };
+
+const table = (value: unknown): Table => (typeof value === 'object' && value !== null ? (value as Table) : {});
+
+/** Settings in the form of crio.conf, the user's own merged over them. */
+const settings = (inventory: Inventory): Table => {
+  const { cgroupDriver, registries, config } = inventory.runtime;
+  return merged(
+    {
+      crio: {
+        runtime: {
+          cgroup_manager: cgroupDriver,
+          // With cgroupfs CRI-O accepts no other value.
+          ...(cgroupDriver === 'cgroupfs' ? { conmon_cgroup: 'pod' } : {}),
+        },
+        image: {
+          pause_image: pauseImage(inventory),
+          ...(registries.some(({ password }) => password !== undefined) ? { global_auth_file: AUTH_FILE } : {}),
+        },
+      },
+    },
+    config,
+  );
+};
+
+const sandboxImage = (inventory: Inventory): string => {
+  const image = table(table(settings(inventory)['crio'])['image'])['pause_image'];
+  return typeof image === 'string' ? image : '';
+};
+
+/** `https://mirror:5000/path` → `mirror:5000/path`: registries.conf has no schemes. */
+const location = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\/$/, '');
+
+const mirrorTable = ({ host, mirrors }: RegistrySettings): Table => ({
+  prefix: host,
+  location: host,
+  mirror: mirrors.map((url) => ({
+    location: location(url),
+    ...(url.startsWith('http:') ? { insecure: true } : {}),
+  })),
+});
+
+/** A file in Docker's format with the logins of all registries; undefined if no registry has a login. */
+function authFile(registries: readonly RegistrySettings[]): Secret | undefined {
+  const logins = registries.flatMap((registry) => {
+    const login = loginOf(registry);
+    return login === undefined ? [] : [{ host: registry.host, login }];
+  });
+  if (logins.length === 0) return undefined;
+  return madeOfAll(
+    logins.map(({ login }) => login),
+    (headers) =>
+      JSON.stringify({
+        auths: Object.fromEntries(
+          headers.map((header, i) => [logins[i]!.host, { auth: header.slice('Basic '.length) }]),
+        ),
+      }),
+  );
+}
+
+function registryFiles(registries: readonly RegistrySettings[]): readonly RegistryFile[] {
+  // registries.conf has no entry for all registries.
+  const mirrored = registries.filter(({ host, mirrors }) => mirrors.length > 0 && host !== '_default');
+  const auth = authFile(registries);
+  return [
+    ...(mirrored.length === 0
+      ? []
+      : [{ path: MIRRORS_FILE, content: `${OWN_HEADER}.\n${stringify({ registry: mirrored.map(mirrorTable) })}` }]),
+    ...registries.flatMap(({ host, ca }) =>
+      ca === undefined ? [] : [{ path: `${CERTS_FOLDER}/${host}/ca.crt`, content: ca }],
+    ),
+    ...(auth === undefined ? [] : [{ path: AUTH_FILE, content: auth }]),
+  ];
+}
+
+/** Reads `crio config`, which comments out a setting that has its default value: `systemd` is one. */
+function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
+  if (out.trim() === '# absent') return 'absent';
+  if (out.trimEnd().endsWith('# invalid')) return 'invalid';
+  const crio = table(parseToml(out)['crio']);
+  const driver = table(crio['runtime'])['cgroup_manager'] ?? 'systemd';
+  const named = table(crio['image'])['pause_image'];
+  const standard = /^#\s*pause_image = "([^"]*)"/m.exec(out)?.[1] ?? '';
+  return {
+    cgroupDriver: driver === 'systemd' || driver === 'cgroupfs' ? driver : 'unset',
+    sandboxImage: typeof named === 'string' ? named : standard,
+    criDisabled: false,
+  };
+}
+
+const config = probe(
+  sh`if command -v crio >/dev/null; then crio config 2>/dev/null || echo '# invalid'; else echo '# absent'; fi`,
+  readConfig,
+);
+
+const images = probe(
+  sh`if [ -S ${SOCKET} ] && command -v crictl >/dev/null && systemctl -q is-active crio; then crictl -r ${`unix://${SOCKET}`} images -o json; fi`,
+  (out): ReadonlySet<string> => {
+    if (out.trim() === '') return new Set();
+    const { images: found = [] } = JSON.parse(out) as { readonly images?: readonly { readonly repoTags?: string[] }[] };
+    return new Set(found.flatMap(({ repoTags = [] }) => repoTags));
+  },
+);
+
+/**
+ * CRI-O from its project's packages. Not run: made from its documentation and packages.
+ * The packages overwrite 10-crio.conf at every upgrade, so kbuild's drop-in has a higher number.
+ */
+export const crio: ContainerRuntime = {
+  name: 'crio',
+  title: 'CRI-O',
+  isSupported: false,
+  socket: SOCKET,
+  unit: 'crio',
+  dataFolder: '/var/lib/containers/storage',
+  paths: {
+    source: '/etc/apt/sources.list.d/kbuild-crio.list',
+    keyring: '/etc/apt/keyrings/kbuild-crio.asc',
+    config: '/etc/crio/crio.conf.d/50-kbuild.conf',
+    proxy: '/etc/systemd/system/crio.service.d/90-kbuild-proxy.conf',
+  },
+  defaults: {
+    package: 'cri-o',
+    repository: {
+      url: 'https://download.opensuse.org/repositories/isv:/cri-o:/stable:/v{minor}/deb',
+      suite: '/',
+      component: 'main',
+      key: 'Release.key',
+      fingerprint: '85B67D5C50100B1AC8CEFE49CBA9C85640A2B579',
+    },
+  },
+  // One minor of CRI-O for each minor of Kubernetes.
+  version: (minor) => (minorFacts(minor) === undefined ? undefined : `${minor}.0`),
+  misfit: (minor, version) =>
+    minorOf(version) === minor
+      ? undefined
+      : { severity: 'error', message: `CRI-O ${minorOf(version)} is not for Kubernetes ${minor}; use ${minor}` },
+  otherPackages: ['cri-o'],
+  configuration: (inventory) => `${OWN_HEADER}.\n${stringify(settings(inventory))}`,
+  validate: (path) => sh`if command -v crio >/dev/null; then crio --config ${path} config >/dev/null; fi`,
+  sandboxImage,
+  registryFiles,
+  ownRegistryFiles: sh`for file in ${[MIRRORS_FILE, AUTH_FILE]}; do if [ -f "$file" ]; then echo "$file"; fi; done`,
+  probes: {
+    config,
+    images,
+    // Containers of podman are not CRI-O's.
+    containers: probe(sh`:`, (): ReadonlyMap<string, number> => new Map()),
+    cgroupDriverInUse: cgroupDriverInUse('crio-'),
+  },
+  ownerOf: (namespace) => namespace,
+  signatures: [],
+};

@@ -1,0 +1,108 @@
+import type { Inventory, RegistrySettings, RuntimeName } from '../../model/inventory.ts';
+import type { Command } from '../../shell/command.ts';
+import type { Probe } from '../../shell/probe.ts';
+import type { Secret } from '../../shell/secret.ts';
+import type { DriverInUse } from './cgroup-driver-in-use.ts';
+
+/** What the runtime makes of the configuration on disk, defaults included. */
+export interface RuntimeConfig {
+  /** `unset` if the runtime's options do not say. */
+  readonly cgroupDriver: 'systemd' | 'cgroupfs' | 'unset';
+  readonly sandboxImage: string;
+  readonly criDisabled: boolean;
+}
+
+/** Where an inventory that says nothing else gets the runtime from. */
+export interface RuntimeDefaults {
+  readonly package: string;
+  readonly repository: {
+    /** May hold `{distribution}`, `{codename}` and `{minor}` (of Kubernetes). */
+    readonly url: string;
+    /** `/`: a flat repository. */
+    readonly suite: string;
+    readonly component: string;
+    /** Path of the signing key below the url. */
+    readonly key: string;
+    /** 40 upper-case hexadecimal digits. */
+    readonly fingerprint: string;
+  };
+}
+
+/** A file that makes the runtime reach a registry as the inventory says. */
+export interface RegistryFile {
+  readonly path: string;
+  readonly content: string | Secret;
+}
+
+/** A failure of the runtime that its messages show, with the cause and what to do after running kbuild again. */
+export interface RuntimeSignature {
+  readonly name: string;
+  readonly seen: RegExp;
+  readonly cause: string;
+  readonly remedy: string;
+}
+
+/** Files that kbuild writes for a runtime. */
+export interface RuntimePaths {
+  /** The apt source and the key of the package repository. */
+  readonly source: string;
+  readonly keyring: string;
+  readonly config: string;
+  /** Where the configuration that kbuild found is kept; missing if the file is kbuild's alone. */
+  readonly backup?: string;
+  /** Drop-in of the unit with the proxy. */
+  readonly proxy: string;
+}
+
+/** What a script of kbuild's needs to know about a Linux container runtime. Its steps are in src/runtime/. */
+export interface ContainerRuntime {
+  readonly name: RuntimeName;
+  /** What messages call it. */
+  readonly title: string;
+  /** False: the inventory refuses it. */
+  readonly isSupported: boolean;
+  /** Path of the CRI socket. */
+  readonly socket: string;
+  /** systemd unit, without `.service`. */
+  readonly unit: string;
+  /** Folder of images and containers. */
+  readonly dataFolder: string;
+  readonly paths: RuntimePaths;
+  readonly defaults: RuntimeDefaults;
+  /** The version that kbuild was tested with for a Kubernetes minor; undefined if it does not know the minor. */
+  readonly version: (minor: string) => string | undefined;
+  /** Why a version does not fit a Kubernetes minor that kbuild knows; undefined if it fits. */
+  readonly misfit: (minor: string, version: string) => RuntimeMisfit | undefined;
+  /** Other packages that bring the runtime, besides the one that the inventory names. */
+  readonly otherPackages: readonly string[];
+  /** Content of `paths.config`. */
+  readonly configuration: (inventory: Inventory) => string;
+  /** Fails if the runtime is installed and rejects the configuration at a path. */
+  readonly validate: (path: string) => Command<'sh'>;
+  /** The sandbox image that the configuration names: the pause image, or the one in the user's own settings. */
+  readonly sandboxImage: (inventory: Inventory) => string;
+  /** Files for the inventory's registries. */
+  readonly registryFiles: (registries: readonly RegistrySettings[]) => readonly RegistryFile[];
+  /** Folder of registry files that kbuild owns whole; undefined if other programs have files beside kbuild's. */
+  readonly registriesFolder?: string;
+  /** Prints the registry files that kbuild wrote, one a line. */
+  readonly ownRegistryFiles: Command<'sh'>;
+  readonly probes: {
+    /** `absent` if the runtime is not installed, `invalid` if it rejects the configuration on disk. */
+    readonly config: Probe<RuntimeConfig | 'absent' | 'invalid'>;
+    /** Full names of the images that Kubernetes can use; none if the runtime does not run. */
+    readonly images: Probe<ReadonlySet<string>>;
+    /** Running containers, counted by namespace. */
+    readonly containers: Probe<ReadonlyMap<string, number>>;
+    readonly cgroupDriverInUse: Probe<DriverInUse>;
+  };
+  /** Who runs the containers of a namespace; undefined for Kubernetes' own. */
+  readonly ownerOf: (namespace: string) => string | undefined;
+  readonly signatures: readonly RuntimeSignature[];
+}
+
+/** Why a version of the runtime does not fit Kubernetes. */
+export interface RuntimeMisfit {
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+}

@@ -1,0 +1,46 @@
+import { dirname } from 'node:path/posix';
+import { crio as runtime } from '../components/runtimes/crio.ts';
+import type { Step } from '../engine/step.ts';
+import { aptRepository } from '../resources/apt-repository.ts';
+import { file } from '../resources/file.ts';
+import { packages } from '../resources/packages.ts';
+import { proxyDropIn } from '../resources/proxy-drop-in.ts';
+import { service } from '../resources/service.ts';
+import { registries } from './registries.ts';
+import { runtimeProved } from './runtime-proved.ts';
+
+const { paths, unit } = runtime;
+
+const config = file('crio-config', {
+  path: paths.config,
+  content: ({ inventory }) => runtime.configuration(inventory),
+  validate: runtime.validate,
+});
+
+const proxy = proxyDropIn('crio-proxy', paths.proxy);
+
+/** CRI-O with kbuild's drop-in, which its program checks from the second run on. */
+export const crio: readonly Step[] = [
+  ...aptRepository('crio-repository', {
+    repository: ({ inventory }) => inventory.runtime.repository,
+    keyring: paths.keyring,
+    source: paths.source,
+  }),
+  config,
+  registries,
+  proxy,
+  packages(
+    'crio-package',
+    ({
+      inventory: {
+        runtime: { package: name, version },
+      },
+    }) => ({ [name]: version }),
+    {
+      upgrades: 'held',
+      sources: [paths.source],
+    },
+  ),
+  service(unit, { uses: [paths.config, dirname(paths.proxy)], after: [config, proxy] }),
+  runtimeProved,
+];
