@@ -28,12 +28,12 @@ const LAYERS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Where a container runtime may be named: its own files, the lists, the types and the schema. Windows hosts have their own
- * runtime in files of their own. The last one is a script that does not yet get the runtime of the inventory.
+ * Where a container runtime may be named: its own files, the lists, the types and the schema. Windows hosts have their own runtime in
+ * files of their own.
  */
 const RUNTIME_NAMES = /containerd|\bcri-?o\b/i;
 const NAMES_RUNTIMES =
-  /^components\/runtimes\/|^runtime\/(?:containerd|crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/software|facts\/etcd-view)\.ts$/;
+  /^components\/runtimes\/|^runtime\/(?:containerd|crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/software)\.ts$/;
 
 /** Files, or what the names of files begin with. */
 const PACKAGE_HOME: Readonly<Record<string, string>> = {

@@ -86,8 +86,8 @@ const commandWith = ({ flags }: Run, file: string, names: readonly string[]): st
 
 /** @throws Refused while members of etcd that are not restored run, or do not answer and are not declared dead. */
 export async function refuseOtherMembers(run: Run, { members }: Pick<Restore, 'members'>, file: string): Promise<void> {
-  const { connected, flags } = run;
-  const others = await otherMembers(connected.on, connected.watch.fleet(), members);
+  const { connected, flags, inventory } = run;
+  const others = await otherMembers(connected.on, inventory, connected.watch.fleet(), members);
   const refused = otherMembersRefusal(others, flags.dead ?? [], (names) => commandWith(run, file, names));
   if (refused !== undefined) throw refused;
 }

@@ -1,7 +1,7 @@
 import { FactError, Refused } from '../errors.ts';
 import type { ClusterUp, MemberView } from '../facts/cluster.ts';
 import { parseEtcd, etcdCommand, withEtcd, type EtcdView } from '../facts/etcd-view.ts';
-import type { Host, LinuxHost } from '../model/inventory.ts';
+import type { Host, Inventory, LinuxHost } from '../model/inventory.ts';
 import type { On, Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
@@ -46,8 +46,8 @@ const mayBeNameless = ({ role }: MemberOf): boolean => role === 'control-plane' 
 export const membersOf = ({ members }: Pick<ClusterUp, 'members'>, host: MemberOf): readonly MemberView[] =>
   members.filter(isMemberOf(host));
 
-async function observeEtcd(control: Remote<'sh'>): Promise<EtcdView> {
-  const said = await control.run(etcdCommand);
+async function observeEtcd(inventory: Inventory, control: Remote<'sh'>): Promise<EtcdView> {
+  const said = await control.run(etcdCommand(inventory));
   try {
     return parseEtcd(said);
   } catch (error) {
@@ -79,26 +79,28 @@ export function refuseTakenAddress(members: readonly MemberView[], joining: Memb
 }
 
 /** @throws Refused unless etcd, asked at this moment, may get another member at the address of `joining`. */
-export async function passAddGate(control: Remote<'sh'>, joining: MemberOf): Promise<void> {
-  const view = await observeEtcd(control);
+export async function passAddGate(inventory: Inventory, control: Remote<'sh'>, joining: MemberOf): Promise<void> {
+  const view = await observeEtcd(inventory, control);
   refuseTakenAddress(view.members, joining);
   passGate(joining.name, view, { kind: 'add' });
 }
 
 /** @throws Refused unless every member of etcd, asked at this moment, votes and is healthy: only then one may restart. */
-export async function passRestartGate(control: Remote<'sh'>, host: MemberOf): Promise<void> {
-  passGate(host.name, await observeEtcd(control), { kind: 'add' });
+export async function passRestartGate(inventory: Inventory, control: Remote<'sh'>, host: MemberOf): Promise<void> {
+  passGate(host.name, await observeEtcd(inventory, control), { kind: 'add' });
 }
 
 /**
  * Adds a host to etcd as a learner, which has no vote and costs no quorum; tells with whom its member is to start.
  * @throws Refused unless etcd, asked at this moment, may get another member.
  */
-export async function addLearner(control: Remote<'sh'>, host: MemberOf): Promise<string> {
-  await passAddGate(control, host);
+export async function addLearner(inventory: Inventory, control: Remote<'sh'>, host: MemberOf): Promise<string> {
+  await passAddGate(inventory, control, host);
   const url = peerUrl(host);
-  await control.run(withEtcd(sh`e add "$@" member add ${host.name} --learner --peer-urls ${url} >/dev/null`));
-  const { members } = await observeEtcd(control);
+  await control.run(
+    withEtcd(inventory, sh`e add "$@" member add ${host.name} --learner --peer-urls ${url} >/dev/null`),
+  );
+  const { members } = await observeEtcd(inventory, control);
   return members.map((member) => `${member.peerUrl === url ? host.name : member.name}=${member.peerUrl}`).join(',');
 }
 
@@ -106,13 +108,13 @@ export async function addLearner(control: Remote<'sh'>, host: MemberOf): Promise
  * Gives a learner its vote, as soon as etcd's leader says that it has caught up. Nothing happens where the host votes.
  * @throws Refused when the gate says no; CommandError when it has not caught up within 2 minutes.
  */
-export async function promoteLearner(control: Remote<'sh'>, host: MemberOf): Promise<void> {
-  const view = await observeEtcd(control);
+export async function promoteLearner(inventory: Inventory, control: Remote<'sh'>, host: MemberOf): Promise<void> {
+  const view = await observeEtcd(inventory, control);
   const member = view.members.find(isMemberOf(host));
   if (member?.learner === false) return;
   // That it is in sync is for the leader to say: it refuses the promotion until then.
   passGate(host.name, view, { kind: 'promote', id: member?.id ?? '', inSync: true });
-  await control.run(withEtcd(script('linux/etcd-promote-member.sh', { ID: member?.id ?? '' })));
+  await control.run(withEtcd(inventory, script('linux/etcd-promote-member.sh', { ID: member?.id ?? '' })));
 }
 
 /** @throws Refused where the member is healthy at another address than the host's: another machine bears the name. */
@@ -130,13 +132,13 @@ function refuseLiving({ id, healthy, peerUrl: url }: MemberView, host: MemberOf)
  * this moment; sees afterwards that they are gone. Nothing happens where the host has none.
  * @throws Refused when it would cost quorum, or when the member is healthy at another address than the host's.
  */
-export async function removeMembers(control: Remote<'sh'>, host: MemberOf): Promise<void> {
+export async function removeMembers(inventory: Inventory, control: Remote<'sh'>, host: MemberOf): Promise<void> {
   for (;;) {
-    const view = await observeEtcd(control);
+    const view = await observeEtcd(inventory, control);
     const member = view.members.find(isMemberOf(host));
     if (member === undefined) return;
     refuseLiving(member, host);
     passGate(host.name, view, { kind: 'remove', id: member.id });
-    await control.run(withEtcd(script('linux/etcd-remove-member.sh', { ID: member.id })));
+    await control.run(withEtcd(inventory, script('linux/etcd-remove-member.sh', { ID: member.id })));
   }
 }

@@ -2,7 +2,7 @@ import { Refused } from '../errors.ts';
 import type { MemberView } from '../facts/cluster.ts';
 import { etcdAloneCommand, parseEtcd } from '../facts/etcd-view.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
-import type { LinuxHost } from '../model/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { On, Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
@@ -34,9 +34,9 @@ export function membersInData(text: string): readonly Known[] {
 }
 
 /** The members that a host knows of, by its etcd, or by its data where that does not answer. */
-async function knownBy(remote: Remote<'sh'>, folder: string): Promise<readonly Known[]> {
+async function knownBy(inventory: Inventory, remote: Remote<'sh'>, folder: string): Promise<readonly Known[]> {
   try {
-    return parseEtcd(await remote.run(etcdAloneCommand)).members;
+    return parseEtcd(await remote.run(etcdAloneCommand(inventory))).members;
   } catch {
     // It does not run, or not well enough to answer.
   }
@@ -60,6 +60,7 @@ async function listens(remote: Remote<'sh'>, peerUrl: string): Promise<boolean> 
  */
 export async function otherMembers(
   on: On,
+  inventory: Inventory,
   fleet: Fleet,
   restored: readonly LinuxHost[],
 ): Promise<readonly OtherMember[]> {
@@ -67,7 +68,9 @@ export async function otherMembers(
   const live = cluster.etcd?.state === 'up' ? cluster.etcd : cluster.state === 'up' ? cluster : undefined;
   const known: readonly Known[] =
     live?.members ??
-    (await Promise.all(restored.map((host) => knownBy(on(host), linuxFacts(fleet, host)?.etcdFolder ?? '')))).flat();
+    (
+      await Promise.all(restored.map((host) => knownBy(inventory, on(host), linuxFacts(fleet, host)?.etcdFolder ?? '')))
+    ).flat();
   const names = new Set(restored.map(({ name }) => name));
   const others = new Map(
     known.filter(({ name }) => name !== '' && !names.has(name)).map((member) => [member.name, member]),

@@ -9,10 +9,10 @@ const REMEDY =
   'bring the members that are down back; if they are gone for good, put the others back to a snapshot: `kbuild etcd snapshot restore FILE --dead NAMES`';
 
 /** What the first stacked member that tells anything knows by itself. */
-async function aView(on: On, fleet: Fleet): Promise<EtcdView | undefined> {
+async function aView(on: On, inventory: Inventory, fleet: Fleet): Promise<EtcdView | undefined> {
   for (const { host } of observedLinux(fleet).filter((one) => one.host.role === 'control-plane')) {
     try {
-      return parseEtcd(await on(host).run(etcdAloneCommand));
+      return parseEtcd(await on(host).run(etcdAloneCommand(inventory)));
     } catch {
       // Another one may know; that the API does not answer is told anyway.
     }
@@ -31,7 +31,7 @@ export async function quorumIsLost(
   names: readonly string[],
 ): Promise<Refused | undefined> {
   if (fleet.cluster.state !== 'down' || inventory.etcd.topology !== 'stacked') return undefined;
-  const view = await aView(on, fleet);
+  const view = await aView(on, inventory, fleet);
   if (view === undefined) return undefined;
   const verdicts = view.members
     .filter(({ name }) => names.includes(name))

@@ -1,3 +1,4 @@
+import { withRuntime } from '../components/runtimes/index.ts';
 import { apiServerUrl } from '../topology/api-server.ts';
 import { withEtcdFolder } from '../facts/linux/etcd-folder.ts';
 import { FIELD_MANAGER } from '../facts/ownership.ts';
@@ -24,7 +25,10 @@ const SECONDS_TO_RESET = 180;
 function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): Command<'sh'> {
   const common = { CLUSTER: inventory.name, MARKER: paths.marker };
   if (action === 'reset')
-    return withEtcdFolder(inventory, deletingScript('linux/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET }));
+    return withEtcdFolder(
+      inventory,
+      withRuntime(inventory, deletingScript('linux/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET })),
+    );
   const { proxy } = inventory;
   return script('linux/kubeadm.sh', {
     ...common,

@@ -1,3 +1,4 @@
+import { withRuntime } from '../components/runtimes/index.ts';
 import { apiServerUrl } from '../topology/api-server.ts';
 import type { SigningRequest } from '../model/control-plane.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
@@ -114,10 +115,13 @@ export const placeCertificates = (
   host: LinuxHost,
   renewed: readonly LeafName[] = [],
 ): Command<'sh'> =>
-  script('linux/place-certificates.sh', {
-    WORK,
-    NODE: host.name,
-    CLUSTER: inventory.name,
-    KUBELET_SERVER: host.role === 'control-plane' ? apiServerUrl(inventory, host) : `https://${inventory.endpoint}`,
-    RESTARTED: restartedBy(renewed),
-  });
+  withRuntime(
+    inventory,
+    script('linux/place-certificates.sh', {
+      WORK,
+      NODE: host.name,
+      CLUSTER: inventory.name,
+      KUBELET_SERVER: host.role === 'control-plane' ? apiServerUrl(inventory, host) : `https://${inventory.endpoint}`,
+      RESTARTED: restartedBy(renewed),
+    }),
+  );

@@ -1,3 +1,4 @@
+import type { Inventory } from '../model/inventory.ts';
 import type { Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { saveSnapshot, type SnapshotStatus } from './snapshot.ts';
@@ -12,6 +13,7 @@ export type Kept = { readonly as: 'snapshot'; readonly status: SnapshotStatus } 
  * @throws CommandError when there is one that cannot be read.
  */
 export async function keepData(
+  inventory: Inventory,
   remote: Remote<'sh'>,
   folder: string,
   to: string,
@@ -22,7 +24,7 @@ export async function keepData(
   const found = await remote.run(sh`if [ -e ${db} ]; then echo found; else echo absent; fi`);
   if (found.trim() === 'absent') return undefined;
   try {
-    return { as: 'snapshot', status: await saveSnapshot(remote, folder, to, id) };
+    return { as: 'snapshot', status: await saveSnapshot(inventory, remote, folder, to, id) };
   } catch {
     // It does not run, or gives none, as a learner does not: its file is there.
   }

@@ -68,8 +68,8 @@ async function add(target: Target, on: On, before: BeforeMembership): Promise<vo
   const { inventory, host, fleet } = target;
   const through = memberHost(inventory, fleet, host.name);
   await before(on, through, `before ${host.name} became a member of etcd`);
-  await removeMembers(on(through), host);
-  const members = await addLearner(on(through), host);
+  await removeMembers(inventory, on(through), host);
+  const members = await addLearner(inventory, on(through), host);
   await startMember(target, on, 'join', { state: 'existing', members });
 }
 
@@ -104,14 +104,14 @@ const promoted: Step = {
     return [
       {
         summary: `give ${host.name} its vote in etcd, once it has caught up`,
-        apply: (on) => promoteLearner(on(memberHost(inventory, fleet, host.name)), host),
+        apply: (on) => promoteLearner(inventory, on(memberHost(inventory, fleet, host.name)), host),
       },
     ];
   },
 };
 
-const health = withEtcd(sh`e health "$@" endpoint health >/dev/null`).script;
-const healthOfAll = withEtcd(sh`e health "$@" endpoint health --cluster >/dev/null`).script;
+const health = sh`e health "$@" endpoint health >/dev/null`;
+const healthOfAll = sh`e health "$@" endpoint health --cluster >/dev/null`;
 
 /** The host's member votes and is healthy, and nothing tells of an unfinished start any more. */
 const serves: Step = {
@@ -129,7 +129,7 @@ const serves: Step = {
       {
         summary: `see that etcd on ${host.name} serves`,
         apply: async (on) => {
-          const CHECK = isFounding(target) ? healthOfAll : health;
+          const CHECK = withEtcd(target.inventory, isFounding(target) ? healthOfAll : health).script;
           await on(host).job('etcd-serves', script('linux/etcd-serves.sh', { CHECK, MARKER: paths.marker }));
         },
       },

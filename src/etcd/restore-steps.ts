@@ -1,3 +1,4 @@
+import { withRuntime } from '../components/runtimes/index.ts';
 import { peerUrl } from '../configuration/etcd-config.ts';
 import { putControlPlaneAside } from '../cluster/stop-control-plane.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
@@ -62,7 +63,7 @@ async function prepare(restore: Restore, on: On, { host, facts, fleet }: Target)
       CLUSTER: restore.members.map((one) => `${one.name}=${peerUrl(one)}`).join(','),
       TOKEN: tokenOf(restore),
     });
-    await remote.job('etcd-restore', noting(restore, making, 'prepared'));
+    await remote.job('etcd-restore', noting(restore, withRuntime(restore.inventory, making), 'prepared'));
   } catch (error) {
     // A host that cannot be reached any more keeps it; the same command, or the next `up`, removes it.
     await remote.run(sh`rm -rf -- ${work}`).catch(() => undefined);
@@ -91,7 +92,7 @@ export const stopped = (restore: Restore): Step =>
     'stopped',
     (host) => `stop the control plane of ${host.name}`,
     (on, { host }) =>
-      on(host).job('etcd-restore-stop', noting(restore, putControlPlaneAside(paths.restoreAside), 'stopped')),
+      on(host).job('etcd-restore-stop', noting(restore, putControlPlaneAside(restore.inventory), 'stopped')),
   );
 
 /** The restored data is in the place of the live data, which is kept, and etcd starts. */

@@ -1,3 +1,4 @@
+import type { Inventory } from '../model/inventory.ts';
 import { withEtcd } from '../facts/etcd-view.ts';
 import type { Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
@@ -30,6 +31,7 @@ export function parseSnapshotStatus(out: string): SnapshotStatus {
  * @throws CommandError when etcd does not give one, or etcdutl does not take it.
  */
 export async function saveSnapshot(
+  inventory: Inventory,
   control: Remote<'sh'>,
   folder: string,
   to: string,
@@ -38,7 +40,7 @@ export async function saveSnapshot(
   const file = `${folder}/kbuild-snapshot-${id}.db`;
   try {
     const status = parseSnapshotStatus(
-      await control.job('etcd-snapshot', withEtcd(script('linux/etcd-snapshot.sh', { FILE: file }))),
+      await control.job('etcd-snapshot', withEtcd(inventory, script('linux/etcd-snapshot.sh', { FILE: file }))),
     );
     await control.download(file, to);
     return status;

@@ -58,7 +58,7 @@ const undone = (before: BeforeMembership, keep: KeepData): Step => ({
           if (member !== undefined) {
             const through = memberHost(inventory, fleet, host.name);
             await before(on, through, `before ${host.name} was undone`);
-            await removeMembers(on(through), host);
+            await removeMembers(inventory, on(through), host);
           }
           await kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory)]));
         },

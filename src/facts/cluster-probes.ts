@@ -103,7 +103,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
     // An etcd of the user's is the user's to watch.
     etcd:
       inventory.etcd.topology === 'stacked'
-        ? probe(etcdCommand, parseEtcd)
+        ? probe(etcdCommand(inventory), parseEtcd)
         : probe(sh`echo external`, (): EtcdView => ({ members: [], alarms: [] })),
     apiServers: probe(readyz(inventory, host), parseReadyz),
     ...Object.fromEntries(

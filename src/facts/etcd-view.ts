@@ -1,28 +1,30 @@
 import type { MemberView } from './cluster.ts';
 import { lines } from '../shell/probe.ts';
 import type { Command } from '../shell/command.ts';
+import { onceForEach } from '../shell/once-for-each.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { withRuntime } from '../components/runtimes/index.ts';
 import { script } from '../templates.ts';
 
 /**
  * The shell function `e NAME ARGUMENT…` runs etcdctl in the running etcd's container, from its own image (which has no
- * shell); `"$@"` are the flags that lead it to the local member. Without crictl, the runtime's own client is used.
+ * shell); `"$@"` are the flags that lead it to the local member.
  */
 const tools = script('linux/etcd-tools.sh');
 
-/** A command on a control plane that may call `e` with `"$@"`, which stand for etcdctl and its flags. */
-export const withEtcd = (command: Command<'sh'>): Command<'sh'> => ({
-  ...command,
-  script: `${tools.script}\n${command.script}`,
-});
+/** A command on a host with a member of etcd that may call `e` with `"$@"`, which stand for etcdctl and its flags. */
+export const withEtcd = (inventory: Inventory, command: Command<'sh'>): Command<'sh'> =>
+  withRuntime(inventory, { ...command, script: `${tools.script}\n${command.script}` });
 
 /** Members, health and status of a stacked etcd. An etcdctl that fails still prints the part that it knows. */
-export const etcdCommand = withEtcd(script('linux/etcd-view.sh'));
+export const etcdCommand = onceForEach((inventory: Inventory) => withEtcd(inventory, script('linux/etcd-view.sh')));
 
 /**
  * The same without quorum: the members that the local member knows, and those that answer. Health is not probed: etcd
  * reports it only with quorum.
  */
-export const etcdAloneCommand = withEtcd(script('linux/etcd-view-alone.sh'));
+export const etcdAloneCommand = (inventory: Inventory): Command<'sh'> =>
+  withEtcd(inventory, script('linux/etcd-view-alone.sh'));
 
 /** Members and alarms as etcd reports them. */
 export interface EtcdView {

@@ -1,3 +1,4 @@
+import { withRuntime } from '../components/runtimes/index.ts';
 import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
@@ -69,7 +70,7 @@ function dueChange(target: Target, component: Component, { pods }: ClusterUp): r
       summary: `restart the ${what} of ${host.name} (${why})`,
       disrupts: true,
       restarts: [{ what, hosts: [host.name], aboutMs }],
-      apply: runs(host, script('linux/restart-component.sh', { COMPONENT: name })),
+      apply: runs(host, withRuntime(target.inventory, script('linux/restart-component.sh', { COMPONENT: name }))),
     },
   ];
 }

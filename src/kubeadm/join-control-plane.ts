@@ -88,11 +88,11 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
   if (stacked) {
     await before(on, control, `before ${host.name} joined`);
     // What the host itself left, when it was emptied without being removed.
-    await removeMembers(remote, host);
+    await removeMembers(inventory, remote, host);
   }
   if (nodes.some(({ name }) => name === host.name))
     await remote.run(sh`${kubectl(inventory, control)} delete node --ignore-not-found ${host.name}`);
-  if (stacked) await passAddGate(remote, host);
+  if (stacked) await passAddGate(inventory, remote, host);
   await withSharedCertificates(remote, inventory, ({ files, ...key }) =>
     withJoinToken(remote, inventory, host.name, (token) =>
       kubeadmJob(

@@ -94,7 +94,7 @@ async function rewrite(target: Target, on: On, parts: readonly KubeadmPart[], no
   const { inventory, host } = target;
   // Another host may not have come to its own patches yet.
   for (const change of kubeadmPatches.diff(target)) await change.apply?.(on);
-  if (parts.includes('etcd')) await passRestartGate(on(host), host);
+  if (parts.includes('etcd')) await passRestartGate(inventory, on(host), host);
   await applySettings(on, inventory, host, { parts, note });
 }
 

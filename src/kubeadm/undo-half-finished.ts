@@ -80,12 +80,12 @@ export const undoHalfFinished = (before: BeforeMembership, keep: KeepData): Step
           if (member !== undefined) {
             const control = acting(fleet, host.name);
             await before(on, control, `before ${host.name} was undone`);
-            await removeMembers(on(control), host);
+            await removeMembers(inventory, on(control), host);
           }
           if (holdsKeysOfItsOwn(target)) {
             const through = memberHost(inventory, fleet);
             await before(on, through, `before the init on ${host.name} was undone`);
-            await forgetKeys(on, host, through);
+            await forgetKeys(on, inventory, host, through);
           }
           await kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory)]));
         },

@@ -1,4 +1,5 @@
 import { networkPlugin } from '../components/network-plugins/index.ts';
+import { withRuntime } from '../components/runtimes/index.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { script } from '../templates.ts';
@@ -56,7 +57,7 @@ export const images: Step = {
             ASKED: asked,
             REPOSITORY: inventory.kubernetes.imageRepository,
           });
-          await on(host).job('images', pull);
+          await on(host).job('images', withRuntime(inventory, pull));
         },
       },
     ];

@@ -1,12 +1,12 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Makes etcd's data of one member from the snapshot in the folder WORK, beside the live data; touches nothing else. When it
 # fails WORK goes. Parameters: WORK, MANIFESTS (where that of etcd may lie), NAME, PEER (URL of this member), CLUSTER
-# (name=url,… of all), TOKEN. etcdutl comes out of etcd's image, which has no shell; it is one static program.
+# (name=url,… of all), TOKEN. It uses the functions of templates/runtimes/: etcdutl comes out of etcd's image, which has no shell; it is one static program.
 image=
 finish() {
   status=$?
   if [ -n "$image" ]; then
-    ctr -n k8s.io images unmount --rm "$image" >/dev/null 2>&1 || umount "$image" 2>/dev/null || true
+    runtime_unmount_image "$image" || umount "$image" 2>/dev/null || true
     rmdir "$image" 2>/dev/null || true
   fi
   if [ "$status" -ne 0 ]; then rm -rf -- "$WORK"; fi
@@ -26,7 +26,7 @@ for manifest in $MANIFESTS; do
   fi
 done
 image=$(mktemp -d -p /run kbuild-etcd.XXXXXX)
-ctr -n k8s.io images mount "$reference" "$image" >/dev/null
+runtime_mount_image "$reference" "$image"
 etcdutl=
 for path in usr/local/bin/etcdutl usr/bin/etcdutl bin/etcdutl; do
   if [ -x "$image/$path" ]; then etcdutl=$image/$path; fi

@@ -1,24 +1,16 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034  # the functions of the runtime use runtime_limit
 # For the commands that follow: `e NAME ARGUMENT…` runs etcdctl in the running container of etcd, from its own image (which
-# has no shell); `"$@"` become etcdctl and the flags that lead it to the local member. Without crictl, containerd's own
-# client is used.
+# has no shell); `"$@"` become etcdctl and the flags that lead it to the local member. Uses the functions of
+# templates/runtimes/.
 e() {
   name=$1
   shift
-  if command -v crictl >/dev/null; then
-    crictl -r unix:///run/containerd/containerd.sock exec -s "$id" "$@"
-  else ctr -n k8s.io tasks exec --exec-id "kbuild-$$-$name" "$id" "$@"; fi
+  runtime_exec "$id" "$name" "$@"
 }
 # A list takes milliseconds: a runtime that does not give one hangs.
-id=
-if command -v crictl >/dev/null; then
-  id=$(timeout 5 crictl -r unix:///run/containerd/containerd.sock ps -q --name '^etcd$' --state Running | head -n 1)
-else
-  running=$(timeout 5 ctr -n k8s.io tasks ls | awk '$3 == "RUNNING" { print $1 }')
-  for each in $(timeout 5 ctr -n k8s.io containers ls -q 'labels."io.kubernetes.container.name"==etcd'); do
-    if echo "$running" | grep -qx "$each"; then id=$each; fi
-  done
-fi
+runtime_limit='timeout 5'
+id=$(runtime_running etcd | head -n 1)
+runtime_limit=
 if [ -z "$id" ]; then
   echo 'no etcd container runs, or the runtime does not answer' >&2
   exit 1

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # kubeadm reset, as a job. Parameters: CLUSTER, MARKER (a path), SECONDS_TO_RESET; etcd_folder (the folder of etcd's data) is set
-# before. config.yaml lies in the working directory.
+# before. config.yaml lies in the working directory. It uses the functions of templates/runtimes/.
 # A runtime that does not answer, or keeps containers, is restarted once, and the reset is done once more. Mounts below
 # /var/lib/kubelet are taken away before it is emptied. Any other mount in a folder that is emptied, and one that stays,
 # ends the script: nothing is deleted through a mount.
@@ -10,20 +10,16 @@ refuse_mounts_below $emptied
 
 mark reset begun
 
-runtime_answers() { timeout -k 1 15 ctr -n k8s.io version >/dev/null 2>&1; }
-
 restart_runtime() {
   echo "the container runtime does not answer or keeps containers: restarting it"
   # A stuck daemon does not stop by itself; its containers have supervisors of their own and stay.
-  runtime_answers || systemctl kill -s KILL containerd || true
-  timeout -k 1 30 systemctl restart containerd || {
-    systemctl kill -s KILL containerd || true
-    systemctl reset-failed containerd || true
-    timeout -k 1 60 systemctl start containerd
+  runtime_answers || systemctl kill -s KILL "$runtime_unit" || true
+  timeout -k 1 30 systemctl restart "$runtime_unit" || {
+    systemctl kill -s KILL "$runtime_unit" || true
+    systemctl reset-failed "$runtime_unit" || true
+    timeout -k 1 60 systemctl start "$runtime_unit"
   }
 }
-
-kept() { timeout -k 1 15 ctr -n k8s.io tasks ls -q 2>/dev/null; }
 
 # kubeadm does the same, but parents before children, and not for names with blanks.
 unmount_volumes() { mounts_below /var/lib/kubelet | sort -r | while read -r mount; do timeout -k 1 30 umount -- "$(printf %b "$mount")"; done; }
@@ -44,10 +40,10 @@ take_down() {
 }
 
 has_runtime=no
-if command -v ctr >/dev/null && systemctl -q is-enabled containerd 2>/dev/null; then has_runtime=yes; fi
+if runtime_is_installed; then has_runtime=yes; fi
 
 if [ $has_runtime = yes ]; then
-  systemctl is-active -q containerd || systemctl start containerd || true
+  systemctl is-active -q "$runtime_unit" || systemctl start "$runtime_unit" || true
   runtime_answers || restart_runtime
 fi
 # kubeadm deletes etcd's data before it stops the kubelet, which may start etcd anew on the empty folder in between.
@@ -56,7 +52,7 @@ had_etcd=no
 if [ -e /etc/kubernetes/manifests/etcd.yaml ]; then had_etcd=yes; fi
 status=0
 take_down || status=$?
-if [ $has_runtime = yes ] && { [ $status -ne 0 ] || [ -n "$(kept)" ] || [ -n "$(mounts_below /var/lib/kubelet)" ]; }; then
+if [ $has_runtime = yes ] && { [ $status -ne 0 ] || [ -n "$(runtime_kept)" ] || [ -n "$(mounts_below /var/lib/kubelet)" ]; }; then
   restart_runtime
   status=0
   take_down || status=$?
@@ -67,8 +63,8 @@ if [ $status -ne 0 ]; then
   echo "kubeadm reset failed with status $status" >&2
   exit "$status"
 fi
-if [ $has_runtime = yes ] && [ -n "$(kept)" ]; then
-  echo "containers of Kubernetes still run: $(kept | tr '\n' ' ')" >&2
+if [ $has_runtime = yes ] && [ -n "$(runtime_kept)" ]; then
+  echo "containers of Kubernetes still run: $(runtime_kept | tr '\n' ' ')" >&2
   exit 1
 fi
 # What an etcd wrote that kubeadm ended only after it had deleted the data: the next join refuses a folder with anything in it.

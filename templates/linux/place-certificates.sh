@@ -2,7 +2,7 @@
 # Puts certificates (files signed_NAME in the working directory, authority.crt beside them) with their keys, which wait below
 # WORK, to where kubeadm looks for them; kubeconfigs get theirs inside. Each file takes its place whole.
 # Parameters: WORK, NODE (the kubelet's name), CLUSTER, KUBELET_SERVER (URL of the API for the kubelet), RESTARTED (words:
-# components whose container ends, to start again with its new kubeconfig).
+# components whose container ends, to start again with its new kubeconfig). It uses the functions of templates/runtimes/.
 umask 077
 pki=/etc/kubernetes/pki
 kubelet_pki=/var/lib/kubelet/pki
@@ -58,8 +58,10 @@ if [ -e "$WORK/pki/sa.key" ]; then
   put 0600 "$WORK/pki/sa.pub" "$pki/sa.pub"
 fi
 rm -rf -- "$WORK"
+# shellcheck disable=SC2034
+runtime_limit='timeout 10'
 for component in $RESTARTED; do
-  for id in $(timeout 10 ctr -n k8s.io containers ls -q "labels.\"io.kubernetes.container.name\"==$component"); do
-    timeout 10 ctr -n k8s.io tasks kill -s SIGTERM "$id" 2>/dev/null || true
+  for id in $(runtime_containers "$component"); do
+    runtime_signal SIGTERM "$id" 2>/dev/null || true
   done
 done

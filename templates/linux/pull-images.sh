@@ -1,16 +1,8 @@
-# Pulls images into the runtime, all at once. IMAGES: full names, one a line; a failure of any is a failure.
+# Pulls images into the container runtime, all at once, by the functions of templates/runtimes/. IMAGES: full names, one a line; a failure of any is a failure.
 # VERSION: a Kubernetes version, then the images that the installed kubeadm asks for are tried too, of the components ASKED
 # (etcd, coredns; one a line), from REPOSITORY; kubeadm or the kubelet pulls them when that fails.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-pull() {
-  if command -v crictl >/dev/null; then
-    crictl --runtime-endpoint unix:///run/containerd/containerd.sock pull "$1"
-  else
-    ctr -n k8s.io images pull --hosts-dir /etc/containerd/certs.d "$1"
-  fi
-}
 
 also=
 if [ -n "$VERSION" ] && command -v kubeadm >/dev/null; then
@@ -25,12 +17,12 @@ fi
 
 # job.sh tells these.
 echo "pull $(echo $IMAGES $also | tr '\n' ' ')" >doing || :
-echo /var/lib/containerd/io.containerd.content.v1.content >downloads || :
+echo "$runtime_downloads" >downloads || :
 
 number=0
 for image in $IMAGES $also; do
   number=$((number + 1))
-  (pull "$image" >"$work/$number.out" 2>&1 || echo "$image" >"$work/$number.failed") &
+  (runtime_pull "$image" >"$work/$number.out" 2>&1 || echo "$image" >"$work/$number.failed") &
 done
 wait
 

@@ -1,7 +1,8 @@
 # Ends the container of a static pod, COMPONENT: the kubelet starts it anew, with its files as they are now.
+# It uses the functions of templates/runtimes/.
 ended=
-for id in $(ctr -n k8s.io containers ls -q "labels.\"io.kubernetes.container.name\"==$COMPONENT"); do
-  if ctr -n k8s.io tasks kill -s SIGTERM "$id" 2>/dev/null; then ended=yes; fi
+for id in $(runtime_containers "$COMPONENT"); do
+  if runtime_signal SIGTERM "$id" 2>/dev/null; then ended=yes; fi
 done
 if [ -z "$ended" ]; then
   echo "no container of $COMPONENT runs" >&2

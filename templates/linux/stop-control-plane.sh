@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Stops the static pods in NAMES (one a line) on this host: their manifests are put aside in ASIDE, or removed where that is
-# empty, and their containers are waited for.
+# empty, and their containers are waited for. It uses the functions of templates/runtimes/.
 if [ -n "$ASIDE" ]; then mkdir -p -m 700 "$ASIDE"; fi
 for name in $NAMES; do
   manifest=/etc/kubernetes/manifests/$name.yaml
@@ -11,15 +11,11 @@ for name in $NAMES; do
   fi
 done
 running() {
-  for name in $NAMES; do
-    for id in $(ctr -n k8s.io containers ls -q "labels.\"io.kubernetes.container.name\"==$name"); do
-      ctr -n k8s.io tasks ls | awk -v id="$id" '$1 == id && $3 == "RUNNING" { print id }'
-    done
-  done
+  for name in $NAMES; do runtime_running "$name"; done
 }
-# Nobody else ends them where the kubelet does not run.
+# Without a kubelet nothing else ends them.
 if ! systemctl is-active -q kubelet; then
-  for id in $(running); do ctr -n k8s.io tasks kill -s KILL "$id" || true; done
+  for id in $(running); do runtime_signal KILL "$id" || true; done
 fi
 tries=0
 while [ -n "$(running)" ]; do

@@ -1,4 +1,5 @@
 # Prints what support wants to know of a host, in sections that begin with "== ". Reads only; the caller takes secrets out.
+# It uses the functions of templates/runtimes/.
 section() {
   echo "== $1"
   shift
@@ -17,17 +18,18 @@ section listening ss -ltnp
 section dns cat /etc/resolv.conf
 section clock timedatectl show
 section failed-units systemctl --failed --no-pager --plain
-section packages dpkg-query -W -f '${db:Status-Abbrev} ${Package} ${Version}\n' kubeadm kubelet kubectl kubernetes-cni containerd containerd.io cri-tools
+# shellcheck disable=SC2086 # several words
+section packages dpkg-query -W -f '${db:Status-Abbrev} ${Package} ${Version}\n' kubeadm kubelet kubectl kubernetes-cni $runtime_packages cri-tools
 section dpkg-audit dpkg --audit
 section kbuild-files find /run/kbuild /var/lib/kbuild -ls
 section kubernetes-files find /etc/kubernetes -maxdepth 3 -ls
 section kubelet-status systemctl status kubelet --no-pager -n 0
 section kubelet-journal journalctl -u kubelet -n 400 --no-pager
-section containerd-status systemctl status containerd --no-pager -n 0
-section containerd-journal journalctl -u containerd -n 200 --no-pager
+section "$runtime_unit-status" systemctl status "$runtime_unit" --no-pager -n 0
+section "$runtime_unit-journal" journalctl -u "$runtime_unit" -n 200 --no-pager
 section kernel-messages journalctl -k -n 100 --no-pager
 if command -v crictl >/dev/null; then
-  section containers crictl --runtime-endpoint unix:///run/containerd/containerd.sock ps -a
+  section containers crictl --runtime-endpoint "$runtime_endpoint" ps -a
 fi
 # Only what Kubernetes, its networks and kbuild run: what other pods print may be secret. NAMESPACE_POD_UID/CONTAINER/, as the
 # kubelet keeps them: neither crictl nor a runtime that answers is needed. The youngest 24.

@@ -69,7 +69,7 @@ describe('a dead worker whose address DHCP has given to a healthy control plane'
     const health = list.map(({ ID }) => ({ endpoint: `c${String(ID)}`, health: true }));
     const said = `members ${JSON.stringify({ members: list })}\nhealth ${JSON.stringify(health)}\nstatus []\nalarms {}\n`;
     const { on, sent } = recordingOn({ run: () => said });
-    await removeMembers(on(cp1), leaving[0]!);
+    await removeMembers(inventory, on(cp1), leaving[0]!);
     expect(sent).toHaveLength(1);
     expect(sent[0]).not.toMatchObject({ title: 'linux/etcd-remove-member.sh' });
   });
@@ -85,7 +85,7 @@ test('a member of the host’s name that is healthy at another address is not re
   const said = (healthy: boolean) =>
     `members ${JSON.stringify({ members: list })}\nhealth ${JSON.stringify(list.map(({ ID }) => ({ endpoint: `c${String(ID)}`, health: healthy || ID !== 3 })))}\nstatus []\nalarms {}\n`;
   const { on, sent } = recordingOn({ run: () => said(true) });
-  await expect(removeMembers(on(cp1), { ...cp3, internalAddress: '10.0.0.77' })).rejects.toThrow(
+  await expect(removeMembers(inventory, on(cp1), { ...cp3, internalAddress: '10.0.0.77' })).rejects.toThrow(
     'cp3: refused: its etcd member 3 is healthy at https://10.0.0.13:2380, and the address of cp3 is 10.0.0.77',
   );
   expect(sent).toHaveLength(1);
@@ -140,7 +140,7 @@ describe('a member of another name at the address of a joining host', () => {
     expect(() => joinControlPlane(() => Promise.resolve()).diff(targetOf(hosts, renamed, fleet))).toThrow(Refused);
     const said = `members ${JSON.stringify({ members: [{ ID: 3, name: 'cp3', peerURLs: ['https://10.0.0.13:2380'], clientURLs: [] }] })}\nalarms {}\n`;
     const { on, sent } = recordingOn({ run: () => said });
-    await expect(addLearner(on(cp1), renamed)).rejects.toThrow(/member cp3 \(3, not healthy\)/);
+    await expect(addLearner(hosts, on(cp1), renamed)).rejects.toThrow(/member cp3 \(3, not healthy\)/);
     expect(sent).toHaveLength(1);
   });
 });

@@ -202,7 +202,7 @@ describe('members that a restore leaves out', () => {
       members: [member('cp1'), member('cp2'), member('cp3'), member('cp4', { healthy: false })],
     });
     const { on } = recordingOn({ run: () => 'silent\n' });
-    expect(await otherMembers(on, seen('absent', 'absent', cluster), [cp1, cp2])).toEqual([
+    expect(await otherMembers(on, inventoryOf(), seen('absent', 'absent', cluster), [cp1, cp2])).toEqual([
       { name: 'cp3', peerUrl: 'https://10.0.0.9:2380', state: 'healthy' },
       { name: 'cp4', peerUrl: 'https://10.0.0.9:2380', state: 'silent' },
     ]);
@@ -218,7 +218,7 @@ describe('members that a restore leaves out', () => {
         throw new Error('no etcd container runs');
       },
     });
-    expect(await otherMembers(on, seen('absent', 'absent'), [cp1, cp2])).toEqual([
+    expect(await otherMembers(on, inventoryOf(), seen('absent', 'absent'), [cp1, cp2])).toEqual([
       { name: 'cp3', peerUrl: 'https://10.0.0.13:2380', state: 'runs' },
     ]);
     expect(membersInData('garbage\n')).toEqual([]);

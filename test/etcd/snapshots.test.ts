@@ -7,7 +7,7 @@ import { FactError, Refused } from '../../src/errors.ts';
 import { authoritiesIn } from '../../src/etcd/foreign.ts';
 import { parseSnapshotStatus, saveSnapshot } from '../../src/etcd/snapshot.ts';
 import { spkiFingerprint } from '../../src/shell/fingerprint.ts';
-import { cp1, cp2 } from '../fakes/cluster.ts';
+import { cp1, cp2, inventoryOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const STATUS = '{"hash":1,"revision":1439,"totalKey":465,"totalSize":2658304,"version":"3.6.0"}';
@@ -31,10 +31,10 @@ describe('a snapshot', () => {
 
   test('is fetched, and nothing of it stays on the host, also when etcd gives none', async () => {
     const { on, sent } = recordingOn({ job: () => STATUS });
-    await saveSnapshot(on(cp1), '/var/lib/etcd', '/tmp/x.db', 'run1');
+    await saveSnapshot(inventoryOf(), on(cp1), '/var/lib/etcd', '/tmp/x.db', 'run1');
     expect(sent.map(({ kind }) => kind)).toEqual(['job', 'download', 'run']);
     const failing = recordingOn({ job: () => 'nothing' });
-    await expect(saveSnapshot(failing.on(cp1), '/var/lib/etcd', '/tmp/x.db', 'run1')).rejects.toThrow();
+    await expect(saveSnapshot(inventoryOf(), failing.on(cp1), '/var/lib/etcd', '/tmp/x.db', 'run1')).rejects.toThrow();
     expect(failing.sent.map(({ kind }) => kind)).toEqual(['job', 'run']);
   });
 
@@ -60,19 +60,19 @@ describe('a member is removed', () => {
       view([1, 3].map(member).join(), [1, 3].map(healthy).join()),
     ];
     const { on, sent } = recordingOn({ run: () => answers.shift()! });
-    await removeMembers(on(cp1), cp2);
+    await removeMembers(inventoryOf(), on(cp1), cp2);
     expect(sent).toHaveLength(3);
     expect((sent[1] as { readonly script: string }).script).toContain('ID=2\n');
   });
 
   test('not when quorum would be lost by now', async () => {
     const { on, sent } = recordingOn({ run: () => view([1, 2, 3].map(member).join(), [1, 2].map(healthy).join()) });
-    await expect(removeMembers(on(cp1), cp2)).rejects.toThrow(Refused);
+    await expect(removeMembers(inventoryOf(), on(cp1), cp2)).rejects.toThrow(Refused);
     expect(sent).toHaveLength(1);
   });
 
   test('not when etcd does not answer: that is unknown', async () => {
     const { on } = recordingOn({ run: () => 'members \nhealth \nstatus \nalarms \n' });
-    await expect(removeMembers(on(cp1), cp2)).rejects.toThrow(FactError);
+    await expect(removeMembers(inventoryOf(), on(cp1), cp2)).rejects.toThrow(FactError);
   });
 });

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { inventoryOf } from '../fakes/cluster.ts';
 import { etcdAloneCommand, parseEtcd } from '../../src/facts/etcd-view.ts';
 
 // Answers of etcdctl 3.6.8 of three members, of which one does not answer and one is a learner that has not started.
@@ -54,10 +55,14 @@ test('without quorum, where nobody is asked for health, who answers is told by t
 test('the command that works without quorum asks every member for its status, by the addresses that the local one knows', () => {
   const members = out.split('\n')[0]!.slice('members '.length);
   const tools = `command() { false; }; timeout() { while [ "$1" != ctr ]; do shift; done; "$@"; }; ctr() { case "$*" in 'containers ls'*|*'containers ls'*) echo id ;; *'tasks ls') echo 'id 1 RUNNING' ;; *'member list'*) echo '${members}' ;; *) echo "asked $*" ;; esac; }`;
-  const said = execFileSync('/bin/sh', ['-c', `set -eu\n${tools}\n${etcdAloneCommand.script.replace('-p /run', '')}`], {
-    encoding: 'utf8',
-    env: { PATH: '/usr/bin:/bin' },
-  });
+  const said = execFileSync(
+    '/bin/sh',
+    ['-c', `set -eu\n${tools}\n${etcdAloneCommand(inventoryOf()).script.replace('-p /run', '')}`],
+    {
+      encoding: 'utf8',
+      env: { PATH: '/usr/bin:/bin' },
+    },
+  );
   expect(said).toContain(`members ${members}\n`);
   expect(said).toMatch(
     /^status asked .* etcdctl --endpoints https:\/\/10\.0\.0\.11:2379,https:\/\/10\.0\.0\.12:2379 --cacert .* endpoint status$/m,

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { withEtcdFolder } from '../../src/facts/linux/etcd-folder.ts';
+import { withRuntime } from '../../src/components/runtimes/index.ts';
 import { deletingScript, marking } from '../../src/templates.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 
@@ -98,7 +99,7 @@ describe('remove what a network plugin left', () => {
 test('taking back what kbuild wrote does not go through a mount', () => {
   fill('lib/kbuild/replaced/volume/precious');
   mounted(at('lib/kbuild/replaced/volume'));
-  const names = ['RECORD', 'KEPT', 'CONTAINERD_CONFIG', 'CONTAINERD_BACKUP', 'FSTAB_BACKUP', 'CERTS_D'];
+  const names = ['RECORD', 'KEPT', 'RUNTIME', 'RUNTIME_CONFIG', 'RUNTIME_BACKUP', 'FSTAB_BACKUP', 'REGISTRIES'];
   const none = Object.fromEntries(names.map((name) => [name, at(`no-${name}`)]));
   const { status, stderr } = run(
     deletingScript('linux/take-back-files.sh', { ...none, BACKUPS: [], FILES: [at('lib/kbuild')] }),
@@ -112,7 +113,9 @@ describe('kubeadm reset', () => {
   /** The script with the host's folders in the folder of this test. */
   const reset = () => {
     const parameters = { CLUSTER: 'c', MARKER: at('marker'), SECONDS_TO_RESET: 5 };
-    const { script } = marking(withEtcdFolder(inventoryOf(), deletingScript('linux/kubeadm-reset.sh', parameters)));
+    const { script } = marking(
+      withEtcdFolder(inventoryOf(), withRuntime(inventoryOf(), deletingScript('linux/kubeadm-reset.sh', parameters))),
+    );
     return run({ script: script.replaceAll(/\/(?=(?:etc\/kubernetes|var\/lib\/(?:kubelet|etcd)))/g, `${folder}/`) });
   };
   const tool = (name: string, text: string): void => {

@@ -42,7 +42,7 @@ export async function snapshotTo(
   path: string,
   reason: string,
 ): Promise<SnapshotStatus> {
-  const status = await saveSnapshot(on(control), folderOf(run, control), path, run.runId);
+  const status = await saveSnapshot(run.inventory, on(control), folderOf(run, control), path, run.runId);
   await describe(run, path, { through: control.name, reason, ...status });
   return status;
 }
@@ -79,7 +79,7 @@ export const dataKept =
     const folder = snapshotFolder(run);
     makeFolder(folder);
     const path = join(folder, `${UNDONE}${stamp(run.context.nowMs())}-${host.name}.db`);
-    const kept = await keepData(on(host), folderOf(run, host), path, run.runId);
+    const kept = await keepData(run.inventory, on(host), folderOf(run, host), path, run.runId);
     if (kept === undefined) return;
     const reason = `before what was half-finished on ${host.name} was undone`;
     await describe(run, path, {

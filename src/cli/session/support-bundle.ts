@@ -1,3 +1,4 @@
+import { withRuntime } from '../../components/runtimes/index.ts';
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { eachLimit } from '../../each-limit.ts';
 import { isWindowsRemote } from '../../remote/host-remote.ts';
@@ -26,7 +27,7 @@ export async function writeBundle(run: BundleRun, path: string): Promise<void> {
     const name = `hosts/${remote.host.name}.txt`;
     const title = 'gather for the bundle';
     if (isWindowsRemote(remote)) return { name, text: await gathered(remote, supportOfWindows, title) };
-    const { stdout, stderr } = await remote.ask({ ...script('linux/support.sh'), title });
+    const { stdout, stderr } = await remote.ask({ ...withRuntime(inventory, script('linux/support.sh')), title });
     return { name, text: stdout + stderr };
   });
   const unreachable = connected.watch.fleet().unreachable.map(({ host, error }) => `${host.name}: ${error.message}`);

@@ -1,4 +1,6 @@
 import type { Inventory } from '../../model/inventory.ts';
+import type { Command } from '../../shell/command.ts';
+import { script } from '../../templates.ts';
 import { containerd } from './containerd.ts';
 import { crio } from './crio.ts';
 import type { ContainerRuntime } from './runtime.ts';
@@ -37,3 +39,9 @@ export const runtimeFiles = ({ paths }: ContainerRuntime): readonly string[] => 
   ...(paths.backup === undefined ? [] : [paths.backup]),
   paths.proxy,
 ];
+
+/** A script that may use the functions of templates/runtimes/, which do the same with every container runtime. */
+export const withRuntime = (inventory: Inventory, command: Command<'sh'>): Command<'sh'> => ({
+  ...command,
+  script: `${script(`runtimes/${containerRuntime(inventory).name}.sh`).script}\n${command.script}`,
+});

@@ -103,7 +103,7 @@ function memberChanges({ inventory, fleet, leaving }: Parting, before: BeforeMem
         apply: async (on) => {
           const through = memberHost(inventory, fleet, leaving.name);
           await before(on, through, `before ${leaving.name} was removed`);
-          await removeMembers(on(through), leaving);
+          await removeMembers(inventory, on(through), leaving);
         },
       };
     });

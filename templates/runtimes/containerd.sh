@@ -1,0 +1,46 @@
+# shellcheck shell=sh disable=SC2034,SC2086  # the scripts that follow use these; runtime_limit is several words
+# Functions that kbuild's scripts use on containerd, the same as in the other files of this folder. `crictl` comes from a
+# package that is only recommended, so containerd's own client does what it does not.
+runtime_unit=containerd
+runtime_packages='containerd containerd.io'
+runtime_endpoint=unix:///run/containerd/containerd.sock
+# A folder that grows while images are pulled.
+runtime_downloads=/var/lib/containerd/io.containerd.content.v1.content
+# Words before every command that lists or signals containers, e.g. `timeout 10`.
+runtime_limit=
+
+runtime_is_installed() { command -v ctr >/dev/null && systemctl -q is-enabled containerd 2>/dev/null; }
+runtime_answers() { timeout -k 1 15 ctr -n k8s.io version >/dev/null 2>&1; }
+# Pulls the image $1.
+runtime_pull() {
+  if command -v crictl >/dev/null; then
+    crictl --runtime-endpoint "$runtime_endpoint" pull "$1"
+  else
+    ctr -n k8s.io images pull --hosts-dir /etc/containerd/certs.d "$1"
+  fi
+}
+# Mounts the image $1 at the folder $2, read-only; takes it away again.
+runtime_mount_image() { ctr -n k8s.io images mount "$1" "$2" >/dev/null; }
+runtime_unmount_image() { ctr -n k8s.io images unmount --rm "$1" >/dev/null 2>&1; }
+# IDs of the processes of Kubernetes' containers.
+runtime_kept() { timeout -k 1 15 ctr -n k8s.io tasks ls -q 2>/dev/null; }
+# IDs of the containers of the name $1, running or not; only the running ones.
+runtime_containers() { $runtime_limit ctr -n k8s.io containers ls -q "labels.\"io.kubernetes.container.name\"==$1"; }
+runtime_running() {
+  runtime_tasks=$($runtime_limit ctr -n k8s.io tasks ls | awk '$3 == "RUNNING" { print $1 }')
+  for runtime_id in $(runtime_containers "$1"); do
+    if echo "$runtime_tasks" | grep -qx "$runtime_id"; then echo "$runtime_id"; fi
+  done
+}
+# Sends the signal $1 (SIGTERM, KILL) to the container $2.
+runtime_signal() { $runtime_limit ctr -n k8s.io tasks kill -s "$1" "$2"; }
+# Runs a command in a container: ID NAME COMMAND…; NAME tells commands apart that run at the same time.
+runtime_exec() {
+  runtime_id=$1 runtime_name=$2
+  shift 2
+  if command -v crictl >/dev/null; then
+    crictl -r "$runtime_endpoint" exec -s "$runtime_id" "$@"
+  else
+    ctr -n k8s.io tasks exec --exec-id "kbuild-$$-$runtime_name" "$runtime_id" "$@"
+  fi
+}
