@@ -83,6 +83,13 @@ async function externalEtcd(reader: Reader, { etcd }: InventoryFile, report: Rep
   };
 }
 
+/** Where the signing key of the runtime's repository is: as the inventory says, or below the repository's url. */
+export function runtimeKeyOf({ runtime, kubernetes }: InventoryFile): string {
+  const { url, key } = containerRuntime({ runtime }).defaults.repository;
+  const own = runtime.repository;
+  return (own.key ?? `${own.url ?? url}/${key}`).replaceAll('{minor}', minorOf(kubernetes.version));
+}
+
 /** Reads everything that the inventory refers to. Goes on after what cannot be read, and reports it. */
 export async function gather(file: InventoryFile, folder: string, sources: Sources, report: Report): Promise<Gathered> {
   const reader = readerOf(folder, sources, report);
@@ -115,11 +122,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
       ),
     ),
     kubernetesKey: await signingKey(reader, ['kubernetes', 'repository', 'key'], kubernetesKey),
-    runtimeKey: await signingKey(
-      reader,
-      ['runtime', 'repository', 'key'],
-      runtime.repository.key ?? `${runtime.repository.url}/${containerRuntime({ runtime }).defaults.repository.key}`,
-    ),
+    runtimeKey: await signingKey(reader, ['runtime', 'repository', 'key'], runtimeKeyOf(file)),
     etcd: await externalEtcd(reader, file, report),
     authority: await ownAuthority(reader, file, sources, report),
     patches:

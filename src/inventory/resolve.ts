@@ -3,7 +3,7 @@ import { containerRuntime } from '../components/runtimes/index.ts';
 import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
 import type { Gathered } from './gather.ts';
 import type { Certificates, LoadBalancer } from '../model/control-plane.ts';
-import type { Host, Inventory, PackageRepository, RegistrySettings } from '../model/inventory.ts';
+import type { Host, Inventory, RegistrySettings } from '../model/inventory.ts';
 import { merged, mergedArguments } from '../model/merge.ts';
 import { pluginFile } from './network-plugins/index.ts';
 import { bindPort } from './rules/bind-port.ts';
@@ -108,12 +108,25 @@ function registriesOf({ runtime }: InventoryFile, gathered: Gathered): readonly 
   });
 }
 
-function runtimeRepository(
-  { runtime: { repository } }: InventoryFile,
-  key: PackageRepository['key'],
-): PackageRepository {
-  const { url, suite, component, fingerprint } = repository;
-  return { url, ...(suite === '/' ? {} : { suite, component }), key, fingerprint: upperHex(fingerprint) };
+function runtimeOf(file: InventoryFile, gathered: Gathered, minor: string): Inventory['runtime'] {
+  const { runtime } = file;
+  const { name, cgroupDriver, config, repository } = runtime;
+  const { version, defaults } = containerRuntime({ runtime });
+  const { url, suite, component, fingerprint } = { ...defaults.repository, ...repository };
+  return {
+    name,
+    version: runtime.version ?? version(minor)!,
+    cgroupDriver,
+    package: runtime.package ?? defaults.package,
+    repository: {
+      url: url.replaceAll('{minor}', minor),
+      ...(suite === '/' ? {} : { suite, component }),
+      key: gathered.runtimeKey,
+      fingerprint: upperHex(fingerprint),
+    },
+    config,
+    registries: registriesOf(file, gathered),
+  };
 }
 
 function etcdOf(file: InventoryFile, { etcd }: Gathered, hosts: readonly Host[]): Inventory['etcd'] {
@@ -134,7 +147,7 @@ function certificatesOf({ certificates }: InventoryFile, { authority }: Gathered
  * `file` in the result is `path`.
  */
 export function resolved(file: InventoryFile, gathered: Gathered, path: string, locate: Locate): Inventory {
-  const { kubernetes, runtime, proxy } = file;
+  const { kubernetes, proxy } = file;
   const minor = minorOf(kubernetes.version);
   const known = minorFacts(minor) === undefined ? supportedMinors.at(-1)! : minor;
   const hosts = file.hosts.map((host, i) => hostOf(file, host, gathered.ssh[i]!, locate));
@@ -159,15 +172,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     endpoint,
     endpointInHosts: kubernetes.endpointInHosts && !isIPv4(endpoint.split(':')[0]!),
     network: networkOf(file, gathered),
-    runtime: {
-      name: runtime.name,
-      version: runtime.version ?? containerRuntime({ runtime }).version(known)!,
-      cgroupDriver: runtime.cgroupDriver,
-      package: runtime.package,
-      repository: runtimeRepository(file, gathered.runtimeKey),
-      config: runtime.config,
-      registries: registriesOf(file, gathered),
-    },
+    runtime: runtimeOf(file, gathered, known),
     etcd: etcdOf(file, gathered, hosts),
     certificates: certificatesOf(file, gathered),
     loadBalancer: loadBalancerOf(file),

@@ -6,6 +6,9 @@ import { initConfiguration, resetConfiguration } from '../../src/configuration/k
 import type { Target } from '../../src/engine/step.ts';
 import { linuxProbes } from '../../src/facts/linux.ts';
 import { united } from '../../src/facts/watched.ts';
+import { type Gathered, runtimeKeyOf } from '../../src/inventory/gather.ts';
+import { resolved } from '../../src/inventory/resolve.ts';
+import { inventorySchema } from '../../src/inventory/schema.ts';
 import { Secret, revealed } from '../../src/shell/secret.ts';
 import { runtimeSteps } from '../../src/runtime/index.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
@@ -108,4 +111,22 @@ test('a version fits Kubernetes of the same minor only', () => {
   for (const minor of supportedMinors) expect(crio.misfit(minor, crio.version(minor)!)).toBeUndefined();
   expect(crio.version('1.20')).toBeUndefined();
   expect(crio.misfit('1.36', '1.35.2')?.severity).toBe('error');
+});
+
+test('an inventory that says nothing else gets the repository of the same minor', () => {
+  const file = inventorySchema.parse({
+    name: 'demo',
+    kubernetes: { version: '1.36.3' },
+    runtime: { name: 'crio' },
+    hosts: [{ name: 'cp1', address: '10.0.0.11', role: 'control-plane' }],
+  });
+  const gathered = { ssh: [{}], registryCas: [], registryPasswords: [], files: [] } as unknown as Gathered;
+  const url = 'https://download.opensuse.org/repositories/isv:/cri-o:/stable:/v1.36/deb';
+  expect(runtimeKeyOf(file)).toBe(`${url}/Release.key`);
+  expect(resolved(file, gathered, '/inventory.yaml', (path) => path).runtime).toMatchObject({
+    name: 'crio',
+    version: '1.36.0',
+    package: 'cri-o',
+    repository: { url, fingerprint: '85B67D5C50100B1AC8CEFE49CBA9C85640A2B579' },
+  });
 });

@@ -54,7 +54,16 @@ export interface RuntimePaths {
   readonly proxy: string;
 }
 
-/** What a script of kbuild's needs to know about a Linux container runtime. Its steps are in src/runtime/. */
+/** Why a version of the runtime does not fit Kubernetes. */
+export interface RuntimeMisfit {
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+}
+
+/**
+ * Everything that other parts of kbuild know about a container runtime of Linux hosts. Its steps are in src/runtime/, the
+ * functions for scripts in templates/runtimes/.
+ */
 export interface ContainerRuntime {
   readonly name: RuntimeName;
   /** What messages call it. */
@@ -99,10 +108,4 @@ export interface ContainerRuntime {
   /** Who runs the containers of a namespace; undefined for Kubernetes' own. */
   readonly ownerOf: (namespace: string) => string | undefined;
   readonly signatures: readonly RuntimeSignature[];
-}
-
-/** Why a version of the runtime does not fit Kubernetes. */
-export interface RuntimeMisfit {
-  readonly severity: 'error' | 'warning';
-  readonly message: string;
 }

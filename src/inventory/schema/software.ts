@@ -159,7 +159,8 @@ const registry = z.strictObject({
     .meta({ description: 'Password: env:NAME, file:PATH or command:COMMAND.' }),
 });
 
-const DEFAULTS = containerd.defaults.repository;
+/** A setting whose default is the runtime's; editors and the documentation show that of the default runtime. */
+const { package: PACKAGE_DEFAULT, repository: DEFAULTS } = containerd.defaults;
 
 const PACKAGE = text(/^[a-z0-9][a-z0-9+.-]+$/, 'the name of a Debian package');
 
@@ -176,23 +177,25 @@ export const runtime = z
     cgroupDriver: z.enum(['systemd', 'cgroupfs']).default('systemd').meta({
       description: 'cgroup driver of runtime and kubelet alike. systemd must be init either way.',
     }),
-    package: PACKAGE.default(containerd.defaults.package).meta({ description: 'Name of the package.' }),
+    package: PACKAGE.exactOptional().meta({ default: PACKAGE_DEFAULT, description: 'Name of the package.' }),
     repository: z
       .strictObject({
-        url: url().default(DEFAULTS.url).meta({
+        url: url().exactOptional().meta({
+          default: DEFAULTS.url,
           description:
             'apt repository; {distribution} stands for debian or ubuntu, {codename} for bookworm and the like, as each host says.',
         }),
         suite: text(/^(?:\/|[A-Za-z0-9{][A-Za-z0-9._{}/-]*)$/, 'the name of a suite, or "/" for a flat repository')
-          .default(DEFAULTS.suite)
-          .meta({ description: 'Suite; "/" for a flat repository.' }),
+          .exactOptional()
+          .meta({ default: DEFAULTS.suite, description: 'Suite; "/" for a flat repository.' }),
         component: text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'the name of a component')
-          .default(DEFAULTS.component)
-          .meta({ description: 'Component; of no meaning in a flat repository.' }),
+          .exactOptional()
+          .meta({ default: DEFAULTS.component, description: 'Component; of no meaning in a flat repository.' }),
         key: key('Its signing key, armored: URL or file. Default: gpg below the url.'),
-        fingerprint: fingerprint()
-          .default(DEFAULTS.fingerprint)
-          .meta({ description: "Fingerprint of the signing key. Default: that of Docker's." }),
+        fingerprint: fingerprint().exactOptional().meta({
+          default: DEFAULTS.fingerprint,
+          description: "Fingerprint of the signing key. Default: that of Docker's.",
+        }),
       })
       .prefault({})
       .meta({ description: 'Where the runtime comes from.' }),
