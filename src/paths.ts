@@ -1,7 +1,10 @@
 /** The first words of the files that kbuild writes: how it tells its own files from others'. */
 export const OWN_HEADER = '# Written by kbuild';
 
-/** Files and folders that kbuild writes on a Linux host, besides those of the container runtime. `reset` takes all of them back. */
+/**
+ * Files and folders that kbuild writes on a Linux host, except those of the container runtime and of package managers
+ * (components/). `reset` removes them or restores what was there before.
+ */
 export const paths = {
   /** Volatile state: lock, jobs. A tmpfs, so a reboot clears it. */
   run: '/run/kbuild',
@@ -25,12 +28,6 @@ export const paths = {
   replaced: '/var/lib/kbuild/replaced',
   fstabBackup: '/etc/fstab.kbuild-backup',
 
-  aptSources: '/etc/apt/sources.list.d',
-  aptKeyrings: '/etc/apt/keyrings',
-  aptProxy: '/etc/apt/apt.conf.d/95kbuild-proxy',
-  kubernetesSource: '/etc/apt/sources.list.d/kbuild-kubernetes.list',
-  kubernetesKeyring: '/etc/apt/keyrings/kbuild-kubernetes.asc',
-
   modulesLoad: '/etc/modules-load.d/kbuild.conf',
   sysctl: '/etc/sysctl.d/99-zz-kbuild.conf',
   zramGenerator: '/etc/systemd/zram-generator.conf',
@@ -40,7 +37,6 @@ export const paths = {
   firewallUnit: '/etc/systemd/system/kbuild-firewall.service',
 
   kubeletProxy: '/etc/systemd/system/kubelet.service.d/90-kbuild-proxy.conf',
-  kubeletExtraArgs: '/etc/default/kubelet',
 
   haproxyConfig: '/etc/haproxy/haproxy.cfg',
   haproxyConfigBackup: '/etc/haproxy/haproxy.cfg.kbuild-backup',

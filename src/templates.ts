@@ -33,21 +33,24 @@ export function script(name: `${string}.sh`, parameters: Readonly<Record<string,
   return { shell: 'sh', script: [...assignments, withoutHead(name)].join('\n'), title: name };
 }
 
-/** Scripts that define functions, and do nothing else. */
-type Functions = 'linux/mounts.sh' | 'linux/marker.sh';
-
-/** A script that may use the functions of another one. */
-const using = (functions: Functions, command: Command<'sh'>): Command<'sh'> => ({
+/** A script that may use the functions of another one, e.g. those of linux/mounts.sh. */
+const using = (functions: `${string}.sh`, command: Command<'sh'>): Command<'sh'> => ({
   ...command,
   script: `${withoutHead(functions)}\n${command.script}`,
 });
 
-/** A script that empties or removes folders: it may use the functions of linux/mounts.sh. */
-export const deletingScript = (...parameters: Parameters<typeof script>): Command<'sh'> =>
-  using('linux/mounts.sh', script(...parameters));
+/** A script that may use the functions of another one. */
+export const scriptUsing = (functions: `${string}.sh`, ...parameters: Parameters<typeof script>): Command<'sh'> =>
+  using(functions, script(...parameters));
 
 /** A command whose script writes the marker: it may use the function of linux/marker.sh. */
 export const marking = (command: Command<'sh'>): Command<'sh'> => using('linux/marker.sh', command);
+
+/** A script that empties or removes folders: it may use the functions of linux/mounts.sh. */
+export const deletingScript = (
+  name: `${string}.sh`,
+  parameters: Readonly<Record<string, Parameter>> = {},
+): Command<'sh'> => scriptUsing('linux/mounts.sh', name, parameters);
 
 /** A static PowerShell script that runs in a pod of a Windows host; its parameters are environment variables. */
 export const podScript = (name: `${string}.ps1`): string => read(`windows-pods/${name}`);

@@ -17,7 +17,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['remote'],
   ['surveys'],
   ['facts'],
-  ['os', 'configuration'],
+  ['configuration'],
   ['cluster'],
   ['engine'],
   ['resources'],

@@ -5,7 +5,7 @@ export const apparmor = eachHost(
   {
     name: 'apparmor',
     title: 'where the kernel has AppArmor, its tools are installed',
-    why: 'Without `apparmor_parser` the runtime loads no profile, and containers run unconfined: `apt-get install apparmor`.',
+    why: 'Without `apparmor_parser` the runtime loads no profile, and containers run unconfined. The package `apparmor` brings it.',
     severities: ['warning'],
   },
   ({ facts }) =>

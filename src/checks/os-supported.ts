@@ -1,24 +1,28 @@
-import { knownOs, supportedOs } from '../os/index.ts';
+import { distributions, supportedDistribution } from '../components/distributions/index.ts';
 import { eachHost } from './each-host.ts';
 
-const SUPPORTED = knownOs.map(({ name, versions }) => `${name} ${versions.join(', ')}`).join('; ');
+const supported = distributions.filter(({ support }) => support === 'supported');
+const known = distributions.filter(({ support }) => support === 'known');
+
+const list = (separator: string): readonly string[] =>
+  supported.map(({ name, versions }) => `${name} ${versions.join(separator)}`);
 
 /** kbuild knows how the distribution installs packages. */
 export const osSupported = eachHost(
   {
     name: 'os-supported',
-    title: 'the distribution is Debian 12 or 13, Ubuntu 22.04 or 24.04',
-    why: `kbuild knows how these install packages. Rocky Linux 9 and 10 and openSUSE are observed, and refused as not yet supported.`,
+    title: `the distribution is ${list(' or ').join(', ')}`,
+    why: `kbuild knows how these install packages. Other distributions, also ${known.map(({ name }) => name).join(', ')}, are observed, and refused as not yet supported.`,
     severities: ['error'],
   },
   ({ facts }) =>
-    supportedOs(facts) !== undefined
+    supportedDistribution(facts) !== undefined
       ? []
       : [
           {
             severity: 'error',
             message: `${facts.osRelease.prettyName} is not yet supported`,
-            remedy: `use one of: ${SUPPORTED}`,
+            remedy: `use one of: ${list(', ').join('; ')}`,
           },
         ],
 );

@@ -1,6 +1,6 @@
 import { eachHost } from './each-host.ts';
 
-/** Nobody else installs packages now. */
+/** No other process installs packages now. */
 export const packageLocks = eachHost(
   {
     name: 'package-locks',

@@ -1,11 +1,11 @@
 import { eachHost } from './each-host.ts';
 
-/** No package is left half installed: apt would refuse any other. `up` configures and reinstalls them. */
+/** No package is left half installed: the package manager would refuse any other. `up` configures and reinstalls them. */
 export const packageManager = eachHost(
   {
     name: 'package-manager',
     title: 'no package is half installed',
-    why: `apt refuses to install anything until an interrupted installation was finished. \`up\` does that first.`,
+    why: `The package manager installs nothing until an interrupted installation is finished. \`up\` does that first.`,
     severities: ['due'],
   },
   ({ facts }) => {

@@ -1,6 +1,6 @@
 import { eachHost } from './each-host.ts';
 
-/** The host runs what is installed. */
+/** The host runs the installed kernel and libraries. */
 export const pendingReboot = eachHost(
   {
     name: 'pending-reboot',

@@ -9,7 +9,7 @@ export const proxyVariables = eachHost(
   {
     name: 'proxy-variables',
     title: 'the host has no outbound proxy of its own, or the inventory has one and its no_proxy names the cluster',
-    why: "kubeadm, the runtime and apt run without the login shell's variables: a proxy that they need belongs into `proxy:` of the inventory, which also completes what must be reached directly. People who log in have the host's variables all the same: where `no_proxy` leaves out the cluster, their kubectl asks the proxy for it.",
+    why: "kubeadm, the runtime and the package manager run without the login shell's variables: a proxy that they need belongs into `proxy:` of the inventory, which also completes what must be reached directly. People who log in have the host's variables all the same: where `no_proxy` leaves out the cluster, their kubectl asks the proxy for it.",
     severities: ['warning'],
   },
   ({ inventory, facts: { proxyVariables } }) => {

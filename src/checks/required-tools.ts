@@ -1,7 +1,7 @@
-import { REQUIRED_TOOLS } from '../facts/linux/surroundings.ts';
+import { knownDistribution } from '../components/distributions/index.ts';
 import { eachHost } from './each-host.ts';
 
-/** Programs that kubeadm and kbuild call are there. */
+/** The host has the programs that kubeadm and kbuild call. */
 export const requiredTools = eachHost(
   {
     name: 'required-tools',
@@ -13,6 +13,6 @@ export const requiredTools = eachHost(
     facts.missingTools.map((tool) => ({
       severity: 'error',
       message: `has no ${tool}`,
-      remedy: `install ${REQUIRED_TOOLS[tool]}`,
+      remedy: `install ${knownDistribution(facts)?.toolPackages[tool] ?? `the package that brings ${tool}`}`,
     })),
 );

@@ -1,6 +1,7 @@
+import { knownDistribution } from '../components/distributions/index.ts';
 import { eachHost } from './each-host.ts';
 
-/** Somebody keeps the clock right. */
+/** A time service keeps the clock right. */
 export const timeSync = eachHost(
   {
     name: 'time-sync',
@@ -15,7 +16,7 @@ export const timeSync = eachHost(
           {
             severity: 'warning',
             message: 'runs no time service',
-            remedy: 'apt-get install chrony, or systemctl enable --now systemd-timesyncd',
+            remedy: `${knownDistribution(facts)?.packages.installHint('chrony') ?? 'install chrony'}, or systemctl enable --now systemd-timesyncd`,
           },
         ],
 );

@@ -6,7 +6,7 @@ export const vxlan = eachHost(
   {
     name: 'vxlan',
     title: 'the kernel has VXLAN where the network plugin uses it',
-    why: 'Most network plugins connect hosts by VXLAN. Cloud images with a reduced kernel may lack it: install the full kernel (Ubuntu on a Raspberry Pi: `linux-modules-extra-raspi`), or reboot after a kernel update.',
+    why: 'Most network plugins connect hosts by VXLAN. Cloud images with a reduced kernel may lack it: install the full kernel (on a Raspberry Pi: `linux-modules-extra-raspi`), or reboot after a kernel update.',
     severities: ['error'],
   },
   ({ inventory, facts }) =>

@@ -35,7 +35,7 @@ export type Event =
   | ({ readonly kind: 'settling'; readonly summary: string; readonly waitedMs: number } & Place)
   /** A job of an earlier run, or of another run, that is waited for. */
   | { readonly kind: 'job-followed'; readonly host: string; readonly summary: string }
-  /** What a job of this run waits for, e.g. `/var/lib/dpkg/lock-frontend is held by process 812 (apt-get)`. */
+  /** What a job of this run waits for, e.g. `/run/xtables.lock is held by process 812 (iptables)`. */
   | { readonly kind: 'job-waits'; readonly host: string; readonly summary: string }
   /** Something that the operator should know later, e.g. where data was kept. */
   | { readonly kind: 'noted'; readonly host: string; readonly summary: string }

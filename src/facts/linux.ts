@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { onHost } from '../components/distributions/on-host.ts';
 import { pluginFiles } from '../components/network-plugins/index.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
@@ -23,7 +24,6 @@ import * as names from './linux/names.ts';
 import { interfaces, kubeChains, listeners } from './linux/network.ts';
 import { distributedFiles } from './linux/distributed-files.ts';
 import { ownFiles } from './linux/own-files.ts';
-import { brokenPackages, packages } from './linux/packages.ts';
 import { lookups, resolver } from './linux/resolver.ts';
 import { routes } from './linux/routes.ts';
 import { servedBefore } from './linux/served-before.ts';
@@ -32,7 +32,8 @@ import { applied, services } from './linux/services.ts';
 import { storage } from './linux/storage.ts';
 import * as surroundings from './linux/surroundings.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from './linux/swap.ts';
-import { cloudInit, packageLocks, pendingReboot, timeServices } from './linux/upkeep.ts';
+import { packages } from './linux/packages.ts';
+import { cloudInit, timeServices } from './linux/upkeep.ts';
 import type { Watched } from './watched.ts';
 import { dnsServiceAddress, firstServiceAddress } from '../topology/subnets.ts';
 
@@ -76,7 +77,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     sysctlSettings,
     files: files(watched.files, watched.trees),
     packages: packages(watched.packages),
-    brokenPackages,
+    brokenPackages: onHost(({ packages }) => packages.broken, []),
     keyrings: keyrings(watched.keyrings),
     services: services(watched.units),
     applied,
@@ -110,9 +111,9 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     resolver,
     lookups: lookups(endpointNames(inventory)),
     firewall,
-    pendingReboot,
+    pendingReboot: onHost(({ pendingReboot }) => pendingReboot, 'none'),
     cloudInit,
-    packageLocks,
+    packageLocks: onHost(({ packages }) => packages.locks, []),
     timeServices,
     missingTools: surroundings.missingTools,
     securityModules: surroundings.securityModules,
@@ -123,7 +124,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     cgroupControllers: surroundings.cgroupControllers,
     kubeletConfig,
     kubeletFlags,
-    kubeletOverrides,
+    kubeletOverrides: onHost(({ kubeletArguments }) => kubeletOverrides(kubeletArguments), []),
   }) satisfies Readonly<Record<string, Probe<unknown>>>;
 
 /** One immutable snapshot of a Linux host. */

@@ -76,7 +76,7 @@ export const inventorySchema = z
           }),
       })
       .exactOptional()
-      .meta({ description: 'Outbound proxy for apt, runtime and kubeadm.' }),
+      .meta({ description: 'Outbound proxy for the package manager, the runtime and kubeadm.' }),
     firewall: z.enum(['report', 'open']).default('report').meta({
       description:
         'open: `up` opens in ufw, firewalld or nftables what hosts and pods of this inventory need, and `reset` takes it back. report: `check` lists what is missing.',

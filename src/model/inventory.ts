@@ -53,13 +53,13 @@ export interface WindowsHost extends HostCommon {
 export type Host = LinuxHost | WindowsHost;
 
 /**
- * An apt repository with its pinned signing key. `url`, `suite` and the key's `url` may hold `{distribution}` and
- * `{codename}`: only a host knows what they stand for, so they are put in where the repository is set up.
+ * A package repository with its pinned signing key. `url`, `suite` and the key's `url` may hold `{distribution}` and
+ * `{codename}`, which the distribution of each host replaces when the repository is set up.
  */
 export interface PackageRepository {
   /** `{minor}` already replaced. */
   readonly url: string;
-  /** undefined: a flat repository (`deb URL /`). */
+  /** undefined: a flat repository, all files of which lie below `url`. */
   readonly suite?: string;
   readonly component?: string;
   /** Where the host fetches the signing key, or the key itself when the inventory named a file. */

@@ -3,7 +3,7 @@ import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { paths } from '../paths.ts';
-import { aptRepository } from '../resources/apt-repository.ts';
+import { packageRepository } from '../resources/package-repository.ts';
 import { packages } from '../resources/packages.ts';
 import { service } from '../resources/service.ts';
 import { dirname } from 'node:path/posix';
@@ -20,11 +20,7 @@ const version = ({ inventory, facts, fleet }: Target, name: string): string =>
 
 /** Kubernetes' packages from the pinned repository, at the cluster's exact version and held. */
 export const kubernetesPackages: readonly Step[] = [
-  ...aptRepository('kubernetes-repository', {
-    repository: ({ inventory }) => inventory.kubernetes.repository,
-    keyring: paths.kubernetesKeyring,
-    source: paths.kubernetesSource,
-  }),
+  ...packageRepository('kubernetes', ({ kubernetes }) => kubernetes.repository),
   kubeletProxy,
   packages(
     'kubernetes-packages',
@@ -32,7 +28,7 @@ export const kubernetesPackages: readonly Step[] = [
       ...Object.fromEntries(NAMES.map((name) => [name, (target: Target) => version(target, name)])),
       'kubernetes-cni': 'any',
     }),
-    { upgrades: 'held', optional: ['cri-tools'], sources: [paths.kubernetesSource] },
+    { upgrades: 'held', optional: ['cri-tools'], sources: ['kubernetes'] },
   ),
   // Until kubeadm has run, the kubelet restarts in a loop by design. On a host that has joined it must not be stopped;
   // one that does not stay up for its configuration is mended by the steps about that.

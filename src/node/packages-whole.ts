@@ -1,8 +1,8 @@
 import type { Step } from '../engine/step.ts';
-import { osOf } from '../os/index.ts';
+import { distributionOf } from '../components/distributions/index.ts';
 import { installationRestarts, RESTART_WATCHES } from '../resources/packages.ts';
 
-/** No package transaction that was cut off in the middle: apt would refuse the next one. */
+/** Finishes a package transaction that was interrupted: the package manager would refuse the next one. */
 export const packagesWhole: Step = {
   name: 'packages-whole',
   watches: RESTART_WATCHES,
@@ -12,12 +12,12 @@ export const packagesWhole: Step = {
       ? []
       : [
           {
-            // Whichever package is configured at last may restart its service; and dpkg may configure others with it.
+            // The scripts of any package that is finished here may restart a service.
             ...installationRestarts(target, [inventory.runtime.package]),
             summary: `finish an interrupted installation (found ${facts.brokenPackages.map(({ name, state }) => `${name} ${state}`).join(', ')})`,
             apply: async (on) => {
-              const nothing = { packages: {}, optional: [], hold: [], sources: [] };
-              await on(host).job('packages', osOf(host, facts).installPackages(nothing));
+              const nothing = { packages: {}, optional: [], hold: [], sources: [], proxy: inventory.proxy };
+              await on(host).job('packages', distributionOf(host, facts).packages.install(nothing));
             },
           },
         ];

@@ -7,7 +7,7 @@ import { hostname } from './hostname.ts';
 import { hostsFile } from './hosts-file.ts';
 import { kernelModules } from './kernel-modules.ts';
 import { packagesWhole } from './packages-whole.ts';
-import { aptProxy } from './proxy.ts';
+import { packagesProxy } from './proxy.ts';
 import { swapOff } from './swap-off.ts';
 import { sysctls } from './sysctls.ts';
 
@@ -30,7 +30,7 @@ export const prepareBalancer: readonly Step[] = [
   hostname,
   hostsFile,
   firewallOpen,
-  aptProxy,
+  packagesProxy,
   packagesWhole,
   certificateAuthorities,
   distributedFiles,
@@ -44,7 +44,7 @@ export const prepare: readonly Step[] = [
   swapOff,
   kernelModules,
   sysctls,
-  aptProxy,
+  packagesProxy,
   packagesWhole,
   certificateAuthorities,
   distributedFiles,

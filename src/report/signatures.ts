@@ -5,7 +5,7 @@ import { surroundingsSignatures } from './signatures/surroundings.ts';
 import { windowsSaid } from './signatures/windows.ts';
 
 /**
- * Known failures, the most telling first. Sources: kubeadm, kubelet, the container runtime, etcd, apt and dpkg as they print in
+ * Known failures, the most telling first. Sources: kubeadm, kubelet, the container runtime, etcd and package managers as they print in
  * English (LC_ALL=C).
  */
 export const signatures: readonly Signature[] = [

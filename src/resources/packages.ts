@@ -1,10 +1,10 @@
+import { distributionOf, knownDistribution } from '../components/distributions/index.ts';
+import type { PackageState, RepositoryId } from '../components/distributions/package-manager.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
-import type { PackageState } from '../facts/linux/packages.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { Watches } from '../facts/watched.ts';
-import { osOf } from '../os/index.ts';
 
 /**
  * Package → version without the distribution's suffix (`1.36.3`), or `any`; a function where the version depends on
@@ -18,18 +18,8 @@ export interface PackageOptions {
   readonly upgrades?: 'held' | 'free';
   /** Installed along when a repository has them; never a reason for a change. */
   readonly optional?: readonly string[];
-  /** Repository files that have the packages; default: all. */
-  readonly sources?: readonly string[];
-}
-
-/**
- * Does the version of an installed package mean the wanted upstream version? `1.36.3` is `1.36.3-1.1`,
- * `5:2.2.9-1~debian.12~bookworm` is `2.2.9`, `1.7.24~ds1-6` is `1.7.24`; `1.36.30` and `1.36.3~rc1` are not `1.36.3`.
- */
-export function isVersion(installed: string, wanted: string): boolean {
-  if (wanted === 'any' || installed === wanted) return true;
-  const upstream = installed.replace(/^\d+:/, '');
-  return upstream.startsWith(wanted) && /^($|[-+]|~ds)/.test(upstream.slice(wanted.length));
+  /** Repositories of kbuild that have the packages; default: those of the host. */
+  readonly sources?: readonly RepositoryId[];
 }
 
 /** Packages whose scripts restart what they install, besides the runtime's. */
@@ -61,15 +51,17 @@ const found = (state: PackageState | undefined): string =>
   state === undefined ? 'none' : state.state === 'half' ? `${state.version} half installed` : state.version;
 
 function pendingChange(target: Target, all: WantedPackages, options: PackageOptions): Change | undefined {
-  const { facts, host } = target;
+  const { facts, host, inventory } = target;
   const wanted = Object.fromEntries(
     Object.entries(all).map(([name, version]) => [name, typeof version === 'function' ? version(target) : version]),
   );
+  // On another distribution the plan shows the change, and applying it refuses.
+  const manager = knownDistribution(facts)?.packages;
   const missing: string[] = [];
   const loose: string[] = [];
   for (const [name, version] of Object.entries(wanted)) {
     const state = facts.packages.get(name);
-    if (state?.state !== 'installed' || !isVersion(state.version, version))
+    if (state?.state !== 'installed' || (version !== 'any' && manager?.isVersion(state.version, version) !== true))
       missing.push(`${name}${version === 'any' ? '' : ` ${version}`} (found ${found(state)})`);
     else if (options.upgrades === 'held' && !state.held) loose.push(`${name} (found ${state.version}, not held)`);
   }
@@ -87,8 +79,9 @@ function pendingChange(target: Target, all: WantedPackages, options: PackageOpti
         optional: options.optional ?? [],
         hold: options.upgrades === 'held' ? Object.keys(wanted) : [],
         sources: options.sources ?? [],
+        proxy: inventory.proxy,
       };
-      await on(host).job('packages', osOf(host, facts).installPackages(request));
+      await on(host).job('packages', distributionOf(host, facts).packages.install(request));
     },
   };
 }

@@ -15,6 +15,6 @@ function content({ proxy }: Inventory): string | undefined {
   return `${OURS}.\n[Service]\n${lines.join('\n')}\n`;
 }
 
-/** A service's drop-in with the inventory's proxy; taken back when the inventory has none any more. */
+/** A service's drop-in with the inventory's proxy; removed when the inventory no longer has one. */
 export const proxyDropIn = (name: string, path: string): Step =>
   file(name, { path, content: ({ inventory }) => content(inventory) });

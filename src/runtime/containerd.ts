@@ -3,7 +3,7 @@ import { containerd as runtime } from '../components/runtimes/containerd.ts';
 import { runtimePackages } from '../components/runtimes/index.ts';
 import type { Step, Target, Unobserved } from '../engine/step.ts';
 import type { Watches } from '../facts/watched.ts';
-import { aptRepository } from '../resources/apt-repository.ts';
+import { packageRepository } from '../resources/package-repository.ts';
 import { fileChanges, type WantedFile } from '../resources/file.ts';
 import { packages } from '../resources/packages.ts';
 import { proxyDropIn } from '../resources/proxy-drop-in.ts';
@@ -63,17 +63,13 @@ const proxy = proxyDropIn('containerd-proxy', paths.proxy);
 
 /** containerd with kbuild's configuration, which the package keeps if it is there before. */
 export const containerd: readonly Step[] = [
-  ...aptRepository('containerd-repository', {
-    repository: ({ inventory }) => inventory.runtime.repository,
-    keyring: paths.keyring,
-    source: paths.source,
-  }),
+  ...packageRepository('containerd', ({ runtime }) => runtime.repository),
   configFirst,
   registries,
   proxy,
   packages('containerd-package', ({ inventory: { runtime } }) => ({ [runtime.package]: runtime.version }), {
     upgrades: 'held',
-    sources: [paths.source],
+    sources: ['containerd'],
   }),
   config,
   service(unit, {

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path/posix';
 import { crio as runtime } from '../components/runtimes/crio.ts';
 import type { Step } from '../engine/step.ts';
-import { aptRepository } from '../resources/apt-repository.ts';
 import { file } from '../resources/file.ts';
+import { packageRepository } from '../resources/package-repository.ts';
 import { packages } from '../resources/packages.ts';
 import { proxyDropIn } from '../resources/proxy-drop-in.ts';
 import { service } from '../resources/service.ts';
@@ -21,11 +21,7 @@ const proxy = proxyDropIn('crio-proxy', paths.proxy);
 
 /** CRI-O with kbuild's drop-in, which its program checks from the second run on. */
 export const crio: readonly Step[] = [
-  ...aptRepository('crio-repository', {
-    repository: ({ inventory }) => inventory.runtime.repository,
-    keyring: paths.keyring,
-    source: paths.source,
-  }),
+  ...packageRepository('crio', ({ runtime: { repository } }) => repository),
   config,
   registries,
   proxy,
@@ -38,7 +34,7 @@ export const crio: readonly Step[] = [
     }) => ({ [name]: version }),
     {
       upgrades: 'held',
-      sources: [paths.source],
+      sources: ['crio'],
     },
   ),
   service(unit, { uses: [paths.config, dirname(paths.proxy)], after: [config, proxy] }),

@@ -24,7 +24,7 @@ export interface PublicKey {
 /** What a key file holds. */
 export interface KeyFile {
   readonly keys: readonly PublicKey[];
-  /** Exactly the packets that were read, as one armoured block: apt takes that form from a file named `.asc`. */
+  /** Exactly the packets that were read, as one armoured block, which package managers read from a key file. */
   readonly armoured: string;
 }
 

@@ -1,15 +1,18 @@
-import type { LinuxHost } from '../model/inventory.ts';
+import type { OsRelease } from '../components/distributions/distribution.ts';
+import { distributionOf } from '../components/distributions/index.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { Remote } from '../remote/remote.ts';
 import { readKeyFile } from '../shell/openpgp.ts';
 import type { Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
-import { script } from '../templates.ts';
+import { scriptUsing } from '../templates.ts';
+import { proxyParameters } from '../topology/proxy.ts';
 import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
 
 /** Something that a host will download. */
 export interface Wanted {
   readonly kind: 'repository' | 'packages' | 'key' | 'image' | 'tags';
-  /** What people know it as, e.g. an image's name. */
+  /** Its name in messages, e.g. an image's name. */
   readonly what: string;
   /** Where it may be, tried in order: mirrors first. */
   readonly urls: readonly string[];
@@ -19,7 +22,7 @@ export interface Wanted {
   readonly registry?: Access;
 }
 
-/** How kbuild logs in to a registry. */
+/** Login and authority of a registry. */
 export interface Access {
   readonly host: string;
   /** PEM text of a private CA. */
@@ -44,14 +47,7 @@ export interface NotThere {
   readonly faults: readonly Fault[];
 }
 
-/** The way out, for programs that honour variables. */
-export interface WayOut {
-  readonly http: string;
-  readonly https: string;
-  readonly noProxy: string;
-}
-
-/** The HTTP status in what curl or apt printed; undefined where no server answered. */
+/** The HTTP status in what a download printed; undefined where no server answered. */
 const statusIn = (text: string): string | undefined => /^(?:status )?([345]\d\d)(?:\s|$)/.exec(text)?.[1];
 
 /** Why a download will fail, from what the host printed for one URL; undefined when it will not. */
@@ -120,13 +116,17 @@ async function placeAccess(
 /** Asks from every host for what it will download; what is not to be had comes back. */
 export const downloads = (
   on: Surveyor,
-  hosts: readonly { readonly host: LinuxHost; readonly wanted: readonly Wanted[] }[],
-  { http, https, noProxy }: WayOut,
+  hosts: readonly {
+    readonly host: LinuxHost;
+    readonly facts: { readonly osRelease: OsRelease };
+    readonly wanted: readonly Wanted[];
+  }[],
+  proxy: Inventory['proxy'],
 ): Promise<readonly Surveyed<readonly NotThere[]>[]> =>
   onEach(
     hosts.map(({ host }) => host),
     async (host) => {
-      const wanted = hosts.find((one) => one.host.name === host.name)?.wanted ?? [];
+      const { facts, wanted } = hosts.find((one) => one.host.name === host.name)!;
       if (wanted.length === 0) return [];
       const { folder, names } = await placeAccess(on(host), wanted);
       const WANTED = wanted
@@ -134,10 +134,9 @@ export const downloads = (
           [kind, word ?? names.get(registry?.host ?? '') ?? '-', ...urls].join(' '),
         )
         .join('\n');
-      const way = { PROXY: http, HTTPS_PROXY: https, NO_PROXY: noProxy };
-      return readDownloads(
-        wanted,
-        await on(host).run(script('debian/survey-downloads.sh', { WANTED, ACCESS: folder, ...way })),
-      );
+      const { downloader } = distributionOf(host, facts).packages;
+      const parameters = { WANTED, ACCESS: folder, ...proxyParameters(proxy) };
+      const printed = await on(host).run(scriptUsing(downloader, 'linux/survey-downloads.sh', parameters));
+      return readDownloads(wanted, printed);
     },
   );

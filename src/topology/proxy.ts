@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import type { Inventory } from '../model/inventory.ts';
 
 /** True when one entry of NO_PROXY covers a host: its name, a domain (`.svc`), an address or a network. */
 function covers(entry: string, host: string): boolean {
@@ -16,3 +17,12 @@ function covers(entry: string, host: string): boolean {
 /** True when a host is to be reached without the proxy. */
 export const bypassesProxy = (noProxy: readonly string[], host: string): boolean =>
   noProxy.some((entry) => covers(entry, host));
+
+/** The proxy as parameters of scripts that download; all empty without one. */
+export const proxyParameters = (
+  proxy: Inventory['proxy'],
+): { readonly PROXY: string; readonly HTTPS_PROXY: string; readonly NO_PROXY: string } => ({
+  PROXY: proxy?.http ?? '',
+  HTTPS_PROXY: proxy?.https ?? '',
+  NO_PROXY: proxy?.noProxy.join(',') ?? '',
+});

@@ -1,13 +1,9 @@
 # One apt transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills them.
 # PACKAGES: lines "name version" (version "any": the candidate). OPTIONAL: names, installed along when a repository has them.
 # HOLD: names held afterwards. SOURCES: files of sources.list.d that have the packages; their lists are fetched first.
+# The functions of linux/package-transaction.sh and LOCK_SECONDS stand before this script.
 export DEBIAN_FRONTEND=noninteractive DEBIAN_PRIORITY=critical NEEDRESTART_SUSPEND=1 APT_LISTCHANGES_FRONTEND=none LC_ALL=C
-LOCK_SECONDS=600
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# What is done now, and where downloads grow: job.sh tells it.
-doing() { echo "$*" >doing || :; }
+# Where downloads grow, for job.sh.
 printf '%s\n' /var/cache/apt/archives /var/lib/apt/lists >downloads || :
 
 # apt-get's own options; held packages may change because this script alone decides their version.
@@ -16,7 +12,7 @@ get() {
     -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@"
 }
 
-# Says who holds the locks of dpkg and apt. They are fcntl locks, which flock(1) cannot see.
+# Prints the holders of the locks of dpkg and apt. They are fcntl locks, which flock(1) cannot see.
 holders() {
   for lock in /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock; do
     inode=$(stat -c %i "$lock" 2>/dev/null) || continue
@@ -25,37 +21,8 @@ holders() {
   done
 }
 
-# A machine that was just made may still be configuring itself, with packages too. What it thinks of its own success is
-# its owner's affair.
-wait_for_cloud_init() {
-  if ! command -v cloud-init >/dev/null; then return 0; fi
-  doing "cloud-init status --wait"
-  timeout "$LOCK_SECONDS" cloud-init status --wait >/dev/null 2>&1 ||
-    echo "cloud-init did not end well within $LOCK_SECONDS s: $(cloud-init status 2>/dev/null | head -n 1)"
-}
-
-# Runs a command again for as long as it fails because another process holds a lock.
-patiently() {
-  deadline=$(($(date +%s) + LOCK_SECONDS))
-  said=
-  while :; do
-    status=0
-    "$@" 2>"$work/stderr" || status=$?
-    if [ "$status" -eq 0 ]; then return 0; fi
-    # apt; apt 3 after its own timeout; dpkg ("by another process", since 1.22 "by /usr/bin/apt process").
-    if ! grep -q -e 'Could not get lock' -e 'is another process using it' -e 'lock was locked by' "$work/stderr"; then break; fi
-    who=$(holders)
-    if [ "$(date +%s)" -ge "$deadline" ]; then
-      echo "gave up after $LOCK_SECONDS s: $who" >&2
-      break
-    fi
-    if [ "$who" != "$said" ]; then echo "waiting: $who"; fi
-    said=$who
-    sleep 1
-  done
-  cat "$work/stderr" >&2
-  return "$status"
-}
+# apt; apt 3 after its own timeout; dpkg ("by another process", since 1.22 "by /usr/bin/apt process").
+is_locked() { grep -q -e 'Could not get lock' -e 'is another process using it' -e 'lock was locked by' "$2"; }
 
 update_needed() {
   for source in $SOURCES; do

@@ -479,11 +479,11 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       },
     },
   ],
-  'package-manager': [{ finds: /tzdata/, bad: w1({ brokenPackages: 'half-configured ok tzdata\n' }) }],
+  'package-manager': [{ finds: /tzdata/, bad: w1({ brokenPackages: 'debian\nhalf-configured ok tzdata\n' }) }],
   'package-locks': [
     {
       finds: /unattended-upgr \(process 900\)/,
-      bad: w1({ packageLocks: '/var/lib/dpkg/lock-frontend 900 unattended-upgr\n' }),
+      bad: w1({ packageLocks: 'debian\n/var/lib/dpkg/lock-frontend 900 unattended-upgr\n' }),
     },
   ],
   'signing-keys': [
@@ -495,7 +495,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     { finds: /has run out on 2024-11-02/, bad: keyEndsAt('2024-11-02') },
   ],
   'pending-reboot': [
-    { finds: /linux-image-6\.1/, bad: w1({ pendingReboot: 'pending\nlinux-image-6.1.0-45-amd64\n' }) },
+    { finds: /linux-image-6\.1/, bad: w1({ pendingReboot: 'debian\npending\nlinux-image-6.1.0-45-amd64\n' }) },
   ],
   'cloud-init': [
     { finds: /still runs/, bad: w1({ cloudInit: 'running\n' }) },
@@ -708,8 +708,8 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   'kubelet-arguments': [
     {
       finds: /sets KUBELET_EXTRA_ARGS \(--max-pods, -v\), which wins over the inventory/,
-      bad: w1({ kubeletOverrides: 'KUBELET_EXTRA_ARGS="--max-pods=50 -v=4"\n' }),
-      good: w1({ kubeletOverrides: 'KUBELET_EXTRA_ARGS=\n' }),
+      bad: w1({ kubeletOverrides: 'debian\nKUBELET_EXTRA_ARGS="--max-pods=50 -v=4"\n' }),
+      good: w1({ kubeletOverrides: 'debian\nKUBELET_EXTRA_ARGS=\n' }),
     },
   ],
   'version-skew': [

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { linuxProbes } from '../../src/facts/linux.ts';
 import { hostsBlock, staticHostname } from '../../src/facts/linux/names.ts';
-import { brokenPackages, packages } from '../../src/facts/linux/packages.ts';
 import { containerd } from '../../src/components/runtimes/containerd.ts';
 import { fstabSwaps, swaps, swapUnits } from '../../src/facts/linux/swap.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
@@ -144,17 +143,6 @@ test("kbuild's part of /etc/hosts stands between its marks", () => {
   expect(hostsBlock.parse('127.0.0.1 localhost\n# BEGIN kbuild\n', asked)).toBe('absent');
 });
 
-test('a package that was removed is not there; one that was cut off is half there', () => {
-  const states = packages([]).parse(
-    'a 1 deinstall ok config-files\nb 2 install ok half-configured\nc 3 hold ok installed\nd  unknown ok not-installed\n',
-    asked,
-  );
-  expect([...states]).toEqual([
-    ['b', { state: 'half', version: '2', held: false }],
-    ['c', { state: 'installed', version: '3', held: true }],
-  ]);
-});
-
 test('a configuration that containerd refuses is invalid, not unknown', () =>
   expect(runtimeConfig.parse('# invalid\n', asked)).toBe('invalid'));
 
@@ -171,12 +159,4 @@ test('the cgroup driver in use shows in the names of the groups', () => {
   );
   expect(cgroupDriverInUse.parse(`/kubepods/burstable/pod1/${id}`, asked)).toBe('cgroupfs');
   expect(cgroupDriverInUse.parse(`/kubepods.slice/kubepods-pod1.slice/${id}`, asked)).toBe('mixed');
-});
-
-test('packages that are neither installed nor removed are broken', () => {
-  const out = 'installed ok apt\nconfig-files ok vim\nhalf-configured ok tzdata\nhalf-installed reinstreq kubeadm\n';
-  expect(brokenPackages.parse(out, asked)).toEqual([
-    { name: 'tzdata', state: 'half-configured' },
-    { name: 'kubeadm', state: 'reinst-required' },
-  ]);
 });

@@ -1,15 +1,15 @@
 import type { FileState } from '../../src/facts/linux/files.ts';
 import { REQUIRED_SYSCTLS } from '../../src/facts/linux/kernel.ts';
-import type { PackageState } from '../../src/facts/linux/packages.ts';
+import { apt } from '../../src/components/distributions/apt.ts';
+import type { PackageState } from '../../src/components/distributions/package-manager.ts';
 import type { ServiceState } from '../../src/facts/linux/services.ts';
 import type { Step, Target } from '../../src/engine/step.ts';
 import type { Role } from '../../src/model/inventory.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
 import { kubernetesPackages } from '../../src/node/kubernetes-packages.ts';
 import { prepare } from '../../src/node/prepare.ts';
-import { paths } from '../../src/paths.ts';
-import { containerd } from '../../src/components/runtimes/containerd.ts';
 import { runtimeSteps } from '../../src/runtime/index.ts';
+import { containerd } from '../../src/components/runtimes/containerd.ts';
 import { roleImages } from '../../src/runtime/images.ts';
 import type { FactOverrides } from './facts.ts';
 import { fileWith, WRITTEN_MS } from './files.ts';
@@ -52,8 +52,14 @@ export async function preparedFacts(seen: Target): Promise<FactOverrides> {
     sysctls: REQUIRED_SYSCTLS,
     files: await filesOf([...prepare, ...runtimeSteps(inventory), ...kubernetesPackages], seen),
     keyrings: new Map([
-      [containerd.paths.keyring, { fingerprints: [runtime.repository.fingerprint], end: 'never', writtenMs: 0 }],
-      [paths.kubernetesKeyring, { fingerprints: [kubernetes.repository.fingerprint], end: 'never', writtenMs: 0 }],
+      [
+        apt.repositoryFiles('containerd').keyring,
+        { fingerprints: [runtime.repository.fingerprint], end: 'never', writtenMs: 0 },
+      ],
+      [
+        apt.repositoryFiles('kubernetes').keyring,
+        { fingerprints: [kubernetes.repository.fingerprint], end: 'never', writtenMs: 0 },
+      ],
     ]),
     packages: new Map([
       [runtime.package, installed(`${runtime.version}-1~debian.12~bookworm`)],

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { FactOverrides } from '../fakes/facts.ts';
 import type { Target } from '../../src/engine/step.ts';
 import { prepare } from '../../src/node/prepare.ts';
-import { paths } from '../../src/paths.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { converged } from '../fakes/converged.ts';
 import { hosts, inventory, linuxHost } from '../fakes/inventory.ts';
@@ -93,7 +92,7 @@ describe('a proxy', () => {
     const { on, sent } = recordingOn();
     await prepare.find(({ name }) => name === 'apt-proxy')!.diff(target({}, { inventory: proxied }))[0]!.apply!(on);
     expect(sent[0]).toMatchObject({
-      path: paths.aptProxy,
+      path: '/etc/apt/apt.conf.d/95kbuild-proxy',
       content: `# Written by kbuild.
 Acquire::http::Proxy "http://proxy:3128";
 Acquire::http::Proxy::download.docker.com "DIRECT";
@@ -104,7 +103,7 @@ Acquire::https::Proxy::download.docker.com "DIRECT";
   test('is taken back when the inventory has none any more', async () => {
     const before = await converged('worker', { inventory: proxied });
     expect(summaries(before)).toEqual([]);
-    expect(summaries({ ...before, inventory: inventory() })).toEqual([`remove ${paths.aptProxy}`]);
+    expect(summaries({ ...before, inventory: inventory() })).toEqual(['remove /etc/apt/apt.conf.d/95kbuild-proxy']);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { PackageState } from '../../src/facts/linux/packages.ts';
-import { isVersion, packages } from '../../src/resources/packages.ts';
+import type { PackageState } from '../../src/components/distributions/package-manager.ts';
+import { packages } from '../../src/resources/packages.ts';
 import type { FactOverrides } from '../fakes/facts.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { target } from '../fakes/target.ts';
@@ -63,16 +63,4 @@ test('the transaction is one job', async () => {
   expect(sent).toHaveLength(1);
   expect(sent[0]).toMatchObject({ kind: 'job', name: 'packages', title: 'debian/install-packages.sh' });
   expect(sent[0]).toHaveProperty('script', expect.stringContaining("PACKAGES='kubelet 1.36.3\nkubernetes-cni any'\n"));
-});
-
-describe('the version of a package', () => {
-  test.each([
-    ['1.36.3-1.1', '1.36.3', true],
-    ['5:2.2.9-1~debian.12~bookworm', '2.2.9', true],
-    ['1.7.24~ds1-6', '1.7.24', true],
-    ['2.6.12-1+deb12u4', 'any', true],
-    ['1.36.30-1.1', '1.36.3', false],
-    ['1.36.3~rc1-1', '1.36.3', false],
-    ['1.36-1', '1.36.3', false],
-  ])('%s is %s: %s', (installed, wanted, expected) => expect(isVersion(installed, wanted)).toBe(expected));
 });

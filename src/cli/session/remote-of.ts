@@ -5,7 +5,7 @@ import { linuxRemote, type LinuxRemoteOptions } from '../../remote/linux.ts';
 import { windowsRemote } from '../../remote/windows/windows-remote.ts';
 import type { Transport } from '../../transport/transport.ts';
 
-/** The name of OpenSSH for Windows. On other systems it is portable OpenSSH: `OpenSSH_9.2p1 Debian-2`. */
+/** The name of OpenSSH for Windows. On other systems it is portable OpenSSH, e.g. `OpenSSH_9.2p1`. */
 const ON_WINDOWS = /^OpenSSH_for_Windows/;
 const ELSEWHERE = /^OpenSSH_[\d.]+p\d/;
 

@@ -5,7 +5,7 @@ import { clientsOf } from '../../topology/clients.ts';
 import { etcdFolderOf } from '../../topology/etcd-folder.ts';
 import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import { listeningPorts } from '../../topology/ports.ts';
-import { supportedOs } from '../../os/index.ts';
+import { supportedDistribution } from '../../components/distributions/index.ts';
 import { diskSync } from '../../surveys/disk-sync.ts';
 import { downloads, type Wanted } from '../../surveys/downloads.ts';
 import { containerRuntime } from '../../components/runtimes/index.ts';
@@ -39,14 +39,13 @@ export function neededWays(inventory: Inventory, fleet: Fleet, about: readonly S
 
 /** Why a host cannot download anything yet; undefined: it can. */
 function notYet(seen: Seen, wanted: readonly Wanted[]): string | undefined {
-  if (supportedOs(seen.facts) === undefined) return 'downloads were not asked for: the system is not supported';
+  if (supportedDistribution(seen.facts) === undefined)
+    return 'downloads were not asked for: the system is not supported';
   const tls = wanted.some(({ urls }) => urls.some((url) => url.startsWith('https:')));
   return tls && !seen.facts.packages.has('ca-certificates')
     ? 'downloads were not asked for: up first installs the certificates of public authorities (ca-certificates)'
     : undefined;
 }
-
-const EMPTY = { http: '', https: '', noProxy: '' };
 
 /**
  * Surveys some hosts: the ways between them and all other hosts, and on fresh hosts the disks for etcd and the downloads.
@@ -60,11 +59,6 @@ export async function survey({ connected, inventory }: Run, about: readonly Seen
   const reached = observedLinux(fleet).map(({ host }) => host);
   const etcd = about.filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd');
   const fresh = about.filter(isFresh).map((seen) => ({ ...seen, wanted: wantedDownloads(inventory, seen) }));
-  const proxy = inventory.proxy;
-  const way =
-    proxy === undefined
-      ? EMPTY
-      : { http: proxy.http ?? '', https: proxy.https ?? '', noProxy: proxy.noProxy.join(',') };
   const [ports, disks, overlays, got] = await Promise.all([
     portMatrix(on, reached, neededWays(inventory, fleet, about)),
     diskSync(
@@ -80,7 +74,7 @@ export async function survey({ connected, inventory }: Run, about: readonly Seen
     downloads(
       on,
       fresh.filter((seen) => notYet(seen, seen.wanted) === undefined),
-      way,
+      inventory.proxy,
     ),
   ]);
   return {

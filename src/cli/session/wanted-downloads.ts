@@ -1,8 +1,9 @@
+import type { Distribution } from '../../components/distributions/distribution.ts';
+import { placed, placedRepository, supportedDistribution } from '../../components/distributions/index.ts';
 import type { Kinds } from '../../facts/fleet.ts';
 import type { Inventory, PackageRepository } from '../../model/inventory.ts';
 import { loginOf, registryServer, registrySettings } from '../../components/registries.ts';
 import { containerRuntime } from '../../components/runtimes/index.ts';
-import { isVersion } from '../../resources/packages.ts';
 import { fullName, roleImages } from '../../runtime/images.ts';
 import { madeOf } from '../../shell/secret.ts';
 import type { Wanted } from '../../surveys/downloads.ts';
@@ -14,28 +15,24 @@ function repositoryWanted(
   repository: PackageRepository,
   version: string,
   { facts }: Seen,
+  distribution: Distribution,
 ): readonly Wanted[] {
-  const placed = (text: string): string =>
-    text.replaceAll('{distribution}', facts.osRelease.id).replaceAll('{codename}', facts.osRelease.codename);
-  const url = placed(repository.url).replace(/\/$/, '');
-  const { key, suite, fingerprint } = repository;
-  const lists: readonly Wanted[] =
-    suite === undefined
-      ? [
-          { kind: 'repository', what: `the repository of ${name}`, urls: [`${url}/InRelease`, `${url}/Release`] },
-          { kind: 'packages', what: `${name} ${version}`, urls: [`${url}/Packages`], word: `${version}-` },
-        ]
-      : [
-          {
-            kind: 'repository',
-            what: `the repository of ${name}`,
-            urls: ['InRelease', 'Release'].map((file) => `${url}/dists/${placed(suite)}/${file}`),
-          },
-        ];
+  const { key, fingerprint } = repository;
+  const { index, packages } = distribution.packages.lists(placedRepository(repository, distribution, facts));
   return [
-    ...lists,
+    { kind: 'repository', what: `the repository of ${name}`, urls: index },
+    ...(packages === undefined
+      ? []
+      : [{ kind: 'packages' as const, what: `${name} ${version}`, urls: [packages], word: `${version}-` }]),
     ...('url' in key
-      ? [{ kind: 'key' as const, what: `the signing key of ${name}`, urls: [placed(key.url)], word: fingerprint }]
+      ? [
+          {
+            kind: 'key' as const,
+            what: `the signing key of ${name}`,
+            urls: [placed(key.url, distribution, facts)],
+            word: fingerprint,
+          },
+        ]
       : []),
   ];
 }
@@ -82,23 +79,24 @@ function kubeadmsOwn(inventory: Inventory, { facts }: Seen): readonly Wanted[] {
 }
 
 /** True if all packages are installed at this version: they are not downloaded again. */
-const hasAll = ({ facts }: Seen, names: readonly string[], version: string): boolean =>
+const hasAll = ({ facts }: Seen, { packages }: Distribution, names: readonly string[], version: string): boolean =>
   names.every((name) => {
     const state = facts.packages.get(name);
-    return state?.state === 'installed' && isVersion(state.version, version);
+    return state?.state === 'installed' && packages.isVersion(state.version, version);
   });
 
-/** Everything that the host needs for its role and does not have. */
+/** Everything that the host needs for its role and does not have; nothing if its distribution is not supported. */
 export function wantedDownloads(inventory: Inventory, seen: Seen): readonly Wanted[] {
-  if (seen.host.role === 'load-balancer') return [];
+  const distribution = supportedDistribution(seen.facts);
+  if (distribution === undefined || seen.host.role === 'load-balancer') return [];
   const { kubernetes, runtime } = inventory;
   return [
-    ...(hasAll(seen, ['kubelet', 'kubeadm', 'kubectl'], kubernetes.version)
+    ...(hasAll(seen, distribution, ['kubelet', 'kubeadm', 'kubectl'], kubernetes.version)
       ? []
-      : repositoryWanted('Kubernetes', kubernetes.repository, kubernetes.version, seen)),
-    ...(hasAll(seen, [runtime.package], runtime.version)
+      : repositoryWanted('Kubernetes', kubernetes.repository, kubernetes.version, seen, distribution)),
+    ...(hasAll(seen, distribution, [runtime.package], runtime.version)
       ? []
-      : repositoryWanted(containerRuntime(inventory).title, runtime.repository, runtime.version, seen)),
+      : repositoryWanted(containerRuntime(inventory).title, runtime.repository, runtime.version, seen, distribution)),
     ...roleImages({ inventory, host: seen.host })
       .filter((image) => !seen.facts.images.has(image))
       .map((image) => imageWanted(inventory, image)),

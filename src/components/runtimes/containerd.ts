@@ -109,8 +109,6 @@ export const containerd: ContainerRuntime = {
   unit: 'containerd',
   dataFolder: '/var/lib/containerd',
   paths: {
-    source: '/etc/apt/sources.list.d/kbuild-containerd.list',
-    keyring: '/etc/apt/keyrings/kbuild-containerd.asc',
     config: '/etc/containerd/config.toml',
     backup: '/etc/containerd/config.toml.kbuild-backup',
     proxy: '/etc/systemd/system/containerd.service.d/90-kbuild-proxy.conf',

@@ -134,8 +134,6 @@ export const crio: ContainerRuntime = {
   unit: 'crio',
   dataFolder: '/var/lib/containers/storage',
   paths: {
-    source: '/etc/apt/sources.list.d/kbuild-crio.list',
-    keyring: '/etc/apt/keyrings/kbuild-crio.asc',
     config: '/etc/crio/crio.conf.d/50-kbuild.conf',
     proxy: '/etc/systemd/system/crio.service.d/90-kbuild-proxy.conf',
   },

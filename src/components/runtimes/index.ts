@@ -33,8 +33,6 @@ export const RUNTIME_DATA_FOLDERS: string = SUPPORTED_RUNTIMES.map(({ dataFolder
 
 /** Files that kbuild writes for a runtime, besides those of registries. */
 export const runtimeFiles = ({ paths }: ContainerRuntime): readonly string[] => [
-  paths.source,
-  paths.keyring,
   paths.config,
   ...(paths.backup === undefined ? [] : [paths.backup]),
   paths.proxy,

@@ -44,9 +44,6 @@ export interface RuntimeSignature {
 
 /** Files that kbuild writes for a runtime. */
 export interface RuntimePaths {
-  /** The apt source and the key of the package repository. */
-  readonly source: string;
-  readonly keyring: string;
   readonly config: string;
   /** Where the configuration that kbuild found is kept; missing if the file is kbuild's alone. */
   readonly backup?: string;

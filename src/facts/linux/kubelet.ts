@@ -1,6 +1,5 @@
 import { parse } from 'yaml';
 import type { JsonObject } from '../../model/inventory.ts';
-import { paths } from '../../paths.ts';
 import { sh } from '../../shell/sh.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';
 import { lines, probe } from '../../shell/probe.ts';
@@ -17,21 +16,24 @@ export const kubeletFlags = probe(
   kubeletFlagsOf,
 );
 
-/** Arguments of the kubelet in its file of the system's administrator, which are read last and so win. */
+/** Arguments of the kubelet in the administrator's file, which the kubelet's unit reads last: they win. */
 export interface KubeletOverride {
-  /** `KUBELET_EXTRA_ARGS`, or one of those that the package's unit has beside it. */
+  /** The file, e.g. /etc/default/kubelet. */
+  readonly file: string;
+  /** `KUBELET_EXTRA_ARGS`, or another variable of the package's unit. */
   readonly variable: string;
   /** Names of the flags, without their values. */
   readonly flags: readonly string[];
 }
 
-/** What /etc/default/kubelet gives the kubelet; nothing else of the file is read. */
-export const kubeletOverrides = probe(
-  sh`if [ -e ${paths.kubeletExtraArgs} ]; then grep -E '^[[:space:]]*KUBELET_[A-Z]+_ARGS=' ${paths.kubeletExtraArgs} || true; fi`,
-  (out): readonly KubeletOverride[] =>
-    lines(out).flatMap((line) => {
-      const [, variable = '', value = ''] = /^\s*(KUBELET_[A-Z]+_ARGS)=(.*)$/.exec(line) ?? [];
-      const flags = [...value.matchAll(/(?:^|[\s"'])(--?[\w-]+)/g)].map(([, flag]) => flag!);
-      return flags.length === 0 ? [] : [{ variable, flags }];
-    }),
-);
+/** The arguments that this file gives the kubelet; nothing else of the file is read. */
+export const kubeletOverrides = (file: string) =>
+  probe(
+    sh`if [ -e ${file} ]; then grep -E '^[[:space:]]*KUBELET_[A-Z]+_ARGS=' ${file} || true; fi`,
+    (out): readonly KubeletOverride[] =>
+      lines(out).flatMap((line) => {
+        const [, variable = '', value = ''] = /^\s*(KUBELET_[A-Z]+_ARGS)=(.*)$/.exec(line) ?? [];
+        const flags = [...value.matchAll(/(?:^|[\s"'])(--?[\w-]+)/g)].map(([, flag]) => flag!);
+        return flags.length === 0 ? [] : [{ file, variable, flags }];
+      }),
+  );

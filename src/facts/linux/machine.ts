@@ -1,13 +1,6 @@
+import type { OsRelease } from '../../components/distributions/distribution.ts';
 import { sh } from '../../shell/sh.ts';
 import { lines, probe } from '../../shell/probe.ts';
-
-/** /etc/os-release, the fields that tell distributions apart. */
-export interface OsRelease {
-  readonly id: string;
-  readonly versionId: string;
-  readonly codename: string;
-  readonly prettyName: string;
-}
 
 function assignments(text: string): ReadonlyMap<string, string> {
   return new Map(
@@ -18,6 +11,7 @@ function assignments(text: string): ReadonlyMap<string, string> {
   );
 }
 
+/** /etc/os-release, the fields that tell distributions apart. */
 export const osRelease = probe(sh`cat /etc/os-release`, (out): OsRelease => {
   const fields = assignments(out);
   return {

@@ -1,3 +1,4 @@
+import { keyringFiles, packageManagerFiles } from '../../components/distributions/index.ts';
 import { containerRuntime, runtimeFiles } from '../../components/runtimes/index.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { OWN_HEADER, paths } from '../../paths.ts';
@@ -6,23 +7,31 @@ import { lines, probe } from '../../shell/probe.ts';
 import { script } from '../../templates.ts';
 
 /** Files that kbuild owns by their names, whatever is in them. */
-const OWN_NAMES = [paths.kubernetesKeyring, paths.fstabBackup, paths.haproxyConfigBackup, paths.keepalivedConfigBackup];
+const OWN_NAMES = [
+  ...keyringFiles,
+  paths.fstabBackup,
+  paths.haproxyConfigBackup,
+  paths.keepalivedConfigBackup,
+];
 
 /** Folders that kbuild owns. */
 const OWN_FOLDERS = [paths.state, paths.kubeadmPatches];
 
-const FOLDERS: ReadonlySet<string> = new Set([paths.aptSources, paths.aptKeyrings, ...OWN_FOLDERS]);
+const FOLDERS: ReadonlySet<string> = new Set(OWN_FOLDERS);
 
-const MARKED = Object.values(paths).filter((path) => path.startsWith('/etc/') && !FOLDERS.has(path));
+const MARKED = [
+  ...packageManagerFiles,
+  ...Object.values(paths).filter((path) => path.startsWith('/etc/') && !FOLDERS.has(path)),
+];
 
 /** Files and folders that kbuild wrote on the host and that `reset` removes. */
 export const ownFiles = onceForEach((inventory: Inventory) => {
   const runtime = containerRuntime(inventory);
-  const { keyring, backup } = runtime.paths;
+  const { backup } = runtime.paths;
   const command = script('linux/probe-own-files.sh', {
     HEADER: OWN_HEADER,
     MARKED: [...MARKED, ...runtimeFiles(runtime)],
-    NAMES: [...OWN_NAMES, keyring, ...(backup === undefined ? [] : [backup]), ...OWN_FOLDERS],
+    NAMES: [...OWN_NAMES, ...(backup === undefined ? [] : [backup]), ...OWN_FOLDERS],
   });
   return probe({ ...command, script: `${command.script}\n${runtime.ownRegistryFiles.script}` }, (out) => lines(out));
 });

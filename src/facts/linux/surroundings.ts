@@ -1,25 +1,12 @@
+import { REQUIRED_TOOLS, type RequiredTool } from '../../components/distributions/distribution.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { lines, probe } from '../../shell/probe.ts';
 
-/** Programs that kubeadm and kbuild use and that no package of theirs brings, with the package that does. */
-export const REQUIRED_TOOLS = {
-  mount: 'mount',
-  losetup: 'mount or util-linux',
-  cp: 'coreutils',
-  ip: 'iproute2',
-  ss: 'iproute2',
-  modprobe: 'kmod',
-  flock: 'util-linux',
-  'systemd-run': 'systemd',
-  bash: 'bash',
-  getent: 'libc-bin or glibc-common',
-} as const;
-
-/** The required programs that are not there. */
+/** The required programs that the host does not have. */
 export const missingTools = probe(
-  sh`for tool in ${Object.keys(REQUIRED_TOOLS)}; do if ! command -v "$tool" >/dev/null; then echo "$tool"; fi; done`,
-  (out) => lines(out) as readonly (keyof typeof REQUIRED_TOOLS)[],
+  sh`for tool in ${REQUIRED_TOOLS}; do if ! command -v "$tool" >/dev/null; then echo "$tool"; fi; done`,
+  (out) => lines(out) as readonly RequiredTool[],
 );
 
 /** Security modules of the kernel. */

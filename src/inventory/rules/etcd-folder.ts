@@ -1,3 +1,4 @@
+import { packageManagerFolders } from '../../components/distributions/index.ts';
 import { CONTAINER_RUNTIMES } from '../../components/runtimes/index.ts';
 import type { JsonObject } from '../../model/inventory.ts';
 import { problem, type Rule, type Violation } from './rule.ts';
@@ -6,10 +7,10 @@ const PATH = ['kubeadm', 'cluster', 'etcd', 'local'] as const;
 
 /** Folders that etcd cannot have for itself: kubeadm empties etcd's folder at every reset. */
 const SHARED =
-  /^\/(?:etc|usr|bin|sbin|lib\w*|boot|dev|proc|sys|root|run|tmp)(?:\/|$)|^\/var\/(?:run|tmp|log)(?:\/|$)|^\/var\/lib\/(?:kubelet|kbuild|dpkg|apt|cni)(?:\/|$)/;
+  /^\/(?:etc|usr|bin|sbin|lib\w*|boot|dev|proc|sys|root|run|tmp)(?:\/|$)|^\/var\/(?:run|tmp|log)(?:\/|$)|^\/var\/lib\/(?:kubelet|kbuild|cni)(?:\/|$)/;
+const TAKEN = [...CONTAINER_RUNTIMES.map(({ dataFolder }) => dataFolder), ...packageManagerFolders];
 const isShared = (folder: string): boolean =>
-  SHARED.test(folder) ||
-  CONTAINER_RUNTIMES.some(({ dataFolder }) => folder === dataFolder || folder.startsWith(`${dataFolder}/`));
+  SHARED.test(folder) || TAKEN.some((taken) => folder === taken || folder.startsWith(`${taken}/`));
 
 /** At least two parts, of characters that stand unquoted in etcd's manifest. */
 const FORM = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*){2,}$/;

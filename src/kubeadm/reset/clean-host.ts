@@ -1,3 +1,4 @@
+import { distributionOf } from '../../components/distributions/index.ts';
 import { networkPlugin } from '../../components/network-plugins/index.ts';
 import { containerRuntime } from '../../components/runtimes/index.ts';
 import type { Step, Unobserved } from '../../engine/step.ts';
@@ -6,7 +7,6 @@ import { HOSTS_BEGIN, HOSTS_END } from '../../facts/linux/names.ts';
 import { KUBE_CHAINS } from '../../facts/linux/network.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { overlap } from '../../topology/subnets.ts';
-import { osOf } from '../../os/index.ts';
 import { paths } from '../../paths.ts';
 import { runs } from '../../resources/runs.ts';
 import { deletingScript, script } from '../../templates.ts';
@@ -126,7 +126,7 @@ export const packagesReleased: Step = {
     return [
       {
         summary: `let the system upgrade ${held.join(', ')} again (found held)`,
-        apply: runs(host, osOf(host, facts).releasePackages(held)),
+        apply: runs(host, distributionOf(host, facts).packages.release(held)),
       },
     ];
   },

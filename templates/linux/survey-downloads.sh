@@ -2,9 +2,9 @@
 # until one has it: where no name is resolved, that takes long, and the mirror before it suffices. Prints for each that was
 # asked KIND, URL, `there` or `missing` or what went wrong, and of a `key` its content in base64. A `packages` must hold
 # a line that begins with `Version: WORD`. An `image`, or the `tags` of one, is asked for with curl where that is there;
-# apt-helper cannot say what it accepts, so its 404 means nothing, and it has no login. Where one has a WORD,
+# `download` cannot say what it accepts, so its 404 means nothing, and it has no login. Where one has a WORD,
 # ACCESS/WORD.header is a login and ACCESS/WORD.ca a private authority; the folder goes with this script.
-# PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty.
+# PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty. The functions of a download.sh stand before this script.
 if [ -n "$PROXY" ]; then export http_proxy="$PROXY"; fi
 if [ -n "$HTTPS_PROXY" ]; then export https_proxy="$HTTPS_PROXY"; fi
 export no_proxy="$NO_PROXY"
@@ -31,8 +31,8 @@ registry() {
 fetch() {
   own="$folder/$4"
   mkdir -p "$own"
-  # apt downloads as a user of its own.
-  chown _apt "$own" && chmod 755 "$folder"
+  # The user that downloads may be another one.
+  chmod 755 "$folder"
   answer=there
   case $1 in
     image | tags) image=yes ;;
@@ -42,8 +42,8 @@ fetch() {
     answer=$(registry "$2" "$3" "$own")
   elif [ -n "$image" ] && [ -n "$3" ]; then
     : # Without curl there is no login and no private authority.
-  elif ! timeout 40 /usr/lib/apt/apt-helper -o Acquire::Retries=0 -o Acquire::http::Timeout=15 -o Acquire::https::Timeout=15 download-file "$2" "$own/got" >"$own/out" 2>"$own/error"; then
-    said=$(sed -n 's/^E: //p' "$own/error" | head -n 1)
+  elif ! download 1 15 40 "$2" "$own/got" >"$own/out" 2>"$own/error"; then
+    said=$(download_error "$own/error")
     case "$1 $said" in
       image*' 404 '* | image*' 401 '* | image*' 403 '* | tags*' 404 '* | tags*' 401 '* | tags*' 403 '*) ;;
       *' 404 '*) answer=missing ;;

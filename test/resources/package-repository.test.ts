@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { apt } from '../../src/components/distributions/apt.ts';
 import type { Keyring } from '../../src/facts/linux/keyrings.ts';
-import { containerd } from '../../src/components/runtimes/containerd.ts';
-import { aptRepository } from '../../src/resources/apt-repository.ts';
+import { packageRepository } from '../../src/resources/package-repository.ts';
 import { readKeyFile } from '../../src/shell/openpgp.ts';
 import { gpgHome, type GpgHome } from '../fakes/gpg.ts';
 import { inventory } from '../fakes/inventory.ts';
@@ -21,20 +21,16 @@ beforeAll(() => {
 });
 afterAll(() => home.remove());
 
+const { keyring: keyFile } = apt.repositoryFiles('containerd');
 const plain = inventory();
 const withKey = (fingerprint: string) => ({ ...plain.runtime.repository, fingerprint });
-const repository = (fingerprint: string) =>
-  aptRepository('containerd', {
-    repository: () => withKey(fingerprint),
-    keyring: containerd.paths.keyring,
-    source: containerd.paths.source,
-  });
+const repository = (fingerprint: string) => packageRepository('containerd', () => withKey(fingerprint));
 const serving = (key: () => Buffer) => recordingOn({ run: () => key().toString('base64') });
 const one = () => gpg('--armor', '--export', fingerprints[0]!);
 
 test('the key is fetched by the host, checked here, and written with the source', async () => {
   const [key, source] = repository(fingerprints[0]!).map((step) => step.diff(target()));
-  expect(key![0]!.summary).toBe(`write ${containerd.paths.keyring} with the key ${fingerprints[0]!} (found none)`);
+  expect(key![0]!.summary).toBe(`write ${keyFile} with the key ${fingerprints[0]!} (found none)`);
   const { on, sent } = serving(one);
   await key![0]!.apply!(on);
   await source![0]!.apply!(on);
@@ -42,9 +38,9 @@ test('the key is fetched by the host, checked here, and written with the source'
     'script',
     expect.stringContaining('URL=https://download.docker.com/linux/debian/gpg\n'),
   );
-  expect(sent[1]).toMatchObject({ path: containerd.paths.keyring, content: readKeyFile(one()).armoured, mode: 0o644 });
+  expect(sent[1]).toMatchObject({ path: keyFile, content: readKeyFile(one()).armoured, mode: 0o644 });
   expect(sent[2]).toMatchObject({
-    content: `# Written by kbuild.\ndeb [signed-by=${containerd.paths.keyring}] https://download.docker.com/linux/debian bookworm stable\n`,
+    content: `# Written by kbuild.\ndeb [signed-by=${keyFile}] https://download.docker.com/linux/debian bookworm stable\n`,
   });
 });
 
@@ -75,9 +71,7 @@ test('what stands around the pinned key is not written', async () => {
 });
 
 const keyring = (found: Partial<Keyring>) => ({
-  keyrings: new Map([
-    [containerd.paths.keyring, { fingerprints: ['A'.repeat(40)], end: 'never', writtenMs: 0, ...found } as const],
-  ]),
+  keyrings: new Map([[keyFile, { fingerprints: ['A'.repeat(40)], end: 'never', writtenMs: 0, ...found } as const]]),
 });
 
 test('a key file with the pinned key is left alone, another one is replaced', () => {
@@ -95,7 +89,7 @@ test('a key that runs out within 30 days, or has run out, is fetched anew, once 
   const summaries = (found: Partial<Keyring>) =>
     key!.diff(target({ nowMs, ...keyring(found) })).map(({ summary }) => summary);
   expect(summaries({ end: Date.parse('2026-12-29T00:00:00Z') })).toEqual([
-    `fetch ${containerd.paths.keyring} anew (its key runs out on 2026-12-29)`,
+    `fetch ${keyFile} anew (its key runs out on 2026-12-29)`,
   ]);
   expect(summaries({ end: Date.parse('2026-11-02T00:00:00Z') })).toHaveLength(1);
   expect(summaries({ end: nowMs + 31 * DAY_MS })).toEqual([]);
@@ -119,7 +113,7 @@ test('a key that was extended under the same fingerprint replaces the copy on th
   // Where the vendor has nothing newer, the copy stays, and its time stamp moves.
   const same = serving(() => before);
   await change().apply!(same.on);
-  expect(same.sent[1]).toMatchObject({ kind: 'run', script: `touch ${containerd.paths.keyring}` });
+  expect(same.sent[1]).toMatchObject({ kind: 'run', script: `touch ${keyFile}` });
 });
 
 test('a key that has run out is not written to a host that has none', async () => {

@@ -1,0 +1,105 @@
+import { lines, probe } from '../../shell/probe.ts';
+import { sh } from '../../shell/sh.ts';
+import { scriptUsing } from '../../templates.ts';
+import type { PackageManager, Route } from './package-manager.ts';
+
+const installed: PackageManager['installed'] = (names) =>
+  probe(
+    sh`dpkg-query -W -f '\${Package} \${Version} \${Status}\n' ${names} 2>/dev/null || true`,
+    (out) =>
+      new Map(
+        lines(out).flatMap((line) => {
+          const [name, version, want, , state] = line.split(' ');
+          if (state === 'not-installed' || state === 'config-files') return [];
+          return [
+            [
+              name!,
+              { state: state === 'installed' ? 'installed' : 'half', version: version!, held: want === 'hold' },
+            ] as const,
+          ];
+        }),
+      ),
+  );
+
+/** By status, because `dpkg --audit` also complains for good about packages that were built without checksums. */
+const broken: PackageManager['broken'] = probe(
+  sh`dpkg-query -W -f '\${db:Status-Status} \${db:Status-Eflag} \${Package}\n'`,
+  (out) =>
+    lines(out).flatMap((line) => {
+      const [status, error, name] = line.split(' ');
+      // dpkg was killed over the package: its files may be anything.
+      if (error === 'reinstreq') return [{ name: name!, state: 'reinst-required' }];
+      return /^(?:installed|config-files|not-installed)$/.test(status!) ? [] : [{ name: name!, state: status! }];
+    }),
+);
+
+/** By the inodes of the lock files in /proc/locks: a program that tests a lock takes it for a moment. */
+const locks: PackageManager['locks'] = probe(
+  sh`for file in /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock; do
+       if ! [ -e "$file" ]; then continue; fi
+       inode=$(stat -c %i "$file")
+       grep -E "^[0-9]+: (POSIX|OFDLCK|FLOCK) .*:$inode " /proc/locks | while read -r _ _ _ _ pid _; do
+         if [ -e "/proc/$pid/comm" ]; then echo "$file $pid $(cat "/proc/$pid/comm")"; fi
+       done
+     done`,
+  (out) =>
+    lines(out).flatMap((line) => {
+      const [, file, pid, process] = /^(\S+) (\d+) (.*)$/.exec(line) ?? [];
+      // An inode is unique on one file system only.
+      return file === undefined || !/apt|dpkg|unattended|aptitude|packagekit|synaptic|python|perl/i.test(process!)
+        ? []
+        : [{ file, pid: Number(pid), process: process! }];
+    }),
+);
+
+/** apt knows no NO_PROXY with networks and domains, so each direct host has its own lines. */
+function proxyConfig({ proxy, direct }: Route): string | undefined {
+  if (proxy === undefined) return undefined;
+  const settings = [
+    ...(proxy.http === undefined ? [] : [`Acquire::http::Proxy "${proxy.http}";`]),
+    ...(proxy.https === undefined ? [] : [`Acquire::https::Proxy "${proxy.https}";`]),
+    ...direct.flatMap((host) => [
+      `Acquire::http::Proxy::${host} "DIRECT";`,
+      `Acquire::https::Proxy::${host} "DIRECT";`,
+    ]),
+  ];
+  return `${settings.join('\n')}\n`;
+}
+
+const repositoryFiles: PackageManager['repositoryFiles'] = (id) => ({
+  source: `/etc/apt/sources.list.d/kbuild-${id}.list`,
+  // apt reads an armoured key only from a file with this ending.
+  keyring: `/etc/apt/keyrings/kbuild-${id}.asc`,
+});
+
+export const apt: PackageManager = {
+  installed,
+  broken,
+  locks,
+  // Also `5:2.2.9-1~debian.12~bookworm` and `1.7.24~ds1-6`, but not `1.36.30` or `1.36.3~rc1` for `1.36.3`.
+  isVersion: (version, upstream) => {
+    const found = version.replace(/^\d+:/, '');
+    return version === upstream || (found.startsWith(upstream) && /^(?:$|[-+]|~ds)/.test(found.slice(upstream.length)));
+  },
+  repositoryFiles,
+  repository: (id, { url, suite, component }) =>
+    `deb [signed-by=${repositoryFiles(id).keyring}] ${url} ${suite === undefined ? '/' : `${suite} ${component ?? 'main'}`}\n`,
+  lists: ({ url, suite }) => {
+    const base = url.replace(/\/$/, '');
+    const folder = suite === undefined ? base : `${base}/dists/${suite}`;
+    const index = [`${folder}/InRelease`, `${folder}/Release`];
+    return suite === undefined ? { index, packages: `${base}/Packages` } : { index };
+  },
+  proxyFile: { path: '/etc/apt/apt.conf.d/95kbuild-proxy', content: proxyConfig },
+  stateFolders: ['/var/lib/dpkg', '/var/lib/apt'],
+  install: ({ packages, optional, hold, sources }) =>
+    scriptUsing('linux/package-transaction.sh', 'debian/install-packages.sh', {
+      PACKAGES: Object.entries(packages).map(([name, version]) => `${name} ${version}`),
+      OPTIONAL: optional,
+      HOLD: hold,
+      SOURCES: sources.map((id) => repositoryFiles(id).source),
+    }),
+  release: (names) => sh`apt-mark unhold ${names}`,
+  downloader: 'debian/download.sh',
+  installHint: (name) => `apt-get install ${name}`,
+};

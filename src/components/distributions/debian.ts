@@ -1,0 +1,36 @@
+import { lines, probe } from '../../shell/probe.ts';
+import { sh } from '../../shell/sh.ts';
+import { apt } from './apt.ts';
+import type { Distribution, Family } from './distribution.ts';
+
+/** What Debian and its derivatives share. */
+export const debianFamily: Family = {
+  family: 'debian',
+  packages: apt,
+  kubeletArguments: '/etc/default/kubelet',
+  pendingReboot: probe(
+    sh`if [ -e /run/reboot-required ]; then echo pending; if [ -e /run/reboot-required.pkgs ]; then sort -u /run/reboot-required.pkgs; fi; fi`,
+    (out) => (out.startsWith('pending') ? lines(out).slice(1) : 'none'),
+  ),
+  toolPackages: {
+    mount: 'mount',
+    losetup: 'mount',
+    cp: 'coreutils',
+    ip: 'iproute2',
+    ss: 'iproute2',
+    modprobe: 'kmod',
+    flock: 'util-linux',
+    'systemd-run': 'systemd',
+    bash: 'bash',
+    getent: 'libc-bin',
+  },
+  placeholders: ({ id, codename }) => ({ distribution: id, codename }),
+};
+
+export const debian: Distribution = {
+  ...debianFamily,
+  id: 'debian',
+  name: 'Debian',
+  versions: ['12', '13'],
+  support: 'supported',
+};

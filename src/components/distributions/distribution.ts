@@ -1,0 +1,52 @@
+import type { Probe } from '../../shell/probe.ts';
+import type { PackageManager } from './package-manager.ts';
+
+/** /etc/os-release, the fields that tell distributions apart. */
+export interface OsRelease {
+  readonly id: string;
+  readonly versionId: string;
+  readonly codename: string;
+  readonly prettyName: string;
+}
+
+/** Programs that kubeadm and kbuild use and that no package of theirs brings. */
+export const REQUIRED_TOOLS = [
+  'mount',
+  'losetup',
+  'cp',
+  'ip',
+  'ss',
+  'modprobe',
+  'flock',
+  'systemd-run',
+  'bash',
+  'getent',
+] as const;
+
+export type RequiredTool = (typeof REQUIRED_TOOLS)[number];
+
+/** What distributions of one family have in common. */
+export interface Family {
+  /** Short word, the same for all distributions of the family: the host marks its answers with it. */
+  readonly family: string;
+  readonly packages: PackageManager;
+  /** The file with the kubelet's arguments that an administrator owns; the kubelet's unit reads it. */
+  readonly kubeletArguments: string;
+  /** Why the host wants a reboot: packages, or an empty list when it does not say; `none`. */
+  readonly pendingReboot: Probe<readonly string[] | 'none'>;
+  /** The package that brings each required program. */
+  readonly toolPackages: Readonly<Record<RequiredTool, string>>;
+  /** What `{distribution}` and `{codename}` in the URLs of a repository stand for. */
+  readonly placeholders: (release: OsRelease) => { readonly distribution: string; readonly codename: string };
+}
+
+/** A Linux distribution: everything that kbuild asks about it. */
+export interface Distribution extends Family {
+  /** `ID` of os-release. */
+  readonly id: string;
+  readonly name: string;
+  /** `VERSION_ID` of os-release, oldest first; `9` stands for 9.6 too. */
+  readonly versions: readonly string[];
+  /** `known`: kbuild observes the host with the right probes, and refuses to change it. */
+  readonly support: 'supported' | 'known';
+}

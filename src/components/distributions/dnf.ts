@@ -1,0 +1,107 @@
+import { lines, probe } from '../../shell/probe.ts';
+import { sh } from '../../shell/sh.ts';
+import { script, scriptUsing } from '../../templates.ts';
+import type { PackageManager, Proxy } from './package-manager.ts';
+
+/** rpm prints the epoch 0 of a package that has none. */
+const withoutEpoch = (version: string): string => version.replace(/^\d+:/, '');
+
+/** A package that `dnf versionlock` lists with this name and version is held: `kubelet-0:1.36.1-150500.1.1.*`. */
+const installed: PackageManager['installed'] = (names) =>
+  probe(
+    // The status of `rpm -q` is the number of names that are not installed; it says so on stdout, too.
+    sh`rpm -q --qf 'package %{NAME} %{EPOCHNUM}:%{VERSION}-%{RELEASE}\n' ${names} | grep -v ' is not installed$' || true
+       sed -n 's/^[^#!]/lock &/p' /etc/dnf/plugins/versionlock.list 2>/dev/null || true`,
+    (out) => {
+      const rows = lines(out).map((line) => line.split(' '));
+      const held = new Set(rows.flatMap(([kind, lock]) => (kind === 'lock' ? [lock!.replace(/\.\*$/, '')] : [])));
+      return new Map(
+        rows.flatMap(([kind, name, version]) =>
+          kind === 'package'
+            ? [
+                [
+                  name!,
+                  {
+                    state: 'installed',
+                    version: version!.replace(/^0:/, ''),
+                    held: held.has(`${name!}-${version!}`),
+                  },
+                ] as const,
+              ]
+            : [],
+        ),
+      );
+    },
+  );
+
+/** An interrupted transaction leaves two versions of a package: the new one installed, the old one not yet removed. */
+const broken: PackageManager['broken'] = probe(
+  // Kernels and keys are installed side by side on purpose.
+  sh`rpm -qa --qf '%{NAME}.%{ARCH}\n' | grep -vE '^(kernel|gpg-pubkey)' | sort | uniq -d`,
+  (out) => lines(out).map((name) => ({ name, state: 'installed twice' })),
+);
+
+/** dnf 4 writes its process ID into the lock file; a dead process holds nothing. */
+const locks: PackageManager['locks'] = probe(
+  sh`for file in /var/cache/dnf/download_lock.pid /var/cache/dnf/metadata_lock.pid /var/lib/dnf/rpmdb_lock.pid; do
+       pid=$(cat "$file" 2>/dev/null) || continue
+       if [ -e "/proc/$pid/comm" ]; then echo "$file $pid $(cat "/proc/$pid/comm")"; fi
+     done`,
+  (out) =>
+    lines(out).flatMap((line) => {
+      const [, file, pid, process] = /^(\S+) (\d+) (.*)$/.exec(line) ?? [];
+      return file === undefined ? [] : [{ file, pid: Number(pid), process: process! }];
+    }),
+);
+
+const repositoryFiles: PackageManager['repositoryFiles'] = (id) => ({
+  source: `/etc/yum.repos.d/kbuild-${id}.repo`,
+  keyring: `/etc/pki/rpm-gpg/RPM-GPG-KEY-kbuild-${id}`,
+});
+
+/** dnf takes one proxy for all schemes. */
+const proxyUrl = (proxy: Proxy): string | undefined => proxy?.https ?? proxy?.http;
+
+/** The folder above `repodata`: Docker's layout is `URL/9/$basearch/stable`; `$basearch` is dnf's own variable. */
+const baseUrl = ({ url, suite, component }: Parameters<PackageManager['lists']>[0], architecture: string): string =>
+  [url.replace(/\/$/, ''), ...(suite === undefined ? [] : [suite, architecture, component ?? 'stable'])].join('/');
+
+const repository: PackageManager['repository'] = (id, placed, { proxy, direct }) => {
+  const url = baseUrl(placed, '$basearch');
+  const way = proxyUrl(proxy);
+  const settings = {
+    name: `kbuild-${id}`,
+    baseurl: `${url}/`,
+    enabled: '1',
+    gpgcheck: '1',
+    gpgkey: `file://${repositoryFiles(id).keyring}`,
+    ...(way === undefined ? {} : { proxy: direct.includes(new URL(url).hostname) ? '_none_' : way }),
+  };
+  const rows = Object.entries(settings).map(([key, value]) => `${key}=${value}`);
+  return `[kbuild-${id}]\n${rows.join('\n')}\n`;
+};
+
+export const dnf: PackageManager = {
+  installed,
+  broken,
+  locks,
+  // `1.36.1-150500.1.1` and `3:29.6.1-1.el9`, but not `1.36.10-…` or `1.36.1~rc1-…` for `1.36.1`.
+  isVersion: (version, upstream) => version === upstream || withoutEpoch(version).split('-')[0] === upstream,
+  repositoryFiles,
+  repository,
+  lists: (placed) => ({ index: [`${baseUrl(placed, 'x86_64')}/repodata/repomd.xml`] }),
+  // dnf 4 reads no folder of drop-ins for dnf.conf, and that file is the administrator's.
+  proxyFile: undefined,
+  stateFolders: ['/var/lib/rpm', '/var/lib/dnf'],
+  install: ({ packages, optional, hold, sources, proxy }) =>
+    scriptUsing('linux/package-transaction.sh', 'rhel/install-packages.sh', {
+      PACKAGES: Object.entries(packages).map(([name, version]) => `${name} ${version}`),
+      OPTIONAL: optional,
+      HOLD: hold,
+      SOURCES: sources.map((id) => repositoryFiles(id).source),
+      PROXY: proxyUrl(proxy) ?? '',
+    }),
+  release: (names) => script('rhel/release-packages.sh', { NAMES: names }),
+  downloader: 'rhel/download.sh',
+  installHint: (name) => `dnf install ${name}`,
+};

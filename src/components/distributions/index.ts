@@ -1,0 +1,84 @@
+import { Refused } from '../../errors.ts';
+import type { PackageRepository } from '../../model/inventory.ts';
+import { CONTAINER_RUNTIMES } from '../runtimes/index.ts';
+import { debian } from './debian.ts';
+import type { Distribution, OsRelease } from './distribution.ts';
+import type { PlacedRepository, RepositoryFiles, RepositoryId } from './package-manager.ts';
+import { almalinux, rhel, rocky } from './rhel.ts';
+import { ubuntu } from './ubuntu.ts';
+
+/** Every distribution that kbuild knows. A new one is one entry. */
+export const distributions: readonly Distribution[] = [debian, ubuntu, rhel, rocky, almalinux];
+
+/** What says on which distribution a host runs. */
+interface Release {
+  readonly osRelease: OsRelease;
+}
+
+/** The distribution of a host, of whatever version; undefined when kbuild does not know it. */
+export const knownDistribution = ({ osRelease }: Release): Distribution | undefined =>
+  distributions.find(({ id }) => id === osRelease.id);
+
+/** The distribution of a host, when kbuild supports it in this version. */
+export function supportedDistribution(facts: Release): Distribution | undefined {
+  const known = knownDistribution(facts);
+  const found = facts.osRelease.versionId;
+  return known?.support === 'supported' &&
+    known.versions.some((version) => found === version || found.startsWith(`${version}.`))
+    ? known
+    : undefined;
+}
+
+/** The refusal to change a host whose distribution kbuild does not support. */
+export const notSupported = (host: { readonly name: string }, { osRelease }: Release): Refused =>
+  new Refused(host.name, `${osRelease.prettyName} is not yet supported`);
+
+/** The distribution of a host. Throws `Refused` when kbuild does not support it (the check `os-supported` stops earlier). */
+export function distributionOf(host: { readonly name: string }, facts: Release): Distribution {
+  const distribution = supportedDistribution(facts);
+  if (distribution === undefined) throw notSupported(host, facts);
+  return distribution;
+}
+
+/** A URL, suite or component of a repository with what its placeholders stand for on this host. */
+export function placed(text: string, distribution: Distribution, { osRelease }: Release): string {
+  const values = distribution.placeholders(osRelease);
+  return text.replaceAll('{distribution}', values.distribution).replaceAll('{codename}', values.codename);
+}
+
+/** Where a repository is for this host. */
+export const placedRepository = (
+  { url, suite, component }: PackageRepository,
+  distribution: Distribution,
+  facts: Release,
+): PlacedRepository => ({
+  url: placed(url, distribution, facts),
+  ...(suite === undefined ? {} : { suite: placed(suite, distribution, facts) }),
+  ...(component === undefined ? {} : { component }),
+});
+
+const managers = [...new Set(distributions.map(({ packages }) => packages))];
+const REPOSITORIES: readonly RepositoryId[] = ['kubernetes', ...CONTAINER_RUNTIMES.map(({ name }) => name)];
+
+/** Files of one repository, for every package manager: the distribution of a host is not known before it is observed. */
+export const everyRepositoryFiles = (id: RepositoryId): readonly RepositoryFiles[] =>
+  managers.map((manager) => manager.repositoryFiles(id));
+
+const repositoryFiles = REPOSITORIES.flatMap(everyRepositoryFiles);
+
+/** Key files of kbuild's repositories, of every package manager: on a host those of others are absent. */
+export const keyringFiles: readonly string[] = repositoryFiles.map(({ keyring }) => keyring);
+
+/** Files that give package managers the proxy. */
+export const proxyFiles: readonly string[] = managers.flatMap(({ proxyFile }) =>
+  proxyFile === undefined ? [] : [proxyFile.path],
+);
+
+/** All other files that kbuild writes for a package manager: each begins with kbuild's header. */
+export const packageManagerFiles: readonly string[] = [
+  ...repositoryFiles.map(({ source }) => source),
+  ...proxyFiles,
+];
+
+/** Folders with the state of package managers: no data of kbuild's may be placed there. */
+export const packageManagerFolders: readonly string[] = managers.flatMap(({ stateFolders }) => stateFolders);

@@ -1,0 +1,32 @@
+import { probe, type Probe } from '../../shell/probe.ts';
+import type { Family } from './distribution.ts';
+import { distributions } from './index.ts';
+
+/**
+ * A probe for a host whose distribution is not yet known: the host itself picks the script by the `ID` in its os-release,
+ * or by `ID_LIKE` (a derivative has its parent's package manager), and marks the output with the family. `unknown`: the
+ * answer of a host whose family kbuild does not know.
+ */
+export function onHost<T>(pick: (family: Family) => Probe<T>, unknown: NoInfer<T>): Probe<T> {
+  const families = [...new Map(distributions.map((one) => [one.family, one] as const)).values()];
+  const probes = new Map(families.map((family) => [family.family, pick(family)] as const));
+  const ids = (family: string) => distributions.filter((one) => one.family === family).map(({ id }) => id);
+  const script = [
+    'family=',
+    // Many systems have no ID_LIKE, and `set -u` is on.
+    'ID_LIKE=; for id in $(. /etc/os-release 2>/dev/null && echo "$ID $ID_LIKE"); do case $id in',
+    ...[...probes.keys()].map((family) => `${ids(family).join(' | ')}) family=${family}; break ;;`),
+    'esac; done',
+    'case $family in',
+    ...[...probes].map(([family, { command }]) => `${family})\necho ${family}\n${command.script}\n;;`),
+    'esac',
+  ].join('\n');
+  const title = [...probes.values()].map(({ command }) => command.title).join(' or ');
+  return probe({ shell: 'sh', script, title }, (out, asked) => {
+    if (out.trim() === '') return unknown;
+    const [, family = '', answer = ''] = /^(.*)\n?([\s\S]*)$/.exec(out) ?? [];
+    const picked = probes.get(family);
+    if (picked === undefined) throw new Error(`unexpected output: ${family}`);
+    return picked.parse(answer, asked);
+  });
+}

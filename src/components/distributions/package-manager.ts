@@ -1,0 +1,94 @@
+import type { Inventory, PackageRepository, RuntimeName } from '../../model/inventory.ts';
+import type { Command } from '../../shell/command.ts';
+import type { Probe } from '../../shell/probe.ts';
+
+/** One package of a host. `half` is anything between installed and not installed. */
+export interface PackageState {
+  readonly state: 'installed' | 'half';
+  readonly version: string;
+  /** True when an upgrade of the system leaves the package at its version. */
+  readonly held: boolean;
+}
+
+/** A package that an interrupted transaction left between installed and not installed. */
+export interface BrokenPackage {
+  readonly name: string;
+  /** The package manager's word for it, e.g. `half-configured`. */
+  readonly state: string;
+}
+
+/** A process that holds a lock of the package manager. */
+export interface PackageLock {
+  readonly file: string;
+  readonly pid: number;
+  /** Name of the process. */
+  readonly process: string;
+}
+
+/** The inventory's proxy for outbound connections; undefined where it has none. */
+export type Proxy = Inventory['proxy'];
+
+/** What one package transaction should reach. */
+export interface PackageRequest {
+  /** Package → version without the distribution's suffix, or `any`. */
+  readonly packages: Readonly<Record<string, string>>;
+  /** Installed along when a repository has them. */
+  readonly optional: readonly string[];
+  /** Kept at their version afterwards. */
+  readonly hold: readonly string[];
+  /** Repositories of kbuild whose lists are fetched first; all lists only when these do not suffice. */
+  readonly sources: readonly RepositoryId[];
+  readonly proxy: Proxy;
+}
+
+/** The repositories that kbuild sets up. */
+export type RepositoryId = 'kubernetes' | RuntimeName;
+
+/** Where the files of a repository are. */
+export interface RepositoryFiles {
+  /** Tells the package manager about the repository. */
+  readonly source: string;
+  /** Holds the armoured signing key. */
+  readonly keyring: string;
+}
+
+/** Where a repository is, for one host: no placeholder is left in its URLs. */
+export type PlacedRepository = Pick<PackageRepository, 'url' | 'suite' | 'component'>;
+
+/** How the package manager reaches the repositories of kbuild. */
+export interface Route {
+  readonly proxy: Proxy;
+  /** Names of hosts that are reached without the proxy. */
+  readonly direct: readonly string[];
+}
+
+/** How packages are observed, found, installed and held on a host. */
+export interface PackageManager {
+  /** Installed packages of the given names; a name that is not in the map is not installed. */
+  readonly installed: (names: readonly string[]) => Probe<ReadonlyMap<string, PackageState>>;
+  /** Packages of any name that an interrupted transaction left broken. */
+  readonly broken: Probe<readonly BrokenPackage[]>;
+  /** Holders of the package manager's locks. The probe takes none of them. */
+  readonly locks: Probe<readonly PackageLock[]>;
+  /** True when the version of an installed package means the wanted upstream version, e.g. `1.36.3-1.1` means `1.36.3`. */
+  readonly isVersion: (installed: string, upstream: string) => boolean;
+
+  readonly repositoryFiles: (id: RepositoryId) => RepositoryFiles;
+  /** Content of a repository's `source` file. */
+  readonly repository: (id: RepositoryId, repository: PlacedRepository, route: Route) => string;
+  /** URLs that show whether a repository is there (one suffices), and those that list its packages, if they are plain text. */
+  readonly lists: (repository: PlacedRepository) => { readonly index: readonly string[]; readonly packages?: string };
+  /** The file that gives the proxy to the package manager; undefined where repositories and requests carry it. */
+  readonly proxyFile: { readonly path: string; readonly content: (route: Route) => string | undefined } | undefined;
+  /** Folders of its own state: no data of kbuild's may be placed there. */
+  readonly stateFolders: readonly string[];
+
+  /** One transaction: finishes an interrupted one, installs, holds. Waits for other package tools. Run as a job. */
+  readonly install: (request: PackageRequest) => Command<'sh'>;
+  /** Lets the package manager upgrade and remove these packages again. */
+  readonly release: (names: readonly string[]) => Command<'sh'>;
+  /** Script of templates/ with the functions `download` and `download_error`, by what the distribution always has. */
+  readonly downloader: `${string}.sh`;
+  /** The command by which an operator installs a package. */
+  readonly installHint: (name: string) => string;
+}

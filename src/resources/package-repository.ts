@@ -1,0 +1,197 @@
+import type { Distribution } from '../components/distributions/distribution.ts';
+import {
+  distributionOf,
+  everyRepositoryFiles,
+  knownDistribution,
+  notSupported,
+  placed,
+  placedRepository,
+  supportedDistribution,
+} from '../components/distributions/index.ts';
+import type { RepositoryId, Route } from '../components/distributions/package-manager.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
+import { CommandError, Refused } from '../errors.ts';
+import { dayOf, endingDay } from '../facts/linux/keyrings.ts';
+import type { Inventory, PackageRepository } from '../model/inventory.ts';
+import type { On } from '../remote/remote.ts';
+import { readKeyFile, type KeyFile } from '../shell/openpgp.ts';
+import { sh } from '../shell/sh.ts';
+import { scriptUsing } from '../templates.ts';
+import { bypassesProxy, proxyParameters } from '../topology/proxy.ts';
+import { fileChanges, OURS } from './file.ts';
+
+/** The signing key of a repository and its file on the host. */
+interface SigningKey {
+  readonly keyring: string;
+  readonly repository: PackageRepository;
+}
+
+/** kbuild fetches a key that expires soon again after this time, in ms. */
+const RETRY_MS = 24 * 60 * 60_000;
+
+async function fetchedKey(on: On, target: Target, { key }: PackageRepository): Promise<Buffer> {
+  if ('content' in key) return Buffer.from(key.content, 'latin1');
+  const { inventory, host, facts } = target;
+  const distribution = distributionOf(host, facts);
+  const parameters = { URL: placed(key.url, distribution, facts), ...proxyParameters(inventory.proxy) };
+  const fetch = scriptUsing(distribution.packages.downloader, 'linux/fetch.sh', parameters);
+  return Buffer.from(await on(host).run(fetch), 'base64');
+}
+
+const isPinned = (found: readonly string[], pin: string): boolean =>
+  found.length > 0 && found.every((one) => one === pin);
+
+/** The package manager trusts every key of the file, so each of them must be the pinned one. */
+function pinned(subject: string, file: Buffer, pin: string): KeyFile {
+  let read: KeyFile;
+  try {
+    read = readKeyFile(file);
+  } catch (error) {
+    throw new Refused(subject, `the repository's signing key cannot be read: ${(error as Error).message}`);
+  }
+  const found = read.keys.map(({ fingerprint }) => fingerprint);
+  if (isPinned(found, pin)) return read;
+  const state = found.length === 0 ? 'holds no key' : `is ${found.join(', ')}`;
+  throw new Refused(
+    subject,
+    `the repository's signing key ${state}, and the inventory pins ${pin}`,
+    'compare the fingerprint with the one that the vendor publishes, then correct repository.key or repository.fingerprint',
+  );
+}
+
+const endOf = ({ keys }: KeyFile): number =>
+  Math.min(...keys.map(({ end }) => (typeof end === 'number' ? end : Infinity)));
+
+/** Writes only the packets that were checked: the package manager would trust everything else in the file, too. */
+const writeKey = (summary: string, target: Target, { repository, keyring }: SigningKey): Change => ({
+  summary,
+  apply: async (on) => {
+    const { host, facts } = target;
+    const key = pinned(host.name, await fetchedKey(on, target, repository), repository.fingerprint);
+    if (endOf(key) < facts.nowMs)
+      throw new Refused(
+        host.name,
+        `the repository's signing key ${repository.fingerprint} ran out on ${dayOf(endOf(key))}`,
+        'the vendor may have extended it: give the newer copy as repository.key; otherwise compare the clock of the host',
+      );
+    await on(host).write(keyring, key.armoured, 0o644);
+  },
+});
+
+/**
+ * Fetches the newer copy of a key that a vendor has extended. If there is none, the host keeps its copy, and the time stamp
+ * of the file records the attempt: kbuild tries once a day.
+ */
+const renewKey = (day: string, target: Target, { repository, keyring }: SigningKey, knownEnd: number): Change => ({
+  summary: `fetch ${keyring} anew (its key runs out on ${day})`,
+  apply: async (on) => {
+    const { host } = target;
+    const keep = sh`touch ${keyring}`;
+    let fetched: Buffer;
+    try {
+      fetched = await fetchedKey(on, target, repository);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      await on(host).run(keep);
+      return;
+    }
+    const key = pinned(host.name, fetched, repository.fingerprint);
+    if (endOf(key) > knownEnd) await on(host).write(keyring, key.armoured, 0o644);
+    else await on(host).run(keep);
+  },
+});
+
+/** True when the key of the inventory is valid, and for longer than the copy on the host. */
+function isLonger(content: string, pin: string, end: number, nowMs: number): boolean {
+  try {
+    return endOf(pinned('', Buffer.from(content, 'latin1'), pin)) > Math.max(end, nowMs);
+  } catch {
+    return false;
+  }
+}
+
+function keyChanges(target: Target, signing: SigningKey): readonly Change[] {
+  const { facts } = target;
+  const { keyring, repository } = signing;
+  const { fingerprint: pin, key } = repository;
+  const found = facts.keyrings.get(keyring);
+  const write = (state: string) => [writeKey(`write ${keyring} with the key ${pin} (found ${state})`, target, signing)];
+  if (found === undefined) return write('none');
+  if (!isPinned(found.fingerprints, pin))
+    return write(found.fingerprints.length === 0 ? 'no key in it' : found.fingerprints.join(', '));
+  const { end } = found;
+  if (typeof end !== 'number') return [];
+  if ('content' in key)
+    return isLonger(key.content, pin, end, facts.nowMs) ? write(`a copy that runs out on ${dayOf(end)}`) : [];
+  const day = endingDay(end, facts.nowMs);
+  return day === undefined || facts.nowMs - found.writtenMs < RETRY_MS ? [] : [renewKey(day, target, signing, end)];
+}
+
+/** Names of hosts in the URLs of the repositories and their keys that are reached without the proxy. */
+function directHosts({ proxy, kubernetes, runtime }: Inventory): readonly string[] {
+  const urls = [kubernetes.repository, runtime.repository].flatMap(({ url, key }) =>
+    'url' in key ? [url, key.url] : [url],
+  );
+  const hosts = urls.map((url) => new URL(url.replaceAll(/[{}]/g, '')).hostname);
+  return [...new Set(hosts)].filter((host) => bypassesProxy(proxy?.noProxy ?? [], host));
+}
+
+/** How the hosts' package managers reach the repositories of the inventory. */
+export const packageRoute = (inventory: Inventory): Route => ({
+  proxy: inventory.proxy,
+  direct: directHosts(inventory),
+});
+
+/**
+ * Changes that a plan shows on every distribution that kbuild knows. Applying one refuses on a host whose distribution
+ * kbuild does not support.
+ */
+export const onlyIfSupported = ({ host, facts }: Target, changes: readonly Change[]): readonly Change[] =>
+  supportedDistribution(facts) === undefined
+    ? changes.map(({ summary }) => ({ summary, apply: () => Promise.reject(notSupported(host, facts)) }))
+    : changes;
+
+/** Changes of one file of a repository. Where kbuild does not know the distribution, it cannot name the file. */
+function changesOf(
+  target: Target,
+  what: string,
+  changes: (distribution: Distribution) => readonly Change[],
+): readonly Change[] {
+  const distribution = knownDistribution(target.facts);
+  return onlyIfSupported(
+    target,
+    distribution === undefined ? [{ summary: `write ${what} (found none)` }] : changes(distribution),
+  );
+}
+
+/** A repository of packages with its pinned signing key: two steps, the key first. */
+export const packageRepository = (
+  id: RepositoryId,
+  repositoryOf: (inventory: Inventory) => PackageRepository,
+): readonly Step[] => [
+  {
+    name: `${id}-repository-key`,
+    watches: { keyrings: everyRepositoryFiles(id).map(({ keyring }) => keyring) },
+    diff: (target) =>
+      changesOf(target, `the signing key of the ${id} repository`, ({ packages }) =>
+        keyChanges(target, {
+          keyring: packages.repositoryFiles(id).keyring,
+          repository: repositoryOf(target.inventory),
+        }),
+      ),
+  },
+  {
+    name: `${id}-repository-source`,
+    watches: { files: everyRepositoryFiles(id).map(({ source }) => source) },
+    diff: (target) =>
+      changesOf(target, `the source of the ${id} repository`, (distribution) => {
+        const { inventory, facts } = target;
+        const repository = placedRepository(repositoryOf(inventory), distribution, facts);
+        const content = distribution.packages.repository(id, repository, packageRoute(inventory));
+        return fileChanges(target, {
+          path: distribution.packages.repositoryFiles(id).source,
+          content: `${OURS}.\n${content}`,
+        });
+      }),
+  },
+];
