@@ -242,12 +242,21 @@ const COMPONENTS: readonly {
     lists:
       /(?:^|\/)network(?:-plugins)?\/index\.ts$|^model\/network-plugins\.ts$|^inventory\/(?:schema|network-plugins)\/|^windows\/signatures\.ts$/,
   },
+  {
+    kind: 'distributions and package managers',
+    names: /\b(?:apt(?:-get)?|dpkg|dnf|rpm|debian|ubuntu|rhel|rocky|almalinux|red hat)\b|pkgs\.k8s/i,
+    // The schema has default repositories; signatures are messages of package managers.
+    lists: /^components\/distributions\/|^inventory\/schema\/|^report\/signatures\/packages\.ts$/,
+  },
 ];
+
+/** Without the names of steps: scripts and users rely on them, e.g. on `apt-proxy`. */
+const withoutStepNames = (text: string): string => text.replaceAll(/^ *name: '[a-z-]+',$/gm, '');
 
 describe('components', () => {
   test.each(COMPONENTS)('names of $kind stand in their own files, the lists and the schema', ({ names, lists }) => {
     const wrong = files.filter(
-      (file) => !names.test(file) && !lists.test(file) && names.test(readFileSync(join(src, file), 'utf8')),
+      (file) => !names.test(file) && !lists.test(file) && names.test(withoutStepNames(readFileSync(join(src, file), 'utf8'))),
     );
     expect(wrong).toEqual([]);
   });
