@@ -60,9 +60,16 @@ export const placedRepository = (
 const managers = [...new Set(distributions.map(({ packages }) => packages))];
 const REPOSITORIES: readonly RepositoryId[] = ['kubernetes', ...CONTAINER_RUNTIMES.map(({ name }) => name)];
 
-/** Files of one repository, for every package manager: the distribution of a host is not known before it is observed. */
+const changedManagers = new Set(
+  distributions.flatMap(({ support, packages }) => (support === 'supported' ? [packages] : [])),
+);
+
+/**
+ * Files of one repository, for the package manager of every supported distribution: kbuild writes none on other hosts, and
+ * the distribution of a host is not known before it is observed.
+ */
 export const everyRepositoryFiles = (id: RepositoryId): readonly RepositoryFiles[] =>
-  managers.map((manager) => manager.repositoryFiles(id));
+  [...changedManagers].map((manager) => manager.repositoryFiles(id));
 
 const repositoryFiles = REPOSITORIES.flatMap(everyRepositoryFiles);
 
@@ -75,10 +82,7 @@ export const proxyFiles: readonly string[] = managers.flatMap(({ proxyFile }) =>
 );
 
 /** All other files that kbuild writes for a package manager: each begins with kbuild's header. */
-export const packageManagerFiles: readonly string[] = [
-  ...repositoryFiles.map(({ source }) => source),
-  ...proxyFiles,
-];
+export const packageManagerFiles: readonly string[] = [...repositoryFiles.map(({ source }) => source), ...proxyFiles];
 
 /** Folders with the state of package managers: no data of kbuild's may be placed there. */
 export const packageManagerFolders: readonly string[] = managers.flatMap(({ stateFolders }) => stateFolders);
