@@ -1,46 +1,64 @@
 import type { BeforeMembership, KeepData } from '../cluster/members.ts';
 import type { Phase } from '../engine/step.ts';
-import { etcdAuthority } from '../etcd/authority.ts';
-import { etcdCertificates } from '../etcd/certificates.ts';
 import { etcdFounded } from '../etcd/found.ts';
 import { etcdKubelet } from '../etcd/kubelet.ts';
 import { etcdMembers } from '../etcd/members.ts';
+import { etcdCertificateSteps, etcdConnectionSteps } from '../etcd/steps.ts';
 import { undoHalfFinishedEtcd } from '../etcd/undo.ts';
+import { undoSteps } from '../kubeadm/steps.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { etcdHosts } from '../topology/select.ts';
+import { controlPlanes, etcdHosts } from '../topology/select.ts';
+
+/** An etcd outside the control planes: kbuild builds it if the inventory has hosts of role etcd, and control planes connect to it. */
+export function etcdPhases(inventory: Inventory, before: BeforeMembership, keep: KeepData): readonly Phase[] {
+  return [
+    ...builtEtcdPhases(inventory, before, keep),
+    {
+      name: 'reach-etcd',
+      title: 'Connect to the external etcd',
+      kind: 'linux',
+      hosts: inventory.etcd.topology === 'stacked' ? [] : controlPlanes(inventory),
+      // First undo: it deletes the client certificates.
+      steps: [...undoSteps(before, keep), ...etcdConnectionSteps],
+      concurrency: 1,
+      // A control plane connects only after all members that kbuild builds serve.
+      ...(inventory.etcd.topology === 'built' ? {} : { overlaps: true }),
+    },
+  ];
+}
 
 /**
- * The etcd that kbuild builds on the hosts of role etcd, before there is an API: founded by all of them together, or each
- * new one joins. Certificates and members change on one host at a time.
+ * The etcd on the hosts of role etcd, built before the cluster has an API. The hosts found a new etcd together; a host that
+ * is added later joins it. Certificates and members change on one host at a time.
  */
-export function etcdPhases(inventory: Inventory, before: BeforeMembership, keep: KeepData): readonly Phase[] {
+function builtEtcdPhases(inventory: Inventory, before: BeforeMembership, keep: KeepData): readonly Phase[] {
   const hosts = etcdHosts(inventory);
   if (hosts.length === 0) return [];
-  const each = { kind: 'linux', hosts, concurrency: 1 } as const;
+  const all = { kind: 'linux', hosts, overlaps: true } as const;
   return [
     {
       name: 'etcd-undo',
       title: 'Undo half-finished etcd members',
-      ...each,
+      ...all,
       steps: undoHalfFinishedEtcd(before, keep),
-      overlaps: true,
+      concurrency: 1,
     },
-    {
-      name: 'etcd-kubelets',
-      title: 'Start the kubelets of etcd hosts',
-      kind: 'linux',
-      hosts,
-      steps: etcdKubelet,
-      overlaps: true,
-    },
+    { name: 'etcd-kubelets', title: 'Start the kubelets of etcd hosts', ...all, steps: etcdKubelet },
     {
       name: 'etcd-certificates',
       title: 'Create etcd certificates',
-      ...each,
-      steps: [etcdAuthority, etcdCertificates],
-      overlaps: true,
+      ...all,
+      steps: etcdCertificateSteps,
+      concurrency: 1,
     },
-    { name: 'etcd-start', title: 'Install etcd', kind: 'linux', hosts, steps: etcdFounded, overlaps: true },
-    { name: 'etcd-members', title: 'Join etcd members', ...each, steps: etcdMembers(before) },
+    { name: 'etcd-start', title: 'Install etcd', ...all, steps: etcdFounded },
+    {
+      name: 'etcd-members',
+      title: 'Join etcd members',
+      kind: 'linux',
+      hosts,
+      steps: etcdMembers(before),
+      concurrency: 1,
+    },
   ];
 }

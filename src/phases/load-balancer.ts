@@ -2,20 +2,18 @@ import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { balancers, kubernetesHosts, withRole } from '../topology/select.ts';
 import { jobEnded } from '../kubeadm/job-ended.ts';
-import { haproxy } from '../lb/haproxy.ts';
-import { keepalived } from '../lb/keepalived.ts';
 import { balancerPackages } from '../lb/packages.ts';
-import { noBalancerFiles, noLoadBalancer } from '../lb/removed.ts';
+import { balancerSteps, formerBalancerSteps } from '../lb/steps.ts';
 import { prepareBalancer } from '../node/prepare.ts';
 
 /**
- * The load balancer that kbuild builds, before there is anything behind it: kubeadm's init talks to the endpoint. Its
- * configuration is changed on one balancer at a time, without an interruption.
+ * The load balancers that kbuild builds. They run before the control planes, because `kubeadm init` connects to the endpoint.
+ * Their configuration changes on one host at a time, without an interruption.
  */
 export function loadBalancerPhases(inventory: Inventory): readonly Phase[] {
   const linux = { kind: 'linux' } as const;
   const all = balancers(inventory);
-  const others = kubernetesHosts(inventory).filter(({ name }) => !all.some((one) => one.name === name));
+  const others = kubernetesHosts(inventory).filter(({ name }) => !all.some((balancer) => balancer.name === name));
   const phases: readonly Phase[] = [
     {
       name: 'prepare-balancers',
@@ -38,7 +36,7 @@ export function loadBalancerPhases(inventory: Inventory): readonly Phase[] {
       title: 'Configure load balancers',
       ...linux,
       hosts: all,
-      steps: [...haproxy, ...keepalived],
+      steps: balancerSteps,
       concurrency: 1,
       overlaps: true,
     },
@@ -47,8 +45,8 @@ export function loadBalancerPhases(inventory: Inventory): readonly Phase[] {
       title: 'Stop former load balancers',
       ...linux,
       hosts: others,
-      steps: [noLoadBalancer, noBalancerFiles],
-      // The address is on both for a moment, and both lead to the API: better than on none.
+      steps: formerBalancerSteps,
+      // For a moment the old and the new load balancer both have the address, and both lead to the API.
       ...(all.length > 0 ? {} : { overlaps: true }),
     },
   ];

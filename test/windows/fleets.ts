@@ -2,7 +2,7 @@
 import { afterEach } from 'vitest';
 import type { Phase } from '../../src/engine/step.ts';
 import type { Inventory } from '../../src/model/inventory.ts';
-import { windowsPhases } from '../../src/phases/windows.ts';
+import { up as everyPhase } from '../../src/phases/up.ts';
 import { simulatedFleet, type SimulatedFleet, type SimulatedOptions } from './simulated-fleet.ts';
 
 const fleets: SimulatedFleet[] = [];
@@ -19,5 +19,6 @@ export async function started(options: SimulatedOptions = {}): Promise<Simulated
   return fleet;
 }
 
-/** What `up` does to Windows hosts. */
-export const up = (inventory: Inventory): readonly Phase[] => Object.values(windowsPhases(inventory)).flat();
+/** The phases of `up` on Windows hosts. */
+export const up = (inventory: Inventory): readonly Phase[] =>
+  everyPhase(inventory).filter(({ kind }) => kind === 'windows');

@@ -4,7 +4,7 @@ import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
 import type { ClusterView } from '../../src/facts/cluster.ts';
 import { remove } from '../../src/phases/remove.ts';
 import { reset } from '../../src/phases/reset.ts';
-import { windowsPhases } from '../../src/phases/windows.ts';
+import { up as everyPhase } from '../../src/phases/up.ts';
 import type { On } from '../../src/remote/remote.ts';
 import { toYaml } from '../../src/configuration/secret-yaml.ts';
 import {
@@ -95,9 +95,7 @@ async function carryOut(it: World, steps: readonly Step<'windows'>[], joins = ''
 }
 
 const up = ({ inventory }: World): readonly Step<'windows'>[] =>
-  Object.values(windowsPhases(inventory)).flatMap((phases) =>
-    phases.flatMap(({ steps }) => steps as Step<'windows'>[]),
-  );
+  everyPhase(inventory).flatMap(({ kind, steps }) => (kind === 'windows' ? steps : []));
 
 const due = (it: World, steps = up(it)): readonly string[] =>
   steps.flatMap((step) => step.diff(target(it))).map(({ summary }) => summary);

@@ -1,0 +1,35 @@
+import type { BeforeMembership, KeepData } from '../cluster/members.ts';
+import type { Phase } from '../engine/step.ts';
+import { kubeadmPatches } from '../kubeadm/patches.ts';
+import { clusterSettingsSteps, initSteps, undoSteps } from '../kubeadm/steps.ts';
+import { kubeVipOfFounder } from '../lb/kube-vip.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { controlPlanes } from '../topology/select.ts';
+
+/** The first control plane, and the settings that kubeadm keeps in the cluster. */
+export function controlPlanePhases(inventory: Inventory, before: BeforeMembership, keep: KeepData): readonly Phase[] {
+  const hosts = controlPlanes(inventory);
+  const isStacked = inventory.etcd.topology === 'stacked';
+  return [
+    {
+      name: 'init',
+      title: 'Initialize the cluster',
+      kind: 'linux',
+      hosts,
+      // With an external etcd, the phase that connects to it undoes first.
+      steps: [...(isStacked ? undoSteps(before, keep) : []), kubeadmPatches, kubeVipOfFounder, ...initSteps],
+      concurrency: 1,
+      // An external etcd must answer every control plane before kubeadm runs on any of them.
+      ...(isStacked ? { overlaps: true } : {}),
+    },
+    {
+      // Before any host joins: kubeadm reads these settings during a join.
+      name: 'settings',
+      title: 'Configure kubeadm',
+      kind: 'cluster',
+      hosts,
+      steps: clusterSettingsSteps,
+      overlaps: true,
+    },
+  ];
+}

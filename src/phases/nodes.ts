@@ -1,0 +1,53 @@
+import type { Phase } from '../engine/step.ts';
+import { etcdEndpoints } from '../etcd/endpoints.ts';
+import { controlPlaneFiles } from '../kubeadm/control-plane-files.ts';
+import { kubeletSettings } from '../kubeadm/kubelet-settings.ts';
+import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
+import { noLeftoverTokens } from '../kubeadm/leftover-tokens.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { userManifests } from '../network/user-manifests.ts';
+import { controlPlanes, linuxNodes, tenthOf } from '../topology/select.ts';
+import { unwantedObjects } from './wanted-objects.ts';
+import { windowsNodePhases } from './windows.ts';
+
+/** Settings of joined nodes that were edited after the join, then the objects in the cluster. */
+export function nodePhases(inventory: Inventory): readonly Phase[] {
+  const controls = controlPlanes(inventory);
+  const nodes = linuxNodes(inventory);
+  return [
+    {
+      name: 'etcd-endpoints',
+      title: 'Update etcd endpoints of API servers',
+      kind: 'linux',
+      hosts: inventory.etcd.topology === 'stacked' ? [] : controls,
+      steps: [etcdEndpoints],
+      concurrency: 1,
+    },
+    {
+      name: 'control-plane-files',
+      title: 'Restart control planes with changed files',
+      kind: 'linux',
+      hosts: inventory.files.length === 0 ? [] : controls,
+      steps: [controlPlaneFiles],
+      concurrency: 1,
+    },
+    {
+      name: 'kubelets',
+      title: 'Configure kubelets',
+      kind: 'linux',
+      hosts: nodes,
+      steps: [kubeletSettings],
+      concurrency: tenthOf(nodes),
+    },
+    { name: 'nodes', title: 'Label nodes', kind: 'linux', hosts: nodes, steps: [labelsAndTaints], overlaps: true },
+    ...windowsNodePhases(inventory),
+    {
+      name: 'objects',
+      title: 'Apply manifests',
+      kind: 'cluster',
+      hosts: controls,
+      // No host joins at this point, so no host needs a token. Jobs of earlier runs have ended too.
+      steps: [noLeftoverTokens, userManifests, unwantedObjects],
+    },
+  ];
+}

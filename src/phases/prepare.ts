@@ -1,0 +1,37 @@
+import type { Phase } from '../engine/step.ts';
+import { adminKubeconfig } from '../kubeadm/admin-kubeconfig.ts';
+import { jobEnded } from '../kubeadm/job-ended.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { cloudInitEnded } from '../node/cloud-init-ended.ts';
+import { kubernetesPackages } from '../node/kubernetes-packages.ts';
+import { prepare } from '../node/prepare.ts';
+import { images } from '../runtime/images.ts';
+import { runtimeSteps } from '../runtime/index.ts';
+import { balancers, kubernetesHosts } from '../topology/select.ts';
+import { loadBalancerPhases } from './load-balancer.ts';
+import { windowsPreparePhases } from './windows.ts';
+
+/** Everything that a host needs before kubeadm runs on it: system settings, load balancers, runtime, packages, images. */
+export function preparePhases(inventory: Inventory): readonly Phase[] {
+  const linux = { kind: 'linux', hosts: kubernetesHosts(inventory) } as const;
+  return [
+    {
+      name: 'prepare',
+      title: 'Prepare hosts',
+      ...linux,
+      steps: [jobEnded, adminKubeconfig, cloudInitEnded, ...prepare],
+    },
+    ...loadBalancerPhases(inventory),
+    {
+      name: 'runtime',
+      title: 'Install the container runtime',
+      ...linux,
+      steps: runtimeSteps(inventory),
+      // `kubeadm init` connects to the endpoint: every load balancer must run before the first control plane goes on.
+      ...(balancers(inventory).length > 0 ? {} : { overlaps: true }),
+    },
+    { name: 'packages', title: 'Install Kubernetes', ...linux, steps: kubernetesPackages, overlaps: true },
+    { name: 'images', title: 'Pull images', ...linux, steps: [images], overlaps: true },
+    ...windowsPreparePhases(inventory),
+  ];
+}
