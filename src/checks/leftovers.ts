@@ -1,5 +1,5 @@
 import { isPluginInterface } from '../components/network-plugins/index.ts';
-import { livingThere } from '../cluster/living-there.ts';
+import { runningPrograms } from '../cluster/living-there.ts';
 import { eachHost } from './each-host.ts';
 
 /** Interfaces of kube-proxy, and of network plugins that kbuild does not know. */
@@ -18,7 +18,7 @@ export const leftovers = eachHost(
     const links = facts.interfaces.flatMap(({ name }) => (LINKS.test(name) || isPluginInterface(name) ? [name] : []));
     const found = [...facts.kubeChains, ...links, ...facts.leftovers];
     if (found.length === 0) return [];
-    const alive = livingThere({ os: 'linux', host, facts });
+    const alive = runningPrograms({ os: 'linux', host, facts });
     const shown = found.slice(0, 4).join(', ');
     return [
       {

@@ -1,6 +1,6 @@
 import { foreignHost } from '../cluster/change-refusals.ts';
 import { leavingOf, type Leaving } from '../cluster/leaving.ts';
-import { livingThere } from '../cluster/living-there.ts';
+import { runningPrograms } from '../cluster/living-there.ts';
 import { removalRefusals } from '../cluster/removal-refusals.ts';
 import { leavingByReset, resetRefusals } from '../cluster/reset-refusals.ts';
 import { SeveralErrors, UsageError } from '../errors.ts';
@@ -29,7 +29,7 @@ function livingText({ connected, inventory }: Run, names: readonly string[]): st
   const fleet = connected.watch.fleet();
   return fleet.hosts
     .filter((observed) => names.includes(observed.host.name) && foreignHost(inventory, fleet, observed) !== undefined)
-    .map((observed) => ({ name: observed.host.name, found: livingThere(observed) }))
+    .map((observed) => ({ name: observed.host.name, found: runningPrograms(observed) }))
     .filter(({ found }) => found.length > 0)
     .map(({ name, found }) => ` A cluster may live on ${name}: ${found.join(', ')} runs there.`)
     .join('');

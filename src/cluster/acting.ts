@@ -3,9 +3,7 @@ import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 
-/**
- * The cluster that answers. @throws Refused when there is none; FactError when there is one that does not answer.
- */
+/** The live cluster. @throws Refused if there is none; FactError if it does not answer. */
 export function liveCluster({ cluster }: Fleet): ClusterUp {
   switch (cluster.state) {
     case 'up':
@@ -18,8 +16,8 @@ export function liveCluster({ cluster }: Fleet): ClusterUp {
 }
 
 /**
- * The control plane that acts for the cluster: the one whose API answered; where that one itself is to leave (`except`),
- * another whose API server is ready. Throws like `liveCluster`, and Refused when there is no other.
+ * The control plane on which kbuild runs commands for the cluster: the first whose API answered. If that host itself
+ * leaves (`except`), another whose API server is ready. Throws like `liveCluster`, and Refused if there is no other.
  */
 export function acting(fleet: Fleet, except?: string): LinuxHost {
   const { via, apiServers } = liveCluster(fleet);

@@ -8,8 +8,8 @@ const COMPONENT = 'kube-apiserver';
 const older = (a: string, b: string): string => (compareVersions(a, b) <= 0 ? a : b);
 
 /**
- * The version that the API server of each control plane runs, by node; `unknown` where its pod does not tell. What kubeadm
- * noted for the cluster is the version of the newest one as soon as an upgrade has begun.
+ * The version of the API server on each control plane, by node; `unknown` if its pod does not show it. The version in
+ * kubeadm's ClusterConfiguration is that of the newest as soon as an upgrade has begun.
  */
 export function apiServerVersions({ nodes, pods }: ClusterUp): ReadonlyMap<string, string> {
   const seen = new Map(
@@ -21,14 +21,13 @@ export function apiServerVersions({ nodes, pods }: ClusterUp): ReadonlyMap<strin
   return new Map(planes.map((name) => [name, seen.get(name) ?? 'unknown']));
 }
 
-/** The versions that are known, without repetition. */
 const known = (cluster: ClusterUp): readonly string[] => [
   ...new Set([...apiServerVersions(cluster).values()].filter((version) => version !== 'unknown')),
 ];
 
 /**
- * The version of the oldest API server that runs: no kubelet may be newer. Where one does not tell its version, what kubeadm
- * noted for the cluster counts beside the others.
+ * The version of the oldest running API server: no kubelet may be newer. If an API server's version is unknown, the
+ * version in kubeadm's ClusterConfiguration counts too.
  */
 export function lowestApiServer(cluster: ClusterUp): string {
   const versions = known(cluster);
@@ -36,27 +35,31 @@ export function lowestApiServer(cluster: ClusterUp): string {
   return all.length === 0 ? cluster.version : all.reduce(older);
 }
 
-/** True while API servers of different versions run, or none of the version that kubeadm noted: an upgrade is under way. */
+/**
+ * True while an upgrade is under way: API servers have different versions, or none has the version in kubeadm's
+ * ClusterConfiguration.
+ */
 export function isMixed(cluster: ClusterUp): boolean {
   const versions = known(cluster);
   return versions.length > 1 || (versions.length === 1 && versions[0] !== cluster.version);
 }
 
 /**
- * The version of Kubernetes that a host should have of a program; `any`: what is installed stays. A host that has not joined
- * gets the inventory's, but never a newer one than that of the oldest API server that runs. A host that has joined follows
- * that one, so that neither a version edited in the inventory nor an upgrade that has only begun upgrades a kubelet by the
- * way: while the API servers differ, what is newer on it stays. While the cluster does not answer, what is installed stays.
+ * The desired Kubernetes version of a program on a host; `any`: keep the installed one.
+ * - A host that has not joined gets the inventory's version, but never one newer than the oldest running API server.
+ * - A host that has joined follows the oldest API server, so that neither an edited inventory nor an upgrade that has
+ * only begun upgrades a kubelet. While API servers differ, a newer installed version stays.
+ * - While the cluster does not answer, the installed version stays.
  */
 export function programVersion(
   { kubernetes }: Pick<Inventory, 'kubernetes'>,
   cluster: ClusterView,
   { hasJoined, installed }: { readonly hasJoined: boolean; readonly installed: string | undefined },
 ): string {
-  const wanted = kubernetes.version;
-  if (cluster.state !== 'up') return hasJoined ? 'any' : wanted;
+  const desired = kubernetes.version;
+  if (cluster.state !== 'up') return hasJoined ? 'any' : desired;
   const lowest = lowestApiServer(cluster);
-  if (!hasJoined) return older(lowest, wanted);
+  if (!hasJoined) return older(lowest, desired);
   const isNewer = installed !== undefined && compareVersions(installed, lowest) > 0;
   return isNewer && isMixed(cluster) ? installed : lowest;
 }
@@ -72,13 +75,16 @@ export function apiVersionsText(cluster: ClusterUp): string {
     .join('; ');
 }
 
-/** Control planes whose API server is older than what kubeadm noted for the cluster. */
+/** Control planes whose API server is older than the version in kubeadm's ClusterConfiguration. */
 export const behind = (cluster: ClusterUp): readonly string[] =>
   [...apiServerVersions(cluster)].flatMap(([name, version]) =>
     version !== 'unknown' && compareVersions(version, cluster.version) < 0 ? [name] : [],
   );
 
-/** @throws Refused while an upgrade is under way: kubeadm would write `what` in the version that it noted, everywhere. */
+/**
+ * @throws Refused while an upgrade is under way: kubeadm would write `what` in the version of its ClusterConfiguration
+ * on every control plane.
+ */
 export function refuseMixed(subject: string, cluster: ClusterUp, what: string): void {
   if (!isMixed(cluster)) return;
   throw new Refused(

@@ -8,24 +8,28 @@ import { clusterCas, standing } from './standing.ts';
 
 const CA_KEY = '/etc/kubernetes/pki/ca.key';
 
-/** The inventory's own CA is not the live cluster's. Throws `FactError` when a fact that it needs is not known. */
+/**
+ * Refuses if the CA of the inventory is not the live cluster's. Throws `FactError` when a fact that it needs is
+ * unknown.
+ */
 export function anotherAuthority({ name, certificates }: Inventory, fleet: Fleet): readonly Refused[] {
   const [live] = clusterCas(fleet);
   if (certificates.ca === undefined || live === undefined) return [];
-  const wanted = spkiFingerprint(certificates.ca.cert);
-  if (wanted === live) return [];
+  const desired = spkiFingerprint(certificates.ca.cert);
+  if (desired === live) return [];
   return [
     new Refused(
       name,
-      `certificates.ca is ${shortFingerprint(wanted)}…, the cluster was made with ${shortFingerprint(live)}…, and Kubernetes cannot change it`,
+      `certificates.ca is ${shortFingerprint(desired)}…, the cluster was made with ${shortFingerprint(live)}…, and Kubernetes cannot change it`,
       "name the cluster's own CA there, or take certificates.ca out; another CA needs a new cluster",
     ),
   ];
 }
 
 /**
- * Which program signs is settled when the cluster is made: kubeadm and the controller manager with the key on the hosts, or
- * the signing command of the inventory. Throws `FactError` when a fact that it needs is not known.
+ * Refuses to change the signer of a cluster, which is fixed when the cluster is built: kubeadm and the controller
+ * manager with the CA key on the hosts, or the inventory's signing command. Throws `FactError` when a fact that it
+ * needs is unknown.
  */
 export function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   const seen = observedLinux(fleet).map(({ host, facts }) => ({
@@ -46,7 +50,9 @@ export function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refu
             'take certificates.ca.sign out (or name certificates.ca.key); another way of signing needs a new cluster',
           ),
         ];
-  const joins = linuxNodes(inventory).some((host) => seen.some((one) => one.host.name === host.name && !one.joined));
+  const joins = linuxNodes(inventory).some((host) =>
+    seen.some((other) => other.host.name === host.name && !other.joined),
+  );
   return lacks === undefined || !(joins || inventory.certificates.ca !== undefined)
     ? []
     : [

@@ -7,11 +7,11 @@ import { shortFingerprint } from '../shell/fingerprint.ts';
 import { anotherAuthority } from './authority-refusals.ts';
 import { isNodeGone } from './deleted-node.ts';
 import { memberElsewhere, nodeElsewhere, nodeOfAnotherName } from './lives-elsewhere.ts';
-import { wayToClean } from './living-there.ts';
+import { cleaningAdvice } from './living-there.ts';
 import { evidenceOfService } from './served.ts';
-import { clusterCas, standing, toldClusterName } from './standing.ts';
+import { clusterCas, standing, clusterNameOf } from './standing.ts';
 
-/** Hosts whose CA may be the cluster's: a second CA among them means that the inventory mixes two clusters. */
+/** Roles whose CA may be the cluster's: two CAs among them mean that the inventory mixes two clusters. */
 const HOLDS_CLUSTER: ReadonlySet<string> = new Set(['control-plane', 'etcd']);
 
 function severalCas(inventory: Inventory, fleet: Fleet): readonly Refused[] {
@@ -57,8 +57,8 @@ function anotherName(inventory: Inventory, { cluster }: Fleet): readonly Refused
 }
 
 /**
- * Why no command may change anything: the cluster's CA or name is not the inventory's. Throws `FactError` when a fact that it
- * needs is not known.
+ * Why no command may change any host: the cluster's CA or name is not the inventory's. Throws `FactError` when a fact
+ * that it needs is unknown.
  */
 export function clusterRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   const several = severalCas(inventory, fleet);
@@ -68,8 +68,8 @@ export function clusterRefusals(inventory: Inventory, fleet: Fleet): readonly Re
 
 function foreign(inventory: Inventory, fleet: Fleet, observed: Observed): Refused {
   const { host, facts } = observed;
-  const clean = wayToClean(observed, `kbuild reset --hosts ${host.name}`);
-  const told = toldClusterName(facts);
+  const clean = cleaningAdvice(observed, `kbuild reset --hosts ${host.name}`);
+  const told = clusterNameOf(facts);
   if (told !== undefined && told !== inventory.name)
     return new Refused(
       host.name,
@@ -97,15 +97,15 @@ function foreign(inventory: Inventory, fleet: Fleet, observed: Observed): Refuse
   return new Refused(host.name, `it holds leftovers of a cluster that kbuild does not know (${traces}${more})`, clean);
 }
 
-/** True for a worker whose leftovers carry our marker and another cluster's CA: its name alone does not make it ours. */
+/** True for a worker with a marker of this cluster and the CA of another: the cluster's name alone proves nothing. */
 function isOfAnotherCa(fleet: Fleet, { host, facts }: Observed): boolean {
   const cas = clusterCas(fleet);
   return host.role === 'worker' && facts.caFingerprint !== 'absent' && cas.size > 0 && !cas.has(facts.caFingerprint);
 }
 
 /**
- * Why no command but `reset`, after the host's own name was typed, may change this host: what is on it is not ours. undefined
- * when it is ours, or nothing. Throws `FactError` when a fact that it needs is not known.
+ * Why only `reset`, after the operator typed the host's name, may change this host: its data is foreign. undefined if
+ * the host is empty or belongs to this cluster. Throws `FactError` when a fact that it needs is unknown.
  */
 export function foreignHost(inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
   const { host, facts } = observed;
@@ -113,7 +113,7 @@ export function foreignHost(inventory: Inventory, fleet: Fleet, observed: Observ
   return isForeign ? foreign(inventory, fleet, observed) : undefined;
 }
 
-/** The cluster knows the machine under another name than the inventory: it would be registered twice. */
+/** Refuses a machine whose node has another name than the inventory's: it would register twice. */
 function renamedHost({ name: cluster }: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
   const { host } = observed;
   const node = nodeOfAnotherName(observed, fleet);
@@ -125,7 +125,9 @@ function renamedHost({ name: cluster }: Inventory, fleet: Fleet, observed: Obser
   );
 }
 
-/** What the cluster knows under the host's name runs on another machine: it must not be taken for this host's leftover. */
+/**
+ * Refuses a host whose Node or etcd member runs on another machine: kbuild must not delete it as this host's leftover.
+ */
 function mistakenHost(inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
   const { host, facts } = observed;
   const { cluster } = fleet;
@@ -143,14 +145,15 @@ function mistakenHost(inventory: Inventory, fleet: Fleet, observed: Observed): R
 }
 
 /**
- * Why no command may change this host; undefined when commands may. Throws `FactError` when a fact that it needs is not known.
+ * Why no command may change this host; undefined if commands may. Throws `FactError` when a fact that it needs is
+ * unknown.
  */
 export const hostRefusal = (inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined =>
   foreignHost(inventory, fleet, observed) ?? mistakenHost(inventory, fleet, observed);
 
 /**
- * Why a command may not change these hosts of the inventory, all at once; empty when it may. Every command that changes
- * something asks it before it changes anything. Throws `FactError` when a fact that it needs is not known.
+ * Why a command may not change these hosts of the inventory, all reasons at once; empty if it may. Every command that
+ * changes hosts calls this first. Throws `FactError` when a fact that it needs is unknown.
  */
 export function changeRefusals(inventory: Inventory, fleet: Fleet, names: readonly string[]): readonly Refused[] {
   const several = severalCas(inventory, fleet);
@@ -162,15 +165,14 @@ export function changeRefusals(inventory: Inventory, fleet: Fleet, names: readon
   ];
 }
 
-/** A worker that a run leaves out, and why. */
 export interface LeftOut {
   readonly host: Host;
   readonly error: Error;
 }
 
 /**
- * Why `up` does not change a joined host whose role the inventory has changed; undefined where it has not. Throws `FactError` when
- * a fact that it needs is not known.
+ * Why `up` does not change a joined host: the inventory gives it another role than it has. undefined if the role is the
+ * same. Throws `FactError` when a fact that it needs is unknown.
  */
 export function roleRefusal(inventory: Inventory, fleet: Fleet, { host, facts }: Observed): Refused | undefined {
   if (host.role !== 'control-plane' && host.role !== 'worker') return undefined;
@@ -185,8 +187,8 @@ export function roleRefusal(inventory: Inventory, fleet: Fleet, { host, facts }:
 }
 
 /**
- * The workers among `hosts` (patterns) that `up` leaves out while the rest goes on: refused ones, and those of which it cannot
- * tell whether they are.
+ * The workers among `hosts` (patterns) that `up` leaves out while it changes the other hosts: refused workers, and
+ * those for which an unknown fact prevents a decision.
  */
 export function refusedWorkers(
   inventory: Inventory,

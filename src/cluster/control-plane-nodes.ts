@@ -7,7 +7,9 @@ export const CONTROL_PLANE_LABELS = [
   'node.kubernetes.io/exclude-from-external-load-balancers',
 ] as const;
 
-/** True for a node that runs an API server, or has the role of one: a join that was cut, or an operator, may have left no label. */
+/**
+ * True for a node that runs an API server or has the role: an interrupted join or an operator may have left no label.
+ */
 export const isControlPlaneNode = (
   { pods }: Pick<ClusterUp, 'pods'>,
   { name, role }: Pick<NodeView, 'name' | 'role'>,
@@ -15,7 +17,7 @@ export const isControlPlaneNode = (
   role === 'control-plane' ||
   pods.some(({ node, labels }) => node === name && labels['component'] === 'kube-apiserver');
 
-/** The nodes of the cluster that run an API server, with or without the label of the role. */
+/** The control-plane nodes of the cluster, with or without the label of the role. */
 export const controlPlaneNodes = (cluster: Pick<ClusterUp, 'nodes' | 'pods'>): readonly NodeView[] =>
   cluster.nodes.filter((node) => isControlPlaneNode(cluster, node));
 
@@ -25,7 +27,7 @@ const MARKS: ReadonlySet<unknown> = new Set([
   'control-plane-join/mark-control-plane',
 ]);
 
-/** True where the inventory lets kubeadm mark control planes, which it does unless told otherwise. */
+/** True if kubeadm labels and taints control planes: the default, which the inventory can switch off. */
 export function marksControlPlanes({ kubeadm }: Pick<Inventory, 'kubeadm'>): boolean {
   const skipped = [kubeadm.init, kubeadm.join].flatMap(
     (settings) => (settings['skipPhases'] ?? []) as readonly unknown[],

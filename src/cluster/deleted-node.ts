@@ -3,8 +3,8 @@ import type { Seen } from './seen.ts';
 import { standing } from './standing.ts';
 
 /**
- * True for a host that has joined and whose node is not there: it was deleted. False while no API answers. Throws `FactError` when
- * a fact that it needs is not known.
+ * True for a joined host whose Node object was deleted. False while no API answers. Throws `FactError` when a fact that
+ * it needs is unknown.
  */
 export function isNodeGone(seen: Seen): boolean {
   const { host, fleet } = seen;
@@ -13,6 +13,6 @@ export function isNodeGone(seen: Seen): boolean {
   return standing(seen) === 'joined';
 }
 
-/** The pods of the system namespaces that the cluster counts to the host. */
+/** The pods of the system namespaces that are bound to the host's node. */
 export const clusterPods = ({ host, fleet: { cluster } }: Seen): readonly PodView[] =>
   cluster.state === 'up' ? cluster.pods.filter(({ node }) => node === host.name) : [];

@@ -8,8 +8,8 @@ interface SeenMember extends Omit<Seen, 'facts'> {
 }
 
 /**
- * Where a host of role etcd stands. Its manifest tells by etcd's token for which cluster it was made; that it votes is
- * etcd's own word, and while etcd does not answer, what is complete counts as joined.
+ * The standing of a host of role etcd. The token in its manifest names its cluster. etcd itself reports whether the
+ * member votes; while etcd does not answer, a host with complete files counts as joined.
  */
 export function etcdStanding({ inventory, host, facts, fleet }: SeenMember): Standing {
   const { marker, etcdToken, etcdFolder, kubernetesTraces } = facts;

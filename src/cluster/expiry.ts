@@ -3,16 +3,16 @@ import type { Inventory } from '../model/inventory.ts';
 import { signingAuthority } from '../configuration/signing.ts';
 import { daysLeft, RENEWED_AT_DAYS } from '../shell/expiry.ts';
 
-/** A certificate that holds for 30 days or fewer. */
+/** A certificate that expires within 30 days. */
 export interface Expiring {
   readonly name: string;
   /** ISO 8601, the day only. */
   readonly day: string;
-  /** Whole days that are left by the host's own clock; negative: it has expired. */
+  /** Whole days until it expires, by the host's clock; negative if it has expired. */
   readonly days: number;
 }
 
-/** The certificates of a host that expire first, soonest first. @throws FactError when they could not be read. */
+/** The certificates of a host that expire soon, soonest first. @throws FactError if they could not be observed. */
 export const expiring = ({ certificates, nowMs }: Pick<LinuxFacts, 'certificates' | 'nowMs'>): readonly Expiring[] =>
   certificates
     .map(({ name, expires }) => ({
@@ -23,13 +23,13 @@ export const expiring = ({ certificates, nowMs }: Pick<LinuxFacts, 'certificates
     .filter(({ days }) => days <= RENEWED_AT_DAYS)
     .sort((a, b) => a.days - b.days);
 
-/** One certificate, as messages name it. */
+/** A certificate and its expiry as text for a message. */
 export const expiringText = ({ name, day, days }: Expiring): string =>
   `${name} ${days < 0 ? `expired on ${day}` : `expires in ${String(days)} days (${day})`}`;
 
 const AUTHORITIES: ReadonlySet<string> = new Set(['ca', 'etcd-ca', 'front-proxy-ca']);
 
-/** How the certificates are renewed: by their authority, by the kubelet itself, by `up`, or by kubeadm. */
+/** Who renews the certificates: their authority, the kubelet, `up`, or kubeadm. As text for a message. */
 export function renewal(inventory: Inventory, found: readonly Expiring[]): string {
   const names = new Set(found.map(({ name }) => name));
   if ([...names].some((name) => AUTHORITIES.has(name)))

@@ -4,11 +4,11 @@ import type { Inventory } from '../model/inventory.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
 import { taintText, unexpectedTaints } from '../configuration/taints.ts';
 
-/** Why a cluster is not healthy, about one thing of it. */
+/** One reason why a cluster is not healthy. */
 export interface Problem {
-  /** `unknown`: a fact that could not be read. */
+  /** `unknown`: kbuild could not observe a fact. */
   readonly kind: 'cluster' | 'endpoint' | 'api-server' | 'etcd' | 'node' | 'pod' | 'certificate' | 'unknown';
-  /** The node, host, member or pod; the cluster's name for what is about all of it. */
+  /** The node, host, member or pod; for a problem of the whole cluster, the cluster's name. */
   readonly name: string;
   readonly message: string;
   readonly remedy?: string;
@@ -21,13 +21,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
   NetworkUnavailable: 'see the network plugin: kubectl -A get pods -o wide',
 };
 
-/** What is wrong with one node: bad conditions, a cordon, taints that nothing explains. */
+/** Problems of one node: bad conditions, a cordon, unexpected taints. */
 export function nodeProblems(inventory: Inventory, node: NodeView): readonly Problem[] {
   const { name } = node;
-  const host = inventory.hosts.find((one) => one.name === name);
+  const host = inventory.hosts.find((candidate) => candidate.name === name);
   const unready = node.conditions.find(({ type }) => type === 'Ready');
   const conditions = node.conditions
-    // A kubelet that has stopped reporting makes all of them unknown.
+    // If a kubelet stops reporting, the controller manager sets all its conditions to Unknown.
     .filter(({ type, status }) => type !== 'Ready' && !(status === 'Unknown' && unready?.status === 'Unknown'))
     .map(({ type, status, reason }) => ({
       message: `has the condition ${type}${status === 'True' ? '' : ` ${status}`} (${reason})`,
@@ -80,7 +80,10 @@ function etcdProblems({ name: cluster, members, alarms }: ClusterUp): readonly P
   ];
 }
 
-/** API servers of control planes that are nodes: one that has not joined yet is no problem, but drift. */
+/**
+ * Problems of API servers on control planes that are nodes. A control plane that has not joined yet is a pending
+ * change, not a problem.
+ */
 function apiServerProblems(cluster: ClusterUp): readonly Problem[] {
   const joined = new Set(controlPlaneNodes(cluster).map(({ name }) => name));
   return [...cluster.apiServers]
@@ -93,7 +96,7 @@ function apiServerProblems(cluster: ClusterUp): readonly Problem[] {
     }));
 }
 
-/** Pods of the control plane and the network that cannot start, and a cluster whose DNS does not answer at all. */
+/** Pods of the control plane and the network that cannot start, and cluster DNS without a ready pod. */
 function podProblems({ pods, name: cluster }: ClusterUp): readonly Problem[] {
   const dns = pods.filter(({ labels }) => labels['k8s-app'] === 'kube-dns');
   return [
@@ -130,8 +133,8 @@ const PARTS: readonly ((inventory: Inventory, cluster: ClusterUp) => readonly Pr
 ];
 
 /**
- * Why a cluster that answers is not healthy; empty when it is. What could not be read is a problem of kind `unknown`: it is
- * not taken for healthy.
+ * Why a cluster that answers is not healthy; empty if it is. A fact that kbuild could not observe is a problem of kind
+ * `unknown`, not healthy.
  */
 export const clusterProblems = (inventory: Inventory, cluster: ClusterUp): readonly Problem[] =>
   PARTS.flatMap((part) => {

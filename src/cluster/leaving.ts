@@ -6,9 +6,9 @@ import { nearest } from '../inventory/nearest.ts';
 import { liveCluster } from './acting.ts';
 import type { MemberOf } from './members.ts';
 
-/** What leaves the cluster: a host of the inventory, or a node or etcd member that the inventory no longer names. */
+/** What leaves the cluster: a host of the inventory, or a node or etcd member that the inventory does not contain. */
 export interface Leaving extends MemberOf {
-  /** The host, where the inventory names it and it answers: then it is cleaned too. */
+  /** The host, if the inventory contains it and it answers: then kbuild cleans it too. */
   readonly host?: Host;
 }
 
@@ -16,29 +16,29 @@ const addressOf = (member: MemberView | undefined): string | undefined =>
   member === undefined ? undefined : new URL(member.peerUrl).hostname;
 
 /**
- * Whom these names mean, those that are gone first: without them there is more room for the others.
+ * The hosts, nodes and members with these names. Dead ones come first: after their removal more members may leave.
  * @throws UsageError for a name that is neither a host of the inventory nor a node; like `liveCluster`.
  */
 export function leavingOf(inventory: Inventory, fleet: Fleet, names: readonly string[]): readonly Leaving[] {
   const { nodes, members } = liveCluster(fleet);
   const found = [...new Set(names)].map((name): Leaving => {
-    const host = inventory.hosts.find((one) => one.name === name);
-    const node = nodes.find((one) => one.name === name);
+    const host = inventory.hosts.find((candidate) => candidate.name === name);
+    const node = nodes.find((candidate) => candidate.name === name);
     if (host !== undefined && fleet.hosts.some((observed) => observed.host.name === name))
       return { name, internalAddress: host.internalAddress, role: host.role, host };
-    const member = members.find((one) => one.name === name);
+    const member = members.find((candidate) => candidate.name === name);
     const internalAddress = host?.internalAddress ?? node?.internalAddress ?? addressOf(member);
     const role = host?.role ?? node?.role ?? 'control-plane';
     if (internalAddress !== undefined) return { name, internalAddress, role };
-    const meant = nearest(name, [
-      ...nodes.map((one) => one.name),
-      ...members.map((one) => one.name),
-      ...inventory.hosts.map((one) => one.name),
+    const suggestion = nearest(name, [
+      ...nodes.map((other) => other.name),
+      ...members.map((member) => member.name),
+      ...inventory.hosts.map((other) => other.name),
     ]);
     throw new UsageError(
       `"${name}" is neither a host of the inventory nor a node or etcd member of ${inventory.name}`,
       {
-        remedy: meant === undefined ? undefined : `did you mean "${meant}"?`,
+        remedy: suggestion === undefined ? undefined : `did you mean "${suggestion}"?`,
       },
     );
   });

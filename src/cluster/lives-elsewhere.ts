@@ -4,27 +4,27 @@ import type { LinuxFacts } from '../facts/linux.ts';
 import type { WindowsFacts } from '../facts/windows.ts';
 import type { Host } from '../model/inventory.ts';
 
-/** A host of either system with what was seen on it; a step's `Target` is one. */
+/** A host (Linux or Windows) with its facts. A step's `Target` is one. */
 export interface Identity {
   readonly host: Host;
   readonly facts: LinuxFacts | WindowsFacts;
 }
 
-/** The addresses that the host has on its interfaces. */
+/** The IP addresses on the host's interfaces. */
 const addressesOf = ({ facts }: Identity): readonly string[] =>
   'interfaces' in facts
     ? facts.interfaces.flatMap(({ addresses }) => addresses)
     : facts.network.addresses.map(({ address }) => address);
 
-/** /etc/machine-id of a Linux host; empty where there is none. The kubelet reports the same file. */
+/** /etc/machine-id of a Linux host, which the kubelet reports too; empty if the host has none. */
 const machineIdOf = ({ facts }: Identity): string =>
   'machineId' in facts && facts.machineId !== 'absent' ? facts.machineId : '';
 
-const inWords = (address: string, machineId: string): string =>
+const identityText = (address: string, machineId: string): string =>
   `${address}${machineId === '' ? '' : `, machine-id ${machineId}`}`;
 
 const thisHost = (observed: Identity): string =>
-  inWords(
+  identityText(
     addressesOf(observed).includes(observed.host.internalAddress)
       ? observed.host.internalAddress
       : observed.host.address,
@@ -38,22 +38,22 @@ const readyNode = ({ nodes }: ClusterUp, name: string): NodeView | undefined =>
   nodes.find((node) => node.name === name && node.ready);
 
 /**
- * The Ready node of the host's name, where its address is not the host's: another machine bears the name, and its node must not
- * be deleted. In words that name both sides; undefined where the node is this host's, not Ready, or not there. Throws `FactError`
- * when a fact that it needs is not known.
+ * How a Ready node with the host's name is another machine: the host does not have the node's address. Such a node must
+ * not be deleted. undefined if the node is this host, is not Ready, or does not exist. Throws `FactError` when a fact
+ * that it needs is unknown.
  */
 export function nodeElsewhere(observed: Identity, { cluster }: Fleet): string | undefined {
   if (cluster.state !== 'up') return undefined;
   const node = readyNode(cluster, observed.host.name);
   if (node === undefined || node.internalAddress === '') return undefined;
   if (addressesOf(observed).includes(node.internalAddress)) return undefined;
-  return `its node is Ready on another machine (${inWords(node.internalAddress, node.machineId)}), and this host is ${thisHost(observed)}`;
+  return `its node is Ready on another machine (${identityText(node.internalAddress, node.machineId)}), and this host is ${thisHost(observed)}`;
 }
 
 /**
- * The Ready node of the host's name and address, where its machine-id is another: the machine was installed anew a moment ago, or
- * two machines share the address. In words; undefined where there is none. Throws `FactError` when a fact that it needs is not
- * known.
+ * How the Ready node with the host's name and address has another machine-id: the machine was reinstalled a moment ago,
+ * or two machines share the address. undefined if there is no such node. Throws `FactError` when a fact that it needs
+ * is unknown.
  */
 export function nodeOfEarlierMachine(observed: Identity, fleet: Fleet): string | undefined {
   if (fleet.cluster.state !== 'up' || nodeElsewhere(observed, fleet) !== undefined) return undefined;
@@ -62,7 +62,7 @@ export function nodeOfEarlierMachine(observed: Identity, fleet: Fleet): string |
   return `node ${node.name} is Ready with machine-id ${node.machineId}, this host has ${machineIdOf(observed)}`;
 }
 
-/** The node under which the cluster knows this machine, where that is not the host's name; undefined where there is none. */
+/** The name of the Node object of this machine if it is not the host's name; undefined otherwise. */
 export function nodeOfAnotherName(observed: Identity, { cluster }: Fleet): string | undefined {
   if (cluster.state !== 'up') return undefined;
   const here = addressesOf(observed);
@@ -84,12 +84,12 @@ const peerAddress = ({ peerUrl }: MemberView): string => {
 };
 
 /**
- * The etcd member of the host's name that is healthy while its peers reach it at an address that the host does not have, in words
- * that name both sides; undefined where there is none. Throws `FactError` when a fact that it needs is not known.
+ * How the etcd member with the host's name runs on another machine: it is healthy, and the host does not have its peer
+ * address. undefined otherwise. Throws `FactError` when a fact that it needs is unknown.
  */
 export function memberElsewhere(observed: Identity, members: readonly MemberView[]): string | undefined {
   const { name } = observed.host;
-  const member = members.find((one) => one.name === name && one.healthy);
+  const member = members.find((candidate) => candidate.name === name && candidate.healthy);
   if (member === undefined || addressesOf(observed).includes(peerAddress(member))) return undefined;
   return `its etcd member ${member.id} is healthy on another machine (${peerAddress(member)}), and this host is ${thisHost(observed)}`;
 }

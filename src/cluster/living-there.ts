@@ -2,7 +2,7 @@ import { FactError } from '../errors.ts';
 import type { Observed } from '../facts/fleet.ts';
 import { paths } from '../paths.ts';
 
-/** Programs of a cluster by the name of their process, as `ss` shows it. */
+/** Programs of a cluster, by process name as `ss` prints it. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   kubelet: 'a kubelet',
   'kube-apiserver': 'an API server',
@@ -23,10 +23,10 @@ function running({ os, facts }: Observed): readonly string[] {
 }
 
 /**
- * The programs of a cluster that run on the host, in words for a message; empty when none does. A fact that could not be
- * read counts as a running program: nothing is called dead that was not seen.
+ * The programs of a cluster that run on the host, as text for a message; empty if none runs. An unknown fact counts as
+ * a running program, so kbuild never calls a host dead that it could not observe.
  */
-export function livingThere(observed: Observed): readonly string[] {
+export function runningPrograms(observed: Observed): readonly string[] {
   try {
     return running(observed);
   } catch (error) {
@@ -36,12 +36,12 @@ export function livingThere(observed: Observed): readonly string[] {
 }
 
 /**
- * How to free a host of leftovers, in one sentence: `kbuild reset` only where no program of a cluster runs. Throws
- * `FactError` when a fact that it needs is not known.
+ * How to clean leftovers from a host, in one sentence. Names `kbuild reset` only if no program of a cluster runs.
+ * Throws `FactError` when a fact that it needs is unknown.
  */
-export function wayToClean(observed: Observed, reset: string): string {
+export function cleaningAdvice(observed: Observed, reset: string): string {
   const { host, facts } = observed;
-  const alive = livingThere(observed);
+  const alive = runningPrograms(observed);
   if (alive.length > 0)
     return `a cluster may live there (${alive.join(', ')} runs on ${host.name}): find out which, and take ${host.name} out of this inventory`;
   const data = facts.kubernetesTraces.has(`${paths.etcdData}/member`)

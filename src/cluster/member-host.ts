@@ -5,7 +5,7 @@ import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { acting } from './acting.ts';
 import { isMemberOf } from './members.ts';
 
-/** The etcd that kbuild built, where it answers. @throws FactError when it does not; Refused when there is none. */
+/** The etcd that kbuild built. @throws FactError if it does not answer; Refused if there is none. */
 export function liveEtcd({ cluster }: Fleet): Extract<EtcdState, { readonly state: 'up' }> {
   const { etcd = { state: 'absent' } } = cluster;
   if (etcd.state === 'down') throw new FactError('etcd', 'its members', etcd.reason);
@@ -14,8 +14,8 @@ export function liveEtcd({ cluster }: Fleet): Extract<EtcdState, { readonly stat
 }
 
 /**
- * The host through whose member etcd is asked, changed and saved: a healthy voter, never `except`. With stacked etcd the
- * acting control plane. Throws like `acting` and `liveEtcd`, and Refused when there is no other.
+ * The host through whose etcd member kbuild queries, changes and backs up etcd: a healthy voter, never `except`. With
+ * stacked etcd, the acting control plane. Throws like `acting` and `liveEtcd`, and Refused if there is no other.
  */
 export function memberHost(inventory: Inventory, fleet: Fleet, except?: string): LinuxHost {
   if (inventory.etcd.topology !== 'built') return acting(fleet, except);
@@ -23,7 +23,7 @@ export function memberHost(inventory: Inventory, fleet: Fleet, except?: string):
   const healthy = observedLinux(fleet)
     .map(({ host }) => host)
     .filter((host) => host.role === 'etcd' && host.name !== except)
-    .filter((host) => members.some((one) => isMemberOf(host)(one) && one.healthy && !one.learner));
+    .filter((host) => members.some((member) => isMemberOf(host)(member) && member.healthy && !member.learner));
   const found = healthy.find(({ name }) => name === via) ?? healthy[0];
   if (found !== undefined) return found;
   throw new Refused('etcd', `no member is healthy${except === undefined ? '' : ` beside that of ${except}`}`);

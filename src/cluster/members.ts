@@ -7,21 +7,21 @@ import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { gate, type MembershipChange } from './quorum.ts';
 
-/** A host or node that an etcd member may belong to: kubeadm names a member for its node. */
+/** A host or node that may have an etcd member. kubeadm gives a member the name of its node. */
 export interface MemberOf {
   readonly name: string;
-  /** Where the peers of its member reach it. */
+  /** The address at which the other etcd members reach it. */
   readonly internalAddress: string;
-  /** A host that was never a control plane or etcd host has no member without a name. */
+  /** A worker or load balancer never has a member that is matched by address. */
   readonly role: Host['role'];
 }
 
-/** Called immediately before a change of etcd's members, with a healthy control plane: a snapshot. */
+/** Called immediately before a change of etcd's members, with a healthy control plane: takes a snapshot. */
 export type BeforeMembership = (on: On, control: LinuxHost, reason: string) => Promise<void>;
 
 /**
- * Called immediately before something half-finished is undone on a host: keeps etcd's data that lies there, where it can be
- * read. @throws what keeps it from being kept; nothing is undone then.
+ * Called immediately before kbuild undoes a half-finished action on a host: saves the host's etcd data if it can be
+ * read. @throws if the data cannot be saved; then nothing is undone.
  */
 export type KeepData = (on: On, host: LinuxHost) => Promise<void>;
 
@@ -31,9 +31,9 @@ const peerUrl = ({ internalAddress }: Pick<MemberOf, 'internalAddress'>): string
   `https://${internalAddress}:${String(PEER_PORT)}`;
 
 /**
- * True for the member that a host runs, ran, or was about to run. Members are matched by name. A learner that never started
- * has no name, and only such a member is matched by its address: DHCP may have given the address of a host that is gone to
- * another one, whose member has a name.
+ * True for the etcd member of a host: running, stopped, or added but never started. Matches members by name. A learner
+ * that never started has no name, and only such a member is matched by its address: DHCP may have given the address of
+ * a dead host to another host, whose member has a name.
  */
 export const isMemberOf =
   (host: MemberOf) =>
@@ -42,27 +42,27 @@ export const isMemberOf =
 
 const mayBeNameless = ({ role }: MemberOf): boolean => role === 'control-plane' || role === 'etcd';
 
-/** The members of a host; empty where it has none. */
+/** The etcd members of a host. */
 export const membersOf = ({ members }: Pick<ClusterUp, 'members'>, host: MemberOf): readonly MemberView[] =>
   members.filter(isMemberOf(host));
 
 async function observeEtcd(inventory: Inventory, control: Remote<'sh'>): Promise<EtcdView> {
-  const said = await control.run(etcdCommand(inventory));
+  const output = await control.run(etcdCommand(inventory));
   try {
-    return parseEtcd(said);
+    return parseEtcd(output);
   } catch (error) {
     throw new FactError(control.host.name, 'etcd', error instanceof Error ? error.message : String(error));
   }
 }
 
-/** Asks the gate about a change with what etcd says at this moment. @throws Refused with the arithmetic. */
-export function passGate(subject: string, view: EtcdView, change: MembershipChange): void {
+/** Passes a change through the quorum gate, with etcd's current view. @throws Refused with the arithmetic. */
+export function requireGate(subject: string, view: EtcdView, change: MembershipChange): void {
   const { allowed, why } = gate(view, change);
   if (!allowed) throw new Refused(subject, why, 'see `kbuild status`; heal or remove the members that are down first');
 }
 
 /**
- * kubeadm takes a member with the address of the joining host for that host's own, whatever its name is.
+ * kubeadm treats a member with the address of the joining host as that host's own, whatever its name is.
  * @throws Refused when a member of another name has the host's address.
  */
 export function refuseTakenAddress(members: readonly MemberView[], joining: MemberOf): void {
@@ -78,21 +78,24 @@ export function refuseTakenAddress(members: readonly MemberView[], joining: Memb
   );
 }
 
-/** @throws Refused unless etcd, asked at this moment, may get another member at the address of `joining`. */
+/**
+ * Passes the join of a member at the address of `joining` through the gate, with etcd's current view. @throws Refused.
+ */
 export async function passAddGate(inventory: Inventory, control: Remote<'sh'>, joining: MemberOf): Promise<void> {
   const view = await observeEtcd(inventory, control);
   refuseTakenAddress(view.members, joining);
-  passGate(joining.name, view, { kind: 'add' });
+  requireGate(joining.name, view, { kind: 'add' });
 }
 
-/** @throws Refused unless every member of etcd, asked at this moment, votes and is healthy: only then one may restart. */
+/** @throws Refused unless every etcd member votes and is healthy at this moment: only then may a member restart. */
 export async function passRestartGate(inventory: Inventory, control: Remote<'sh'>, host: MemberOf): Promise<void> {
-  passGate(host.name, await observeEtcd(inventory, control), { kind: 'add' });
+  requireGate(host.name, await observeEtcd(inventory, control), { kind: 'add' });
 }
 
 /**
- * Adds a host to etcd as a learner, which has no vote and costs no quorum; tells with whom its member is to start.
- * @throws Refused unless etcd, asked at this moment, may get another member.
+ * Adds a host to etcd as a learner, which has no vote and costs no quorum. Returns the `initial-cluster` with which its
+ * member starts.
+ * @throws Refused unless etcd may get another member at this moment.
  */
 export async function addLearner(inventory: Inventory, control: Remote<'sh'>, host: MemberOf): Promise<string> {
   await passAddGate(inventory, control, host);
@@ -105,19 +108,22 @@ export async function addLearner(inventory: Inventory, control: Remote<'sh'>, ho
 }
 
 /**
- * Gives a learner its vote, as soon as etcd's leader says that it has caught up. Nothing happens where the host votes.
- * @throws Refused when the gate says no; CommandError when it has not caught up within 2 minutes.
+ * Promotes a learner to a voter when etcd's leader reports that it is in sync. Does nothing if the host votes already.
+ * @throws Refused if the gate refuses; CommandError if the learner is not in sync within 2 minutes.
  */
 export async function promoteLearner(inventory: Inventory, control: Remote<'sh'>, host: MemberOf): Promise<void> {
   const view = await observeEtcd(inventory, control);
   const member = view.members.find(isMemberOf(host));
   if (member?.learner === false) return;
-  // That it is in sync is for the leader to say: it refuses the promotion until then.
-  passGate(host.name, view, { kind: 'promote', id: member?.id ?? '', inSync: true });
+  // Only the leader knows whether the learner is in sync, and it refuses the promotion until then.
+  requireGate(host.name, view, { kind: 'promote', id: member?.id ?? '', inSync: true });
   await control.run(withEtcd(inventory, script('linux/etcd-promote-member.sh', { ID: member?.id ?? '' })));
 }
 
-/** @throws Refused where the member is healthy at another address than the host's: another machine bears the name. */
+/**
+ * @throws Refused if the member is healthy at an address that is not the host's: it runs on another machine of that
+ * name.
+ */
 function refuseLiving({ id, healthy, peerUrl: url }: MemberView, host: MemberOf): void {
   if (!healthy || url === peerUrl(host)) return;
   throw new Refused(
@@ -128,9 +134,9 @@ function refuseLiving({ id, healthy, peerUrl: url }: MemberView, host: MemberOf)
 }
 
 /**
- * Takes a host's members out of etcd through another control plane, each after the gate was asked with what etcd says at
- * this moment; sees afterwards that they are gone. Nothing happens where the host has none.
- * @throws Refused when it would cost quorum, or when the member is healthy at another address than the host's.
+ * Removes a host's members from etcd through another control plane. Each removal passes the gate with etcd's current
+ * view. Checks afterwards that the members are gone. Does nothing if the host has no member.
+ * @throws Refused if it would cost quorum, or if the member is healthy at an address that is not the host's.
  */
 export async function removeMembers(inventory: Inventory, control: Remote<'sh'>, host: MemberOf): Promise<void> {
   for (;;) {
@@ -138,7 +144,7 @@ export async function removeMembers(inventory: Inventory, control: Remote<'sh'>,
     const member = view.members.find(isMemberOf(host));
     if (member === undefined) return;
     refuseLiving(member, host);
-    passGate(host.name, view, { kind: 'remove', id: member.id });
+    requireGate(host.name, view, { kind: 'remove', id: member.id });
     await control.run(withEtcd(inventory, script('linux/etcd-remove-member.sh', { ID: member.id })));
   }
 }

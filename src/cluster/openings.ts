@@ -5,13 +5,13 @@ import { openings, type Opening } from '../topology/openings.ts';
 
 const network = (text: string) => ipaddr.parseCIDR(text.includes('/') ? text : `${text}/32`);
 
-/** True when all addresses of one are addresses of the other. */
-function within(one: string, other: string): boolean {
-  if (other === 'any' || other === '0.0.0.0/0') return true;
-  if (one === 'any' || !ipaddr.IPv4.isValidCIDR(other.includes('/') ? other : `${other}/32`)) return false;
-  const [address, bits] = network(one);
-  const [around, aroundBits] = network(other);
-  return bits >= aroundBits && address.kind() === around.kind() && address.match(around, aroundBits);
+/** True if network `inner` lies within network `outer`. */
+function within(inner: string, outer: string): boolean {
+  if (outer === 'any' || outer === '0.0.0.0/0') return true;
+  if (inner === 'any' || !ipaddr.IPv4.isValidCIDR(outer.includes('/') ? outer : `${outer}/32`)) return false;
+  const [address, bits] = network(inner);
+  const [outerAddress, outerBits] = network(outer);
+  return bits >= outerBits && address.kind() === outerAddress.kind() && address.match(outerAddress, outerBits);
 }
 
 const covers = (rule: Opening, need: Opening): boolean =>
@@ -24,17 +24,17 @@ const covers = (rule: Opening, need: Opening): boolean =>
 const needed = (inventory: Inventory, host: Host, firewall: Firewall): readonly Opening[] =>
   openings(inventory, host).filter(({ hook }) => hook === firewall.hook);
 
-/** What is needed of a host and its firewall keeps from somebody. */
+/** The openings that the host needs and its firewall blocks. */
 export const closedOpenings = (inventory: Inventory, host: Host, firewall: Firewall): readonly Opening[] =>
   needed(inventory, host, firewall).filter((need) => !firewall.allowed.some((rule) => covers(rule, need)));
 
-/** What kbuild opens: what is needed and nobody else's rule lets in. */
-export const wantedOpenings = (inventory: Inventory, host: Host, firewall: Firewall): readonly Opening[] =>
+/** The openings that kbuild adds to the firewall: those that the host needs and no unmanaged rule allows. */
+export const desiredOpenings = (inventory: Inventory, host: Host, firewall: Firewall): readonly Opening[] =>
   needed(inventory, host, firewall).filter(
     (need) => !firewall.allowed.some((rule) => !rule.ours && covers(rule, need)),
   );
 
-/** Openings for people: their ports, or that pods pass. */
+/** Openings as text for a message: their ports, or the pod network. */
 export function openingsText(all: readonly Opening[]): string {
   const words = all.map(({ hook, ports, protocol }) => {
     if (hook === 'forward') return 'packets of pods';

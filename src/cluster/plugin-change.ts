@@ -5,8 +5,8 @@ import { objectKey, type ClusterUp } from '../facts/cluster.ts';
 import type { Inventory } from '../model/inventory.ts';
 
 /**
- * The network plugin that kbuild installed in a cluster, by the record of what it applied. Objects of the user's own manifests
- * stand in that record too, and mean nothing.
+ * The network plugin that kbuild installed in a cluster, by the record of applied objects. Objects of the user's
+ * manifests are in that record too, and do not count.
  */
 function installed({ owned }: ClusterUp, { manifests }: Inventory): NetworkPlugin | undefined {
   const users = new Set(manifests.flatMap(({ objects }) => objects).map(objectKey));

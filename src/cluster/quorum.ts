@@ -1,36 +1,36 @@
 import type { MemberView } from '../facts/cluster.ts';
 
-/** What the gate looks at: etcd's own view, read immediately before a change. */
+/** What the gate judges: etcd's own view, observed immediately before a change. */
 export interface Membership {
   readonly members: readonly Pick<MemberView, 'id' | 'name' | 'learner' | 'healthy'>[];
   readonly alarms: readonly string[];
 }
 
-/** A change of etcd's members. `add` adds a learner. `inSync`: the leader says that the learner has caught up. */
+/** A change of etcd's members. `add` adds a learner. `inSync`: the leader reports that the learner has caught up. */
 export type MembershipChange =
   | { readonly kind: 'add' }
   | { readonly kind: 'remove'; readonly id: string }
   | { readonly kind: 'promote'; readonly id: string; readonly inSync: boolean };
 
-/** Whether a change may be made; with the arithmetic, for people. */
+/** The gate's decision, with the arithmetic as text. */
 export type Verdict =
   { readonly allowed: true; readonly why: string } | { readonly allowed: false; readonly why: string };
 
-/** Voters that must agree, of `n`. */
+/** The number of voters of `n` that must agree. */
 export const quorumOf = (n: number): number => Math.floor(n / 2) + 1;
 
 const allowed = (why: string): Verdict => ({ allowed: true, why });
 const refused = (why: string): Verdict => ({ allowed: false, why });
 
-/** A member that has started: only then etcd knows its name. */
+/** True for a member that has started: etcd learns its name only then. */
 const started = ({ name }: { readonly name: string }): boolean => name !== '';
 
 const called = ({ name, id }: { readonly name: string; readonly id: string }): string =>
   name === '' ? `member ${id}, which never started` : name;
 
 /**
- * The gate that every change of etcd's members passes: it never costs quorum, and nothing is tried without it. Who did
- * not answer counts as down. It only judges: that a member did not answer never makes anybody ask for its removal.
+ * The gate for every change of etcd's members: no change may cost quorum, and none starts without quorum. A member that
+ * does not answer counts as down. The gate only judges: kbuild never removes a member because it does not answer.
  */
 export function gate({ members, alarms }: Membership, change: MembershipChange): Verdict {
   const voters = members.filter(({ learner }) => !learner);

@@ -15,9 +15,8 @@ import { returnedHosts } from './returned.ts';
 import { standing } from './standing.ts';
 
 /**
- * Why `up` may not start, all at once; empty when it may. A refused worker is no reason: `refusedWorkers` leaves it out.
- * `hosts` are the patterns of `--hosts`: the hosts that would be changed. Throws `FactError` when a fact that it needs is not
- * known.
+ * Why `up` may not start, all reasons at once; empty if it may. `up` leaves refused workers out instead
+ * (`refusedWorkers`). `hosts`: patterns of `--hosts`. Throws `FactError` when a fact that it needs is unknown.
  */
 export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly string[]): readonly Refused[] {
   const others = fleet.hosts.flatMap(({ host }) => (host.role === 'worker' ? [] : [host.name]));
@@ -59,7 +58,10 @@ function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refuse
   ];
 }
 
-/** A restore of etcd that was cut off after it had stopped something: only itself goes on with it. */
+/**
+ * Refuses a host on which a restore of etcd was interrupted after it stopped something: only `restore` itself can
+ * finish it.
+ */
 function unfinishedRestore(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   return observedLinux(fleet).flatMap(({ host, facts: { marker } }) =>
     typeof marker === 'object' &&
@@ -77,7 +79,7 @@ function unfinishedRestore(inventory: Inventory, fleet: Fleet): readonly Refused
   );
 }
 
-/** Control planes that would join a live cluster which cannot take them. */
+/** Refuses control planes that would join a live cluster if the cluster cannot take them. */
 function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | undefined): readonly Refused[] {
   const { cluster } = fleet;
   if (cluster.state !== 'up') return [];
@@ -132,29 +134,29 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
 function isYetToJoin(inventory: Inventory, fleet: Fleet, host: LinuxHost): boolean {
   const facts = linuxFacts(fleet, host);
   if (facts === undefined) return false;
-  const its = standing({ inventory, host, facts, fleet });
-  return its !== 'joined' && its !== 'foreign';
+  const found = standing({ inventory, host, facts, fleet });
+  return found !== 'joined' && found !== 'foreign';
 }
 
 function founding(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | undefined): readonly Refused[] {
   if (fleet.cluster.state !== 'absent') return [];
   const joining = [...linuxNodes(inventory), ...windowsHosts(inventory)].filter(({ name }) => selects(hosts, name));
   if (joining.length === 0) return [];
-  const who = founder(inventory, fleet);
-  if ('none' in who)
+  const found = founder(inventory, fleet);
+  if ('none' in found)
     return [
       new Refused(
         inventory.name,
-        `there is no cluster, and none can be founded: ${who.none}`,
+        `there is no cluster, and none can be founded: ${found.none}`,
         'every control plane of the inventory must answer before the first build; take one that is gone out of the inventory',
       ),
     ];
-  if (selects(hosts, who.host.name)) return [];
+  if (selects(hosts, found.host.name)) return [];
   return [
     new Refused(
       joining[0]!.name,
-      `there is no cluster to join, and --hosts leaves out ${who.host.name}, which would found it`,
-      `run \`kbuild up\` with ${who.host.name} among the hosts`,
+      `there is no cluster to join, and --hosts leaves out ${found.host.name}, which would found it`,
+      `run \`kbuild up\` with ${found.host.name} among the hosts`,
     ),
   ];
 }

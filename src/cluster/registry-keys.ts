@@ -5,8 +5,8 @@ import { sh } from '../shell/sh.ts';
 import { stopControlPlane } from './stop-control-plane.ts';
 
 /**
- * Takes what a half-finished init wrote into an etcd beside the control planes out again, through the host of a member.
- * The control plane that wrote it is stopped before, so that nothing writes it anew.
+ * Deletes the keys that an unfinished init wrote into an external etcd, through the host of a member. Stops the control
+ * plane that wrote them first, so that it does not write them again.
  */
 export async function forgetKeys(on: On, inventory: Inventory, founder: LinuxHost, through: LinuxHost): Promise<void> {
   await on(founder).job('stop-control-plane', stopControlPlane(inventory));

@@ -9,8 +9,8 @@ import { membersOf } from './members.ts';
 import { gate } from './quorum.ts';
 
 /**
- * Everything that stands against taking these hosts out of a live cluster, all at once: the last control plane, quorum (each
- * removal judged after the ones before it, with the arithmetic), the endpoint. Throws like `liveCluster`.
+ * Why these hosts may not leave a live cluster, all reasons at once: the last control plane, quorum (each removal is
+ * judged after those before it, with the arithmetic), the endpoint. Throws like `liveCluster`.
  */
 export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: readonly Leaving[]): readonly Refused[] {
   const cluster = liveCluster(fleet);
@@ -27,7 +27,7 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
       ),
     );
   const at = endpointHost(inventory.endpoint);
-  // The address of a host that is gone may be another host's by now.
+  // Another host may have the address of a dead host by now.
   const isKept = inventory.hosts.some(
     (host) => !going.has(host.name) && [host.address, host.internalAddress].includes(at),
   );
@@ -38,7 +38,7 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
     found.push(new Refused(holder.name, `the cluster's endpoint ${inventory.endpoint} is its address`));
 
   for (const { name, host, internalAddress } of leaving) {
-    const node = cluster.nodes.find((one) => one.name === name && one.ready);
+    const node = cluster.nodes.find((candidate) => candidate.name === name && candidate.ready);
     if (host !== undefined || node === undefined || ['', internalAddress].includes(node.internalAddress)) continue;
     found.push(
       new Refused(
@@ -50,14 +50,14 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
   }
 
   let { members } = cluster;
-  for (const one of leaving) {
-    for (const { id } of membersOf({ members }, one)) {
+  for (const host of leaving) {
+    for (const { id } of membersOf({ members }, host)) {
       const { allowed, why } = gate({ members, alarms: cluster.alarms }, { kind: 'remove', id });
       if (allowed) members = members.filter((member) => member.id !== id);
       else
         found.push(
           new Refused(
-            one.name,
+            host.name,
             why,
             cluster.alarms.length > 0
               ? 'heal it first (docs/operations.md), then clear it with `etcdctl alarm disarm`'

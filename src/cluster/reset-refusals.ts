@@ -4,20 +4,20 @@ import type { Inventory } from '../model/inventory.ts';
 import { selects } from '../topology/select.ts';
 import { membersOf } from './members.ts';
 import { clusterRefusals, foreignHost, hostRefusal } from './change-refusals.ts';
-import { livingThere } from './living-there.ts';
+import { runningPrograms } from './living-there.ts';
 import { standing } from './standing.ts';
 
-/** What is to be torn down, and which names were typed to confirm it. */
+/** The hosts that `reset` tears down, and the names that the operator typed to confirm it. */
 export interface ResetRequest {
   /** Patterns of `--hosts`; undefined: the whole cluster. */
   readonly hosts?: readonly string[] | undefined;
-  /** Names that were typed to confirm (`--yes-destroy HOST`): only these may lose what is not ours. */
+  /** Names that the operator typed (`--yes-destroy HOST`): `reset` cleans foreign data on these hosts only. */
   readonly confirmed: readonly string[];
 }
 
 /**
- * Hosts that `reset --hosts` would take out of a live cluster: for them it is the same as `remove`. Members, and the
- * half-finished ones that the cluster knows already.
+ * Hosts that `reset --hosts` would remove from a live cluster, as `remove` does: its members, and half-finished hosts
+ * that have a Node or an etcd member.
  */
 export function leavingByReset(
   inventory: Inventory,
@@ -36,7 +36,10 @@ export function leavingByReset(
     .map(({ name }) => name);
 }
 
-/** A control plane or etcd host of a cluster that does not answer: it cannot leave, and its etcd member may be needed. */
+/**
+ * Refuses a control plane or etcd host of a cluster that does not answer: the host cannot leave, and its etcd member
+ * may be needed.
+ */
 function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Observed): readonly Refused[] {
   const { role } = host;
   if (fleet.cluster.state === 'up' || (role !== 'control-plane' && role !== 'etcd')) return [];
@@ -52,7 +55,7 @@ function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Obser
 
 function unconfirmed(fleet: Fleet, observed: Observed, refused: Refused): Refused {
   const { name } = observed.host;
-  const alive = livingThere(observed);
+  const alive = runningPrograms(observed);
   const command = `\`kbuild reset --hosts ${name} --yes-destroy ${name}\``;
   return new Refused(
     name,
@@ -64,9 +67,9 @@ function unconfirmed(fleet: Fleet, observed: Observed, refused: Refused): Refuse
 }
 
 /**
- * Everything that `reset` refuses, all at once. Members of a live cluster are never reset alone: they leave it, and what
- * stands against that is `removalRefusals`' business; a control plane of a cluster that does not answer cannot leave it. A
- * foreign host is cleaned only after its own name was typed; a cluster of another name or CA never as a whole.
+ * Everything that `reset` refuses, all at once. Members of a live cluster leave it first, and `removalRefusals` judges
+ * that. A control plane of a cluster that does not answer cannot leave it. A foreign host is cleaned only after the
+ * operator typed its name. A whole cluster of another name or CA is never cleaned.
  */
 export function resetRefusals(inventory: Inventory, fleet: Fleet, request: ResetRequest): readonly Refused[] {
   const about = fleet.hosts.filter(({ host }) => selects(request.hosts, host.name));

@@ -7,18 +7,20 @@ import type { On, Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 
-/** A member of etcd that a restore leaves out. */
+/** An etcd member that a restore does not restore. */
 export interface OtherMember {
   readonly name: string;
-  /** Where its peers reach it; empty where that is not known. */
+  /** Its peer URL; empty if unknown. */
   readonly peerUrl: string;
-  /** `healthy`: etcd says so; `runs`: something answers at its address; `silent`. */
+  /** `healthy`: etcd reports it; `runs`: a process listens at its peer address; `silent`: neither. */
   readonly state: 'healthy' | 'runs' | 'silent';
 }
 
 type Known = Pick<MemberView, 'name' | 'peerUrl' | 'healthy'>;
 
-/** Members as etcd's data names them, also those that were removed since: what is named too much is only asked about. */
+/**
+ * Members that etcd's data names, including removed ones: kbuild only probes them, so a member too many does no harm.
+ */
 export function membersInData(text: string): readonly Known[] {
   return text.split('\n').flatMap((line) => {
     try {
@@ -33,30 +35,30 @@ export function membersInData(text: string): readonly Known[] {
   });
 }
 
-/** The members that a host knows of, by its etcd, or by its data where that does not answer. */
+/** The members that a host knows: from its running etcd, or else from its data folder. */
 async function knownBy(inventory: Inventory, remote: Remote<'sh'>, folder: string): Promise<readonly Known[]> {
   try {
     return parseEtcd(await remote.run(etcdAloneCommand(inventory))).members;
   } catch {
-    // It does not run, or not well enough to answer.
+    // etcd does not run on the host, or does not answer.
   }
   return membersInData(await remote.run(script('linux/etcd-members-in-data.sh', { DB: `${folder}/member/snap/db` })));
 }
 
-/** True when something listens where the peers of a member reach it. */
+/** True if a process listens at a member's peer URL. */
 async function listens(remote: Remote<'sh'>, peerUrl: string): Promise<boolean> {
   if (peerUrl === '') return false;
   const { hostname, port } = new URL(peerUrl);
   const address = hostname.replace(/^\[|\]$/g, '');
-  const said = await remote.run(
+  const output = await remote.run(
     sh`if timeout 3 bash -c 'exec 3<>"/dev/tcp/$0/$1"' ${address} ${port} 2>/dev/null; then echo listens; else echo silent; fi`,
   );
-  return said.trim() === 'listens';
+  return output.trim() === 'listens';
 }
 
 /**
- * The members of etcd beside those that are restored: as etcd says while it answers, else as the members to be restored know
- * by themselves. Throws what keeps a host from being read.
+ * The etcd members that the restore leaves out: from etcd if it answers, else from the hosts that are restored. Throws
+ * if a host cannot be read.
  */
 export async function otherMembers(
   on: On,
@@ -86,8 +88,8 @@ export async function otherMembers(
 }
 
 /**
- * What stands against a restore that leaves these members out: those that serve would go on with the old data behind the same
- * endpoint; those that do not answer must be declared gone. `command`: this run's command with more hosts in `--dead`.
+ * Why a restore may not leave these members out. Members that run would go on with the old data behind the same
+ * endpoint; silent members must be declared dead. `command`: this run's command with more hosts in `--dead`.
  */
 export function otherMembersRefusal(
   others: readonly OtherMember[],

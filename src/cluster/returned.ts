@@ -7,9 +7,9 @@ import { isNodeGone } from './deleted-node.ts';
 import { membersOf } from './members.ts';
 
 /**
- * True for a control plane that left the cluster and came back with all that it had: `remove --dead` took its node and its
- * etcd member away while it was off. Its etcd can never join again, and its load balancer still claims the virtual address.
- * Throws `FactError` when a fact that it needs is not known.
+ * True for a control plane that was removed from the cluster while it was off (`remove --dead`) and boots again. Its
+ * etcd can never join again, and its load balancer still claims the virtual address. Throws `FactError` when a fact
+ * that it needs is unknown.
  */
 export function hasReturned(inventory: Inventory, fleet: Fleet, host: LinuxHost, facts: LinuxFacts): boolean {
   const { cluster } = fleet;
@@ -17,7 +17,7 @@ export function hasReturned(inventory: Inventory, fleet: Fleet, host: LinuxHost,
   return isNodeGone({ inventory, host, facts, fleet }) && membersOf(cluster, host).length === 0;
 }
 
-/** Control planes that came back after they had been removed: `up` does not wipe what they hold, and cannot go on with it. */
+/** Refuses control planes that came back after their removal: `up` neither deletes their data nor can use it. */
 export const returnedHosts = (inventory: Inventory, fleet: Fleet): readonly Refused[] =>
   controlPlanes(inventory).flatMap((host) => {
     const facts = linuxFacts(fleet, host);

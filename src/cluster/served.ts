@@ -3,7 +3,7 @@ import type { Seen } from './seen.ts';
 
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 
-/** Names of the other hosts that are joined to the CA of this one: they have it, and a kubelet's kubeconfig of it. */
+/** Names of the other hosts that have this host's CA and a kubelet's kubeconfig. */
 function joinedToItsCa({ host, facts, fleet }: Seen): readonly string[] {
   if (facts.caFingerprint === 'absent') return [];
   return fleet.hosts
@@ -13,10 +13,11 @@ function joinedToItsCa({ host, facts, fleet }: Seen): readonly string[] {
 }
 
 /**
- * What tells that a host with the marker of an unfinished action is not half-finished, but served before: its data is never
- * undone then. undefined: nothing tells that. While the API answers, it says itself who is in the cluster; while it does
- * not, an init that came as far as the kubelet's certificate, or to whose CA another host is joined, may have served for
- * long: a power cut can leave its marker behind.
+ * Why kbuild takes a host with the marker of an unfinished action for one that served before: its data must not be
+ * undone. undefined: no evidence.
+ * While the API answers, the API's list of members decides. While it does not answer, an init that reached the
+ * kubelet's certificate may have served for long, and so may a host to whose CA another host is joined: a power cut can
+ * leave the marker behind.
  */
 export function evidenceOfService(seen: Seen): string | undefined {
   const { inventory, host, facts, fleet } = seen;
@@ -27,7 +28,7 @@ export function evidenceOfService(seen: Seen): string | undefined {
   if (fleet.cluster.state === 'up' || facts.marker.action !== 'init') return undefined;
   const others = joinedToItsCa(seen);
   if (others.length > 0) return `${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} joined to its CA`;
-  // Where an authority signs elsewhere, kbuild itself puts that certificate there before kubeadm runs.
+  // If a signing command signs, kbuild itself puts that certificate there before kubeadm runs.
   return kubeletFinalized && signingAuthority(inventory) === undefined
     ? 'its init came as far as the certificate that the kubelet renews'
     : undefined;

@@ -10,28 +10,31 @@ import { etcdStanding } from './etcd-standing.ts';
 import type { Seen, Standing } from './seen.ts';
 import { evidenceOfService } from './served.ts';
 
-/** What `standing` asks about on every Linux host. On a Windows host the step that installs kubeadm watches it. */
+/**
+ * The package that `standing` observes on every Linux host. On a Windows host, the step that installs kubeadm observes
+ * it.
+ */
 export const STANDING_WATCHES: Watches = { packages: ['kubeadm'] };
 
-/** The kubelet writes this name into its own kubeconfig, whatever the cluster's is. */
+/** The kubelet writes this cluster name into its own kubeconfig, whatever the cluster is called. */
 const KUBELETS_OWN_NAME = 'default-cluster';
 
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 
-/** The name of the cluster that a host's kubeconfig files tell; undefined where they tell none. */
-export function toldClusterName({ kubeconfigCluster }: Pick<LinuxFacts, 'kubeconfigCluster'>): string | undefined {
+/** The cluster name in a host's kubeconfig files; undefined if they hold none. */
+export function clusterNameOf({ kubeconfigCluster }: Pick<LinuxFacts, 'kubeconfigCluster'>): string | undefined {
   if (kubeconfigCluster === 'absent') return undefined;
   const { name } = kubeconfigCluster;
   return name === '' || name === KUBELETS_OWN_NAME ? undefined : name;
 }
 
-/** True for a marker of an init, join or reset of the cluster of this inventory that kubeadm did not end. */
+/** True for a marker of an unfinished init, join or reset of this inventory's cluster. */
 export const hasOwnMarker = (inventory: Inventory, { marker }: Pick<LinuxFacts, 'marker'>): boolean =>
   isUndoable(marker) && marker.cluster === inventory.name;
 
 /**
- * CA fingerprints of the cluster: the live one, else those of the control planes that were completely set up. Several
- * mean that the fleet holds several clusters.
+ * CA fingerprints of the cluster: that of the live cluster, or else those of the control planes whose setup is
+ * complete. Several fingerprints mean that the fleet holds several clusters.
  */
 export function clusterCas(fleet: Fleet): ReadonlySet<string> {
   const { cluster } = fleet;
@@ -43,7 +46,7 @@ export function clusterCas(fleet: Fleet): ReadonlySet<string> {
   );
 }
 
-/** What kubeadm's join of a control plane writes before its last phases (control-plane-prepare). */
+/** The files that kubeadm's join of a control plane writes before its last phases (control-plane-prepare). */
 const CONTROL_PLANE_FILES = [
   ADMIN_CONF,
   ...['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'].map(
@@ -52,15 +55,15 @@ const CONTROL_PLANE_FILES = [
 ];
 
 /**
- * True when kubeadm's join of a control plane got so far that only the role's labels and taint may be missing: its static pods
- * are there, and its member of a stacked etcd votes. What is missing then is set by the step that labels nodes.
+ * True if kubeadm's join of a control plane got so far that only the labels and taint of its role may be missing: its
+ * static pods exist, and its member of a stacked etcd votes. The step that labels nodes sets the rest.
  */
 function joinIsComplete({ inventory, host, facts }: Seen, { members }: ClusterUp): boolean {
   if (!CONTROL_PLANE_FILES.every((path) => facts.kubernetesTraces.has(path))) return false;
   return inventory.etcd.topology !== 'stacked' || members.some(({ name, learner }) => name === host.name && !learner);
 }
 
-/** True when every phase of `kubeadm init` left what it leaves last: the node's role and kube-proxy or CoreDNS. */
+/** True if `kubeadm init` finished: the node has its role, and kube-proxy or CoreDNS exists. */
 function initIsComplete(inventory: Inventory, cluster: ClusterUp, host: Host): boolean {
   const { nodes, pods, configuration } = cluster;
   if (nodes.some(({ name }) => name !== host.name)) return true;
@@ -84,8 +87,8 @@ const isComplete = (seen: Seen, cluster: ClusterUp): boolean => {
 };
 
 /**
- * Where a host stands, from facts alone; the marker only explains what they leave open. Throws `FactError` when a fact
- * that it needs is not known.
+ * The standing of a host, from facts. The marker decides only what the facts leave open. Throws `FactError` when a fact
+ * that it needs is unknown.
  */
 export function standing({ inventory, host, facts, fleet }: Seen): Standing {
   const traces = facts.kubernetesTraces;
@@ -96,7 +99,7 @@ export function standing({ inventory, host, facts, fleet }: Seen): Standing {
   const { cluster } = fleet;
   const cas = clusterCas(fleet);
   const ours = hasOwnMarker(inventory, facts) && evidenceOfService({ inventory, host, facts, fleet }) === undefined;
-  const told = toldClusterName(facts);
+  const told = clusterNameOf(facts);
   const adopted = inventory.kubernetes.adopt !== undefined && inventory.kubernetes.adopt === facts.caFingerprint;
   if (told !== undefined && told !== inventory.name && !adopted) return 'foreign';
 
@@ -107,7 +110,8 @@ export function standing({ inventory, host, facts, fleet }: Seen): Standing {
     const unfinished = ours && host.role === 'control-plane' && !isComplete({ inventory, host, facts, fleet }, cluster);
     if (isMember && registered && !unfinished) return 'joined';
     if (ours) return 'partial';
-    // Its node was deleted: the host is ours all the same, unless a marker says otherwise or cannot be read.
+    // An operator deleted the node. The host still belongs to this cluster, unless a marker contradicts or cannot be
+    // read.
     const isClaimed =
       facts.marker === 'unreadable' || (facts.marker !== 'absent' && facts.marker.cluster !== inventory.name);
     return isMember && isNode && !isClaimed ? 'joined' : 'foreign';

@@ -4,11 +4,15 @@ import type { Seen } from './seen.ts';
 import { standing } from './standing.ts';
 
 /**
- * Why nothing may be undone yet; undefined: it may. While the API does not answer, kbuild cannot tell whether quorum needs
- * the host's etcd, or whether its node is in use: it waits as long as another host is joined to the cluster, or a control
- * plane was not observed.
+ * Why kbuild may not undo anything on the host yet; undefined if it may. While the API does not answer, kbuild cannot
+ * know whether quorum needs the host's etcd, or whether its node is in use. It waits if another host is joined to the
+ * cluster, or if a control plane was not observed.
  */
-export function mustWait({ inventory, host, fleet }: Pick<Seen, 'inventory' | 'host' | 'fleet'>): string | undefined {
+export function undoObstacle({
+  inventory,
+  host,
+  fleet,
+}: Pick<Seen, 'inventory' | 'host' | 'fleet'>): string | undefined {
   if (fleet.cluster.state !== 'down') return undefined;
   const unseen = controlPlanes(inventory).find(
     (other) => other.name !== host.name && linuxFacts(fleet, other) === undefined,

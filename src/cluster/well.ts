@@ -5,14 +5,14 @@ import type { Host, Inventory } from '../model/inventory.ts';
 import { balancers } from '../topology/select.ts';
 import { quorumOf } from './quorum.ts';
 
-/** A host of a fleet, as a gate looks at it. */
+/** A host with its fleet and inventory. */
 interface Place {
   readonly inventory: Inventory;
   readonly host: Host;
   readonly fleet: Fleet;
 }
 
-/** A list, or what could not be told instead of it. */
+/** The list, or the unknown fact instead of it. */
 function orUnknown(list: () => readonly string[]): readonly string[] {
   try {
     return list();
@@ -22,7 +22,7 @@ function orUnknown(list: () => readonly string[]): readonly string[] {
   }
 }
 
-/** Whether the host's own part of etcd is a vote that counts; undefined where it runs no etcd. */
+/** The members of the etcd that the host belongs to; undefined if it runs no etcd. */
 function members({ inventory, host, fleet: { cluster } }: Place): readonly MemberView[] | undefined {
   if (host.role === 'etcd') return cluster.etcd?.state === 'up' ? cluster.etcd.members : undefined;
   if (cluster.state !== 'up' || host.role !== 'control-plane') return undefined;
@@ -39,7 +39,7 @@ function etcdAilments(place: Place): readonly string[] {
 
 function nodeAilments({ host, fleet }: Place, cluster: ClusterUp): readonly string[] {
   const node = cluster.nodes.find(({ name }) => name === host.name);
-  // It has not joined: nothing depends on it.
+  // The host has not joined, so nothing depends on it.
   if (node === undefined) return [];
   const facts = host.os === 'linux' ? linuxFacts(fleet, host) : undefined;
   const server = node.role === 'control-plane' ? (cluster.apiServers.get(host.name) ?? 'no answer') : 'ok';
@@ -51,8 +51,8 @@ function nodeAilments({ host, fleet }: Place, cluster: ClusterUp): readonly stri
 }
 
 /**
- * What of a host does not serve, as far as the cluster tells; empty when it is well, or has not joined. What cannot be told
- * is not well.
+ * What does not work on a host, as the cluster reports it; empty if the host works or has not joined. An unknown fact
+ * counts as not working.
  */
 export function ailments(place: Place): readonly string[] {
   const { inventory, host, fleet } = place;
@@ -71,7 +71,10 @@ export function ailments(place: Place): readonly string[] {
   });
 }
 
-/** Why etcd could not do without one host for a moment; with two members it never can, so the other must be well. */
+/**
+ * Why etcd would lose quorum if this host stopped for a moment. etcd with two members always loses it, so only the
+ * other member must work.
+ */
 function etcdObstacles(place: Place): readonly string[] {
   const voters = members(place)?.filter(({ learner }) => !learner) ?? [];
   const others = voters.filter(({ name }) => name !== place.host.name);
@@ -83,18 +86,18 @@ function etcdObstacles(place: Place): readonly string[] {
   ];
 }
 
-/** Why no other API server would be there meanwhile. A cluster of one control plane has no other. */
+/** Why no other API server would serve in the meantime. A cluster with one control plane never has another. */
 function serverObstacles({ host, fleet: { cluster } }: Place): readonly string[] {
   if (cluster.state !== 'up' || host.role !== 'control-plane') return [];
   const others = cluster.nodes.filter(({ name, role }) => role === 'control-plane' && name !== host.name);
-  const said = others.map(({ name }) => ({ name, answer: cluster.apiServers.get(name) ?? 'no answer' }));
-  if (others.length === 0 || said.some(({ answer }) => answer === 'ok')) return [];
-  return [`no other API server is ready: ${said.map(({ name, answer }) => `${name}: ${answer}`).join('; ')}`];
+  const answers = others.map(({ name }) => ({ name, answer: cluster.apiServers.get(name) ?? 'no answer' }));
+  if (others.length === 0 || answers.some(({ answer }) => answer === 'ok')) return [];
+  return [`no other API server is ready: ${answers.map(({ name, answer }) => `${name}: ${answer}`).join('; ')}`];
 }
 
 /**
- * Why what a joined host lives on may not be restarted now; empty when it may. A host that does not serve takes nothing away,
- * whatever the others are: it may be what has to be mended.
+ * Why kbuild may not restart the kubelet, runtime or static pods of a joined host now; empty if it may. A host that
+ * does not work is never protected: it may be the host that needs repair.
  */
 export function disruptionObstacles(place: Place): readonly string[] {
   const { host, fleet } = place;

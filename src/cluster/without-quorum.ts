@@ -8,21 +8,21 @@ import { gate } from './quorum.ts';
 const REMEDY =
   'bring the members that are down back; if they are gone for good, put the others back to a snapshot: `kbuild etcd snapshot restore FILE --dead NAMES`';
 
-/** What the first stacked member that tells anything knows by itself. */
-async function aView(on: On, inventory: Inventory, fleet: Fleet): Promise<EtcdView | undefined> {
-  for (const { host } of observedLinux(fleet).filter((one) => one.host.role === 'control-plane')) {
+/** etcd as the first stacked member that answers sees it; undefined if none answers. */
+async function anyView(on: On, inventory: Inventory, fleet: Fleet): Promise<EtcdView | undefined> {
+  for (const { host } of observedLinux(fleet).filter((observed) => observed.host.role === 'control-plane')) {
     try {
       return parseEtcd(await on(host).run(etcdAloneCommand(inventory)));
     } catch {
-      // Another one may know; that the API does not answer is told anyway.
+      // Another member may answer. The caller reports that the API does not.
     }
   }
   return undefined;
 }
 
 /**
- * Why nobody can leave a cluster whose API does not answer: each member judged by the gate, with what etcd's members say of
- * themselves. undefined when that does not explain it. Throws nothing of its own.
+ * Why no host can leave a cluster whose API does not answer: the verdict of the quorum gate on each member, from what
+ * etcd's members report. undefined if quorum is not the reason. Does not throw.
  */
 export async function quorumIsLost(
   on: On,
@@ -31,7 +31,7 @@ export async function quorumIsLost(
   names: readonly string[],
 ): Promise<Refused | undefined> {
   if (fleet.cluster.state !== 'down' || inventory.etcd.topology !== 'stacked') return undefined;
-  const view = await aView(on, inventory, fleet);
+  const view = await anyView(on, inventory, fleet);
   if (view === undefined) return undefined;
   const verdicts = view.members
     .filter(({ name }) => names.includes(name))

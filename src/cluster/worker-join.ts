@@ -9,19 +9,21 @@ import { withJoinToken } from '../configuration/join-token.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import { nodeElsewhere, type Identity } from './lives-elsewhere.ts';
 
-/** A worker, of whichever system, and the cluster that it joins; a step's `Target` is one. */
+/** A worker (Linux or Windows) and the cluster that it joins. A step's `Target` is one. */
 interface Joining extends Identity {
   readonly inventory: Inventory;
   readonly fleet: Fleet;
 }
 
-/** @throws Refused where the node of the host's name is Ready on another machine: it is not deleted for this host's join. */
+/**
+ * @throws Refused if the node with the host's name is Ready on another machine: this host's join must not delete it.
+ */
 export function refuseElsewhere(joining: Identity & { readonly fleet: Fleet }): void {
   const elsewhere = nodeElsewhere(joining, joining.fleet);
   if (elsewhere !== undefined) throw new Refused(joining.host.name, elsewhere);
 }
 
-/** The join of a worker in words, with what was found of its earlier life. @throws Refused like `refuseElsewhere` */
+/** The summary of a worker's join, with what kbuild found of an earlier join. @throws Refused like `refuseElsewhere` */
 export function workerJoinText(joining: Joining): string {
   refuseElsewhere(joining);
   const { inventory, host } = joining;
@@ -31,8 +33,8 @@ export function workerJoinText(joining: Joining): string {
 }
 
 /**
- * Does the cluster's part of a worker's join and lends `join` what it finds the cluster by: a token that is minted for it and
- * deleted afterwards, and the CA's hash. @throws what `liveCluster` and `withJoinToken` throw
+ * Prepares the cluster for a worker's join and calls `join` with a bootstrap token, which is deleted afterwards, and
+ * the CA's hash. @throws like `liveCluster` and `withJoinToken`
  */
 export async function withWorkerJoin(
   { inventory, host, fleet }: Joining,
@@ -41,7 +43,7 @@ export async function withWorkerJoin(
 ): Promise<void> {
   const { caFingerprint, nodes } = liveCluster(fleet);
   const control = acting(fleet);
-  // A host that came back empty: kubeadm refuses to join while a node of its name still counts as Ready.
+  // The host was reinstalled: kubeadm refuses to join while a node of its name is Ready.
   if (nodes.some(({ name }) => name === host.name))
     await on(control).run(sh`${kubectl(inventory, control)} delete node --ignore-not-found ${host.name}`);
   await withJoinToken(on(control), inventory, host.name, (token) => join({ token, caHash: caFingerprint }));

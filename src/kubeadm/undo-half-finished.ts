@@ -8,7 +8,7 @@ import { gate } from '../cluster/quorum.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
 import type { Seen } from '../cluster/seen.ts';
 import { standing } from '../cluster/standing.ts';
-import { mustWait } from '../cluster/undo-waits.ts';
+import { undoObstacle } from '../cluster/undo-waits.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { MemberView } from '../facts/cluster.ts';
@@ -21,7 +21,7 @@ export const undoMayBegin: Step & Step<'windows'> = {
   name: 'undo-may-begin',
   settleMs: 5 * 60_000,
   diff: (target: Seen) => {
-    const why = standing(target) === 'partial' ? mustWait(target) : undefined;
+    const why = standing(target) === 'partial' ? undoObstacle(target) : undefined;
     return why === undefined
       ? []
       : [{ summary: `wait before what is half-finished on ${target.host.name} is undone: ${why}` }];
@@ -74,7 +74,7 @@ export const undoHalfFinished = (before: BeforeMembership, keep: KeepData): Step
       {
         summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} leftovers${and})`,
         apply: async (on) => {
-          const why = mustWait(target);
+          const why = undoObstacle(target);
           if (why !== undefined) throw new Refused(host.name, `what is half-finished here is not undone: ${why}`);
           await keep(on, host);
           if (member !== undefined) {

@@ -1,4 +1,4 @@
-import { openingsText, wantedOpenings } from '../cluster/openings.ts';
+import { openingsText, desiredOpenings } from '../cluster/openings.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import type { Firewall } from '../facts/linux/firewall-rules.ts';
 import type { Opening } from '../topology/openings.ts';
@@ -73,7 +73,7 @@ export const firewallOpen: Step = {
   diff: (target) =>
     target.inventory.firewall === 'report'
       ? []
-      : changes(target, ({ inventory, host }, firewall) => wantedOpenings(inventory, host, firewall)),
+      : changes(target, ({ inventory, host }, firewall) => desiredOpenings(inventory, host, firewall)),
 };
 
 /** Nothing that kbuild opened is open any more. */

@@ -1,7 +1,7 @@
 import { windowsPlugins } from '../components/network-plugins/index.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
-import { mustWait } from '../cluster/undo-waits.ts';
+import { undoObstacle } from '../cluster/undo-waits.ts';
 import {
   windowsJoinConfiguration,
   windowsKubeadmJob,
@@ -28,7 +28,7 @@ export const undoHalfFinished: Step<'windows'> = {
       {
         summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} leftovers)`,
         apply: (on) => {
-          const why = mustWait(target);
+          const why = undoObstacle(target);
           if (why !== undefined) throw new Refused(host.name, `what is half-finished here is not undone: ${why}`);
           return windowsKubeadmJob(on(host), inventory, 'reset', secretYaml([windowsResetConfiguration(inventory)]));
         },

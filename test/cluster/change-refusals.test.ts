@@ -40,14 +40,14 @@ const silent = (facts: LinuxFacts): LinuxFacts =>
   });
 
 describe('a command that changes hosts', () => {
-  test('is refused where one of them is of another cluster, however many it names', () => {
+  test('is refused if one host belongs to another cluster', () => {
     const text = 'w1: refused: it belongs to the cluster "prod", this inventory is "demo"';
     expect(messages(seen(prod), 'w1')).toEqual([text]);
     expect(messages(seen(prod), 'w2', 'w1')).toEqual([text]);
     expect(messages(seen(prod), 'w2')).toEqual([]);
   });
 
-  test('is refused where the cluster that answers has another name, whichever hosts it names', () => {
+  test('is refused if the live cluster has another name', () => {
     const fleet = seen(joinedWorker(), { ...live, name: 'prod' });
     expect(messages(fleet, 'w2')).toEqual([
       'demo: refused: the cluster that answers on cp1 is called "prod", this inventory is "demo"',
@@ -60,7 +60,7 @@ describe('a command that changes hosts', () => {
     expect(changeRefusals(adopting, seen(joinedWorker(), { ...live, name: 'prod' }), ['w2'])).toEqual([]);
   });
 
-  test('takes our marker for no proof where the CA is of another cluster', () => {
+  test('is refused if the host has this cluster’s marker and another cluster’s CA', () => {
     const marked = joinedWorker({
       caFingerprint: OTHER_CA,
       marker: { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' },
@@ -70,7 +70,7 @@ describe('a command that changes hosts', () => {
     ]);
   });
 
-  test('does not offer to clean a host on which a cluster lives, nor one on which that could not be read', () => {
+  test('does not suggest reset if a cluster runs on the host, or if that is unknown', () => {
     const remedy = (facts: LinuxFacts) => changeRefusals(inventory, seen(facts), ['w1'])[0]!.remedy;
     expect(remedy({ ...prod, kubeletHealthy: true })).not.toContain('kbuild reset');
     const unread = Object.defineProperty({ ...prod }, 'kubeletHealthy', {
@@ -87,7 +87,7 @@ describe('a Ready node of the host’s name', () => {
   const at = (internalAddress: string, over: Partial<ReturnType<typeof nodeOf>> = {}) =>
     clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1', internalAddress, machineId: 'aa', ...over })] });
 
-  test('on another machine is not the leftover of an empty host: both sides are named', () => {
+  test('on another machine is not a leftover of an empty host: the refusal names both machines', () => {
     expect(messages(seen(factsOf({ machineId: 'bb' }), at('10.0.0.99')), 'w1')).toEqual([
       'w1: refused: its node is Ready on another machine (10.0.0.99, machine-id aa), and this host is 10.0.0.21, machine-id bb',
     ]);
@@ -97,11 +97,11 @@ describe('a Ready node of the host’s name', () => {
     ['is at the host’s own address', factsOf(), at('10.0.0.21')],
     ['is not Ready', factsOf(), at('10.0.0.99', { ready: false })],
     ['is that of a host that has joined', joinedWorker(), at('10.0.0.21')],
-  ] as const)('refuses nothing where it %s', (_, facts, cluster) => {
+  ] as const)('refuses nothing if it %s', (_, facts, cluster) => {
     expect(messages(seen(facts, cluster), 'w1')).toEqual([]);
   });
 
-  test('and a healthy etcd member of its name at another address: a control plane is refused, too', () => {
+  test('at the host’s address, and a healthy etcd member of its name at another: a control plane is refused', () => {
     const member = memberOf(2, { peerUrl: 'https://10.0.0.77:2380' });
     const refused = (over: Partial<typeof member>) =>
       changeRefusals(
@@ -120,7 +120,7 @@ describe('a Ready node of the host’s name', () => {
 describe('a joined host whose role the inventory has changed', () => {
   const nodes = [...clusterOf().nodes, nodeOf({ name: 'cp2', internalAddress: '10.0.0.12' }), nodeOf({ name: 'w1' })];
 
-  test('a worker is not called a control plane', () => {
+  test('refuses a joined worker that the inventory names a control plane', () => {
     const two = inventoryOf({ hosts: [cp1, cp2] });
     const fleet = fleetIn(clusterOf({ nodes }), joinedHost(cp1), [cp2, joinedWorker()]);
     const [refused] = refusals(two, fleet);
@@ -128,7 +128,7 @@ describe('a joined host whose role the inventory has changed', () => {
     expect(refused!.remedy).toBe('set its role back, or run `kbuild remove cp2` and then `kbuild up`');
   });
 
-  test('a control plane that is called a worker is left out, and may be removed', () => {
+  test('leaves out a joined control plane that the inventory names a worker; `remove` accepts it', () => {
     const fleet = seen(joinedControlPlane(), clusterOf({ nodes }));
     expect(refusedWorkers(inventory, fleet, undefined).map(({ error }) => error.message)).toEqual([
       'w1: refused: it is a control plane of demo, and the inventory calls it a worker',
@@ -141,20 +141,20 @@ describe('a refused worker', () => {
   const names = (fleet: Fleet, hosts?: readonly string[]) =>
     refusedWorkers(inventory, fleet, hosts).map(({ host, error }) => `${host.name}: ${error.name}`);
 
-  test('is left out of `up`, and no reason to refuse the others', () => {
+  test('is left out of `up`, which goes on with the other hosts', () => {
     expect(names(seen(prod))).toEqual(['w1: Refused']);
     expect(refusals(inventory, seen(prod))).toEqual([]);
   });
 
-  test('is left out, too, where its facts do not tell whose it is', () => {
+  test('is left out if unknown facts hide its cluster', () => {
     expect(names(seen(silent(joinedWorker())))).toEqual(['w1: FactError']);
   });
 
-  test('that --hosts does not name does not matter', () => {
+  test('is ignored if --hosts does not select it', () => {
     expect(names(seen(prod), ['w2'])).toEqual([]);
   });
 
-  test('is no excuse for a control plane whose facts are unknown', () => {
+  test('does not excuse a control plane whose facts are unknown', () => {
     const fleet = fleetIn(live, [cp1, silent(joinedControlPlane())], joinedHost(w1));
     expect(() => refusals(inventory, fleet)).toThrow(FactError);
   });

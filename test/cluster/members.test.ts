@@ -26,18 +26,18 @@ const members = [memberOf(1), memberOf(2), memberOf(3)];
 const control = (name: string, internalAddress: string) => nodeOf({ name, role: 'control-plane', internalAddress });
 const ids = (found: readonly MemberView[]) => found.map(({ id }) => id);
 
-describe('a member belongs to a host', () => {
-  test('of its name, also after the address of the host has changed', () => {
+describe('an etcd member belongs to a host', () => {
+  test('with its name, also after the host’s address changed', () => {
     expect(ids(membersOf({ members }, { ...cp3, internalAddress: '10.0.0.99' }))).toEqual(['3']);
   });
 
-  test('of its address only while it has no name: a learner that never started', () => {
+  test('with its address only if it has no name, as a learner that never started', () => {
     const learner = memberOf(3, { id: 'f', name: '', learner: true, healthy: false });
     expect(ids(membersOf({ members: [memberOf(1), learner] }, cp3))).toEqual(['f']);
     expect(ids(membersOf({ members }, { ...cp3, name: 'cp9' }))).toEqual([]);
   });
 
-  test('never of a worker by its address', () => {
+  test('never by the address of a worker', () => {
     const learner = memberOf(3, { id: 'f', name: '', learner: true, healthy: false });
     expect(ids(membersOf({ members: [memberOf(1), learner] }, { ...cp3, name: 'w9', role: 'worker' }))).toEqual([]);
   });
@@ -53,13 +53,13 @@ describe('a dead worker whose address DHCP has given to a healthy control plane'
   const fleet = fleetIn(clusterOf({ nodes, members }), joinedHost(cp1), joinedHost(cp2), joinedHost(cp3));
   const leaving = leavingOf(inventory, fleet, ['w9']);
 
-  test('is forgotten without a member', () => {
+  test('leaves without an etcd member', () => {
     expect(leaving).toEqual([{ name: 'w9', internalAddress: '10.0.0.13', role: 'worker' }]);
     expect(membersOf({ members }, leaving[0]!)).toEqual([]);
     expect(removalRefusals(inventory, fleet, leaving)).toEqual([]);
   });
 
-  test('no member is removed for it', async () => {
+  test('costs no etcd member', async () => {
     const list = members.map(({ id, name, peerUrl }) => ({
       ID: Number(id),
       name,
@@ -75,7 +75,7 @@ describe('a dead worker whose address DHCP has given to a healthy control plane'
   });
 });
 
-test('a member of the host’s name that is healthy at another address is not removed, and both addresses are named', async () => {
+test('refuses to remove a healthy member of the host’s name at another address, and names both addresses', async () => {
   const list = members.map(({ id, name, peerUrl }) => ({
     ID: Number(id),
     name,
@@ -91,7 +91,7 @@ test('a member of the host’s name that is healthy at another address is not re
   expect(sent).toHaveLength(1);
 });
 
-test('a dead control plane that is Ready at another address than the inventory’s is not gone', () => {
+test('refuses to remove a dead control plane whose node is Ready at another address', () => {
   const nodes = [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12'), control('cp3', '10.0.0.99')];
   const fleet = fleetIn(clusterOf({ nodes, members }), joinedHost(cp1), joinedHost(cp2));
   expect(removalRefusals(inventory, fleet, leavingOf(inventory, fleet, ['cp3'])).map(({ message }) => message)).toEqual(
@@ -99,7 +99,7 @@ test('a dead control plane that is Ready at another address than the inventory�
   );
 });
 
-test('the last control plane is not removed, though its node has lost its role', () => {
+test('refuses to remove the last control plane, even if its node has lost the role', () => {
   const pods = [podOf({ name: 'kube-apiserver-cp1', labels: { component: 'kube-apiserver' } })];
   const nodes = [nodeOf({ name: 'cp1', internalAddress: '10.0.0.11' })];
   const one = inventoryOf({ hosts: [cp1] });
@@ -109,7 +109,7 @@ test('the last control plane is not removed, though its node has lost its role',
   ]);
 });
 
-test('a dead control plane whose address is the endpoint of another host by now can be removed', () => {
+test('removes a dead control plane whose address is now another host’s endpoint', () => {
   const at = inventoryOf({ hosts: [cp1, cp2], endpoint: '10.0.0.11:6443' });
   const nodes = [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12'), control('cp9', '10.0.0.11')];
   const fleet = fleetIn(clusterOf({ nodes, members: members.slice(0, 2) }), joinedHost(cp1), joinedHost(cp2));
@@ -122,7 +122,7 @@ test('a dead control plane whose address is the endpoint of another host by now 
 describe('a member of another name at the address of a joining host', () => {
   const renamed = { ...cp3, name: 'cp3b' };
 
-  test('is refused with both named, and not removed', () => {
+  test('is refused by the gate, which names both, and is not removed', () => {
     expect(() => refuseTakenAddress(members, renamed)).toThrow(
       "cp3b: refused: etcd's member cp3 (3, healthy) has its address https://10.0.0.13:2380",
     );
@@ -133,7 +133,7 @@ describe('a member of another name at the address of a joining host', () => {
     expect(() => refuseTakenAddress(members, cp3)).not.toThrow();
   });
 
-  test('stops the plan, and the join itself', async () => {
+  test('stops the plan and the join', async () => {
     const hosts = inventoryOf({ hosts: [cp1, cp2, renamed] });
     const cluster = clusterOf({ nodes: [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12')], members });
     const fleet = fleetIn(cluster, joinedHost(cp1), joinedHost(cp2), [renamed, factsOf()]);

@@ -19,13 +19,13 @@ const builtBy = (inventory: typeof linux) =>
     joinedHost(cp1),
   );
 
-test('a cluster that was built for Windows takes Windows hosts', () => {
+test('flannel built for Windows accepts Windows hosts', () => {
   expect(networkRefusals(mixed, builtBy(mixed))).toEqual([]);
   expect(networkRefusals(routed, builtBy(routed))).toEqual([]);
   expect(networkRefusals(mixed, fleetOf())).toEqual([]);
 });
 
-test('one that was built otherwise refuses them, and the way to go is named', () => {
+test('flannel not built for Windows refuses Windows hosts and names the way to change it', () => {
   const [refused] = networkRefusals(mixed, builtBy(linux));
   expect(refused).toMatchObject({ exitCode: 7 });
   expect(refused!.message).toContain('its flannel is vxlan with VNI 1 at port 8472');
@@ -34,12 +34,12 @@ test('one that was built otherwise refuses them, and the way to go is named', ()
   expect(networkRefusals(routed, builtBy(mixed))[0]!.remedy).toContain('network.flannel: { backend: host-gw }');
 });
 
-test('without Windows hosts flannel may change', () => {
+test('flannel’s backend may change if there is no Windows host', () => {
   const other = withNetwork(linux, flannelNetwork({ vni: 2 }));
   expect(networkRefusals(other, builtBy(linux))).toEqual([]);
 });
 
-test('pods do not become services under Windows hosts, nor the other way round', () => {
+test('flannel on Windows hosts does not change from pods to services or back', () => {
   const services = withNetwork(linux, mixedFlannel({ services: true }));
   const live = (of: typeof linux) =>
     fleetIn(clusterOf({ owned: windowsNetworkManifest(of)!.objects.map(objectKey) }), joinedHost(cp1));
@@ -60,7 +60,7 @@ describe('Calico', () => {
       joinedHost(cp1),
     );
 
-  test('as kbuild builds it takes Windows hosts', () => {
+  test('accepts Windows hosts if kbuild installed it', () => {
     const built = live((installation['spec'] as { readonly calicoNetwork: JsonObject }).calicoNetwork);
     expect(networkRefusals(calico, built)).toEqual([]);
     expect(networkRefusals(calico, fleetOf())).toEqual([]);
@@ -85,7 +85,7 @@ describe('Calico', () => {
     expect(refused!.remedy).toContain('kubectl edit installation default');
   });
 
-  test('another plugin’s cluster is not asked', () => {
+  test('is not judged in a cluster with another plugin', () => {
     expect(networkRefusals(inventoryOf(), live({}))).toEqual([]);
   });
 });

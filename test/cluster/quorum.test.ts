@@ -58,7 +58,7 @@ const verdict = (states: readonly State[], change: MembershipChange, alarms?: re
 describe(`every state of up to five members and every change (${String(cases.length)} cases)`, () => {
   const allowed = cases.filter(({ states, change }) => verdict(states, change));
 
-  test('what is allowed finds quorum and leaves it, whatever the unknown members really are', () => {
+  test('an allowed change finds quorum and keeps it, whatever state the unknown members have', () => {
     for (const { states, change } of allowed)
       for (const truth of truths(states)) {
         if (hasQuorum(truth) && hasQuorum(after(truth, change)) && voters(after(truth, change)).length > 0) continue;
@@ -66,7 +66,7 @@ describe(`every state of up to five members and every change (${String(cases.len
       }
   });
 
-  test('nothing is tried without quorum', () => {
+  test('without quorum every change is refused', () => {
     const without = cases.filter(({ states }) => ![...truths(states)].every(hasQuorum));
     expect(without.filter(({ states, change }) => verdict(states, change))).toEqual([]);
   });
@@ -82,7 +82,7 @@ describe(`every state of up to five members and every change (${String(cases.len
     expect(safe.length).toBeGreaterThan(500);
   });
 
-  test('a member is added only where all have started, are healthy, and none is a learner', () => {
+  test('a member is added only if all members have started and are healthy, and none is a learner', () => {
     const added = allowed.filter(({ change }) => change.kind === 'add');
     expect(added.map(({ states }) => states.join(' '))).toEqual([1, 2, 3, 4, 5].map((n) => 'up '.repeat(n).trim()));
   });
@@ -94,7 +94,7 @@ describe(`every state of up to five members and every change (${String(cases.len
     ).toBe(true);
   });
 
-  test('with an alarm nothing is changed', () => {
+  test('with an alarm every change is refused', () => {
     expect(cases.filter(({ states, change }) => verdict(states, change, ['NOSPACE on 1']))).toEqual([]);
   });
 });
@@ -103,7 +103,7 @@ test('a learner that is not in sync is not promoted', () => {
   expect(verdict(['up', 'learner'], { kind: 'promote', id: '1', inSync: false })).toBe(false);
 });
 
-test('the arithmetic is shown', () => {
+test('a refusal shows the arithmetic', () => {
   expect(gate(observed(['up', 'up', 'down']), { kind: 'remove', id: '0' })).toEqual({
     allowed: false,
     why: '2 of 3 voters healthy, quorum 2; without cp1 1 of 2 would be healthy, quorum 2',

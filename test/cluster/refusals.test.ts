@@ -30,12 +30,12 @@ const converged = fleetIn(live, joinedHost(cp1), joinedHost(w1));
 const empty = fleetOf(freshHost(cp1), freshHost(w1));
 const messages = (...args: Parameters<typeof refusals>) => refusals(...args).map(({ message }) => message);
 
-test('an empty fleet and a converged one are accepted', () => {
+test('an empty and a converged fleet are accepted', () => {
   expect(messages(inventory, empty)).toEqual([]);
   expect(messages(inventory, converged)).toEqual([]);
 });
 
-test('each names the way to go and exits with 7', () => {
+test('each refusal has a remedy and exit code 7', () => {
   const fleet = fleetIn(live, joinedHost(cp1), joinedHost(cp2, { caFingerprint: OTHER_CA }));
   for (const refused of refusals(inventory, fleet)) {
     expect(refused.exitCode).toBe(7);
@@ -65,13 +65,13 @@ describe('refused', () => {
     );
   });
 
-  test('the cluster that answers, when it has another name', () => {
+  test('the live cluster, if it has another name', () => {
     expect(messages(inventory, { ...converged, cluster: { ...live, name: 'prod' } })).toEqual([
       'demo: refused: the cluster that answers on cp1 is called "prod", this inventory is "demo"',
     ]);
   });
 
-  test('another version than the live one', () => {
+  test('a Kubernetes version other than the live one', () => {
     const newer = inventoryOf({ kubernetes: { ...inventory.kubernetes, version: '1.37.1' } });
     const [refused] = refusals(newer, converged);
     expect(refused!.message).toBe('demo: refused: kubernetes.version is 1.37.1, the cluster runs 1.36.3');
@@ -89,7 +89,7 @@ describe('refused', () => {
     expect(messages(inventoryOf(over), converged)).toEqual([expect.stringContaining(`demo: refused: ${setting} is `)]);
   });
 
-  test('a network plugin of kbuild’s that would be taken from under all pods', () => {
+  test('to remove a network plugin that kbuild installed', () => {
     const none = inventoryOf({ network: noNetwork });
     const flannel = { ...live, owned: ['apps/v1/DaemonSet/kube-flannel/kube-flannel-ds'] };
     const hosts = [joinedHost(cp1), joinedHost(w1)] as const;
@@ -100,7 +100,7 @@ describe('refused', () => {
     expect(messages(none, fleetIn(live, ...hosts))).toEqual([]);
   });
 
-  test('flannel and Calico do not follow each other, and Calico that the user brought is the user’s to take', () => {
+  test('to replace flannel by Calico or back, but not to remove a Calico of the user’s manifests', () => {
     const hosts = [joinedHost(cp1), joinedHost(w1)] as const;
     const installation = { apiVersion: 'operator.tigera.io/v1', kind: 'Installation', metadata: { name: 'default' } };
     const madeWith = (owned: string) => fleetIn({ ...live, owned: [owned] }, ...hosts);
@@ -122,7 +122,7 @@ describe('refused', () => {
     expect(messages(wants('calico'), calico)).toEqual([]);
   });
 
-  test('flannel from the user’s own manifests is not flannel that kbuild installed', () => {
+  test('nothing about flannel from the user’s own manifests', () => {
     const hosts = [joinedHost(cp1), joinedHost(w1)] as const;
     const key = 'apps/v1/DaemonSet/kube-flannel/kube-flannel-ds';
     const objects = [
@@ -139,7 +139,7 @@ describe('refused', () => {
     ]);
   });
 
-  test('a CA of the user’s that is not the cluster’s', () => {
+  test('a CA of the inventory that is not the cluster’s', () => {
     const cert = readFileSync(new URL('../fixtures/authority/ca.crt', import.meta.url), 'utf8');
     const mine = inventoryOf({ certificates: { distribution: 'upload', ca: { cert, key: Secret.of('') } } });
     expect(messages(mine, converged)).toEqual([
@@ -150,7 +150,7 @@ describe('refused', () => {
     expect(messages(mine, empty)).toEqual([]);
   });
 
-  describe('another one that signs than the cluster was made with', () => {
+  describe('a signer other than the one that the cluster was built with', () => {
     const cert = readFileSync(new URL('../fixtures/authority/ca.crt', import.meta.url), 'utf8');
     const caFingerprint = spkiFingerprint(cert);
     const sign = () => Promise.resolve('');
@@ -165,14 +165,14 @@ describe('refused', () => {
     const fleet = (facts: typeof has, worker = joinedWorker({ caFingerprint })) =>
       fleetIn({ ...live, caFingerprint }, [cp1, facts], [w1, worker]);
 
-    test('the key is on a host though somebody else should sign', () => {
+    test('the CA key is on a host, and the inventory names a signing command', () => {
       expect(messages(elsewhere, fleet(lacks))).toEqual([]);
       expect(messages(elsewhere, fleet(has))).toEqual([
         expect.stringMatching(/^cp1: refused: it has the key of the cluster's CA/),
       ]);
     });
 
-    test('the key is nowhere though kubeadm should sign, or will have to', () => {
+    test('the CA key is on no host, and kubeadm has to sign', () => {
       const text = expect.stringMatching(/^cp1: refused: it does not have the key of the cluster's CA/) as string;
       expect(messages(withKey, fleet(has))).toEqual([]);
       expect(messages(withKey, fleet(lacks))).toEqual([text]);
@@ -188,7 +188,7 @@ describe('refused', () => {
     expect(messages(inventory, empty, ['cp1'])).toEqual([]);
   });
 
-  test('founding a cluster while a control plane cannot be seen', () => {
+  test('founding a cluster while a control plane is not observed', () => {
     expect(messages(inventory, fleetOf(freshHost(w1)))).toEqual([
       'demo: refused: there is no cluster, and none can be founded: cp1 was not observed, and may hold the cluster',
     ]);
@@ -202,7 +202,7 @@ describe('refused', () => {
       configuration: { ...clusterOf().configuration, controlPlaneEndpoint },
     });
 
-    test('of a cluster with an endpoint of its own is welcome', () => {
+    test('is accepted if the cluster has an endpoint of its own', () => {
       expect(grown({})).toEqual([]);
     });
 
@@ -221,7 +221,7 @@ describe('refused', () => {
       );
     });
 
-    test('while the cluster has one that the inventory does not name: nobody asks its API server', () => {
+    test('while the cluster has a control plane that the inventory does not name: kbuild cannot check it', () => {
       const nodes = [...clusterOf().nodes, nodeOf({ name: 'cp9', role: 'control-plane' })];
       expect(grown({ nodes })).toEqual([
         'cp2: refused: the inventory does not name cp9, a control plane of the cluster: nobody can tell whether it is well',
@@ -240,7 +240,7 @@ describe('refused', () => {
   });
 });
 
-test('an adopted cluster whose etcd lies in another folder must be named with it: a new manifest would start empty', () => {
+test('refuses an adopted cluster with another etcd folder, because a new manifest would start an empty etcd', () => {
   const configuration = { ...clusterOf().configuration, etcd: { local: { dataDir: '/data/etcd' } } };
   const fleet = fleetIn({ ...live, configuration }, joinedHost(cp1), joinedHost(w1));
   expect(messages(inventory, fleet)).toEqual([

@@ -62,14 +62,14 @@ const whole = fleet({
 const deletedNode = fleet({ ...without, members: [memberOf(1), memberOf(2, { leader: true })] });
 
 describe('a control plane that was removed as dead and boots again', () => {
-  test('has returned when its node and its etcd member are gone, not when its node alone was deleted', () => {
+  test('has returned if its node and its etcd member are gone, not if only its node was deleted', () => {
     const facts = balancing('10.0.0.11');
     expect(hasReturned(inventory, returned, cp1, facts)).toBe(true);
     expect(hasReturned(inventory, whole, cp1, facts)).toBe(false);
     expect(hasReturned(inventory, deletedNode, cp1, facts)).toBe(false);
   });
 
-  test('is refused by `up` with the command that cleans it', () => {
+  test('is refused by `up`, which names the command that cleans it', () => {
     const found = refusals(inventory, returned).map(({ message, remedy }) => `${message} → ${remedy ?? ''}`);
     expect(found).toEqual([
       'cp1: refused: it was removed from the cluster and came back with what it had: its node and its etcd member are gone → `kbuild reset --hosts cp1` cleans it, keepalived and haproxy first; then `kbuild up` joins it anew',
@@ -88,13 +88,13 @@ describe('a control plane that was removed as dead and boots again', () => {
     ]);
   });
 
-  test('is not the fault of two members that hold the address: VRRP between them is dropped', () => {
+  test('is not blamed if two members hold the address, because a firewall drops their VRRP', () => {
     const found = virtualAddress.test({ inventory, fleet: whole });
     expect(found.map(({ host }) => host)).toEqual(['cp1', 'cp2']);
     expect(found[0]!.remedy).toContain('VRRP (IP protocol 112)');
   });
 
-  test('loses keepalived and haproxy before anything else is done there', () => {
+  test('loses keepalived and haproxy before any other step of reset', () => {
     const [phase] = reset(inventory, { hosts: ['cp1'] });
     const due = (of: typeof returned) =>
       phase!.steps.flatMap((step) =>

@@ -38,7 +38,7 @@ describe('a worker', () => {
   };
 
   test.each([
-    ['nothing on it', factsOf(), both, 'bare'],
+    ['empty', factsOf(), both, 'bare'],
     ['packages only', factsOf({ packages }), both, 'prepared'],
     ['a marker and nothing else', factsOf({ packages, marker: ourMarker }), both, 'prepared'],
     ['registered in our cluster', joinedWorker(), both, 'joined'],
@@ -174,7 +174,7 @@ describe('a control plane', () => {
     expect(of(facts, cluster)).toBe(expected);
   });
 
-  describe('whose join was cut', () => {
+  describe('whose join was interrupted', () => {
     const member = memberOf(1);
     const files = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'].map(
       (name) => `/etc/kubernetes/manifests/${name}.yaml`,
@@ -187,7 +187,7 @@ describe('a control plane', () => {
     const withoutRole = { nodes: [nodeOf({ name: 'cp1' }), nodeOf({ name: 'cp2', role: 'control-plane' })] };
 
     test.each([
-      ['its node is registered, and nothing else is there', cut(), clusterOf(withoutRole), 'partial'],
+      ['its node is registered, and nothing else exists', cut(), clusterOf(withoutRole), 'partial'],
       ['it is no member of etcd yet', cut(...files), clusterOf(withoutRole), 'partial'],
       [
         'its member is a learner',
@@ -206,7 +206,7 @@ describe('a control plane', () => {
     });
   });
 
-  test('is not half-finished while another host is joined to its CA, and the API is down', () => {
+  test('is not half-finished if another host is joined to its CA and the API is down', () => {
     const of = (worker: LinuxFacts) => standing(targetOf(inventory, cp1, fleetIn(down, [cp1, halfInit], [w1, worker])));
     expect(of(joinedWorker())).toBe('joined');
     expect(of(factsOf())).toBe('partial');
@@ -221,7 +221,7 @@ describe('a control plane', () => {
   });
 });
 
-test('what is not known is neither: reading it throws', () => {
+test('an unknown fact throws', () => {
   const facts = Object.defineProperty(factsOf(), 'kubernetesTraces', {
     get: () => {
       throw new FactError('w1', 'kubernetesTraces', 'no answer');

@@ -38,11 +38,11 @@ const place = (cluster: ClusterView, host = cp1, inventory: Inventory = inventor
 
 describe('a control plane may be disrupted', () => {
   test.each([
-    ['one of one', 1, []],
+    ['the only one', 1, []],
     ['one of three', 3, []],
-    ['one of five, one of which is down', 5, ['cp5']],
-    ['one of two: there is no better moment', 2, []],
-    ['one that serves nothing itself, whatever the others are', 3, ['cp1', 'cp2', 'cp3']],
+    ['one of five while another is down', 5, ['cp5']],
+    ['one of two, because no moment is better', 2, []],
+    ['one that does not serve, whatever state the others have', 3, ['cp1', 'cp2', 'cp3']],
   ])('%s', (_, count, down) => expect(disruptionObstacles(place(clusterWith(count, down)))).toEqual([]));
 
   test('not one of three while another is down', () =>
@@ -60,7 +60,7 @@ describe('a control plane may be disrupted', () => {
     ]);
   });
 
-  test('not while etcd does not tell its members', () => {
+  test('not while etcd’s members are unknown', () => {
     const cluster = Object.defineProperty(clusterWith(3), 'members', {
       get: () => {
         throw new FactError('cp1', 'etcd', 'timeout');
@@ -70,18 +70,18 @@ describe('a control plane may be disrupted', () => {
   });
 });
 
-test('a host of role etcd is gated by the members of its own etcd', () => {
+test('a host of role etcd is judged by the members of its own etcd', () => {
   const etcd1 = hostOf({ name: 'etcd1', role: 'etcd' });
   const members = [1, 2, 3].map((i) => memberOf(i, { name: `etcd${String(i)}`, healthy: i !== 2 }));
   const cluster = { state: 'absent' as const, etcd: { state: 'up' as const, via: 'etcd1', members, alarms: [] } };
   expect(disruptionObstacles(place(cluster, etcd1))).toHaveLength(1);
 });
 
-describe('a host is well', () => {
+describe('a host works', () => {
   test.each([
     ['a control plane that serves', clusterWith(3), cp1, []],
     ['a worker that is Ready', clusterWith(1), w1, []],
-    ['one that has not joined', clusterWith(1), hostOf({ name: 'w9' }), []],
+    ['a host that has not joined', clusterWith(1), hostOf({ name: 'w9' }), []],
     [
       'not while its API server and its member are down',
       clusterWith(3, ['cp1']),

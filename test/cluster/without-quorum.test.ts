@@ -14,19 +14,19 @@ const said = (...answering: readonly string[]): string =>
     'alarms {}',
   ].join('\n');
 
-test('the dead one of two is not removed: the one that is left says so itself, with the arithmetic', async () => {
+test('refuses to remove the dead member of two, with the arithmetic of the other member', async () => {
   const { on } = recordingOn({ run: () => said('10.0.0.11') });
   const refused = await quorumIsLost(on, inventory, down, ['cp2']);
   expect(refused?.message).toBe('cp2: refused: etcd has no quorum: 1 of 2 voters healthy, quorum 2');
   expect(refused?.remedy).toContain('kbuild etcd snapshot restore');
 });
 
-test('where both answer, quorum is not what is wrong', async () => {
+test('reports nothing if both members answer, because quorum is not lost', async () => {
   const { on } = recordingOn({ run: () => said('10.0.0.11', '10.0.0.12') });
   expect(await quorumIsLost(on, inventory, down, ['cp2'])).toBeUndefined();
 });
 
-test('where no member tells anything, and where the cluster is up, nothing is claimed', async () => {
+test('reports nothing if no member answers, or if the cluster is up', async () => {
   const { on, sent } = recordingOn({ run: () => '' });
   expect(await quorumIsLost(on, inventory, down, ['cp2'])).toBeUndefined();
   expect(sent).toHaveLength(1);

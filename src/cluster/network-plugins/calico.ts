@@ -3,7 +3,10 @@ import type { InventoryWith } from '../../components/network-plugins/network-plu
 import { Refused } from '../../errors.ts';
 import type { Fleet } from '../../facts/fleet.ts';
 
-/** The fields of the operator's Installation that decide how hosts reach each other's pods. Its defaults are IPIP and BGP. */
+/**
+ * The fields of the operator's Installation that decide how hosts reach each other's pods. Its defaults are IPIP and
+ * BGP.
+ */
 interface LiveInstallation {
   readonly spec?: {
     readonly calicoNetwork?: {
@@ -15,8 +18,8 @@ interface LiveInstallation {
 }
 
 /**
- * Refuses a live Calico that connects hosts in another way than kbuild's, which Windows hosts need. Every node would have to
- * change under its pods, which `up` does not do as a side effect.
+ * Refuses a live Calico whose encapsulation, BGP or dataplane do not work with Windows hosts. Every node would change
+ * under its pods, and `up` does not do that as a side effect.
  */
 export function calicoRefusals({ name }: InventoryWith<'calico'>, { cluster }: Fleet): readonly Refused[] {
   if (cluster.state !== 'up') return [];

@@ -5,7 +5,10 @@ import type { JsonObject } from '../../model/inventory.ts';
 
 const NET_CONF = 'v1/ConfigMap/kube-flannel/kube-flannel-cfg';
 
-/** How flannel of the live cluster connects hosts, e.g. `vxlan VNI 1, port 8472`; undefined when it is not there or cannot be read. */
+/**
+ * The backend of the live flannel, e.g. `vxlan VNI 1, port 8472`; undefined if there is no flannel or its ConfigMap
+ * cannot be parsed.
+ */
 function liveBackend(objects: ReadonlyMap<string, JsonObject>): string | undefined {
   const data = objects.get(NET_CONF)?.['data'] as JsonObject | undefined;
   try {
@@ -21,15 +24,15 @@ function liveBackend(objects: ReadonlyMap<string, JsonObject>): string | undefin
 const backendText = (type: string, vni: number, port: number): string =>
   type === 'vxlan' ? `vxlan with VNI ${String(vni)} at port ${String(port)}` : type;
 
-/** Objects that only one of the two forms of the network of Windows hosts has: pods, or services. */
+/** flannel on Windows hosts runs as pods or as services. Each form has one object that the other has not. */
 const PODS = 'apps/v1/DaemonSet/kube-flannel/kube-flannel-windows';
 const SERVICES = 'rbac.authorization.k8s.io/v1/ClusterRoleBinding//kbuild-windows-flannel';
 
-/** Refuses to change flanneld and kube-proxy from pods to services, or back: two of each would fight over one host. */
+/** Refuses to change flanneld and kube-proxy of Windows hosts from pods to services or back: a host would run both. */
 function formRefusals({ name, network }: InventoryWith<'flannel'>, owned: readonly string[]): readonly Refused[] {
-  const wanted = network.windows?.services === true;
-  if (network.windows === undefined || !owned.includes(wanted ? PODS : SERVICES)) return [];
-  const [found, other] = wanted ? ['pods', 'services'] : ['services', 'pods'];
+  const desired = network.windows?.services === true;
+  if (network.windows === undefined || !owned.includes(desired ? PODS : SERVICES)) return [];
+  const [found, other] = desired ? ['pods', 'services'] : ['services', 'pods'];
   return [
     new Refused(
       name,
@@ -40,22 +43,22 @@ function formRefusals({ name, network }: InventoryWith<'flannel'>, owned: readon
 }
 
 /**
- * Refuses Windows hosts in a cluster whose flannel cannot reach them. It would have to change under the pods of every Linux
- * host, which `up` does not do as a side effect of a new worker.
+ * Refuses Windows hosts if the live flannel cannot reach them. Its backend would change under the pods of every Linux
+ * host, and `up` does not do that as a side effect of a new worker.
  */
 export function flannelRefusals(inventory: InventoryWith<'flannel'>, { cluster }: Fleet): readonly Refused[] {
   const { name, network } = inventory;
   if (network.windows === undefined || cluster.state !== 'up') return [];
   const { backend, port, vni } = network.flannel;
-  const wanted = backendText(backend, vni, port);
+  const desired = backendText(backend, vni, port);
   const live = liveBackend(cluster.objects);
   const form = formRefusals(inventory, cluster.owned);
-  if (live === undefined || live === wanted) return form;
+  if (live === undefined || live === desired) return form;
   const settings = backend === 'vxlan' ? `{ port: ${String(port)}, vni: ${String(vni)} }` : `{ backend: ${backend} }`;
   return [
     new Refused(
       name,
-      `its flannel is ${live}, and Windows hosts need ${wanted}; changing it cuts pods of different hosts off from each other until flannel has restarted everywhere`,
+      `its flannel is ${live}, and Windows hosts need ${desired}; changing it cuts pods of different hosts off from each other until flannel has restarted everywhere`,
       `in a maintenance window: take the Windows hosts out of the inventory, set network.flannel: ${settings}, run \`kbuild up\` and reboot the Linux hosts; then put the Windows hosts back`,
     ),
   ];

@@ -15,7 +15,7 @@ const PLUGINS: { readonly [P in PluginName]?: LiveNetwork<P> } = {
   calico: { refusals: calicoRefusals },
 };
 
-/** Why the network plugin of a live cluster cannot become as the inventory wants it. */
+/** Why `up` cannot change the network plugin of a live cluster to the desired settings. */
 export function networkRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   const plugin: LiveNetwork | undefined = PLUGINS[inventory.network.plugin];
   return plugin?.refusals(inventory, fleet) ?? [];
