@@ -1,11 +1,11 @@
 import type { Inventory, RegistrySettings } from '../model/inventory.ts';
 import { madeOf, type Secret } from '../shell/secret.ts';
 
-/** Docker Hub's API is at another name than its images'. */
+/** The host of a registry's API. Docker Hub's differs from the name in its images. */
 export const registryServer = (registry: string): string =>
   registry === 'docker.io' ? 'registry-1.docker.io' : registry;
 
-/** What the inventory says of a registry; where it has nothing about it, what it says of all others (`_default`). */
+/** The inventory's settings of a registry; if it has none, those of all others (`_default`). */
 export const registrySettings = (
   { registries }: Pick<Inventory['runtime'], 'registries'>,
   registry: string,

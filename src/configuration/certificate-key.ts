@@ -12,9 +12,9 @@ import { secretYaml } from './secret-yaml.ts';
 const KEY_BYTES = 32;
 
 /**
- * Puts the certificates that control planes share into the cluster, encrypted with a key minted for one join; lends the
- * key to `use`; and takes them out again, also after a failure. What a killed run leaves is useless without its key, which
- * nobody kept; the next run deletes it, and kubeadm lets it expire after two hours.
+ * Uploads the certificates that control planes share, encrypted with a key for one join; calls `use` with the key; and
+ * deletes them afterwards, also after a failure. The certificates of a killed run are useless without its key, which is
+ * stored nowhere. The next run deletes them, and kubeadm lets them expire after two hours.
  */
 export async function withUploadedCertificates<T>(
   control: Remote<'sh'>,

@@ -4,7 +4,7 @@ import { Secret } from '../shell/secret.ts';
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
 
-/** What several objects have in common, key by key; lists count as one value. */
+/** The settings that all objects share, key by key; a list counts as one value. */
 export function common(objects: readonly JsonObject[]): JsonObject {
   const [first, ...others] = objects;
   if (first === undefined) return {};
@@ -18,7 +18,7 @@ export function common(objects: readonly JsonObject[]): JsonObject {
   );
 }
 
-/** What `whole` says beyond `part`, as a JSON merge patch that makes `whole` of `part`. `part` must not have keys of its own. */
+/** The JSON merge patch that turns `part` into `whole`. `part` must have no keys that `whole` lacks. */
 export function beyond(whole: JsonObject, part: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(whole).flatMap(([key, value]) => {
@@ -44,8 +44,8 @@ export function same(a: unknown, b: unknown): boolean {
 }
 
 /**
- * True when every setting of `desired` is in `live`, which may say more. An empty object, list or string and a missing
- * key are the same: Go leaves empty fields out. `false` and `0` must be there: a default may say otherwise.
+ * True if `live` has every setting of `desired`; it may have more. An empty object, list or string equals a missing
+ * key, because Go omits empty fields. `false` and `0` must be present: a default may differ.
  */
 export function holds(desired: unknown, live: unknown): boolean {
   if (live === undefined || live === null) return isEmpty(desired);

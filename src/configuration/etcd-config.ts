@@ -5,18 +5,18 @@ import { etcdHosts } from '../topology/select.ts';
 
 const KUBEADM = 'kubeadm.k8s.io/v1beta4';
 
-/** Where the peers of a member reach it. */
+/** The peer URL of a host's etcd member. */
 export const peerUrl = ({ internalAddress }: Pick<LinuxHost, 'internalAddress'>): string =>
   `https://${internalAddress}:2380`;
 
-/** With whom a member starts: all hosts of a new etcd, or the members that are there and itself. */
+/** The members with which an etcd member starts: all hosts of a new etcd, or the existing members and itself. */
 export interface InitialCluster {
   readonly state: 'new' | 'existing';
   /** `name=peer URL,…` */
   readonly members: string;
 }
 
-/** The members of an etcd that is made of all hosts of role etcd at once. */
+/** The members of a new etcd on all hosts of role etcd. */
 export const newCluster = (inventory: Inventory): InitialCluster => ({
   state: 'new',
   members: etcdHosts(inventory)
@@ -24,16 +24,16 @@ export const newCluster = (inventory: Inventory): InitialCluster => ({
     .join(','),
 });
 
-/** The user's own settings of a local etcd: here they are those of the hosts of role etcd. */
+/** The inventory's settings of a local etcd. They apply to the hosts of role etcd. */
 function ownSettings({ kubeadm }: Inventory): JsonObject & { readonly extraArgs?: readonly Argument[] } {
   const etcd = kubeadm.cluster['etcd'] as { readonly local?: JsonObject } | undefined;
   return etcd?.local ?? {};
 }
 
 /**
- * What kubeadm is told on a host of role etcd: the documents of its guide "Set up a High Availability etcd Cluster with
- * kubeadm". The token is the cluster's name, by which the host tells later whose etcd it runs. `certificatesDir`: where
- * certificates are made; they are used from /etc/kubernetes/pki.
+ * kubeadm's documents for a host of role etcd, as in the guide "Set up a High Availability etcd Cluster with kubeadm".
+ * The token is the cluster's name, by which kbuild later recognizes whose etcd the host runs. `certificatesDir`: where
+ * kubeadm creates certificates; etcd uses them from /etc/kubernetes/pki.
  */
 export function etcdDocuments(
   inventory: Inventory,

@@ -1,6 +1,6 @@
 import type { Host } from '../model/inventory.ts';
 
-/** Signals of the kubelet that are about disks. `nodefs`: /var/lib/kubelet; `imagefs`: the runtime's folder. */
+/** The kubelet's eviction signals for disks. `nodefs`: /var/lib/kubelet; `imagefs`: the runtime's folder. */
 export type DiskSignal = 'nodefs.available' | 'nodefs.inodesFree' | 'imagefs.available' | 'imagefs.inodesFree';
 
 /** The kubelet's defaults on Linux (pkg/kubelet/eviction/defaults_linux.go). */
@@ -18,7 +18,10 @@ const UNITS: Readonly<Record<string, number>> = {
   m: 0.001,
 };
 
-/** A threshold, `10%` or a Kubernetes quantity, as an amount of `total`; 0 for one that is none: the kubelet says so itself. */
+/**
+ * A threshold (`10%` or a Kubernetes quantity) in the unit of `total`; 0 if it is invalid, which the kubelet reports
+ * itself.
+ */
 export function thresholdOf(text: string, total: number): number {
   const share = /^(\d+(?:\.\d+)?)%$/.exec(text)?.[1];
   if (share !== undefined) return (Number(share) / 100) * total;
@@ -36,8 +39,9 @@ const ofArgument = (value: string): Readonly<Record<string, string>> =>
   );
 
 /**
- * Below which a host's kubelet sets DiskPressure, by signal. Where the inventory sets `evictionHard`, the defaults of signals
- * that it leaves out are gone too, unless `mergeDefaultEvictionSettings`. The argument wins over the configuration.
+ * The thresholds below which a host's kubelet sets DiskPressure, by signal. If the inventory sets `evictionHard`, the
+ * kubelet drops the defaults of all other signals, unless `mergeDefaultEvictionSettings` is set. The argument wins over
+ * the configuration.
  */
 export function evictionThresholds({ kubelet }: Pick<Host, 'kubelet'>): Readonly<Partial<Record<DiskSignal, string>>> {
   const argument = kubelet.extraArgs.findLast(({ name }) => name === 'eviction-hard');

@@ -2,9 +2,9 @@ import { etcdFolderOf } from '../topology/etcd-folder.ts';
 import type { JsonObject, Inventory } from '../model/inventory.ts';
 import { clusterConfiguration } from './kubeadm-config.ts';
 
-/** A setting that Kubernetes fixes when the cluster is made. */
+/** A setting that cannot change after the cluster is built. */
 export interface FixedSetting {
-  /** As the inventory calls it. */
+  /** Its name in the inventory. */
   readonly setting: string;
   readonly wanted: string;
   readonly live: string;
@@ -39,7 +39,8 @@ export function changedFixedSettings(inventory: Inventory, live: JsonObject): re
     wanted: at(wanted, path),
     live: at(live, path),
   }));
-  // A cluster that kbuild did not build may have it elsewhere: a control plane that is configured anew would start empty.
+  // In a cluster that kbuild did not build, etcd's folder may differ: a control plane with a new manifest would start
+  // an empty etcd.
   const folder = { setting: DATA_DIR, wanted: etcdFolderOf(inventory), live: at(live, ['etcd', 'local', 'dataDir']) };
   if (inventory.etcd.topology === 'stacked' && folder.live !== '') pairs.push(folder);
   return [...pairs, { setting: 'etcd.topology', wanted: topology(wanted), live: topology(live) }].filter(

@@ -5,13 +5,13 @@ import { sh } from '../shell/sh.ts';
 import { TOKEN_DESCRIPTION } from './kubeadm-config.ts';
 import { kubectl } from './kubectl.ts';
 
-/** How long a token lives when nobody deletes it: longer than any join. */
+/** Lifetime of a token that is not deleted: longer than any join. */
 const TTL = '30m';
 
 /** A bootstrap token as kubeadm prints it. */
 const TOKEN = /^([a-z0-9]{6})\.[a-z0-9]{16}$/m;
 
-/** Removes bootstrap tokens by their (public) ids, whoever minted them. A token that is gone already is fine. */
+/** Deletes bootstrap tokens by their (public) ids. A token that does not exist is no error. */
 export async function deleteTokens(control: Remote<'sh'>, inventory: Inventory, ids: readonly string[]): Promise<void> {
   const secrets = ids.map((id) => `bootstrap-token-${id}`);
   const tool = kubectl(inventory, control.host as LinuxHost);
@@ -19,8 +19,8 @@ export async function deleteTokens(control: Remote<'sh'>, inventory: Inventory, 
 }
 
 /**
- * Mints a bootstrap token on the acting control plane for one host, lends it to `use`, and deletes it afterwards, also
- * after a failure. What an interrupted run leaves is known by its description and deleted by a later run.
+ * Creates a bootstrap token on the acting control plane for one host, calls `use` with it, and deletes it afterwards,
+ * also after a failure. A later run recognizes the token of an interrupted run by its description and deletes it.
  */
 export async function withJoinToken<T>(
   control: Remote<'sh'>,

@@ -10,10 +10,10 @@ import { signingAuthority } from './signing.ts';
 
 const KUBEADM = 'kubeadm.k8s.io/v1beta4';
 
-/** Bootstrap tokens that kbuild minted are known by this start of their description. */
+/** The description of kbuild's bootstrap tokens begins with this text. */
 export const TOKEN_DESCRIPTION = 'kbuild';
 
-/** kubeadm mints a token at init whether one is wanted or not; this one is short-lived, and deleted by the job. */
+/** kubeadm always creates a token at init. This one is short-lived, and the job deletes it. */
 const INIT_TOKEN = {
   description: `${TOKEN_DESCRIPTION} init`,
   ttl: '30m0s',
@@ -21,7 +21,7 @@ const INIT_TOKEN = {
   groups: ['system:bootstrappers:kubeadm:default-node-token'],
 };
 
-/** The kubelet's arguments on a host: the address of its node, and the inventory's. */
+/** The kubelet's arguments on a host: the node's address, and the inventory's arguments. */
 export const kubeletArguments = (host: LinuxHost): readonly Argument[] =>
   mergedArguments([{ name: 'node-ip', value: host.internalAddress }], host.kubelet.extraArgs);
 
@@ -61,14 +61,14 @@ export const initConfiguration = (
     inventory.kubeadm.init,
   );
 
-/** Where kbuild builds etcd on hosts of its own, the user's settings of etcd are theirs: see `etcd-config.ts`. */
+/** If kbuild builds etcd on hosts of role etcd, the inventory's settings of etcd apply there: see `etcd-config.ts`. */
 function withoutLocalEtcd({ etcd }: Inventory, cluster: JsonObject): JsonObject {
   const own = cluster['etcd'];
   if (etcd.topology !== 'built' || typeof own !== 'object' || own === null) return cluster;
   return { ...cluster, etcd: Object.fromEntries(Object.entries(own).filter(([key]) => key !== 'local')) };
 }
 
-/** kubeadm's ClusterConfiguration: what the whole cluster shares. */
+/** kubeadm's ClusterConfiguration. */
 export function clusterConfiguration(inventory: Inventory): JsonObject {
   const { kubernetes, network, endpoint, kubeadm } = inventory;
   const base = {
@@ -98,7 +98,7 @@ export function clusterConfiguration(inventory: Inventory): JsonObject {
   };
   const all = merged(base, withoutLocalEtcd(inventory, kubeadm.cluster));
   const apiServer = (all['apiServer'] ?? {}) as { readonly certSANs?: readonly string[] };
-  // Names of the user's are added to kbuild's, not put in their place: without the endpoint's no kubelet could join.
+  // The inventory's names are added to kbuild's: without the endpoint's name no kubelet could join.
   const certSANs = [
     ...new Set([
       endpointHost(endpoint),
@@ -131,7 +131,7 @@ export function initDocuments(
   ];
 }
 
-/** What a joining host needs to know and may not tell anybody. */
+/** Secrets and the CA hash with which a host joins. */
 export interface JoinCredentials {
   /** `abcdef.0123456789abcdef` */
   readonly token: Secret;
@@ -142,13 +142,13 @@ export interface JoinCredentials {
 }
 
 /**
- * The kubelet has its certificate before it starts, so kubeadm no longer waits for one (5 min) while a control plane's
- * API server starts, and must be as patient afterwards.
+ * Longer timeouts for a join with signed certificates. The kubelet has its certificate before it starts, so kubeadm
+ * does not wait for it (5 min) while the API server starts, and must wait as long afterwards.
  */
 const patience = (inventory: Inventory): JsonObject =>
   signingAuthority(inventory) === undefined ? {} : { timeouts: { kubernetesAPICall: '5m0s' } };
 
-/** kubeadm's JoinConfiguration, of a worker or a control plane as the host's role says. */
+/** kubeadm's JoinConfiguration for a worker or a control plane, by the host's role. */
 export const joinConfiguration = (
   inventory: Inventory,
   host: LinuxHost,
@@ -176,7 +176,10 @@ export const joinConfiguration = (
     inventory.kubeadm.join,
   );
 
-/** kubeadm's ResetConfiguration. It never asks, and does not wait a minute for an API server that is gone. */
+/**
+ * kubeadm's ResetConfiguration: without confirmation, and without the one-minute wait for an API server that does not
+ * answer.
+ */
 export const resetConfiguration = (inventory: Inventory): JsonObject =>
   merged(
     {

@@ -13,13 +13,13 @@ import type { PkiFiles } from './shared-certificates.ts';
 import { placeCertificates } from './signed-certificates.ts';
 import { signingAuthority } from './signing.ts';
 
-/** What kubeadm is asked for. */
+/** An action of kubeadm that changes a host. */
 export type KubeadmAction = 'init' | 'join' | 'reset';
 
-/** kubeadm's name of the preflight check that wants no kubelet.conf on a joining host. */
+/** kubeadm's preflight check that no kubelet.conf exists on a joining host. */
 const KUBELET_CONF_THERE = 'FileAvailable--etc-kubernetes-kubelet.conf';
 
-/** Seconds that one `kubeadm reset` may take; then the runtime counts as stuck. It took 2 s to 30 s when it worked. */
+/** Seconds after which `kubeadm reset` times out because the runtime is stuck. Successful resets took 2 s to 30 s. */
 const SECONDS_TO_RESET = 180;
 
 function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): Command<'sh'> {
@@ -47,9 +47,9 @@ function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): 
 }
 
 /**
- * Runs kubeadm's init, join or reset on a host: the only way in which kbuild does. It is a job, so it outlives the
- * connection; its script puts the marker on disk first, then `pki` in its place, and removes the marker after success.
- * @throws CommandError when kubeadm failed.
+ * Runs kubeadm's init, join or reset on a host. kbuild runs kubeadm only through this job, which outlives the
+ * connection. Its script writes the marker first, then puts `pki` in place, and removes the marker after success.
+ * @throws CommandError if kubeadm fails.
  */
 export async function kubeadmJob(
   remote: Remote<'sh'>,

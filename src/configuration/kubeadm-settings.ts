@@ -7,16 +7,16 @@ import { kubectl } from './kubectl.ts';
 import { secretYaml } from './secret-yaml.ts';
 
 /**
- * What kubeadm's phases do on a live control plane: `pull` the images; `cluster` uploads the configuration and writes the
- * manifests of API server, controller manager and scheduler; `manifests` only writes them; `etcd` writes etcd's; `kubelet`
- * uploads the kubelets' configuration; `kubeProxy` and `coredns` apply the addons, where the cluster has them.
+ * The parts that kubeadm's phases change on a live control plane: `pull` pulls images; `cluster` uploads the
+ * configuration and writes the manifests of API server, controller manager and scheduler; `manifests` only writes them;
+ * `etcd` writes etcd's manifest; `kubelet` uploads the kubelets' configuration; `kubeProxy` and `coredns` apply the
+ * addons if the cluster has them.
  */
 export type KubeadmPart = 'pull' | 'cluster' | 'manifests' | 'etcd' | 'kubelet' | 'kubeProxy' | 'coredns';
 
-/** The order in which they are done. */
 const ORDER: readonly KubeadmPart[] = ['pull', 'cluster', 'manifests', 'etcd', 'kubelet', 'kubeProxy', 'coredns'];
 
-/** Each part once, in the order in which they are done; `cluster` writes the manifests too. */
+/** The parts without repetition, in the order in which kubeadm applies them; `cluster` includes `manifests`. */
 export function inOrder(parts: readonly KubeadmPart[]): readonly KubeadmPart[] {
   const wanted = new Set(parts);
   if (wanted.has('cluster')) wanted.delete('manifests');
@@ -24,9 +24,9 @@ export function inOrder(parts: readonly KubeadmPart[]): readonly KubeadmPart[] {
 }
 
 /**
- * Applies parts of the inventory's settings on one control plane of a live cluster as a job, which ends when what was
- * written anew is ready there. `note`: the ConfigMap that is applied at the end; empty for none.
- * @throws CommandError when kubeadm failed, or a component is not ready within 4 minutes.
+ * Applies parts of the inventory's settings on one control plane of a live cluster. Runs as a job, which ends when the
+ * changed components are ready there. `note`: the ConfigMap to apply at the end; empty for none.
+ * @throws CommandError if kubeadm fails, or a component is not ready within 4 minutes.
  */
 export async function applySettings(
   on: On,

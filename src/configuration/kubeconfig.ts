@@ -7,8 +7,8 @@ interface Kubeconfig {
 }
 
 /**
- * The administrator's kubeconfig as users need it: admin.conf of a control plane, whose server is the cluster's
- * endpoint. Throws on text that is no kubeconfig.
+ * The administrator's kubeconfig for use outside the hosts: admin.conf of a control plane with the cluster's endpoint
+ * as its server. Throws if the text is not a kubeconfig.
  */
 export function adminKubeconfig(adminConf: Secret, endpoint: string): Secret {
   const config = parse(revealed(adminConf)) as Kubeconfig | null;

@@ -4,29 +4,28 @@ import { onceForEach } from '../shell/once-for-each.ts';
 import { beyond, common } from './compare.ts';
 import { toYaml } from './secret-yaml.ts';
 
-/** Arguments that kubeadm adds to its flags file by itself; all others there came from the inventory, once. */
+/** Arguments that kubeadm itself adds to its flags file. All others in that file came from an inventory. */
 export const KUBEADMS_OWN_FLAGS =
   /^--(register-with-taints|hostname-override|container-runtime-endpoint|pod-infra-container-image)=/;
 
-/** The head of every KubeletConfiguration. */
 export const KUBELET_CONFIG = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
 
-/** Everything that the kubelet's configuration of a host must say: kbuild's own and the host's merged settings. */
+/** The desired kubelet configuration of a host: kbuild's own settings and the host's merged ones. */
 export const hostKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonObject => ({
   ...host.kubelet.config,
   cgroupDriver: inventory.runtime.cgroupDriver,
 });
 
 /**
- * The cluster's KubeletConfiguration: kubeadm keeps one for all nodes (ConfigMap kubelet-config), so it holds what all
- * Linux nodes of the inventory have in common. The rest of a host is its patch.
+ * The cluster's KubeletConfiguration. kubeadm keeps one for all nodes (ConfigMap kubelet-config), so it holds what all
+ * Linux nodes of the inventory share. The rest of a host is its patch.
  */
 export const sharedKubeletConfig = onceForEach((inventory: Inventory): JsonObject => ({
   ...KUBELET_CONFIG,
   ...common(linuxNodes(inventory).map((host) => hostKubeletConfig(inventory, host))),
 }));
 
-/** What a host's kubelet is told beyond the cluster's configuration; empty for most hosts. */
+/** The kubelet configuration of a host that differs from the cluster's; empty for most hosts. */
 export const ownKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonObject =>
   beyond(hostKubeletConfig(inventory, host), sharedKubeletConfig(inventory));
 

@@ -6,7 +6,7 @@ const TARGET = 'kubeletconfiguration';
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A JSON merge patch (RFC 7386): a null takes a field away, lists are replaced. */
+/** Applies a JSON merge patch (RFC 7386): null removes a field, lists are replaced. */
 function mergePatch(base: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const result: Record<string, unknown> = isObject(base) ? { ...base } : {};
@@ -17,13 +17,13 @@ function mergePatch(base: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** True where a strategic merge patch says more than a merge patch can. */
+/** True if a strategic merge patch has a directive that a merge patch cannot express. */
 const hasDirective = (value: unknown): boolean =>
   Array.isArray(value)
     ? value.some(hasDirective)
     : isObject(value) && Object.entries(value).some(([key, inner]) => key.startsWith('$') || hasDirective(inner));
 
-/** One operation of a JSON patch (RFC 6902) on fields of objects; undefined for any other. */
+/** Applies one operation of a JSON patch (RFC 6902) to fields of objects; undefined for an operation on a list. */
 function jsonOperation(base: JsonObject, operation: unknown): JsonObject | undefined {
   if (!isObject(operation)) return undefined;
   const { op, path, value } = operation;
@@ -37,13 +37,13 @@ function jsonOperation(base: JsonObject, operation: unknown): JsonObject | undef
   let at: unknown = base;
   for (const key of parents) at = isObject(at) ? at[key] : undefined;
   if (!isObject(at)) return undefined;
-  // A merge patch takes an object's old fields over: it goes first.
+  // A merge patch keeps an object's old fields, so it is removed first.
   const nested = (inner: unknown) => keys.reduceRight<unknown>((found, key) => ({ [key]: found }), inner);
   const without = mergePatch(base, nested(null));
   return (op === 'remove' ? without : mergePatch(without, nested(value))) as JsonObject;
 }
 
-/** The base with one patch file applied; undefined where that is kubeadm's to know. */
+/** The base with one patch file applied; undefined if only kubeadm can apply it. */
 function patched(base: JsonObject, name: string, content: string): JsonObject | undefined {
   const type = /\+(strategic|merge|json)\.(?:yaml|json)$/.exec(name)?.[1] ?? 'strategic';
   const documents = parseAllDocuments(content).map((document) => document.toJS() as unknown);
@@ -59,9 +59,9 @@ function patched(base: JsonObject, name: string, content: string): JsonObject | 
 }
 
 /**
- * The kubelet's configuration as kubeadm makes it of the cluster's and the patch files of a host (name → content), which it
- * reads in the order of their names. No list of a KubeletConfiguration has a merge key, so a strategic merge patch is a
- * merge patch. undefined where a patch says what this does not know: a directive, an operation on a list.
+ * The kubelet's configuration as kubeadm computes it from the cluster's and the patch files of a host (name → content),
+ * in the order of their names. No list of a KubeletConfiguration has a merge key, so a strategic merge patch is a merge
+ * patch. undefined for a directive or an operation on a list, which kbuild does not compute.
  */
 export function patchedKubeletConfig(
   base: JsonObject,
@@ -76,7 +76,7 @@ export function patchedKubeletConfig(
       base,
     );
   } catch {
-    // It is no YAML: kubeadm will say so.
+    // The patch is not valid YAML; kubeadm reports it.
     return undefined;
   }
 }

@@ -19,9 +19,9 @@ const without = <T extends Named>(entries: readonly T[] | undefined, gone: reado
   (entries ?? []).filter(({ name }) => !gone.includes(name));
 
 /**
- * A kubeconfig file with another cluster's entries in it. kubeadm names every administrator `kubernetes-admin`; here the
- * user is named after the context, so that two clusters do not overwrite each other's credentials. Entries of other
- * clusters stay as they are; the merged context becomes the current one only in a file that had none.
+ * Merges a cluster's entries into a kubeconfig file. kubeadm names every administrator `kubernetes-admin`; here the
+ * context names the user, so that two clusters do not overwrite each other's credentials. Other entries stay. The
+ * merged context becomes the current one only if the file has none.
  */
 export function mergedKubeconfig(into: string, added: Secret): Secret {
   const before = read(into);
@@ -44,8 +44,8 @@ export function mergedKubeconfig(into: string, added: Secret): Secret {
 }
 
 /**
- * The file without what was merged of a cluster, told by name and CA (base64 of its PEM as in kubeconfigs);
- * undefined when it holds nothing of it.
+ * The file without the merged entries of a cluster, identified by name and CA (base64 of its PEM, as in kubeconfigs);
+ * undefined if the file has none.
  */
 export function withoutCluster(text: string, cluster: string, caData: string): Secret | undefined {
   const before = read(text);

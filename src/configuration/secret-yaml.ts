@@ -10,14 +10,14 @@ function plain(value: unknown): unknown {
 }
 
 /**
- * Objects as YAML documents. Every string is quoted, because readers of YAML 1.1 (Go) would take `1234`, `on` or `1e3`
- * for something else.
+ * Objects as YAML documents. Every string is quoted, because a YAML 1.1 parser (Go) reads `1234`, `on` or `1e3` as
+ * another type.
  */
 export const toYaml = (objects: readonly object[]): string =>
   objects
     .map((object) => stringify(object, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }))
     .join('---\n');
 
-/** Objects that hold secrets as YAML documents: the one place that reveals them into text, which is a Secret itself. */
+/** Objects that hold secrets as YAML documents, in one Secret. No other code reveals them into text. */
 export const secretYaml = (objects: readonly object[]): Secret =>
   Secret.of(toYaml(objects.map((object) => plain(object) as object)));

@@ -10,10 +10,10 @@ export type SettingsPart = 'cluster' | 'kubelet' | 'kubeProxy' | 'patches' | 'pr
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Patches of the kubelet's configuration show in that of each host: they are compared there. */
+/** Patches of the kubelet's configuration are compared on each host. */
 const isKubeletPatch = (name: string): boolean => name.startsWith('kubeletconfiguration');
 
-/** Hashes of the patch files that change pods, by name: the files may be long. */
+/** Hashes of the patch files that change pods, by name. The files may be long, so the ConfigMap holds hashes. */
 const podPatches = ({ kubeadm }: Inventory): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(kubeadm.patches)
@@ -21,11 +21,11 @@ const podPatches = ({ kubeadm }: Inventory): Readonly<Record<string, string>> =>
       .map(([name, content]) => [name, sha256(content)]),
   );
 
-/** A hash of the proxy that kubeadm puts into the pods that it makes: the list of exceptions is long. Their order does not matter. */
+/** A hash of the proxy settings in kubeadm's static pods. The order of exceptions does not matter. */
 const podProxy = ({ proxy }: Inventory): JsonObject =>
   proxy === undefined ? {} : { sha256: sha256(JSON.stringify([proxy.http, proxy.https, [...proxy.noProxy].sort()])) };
 
-/** What the inventory tells kubeadm, beyond what makes a cluster this cluster. */
+/** The inventory's settings for kubeadm that can change on a live cluster, by part. */
 export const settingsOf = (inventory: Inventory): Readonly<Record<SettingsPart, JsonObject>> => ({
   cluster: inventory.kubeadm.cluster,
   kubelet: sharedKubeletConfig(inventory),
@@ -35,7 +35,10 @@ export const settingsOf = (inventory: Inventory): Readonly<Record<SettingsPart, 
   images: { repository: inventory.kubernetes.imageRepository },
 });
 
-/** The ConfigMap that notes them: comparing what was asked with what is asked needs no knowledge of kubeadm's defaults. */
+/**
+ * The ConfigMap that records applied settings. kbuild compares it with the inventory, so it needs no knowledge of
+ * kubeadm's defaults.
+ */
 export const settingsNote = (inventory: Inventory): JsonObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -47,7 +50,10 @@ export const settingsNote = (inventory: Inventory): JsonObject => ({
   data: { [SETTINGS.key]: JSON.stringify(settingsOf(inventory)) },
 });
 
-/** What a part was, as far as a note tells that an older kbuild wrote: patches and the proxy may never have been applied. */
+/**
+ * The applied value of a part, also from the ConfigMap of an older kbuild, in which patches and the proxy may be
+ * missing.
+ */
 export function notedPart(part: SettingsPart, { settings, configuration }: ClusterUp, wanted: JsonObject): unknown {
   const noted = settings?.[part];
   if (noted !== undefined) return noted;
@@ -55,14 +61,14 @@ export function notedPart(part: SettingsPart, { settings, configuration }: Clust
   return part === 'patches' || part === 'proxy' ? {} : undefined;
 }
 
-/** The parts of the inventory's settings that were edited since they were applied; `unknown` without a note. */
+/** The parts of the settings that were edited since kbuild applied them; `unknown` if the ConfigMap is missing. */
 export function editedParts(inventory: Inventory, cluster: ClusterUp): readonly SettingsPart[] | 'unknown' {
   if (cluster.settings === undefined) return 'unknown';
   const wanted = Object.entries(settingsOf(inventory)) as readonly (readonly [SettingsPart, JsonObject])[];
   return wanted.filter(([part, value]) => !same(value, notedPart(part, cluster, value))).map(([part]) => part);
 }
 
-/** Names of the patch files that change pods and were edited, added or removed since they were applied. */
+/** Names of the patch files that change pods and were edited, added or removed since kbuild applied them. */
 export function editedPatches(inventory: Inventory, { settings }: ClusterUp): readonly string[] {
   const wanted: JsonObject = podPatches(inventory);
   const noted = (settings?.['patches'] ?? {}) as JsonObject;

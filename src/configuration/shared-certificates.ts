@@ -5,10 +5,10 @@ import { script } from '../templates.ts';
 import { withUploadedCertificates } from './certificate-key.ts';
 import { signingAuthority } from './signing.ts';
 
-/** Private files of kubeadm's job that its script puts to /etc/kubernetes/pki; `_` in a name stands for `/`. */
+/** Private files of kubeadm's job, which its script installs in /etc/kubernetes/pki; `_` in a name stands for `/`. */
 export type PkiFiles = Readonly<Record<string, Secret>>;
 
-/** How a joining control plane gets what all of them share: by a key to what was uploaded, or as files. */
+/** How a joining control plane gets the shared certificates: by the key of the uploaded Secret, or as files. */
 export interface SharedCertificates {
   readonly certificateKey?: Secret;
   readonly files: PkiFiles;
@@ -16,7 +16,10 @@ export interface SharedCertificates {
 
 const COMMON = ['ca.crt', 'sa.key', 'sa.pub', 'front-proxy-ca.crt', 'front-proxy-ca.key'];
 
-/** What kubeadm's guide tells to copy, and no more: with another host's leaves a join fails (their names do not fit). */
+/**
+ * The files that kubeadm's guide copies, and no others: with another host's certificates a join fails, because their
+ * names do not match.
+ */
 const sharedFiles = (inventory: Inventory): readonly string[] => [
   ...COMMON,
   ...(signingAuthority(inventory) === undefined ? ['ca.key'] : []),
@@ -26,7 +29,7 @@ const sharedFiles = (inventory: Inventory): readonly string[] => [
 /** Name of the job's file for a file below /etc/kubernetes/pki. */
 export const pkiFile = (name: string): string => `pki_${name.replaceAll('/', '_')}`;
 
-/** Reads them on a control plane into memory: lines of name and base64. */
+/** Reads the shared files on a control plane into memory: lines of name and base64. */
 async function copied(control: Remote<'sh'>, inventory: Inventory): Promise<PkiFiles> {
   const names = sharedFiles(inventory);
   const said = revealed(await control.reveal(script('linux/shared-certificates.sh', { NAMES: names })));
@@ -42,7 +45,7 @@ async function copied(control: Remote<'sh'>, inventory: Inventory): Promise<PkiF
   );
 }
 
-/** Lends one joining control plane what it needs of the others, the way that the inventory says. */
+/** Calls `use` with the shared certificates for one joining control plane, uploaded or copied as the inventory says. */
 export async function withSharedCertificates<T>(
   control: Remote<'sh'>,
   inventory: Inventory,
@@ -52,7 +55,7 @@ export async function withSharedCertificates<T>(
   return withUploadedCertificates(control, inventory, (certificateKey) => use({ certificateKey, files: {} }));
 }
 
-/** The user's own CA as the founder's kubeadm finds it, with its key if that was given; nothing where kubeadm makes one. */
+/** The inventory's CA for the founder's kubeadm, with its key if given; no files if kubeadm creates the CA. */
 export const ownAuthorityFiles = ({ certificates: { ca } }: Inventory): PkiFiles =>
   ca === undefined
     ? {}

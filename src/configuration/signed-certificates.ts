@@ -12,12 +12,12 @@ import { toYaml } from './secret-yaml.ts';
 import type { PkiFiles } from './shared-certificates.ts';
 import { signedCertificate, signingAuthority } from './signing.ts';
 
-/** On tmpfs: private keys wait there for their certificates, which take a signer's time. */
+/** On tmpfs: holds private keys until the signing command returns their certificates. */
 const WORK = `${paths.run}/signing`;
 
 interface Leaf {
   readonly profile: SigningRequest['profile'];
-  /** What kubeadm asks for, in one version or another; a host that asks for anything else gets nothing. */
+  /** The subjects that any version of kubeadm requests. A request for another subject is not signed. */
   readonly subjects: (node: string) => readonly (readonly string[])[];
 }
 
@@ -45,7 +45,7 @@ export const kubeletSubject = (node: string): readonly string[] => ['O=system:no
 /** A certificate of the cluster's authority, by the name of kubeadm's file. */
 export type LeafName = keyof typeof LEAVES;
 
-/** What every control plane has for itself. A kubelet renews its own. */
+/** Certificates that every control plane has for itself. A kubelet renews its own. */
 export const CONTROL_PLANE_LEAVES: readonly LeafName[] = [
   'apiserver',
   'apiserver-kubelet-client',
@@ -54,7 +54,7 @@ export const CONTROL_PLANE_LEAVES: readonly LeafName[] = [
   'scheduler.conf',
 ];
 
-/** What a host needs before kubeadm's init or join. Only the founder has super-admin.conf. */
+/** The certificates that a host needs before kubeadm's init or join. Only the founder has super-admin.conf. */
 export function leavesOf({ role }: LinuxHost, action: 'init' | 'join'): readonly LeafName[] {
   if (role !== 'control-plane') return ['kubelet.conf'];
   return [...CONTROL_PLANE_LEAVES, 'kubelet.conf', ...(action === 'init' ? (['super-admin.conf'] as const) : [])];
@@ -64,9 +64,10 @@ export function leavesOf({ role }: LinuxHost, action: 'init' | 'join'): readonly
 const signedFile = (name: LeafName): string => `signed_${name}`;
 
 /**
- * Where an authority signs elsewhere: lets the host make keys and requests, has them signed one after another, and returns
- * the certificates as private files of the job that puts them in their places. Keys never leave the host. No files where
- * kubeadm signs. @throws Refused for what was not signed as asked; nothing but keys on tmpfs was written then.
+ * If the inventory has a signing command: creates keys and requests on the host, has them signed one after another, and
+ * returns the certificates as private files of the job that installs them. Keys never leave the host. Returns no files
+ * if kubeadm signs. @throws Refused for a certificate that does not match its request; by then only keys on tmpfs were
+ * written.
  */
 export async function signedCertificates(
   remote: Remote<'sh'>,
@@ -99,17 +100,20 @@ export async function signedCertificates(
   return files;
 }
 
-/** Containers that read their kubeconfig once. The API server and the kubelet notice new files. */
+/** Containers that read their kubeconfig only at start. The API server and the kubelet reload changed files. */
 const RESTARTED: Readonly<Partial<Record<LeafName, string>>> = {
   'controller-manager.conf': 'kube-controller-manager',
   'scheduler.conf': 'kube-scheduler',
 };
 
-/** The components that start again when these certificates are renewed. */
+/** The components that must restart after these certificates are renewed. */
 export const restartedBy = (renewed: readonly LeafName[]): readonly string[] =>
   renewed.flatMap((name) => RESTARTED[name] ?? []);
 
-/** Puts the files of `signedCertificates` in their places, in the folder of a job. `renewed`: what runs already with old ones. */
+/**
+ * Installs the files of `signedCertificates` from a job's folder. `renewed`: certificates that running components
+ * already use.
+ */
 export const placeCertificates = (
   inventory: Inventory,
   host: LinuxHost,

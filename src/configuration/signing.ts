@@ -5,17 +5,17 @@ import type { Inventory } from '../model/inventory.ts';
 import { certified, pemBytes, requested, type Certified } from '../shell/certified.ts';
 import { daysLeft, RENEWED_AT_DAYS } from '../shell/expiry.ts';
 
-/** An authority whose key nobody here has. */
+/** An authority that signs by a command: neither kbuild nor a host has its key. */
 export type SigningAuthority = Extract<Authority, { readonly sign: unknown }>;
 
-/** The authority that signs elsewhere; undefined where kubeadm signs. */
+/** The authority that signs by a command; undefined if kubeadm signs. */
 export function signingAuthority({
   certificates: { ca },
 }: Pick<Inventory, 'certificates'>): SigningAuthority | undefined {
   return ca !== undefined && 'sign' in ca ? ca : undefined;
 }
 
-/** As far as hosts' clocks may differ (check `clock-skew`), a certificate may begin in the future. */
+/** Allowed difference of hosts' clocks (check `clock-skew`), in ms: a certificate may begin that far in the future. */
 const SKEW_MS = 30_000;
 
 /** Extended key usages: id-kp-serverAuth, id-kp-clientAuth. */
@@ -24,7 +24,7 @@ const USAGES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as c
 const same = (one: readonly string[], other: readonly string[]): boolean => one.join('\n') === other.join('\n');
 const shown = (list: readonly string[]): string => (list.length === 0 ? 'none' : list.join(', '));
 
-/** What is wrong with what a signing command printed, in words that follow "it"; undefined: nothing. */
+/** The flaw of a signing command's output, as text that follows "it"; undefined if there is none. */
 export function signatureFlaw(
   printed: string,
   {
@@ -56,7 +56,7 @@ export function signatureFlaw(
   if (!same(got.subject, asked.subject))
     return `certified the subject ${shown(got.subject)} instead of ${shown(asked.subject)}`;
   if (!same(got.names, asked.names)) return `certified the names ${shown(got.names)} instead of ${shown(asked.names)}`;
-  // Missing in @types/node's idea of it: a certificate may have none.
+  // @types/node says that keyUsage always exists, but a certificate may have none.
   const usages = (found.keyUsage as readonly string[] | undefined) ?? [];
   if (!usages.includes(USAGES[profile])) return `left out the extended key usage ${profile}Auth`;
   if (found.ca) return 'made a certificate of an authority of it (basicConstraints CA:TRUE)';
@@ -66,12 +66,12 @@ export function signatureFlaw(
     : `made it valid until ${found.validTo} only; it must hold for more than ${String(RENEWED_AT_DAYS)} days`;
 }
 
-/** The first certificate in what was printed, as PEM. */
+/** The first certificate of the output, as PEM. */
 const pemOf = (printed: string): string => new X509Certificate(pemBytes(printed, 'CERTIFICATE')!).toString();
 
 /**
- * Has a request signed by the user's command and returns the certificate (PEM), of which everything was verified.
- * `subjects`: what the request may ask for, one of them. @throws Refused with the host, the certificate, and what was wrong.
+ * Has the inventory's command sign a request, verifies every field of the certificate, and returns it (PEM).
+ * `subjects`: the allowed subjects. @throws Refused with the host, the certificate and its flaw.
  */
 export async function signedCertificate(
   { cert, sign }: SigningAuthority,

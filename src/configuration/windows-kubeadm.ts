@@ -13,13 +13,13 @@ import { toYaml } from './secret-yaml.ts';
 /** containerd's pipe as kubeadm and crictl name it. */
 export const WINDOWS_CRI_SOCKET = 'npipe:////./pipe/containerd-containerd';
 
-/** Keeps pods that do not ask for Windows away from it; set when the node registers. */
+/** Keeps pods without a toleration for Windows off the node. Set when the node registers. */
 export const WINDOWS_TAINT: Taint = { key: 'os', value: 'windows', effect: 'NoSchedule' };
 
 /** The taints with which a Windows host registers. */
 export const windowsTaints = ({ taints }: WindowsHost): readonly Taint[] => taints ?? [WINDOWS_TAINT];
 
-/** The kubelet's arguments of a Windows host that kubeadm notes in its flags file, the inventory's own last. */
+/** The kubelet's arguments on a Windows host, which kubeadm writes to its flags file; the inventory's own come last. */
 export function windowsKubeletArguments({ name, internalAddress, kubelet, windows }: WindowsHost): readonly Argument[] {
   return mergedArguments(
     [
@@ -34,11 +34,14 @@ export function windowsKubeletArguments({ name, internalAddress, kubelet, window
 
 const OWN_PATCH = 'kubeletconfigurationzz-kbuild+merge.yaml';
 
-/** What the kubelet of a Windows host is told beyond the cluster's configuration. */
+/** The kubelet configuration of a Windows host that differs from the cluster's. */
 export const windowsOwnKubeletConfig = (inventory: Inventory, host: WindowsHost): JsonObject =>
   beyond(host.kubelet.config, sharedKubeletConfig(inventory));
 
-/** Patch files for kubeadm on a Windows host (name → content): what its kubelet is told beyond the cluster's configuration. */
+/**
+ * Patch files for kubeadm on a Windows host (name → content): the kubelet configuration that differs from the
+ * cluster's.
+ */
 export function windowsPatches(inventory: Inventory, host: WindowsHost): Readonly<Record<string, string>> {
   const own = windowsOwnKubeletConfig(inventory, host);
   if (Object.keys(own).length === 0) return inventory.kubeadm.patches;
@@ -84,12 +87,12 @@ export const windowsResetConfiguration = (inventory: Inventory): JsonObject =>
     inventory.kubeadm.reset,
   );
 
-/** What kubeadm's reset leaves on Windows, and the kubelet's folder. The drive's own folders stay. */
+/** Folders that kubeadm's reset leaves on Windows. The drive's own folders stay. */
 const REMNANTS = [windowsPaths.kubernetes, windowsPaths.kubelet];
 
 /**
- * Runs kubeadm's join or reset on a Windows host: the only way in which kbuild does. It is a job, so it outlives the
- * connection; its script writes the marker first and removes it after success. @throws CommandError when kubeadm failed.
+ * Runs kubeadm's join or reset on a Windows host. kbuild runs kubeadm only through this job, which outlives the
+ * connection. Its script writes the marker first and removes it after success. @throws CommandError if kubeadm fails.
  */
 export async function windowsKubeadmJob(
   remote: Remote<'powershell'>,

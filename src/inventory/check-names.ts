@@ -1,4 +1,7 @@
-/** The names of all preflight checks: what `ignoreChecks` and `--ignore-check` take. The checks are typed by it. */
+/**
+ * The names of all preflight checks: allowed values of `ignoreChecks` and `--ignore-check`, and the type of check
+ * names.
+ */
 export const CHECK_NAMES = [
   'address-on-host',
   'apparmor',

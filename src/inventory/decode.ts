@@ -4,11 +4,11 @@ import { issueMessage, triedForm, unknownSetting } from './messages.ts';
 import type { Path } from './path.ts';
 import { inventoryJsonSchema, inventorySchema, type InventoryFile } from './schema.ts';
 
-/** The tree without what was wrong in it, and where each remaining value stood. */
+/** The tree without its invalid values, and the place of each remaining value in the text. */
 export interface Decoded {
-  /** undefined when too little is right. */
+  /** undefined if too little of the file is valid. */
   readonly file: InventoryFile | undefined;
-  /** True when nothing had to be left out: only then may a rule say that something is missing. */
+  /** True if no value was left out: only then may a rule report that something is missing. */
   readonly whole: boolean;
   readonly problems: readonly Found[];
   /** Where a setting of `file` stands in the text, or should: then the offset is that of the nearest one around it. */
@@ -72,7 +72,7 @@ function settingsOf(schema: JsonSchemaNode, path: Path): readonly string[] {
   return Object.keys(node.properties ?? {});
 }
 
-/** Enough to judge the rest by when these themselves are missing or wrong. */
+/** Replacements for missing or invalid settings that the rules need to check the rest. */
 const STAND_INS = {
   name: 'stand-in',
   kubernetes: { version: '1.36.0' },
@@ -103,15 +103,15 @@ function describe(issue: z.core.$ZodIssue, root: Located, settingsAt: SettingsAt
   return [{ offset: issue.code === 'invalid_key' ? found.keyOffset : found.offset, path, message }];
 }
 
-/** What to leave out so that the rest can be judged. */
+/** The invalid values to leave out so that the rules can check the rest. */
 function culprits(issue: z.core.$ZodIssue, tree: Located): readonly Located[] {
   const { found } = follow(tree, asPath(issue.path));
   return issue.code === 'unrecognized_keys' ? issue.keys.flatMap((name) => found.children.get(name) ?? []) : [found];
 }
 
 /**
- * Holds the tree against the schema. What is wrong is reported and left out, so that the rules can judge the rest in
- * the same run; items of lists and mappings that lack something are left out whole.
+ * Validates the tree against the schema. Reports invalid values and leaves them out, so that the rules can check the
+ * rest in the same run. An incomplete list item or mapping is left out whole.
  */
 export function decode(root: Located): Decoded {
   let tree = root;

@@ -34,7 +34,7 @@ export interface InventoryDocument {
   readonly root: Located;
   /** `file:line:column` of an offset. */
   readonly at: (offset: number) => string;
-  /** What is wrong, but does not keep the rest from being judged: duplicates, anchors, numbers that lose digits. */
+  /** Problems that do not prevent validation of the rest: duplicates, anchors, numbers that lose digits. */
   readonly problems: readonly Found[];
 }
 

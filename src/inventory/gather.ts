@@ -11,7 +11,7 @@ import type { InventoryFile } from './schema.ts';
 import { isUrl, type Sources } from './sources.ts';
 import type { SshSecrets } from './ssh.ts';
 
-/** What the inventory names but does not hold. */
+/** The contents of everything that the inventory refers to. */
 export interface Gathered extends AppliedManifests {
   /** Contents of `files:`, in its order. */
   readonly files: readonly (string | Secret)[];

@@ -1,6 +1,6 @@
 const NAMESPACE = 'kube-system';
 
-/** What kubeadm itself puts into a cluster, by identity. */
+/** The objects that kubeadm itself creates in a cluster, by identity. */
 export const KUBEADMS_PROGRAMS = [
   { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'kube-proxy', namespace: NAMESPACE } },
   { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'coredns', namespace: NAMESPACE } },

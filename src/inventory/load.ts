@@ -11,7 +11,7 @@ import { rules, wholeRules } from './rules.ts';
 import { localSources, type Sources } from './sources.ts';
 import { decodeText, READ_LIMIT } from './text.ts';
 
-/** Where the inventory is and what may be asked. */
+/** The inventory's place and its allowed sources. */
 export interface LoadOptions {
   /** Path of the file, or `-` for standard input; relative to `cwd`, as everything in an inventory from there. */
   readonly file: string;
@@ -68,7 +68,7 @@ export async function loadInventory(options: LoadOptions): Promise<Loaded> {
     const due = decoded.whole ? [...rules, ...wholeRules] : rules;
     for (const { severity, path: setting, message } of due.flatMap((rule) => rule(decoded.file!)))
       (severity === 'warning' ? warnings : problems).push(placed(setting, message));
-    // Commands are run and URLs are fetched for an inventory that is right so far, and for no other.
+    // Commands run and URLs are fetched only for an inventory that is valid so far.
     const { env: variables, locate, read, list } = sources;
     const local = { env: variables, locate, read, list };
     const gathered = await gather(

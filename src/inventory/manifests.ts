@@ -1,7 +1,7 @@
 import { LineCounter, parseAllDocuments, type Document, type ScalarTag, type Tags } from 'yaml';
 import type { JsonObject } from '../model/inventory.ts';
 
-/** Where kubectl's YAML still follows YAML 1.1: `0644` is octal, yes and no are booleans. */
+/** kubectl's YAML follows YAML 1.1 here: `0644` is octal, yes and no are booleans. */
 const OCTAL: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
   default: true,
@@ -19,7 +19,7 @@ const customTags = (tags: Tags): Tags => [OCTAL, YES_NO, ...tags];
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What is wrong with a manifest: `source:line:column: message`. */
+/** The flaw of a manifest: `source:line:column: message`. */
 export class ManifestError extends Error {}
 
 function identified(value: unknown, place: string): JsonObject {

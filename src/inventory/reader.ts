@@ -3,10 +3,13 @@ import { Secret } from '../shell/secret.ts';
 import type { Path } from './path.ts';
 import { isUrl, type Sources } from './sources.ts';
 
-/** Says what could not be read, and for which setting. */
+/** Reports a setting whose file, URL or secret could not be read. */
 export type Report = (path: Path, message: string) => void;
 
-/** Reads what settings refer to. What cannot be read is reported, and empty. */
+/**
+ * Reads the files, URLs and secrets that settings refer to. Reports what cannot be read, and returns an empty value for
+ * it.
+ */
 export interface Reader {
   /** UTF-8 text of a file. */
   readonly text: (path: Path, file: string) => Promise<string>;

@@ -70,7 +70,7 @@ function endpointOf(file: InventoryFile, hosts: readonly Host[]): string {
   return `${first?.internalAddress ?? ''}:${bindPort(file) ?? 6443}`;
 }
 
-/** Everything that must be reached directly, and then what the user adds. */
+/** The hosts and networks that are reached without the proxy, then the inventory's own entries. */
 function noProxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string): readonly string[] {
   const { network, kubernetes, proxy } = file;
   return [

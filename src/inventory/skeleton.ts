@@ -9,7 +9,7 @@ export interface SkeletonHost {
   readonly role: 'control-plane' | 'worker';
 }
 
-/** What `kbuild init` asks. */
+/** The operator's answers to `kbuild init`. */
 export interface Answers {
   readonly name: string;
   readonly version: string;
@@ -49,8 +49,9 @@ function endpointLines({ endpoint }: Answers): readonly string[] {
 }
 
 /**
- * What stands before the API servers. A cluster that may grow to several control planes, with keepalived on themselves, needs
- * it from the first one on: haproxy cannot have the port of the API servers, and the endpoint cannot change later.
+ * The load balancer of the skeleton. A cluster that may grow to several control planes with keepalived on them needs it
+ * from the first control plane on: haproxy cannot use the port of the API servers, and the endpoint cannot change
+ * later.
  */
 function balancerLines({ endpoint, virtualAddress, hosts }: Answers): readonly string[] {
   if (virtualAddress !== undefined)
@@ -75,7 +76,7 @@ function balancerLines({ endpoint, virtualAddress, hosts }: Answers): readonly s
   return [...grows, "# loadBalancer: { kind: keepalived, address: 192.0.2.100 }   # free, in the hosts' network", ''];
 }
 
-/** A commented inventory from a few answers. Pure; whether the answers are allowed, loading it tells. */
+/** An inventory with comments, from a few answers. Pure; loading the result validates the answers. */
 export function skeleton(answers: Answers): string {
   const { name, version, user, identityFile, hosts } = answers;
   const alone = hosts.length === 1;

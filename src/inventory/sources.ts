@@ -13,11 +13,14 @@ export interface Sources {
   readonly read: (path: string, limit: number) => Promise<Uint8Array>;
   /** Names of the files in a folder, sorted. */
   readonly list: (path: string) => Promise<readonly string[]>;
-  /** Fetches at most `limit` bytes over HTTPS; missing where nothing may be contacted. */
+  /** Fetches at most `limit` bytes over HTTPS; missing if no network access is allowed. */
   readonly fetch?: (url: string, limit: number) => Promise<Uint8Array>;
-  /** What a command prints; missing where no command may be run. */
+  /** Runs a command and returns its output; missing if no command may run. */
   readonly command?: (command: string) => Promise<string>;
-  /** What a command prints that is given `input`, and `variables` beside its environment. It may take a person's time. */
+  /**
+   * Runs a command with `input` and additional environment `variables`, and returns its output. A person may have to
+   * act meanwhile.
+   */
   readonly filter?: (command: string, input: string, variables: Readonly<Record<string, string>>) => Promise<string>;
 }
 
@@ -25,7 +28,7 @@ export interface Sources {
 export const isUrl = (source: string): boolean => /^[a-z]+:\/\//.test(source);
 
 const COMMAND_TIMEOUT_MS = 60_000;
-/** Somebody may have to touch a token, or to say yes. */
+/** A person may have to touch a hardware token or confirm. */
 const FILTER_TIMEOUT_MS = 10 * 60_000;
 const FETCH_TIMEOUT_MS = 30_000;
 const CHUNK = 64 * 1024;

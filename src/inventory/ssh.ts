@@ -5,7 +5,7 @@ import type { HostEntry } from './schema.ts';
 /** Makes a path of the inventory absolute. */
 export type Locate = (path: string) => string;
 
-/** What the references of a host's `ssh:` yielded. */
+/** The secrets that the references in a host's `ssh:` resolve to. */
 export interface SshSecrets {
   readonly passphrase?: Secret;
   readonly sudoPassword?: Secret;
@@ -55,8 +55,8 @@ function bastionOf(entry: BastionEntry, ssh: SshEntry, secrets: SshSecrets, loca
 }
 
 /**
- * How to log in to a host: its own settings, then the inventory's, then defaults; what neither says is `open`. `user` is
- * who logs in when nobody says anything.
+ * The login of a host: its own settings, then the inventory's, then defaults; a setting without any of them is `open`.
+ * `user`: the default user.
  */
 export function sshOf(
   ofAll: SshEntry,

@@ -1,11 +1,11 @@
 import { InventoryError } from '../errors.ts';
 
-/** Beyond these an inventory is no inventory: 5 000 hosts fit into a third of them. */
+/** Upper limits for an inventory. One with 5,000 hosts needs about a third of them. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_LINES = 50_000;
 const MAX_LINE_LENGTH = 64 * 1024;
 
-/** How much of a file has to be read to know whether it is too large. */
+/** Bytes to read of a file to detect that it is too large. */
 export const READ_LIMIT = MAX_BYTES + 1;
 
 // What YAML does not allow in a text: control characters other than tab and line ends, half surrogate pairs, non-characters.

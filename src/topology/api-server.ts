@@ -24,7 +24,7 @@ export const endpointHost = (endpoint: string): string =>
 /** The administrator's kubeconfig that kubeadm puts on every control plane. */
 export const ADMIN_CONF = '/etc/kubernetes/admin.conf';
 
-/** What the host that founded the cluster has beside it; it serves where the other one is gone. */
+/** The founder's second kubeconfig, used if admin.conf is gone. */
 export const SUPER_ADMIN_CONF = '/etc/kubernetes/super-admin.conf';
 
 /** Both as KUBECONFIG: kubectl leaves out a file that is not there, and takes the context of the first one that is. */

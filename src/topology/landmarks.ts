@@ -1,14 +1,15 @@
 import { onceForEach } from '../shell/once-for-each.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 
-/** Up to so many hosts nobody stands for another. */
+/** Up to this number of hosts, every host is a landmark. */
 const FEW = 32;
 const OF_A_NETWORK = 2;
 const MOST = 64;
 
 /**
- * Hosts whose addresses stand for all: every host asked for the way to every other would cost the square of their number.
- * All of a few; of many the control planes and two of each /24, and never more than 64 besides the control planes.
+ * Hosts whose addresses every host probes, instead of every host probing every other, which costs the square of their
+ * number. A small fleet: all hosts. A large one: the control planes and two hosts of each /24, and never more than 64
+ * besides the control planes.
  */
 export const landmarks = onceForEach(({ hosts }: Inventory): readonly Host[] => {
   if (hosts.length <= FEW) return hosts;

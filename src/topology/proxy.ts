@@ -14,7 +14,7 @@ function covers(entry: string, host: string): boolean {
   return !ipaddr.isValid(host) && host.endsWith(domain);
 }
 
-/** True when a host is to be reached without the proxy. */
+/** True if a host is reached without the proxy. */
 export const bypassesProxy = (noProxy: readonly string[], host: string): boolean =>
   noProxy.some((entry) => covers(entry, host));
 

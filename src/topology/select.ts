@@ -26,7 +26,7 @@ export const linuxNodes = onceForEach((inventory: Inventory) =>
   linuxHosts(inventory).filter((host) => host.role === 'control-plane' || host.role === 'worker'),
 );
 
-/** Linux hosts that run anything of Kubernetes' own: all but pure load balancers. */
+/** Linux hosts that run Kubernetes components: all but pure load balancers. */
 export const kubernetesHosts = onceForEach((inventory: Inventory) =>
   linuxHosts(inventory).filter(({ role }) => role !== 'load-balancer'),
 );
@@ -38,7 +38,7 @@ export function balancers(inventory: Inventory): readonly LinuxHost[] {
   return own.length > 0 ? own : controlPlanes(inventory);
 }
 
-/** How many of these hosts may be disrupted at once: a tenth, at least one. */
+/** The number of hosts that may be disrupted at once: a tenth, at least one. */
 export const tenthOf = (hosts: readonly Host[]): number => Math.max(1, Math.floor(hosts.length / 10));
 
 /**

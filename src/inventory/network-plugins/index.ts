@@ -15,7 +15,7 @@ const FILES: { readonly [P in PluginName]: PluginFile<P> } = {
   none: { settings: () => ({ plugin: 'none', windows: undefined }) },
 };
 
-/** How the settings of the inventory's network plugin are read. */
+/** The network plugin's part of reading an inventory. */
 export const pluginFile = ({ network }: InventoryFile): PluginFile => FILES[network.plugin];
 
 /** Manifests of network plugins' projects that an inventory names, and the settings that name them. */
@@ -26,7 +26,7 @@ export const pluginManifests = (
     manifests === undefined ? [] : [{ at: manifests.path, entries: manifests.entries(file) }],
   );
 
-/** kbuild can install the network plugin. */
+/** Refuses network plugins that kbuild cannot install. */
 const supportedPlugin: Rule = ({ network: { plugin } }) => {
   if (networkPluginNamed(plugin).isSupported) return [];
   const names = networkPlugins.flatMap(({ name, isSupported }) => (isSupported ? [name] : []));

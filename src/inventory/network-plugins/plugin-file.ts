@@ -9,7 +9,7 @@ import type { InventoryFile } from '../schema.ts';
 export interface PluginManifests {
   readonly path: Path;
   entries(file: InventoryFile): readonly ManifestEntry[];
-  /** What these manifests lack; undefined: nothing. */
+  /** The kind that these manifests lack; undefined if they are complete. */
   missing(manifests: readonly UserManifest[]): string | undefined;
 }
 

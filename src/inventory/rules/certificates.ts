@@ -2,7 +2,10 @@ import { problem, type Rule } from './rule.ts';
 
 const PATH = ['certificates', 'ca'];
 
-/** A CA of the user's signs: with its key, which kubeadm and the cluster then have, or by a command, and then nobody has it. */
+/**
+ * The inventory's CA signs with its key, which kubeadm and the cluster then have, or by a command, and then no host has
+ * the key.
+ */
 export const signingAuthority: Rule = ({ certificates }) => {
   if (typeof certificates !== 'object' || certificates.ca === undefined) return [];
   const { key, sign } = certificates.ca;
@@ -18,7 +21,7 @@ export const signingAuthority: Rule = ({ certificates }) => {
   return [];
 };
 
-/** What an authority whose key nobody here has cannot do. */
+/** Settings that do not work with a signing command. */
 export const signingElsewhere: Rule = ({ certificates, hosts }) => {
   if (typeof certificates !== 'object' || certificates.ca?.sign === undefined) return [];
   return [

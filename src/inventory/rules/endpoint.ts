@@ -5,13 +5,13 @@ import { internalAddressOf } from './hosts.ts';
 import { isBuilt } from './load-balancer.ts';
 import { problem, warning, type Rule } from './rule.ts';
 
-/** True when the endpoint is an address of this host's own. A name is none: it can be led elsewhere. */
+/** True if the endpoint is an address of this host. A DNS name is not: it can point elsewhere later. */
 function isAt(kubernetes: InventoryFile['kubernetes'], host: HostEntry): boolean {
   const at = kubernetes.endpoint?.split(':')[0];
   return at !== undefined && isIPv4(at) && [host.address, internalAddressOf(host)].includes(at);
 }
 
-/** Nobody serves the API on a host that is no control plane and no load balancer. */
+/** The endpoint is not on a host that is neither control plane nor load balancer. */
 export const endpointElsewhere: Rule = ({ hosts, kubernetes, loadBalancer }) =>
   isBuilt(loadBalancer)
     ? []
@@ -44,7 +44,7 @@ export const endpointOfMany: Rule = ({ hosts, kubernetes, loadBalancer }) => {
     : [problem(path, `is the address of "${own.name}"; name a load balancer or a name that can move instead`)];
 };
 
-/** A single control plane behind its own address stays single. */
+/** Warns that a cluster whose endpoint is the address of its only control plane cannot get more of them. */
 export const endpointCannotMove: Rule = ({ hosts, kubernetes, loadBalancer }) => {
   if (isBuilt(loadBalancer)) return [];
   const [only, ...others] = hosts.filter(({ role }) => role === 'control-plane');

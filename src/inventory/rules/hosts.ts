@@ -4,7 +4,7 @@ import { problem, repeated, warning, type Rule } from './rule.ts';
 
 const RESERVED: readonly string[] = ['all', 'control-plane', 'worker', 'etcd', 'load-balancer', 'localhost'];
 
-/** Where Kubernetes listens on a host; undefined when the entry does not say so in an IPv4 address. */
+/** The IPv4 address at which Kubernetes listens on a host; undefined if the entry has none. */
 export const internalAddressOf = ({ internalAddress, address }: HostEntry): string | undefined =>
   internalAddress ?? (isIPv4(address) ? address : undefined);
 
@@ -12,7 +12,7 @@ export const internalAddressOf = ({ internalAddress, address }: HostEntry): stri
 const login = ({ ssh }: InventoryFile, host: HostEntry): string =>
   `${host.address} port ${host.ssh.port ?? ssh.port ?? 22}`;
 
-/** Names are unique, and none means something else. */
+/** Host names are unique, and none has a reserved meaning. */
 export const hostNames: Rule = ({ hosts }) => [
   ...repeated(hosts, ({ name }) => name).map(({ index, key }) =>
     problem(['hosts', index, 'name'], `another host is named "${key}" already; names are unique`),
@@ -92,7 +92,7 @@ export const controlPlaneCount: Rule = ({ hosts, etcd }) => {
     : [];
 };
 
-/** The same of etcd members. */
+/** Warns about an even number of etcd members, which tolerates no more failures than one less. */
 export const etcdCount: Rule = ({ hosts }) => {
   const count = hosts.filter(({ role }) => role === 'etcd').length;
   return count > 0 && count % 2 === 0
@@ -105,13 +105,13 @@ export const etcdCount: Rule = ({ hosts }) => {
     : [];
 };
 
-/** For a whole inventory only: somebody must run the API. */
+/** At least one host is a control plane. Checked only if the whole inventory could be read. */
 export const someControlPlane: Rule = ({ hosts }) =>
   hosts.some(({ role }) => role === 'control-plane')
     ? []
     : [problem(['hosts'], 'there is no control plane; give one host "role: control-plane"')];
 
-/** Labels and taints are of nodes; what runs only etcd or a balancer is none. */
+/** Labels and taints need a Node object, which hosts with only etcd or a load balancer do not have. */
 export const nodeSettings: Rule = ({ hosts }) =>
   hosts.flatMap(({ role, labels, taints }, i) =>
     role === 'etcd' || role === 'load-balancer'

@@ -8,7 +8,7 @@ import { problem, type Rule, type Violation } from './rule.ts';
 /** Where haproxy listens beside an API server, unless the inventory says. */
 const PORT_BESIDE = 8443;
 
-/** True when kbuild itself builds what holds the virtual address. */
+/** True if kbuild builds the load balancer that holds the virtual address. */
 export const isBuilt = ({ kind }: InventoryFile['loadBalancer']): boolean =>
   kind === 'keepalived' || kind === 'kube-vip';
 
@@ -22,7 +22,7 @@ export function balancerPort(file: InventoryFile): number {
   return port ?? (Number(file.kubernetes.endpoint?.split(':')[1] ?? '') || fallback);
 }
 
-/** The virtual address is nobody's own, and no address of pods or Services. */
+/** The virtual address belongs to no host, and lies in no network of pods or Services. */
 export const virtualAddress: Rule = ({ hosts, loadBalancer, network }) => {
   const { address } = loadBalancer;
   const path = ['loadBalancer', 'address'];
@@ -41,7 +41,7 @@ export const virtualAddress: Rule = ({ hosts, loadBalancer, network }) => {
   return found;
 };
 
-/** The port of the virtual address is free where it is listened at. */
+/** No other component listens at the port of the virtual address. */
 export const virtualPort: Rule = (file) => {
   const { loadBalancer } = file;
   const own = bindPort(file);
@@ -65,7 +65,7 @@ export const virtualPort: Rule = (file) => {
     : [];
 };
 
-/** An endpoint that is given means the balancer. */
+/** An endpoint in the inventory points to the load balancer. */
 export const endpointOfBalancer: Rule = (file) => {
   const { kubernetes, loadBalancer } = file;
   if (!isBuilt(loadBalancer) || kubernetes.endpoint === undefined) return [];
@@ -83,7 +83,7 @@ export const endpointOfBalancer: Rule = (file) => {
     : [];
 };
 
-/** A balancer of the user's own is somewhere. */
+/** An external load balancer has an endpoint. */
 export const externalEndpoint: Rule = ({ kubernetes, loadBalancer }) =>
   loadBalancer.kind === 'external' && kubernetes.endpoint === undefined
     ? [
@@ -94,7 +94,7 @@ export const externalEndpoint: Rule = ({ kubernetes, loadBalancer }) =>
       ]
     : [];
 
-/** Hosts of role load-balancer have something to do. */
+/** Hosts of role load-balancer need a load balancer that kbuild builds. */
 export const balancersOfUse: Rule = ({ hosts, loadBalancer }) =>
   loadBalancer.kind === 'keepalived'
     ? []

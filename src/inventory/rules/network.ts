@@ -8,7 +8,10 @@ import { problem, type Rule, type Violation } from './rule.ts';
 const DEFAULT_NODE_BITS = 24;
 
 const bitsOf = (cidr: string): number => ipaddr.parseCIDR(cidr)[1];
-/** Tells whether an IPv4 address lies in a network, which is read once: every host is asked about. */
+/**
+ * Returns a test whether an IPv4 address lies in a network. The CIDR is parsed once, because the test runs for every
+ * host.
+ */
 function holder(cidr: string): (ip: string) => boolean {
   const network = ipaddr.parseCIDR(cidr);
   return (ip) => ipaddr.IPv4.parse(ip).match(network);

@@ -1,20 +1,20 @@
 import type { Path } from '../path.ts';
 import type { InventoryFile } from '../schema.ts';
 
-/** What a rule has to say about one setting. A warning does not stop anything. */
+/** A rule's finding about one setting. A warning does not stop kbuild. */
 export interface Violation {
   readonly severity: 'problem' | 'warning';
   readonly path: Path;
   readonly message: string;
 }
 
-/** Something that an inventory must keep beyond the form of its settings. Pure. */
+/** A rule for inventories beyond the schema. Pure. */
 export type Rule = (file: InventoryFile) => readonly Violation[];
 
-/** What makes the inventory unusable; the message says what is allowed. */
+/** A finding that makes the inventory invalid; the message says what is allowed. */
 export const problem = (path: Path, message: string): Violation => ({ severity: 'problem', path, message });
 
-/** What the user should know. */
+/** A finding that the operator should know. */
 export const warning = (path: Path, message: string): Violation => ({ severity: 'warning', path, message });
 
 /** The items whose key another item before them has, with that item's index. */

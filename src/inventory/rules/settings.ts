@@ -39,7 +39,7 @@ const OWN_PATHS: ReadonlySet<string> = new Set([
   ...CONTAINER_RUNTIMES.flatMap((runtime) => [...runtimeFiles(runtime), runtime.registriesFolder ?? '']),
 ]);
 
-/** Every file has one content and somebody who gets it, and no path is written twice. */
+/** Every file has one content and at least one host, and no path is written twice. */
 export const files: Rule = ({ files, hosts }) => {
   const ways = files.map((file) => {
     const names = asList(file.hosts).flatMap((selector) => selected(hosts, selector).map(({ name }) => name));

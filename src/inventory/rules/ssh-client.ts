@@ -3,7 +3,10 @@ import { problem, type Rule } from './rule.ts';
 const several = <T>(value: T | readonly T[] | undefined): readonly T[] =>
   value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
 
-/** What the system's OpenSSH cannot be told: it asks nobody, and knows a host key by the key. It is for Linux hosts. */
+/**
+ * Settings that the system's OpenSSH does not support: it runs without prompts, and checks a host key by the key
+ * itself. Linux hosts only.
+ */
 export const opensshClient: Rule = ({ ssh, hosts }) =>
   [
     { path: ['ssh'], own: ssh, effective: ssh, os: 'linux' },

@@ -13,7 +13,7 @@ const RESERVED_MIB = 2048;
 
 const mebibytes = (quantity: string): number => Number.parseInt(quantity, 10) * (quantity.endsWith('Gi') ? 1024 : 1);
 
-/** Said once, of the first Windows host. */
+/** Warned once, at the first Windows host. */
 const unproved: Rule = ({ hosts }) =>
   hosts
     .flatMap(({ os }, i) => (os === 'windows' ? [i] : []))
@@ -50,7 +50,7 @@ const servicesOfPlugin: Rule = ({ network }) => {
   ];
 };
 
-/** What a Windows host cannot be or do, and what only it can. */
+/** Restrictions of Windows hosts, and settings that only they have. */
 export const windowsHosts: Rule = (file) => [
   ...unproved(file),
   ...servicesOfPlugin(file),
