@@ -21,7 +21,7 @@ test.each([
   expect(registrySettings({ registries }, 'ghcr.io')?.mirrors[0]).toBe(mirror);
 });
 
-test("Docker Hub answers at another name than its images'", () => {
+test('Docker Hub’s API has another host name than its images', () => {
   expect(registryServer('docker.io')).toBe('registry-1.docker.io');
   expect(registryServer('ghcr.io')).toBe('ghcr.io');
 });

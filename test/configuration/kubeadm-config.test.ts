@@ -66,7 +66,7 @@ describe('golden', () => {
 });
 
 describe('secrets', () => {
-  test('never show, whatever prints them', () => {
+  test('stay hidden in every kind of output', () => {
     const text = secretYaml([joinConfiguration(rich, richWorker, { token: TOKEN, caHash: CA_HASH })]);
     expect(String(text)).toBe('(secret)');
     expect(JSON.stringify(joinConfiguration(rich, richWorker, { token: TOKEN, caHash: CA_HASH }))).not.toContain(
@@ -75,7 +75,7 @@ describe('secrets', () => {
   });
 
   test.each(['0123456789012345', '1e10', 'on', 'null', '0x1f', '12:30', '~', '123456.0123456789012345'])(
-    '%s stays text for readers of YAML 1.1 and 1.2',
+    '%s stays a string for parsers of YAML 1.1 and 1.2',
     (value) => {
       const text = revealed(secretYaml([{ certificateKey: Secret.of(value) }]));
       for (const version of ['1.1', '1.2'] as const) {
@@ -115,13 +115,13 @@ describe('settings of the user', () => {
 });
 
 describe('kubelet settings', () => {
-  test('what all nodes share is the cluster’s, the rest is a patch of the host', () => {
+  test('that all nodes share are the cluster’s, the others are the host’s patch', () => {
     expect(sharedKubeletConfig(rich)).toMatchObject({ cgroupDriver: 'systemd', failCgroupV1: false });
     expect(sharedKubeletConfig(rich)).not.toHaveProperty('maxPods');
     expect(hostPatches(rich, richWorker)['kubeletconfigurationzz-kbuild+merge.yaml']).toContain('maxPods: 50');
   });
 
-  test('of hosts that are alike need no patch', () => {
+  test('of identical hosts need no patch', () => {
     expect(hostPatches(inventoryOf(), w1)).toEqual({});
   });
 });

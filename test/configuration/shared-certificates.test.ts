@@ -42,7 +42,7 @@ test('copied certificates go from one control plane into the private files of th
   expect(job.script).not.toContain('PEM of');
 });
 
-test('with an external etcd its CA is not among them: every control plane has that already', async () => {
+test('copied certificates do not include the CA of an external etcd, which every control plane has already', async () => {
   const etcd = { topology: 'external', endpoints: [], ca: '', cert: '', key: Secret.of('') } as const;
   const { on } = recordingOn(control);
   const names = await withSharedCertificates(on(cp1), { ...copying, etcd }, ({ files }) =>
@@ -52,7 +52,7 @@ test('with an external etcd its CA is not among them: every control plane has th
   expect(names).not.toContain('pki_etcd_ca.crt');
 });
 
-test('a control plane that lacks one of them is named', async () => {
+test('a control plane without one of the certificates is named', async () => {
   const { on } = recordingOn({ run: () => 'ca.crt UEVN\n' });
   await expect(withSharedCertificates(on(cp1), copying, () => Promise.resolve())).rejects.toThrow(
     'cp1 did not give /etc/kubernetes/pki/sa.key',
@@ -64,7 +64,7 @@ test('without a certificate key a control plane still joins as one', () => {
   expect(controlPlane).toEqual({ localAPIEndpoint: { advertiseAddress: '10.0.0.12', bindPort: 6443 } });
 });
 
-test('the user’s own CA is where kubeadm’s init looks for one; without it there is none', () => {
+test('the inventory’s CA is installed where kubeadm’s init reads it; without it no file is', () => {
   const ca = { cert: 'CERT', key: Secret.of('KEY') };
   expect(Object.keys(ownAuthorityFiles(inventoryOf({ certificates: { distribution: 'upload', ca } })))).toEqual([
     'pki_ca.crt',

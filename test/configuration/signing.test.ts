@@ -76,7 +76,7 @@ const server = (options: Signing) =>
   having('server', 'server', () => Promise.resolve(sign('server', { usage: 'serverAuth', ...options })));
 
 describe('a request', () => {
-  test('is read: subject, names and key are those of the certificate made of it', () => {
+  test('has the subject, names and key of its certificate', () => {
     const asked = requested(read('server.csr'));
     expect(asked.subject).toEqual(['CN=kube-apiserver']);
     expect(asked.names).toEqual(['87:fd000000000000000000000000000001', 'DNS:cp1', 'DNS:kubernetes', 'IP:10.0.0.11']);
@@ -99,7 +99,7 @@ describe('a request', () => {
     );
   });
 
-  test('for more than the host may have never reaches the signing command', async () => {
+  test('for a subject that the host may not have never reaches the signing command', async () => {
     const never = () => Promise.reject(new Error('was asked'));
     await expect(having('master', 'client', never)).rejects.toThrow(
       'it asks for the subject CN=system:node:w1, O=system:masters in kubelet.conf, and may have CN=system:node:w1, O=system:nodes there',
@@ -110,7 +110,7 @@ describe('a request', () => {
 });
 
 describe('a certificate', () => {
-  test('as asked is taken, the first one where a chain was printed', async () => {
+  test('that matches its request is accepted, the first of a chain', async () => {
     const right = await kubelet();
     expect(right).toBe(read('signed.crt'));
     expect(
@@ -181,7 +181,7 @@ describe('a certificate', () => {
     );
   });
 
-  test('that was not signed is refused with what the command said', async () => {
+  test('that the command did not sign is refused with the command’s output', async () => {
     const failing = () => Promise.reject(new Error('exit status 1\nno such slot'));
     await expect(having('kubelet', 'client', failing)).rejects.toMatchObject({
       exitCode: 7,

@@ -790,7 +790,7 @@ const METACHARACTERS: readonly Bad[] = SETTINGS.flatMap(([path, text]) =>
   SHELL.map((word): Bad => [`${path}: ${word}`, text(word), `${path}:`, /./]),
 );
 
-test('the good inventory is good, with a byte order mark and Windows line ends too', async () => {
+test('a valid inventory loads, also with a byte order mark and Windows line ends', async () => {
   expect(await problemsOf(GOOD)).toEqual([]);
   expect(await problemsOf(`\ufeff${GOOD.replaceAll('\n', '\r\n')}`)).toEqual([]);
 });
@@ -842,7 +842,7 @@ test('a password in plain text is never shown', async () => {
     ).not.toMatch(/hunter2|1234567/);
 });
 
-test('noise is an InventoryError or an inventory, and nothing else', { timeout: 60_000 }, async () => {
+test('random text gives an InventoryError or an inventory, and no other error', { timeout: 60_000 }, async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       ...GOOD.split(/(\s+|:)/),

@@ -15,7 +15,7 @@ hosts: [{ name: cp1, address: 203.0.113.11, role: control-plane }]
 `;
 const authority = (cert: string, key: string): string => written(`{ ca: { cert: ${cert}, key: "file:${key}" } }`);
 
-test('control planes get what they share by upload, unless copying is asked for', async () => {
+test('control planes get shared certificates by upload, unless the inventory says copy', async () => {
   const distribution = async (text: string) => (await inventoryOf(text, FILES)).certificates.distribution;
   expect(await distribution(written('upload').replace('certificates: upload\n', ''))).toBe('upload');
   expect(await distribution(written('copy'))).toBe('copy');
@@ -23,7 +23,7 @@ test('control planes get what they share by upload, unless copying is asked for'
   expect(await distribution(authority('ca.crt', 'ca.key'))).toBe('upload');
 });
 
-test('a CA of the user’s is read with its key, which stays secret', async () => {
+test('the inventory’s CA is read with its key, which stays secret', async () => {
   const { certificates } = await inventoryOf(authority('ca.crt', 'ca.key'), FILES);
   expect(certificates.ca?.cert).toBe(FILES['ca.crt']);
   expect(certificates.ca).toHaveProperty('key');
@@ -64,7 +64,7 @@ test('a CA that signs elsewhere is a command: requests on its input, one at a ti
   ]);
 });
 
-test('while an inventory is validated no signing command is run', async () => {
+test('validating an inventory runs no signing command', async () => {
   const { certificates } = await inventoryOf(written('{ ca: { cert: ca.crt, sign: ./sign } }'), FILES);
   if (certificates.ca === undefined || !('sign' in certificates.ca)) throw new Error('no signing command');
   await expect(
@@ -123,7 +123,7 @@ describe('is refused', () => {
     expect(await problemsOf(written(certificates), FILES)).toEqual([problem]);
   });
 
-  test('a Windows host, where nobody in the cluster signs for kubelets', async () => {
+  test('a Windows host, if no component of the cluster signs for kubelets', async () => {
     const text = `${written('{ ca: { cert: ca.crt, sign: ./sign } }').trimEnd().replace(/\]$/, '')}, { name: win1, address: 203.0.113.31, role: worker, os: windows }]\n`;
     expect(await problemsOf(text, FILES)).toEqual([
       expect.stringMatching(/hosts\[1\]\.os: win1: Windows hosts cannot join where certificates\.ca\.sign signs/),

@@ -24,7 +24,7 @@ test.each(readdirSync(folder))('the example %s loads', async (name) => {
   expect(`${inventory.name}.yaml`).toBe(name);
 });
 
-test('a short inventory gets a value for everything', async () => {
+test('a minimal inventory gets a default for every setting', async () => {
   const { inventory, warnings } = await load(minimal());
   expect(inventory).toMatchObject({
     name: 'prod',
@@ -211,7 +211,7 @@ hosts:
   ).toEqual([]);
 });
 
-test('noProxy is completed with whatever must be reached directly', async () => {
+test('noProxy includes every host and network that is reached directly', async () => {
   const { proxy } = await inventoryOf(
     minimal('proxy: { http: "http://proxy:3128", noProxy: [.example.com, cp1] }').replace(
       '"1.36.3"',
@@ -240,7 +240,7 @@ test('noProxy is completed with whatever must be reached directly', async () => 
   });
 });
 
-test('files go to the hosts that are meant, with their content and mode', async () => {
+test('files go to the selected hosts, with their content and mode', async () => {
   const { files } = await inventoryOf(
     minimal(`files:
   - { hosts: control-plane, path: /etc/a, source: a.txt }
@@ -275,7 +275,7 @@ test.each(['env:PASSWORD', 'file:password.txt', 'command:pass show registry'])(
   },
 );
 
-test('a secret that cannot be had is a problem', async () => {
+test('a secret that cannot be read is a problem', async () => {
   expect(await problemsOf(withPassword('env:PASSWORD'))).toEqual([
     '3:71 runtime.registries[0].password: env:PASSWORD: the environment has no such variable',
   ]);
@@ -284,12 +284,12 @@ test('a secret that cannot be had is a problem', async () => {
   expect((await problemsOf(withPassword('command:false'), {}, fails))[0]).toMatch(/command:false: exit status 1/);
 });
 
-test('where no command may be run, a secret of one is empty, and that is no problem', async () => {
+test('if no command may run, a secret from a command is empty, and no problem', async () => {
   const { runtime } = await inventoryOf(withPassword('command:pass'));
   expect(revealed(runtime.registries[0]!.password!)).toBe('');
 });
 
-test('a wrong inventory runs no command and fetches nothing', async () => {
+test('an invalid inventory runs no command and fetches nothing', async () => {
   const asked: string[] = [];
   const ask = (what: string): Promise<Buffer> => {
     asked.push(what);
@@ -332,7 +332,7 @@ test('private CAs and patches are read', async () => {
   ]);
 });
 
-test('Calico’s operator is read like manifests, and an object of it is in no other', async () => {
+test('Calico’s operator is read like manifests, and no other manifest may have one of its objects', async () => {
   const text = minimal(
     'network: { plugin: calico, calico: { operator: [crds.yaml, operator.yaml] } }\nmanifests: [a.yaml]',
   );
@@ -420,14 +420,14 @@ test('a manifest of more than 8 MiB is refused, of a file and of a URL', async (
   ]);
 });
 
-test('an inventory that is not there says how to get one', async () => {
+test('a missing inventory says how to create one', async () => {
   const { loadInventory } = await import('../../src/inventory/load.ts');
   await expect(loadInventory({ file: 'gone.yaml', env: {}, cwd: '/nowhere' })).rejects.toThrow(
     'gone.yaml: there is no such file; "kbuild init > inventory.yaml" writes one',
   );
 });
 
-test('a Windows worker gets a value for everything; its own settings win over those of all', async () => {
+test('a Windows worker gets a default for every setting; its own settings win over the inventory’s', async () => {
   const inventory = await inventoryOf(`name: mixed
 kubernetes: { version: "1.36.3" }
 windows: { reserved: { system: 2Gi }, downloads: { kubernetes: "https://mirror.example/{version}", sha256: { kubelet.exe: ${'a'.repeat(64)} } } }

@@ -63,7 +63,7 @@ describe('one control plane grows to three with keepalived on themselves', () =>
     expect(balancers(after.inventory)).toHaveLength(3);
   });
 
-  test('a name at port 6443 cannot: it grows behind hosts of role load-balancer, or a load balancer of your own', async () => {
+  test('a cluster with a name at port 6443 cannot: it grows behind hosts of role load-balancer or an external load balancer', async () => {
     const text = skeleton({ ...answers, endpoint: 'k8s.example.com:6443' });
     expect((await load(text)).inventory.endpoint).toBe('k8s.example.com:6443');
     await expect(load(grown(text, KEEPALIVED))).rejects.toThrow(InventoryError);

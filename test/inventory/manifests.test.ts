@@ -4,7 +4,7 @@ import { manifestObjects } from '../../src/inventory/manifests.ts';
 const object = (rest = ''): string => `apiVersion: v1\nkind: Secret\nmetadata: { name: a }\n${rest}`;
 const read = (rest: string): unknown => manifestObjects(object(rest), 'a.yaml')[0];
 
-test('values are read as kubectl reads them', () => {
+test('values are parsed as kubectl parses them', () => {
   expect(read('a: 0644\nb: yes\nc: "no"\nd: y\ne: 1.30\nf: 2001-12-14\ng: 12:30:45\nh: off')).toMatchObject({
     a: 420,
     b: true,
@@ -21,7 +21,7 @@ test('anchors and merge keys work', () => {
   expect(read('a: &x { b: 1 }\nc: { <<: *x, d: 2 }')).toMatchObject({ c: { b: 1, d: 2 } });
 });
 
-test('empty documents count for nothing, a List for its items', () => {
+test('empty documents are ignored, a List becomes its items', () => {
   const list = `apiVersion: v1\nkind: List\nitems:\n  - { apiVersion: v1, kind: A, metadata: { name: x } }\n`;
   expect(manifestObjects(`---\n# nothing\n---\n${object()}---\n${list}`, 'a.yaml')).toHaveLength(2);
   expect(manifestObjects('', 'a.yaml')).toEqual([]);

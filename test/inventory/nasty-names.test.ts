@@ -52,7 +52,7 @@ test.each(NASTY)('a host cannot be called %j', async (name) => {
 
 test('an ordinary name is accepted', async () => expect(await problems(withName('w-1.example'))).toEqual([]));
 
-test('a name that is accepted is a word that no shell, path or DNS takes for something else', async () => {
+test('an accepted name has no special meaning to a shell, in a path, or in DNS', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 80 }), async (name) => {
       // A control character makes the whole document unreadable: any problem will do.

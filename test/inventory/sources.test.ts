@@ -35,13 +35,13 @@ test('a file is read up to the limit and no further', async () => {
   await expect(read(join(folder, 'gone'), 1)).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test('a command’s output is what it prints; its error shows nothing of it', async () => {
+test('a command returns its output; its error shows none of it', async () => {
   const command = sources().command!;
   expect(await command('printf "%s\\n" "a  b"')).toBe('a  b\n');
   await expect(command('echo hunter2; echo hunter2 >&2; exit 3')).rejects.toThrow(/^exit status 3$/);
 });
 
-test('a signing command gets a request and what it is for, and its error says what it said', async () => {
+test('a signing command gets a request and its purpose; its error shows its stderr', async () => {
   const filter = sources().filter!;
   expect(await filter('read line; echo "$line $KBUILD_HOST"', 'PEM\n', { KBUILD_HOST: 'cp1' })).toBe('PEM cp1\n');
   expect(await filter('echo deaf', 'x'.repeat(1_000_000), {})).toBe('deaf\n');
@@ -50,7 +50,7 @@ test('a signing command gets a request and what it is for, and its error says wh
   );
 });
 
-test('a URL is fetched, and an answer that is none is an error', async () => {
+test('a URL is fetched, and an error status is an error', async () => {
   const server = createServer((request, response) => {
     response.statusCode = request.url === '/b' ? 404 : 200;
     if (request.url !== '/endless') {
@@ -77,7 +77,7 @@ test('a URL is fetched, and an answer that is none is an error', async () => {
   }
 });
 
-test('what stays local can neither run nor fetch', () => {
+test('local sources neither run commands nor fetch URLs', () => {
   expect(sources('local')).not.toHaveProperty('fetch');
   expect(sources('local')).not.toHaveProperty('command');
   expect(sources('local')).not.toHaveProperty('filter');

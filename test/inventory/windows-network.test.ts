@@ -24,7 +24,7 @@ const NOTHING = {
 } as unknown as Gathered;
 const networkOf = (input: InventoryFile) => resolved(input, NOTHING, '/inventory.yaml', (path) => path).network;
 
-test('a Windows host decides what the Linux hosts speak, before the first of them joins', () => {
+test('a Windows host in the inventory decides the backend of Linux hosts, before the first Windows host joins', () => {
   expect(networkOf(file({}, 'linux'))).toMatchObject({ flannel: { port: 8472, vni: 1 }, windows: undefined });
   expect(networkOf(file({}))).toMatchObject({ flannel: { port: 4789, vni: 4096 }, windows: { mode: 'overlay' } });
   expect(networkOf(file({ flannel: { vni: 5000 } }))).toMatchObject({ flannel: { port: 4789, vni: 5000 } });
@@ -45,7 +45,7 @@ test('the image of kube-proxy follows the version', () => {
   );
 });
 
-test('beside Calico only kube-proxy is kbuild’s', () => {
+test('with Calico kbuild installs only kube-proxy on Windows', () => {
   const calico = networkOf(file({ plugin: 'calico', calico: { operator: ['operator.yaml'] } }));
   expect(calico).toMatchObject({ calico: {}, windows: { mode: 'calico', services: false } });
   expect(calico.windows?.kubeProxyImage).toBe('docker.io/sigwindowstools/kube-proxy:v1.36.3-calico-hostprocess');
@@ -53,11 +53,11 @@ test('beside Calico only kube-proxy is kbuild’s', () => {
   expect(networkOf(file({}))).not.toHaveProperty('calico');
 });
 
-test('the user’s own network is the user’s on Windows too', () => {
+test('with plugin none kbuild installs no network on Windows either', () => {
   expect(networkOf(file({ plugin: 'none' })).windows).toBeUndefined();
 });
 
-test('what Windows cannot speak is a problem of the inventory, and only where there is Windows', () => {
+test('settings that Windows does not support are problems, only if the inventory has a Windows host', () => {
   const old = { flannel: { port: 8472, vni: 1 } };
   expect(flannel.rule!(file(old)).map(({ message }) => message)).toEqual([
     'must be 4789 with Windows hosts, found 8472; leave it out',

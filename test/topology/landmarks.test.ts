@@ -10,11 +10,11 @@ const fleetOf = (count: number) => {
   return inventory({ hosts });
 };
 
-test('of a few hosts every one is asked for', () => {
+test('in a small fleet every host is a landmark', () => {
   expect(landmarks(fleetOf(32))).toHaveLength(32);
 });
 
-test('of many the control planes and two of each network stand for all', () => {
+test('in a large fleet the control planes and two hosts of each network are landmarks', () => {
   expect(landmarks(fleetOf(1000)).map(({ name }) => name)).toEqual([
     'h0',
     'h1',
@@ -30,6 +30,6 @@ test('of many the control planes and two of each network stand for all', () => {
   ]);
 });
 
-test('their number stays small whatever the fleet', () => {
+test('the number of landmarks stays small in every fleet', () => {
   expect(landmarks(fleetOf(20_000)).length).toBeLessThanOrEqual(67);
 });

@@ -11,7 +11,7 @@ test('addresses of a network are counted across bytes', () => {
   expect(nthAddress('fd00::/108', 10)).toBe('fd00::a');
 });
 
-test('networks overlap when one holds the other', () => {
+test('networks overlap if one contains the other', () => {
   expect([
     overlap('10.0.0.0/8', '10.96.0.0/12'),
     overlap('10.96.0.0/12', '10.0.0.0/8'),
