@@ -9,7 +9,7 @@ import { noEnvironment } from './environment.ts';
 import { noFirewallRules } from './firewall.ts';
 import { noMetadataRoute } from './network/metadata-route.ts';
 
-/** Nothing of kubeadm and the kubelet is left on the host. */
+/** Runs `kubeadm reset` if files of kubeadm or the kubelet exist on the host. */
 export const windowsKubeadmReset: Step<'windows'> = {
   name: 'kubeadm-reset',
   diff: ({ inventory, host, facts }) => {
@@ -26,7 +26,9 @@ export const windowsKubeadmReset: Step<'windows'> = {
   },
 };
 
-/** Services that kbuild registers, those that depend on others first. */
+/**
+ * Services that kbuild registers. Windows refuses to stop a service before its dependents, so dependents come first.
+ */
 const SERVICES = ['kube-proxy', ...windowsServices, 'kubelet', 'containerd'];
 
 const noServices: Step<'windows'> = {
@@ -45,7 +47,9 @@ const noServices: Step<'windows'> = {
   },
 };
 
-/** True for an HNS network of a network plugin. `External` keeps the vSwitch that the first of them creates. */
+/**
+ * True for an HNS network of a network plugin. The plugin's first network creates `External`, which keeps the vSwitch.
+ */
 const isOwnNetwork = (name: string): boolean =>
   name === 'External' || windowsPlugins.some(({ hnsNetworks }) => hnsNetworks.test(name));
 
@@ -67,8 +71,8 @@ const noHnsNetworks: Step<'windows'> = {
 };
 
 /**
- * Folders that are kbuild's or the network's; containerd's data stays, for only containerd can delete its layers. Of
- * kbuild's own folder only the marker goes: the lock lies there while this runs.
+ * Folders that kbuild or a network plugin created. containerd's data stays because only containerd can delete its
+ * layers. Of kbuild's own folder only the marker is removed: the folder also holds the lock of this run.
  */
 const FOLDERS: readonly string[] = [
   windowsPaths.programs,
@@ -102,7 +106,7 @@ const noFolders: Step<'windows'> = {
   },
 };
 
-/** What makes a Windows host as it was before kbuild, after kubeadm has gone. Features stay. */
+/** After `kubeadm reset`: removes everything else that kbuild installed. Windows features and container images stay. */
 export const windowsClean: readonly Step<'windows'>[] = [
   noServices,
   noHnsNetworks,

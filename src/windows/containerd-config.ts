@@ -4,8 +4,9 @@ import { windowsPaths } from '../paths.ts';
 import { compareVersions } from '../versions.ts';
 
 /**
- * containerd's whole configuration on a Windows host (version 3, for 2.x). Runtimes are left to containerd, which brings
- * runhcs-wcow-process and runhcs-wcow-hypervisor itself. `bin_dirs` is 2.1's; with both, containerd does not start.
+ * The complete configuration of containerd 2.x on a Windows host (file version 3). It lists no runtimes: containerd
+ * defines runhcs-wcow-process and runhcs-wcow-hypervisor itself. From 2.1 on, `bin_dirs` replaces `bin_dir`. If both
+ * are set, containerd does not start.
  */
 export function windowsContainerdConfig({ windows }: WindowsHost): string {
   const bin = windowsPaths.cniBin;

@@ -6,9 +6,9 @@ import { windowsFile, windowsFolderChanges } from '../resources/windows-file.ts'
 import { windowsService } from '../resources/windows-service.ts';
 import { windowsContainerdConfig } from './containerd-config.ts';
 import { proxyEnvironment } from './environment.ts';
-import { program, TELLS_VERSION } from './programs.ts';
+import { program, VERSION_ARGUMENTS } from './programs.ts';
 
-const OBSERVED = { name: 'containerd', path: `${windowsPaths.containerd}\\containerd.exe`, ...TELLS_VERSION };
+const OBSERVED = { name: 'containerd', path: `${windowsPaths.containerd}\\containerd.exe`, ...VERSION_ARGUMENTS };
 
 const containerdProgram = program(OBSERVED, ({ host }) => {
   const { downloads, containerd } = host.windows;
@@ -46,7 +46,7 @@ const service = windowsService('containerd-service', watches, ({ inventory }) =>
   uses: [windowsPaths.containerdConfig],
 }));
 
-/** containerd listens at its pipe. */
+/** Waits until containerd listens at its named pipe. */
 const listens: Step<'windows'> = {
   name: 'containerd-listens',
   settleMs: 2 * 60_000,
@@ -54,7 +54,7 @@ const listens: Step<'windows'> = {
     facts.runtimeListens ? [] : [{ summary: `wait until containerd listens at ${windowsPaths.containerdPipe}` }],
 };
 
-/** containerd with kbuild's configuration, as a service. */
+/** Installs containerd as a Windows service, with kbuild's configuration. */
 export const windowsContainerd: readonly Step<'windows'>[] = [
   windowsFile(
     'containerd-config',

@@ -5,10 +5,10 @@ import { windowsPaths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { powershell } from '../templates.ts';
 
-/** Folders of programs that are on the machine's PATH. */
+/** Folders that kbuild adds to the machine's PATH. */
 const FOLDERS: readonly string[] = [windowsPaths.programs, windowsPaths.containerd];
 
-/** The proxy as services see it: `NAME=value` each. */
+/** The proxy of the inventory as environment variables for services: `NAME=value` each. Empty without a proxy. */
 export function proxyEnvironment({ proxy }: Inventory): readonly string[] {
   if (proxy === undefined) return [];
   const all = { HTTP_PROXY: proxy.http, HTTPS_PROXY: proxy.https, NO_PROXY: proxy.noProxy.join(',') };
@@ -22,7 +22,7 @@ const without = (path: string): readonly string[] =>
   );
 const pathOf = ({ facts }: Target<'windows'>): string => facts.environment.get('Path') ?? '';
 
-/** Lists the variables that kbuild set itself, for the day when they are not wanted any more. */
+/** The variable in which kbuild records the names of the variables that it set, to remove only those later. */
 const OWNED = 'KBUILD_VARIABLES';
 
 /** Every variable that kbuild may set. */
@@ -31,7 +31,7 @@ const watches: Watches = {
 };
 
 /** Variables that kbuild sets on the machine, by name. */
-function wanted(target: Target<'windows'>): ReadonlyMap<string, string> {
+function desiredVariables(target: Target<'windows'>): ReadonlyMap<string, string> {
   const path = pathOf(target);
   const has = FOLDERS.every((folder) => entries(path).some((entry) => entry.toLowerCase() === folder.toLowerCase()));
   return new Map([
@@ -46,8 +46,8 @@ function wanted(target: Target<'windows'>): ReadonlyMap<string, string> {
 
 const owned = ({ facts }: Target<'windows'>): readonly string[] => entries(facts.environment.get(OWNED) ?? '');
 
-/** A login that exists already would not see it: the next command comes on a new connection. */
-const setting =
+/** Sets the variables and reconnects: sshd passes new variables only to new connections. `null` removes a variable. */
+const setVariables =
   ({ host }: Target<'windows'>, variables: readonly Variable[]) =>
   async (on: On): Promise<void> => {
     const Variables = variables.map(([name, value]) => ({ name, value }));
@@ -57,36 +57,37 @@ const setting =
 
 type Variable = readonly [name: string, value: string | null];
 
-/** The machine's PATH has kbuild's programs, and its variables name the proxy; one that the inventory no longer names goes. */
+/** Sets the machine's PATH and proxy variables. Removes variables that kbuild set for an earlier inventory. */
 export const environment: Step<'windows'> = {
   name: 'environment',
   watches,
   diff: (target) => {
     const found = target.facts.environment;
-    const all = wanted(target);
-    const due = [...all].filter(([name, value]) => found.get(name) !== value);
-    const before = owned(target);
-    const gone = before.filter((name) => !all.has(name));
-    // A variable that had this value before kbuild set any is not kbuild's. PATH is told by its entries.
-    const ours = [...all.keys()].filter(
-      (name) => name !== 'Path' && (before.includes(name) || due.some(([one]) => one === name)),
+    const all = desiredVariables(target);
+    const pending = [...all].filter(([name, value]) => found.get(name) !== value);
+    const ownedBefore = owned(target);
+    const obsolete = ownedBefore.filter((name) => !all.has(name));
+    // kbuild does not own a variable that had the desired value before. It owns entries of PATH, never PATH itself.
+    const ownedAfter = [...all.keys()].filter(
+      (name) => name !== 'Path' && (ownedBefore.includes(name) || pending.some(([changed]) => changed === name)),
     );
-    const note: readonly Variable[] = ours.join(';') === before.join(';') ? [] : [[OWNED, ours.join(';')]];
+    const record: readonly Variable[] =
+      ownedAfter.join(';') === ownedBefore.join(';') ? [] : [[OWNED, ownedAfter.join(';')]];
     const changed: readonly Variable[] = [
-      ...due,
-      ...gone.filter((name) => found.has(name)).map((name): Variable => [name, null]),
-      ...note,
+      ...pending,
+      ...obsolete.filter((name) => found.has(name)).map((name): Variable => [name, null]),
+      ...record,
     ];
     if (changed.length === 0) return [];
-    const names = due.map(([name]) => name).join(', ');
+    const names = pending.map(([name]) => name).join(', ');
     const summary = [
       ...(names === '' ? [] : [`set ${names} in the machine's environment`]),
-      ...(gone.length === 0
+      ...(obsolete.length === 0
         ? []
-        : [`take ${gone.join(', ')} out of the machine's environment (not in the inventory any more)`]),
-      ...(names === '' && gone.length === 0 ? ["note which variables of the machine are kbuild's"] : []),
+        : [`take ${obsolete.join(', ')} out of the machine's environment (not in the inventory any more)`]),
+      ...(names === '' && obsolete.length === 0 ? ["note which variables of the machine are kbuild's"] : []),
     ].join('; ');
-    return [{ summary, apply: setting(target, changed) }];
+    return [{ summary, apply: setVariables(target, changed) }];
   },
 };
 
@@ -98,15 +99,18 @@ export const noEnvironment: Step<'windows'> = {
     const path = pathOf(target);
     const kept = without(path);
     const found = target.facts.environment;
-    const ours = [...owned(target), OWNED].filter((name) => found.has(name));
-    const due: readonly Variable[] = [
+    const ownedNames = [...owned(target), OWNED].filter((name) => found.has(name));
+    const pending: readonly Variable[] = [
       ...(kept.length === entries(path).length ? [] : [['Path', kept.join(';')] as const]),
-      ...ours.map((name): Variable => [name, null]),
+      ...ownedNames.map((name): Variable => [name, null]),
     ];
-    if (due.length === 0) return [];
-    const names = due.map(([name]) => name).join(', ');
+    if (pending.length === 0) return [];
+    const names = pending.map(([name]) => name).join(', ');
     return [
-      { summary: `take kbuild's part out of the machine's environment (found ${names})`, apply: setting(target, due) },
+      {
+        summary: `take kbuild's part out of the machine's environment (found ${names})`,
+        apply: setVariables(target, pending),
+      },
     ];
   },
 };

@@ -5,20 +5,20 @@ import type { Watches } from '../facts/watched.ts';
 import type { WindowsHost } from '../model/inventory.ts';
 import { powershell } from '../templates.ts';
 
-/** Windows features that a host needs. */
-const wantedFeatures = ({ windows }: WindowsHost): readonly string[] =>
+/** Windows features that the host needs. */
+const desiredFeatures = ({ windows }: WindowsHost): readonly string[] =>
   windows.hyperv === 'on' ? ['Containers', 'Hyper-V', 'Hyper-V-PowerShell'] : ['Containers'];
 
-const watches = ({ host }: Unobserved<'windows'>): Watches => ({ features: wantedFeatures(host) });
+const watches = ({ host }: Unobserved<'windows'>): Watches => ({ features: desiredFeatures(host) });
 
-/** The features that containers need are installed, at least as far as it goes without a restart. */
+/** Installs the Windows features that containers need. Some are complete only after a restart. */
 export const features: Step<'windows'> = {
   name: 'features',
   watches,
   diff: ({ host, facts }) => {
     const found = facts.features;
     if (found === 'none') throw new Refused(host.name, 'it is no Windows Server: it has no features to install');
-    return wantedFeatures(host)
+    return desiredFeatures(host)
       .filter((name) => !['Installed', 'InstallPending'].includes(found.get(name) ?? 'absent'))
       .map((name): Change => ({
         summary: `install the Windows feature ${name} (found ${found.get(name) ?? 'none'})`,
@@ -33,8 +33,8 @@ export const features: Step<'windows'> = {
 };
 
 /**
- * No feature waits for a restart; a host with a kubelet is never restarted. Those that are still to be installed count, so
- * that a plan tells of the restart: Windows wants one after each of them.
+ * Restarts the host if a feature waits for it, but never a host that has a kubelet. A feature that is not installed yet
+ * counts too, because Windows needs a restart after each: so the plan shows the restart beforehand.
  */
 export const restarted: Step<'windows'> = {
   name: 'restarted',
@@ -42,7 +42,7 @@ export const restarted: Step<'windows'> = {
   settleMs: 60_000,
   diff: ({ host, facts }) => {
     const found = facts.features;
-    const waiting = found === 'none' ? [] : wantedFeatures(host).filter((name) => found.get(name) !== 'Installed');
+    const waiting = found === 'none' ? [] : desiredFeatures(host).filter((name) => found.get(name) !== 'Installed');
     if (waiting.length === 0) return [];
     const why = `${waiting.join(', ')} wants it`;
     if (!host.windows.allowReboot)

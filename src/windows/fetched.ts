@@ -8,22 +8,27 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { fetchHttps } from '../inventory/fetch-https.ts';
 
-async function answer(url: string): Promise<Response> {
-  const said = await fetchHttps(url).catch((error: unknown) => {
+async function responseOf(url: string): Promise<Response> {
+  const response = await fetchHttps(url).catch((error: unknown) => {
     throw new Error(`${url} cannot be fetched from here: ${String((error as Error).cause ?? error)}`);
   });
-  if (!said.ok) throw new Error(`${url} cannot be fetched from here: status ${String(said.status)}`);
-  return said;
+  if (!response.ok) throw new Error(`${url} cannot be fetched from here: status ${String(response.status)}`);
+  return response;
 }
 
-/** The SHA-256 (lower-case hex) that a file of checksums begins with. Throws when it has none. */
+/**
+ * The first SHA-256 (lower-case hex) in the file at `url`. Throws an Error if the file has none or cannot be fetched.
+ */
 export async function sumAt(url: string): Promise<string> {
-  const sum = /[0-9a-f]{64}/i.exec(await (await answer(url)).text())?.[0];
+  const sum = /[0-9a-f]{64}/i.exec(await (await responseOf(url)).text())?.[0];
   if (sum === undefined) throw new Error(`no SHA-256 at ${url}`);
   return sum.toLowerCase();
 }
 
-/** Fetches a file to this machine, verifies it, lends it to `use`, and removes it afterwards. */
+/**
+ * Fetches a file to this machine, verifies its SHA-256, passes its path to `use`, then removes it. Throws an Error on a
+ * mismatch.
+ */
 export async function fetched<T>(url: string, sha256: string, use: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'kbuild-'));
   try {
@@ -35,7 +40,7 @@ export async function fetched<T>(url: string, sha256: string, use: (file: string
         done(null, chunk);
       },
     });
-    const { body } = await answer(url);
+    const { body } = await responseOf(url);
     await pipeline(Readable.fromWeb(body as ReadableStream), hashing, createWriteStream(file, { mode: 0o600 }));
     const found = hash.digest('hex');
     if (found !== sha256) throw new Error(`checksum mismatch: ${url} has SHA-256 ${found}, and ${sha256} was expected`);

@@ -15,7 +15,7 @@ interface Rule {
 }
 
 /** Rules for the ports of a Windows node that other hosts connect to. */
-function wantedRules(inventory: Inventory): readonly Rule[] {
+function desiredRules(inventory: Inventory): readonly Rule[] {
   const vxlan = networkPlugin(inventory).vxlanPort(inventory);
   return [
     { name: 'kbuild-kubelet', title: 'kubelet', protocol: 'TCP', port: '10250' },
@@ -32,12 +32,12 @@ function wantedRules(inventory: Inventory): readonly Rule[] {
   ];
 }
 
-/** Also a rule that this inventory no longer wants. */
+/** Every rule that kbuild may have created, also for an earlier inventory. */
 const watches: Watches = {
   firewallRules: ['kbuild-kubelet', 'kbuild-kube-proxy', 'kbuild-node-ports', 'kbuild-vxlan'],
 };
 
-const isGood = (found: FirewallRule | undefined, { protocol, port }: Rule): boolean =>
+const isDesired = (found: FirewallRule | undefined, { protocol, port }: Rule): boolean =>
   found !== undefined &&
   found.enabled &&
   found.direction === 'Inbound' &&
@@ -45,13 +45,13 @@ const isGood = (found: FirewallRule | undefined, { protocol, port }: Rule): bool
   found.protocol === protocol &&
   found.port === port;
 
-/** The firewall of Windows lets in what a node must be reached at. */
+/** Opens the ports of a node in Windows Firewall. */
 export const firewall: Step<'windows'> = {
   name: 'firewall',
   watches,
   diff: ({ inventory, host, facts }) =>
-    wantedRules(inventory)
-      .filter((rule) => !isGood(facts.firewall.rules.get(rule.name), rule))
+    desiredRules(inventory)
+      .filter((rule) => !isDesired(facts.firewall.rules.get(rule.name), rule))
       .map((rule): Change => {
         const found = facts.firewall.rules.has(rule.name) ? 'found another' : 'found none';
         return {
@@ -69,7 +69,7 @@ export const firewall: Step<'windows'> = {
       }),
 };
 
-/** The firewall has no rule of kbuild's. */
+/** Removes the firewall rules that kbuild created. */
 export const noFirewallRules: Step<'windows'> = {
   name: 'no-firewall-rules',
   watches,

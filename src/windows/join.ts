@@ -17,7 +17,7 @@ import { runsOnWindows } from '../resources/runs.ts';
 import { windowsFolderChanges } from '../resources/windows-file.ts';
 import { powershell } from '../templates.ts';
 
-/** Takes back a join or reset of ours that did not come to its end, so that it can be done again. */
+/** Resets the host after a join or reset of kbuild that did not finish, so that the host can join again. */
 export const undoHalfFinished: Step<'windows'> = {
   name: 'undo-half-finished',
   diff: (target) => {
@@ -37,10 +37,10 @@ export const undoHalfFinished: Step<'windows'> = {
   },
 };
 
-/** Folders of a former Node's network, which break a host that joins again. */
+/** Network state of a former Node. If it stays, pods have no network after the host joins again. */
 const STALE = [windowsPaths.sourceVip, ...windowsPlugins.flatMap(({ ofNode }) => ofNode)];
 
-/** The host has no source addresses and pod subnets of an earlier membership. */
+/** Removes the source address and pod subnet of an earlier membership, before the host joins. */
 export const noStaleNetworkState: Step<'windows'> = {
   name: 'no-stale-network-state',
   watches: { files: STALE },
@@ -57,21 +57,21 @@ export const noStaleNetworkState: Step<'windows'> = {
   },
 };
 
-/** The patch files that kubeadm applies to the kubelet's configuration. */
+/** Writes the patch files that kubeadm applies to the kubelet's configuration. */
 export const windowsKubeadmPatches: Step<'windows'> = {
   name: 'kubeadm-patches',
   watches: { trees: [windowsPaths.kubeadmPatches] },
   diff: (target) => {
     const root = `${windowsPaths.kubeadmPatches}\\`;
-    const wanted = Object.entries(windowsPatches(target.inventory, target.host)).map(([name, content]) => ({
+    const desired = Object.entries(windowsPatches(target.inventory, target.host)).map(([name, content]) => ({
       path: `${root}${name}`,
       content,
     }));
-    return windowsFolderChanges(target, root, wanted);
+    return windowsFolderChanges(target, root, desired);
   },
 };
 
-/** Joins a Windows worker to the cluster with a token that is minted for it and deleted afterwards. */
+/** Joins a Windows worker to the cluster with its own bootstrap token, which kbuild deletes afterwards. */
 export const joinWindows: Step<'windows'> = {
   name: 'kubeadm-join',
   settleMs: 10 * 60_000,
@@ -95,7 +95,7 @@ export const joinWindows: Step<'windows'> = {
   },
 };
 
-/** A member of the cluster keeps neither a marker nor the credentials of its own join. */
+/** Removes the marker and the bootstrap credentials of a host that has joined. */
 export const noWindowsMarker: Step<'windows'> = {
   name: 'no-marker',
   diff: (target) => {

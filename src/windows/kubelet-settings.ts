@@ -8,8 +8,8 @@ import { windowsPaths } from '../paths.ts';
 import { powershell } from '../templates.ts';
 
 /**
- * A joined host's kubelet runs with the cluster's configuration and its own, also after they were edited. What kubeadm
- * itself changes for Windows (paths with a drive, resolvConf) is not compared.
+ * Updates the kubelet's configuration of a joined host if the cluster's settings or the host's own have changed. Does
+ * not compare fields that kubeadm changes for Windows (paths with a drive, resolvConf).
  */
 export const windowsKubeletSettings: Step<'windows'> = {
   name: 'kubelet-settings',

@@ -9,7 +9,10 @@ import { windowsService, windowsServiceChanges, type WantedWindowsService } from
 import { proxyEnvironment } from './environment.ts';
 import { NSSM, nssmParameters } from './nssm.ts';
 
-/** What every kubelet on Windows must be told by flags: kubeadm's configuration is one for all nodes, and made for Linux. */
+/**
+ * Flags of every kubelet on Windows. They override kubeadm's configuration, which all nodes share and which is for
+ * Linux.
+ */
 const FLAGS: readonly Argument[] = [
   { name: 'cert-dir', value: '/var/lib/kubelet/pki' },
   { name: 'config', value: '/var/lib/kubelet/config.yaml' },
@@ -29,44 +32,46 @@ const argument = (flag: string): Argument => {
 };
 
 /**
- * The taints, as kubeadm writes them for the kubelet: a native service never reads kubeadm's flags file, and once the node
- * is registered without them it is too late.
+ * The taints in the form that kubeadm writes. A native service does not read kubeadm's flags file, and the kubelet
+ * applies this flag only when it registers the node.
  */
 const taints = (host: Target<'windows'>['host']): readonly Argument[] => {
   const value = windowsTaints(host)
-    .map((one) => `${one.key}=${one.value ?? ''}:${one.effect}`)
+    .map(({ key, value, effect }) => `${key}=${value ?? ''}:${effect}`)
     .join(',');
   return value === '' ? [] : [{ name: 'register-with-taints', value }];
 };
 
-/** All flags of the kubelet: Windows' own, those that kubeadm noted by itself, and the host's. */
+/** All flags of the kubelet. Later sources win: Windows' own, those that kubeadm wrote, those of the inventory. */
 function flags({ host, facts }: Target<'windows'>): readonly string[] {
-  const noted =
+  const written =
     facts.kubeletFlags === 'absent'
       ? []
       : facts.kubeletFlags.filter((flag) => KUBEADMS_OWN_FLAGS.test(flag)).map(argument);
-  const kubeadms = mergedArguments([...FLAGS, ...taints(host)], noted);
-  return mergedArguments(kubeadms, windowsKubeletArguments(host)).map(({ name, value }) => `--${name}=${value}`);
+  const defaults = mergedArguments([...FLAGS, ...taints(host)], written);
+  return mergedArguments(defaults, windowsKubeletArguments(host)).map(({ name, value }) => `--${name}=${value}`);
 }
 
 const LOG = `${windowsPaths.kubeletLog}\\kubelet.log`;
 const KUBELET = `${windowsPaths.programs}\\kubelet.exe`;
 
-/** kube-log-runner writes and rotates the log; Windows' service manager starts it. */
-const native = (all: readonly string[]): string =>
+/**
+ * Command line without nssm: the service manager of Windows starts kube-log-runner, which writes and rotates the log.
+ */
+const nativeCommandLine = (all: readonly string[]): string =>
   [
     `${windowsPaths.programs}\\kube-log-runner.exe --log-file=${LOG} --log-file-size=10M --log-file-age=168h`,
     `${KUBELET} --windows-service`,
     ...all,
   ].join(' ');
 
-const wanted = (target: Target<'windows'>): WantedWindowsService => {
+const desiredService = (target: Target<'windows'>): WantedWindowsService => {
   const all = flags(target);
   const isNative = target.host.windows.serviceManager === 'native';
   return {
     name: 'kubelet',
     displayName: 'kubelet',
-    path: isNative ? native(all) : NSSM,
+    path: isNative ? nativeCommandLine(all) : NSSM,
     dependsOn: ['containerd'],
     environment: proxyEnvironment(target.inventory),
     parameters: isNative ? [] : nssmParameters(KUBELET, all, LOG),
@@ -75,14 +80,14 @@ const wanted = (target: Target<'windows'>): WantedWindowsService => {
   };
 };
 
-/** The kubelet as a service of the name that kubeadm knows, before the host has joined; kubeadm's join starts it. */
+/** Before the join: registers the service `kubelet`, the name that kubeadm expects. `kubeadm join` starts it. */
 export const kubeletService: Step<'windows'> = {
-  ...windowsService('kubelet-service', { units: ['kubelet'] }, wanted),
-  diff: (target) => (hasKubelet(target.facts) ? [] : windowsServiceChanges(target, wanted(target))),
+  ...windowsService('kubelet-service', { units: ['kubelet'] }, desiredService),
+  diff: (target) => (hasKubelet(target.facts) ? [] : windowsServiceChanges(target, desiredService(target))),
 };
 
-/** The kubelet of a host that has joined runs, with the flags that kubeadm noted there. */
+/** After the join: keeps the kubelet running, with the flags that kubeadm wrote. */
 export const kubeletRuns: Step<'windows'> = {
-  ...windowsService('kubelet-runs', { units: ['kubelet'] }, wanted),
-  diff: (target) => (hasKubelet(target.facts) ? windowsServiceChanges(target, wanted(target)) : []),
+  ...windowsService('kubelet-runs', { units: ['kubelet'] }, desiredService),
+  diff: (target) => (hasKubelet(target.facts) ? windowsServiceChanges(target, desiredService(target)) : []),
 };

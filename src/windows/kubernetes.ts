@@ -10,11 +10,11 @@ import { powershell } from '../templates.ts';
 import { kubeletService } from './kubelet.ts';
 import { windowsNetworkPrograms } from './network/programs.ts';
 import { NSSM } from './nssm.ts';
-import { kubernetesProgram, program, TELLS_VERSION } from './programs.ts';
+import { kubernetesProgram, program, VERSION_ARGUMENTS } from './programs.ts';
 
 const inPrograms = (file: string): string => `${windowsPaths.programs}\\${file}`;
 
-const crictl = program({ name: 'crictl', path: inPrograms('crictl.exe'), ...TELLS_VERSION }, ({ host }) => {
+const crictl = program({ name: 'crictl', path: inPrograms('crictl.exe'), ...VERSION_ARGUMENTS }, ({ host }) => {
   const { downloads, crictl: tool } = host.windows;
   const url = `${downloads.crictl}/crictl-v${tool.version}-windows-amd64.tar.gz`;
   return {
@@ -47,8 +47,8 @@ const crictlConfig = windowsFile('crictl-config', windowsPaths.crictlConfig, () 
   stringify({ 'runtime-endpoint': WINDOWS_CRI_SOCKET, 'image-endpoint': WINDOWS_CRI_SOCKET, timeout: 30 }),
 );
 
-/** Folders that no program creates: programs log into some, HostProcess pods copy into the other. */
-const wantedFolders = (inventory: Inventory): readonly string[] => [
+/** Folders that no program creates: programs write logs to some, and HostProcess pods copy files to the other. */
+const desiredFolders = (inventory: Inventory): readonly string[] => [
   windowsPaths.kubeletLog,
   windowsPaths.cniBin,
   ...(inventory.network.windows?.services === true
@@ -58,9 +58,9 @@ const wantedFolders = (inventory: Inventory): readonly string[] => [
 
 const folders: Step<'windows'> = {
   name: 'folders',
-  watches: ({ inventory }) => ({ files: wantedFolders(inventory) }),
+  watches: ({ inventory }) => ({ files: desiredFolders(inventory) }),
   diff: ({ inventory, host, facts }) => {
-    const missing = wantedFolders(inventory).filter((path) => facts.files.at(path) === undefined);
+    const missing = desiredFolders(inventory).filter((path) => facts.files.at(path) === undefined);
     if (missing.length === 0) return [];
     return [
       {
@@ -71,14 +71,14 @@ const folders: Step<'windows'> = {
   },
 };
 
-/** kubeadm, the kubelet and what they need, the kubelet registered as a service. */
+/** Installs kubeadm, the kubelet and the programs that they need, and registers the kubelet's service. */
 export const windowsKubernetes: readonly Step<'windows'>[] = [
   crictl,
   crictlConfig,
   kubernetesProgram('kubeadm', { observed: { arguments: ['version', '-o', 'short'], exits: [] } }),
   kubernetesProgram('kubelet', { services: ['kubelet'] }),
   kubernetesProgram('kube-log-runner', {
-    // It has no version: it only prints its usage.
+    // kube-log-runner has no version flag: it prints its usage and exits with 1 or 2.
     observed: { arguments: ['--help'], exits: [1, 2] },
     version: 'any',
     services: ['kubelet'],

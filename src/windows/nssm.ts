@@ -1,10 +1,10 @@
 import { windowsPaths } from '../paths.ts';
 import type { ServiceParameter } from '../resources/windows-service.ts';
 
-/** The command line of every service that nssm runs: what it runs stands in the service's parameters. */
+/** Command line of every service that nssm runs. The service's parameters name the program. */
 export const NSSM = `${windowsPaths.programs}\\nssm.exe`;
 
-/** nssm's settings of a service (its usage page): it writes and rotates the log itself. */
+/** Parameters of a service that nssm runs (source: nssm.cc/usage). nssm rotates the log after 10 MiB or one day. */
 export const nssmParameters = (program: string, flags: readonly string[], log: string): readonly ServiceParameter[] => [
   { name: 'Application', value: program },
   { name: 'AppDirectory', value: windowsPaths.programs },

@@ -9,26 +9,28 @@ import type { On } from '../remote/remote.ts';
 import { powershell } from '../templates.ts';
 import { fetched, sumAt } from './fetched.ts';
 
-/** A program, where it comes from and where it goes. */
+/** A program to install: its source and its target. */
 export interface Program {
-  /** As in the fact `programs`. */
+  /** Key in the fact `programs`. */
   readonly name: string;
-  /** undefined: any will do. */
+  /** undefined: every version is accepted. */
   readonly version: string | undefined;
   readonly url: string;
-  /** Where its SHA-256 lies when the inventory has none. */
+  /** URL of its SHA-256, for a program without a checksum in the inventory. */
   readonly sumUrl: string;
-  /** The program itself, or the folder of an archive's content. */
+  /** Path of the program, or the folder for the content of an archive. */
   readonly target: string;
-  /** How many leading folders of the archive are left out; undefined: it is no archive. */
+  /**
+   * Number of leading path parts to strip from the archive's entries; undefined: the download is the program itself.
+   */
   readonly strip?: number;
-  /** Services that run it. */
+  /** Services to stop before the program is replaced. */
   readonly services: readonly string[];
 }
 
 const fileName = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
-/** Brings a program to its place: the host fetches it, or this machine does and sends it. */
+/** Installs a program. `downloads.via` decides: the host fetches it, or this machine fetches and uploads it. */
 export async function install(on: On, { inventory, host }: Target<'windows'>, program: Program): Promise<void> {
   const { downloads } = host.windows;
   const { proxy } = inventory;
@@ -59,7 +61,7 @@ export async function install(on: On, { inventory, host }: Target<'windows'>, pr
   await remote.job(name, script({ Uploaded: uploaded, Sha256: sum }));
 }
 
-/** Of a change that stops and starts services of a host: it disrupts one that has joined. */
+/** What a change that restarts these services disrupts: a host that has joined, nothing before. */
 export function restarting(
   { host, facts }: Target<'windows'>,
   services: readonly string[],
@@ -71,42 +73,42 @@ export function restarting(
   };
 }
 
-/** The version in what a program says of itself. */
-const versionIn = (said: string): string | undefined => /\bv?(\d+\.\d+\.\d+)\b/.exec(said)?.[1];
+/** The first version in the output of a program. */
+const versionIn = (output: string): string | undefined => /\bv?(\d+\.\d+\.\d+)\b/.exec(output)?.[1];
 
-/** A program of the wanted version that runs. */
+/** The step that installs a program, unless the desired version runs. */
 export const program = (
   observed: VersionedProgram,
-  wanted: (target: Target<'windows'>) => Program | undefined,
+  desired: (target: Target<'windows'>) => Program | undefined,
 ): Step<'windows'> => ({
   name: observed.name,
   watches: { programs: [observed] },
   diff: (target) => {
-    const it = wanted(target);
-    if (it === undefined) return [];
-    const state = target.facts.programs.get(it.name);
+    const wanted = desired(target);
+    if (wanted === undefined) return [];
+    const state = target.facts.programs.get(wanted.name);
     const version = versionIn(state?.said ?? '');
-    if (state?.state === 'works' && (it.version === undefined || version === it.version)) return [];
+    if (state?.state === 'works' && (wanted.version === undefined || version === wanted.version)) return [];
     const found =
       state === undefined ? 'none' : state.state === 'broken' ? 'one that does not run' : (version ?? 'another');
     return [
       {
-        summary: `install ${it.name}${it.version === undefined ? '' : ` ${it.version}`} (found ${found})`,
-        ...restarting(target, it.services),
-        apply: (on) => install(on, target, it),
+        summary: `install ${wanted.name}${wanted.version === undefined ? '' : ` ${wanted.version}`} (found ${found})`,
+        ...restarting(target, wanted.services),
+        apply: (on) => install(on, target, wanted),
       },
     ];
   },
 });
 
-/** How most programs tell their version. */
-export const TELLS_VERSION = { arguments: ['--version'], exits: [] } as const;
+/** Arguments with which most programs print their version. */
+export const VERSION_ARGUMENTS = { arguments: ['--version'], exits: [] } as const;
 
-/** A program of Kubernetes' own release. */
+/** The step that installs a program of the Kubernetes release. */
 export const kubernetesProgram = (
   name: string,
   about: {
-    /** How it tells its version; default `--version`. */
+    /** Arguments that print its version; default `--version`. */
     readonly observed?: Pick<VersionedProgram, 'arguments' | 'exits'>;
     readonly services?: readonly string[];
     readonly version?: 'any';
@@ -114,7 +116,7 @@ export const kubernetesProgram = (
   } = {},
 ): Step<'windows'> => {
   const path = `${windowsPaths.programs}\\${name}.exe`;
-  return program({ name, path, ...(about.observed ?? TELLS_VERSION) }, (target) => {
+  return program({ name, path, ...(about.observed ?? VERSION_ARGUMENTS) }, (target) => {
     if (about.when?.(target) === false) return undefined;
     const { inventory, facts, fleet } = target;
     const url = `${target.host.windows.downloads.kubernetes}/${name}.exe`;

@@ -2,7 +2,7 @@ import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { windowsHosts } from '../topology/select.ts';
 import { manifest, type Manifest } from '../resources/manifest.ts';
 
-/** Releases of Windows Server by what their nodes' label `node.kubernetes.io/windows-build` says. */
+/** Releases of Windows Server, with the value of their nodes' label `node.kubernetes.io/windows-build`. */
 export const RELEASES = [
   { release: '2022', build: '10.0.20348' },
   { release: '2025', build: '10.0.26100' },
@@ -24,8 +24,8 @@ const runtimeClass = (name: string, handler: string, build: string): JsonObject 
 });
 
 /**
- * A RuntimeClass a release of Windows: containers run only on a host of their own build. Those with Hyper-V isolation,
- * which Kubernetes does not support, are there when a host has the feature. Undefined without Windows hosts.
+ * One RuntimeClass for each release of Windows: a container runs only on a host of the same build. If a host has
+ * Hyper-V, also one with Hyper-V isolation (Kubernetes does not support it). Undefined without Windows hosts.
  */
 export function runtimeClassManifest(inventory: Inventory): Manifest | undefined {
   const hosts = windowsHosts(inventory);
@@ -41,5 +41,5 @@ export function runtimeClassManifest(inventory: Inventory): Manifest | undefined
   };
 }
 
-/** RuntimeClasses of Windows in the cluster. */
+/** Applies the RuntimeClasses of Windows to the cluster. */
 export const runtimeClasses = manifest('runtime-classes', runtimeClassManifest);

@@ -8,25 +8,25 @@ import { network } from './signatures/network.ts';
 import { node } from './signatures/node.ts';
 import type { WindowsSignature } from './signatures/signature.ts';
 
-/** What goes wrong with Windows workers, or looks like it: for failure reports, `kbuild status` and docs alike. */
+/** Known problems and limitations of Windows workers, for failure reports, `kbuild status` and the docs. */
 export const windowsSignatures: readonly WindowsSignature[] = [...node, ...network, ...flannel, ...limitations];
 
-/** One of them on one host. */
+/** A signature that matches one host. */
 export interface Recognised {
   readonly host: string;
   readonly signature: WindowsSignature;
-  /** What was found there. */
+  /** What was observed there. */
   readonly found: string;
 }
 
-/** Those that the facts of a host show; what needs a fact that could not be read is left out. */
+/** The signatures that match the facts of a host. Skips a signature if one of its facts could not be observed. */
 export const recognised = (target: Target<'windows'>): readonly Recognised[] =>
   windowsSignatures.flatMap((signature) => {
-    const found = seen(signature, target);
+    const found = matchIn(signature, target);
     return found === undefined ? [] : [{ host: target.host.name, signature, found }];
   });
 
-function seen({ inFacts }: WindowsSignature, target: Target<'windows'>): string | undefined {
+function matchIn({ inFacts }: WindowsSignature, target: Target<'windows'>): string | undefined {
   try {
     return inFacts?.(target);
   } catch (error) {
@@ -35,7 +35,7 @@ function seen({ inFacts }: WindowsSignature, target: Target<'windows'>): string 
   }
 }
 
-/** Trouble of all Windows hosts of a fleet. */
+/** The signatures that match Windows hosts of the fleet. */
 export const troubleOf = (inventory: Inventory, fleet: Fleet): readonly Recognised[] =>
   fleet.hosts.flatMap((observed) =>
     observed.os === 'windows' ? recognised({ inventory, host: observed.host, facts: observed.facts, fleet }) : [],

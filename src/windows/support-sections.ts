@@ -2,13 +2,14 @@ import { windowsPlugins, windowsServices } from '../components/network-plugins/i
 import { windowsPaths as paths } from '../paths.ts';
 
 /**
- * One thing that support wants to know of a Windows host. `file`: the end of a file; `newest`: of the newest files in a
- * folder whose paths match; `events`: an event log; `list`: the files of a folder; `services`: those whose names are in `name`; `hns`:
- * networks, endpoints and policies; `run`: what a program prints.
+ * One section of a Windows host's failure report or support bundle. `file`: the end of a file. `newest`: the end of the
+ * newest files in a folder whose paths match. `events`: an event log. `list`: the files of a folder. `services`:
+ * services with the comma-separated names in `name`. `hns`: networks, endpoints and policies. `run`: the output of a
+ * program.
  */
 export type Section = {
   readonly title: string;
-  /** Lines, or events, at most. */
+  /** Maximum number of lines or events. */
   readonly lines: number;
 } & (
   | { readonly kind: 'file' | 'events' | 'list' | 'services' | 'hns'; readonly name: string }
@@ -28,7 +29,7 @@ const newest = (title: string, name: string, lines: number, match = '*'): Sectio
   lines,
 });
 
-/** Where the kubelet keeps what containers print, a folder a pod: NAMESPACE_POD_UID. */
+/** The kubelet's folder of container logs, with one folder for each pod: NAMESPACE_POD_UID. */
 const POD_LOGS = 'C:\\var\\log\\pods';
 
 /** Logs of network plugins that are services. */
@@ -39,7 +40,7 @@ const pluginLogs = (lines: number): readonly Section[] =>
 const pluginPods = (lines: number): readonly Section[] =>
   windowsPlugins.map(({ title, namespaces }) => newest(`pods of ${title}`, POD_LOGS, lines, `*\\${namespaces[0]!}_*`));
 
-/** What a failure report shows: the end of what the programs of a node say. */
+/** Sections of a failure report: the last lines that the programs of a node logged. */
 export const lastWordsOfWindows: readonly Section[] = [
   newest('kubelet', paths.kubeletLog, 20),
   ...pluginLogs(20),
@@ -49,7 +50,7 @@ export const lastWordsOfWindows: readonly Section[] = [
   { title: 'containerd', kind: 'events', name: 'Application:containerd', lines: 20 },
 ];
 
-/** What the support bundle takes. */
+/** Sections of the support bundle. */
 export const supportOfWindows: readonly Section[] = [
   { title: 'services', kind: 'services', name: SERVICES, lines: 100 },
   newest('kubelet', paths.kubeletLog, 5000),

@@ -4,7 +4,9 @@ import type { Step } from '../engine/step.ts';
 import { runsOnWindows } from '../resources/runs.ts';
 import { powershell } from '../templates.ts';
 
-/** A joined host has its node. Where that was deleted, the kubelet starts anew: it registers its node only when it starts. */
+/**
+ * Restarts the kubelet of a joined host if its Node was deleted: the kubelet registers its Node only when it starts.
+ */
 export const windowsNodeRegistered: Step<'windows'> = {
   name: 'node-registered',
   settleMs: 5 * 60_000,
@@ -21,7 +23,10 @@ export const windowsNodeRegistered: Step<'windows'> = {
   },
 };
 
-/** The node is registered and its kubelet healthy. Where kbuild installs the network, it is Ready too. Images of Windows are large. */
+/**
+ * Waits until the node is registered and its kubelet healthy, and Ready if kbuild installs the network. Images are
+ * large.
+ */
 export const windowsNodeReady: Step<'windows'> = {
   name: 'node-ready',
   settleMs: 20 * 60_000,
@@ -36,7 +41,7 @@ export const windowsNodeReady: Step<'windows'> = {
   },
 };
 
-/** Every pod of the system that was put on the node is ready: network and kube-proxy, where they are pods. */
+/** Waits until every system pod on the node is ready: the network plugin and kube-proxy, if they are pods. */
 export const windowsPodsReady: Step<'windows'> = {
   name: 'system-pods-ready',
   settleMs: 20 * 60_000,

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../model/inventory.ts';
 
-/** Where a HostProcess container of containerd 1.7 and later finds the files of its image. */
+/** Folder in which a HostProcess container finds the files of its image (containerd 1.7 and later). */
 export const IMAGE_ROOT = 'C:\\hpc';
 
-/** Where scripts of kbuild's ConfigMaps lie in its HostProcess pods; with containerd 1.7 and later, also on the host. */
+/** Mount path of kbuild's scripts in its HostProcess pods. With containerd 1.7 and later the host has the same path. */
 export const SCRIPTS = 'C:\\kbuild-network';
 
-/** How a script is run in a pod: nothing of a profile, no questions. */
+/** The command that runs a script in a pod, without a profile and without prompts. */
 export const powershellFile = (name: string): readonly string[] => [
   'powershell.exe',
   ...['-NoLogo', '-NoProfile', '-NonInteractive', '-ExecutionPolicy', 'Bypass', '-File'],
@@ -29,14 +29,14 @@ interface HostProcessDaemon {
   readonly namespace: string;
   readonly label: { readonly name: string; readonly value: string };
   readonly serviceAccount: string;
-  /** Pods do not read a changed ConfigMap again: another text rolls them. */
+  /** All configuration of the pods. Its hash is an annotation: if it changes, the DaemonSet replaces its pods. */
   readonly configuration: string;
   readonly initContainers?: readonly JsonObject[];
   readonly containers: readonly JsonObject[];
   readonly volumes: readonly JsonObject[];
 }
 
-/** A DaemonSet whose pods are processes of every Windows host, as SYSTEM, in the host's network. */
+/** A DaemonSet of HostProcess pods: they run on every Windows host, as SYSTEM, in the host's network. */
 export function hostProcessDaemon(daemon: HostProcessDaemon): JsonObject {
   const labels = { [daemon.label.name]: daemon.label.value };
   const hash = createHash('sha256').update(daemon.configuration).digest('hex').slice(0, 16);

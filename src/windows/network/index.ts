@@ -13,11 +13,11 @@ import { metadataRoute } from './metadata-route.ts';
 
 /** A network plugin on Windows hosts. */
 interface WindowsPart<P extends PluginName = PluginName> {
-  /** What its steps do on a host that has joined. */
+  /** Steps on a host that has joined. */
   readonly steps: readonly Step<'windows'>[];
-  /** Its pods. */
+  /** Objects of the plugin and its pods, if the network runs in pods. */
   pods(inventory: InventoryWith<P>): readonly JsonObject[];
-  /** The rights of its services and of kube-proxy's. */
+  /** RBAC objects of the plugin and kube-proxy, if they are services. */
   access(inventory: InventoryWith<P>): readonly JsonObject[];
 }
 
@@ -31,7 +31,7 @@ const PARTS: { readonly [P in PluginName]?: WindowsPart<P> } = {
 
 const partOf = ({ network }: Inventory): WindowsPart | undefined => PARTS[network.plugin];
 
-/** Network of pods and Services for Windows hosts; undefined where there are none. */
+/** Objects of the pod network and kube-proxy for Windows hosts; undefined if kbuild installs no network on them. */
 export function windowsNetworkManifest(inventory: Inventory): Manifest | undefined {
   const { windows } = inventory.network;
   if (windows === undefined) return undefined;
@@ -48,7 +48,7 @@ export function windowsNetworkManifest(inventory: Inventory): Manifest | undefin
 /** Applies the network of Windows hosts to the cluster. */
 export const windowsNetwork = manifest('windows-network', windowsNetworkManifest);
 
-/** Connects the pods of a Windows host that has joined. */
+/** Steps that connect the pods of a Windows host that has joined. */
 export const windowsHostNetwork = (inventory: Inventory): readonly Step<'windows'>[] => [
   ...(partOf(inventory)?.steps ?? []),
   metadataRoute,

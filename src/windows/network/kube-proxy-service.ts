@@ -9,19 +9,21 @@ import { NSSM, nssmParameters } from '../nssm.ts';
 import { hnsNetwork } from './hns-network.ts';
 import { isService } from './services.ts';
 
-/** The address that was reserved in the node's own network of pods; undefined when there is none, or of another network. */
-function reserved({ inventory, facts }: Target<'windows'>): string | undefined {
+/** The source address that was reserved in the node's current pod subnet; undefined if none is. */
+function reservedAddress({ inventory, facts }: Target<'windows'>): string | undefined {
   const network = facts.hns.networks.find(({ name }) => name === hnsNetwork(inventory));
   if (facts.sourceVip === 'absent' || facts.sourceVip.subnet !== network?.subnet) return undefined;
   return facts.sourceVip.address;
 }
 
-/** kube-proxy has an address of the node's own network to send from, which no pod gets: only overlay networks want it. */
+/**
+ * Reserves an address of the node's pod subnet for kube-proxy, so that no pod gets it. Only overlay networks need one.
+ */
 export const sourceVip: Step<'windows'> = {
   name: 'source-vip',
   diff: (target) => {
     const { inventory, host, facts } = target;
-    if (!isService(target) || inventory.network.windows?.mode !== 'overlay' || reserved(target) !== undefined)
+    if (!isService(target) || inventory.network.windows?.mode !== 'overlay' || reservedAddress(target) !== undefined)
       return [];
     const found = facts.sourceVip === 'absent' ? 'none' : `one of ${facts.sourceVip.subnet}`;
     return [
@@ -41,8 +43,8 @@ export const sourceVip: Step<'windows'> = {
 };
 
 /**
- * kube-proxy runs as a service. kbuild always passes the name of its node: without it kube-proxy takes the endpoints of its
- * own host for those of another host, and deletes them. kube-proxy itself removes the rules of an earlier start.
+ * Runs kube-proxy as a service. kbuild always passes the node's name. Without it kube-proxy takes local endpoints for
+ * remote ones and deletes them. When kube-proxy starts, it removes its own old rules.
  */
 export const kubeProxyService: Step<'windows'> = {
   name: 'kube-proxy-service',
@@ -51,7 +53,7 @@ export const kubeProxyService: Step<'windows'> = {
   diff: (target) => {
     if (!isService(target)) return [];
     const { inventory, host } = target;
-    const vip = reserved(target);
+    const vip = reservedAddress(target);
     const flags = [
       '--proxy-mode=kernelspace',
       `--kubeconfig=${windowsPaths.kubeletConf}`,

@@ -9,12 +9,12 @@ type Windows = NonNullable<Inventory['network']['windows']>;
 const NAMESPACE = 'kube-system';
 const SCRIPT = 'kube-proxy.ps1';
 
-/** Label of kube-proxy's pods on Windows hosts; kubeadm's own are on Linux only. */
+/** Label of kube-proxy's pods on Windows hosts. kubeadm's DaemonSet runs on Linux only. */
 export const WINDOWS_KUBE_PROXY_LABEL = { name: 'k8s-app', value: 'kube-proxy-windows' } as const;
 
 /**
- * kube-proxy on Windows hosts, in HostProcess pods. kbuild always passes the name of its node: without it kube-proxy takes the
- * endpoints of its own host for those of another host, and deletes them.
+ * Objects of kube-proxy on Windows hosts, in HostProcess pods. kbuild always passes the node's name. Without it
+ * kube-proxy takes local endpoints for remote ones and deletes them.
  */
 export function windowsKubeProxyObjects(inventory: Inventory, network: Windows): readonly JsonObject[] {
   const script = podScript(SCRIPT);
@@ -50,7 +50,7 @@ export function windowsKubeProxyObjects(inventory: Inventory, network: Windows):
           readinessProbe: { httpGet: { path: '/healthz', port: 10256 }, periodSeconds: 5 },
           volumeMounts: [
             { name: 'scripts', mountPath: SCRIPTS },
-            // kubeadm's own: how to reach the API server, also through a load balancer.
+            // kubeadm's ConfigMap has the kubeconfig with the API endpoint.
             { name: 'kube-proxy', mountPath: '/var/lib/kube-proxy' },
           ],
         },

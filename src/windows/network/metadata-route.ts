@@ -7,8 +7,8 @@ import { isService } from './services.ts';
 const Note = windowsPaths.metadataRoute;
 
 /**
- * The route to 169.254.169.254, the metadata service of clouds: the virtual switch of HNS removes it. Where the network plugin
- * is a pod, the pod adds the route.
+ * Adds the route to 169.254.169.254, the metadata service of clouds. HNS removes the route when it creates its virtual
+ * switch. If the network plugin is a pod, the pod adds the route.
  */
 export const metadataRoute: Step<'windows'> = {
   name: 'metadata-route',
@@ -23,7 +23,7 @@ export const metadataRoute: Step<'windows'> = {
         ],
 };
 
-/** The route that kbuild added is gone; one that was there before stays. */
+/** Removes the route that kbuild added. Keeps a route that existed before. */
 export const noMetadataRoute: Step<'windows'> = {
   name: 'no-metadata-route',
   watches: { files: [Note] },

@@ -3,7 +3,7 @@ import type { Change, Step } from '../../engine/step.ts';
 import { install, restarting } from '../programs.ts';
 import { isService } from './services.ts';
 
-/** The programs of a network plugin that is a service, not a pod: files with the checksums of the inventory. */
+/** Installs the programs of a network plugin that is a service. The inventory has their checksums. */
 export const windowsNetworkPrograms: Step<'windows'> = {
   name: 'network-programs',
   watches: (about) =>

@@ -1,5 +1,5 @@
 import type { Unobserved } from '../../engine/step.ts';
 
-/** True where the network plugin and kube-proxy of Windows hosts are services, not pods. */
+/** True if the network plugin and kube-proxy run as services on Windows hosts, not as pods. */
 export const isService = ({ inventory }: Unobserved<'windows'>): boolean =>
   inventory.network.windows?.services === true;

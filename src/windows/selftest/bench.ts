@@ -6,17 +6,19 @@ import { script } from '../../templates.ts';
 import { podSpace, type PodSpace } from '../../surveys/pod-space.ts';
 import { portOf } from './objects.ts';
 
-/** What flows are tried with: the cluster through one control plane, and this machine. */
+/** What flows can do: use the cluster through one control plane, and connect from this machine. */
 export interface Bench extends Omit<PodSpace, 'complaints'> {
   /** Cluster address and node port of a Service. */
   service(name: string): Promise<{ readonly address: string; readonly nodePort: number }>;
-  /** The name of the pod that answers when pod `from` asks; an error says what it said. */
+  /**
+   * Name of the pod that answers a request of pod `from`. Throws an Error with the answer's first error if none does.
+   */
   dial(from: string, host: string, port: number): Promise<string>;
-  /** What one of a pod's servers says about itself, by way of the API server. */
+  /** Hostname that the pod's server at this port returns, through the API server's proxy. */
   hostname(pod: string, port: number): Promise<string>;
   logs(pod: string): Promise<string>;
   portForward(pod: string, port: number): Promise<string>;
-  /** The answer to `GET /hostname` asked from this machine. */
+  /** The answer to `GET /hostname`, sent from this machine. */
   fromOutside(address: string, port: number): Promise<string>;
 }
 
@@ -28,10 +30,10 @@ interface Parts {
   readonly fetch: (url: string) => Promise<string>;
 }
 
-/** Longer than any selftest. */
+/** Longer than any selftest. If kbuild is killed, a later run deletes the namespace after this time. */
 const LIFE_SECONDS = 4 * 60 * 60;
 
-/** The bench of one cluster. Everything is asked by kubectl on a control plane: nothing is needed on this machine. */
+/** The bench of one cluster. It runs kubectl on a control plane, so this machine needs no kubeconfig. */
 export function benchOf({ inventory, host, remote, namespace, fetch }: Parts): Bench {
   const tool = [...kubectl(inventory, host), '--request-timeout=30s'];
   const inside = [...tool, '-n', namespace];
@@ -43,7 +45,7 @@ export function benchOf({ inventory, host, remote, namespace, fetch }: Parts): B
     kubectl: kubectl(inventory, host),
     remote,
     namespace,
-    // One of its pods has the network of its host.
+    // One pod uses hostNetwork, which only the level `privileged` allows.
     security: 'privileged',
     lifeSeconds: LIFE_SECONDS,
   });

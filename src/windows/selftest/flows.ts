@@ -17,13 +17,13 @@ import {
 import { fail, limit, notTried, pass, type Outcome } from './outcome.ts';
 import type { Group } from './plan.ts';
 
-/** What one group is tried with. */
+/** The inputs of all flows of one group. */
 export interface Trial {
   readonly bench: Bench;
   readonly group: Group;
   readonly names: GroupPods;
   readonly pods: ReadonlyMap<string, PodSeen>;
-  /** Names of the group's pods behind its Service. */
+  /** Names of the pods behind the group's Service. */
   readonly behind: readonly string[];
   readonly nodeAddresses: ReadonlyMap<string, string>;
   readonly linuxNodes: readonly string[];
@@ -32,7 +32,10 @@ export interface Trial {
   readonly outside: string;
 }
 
-/** One way that bytes, or pods, go. A rejection is a failure that is tried again for a while. */
+/**
+ * One thing that must work, e.g. a connection. If `attempt` rejects, the flow failed; the selftest retries until
+ * `flowMs`.
+ */
 export interface Flow {
   readonly title: string;
   readonly attempt: (trial: Trial) => Promise<Outcome>;
@@ -41,31 +44,31 @@ export interface Flow {
 const NO_LINUX = 'no Linux node takes pods';
 const ONE_NODE = 'there is only one node of this build';
 
-/** The trial of a group with what the cluster showed. */
+/** Adds the names of the group's pods to the parts of a trial. */
 export const trialOf = (parts: Omit<Trial, 'names' | 'behind'>): Trial => {
   const names = podsOf(parts.group);
   const behind = [names.main, names.beside, names.across].filter((name) => name !== undefined);
   return { ...parts, names, behind };
 };
 
-const answers = async (asked: Promise<string>, expected: readonly string[]): Promise<Outcome> => {
-  const answer = await asked;
+const answers = async (answered: Promise<string>, expected: readonly string[]): Promise<Outcome> => {
+  const answer = await answered;
   return expected.includes(answer) ? pass : fail(`${answer === '' ? 'nothing' : answer} answered`);
 };
 
 const ipOf = ({ pods }: Trial, name: string): string => pods.get(name)?.ip ?? '';
 
-/** A pod asks another one by its address. */
+/** A pod connects to another pod by its address. `none`: the reason if the group lacks one of them. */
 function between(from: (trial: Trial) => string | undefined, to: (trial: Trial) => string | undefined, none: string) {
   return async (trial: Trial): Promise<Outcome> => {
-    const [one, other] = [from(trial), to(trial)];
-    if (one === undefined || other === undefined) return notTried(none);
-    if (!trial.pods.has(one) || !trial.pods.has(other)) return notTried(NO_LINUX);
-    return answers(trial.bench.dial(one, ipOf(trial, other), WEB_PORT), [other]);
+    const [source, target] = [from(trial), to(trial)];
+    if (source === undefined || target === undefined) return notTried(none);
+    if (!trial.pods.has(source) || !trial.pods.has(target)) return notTried(NO_LINUX);
+    return answers(trial.bench.dial(source, ipOf(trial, target), WEB_PORT), [target]);
   };
 }
 
-/** A pod asks the group's Service by its address. */
+/** A pod connects to the group's Service by its cluster address. */
 const toService =
   (from: (trial: Trial) => string) =>
   async (trial: Trial): Promise<Outcome> => {
@@ -79,24 +82,26 @@ const onWindows =
   async (trial: Trial): Promise<Outcome> =>
     trial.group.os === 'windows' ? attempt(trial) : notTried('it is about Windows');
 
-async function nodePort(trial: Trial, ask: (address: string, port: number) => Promise<string>): Promise<Outcome> {
+async function nodePort(trial: Trial, dial: (address: string, port: number) => Promise<string>): Promise<Outcome> {
   const { nodePort: port } = await trial.bench.service(serviceOf(trial.group));
   const node = trial.pods.get(trial.names.main)?.node ?? '';
-  return answers(ask(trial.nodeAddresses.get(node) ?? '', port), trial.behind);
+  return answers(dial(trial.nodeAddresses.get(node) ?? '', port), trial.behind);
 }
 
 async function mounted(trial: Trial, path: string, content: string): Promise<Outcome> {
-  const said = await trial.bench.exec(trial.names.main, ['/agnhost', 'mounttest', `--file_content=${path}`]);
-  return said.includes(content) ? pass : fail(`${path} holds something else: ${said.trim().slice(0, 100)}`);
+  const output = await trial.bench.exec(trial.names.main, ['/agnhost', 'mounttest', `--file_content=${path}`]);
+  return output.includes(content) ? pass : fail(`${path} holds something else: ${output.trim().slice(0, 100)}`);
 }
 
-/** Every flow, in the order of the table. */
+/** Every flow, in the order of the report. */
 export const flows: readonly Flow[] = [
   {
     title: 'two containers in a pod both answer',
     attempt: async ({ bench, names }) => {
-      const said = await Promise.all([WEB_PORT, SIDE_PORT].map((port) => bench.hostname(names.main, port)));
-      return said.every((name) => name === names.main) ? pass : fail(`they call themselves ${said.join(' and ')}`);
+      const hostnames = await Promise.all([WEB_PORT, SIDE_PORT].map((port) => bench.hostname(names.main, port)));
+      return hostnames.every((name) => name === names.main)
+        ? pass
+        : fail(`they call themselves ${hostnames.join(' and ')}`);
     },
   },
   {
@@ -112,7 +117,7 @@ export const flows: readonly Flow[] = [
     title: 'port-forward',
     attempt: ({ bench, names }) =>
       answers(
-        bench.portForward(names.main, WEB_PORT).then((said) => said.trim()),
+        bench.portForward(names.main, WEB_PORT).then((output) => output.trim()),
         [names.main],
       ),
   },
@@ -219,8 +224,8 @@ export const flows: readonly Flow[] = [
   {
     title: 'runAsUserName',
     attempt: onWindows(async ({ bench, names }) => {
-      const said = (await bench.exec(names.asUser!, ['cmd.exe', '/c', 'echo %USERNAME%'])).trim();
-      return said === WINDOWS_USER ? pass : fail(`it runs as ${said}`);
+      const user = (await bench.exec(names.asUser!, ['cmd.exe', '/c', 'echo %USERNAME%'])).trim();
+      return user === WINDOWS_USER ? pass : fail(`it runs as ${user}`);
     }),
   },
   {

@@ -3,19 +3,19 @@ import type { NodeView } from '../../facts/cluster.ts';
 import { RELEASES } from '../runtime-classes.ts';
 import type { Group, SelftestPlan } from './plan.ts';
 
-/** The test's web servers: the first container of a pod, and the second. */
+/** Ports of the web servers in the first and second container of a pod. */
 export const WEB_PORT = 8080;
 export const SIDE_PORT = 8081;
 
-/** What the ConfigMap and the Secret hold, to be found again in a pod. */
+/** Content of the ConfigMap and the Secret, which flows look for in a pod. */
 export const CONTENT = { config: 'from-a-config-map', secret: 'from-a-secret' } as const;
-/** Where they are mounted; on Windows below C:. */
+/** Mount paths of both; on Windows they are on drive C:. */
 export const MOUNTS = { config: '/kbuild-config/value', secret: '/kbuild-secret/value' } as const;
 
 /** The user of the pod that sets `runAsUserName`. */
 export const WINDOWS_USER = 'ContainerUser';
 
-/** The pods of one group, by what they are for. */
+/** Names of the pods of one group, by purpose. */
 export interface GroupPods {
   /** On the first node. */
   readonly main: string;
@@ -23,21 +23,21 @@ export interface GroupPods {
   readonly beside: string;
   /** On the second node; undefined when the group has only one. */
   readonly across: string | undefined;
-  /** Scheduled by its RuntimeClass alone; undefined where there is none for the build. */
+  /** Scheduled only by its RuntimeClass; undefined if kbuild has none for the build. */
   readonly byClass: string | undefined;
-  /** With a user of its own; undefined on Linux. */
+  /** Sets `runAsUserName`; undefined on Linux. */
   readonly asUser: string | undefined;
 }
 
-/** The release's name of a group's RuntimeClass. */
+/** Name of the RuntimeClass for the group's build, e.g. `windows-2025`; undefined if kbuild has none. */
 export const runtimeClassOf = ({ build }: Group): string | undefined => {
-  const found = RELEASES.find((one) => one.build === build);
+  const found = RELEASES.find((release) => release.build === build);
   return found === undefined ? undefined : `windows-${found.release}`;
 };
 
 const short = (about: string): string => about.replaceAll(/[^a-z0-9]+/g, '-');
 
-/** Names of a group's pods. */
+/** Names of the group's pods. */
 export function podsOf(group: Group): GroupPods {
   const name = short(group.about);
   return {
@@ -49,17 +49,17 @@ export function podsOf(group: Group): GroupPods {
   };
 }
 
-/** The Service of a group's pods. */
+/** Name of the Service of the group's pods. */
 export const serviceOf = ({ about }: Group): string => short(about);
 
-/** The Linux pod that stands for a Linux host: it has the host's network. */
+/** A Linux pod with hostNetwork, which stands for a Linux node. */
 export const HOST_POD = 'linux-host';
-/** A Linux pod for Windows pods to talk to. */
+/** A Linux pod to which Windows pods connect. */
 export const LINUX_POD = 'linux-peer';
-/** A pod that says nothing about where it wants to be. */
+/** A pod without node selector and tolerations. */
 export const PLAIN_POD = 'plain';
 
-/** Ports of the pod in its host's network: a free one is not known beforehand, these are seldom taken. */
+/** Port of the pod with hostNetwork. No free port is known beforehand; this port is rarely in use. */
 const HOST_PORT = 18_479;
 
 const web = (image: string, name: string, port: number): JsonObject => ({
@@ -67,7 +67,7 @@ const web = (image: string, name: string, port: number): JsonObject => ({
   image,
   args: ['netexec', `--http-port=${String(port)}`, '--udp-port=-1'],
   ports: [{ containerPort: port }],
-  // Its /healthz waits for a UDP server, of which two in one pod would collide.
+  // agnhost's /healthz needs its UDP server, and two UDP servers in one pod would use the same port.
   readinessProbe: { httpGet: { path: '/hostname', port }, periodSeconds: 2 },
 });
 
@@ -133,7 +133,7 @@ function groupObjects(group: Group, image: string): readonly JsonObject[] {
   ];
 }
 
-/** Everything that the selftest puts into its namespace, of which deleting the namespace is the end. */
+/** Everything that the selftest creates in its namespace. To clean up, kbuild deletes the namespace. */
 export function selftestObjects({ groups, linux }: SelftestPlan, image: string): readonly JsonObject[] {
   const [helper] = linux;
   const linuxOnly = { 'kubernetes.io/os': 'linux' };
@@ -163,5 +163,5 @@ export function selftestObjects({ groups, linux }: SelftestPlan, image: string):
   ];
 }
 
-/** Where a pod of the selftest listens. */
+/** Port at which a pod of the selftest listens. */
 export const portOf = (name: string): number => (name === HOST_POD ? HOST_PORT : WEB_PORT);

@@ -1,16 +1,18 @@
-/** What came of one flow. `limit`: Windows cannot do it, by documentation. `not-tried`: the cluster has nothing to try it with. */
+/**
+ * Result of one flow. `limit`: Windows does not support it (documented). `not-tried`: the cluster lacks what the flow
+ * needs.
+ */
 export type Outcome =
   { readonly result: 'pass' } | { readonly result: 'fail' | 'limit' | 'not-tried'; readonly why: string };
 
-/** One line of the selftest's table. */
+/** One row of the selftest's report. */
 export type Row = Outcome & {
-  /** The build or system that it is about, e.g. `windows 10.0.20348`. */
+  /** The tested group, e.g. `windows 10.0.20348`. */
   readonly about: string;
-  /** What was tried, in plain English. */
+  /** Title of the flow. */
   readonly flow: string;
 };
 
-/** What the flow promises, kept. */
 export const pass: Outcome = { result: 'pass' };
 
 export const fail = (why: string): Outcome => ({ result: 'fail', why });

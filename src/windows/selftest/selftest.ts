@@ -6,20 +6,24 @@ import { podsOf, selftestObjects } from './objects.ts';
 import { fail, type Outcome, type Row } from './outcome.ts';
 import type { SelftestPlan } from './plan.ts';
 
-/** What a selftest is told. */
+/** Options of a selftest. */
 export interface SelftestOptions extends Patience {
   readonly image: string;
   readonly dnsDomain: string;
   /** `host:port` outside the network of pods, for the flow `outbound by TCP`. */
   readonly outside: string;
-  /** How long one flow may take until it passes, milliseconds: kube-proxy writes its rules a moment later. */
+  /** Time limit for one flow to pass, in milliseconds. kube-proxy needs some time to write its rules. */
   readonly flowMs: number;
 }
 
-const LOOK_MS = 1000;
+const RETRY_MS = 1000;
 
-/** Tries until it passes, or is no matter of waiting, or the time is over. */
-async function tried(flow: Flow, trial: Trial, { nowMs, sleep, flowMs, signal }: SelftestOptions): Promise<Outcome> {
+/** Attempts a flow until the outcome is not `fail`, or until `flowMs` is over. */
+async function outcomeOf(
+  flow: Flow,
+  trial: Trial,
+  { nowMs, sleep, flowMs, signal }: SelftestOptions,
+): Promise<Outcome> {
   const deadline = nowMs() + flowMs;
   for (;;) {
     const outcome = await flow
@@ -27,13 +31,13 @@ async function tried(flow: Flow, trial: Trial, { nowMs, sleep, flowMs, signal }:
       .catch((error: unknown) => fail((error instanceof Error ? error.message : String(error)).split('\n')[0]!));
     signal.throwIfAborted();
     if (outcome.result !== 'fail' || nowMs() >= deadline) return outcome;
-    await sleep(LOOK_MS);
+    await sleep(RETRY_MS);
   }
 }
 
 /**
- * Runs every flow on every group, and cleans up whatever happens.
- * @throws CommandError, ConnectError when the cluster cannot be asked at all; the signal's reason when it was aborted.
+ * Runs every flow on every group. Always deletes its namespace at the end.
+ * @throws CommandError, ConnectError if the cluster does not answer; the signal's reason if it was aborted.
  */
 export async function selftest(
   bench: Bench,
@@ -62,7 +66,7 @@ export async function selftest(
         say(`${group.about}: ${flow.title}`);
         const outcome =
           main?.ready === true
-            ? await tried(flow, trial, options)
+            ? await outcomeOf(flow, trial, options)
             : fail(`its pod does not run: ${main?.reason ?? 'it is not there'}`);
         rows.push({ about: group.about, flow: flow.title, ...outcome });
       }

@@ -3,7 +3,7 @@ import { hnsNetwork } from '../network/hns-network.ts';
 import { hasJoined } from './network.ts';
 import type { WindowsSignature } from './signature.ts';
 
-/** Troubles of flannel. */
+/** Known problems of flannel. */
 export const flannel: readonly WindowsSignature[] = [
   {
     name: 'flanneld-waits',
@@ -11,9 +11,9 @@ export const flannel: readonly WindowsSignature[] = [
     see: 'the log of the pod kube-flannel-windows of the host; `Get-HnsNetwork` does not show its network',
     said: /Waiting (?:for|to get) (?:the )?(?:network|ManagementIP|net interface)|failed to get management IP from HNSNetwork/i,
     inFacts: ({ inventory, facts }) => {
-      const wanted = hnsNetwork(inventory);
+      const desired = hnsNetwork(inventory);
       if (inventory.network.windows === undefined || !usesFlannel(inventory) || !hasJoined(facts)) return undefined;
-      return facts.hns.networks.some(({ name }) => name === wanted) ? undefined : `no HNS network ${wanted}`;
+      return facts.hns.networks.some(({ name }) => name === desired) ? undefined : `no HNS network ${desired}`;
     },
     cause: 'the Host Networking Service has not made its network, or not given it an address yet',
     remedy: 'wait for its next start; if it stays, restart the service hns, or the host',

@@ -1,6 +1,6 @@
 import type { WindowsSignature } from './signature.ts';
 
-/** What looks like a trouble and is how Windows, or Kubernetes on it, works. */
+/** Limitations of Windows, or of Kubernetes on Windows, that look like problems. */
 export const limitations: readonly WindowsSignature[] = [
   {
     name: 'no-outbound-ping',

@@ -2,11 +2,11 @@ import type { WindowsFacts } from '../../facts/windows.ts';
 import { windowsPaths } from '../../paths.ts';
 import type { WindowsSignature } from './signature.ts';
 
-/** True for a host whose kubelet has a kubeconfig. */
+/** True if the host has joined: its kubelet has a kubeconfig. */
 export const hasJoined = ({ kubernetesTraces }: WindowsFacts): boolean =>
   kubernetesTraces.has('/etc/kubernetes/kubelet.conf');
 
-/** Troubles of the network of pods. */
+/** Known problems of the pod network. */
 export const network: readonly WindowsSignature[] = [
   {
     name: 'mac-spoofing',

@@ -3,7 +3,7 @@ import type { Inventory } from '../../model/inventory.ts';
 import { hasJoined } from './network.ts';
 import type { WindowsSignature } from './signature.ts';
 
-const needed = (inventory: Inventory): readonly string[] => [
+const neededServices = (inventory: Inventory): readonly string[] => [
   'containerd',
   'kubelet',
   ...(inventory.network.windows?.services === true
@@ -11,19 +11,19 @@ const needed = (inventory: Inventory): readonly string[] => [
     : []),
 ];
 
-/** True for pods of kubeadm's kube-proxy and CoreDNS, and of a network plugin for Linux. */
+/** True for pods that belong on Linux nodes: kubeadm's kube-proxy, CoreDNS, and a network plugin's agent. */
 const isOfLinux = (labels: Readonly<Record<string, string>>): boolean =>
   ['kube-proxy', 'kube-dns'].includes(labels['k8s-app'] ?? '') ||
   networkPlugins.some(({ agent }) => agent !== undefined && labels[agent.label.name] === agent.label.value);
 
-/** Troubles of the machine, its services and its containers. */
+/** Known problems of the machine, its services and its containers. */
 export const node: readonly WindowsSignature[] = [
   {
     name: 'services-not-registered',
     symptom: 'The node never appears, or `Get-Service kubelet` finds nothing',
     see: '`kbuild plan` wants to register a service; `Get-Service containerd, kubelet` on the host',
     inFacts: ({ inventory, facts }) => {
-      const missing = needed(inventory).filter((name) => !facts.services.has(name));
+      const missing = neededServices(inventory).filter((name) => !facts.services.has(name));
       return hasJoined(facts) && missing.length > 0 ? `no service ${missing.join(', ')}` : undefined;
     },
     cause: 'a service was removed from a host that has joined',
@@ -35,7 +35,9 @@ export const node: readonly WindowsSignature[] = [
     symptom: 'The node is NotReady, its processes do not run',
     see: '`kbuild status`; on the host `Get-Service`, and the end of `C:\\var\\log\\kubelet\\kubelet.log`',
     inFacts: ({ inventory, facts }) => {
-      const stopped = needed(inventory).filter((name) => (facts.services.get(name)?.state ?? 'Running') !== 'Running');
+      const stopped = neededServices(inventory).filter(
+        (name) => (facts.services.get(name)?.state ?? 'Running') !== 'Running',
+      );
       return hasJoined(facts) && stopped.length > 0 ? `${stopped.join(', ')} not running` : undefined;
     },
     cause: 'kubelet or containerd ended, or the host was restarted and one of them does not come up',

@@ -1,20 +1,20 @@
 import type { Target } from '../../engine/step.ts';
 
-/** A trouble with Windows workers that is known by how it looks. */
+/** A known problem or limitation of Windows workers, and how to recognise it. */
 export interface WindowsSignature {
-  /** Told apart by this in reports. */
+  /** Unique; reports and the docs use it. */
   readonly name: string;
-  /** What somebody notices, in plain English. */
+  /** What the operator notices. */
   readonly symptom: string;
-  /** How to see that it is this one. */
+  /** How to confirm that it is this problem. */
   readonly see: string;
-  /** What programs say when it is this one; none where they say nothing of their own. */
+  /** Matches a line that programs log only for this problem. */
   readonly said?: RegExp;
-  /** What the facts of a host show when it is this one: what was found. */
+  /** What was observed on the host, if its facts show this problem; undefined otherwise. */
   readonly inFacts?: (target: Target<'windows'>) => string | undefined;
   readonly cause: string;
   /** What to do, in the imperative. */
   readonly remedy: string;
-  /** What kbuild does about it by itself; `nothing`; `limit`: nobody can, it is how Windows is. */
+  /** What kbuild does about it. `nothing`: the operator must act. `limit`: Windows works this way. */
   readonly mends: string;
 }

@@ -2,17 +2,17 @@ import type { InventoryWith } from '../../../components/network-plugins/network-
 import type { JsonObject } from '../../../model/inventory.ts';
 import { hnsNetwork } from '../hns-network.ts';
 
-/** What only the host knows about its network. */
+/** The network of the host, as observed. The inventory does not have it. */
 export interface ManagementNetwork {
-  /** The host's own address, at which it is a node. */
+  /** The host's internalAddress. */
   readonly address: string;
-  /** The network of that address, e.g. `10.0.0.0/24`. */
+  /** The subnet of that address, e.g. `10.0.0.0/24`. */
   readonly subnet: string;
 }
 
 /**
- * The CNI configuration of a Windows host. What goes to pods, Services and the hosts' own network keeps its sender;
- * everything else leaves with the host's address.
+ * flannel's CNI configuration of a Windows host. Packets to pods, Services and the hosts' subnet keep their source
+ * address. Outbound NAT gives all others the host's address.
  */
 export function windowsCniConfig(
   inventory: InventoryWith<'flannel'>,

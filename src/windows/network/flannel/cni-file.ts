@@ -7,7 +7,7 @@ import type { WindowsHost } from '../../../model/inventory.ts';
 import { windowsFileChanges } from '../../../resources/windows-file.ts';
 import { windowsCniConfig, type ManagementNetwork } from './cni-config.ts';
 
-/** The network in which a host is a node; undefined when no adapter has its address. */
+/** The host's internalAddress and its subnet; undefined if no adapter has this address. */
 function managementNetwork({ internalAddress }: WindowsHost, { network }: WindowsFacts): ManagementNetwork | undefined {
   const found = network.addresses.find(({ address }) => address === internalAddress);
   if (found === undefined) return undefined;
@@ -15,7 +15,7 @@ function managementNetwork({ internalAddress }: WindowsHost, { network }: Window
   return { address: internalAddress, subnet: `${first}/${String(found.bits)}` };
 }
 
-/** flannel's CNI configuration of the host: the inventory's, with the host's own network, which only the host knows. */
+/** Writes flannel's CNI configuration, with the observed subnet of the host. */
 export const windowsCniFile: Step<'windows'> = {
   name: 'cni-config',
   watches: { files: [flannelWindowsPaths.cniConfig] },

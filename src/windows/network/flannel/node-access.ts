@@ -12,8 +12,9 @@ const binding = (inventory: Inventory, name: string, role: string): JsonObject =
 });
 
 /**
- * flanneld and kube-proxy as services have no ServiceAccount: they act as the node that they are on, by the kubelet's own
- * certificate. A node may read little of others; what the two need beyond it is given to each Windows node by name.
+ * ClusterRoleBindings for flanneld and kube-proxy as services. They have no ServiceAccount and use the kubelet's
+ * certificate, so they act as their node. A node may read little about other nodes: each Windows node gets the missing
+ * rights by name.
  */
 export const nodeAccess = (inventory: Inventory): readonly JsonObject[] => [
   binding(inventory, 'kbuild-windows-flannel', 'flannel'),

@@ -11,23 +11,30 @@ const SCRIPT = 'prepare-flannel.ps1';
 /** Label of flannel's pods on Windows hosts. */
 export const WINDOWS_FLANNEL_LABEL = { name: 'app', value: 'flannel-windows' } as const;
 
-/** The endpoint's own address: a Service address is not reached from a Windows host. */
+/**
+ * The API endpoint: HostProcess pods cannot use the address of the Service `kubernetes`, which Windows nodes do not
+ * reach.
+ */
 const apiServer = ({ endpoint }: Inventory): Readonly<Record<string, string>> => ({
   KUBERNETES_SERVICE_HOST: endpointHost(endpoint),
   KUBERNETES_SERVICE_PORT: endpoint.slice(endpoint.lastIndexOf(':') + 1),
 });
 
-/** Seconds that flanneld may take to get its network before it is started again: it waits for ever otherwise. */
+/**
+ * Time limit for flanneld to create its network, in seconds. It would wait forever, so the kubelet then restarts it.
+ */
 const NETWORK_SECONDS = 180;
-const LOOK_SECONDS = 5;
+const PROBE_SECONDS = 5;
 
-/** flanneld has its network once it has written the node's subnet. */
+/** flanneld writes `subnet.env` after it has created its network. */
 const hasSubnet = {
   exec: { command: ['cmd.exe', '/c', `if exist ${flannelWindowsPaths.run}\\subnet.env (exit 0) else (exit 1)`] },
-  periodSeconds: LOOK_SECONDS,
+  periodSeconds: PROBE_SECONDS,
 };
 
-/** flannel's objects for Windows hosts: HostProcess pods beside those of Linux, with the same ServiceAccount and configuration. */
+/**
+ * flannel's objects for Windows hosts: HostProcess pods with the ServiceAccount and configuration of flannel on Linux.
+ */
 export function windowsFlannelObjects(inventory: InventoryWith<'flannel'>): readonly JsonObject[] {
   const { flannel, podSubnet, windows } = inventory.network;
   const image = windows!.flannelImage;
@@ -68,7 +75,7 @@ export function windowsFlannelObjects(inventory: InventoryWith<'flannel'>): read
             field('POD_NAMESPACE', 'metadata.namespace'),
             ...values(apiServer(inventory)),
           ],
-          startupProbe: { ...hasSubnet, failureThreshold: NETWORK_SECONDS / LOOK_SECONDS },
+          startupProbe: { ...hasSubnet, failureThreshold: NETWORK_SECONDS / PROBE_SECONDS },
           readinessProbe: hasSubnet,
           volumeMounts: [{ name: 'flannel-cfg', mountPath: '/etc/kube-flannel/' }],
         },

@@ -14,7 +14,7 @@ import { NSSM, nssmParameters } from '../../nssm.ts';
 import { hnsNetwork } from '../hns-network.ts';
 import { isService } from '../services.ts';
 
-/** flannel's configuration, which pods find in a ConfigMap. */
+/** Writes flannel's configuration to a file for the service. Pods read it from a ConfigMap. */
 export const flannelConfig: Step<'windows'> = {
   name: 'flannel-config',
   watches: (about) => (isService(about) ? { files: [flannelPaths.netConf] } : {}),
@@ -24,7 +24,7 @@ export const flannelConfig: Step<'windows'> = {
       : [],
 };
 
-/** flanneld runs as a service; it acts as the node that it is on. */
+/** Runs flanneld as a service. It uses the kubelet's kubeconfig and acts as its node. */
 export const flanneldService: Step<'windows'> = {
   name: 'flanneld-service',
   watches: (about) => (isService(about) ? { units: ['flanneld'], files: [flannelPaths.netConf] } : {}),
@@ -51,13 +51,15 @@ export const flanneldService: Step<'windows'> = {
   },
 };
 
-/** Seconds that flanneld may take to get its network before it is started again: it waits for ever otherwise. */
+/**
+ * Time limit for flanneld to create its network, in seconds. It would wait forever, so kbuild then restarts it once.
+ */
 const NETWORK_SECONDS = 180;
 
 async function awaitNetwork({ inventory, host }: Target<'windows'>, on: On): Promise<void> {
   const Name = hnsNetwork(inventory);
-  const came = async (): Promise<boolean> => {
-    const said = await on(host).job('flannel-network', {
+  const hasNetwork = async (): Promise<boolean> => {
+    const result = await on(host).job('flannel-network', {
       ...powershell('windows/wait-hns-network.ps1', {
         Name,
         Path: flannelPaths.subnetEnv,
@@ -65,14 +67,14 @@ async function awaitNetwork({ inventory, host }: Target<'windows'>, on: On): Pro
       }),
       title: `wait for the network ${Name}`,
     });
-    return (JSON.parse(said) as { readonly found: boolean }).found;
+    return (JSON.parse(result) as { readonly found: boolean }).found;
   };
-  if (await came()) return;
+  if (await hasNetwork()) return;
   await on(host).run(powershell('windows/set-service-state.ps1', { Name: 'flanneld', Action: 'restart' }));
-  await came();
+  await hasNetwork();
 }
 
-/** flanneld has its network, after a second start if it must: making it drops the host's connection for seconds. */
+/** Waits until flanneld has created its HNS network. Meanwhile the host's connection drops for seconds. */
 export const flannelNetwork: Step<'windows'> = {
   name: 'flannel-network',
   watches: (about) => (isService(about) ? { files: [flannelPaths.subnetEnv] } : {}),
@@ -80,9 +82,9 @@ export const flannelNetwork: Step<'windows'> = {
   diff: (target) => {
     if (!isService(target)) return [];
     const { inventory, facts } = target;
-    const wanted = hnsNetwork(inventory);
+    const desired = hnsNetwork(inventory);
     const missing = [
-      ...(facts.hns.networks.some(({ name }) => name === wanted) ? [] : [`HNS network ${wanted}`]),
+      ...(facts.hns.networks.some(({ name }) => name === desired) ? [] : [`HNS network ${desired}`]),
       ...(facts.files.at(flannelPaths.subnetEnv) === undefined ? [flannelPaths.subnetEnv] : []),
     ];
     if (missing.length === 0) return [];
