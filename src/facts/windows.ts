@@ -10,15 +10,15 @@ import * as network from './windows/network.ts';
 import { reachTargets } from './windows/reach-targets.ts';
 import { programs, runningJob, services } from './windows/services.ts';
 
-/** UDP ports at which HNS listens for the network plugin. */
+/** UDP ports at which HNS listens if the network plugin uses VXLAN. */
 const tunnelPorts = (inventory: Inventory): readonly number[] => {
   const port = networkPlugin(inventory).vxlanPort(inventory);
   return port === undefined ? [] : [port];
 };
 
 /**
- * Every fact of a Windows host. A new fact is one line. What Linux hosts have too has the same name and form. `watched`: what
- * the run's steps and checks ask about by name.
+ * Probes of a Windows host, by fact. A fact that Linux hosts have too has the same name and type. `watched`: the names
+ * that steps and checks of the run declare.
  */
 export const windowsProbes = (inventory: Inventory, host: WindowsHost, watched: Watched) =>
   ({
@@ -50,5 +50,5 @@ export const windowsProbes = (inventory: Inventory, host: WindowsHost, watched: 
     runningJob,
   }) satisfies Readonly<Record<string, Probe<unknown, 'powershell'>>>;
 
-/** One immutable snapshot of a Windows host. */
+/** One observation of a Windows host. Immutable. */
 export type WindowsFacts = FactsOf<ReturnType<typeof windowsProbes>>;

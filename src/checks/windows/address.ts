@@ -1,6 +1,6 @@
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Where the node is found. */
+/** Checks that internalAddress is a static address on the adapter of the only default route. */
 export const windowsAddress = eachWindowsHost(
   {
     name: 'windows-address',

@@ -1,9 +1,9 @@
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Builds that the Kubernetes documentation names for this release: Windows Server 2022 and 2025. */
+/** Builds of Windows Server 2022 and 2025, which Kubernetes supports (source: its documentation). */
 const SUPPORTED: ReadonlySet<string> = new Set(['20348', '26100']);
 
-/** A Windows that Kubernetes supports. */
+/** Checks that Kubernetes supports the host's build of Windows. */
 export const windowsBuild = eachWindowsHost(
   {
     name: 'windows-build',

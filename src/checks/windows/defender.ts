@@ -4,7 +4,7 @@ import { eachWindowsHost } from '../each-host.ts';
 const PROGRAM = 'containerd.exe';
 const PATH = `${windowsPaths.containerd}\\${PROGRAM}`;
 
-/** Images are unpacked in peace. */
+/** Warns if Defender scans the files that containerd unpacks. */
 export const windowsDefender = eachWindowsHost(
   {
     name: 'windows-defender',
@@ -14,8 +14,8 @@ export const windowsDefender = eachWindowsHost(
   },
   ({ facts }) => {
     if (facts.defender === 'absent') return [];
-    const excluded = facts.defender.map((one) => one.toLowerCase());
-    if ([PROGRAM, PATH].some((one) => excluded.includes(one.toLowerCase()))) return [];
+    const excluded = facts.defender.map((process) => process.toLowerCase());
+    if ([PROGRAM, PATH].some((process) => excluded.includes(process.toLowerCase()))) return [];
     return [
       {
         severity: 'warning',

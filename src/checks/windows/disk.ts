@@ -3,7 +3,7 @@ import { eachWindowsHost } from '../each-host.ts';
 const NEEDED_MIB = 15 * 1024;
 const ADVISED_MIB = 50 * 1024;
 
-/** Where images and pods live. */
+/** Checks file system and free space of the system drive. */
 export const windowsDisk = eachWindowsHost(
   {
     name: 'windows-disk',

@@ -1,6 +1,6 @@
 import { eachWindowsHost } from '../each-host.ts';
 
-/** containerd is the only runtime. */
+/** Warns if Docker is installed. */
 export const windowsDocker = eachWindowsHost(
   {
     name: 'windows-docker',

@@ -1,6 +1,6 @@
 import { eachWindowsHost } from '../each-host.ts';
 
-/** What containers need of Windows. */
+/** Checks that the Windows feature Containers is installed or can be. */
 export const windowsFeatures = eachWindowsHost(
   {
     name: 'windows-features',

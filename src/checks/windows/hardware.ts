@@ -1,11 +1,11 @@
 import { eachWindowsHost } from '../each-host.ts';
 
 const CPUS = 4;
-/** With 2 GiB kept from pods, less leaves no room for one. */
+/** kbuild reserves 2 GiB for Windows. With less memory than this, no pod fits. */
 const NEEDED_MIB = 3500;
 const ADVISED_MIB = 7500;
 
-/** Room for Windows and for pods. */
+/** Checks CPUs, memory and page file. */
 export const windowsHardware = eachWindowsHost(
   {
     name: 'windows-hardware',

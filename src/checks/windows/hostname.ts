@@ -1,6 +1,6 @@
 import { eachWindowsHost } from '../each-host.ts';
 
-/** One name. */
+/** Warns if the hostname differs from the name in the inventory. */
 export const windowsHostname = eachWindowsHost(
   {
     name: 'windows-hostname',

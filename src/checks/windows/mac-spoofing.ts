@@ -1,7 +1,7 @@
 import { hasKubelet } from '../../facts/joined.ts';
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Packets of pods leave the machine. */
+/** Warns about every virtual machine before its join: the hypervisor may drop packets of pods. */
 export const windowsMacSpoofing = eachWindowsHost(
   {
     name: 'windows-mac-spoofing',

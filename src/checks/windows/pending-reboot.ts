@@ -1,6 +1,6 @@
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Nothing is half installed. */
+/** Warns if Windows waits for a restart. */
 export const windowsPendingReboot = eachWindowsHost(
   {
     name: 'windows-pending-reboot',

@@ -1,10 +1,16 @@
 import { windowsServices } from '../../components/network-plugins/index.ts';
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Programs of Kubernetes and its network. HNS listens at VXLAN's port for every network plugin, as the system itself. */
-const OURS: ReadonlySet<string> = new Set(['kubelet', 'kube-proxy', ...windowsServices, 'system', 'svchost']);
+/** Programs of Kubernetes and its network. HNS listens at the VXLAN port as `system` or `svchost`. */
+const ALLOWED_PROGRAMS: ReadonlySet<string> = new Set([
+  'kubelet',
+  'kube-proxy',
+  ...windowsServices,
+  'system',
+  'svchost',
+]);
 
-/** What a node listens at is free. */
+/** Checks that no other program listens at the ports of a node. */
 export const windowsPorts = eachWindowsHost(
   {
     name: 'windows-ports',
@@ -14,7 +20,7 @@ export const windowsPorts = eachWindowsHost(
   },
   ({ facts }) =>
     facts.listeners
-      .filter(({ program }) => !OURS.has(program.toLowerCase()))
+      .filter(({ program }) => !ALLOWED_PROGRAMS.has(program.toLowerCase()))
       .map(({ protocol, port, program }) => ({
         severity: 'error',
         message: `${protocol.toUpperCase()} port ${String(port)} is taken by ${program === '' ? 'another program' : program}`,

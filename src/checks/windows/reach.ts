@@ -1,7 +1,7 @@
 import { hasKubelet } from '../../facts/joined.ts';
 import { eachWindowsHost, type HostFinding } from '../each-host.ts';
 
-/** The world as the host sees it. */
+/** Checks that the host can connect to the API endpoint, the sources of programs, and the registries. */
 export const windowsReach = eachWindowsHost(
   {
     name: 'windows-reach',
@@ -14,7 +14,7 @@ export const windowsReach = eachWindowsHost(
     return [...facts.reach].flatMap(([target, problem]): readonly HostFinding[] => {
       if (problem === '') return [];
       const message = `does not reach ${target}: ${problem}`;
-      // Before there is a cluster nobody listens there.
+      // Before the cluster exists, no API server listens at the endpoint.
       if (target === endpoint) return fleet.cluster.state === 'up' ? [{ severity: 'error', message }] : [];
       if (hasKubelet(facts)) return [{ severity: 'warning', message }];
       const remedy =

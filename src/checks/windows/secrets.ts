@@ -1,7 +1,7 @@
 import { windowsPaths } from '../../paths.ts';
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Groups that everybody is in, as SDDL abbreviates them (Microsoft, "SID strings"). */
+/** Groups that contain ordinary users, by their SDDL abbreviation (source: Microsoft, "SID strings"). */
 const GROUPS: Readonly<Record<string, string>> = {
   BU: 'every user',
   AU: 'every user',
@@ -9,13 +9,13 @@ const GROUPS: Readonly<Record<string, string>> = {
   IU: 'everybody at the console',
 };
 
-/** Who is let in beyond administrators; undefined: nobody. */
+/** The ordinary users to whom these access rules give access; undefined if only administrators have it. */
 function openTo(sddl: string): string | undefined {
   const allowed = [...sddl.matchAll(/\(A;[^;]*;[^;]*;[^;]*;[^;]*;([A-Z]{2})\)/g)].map(([, group]) => group!);
-  return allowed.map((group) => GROUPS[group]).find((who) => who !== undefined);
+  return allowed.map((group) => GROUPS[group]).find((users) => users !== undefined);
 }
 
-/** Secrets at rest. */
+/** Warns if Secrets on the disk are not encrypted, or if ordinary users can read them. */
 export const windowsSecrets = eachWindowsHost(
   {
     name: 'windows-secrets',

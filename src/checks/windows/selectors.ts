@@ -14,13 +14,13 @@ interface Workload {
 
 const OS = 'kubernetes.io/os';
 
-/** True when it says where it runs: by a selector of Linux, or by an affinity of its own that speaks of the system. */
+/** True if the workload has a nodeSelector for Linux, or an affinity that names the operating system. */
 function selectsLinux(live: JsonObject): boolean {
   const { nodeSelector, affinity } = (live as Workload).spec?.template?.spec ?? {};
   return nodeSelector?.[OS] === 'linux' || JSON.stringify(affinity ?? {}).includes(OS);
 }
 
-/** Linux programs stay on Linux. */
+/** Checks that kube-proxy and CoreDNS select Linux nodes. */
 export const windowsSelectors: Check = {
   name: 'windows-selectors',
   title: 'kube-proxy and CoreDNS of the cluster select Linux nodes, where there are Windows hosts',

@@ -10,16 +10,16 @@ const FILE = z.discriminatedUnion('kind', [
   z.object({ path: text, kind: z.literal('folder'), entries: z.number(), modifiedMs: z.number() }),
 ]);
 
-/** One path of a Windows host that is there. */
+/** A file or folder that exists on a Windows host. */
 export type WindowsFile = Readonly<z.output<typeof FILE>>;
 
-/** What is there of the watched paths and trees. Windows does not tell upper from lower case in paths. */
+/** The watched paths that exist, and all files below the watched trees. Look-ups ignore case, as Windows does. */
 export interface WindowsFiles {
   readonly at: (path: string) => WindowsFile | undefined;
   readonly all: readonly WindowsFile[];
 }
 
-/** Files by what was found of these paths and trees. Asking for another path throws a plain `Error` (a bug). */
+/** The observed files of these paths and trees. `at` throws a plain `Error` (a bug) for a path that is not watched. */
 export function windowsFiles(
   found: readonly WindowsFile[],
   paths: readonly string[],
@@ -28,40 +28,40 @@ export function windowsFiles(
   const known = new Set(paths.map((path) => path.toLowerCase()));
   const roots = trees.map((tree) => `${tree}\\`.toLowerCase());
   const byPath = new WatchedMap(
-    found.map((one) => [one.path.toLowerCase(), one]),
+    found.map((file) => [file.path.toLowerCase(), file]),
     (path) => known.has(path) || roots.some((root) => path.startsWith(root)),
   );
   return { at: (path) => byPath.get(path.toLowerCase()), all: [...byPath.values()] };
 }
 
-/** The named files and folders, and every file below the trees. */
+/** Observes the named files and folders, and every file below the trees. */
 export const files = (paths: readonly string[], trees: readonly string[]) =>
   windowsProbe(
     powershell('windows/probe-files.ps1', { Paths: paths, Trees: trees }),
     z.object({ files: z.array(FILE) }),
-    (said): WindowsFiles => windowsFiles(said.files, paths, trees),
+    (answer): WindowsFiles => windowsFiles(answer.files, paths, trees),
   );
 
-/** Which of the paths exist, as they were asked for. */
+/** The paths that exist, spelled as in `paths`. */
 export const existing = (paths: readonly string[]) =>
   windowsProbe(
     powershell('windows/probe-paths.ps1', { Paths: paths }),
     z.object({ paths: z.array(text) }),
-    (said): ReadonlySet<string> => new Set(said.paths),
+    (answer): ReadonlySet<string> => new Set(answer.paths),
   );
 
-/** Access rules of those of the folders that are there, as SDDL, by path. */
+/** Access rules of the folders that exist, as SDDL, by path. */
 export const access = (paths: readonly string[]) =>
   windowsProbe(
     powershell('windows/probe-access.ps1', { Paths: paths }),
     z.object({ rules: z.array(z.object({ path: text, sddl: text })) }),
-    (said): ReadonlyMap<string, string> => new Map(said.rules.map(({ path, sddl }) => [path, sddl])),
+    (answer): ReadonlyMap<string, string> => new Map(answer.rules.map(({ path, sddl }) => [path, sddl])),
   );
 
 const CONTENT = z.object({ present: z.boolean(), text });
 
-/** What `make` makes of a text file of the host; of the text `absent` where there is none. */
+/** Observes a text file and returns `make(text)`; if the file does not exist, `make('absent')`. */
 export const textOf = <T>(path: string, make: (text: string) => T) =>
-  windowsProbe(powershell('windows/probe-text.ps1', { Path: path }), CONTENT, (said) =>
-    make(said.present ? said.text : 'absent'),
+  windowsProbe(powershell('windows/probe-text.ps1', { Path: path }), CONTENT, (answer) =>
+    make(answer.present ? answer.text : 'absent'),
   );

@@ -9,7 +9,7 @@ import { markerOf } from '../marker.ts';
 import { existing, textOf } from './files.ts';
 import { windowsProbe } from './windows-probe.ts';
 
-/** What kubeadm's join leaves, as kubeadm itself spells it. */
+/** Files that `kubeadm join` writes, as kubeadm spells them. */
 const TRACES = [
   '/etc/kubernetes/kubelet.conf',
   '/etc/kubernetes/bootstrap-kubelet.conf',
@@ -22,21 +22,21 @@ const onDrive = (path: string): string => `C:${path.replaceAll('/', '\\')}`;
 
 const traces = existing(TRACES.map(onDrive));
 
-/** What a kubeadm run left, by the names that it has on Linux too. */
+/** The files of a `kubeadm join` that exist, by their paths on Linux. */
 export const kubernetesTraces = {
   ...traces,
-  parse: (...said: Parameters<typeof traces.parse>): ReadonlySet<string> => {
-    const found = traces.parse(...said);
+  parse: (...answer: Parameters<typeof traces.parse>): ReadonlySet<string> => {
+    const found = traces.parse(...answer);
     return new Set(TRACES.filter((path) => found.has(onDrive(path))));
   },
 };
 
-/** Fingerprint of the cluster's CA on the host; `absent`. */
+/** Fingerprint of the cluster's CA certificate on the host; `absent` if the file does not exist. */
 export const caFingerprint = textOf(onDrive('/etc/kubernetes/pki/ca.crt'), (pem) =>
   pem === 'absent' ? 'absent' : spkiFingerprint(pem),
 );
 
-/** Name and server of the cluster in the kubelet's kubeconfig. */
+/** Name and server of the cluster in the kubelet's kubeconfig; `absent` if the file does not exist. */
 export const kubeconfigCluster = windowsProbe(
   powershell('windows/probe-kubeconfig.ps1', { Path: windowsPaths.kubeletConf }),
   z.object({ present: z.boolean(), lines: z.array(z.string()) }),
@@ -48,7 +48,7 @@ export const kubeconfigCluster = windowsProbe(
   },
 );
 
-/** The marker; `absent`, or `unreadable` when it is corrupt or from a newer kbuild. */
+/** The marker; `absent` if none exists, `unreadable` if it is corrupt or a newer kbuild wrote it. */
 export const marker = textOf(windowsPaths.marker, markerOf);
 
 /** The kubelet's arguments that kubeadm wrote (`--name=value`); `absent` on a host that has not joined. */
@@ -59,7 +59,7 @@ export const kubeletConfig = textOf(windowsPaths.kubeletConfig, (text): JsonObje
   text === 'absent' ? 'absent' : ((parse(text) ?? {}) as JsonObject),
 );
 
-/** True when the kubelet says that it is healthy. */
+/** True if the kubelet's health endpoint reports healthy. */
 export const kubeletHealthy = windowsProbe(
   powershell('windows/probe-kubelet-health.ps1'),
   z.object({ healthy: z.boolean() }),
@@ -68,8 +68,8 @@ export const kubeletHealthy = windowsProbe(
 
 const pipe = existing([windowsPaths.containerdPipe]);
 
-/** True when containerd listens. */
+/** True if containerd's named pipe exists, which means that containerd listens. */
 export const runtimeListens = {
   ...pipe,
-  parse: (...said: Parameters<typeof pipe.parse>): boolean => pipe.parse(...said).size > 0,
+  parse: (...answer: Parameters<typeof pipe.parse>): boolean => pipe.parse(...answer).size > 0,
 };

@@ -12,7 +12,7 @@ const MACHINE = z.object({
   /** `20348` is Server 2022, `26100` Server 2025. */
   build: text,
   revision: count,
-  /** 1: no server. */
+  /** 1: a workstation, not a server. */
   productType: count,
   /** `Server Core`, `Server`, `Client`. */
   installation: text,
@@ -23,18 +23,22 @@ const MACHINE = z.object({
   cpus: count,
   memoryMiB: count,
   pageFileMiB: count,
-  /** A file time: changes with every boot. */
+  /** Time of the last boot, as a file time. */
   bootTime: text,
   administrator: z.boolean(),
-  /** `FullLanguage`, or a language in which kbuild's scripts do not work. */
+  /** kbuild's scripts work only in `FullLanguage`. */
   languageMode: text,
   powershell: text,
 });
 
-/** What a Windows machine is, and who we are on it. */
+/** Windows edition, hardware, and the rights of the account that kbuild uses. */
 export type WindowsMachine = Readonly<z.output<typeof MACHINE>>;
 
-export const machine = windowsProbe(powershell('windows/probe-machine.ps1'), MACHINE, (said): WindowsMachine => said);
+export const machine = windowsProbe(
+  powershell('windows/probe-machine.ps1'),
+  MACHINE,
+  (answer): WindowsMachine => answer,
+);
 
 /** The host's time minus the middle of the request, in milliseconds. */
 export const clockOffsetMs = windowsProbe(
@@ -43,7 +47,7 @@ export const clockOffsetMs = windowsProbe(
   ({ nowMs }, { middleMs }) => Math.round(nowMs - middleMs),
 );
 
-/** Why Windows wants to be restarted. */
+/** Reasons why Windows must restart; empty if it need not. */
 export const pendingReboot = windowsProbe(
   powershell('windows/probe-pending-reboot.ps1'),
   z.object({ reasons: z.array(text) }),
@@ -58,23 +62,26 @@ const VOLUME = z.object({
     .transform((status) => ({ absent: 'absent', 0: 'off', 1: 'on', 2: 'unknown' })[status]),
 });
 
-/** The system drive. */
+/** Free space, file system and encryption of the system drive. */
 export const volume = windowsProbe(
   powershell('windows/probe-volume.ps1'),
   VOLUME,
-  (said): Readonly<z.output<typeof VOLUME>> => said,
+  (answer): Readonly<z.output<typeof VOLUME>> => answer,
 );
 
-/** Install states of the named Windows features (`Installed`, `Available`, `InstallPending`, `Removed`); `none` on a Windows that is no server. */
+/**
+ * Install states of the named Windows features (`Installed`, `Available`, `InstallPending`, `Removed`); `none` if
+ * Windows is not a server.
+ */
 export const features = (names: readonly string[]) =>
   windowsProbe(
     powershell('windows/probe-features.ps1', { Names: names }),
     z.object({ available: z.boolean(), features: z.array(z.object({ name: text, state: text })) }),
-    (said): ReadonlyMap<string, string> | 'none' =>
-      said.available
+    (answer): ReadonlyMap<string, string> | 'none' =>
+      answer.available
         ? watchedMap(
             names,
-            said.features.map(({ name, state }) => [name, state]),
+            answer.features.map(({ name, state }) => [name, state]),
           )
         : 'none',
   );

@@ -12,9 +12,9 @@ const NETWORK = z.object({
   adapters: z.array(z.object({ index, name: text, description: text, mac: text, status: text })),
   addresses: z.array(z.object({ index, name: text, address: text, bits: index, origin: text })),
   defaultRoutes: z.array(z.object({ index, gateway: text })),
-  /** To 169.254.169.254 alone. */
+  /** True if a route to 169.254.169.254/32 exists. */
   metadataRoute: z.boolean(),
-  /** `Public`, `Private` or `DomainAuthenticated`: which of the firewall's profiles holds there. */
+  /** The firewall profile of the network: `Public`, `Private` or `DomainAuthenticated`. */
   networks: z.array(z.object({ index, category: text })),
 });
 
@@ -24,7 +24,7 @@ export type WindowsNetworkView = Readonly<z.output<typeof NETWORK>>;
 export const network = windowsProbe(
   powershell('windows/probe-network.ps1'),
   NETWORK,
-  (said): WindowsNetworkView => said,
+  (answer): WindowsNetworkView => answer,
 );
 
 const RULE = z.object({
@@ -37,35 +37,35 @@ const RULE = z.object({
   port: text,
 });
 
-/** A rule of the firewall. */
+/** A rule of Windows Firewall. */
 export type FirewallRule = Readonly<z.output<typeof RULE>>;
 
-/** The firewall's profiles that are on, and those of the named rules that are there, by name. */
+/** The firewall's enabled profiles, and the named rules that exist. */
 export const firewall = (names: readonly string[]) =>
   windowsProbe(
     powershell('windows/probe-firewall.ps1', { Names: names }),
     z.object({ profiles: z.array(text), rules: z.array(RULE) }),
-    (said): { readonly profiles: readonly string[]; readonly rules: ReadonlyMap<string, FirewallRule> } => ({
-      profiles: said.profiles,
+    (answer): { readonly profiles: readonly string[]; readonly rules: ReadonlyMap<string, FirewallRule> } => ({
+      profiles: answer.profiles,
       rules: watchedMap(
         names,
-        said.rules.map((rule) => [rule.name, rule]),
+        answer.rules.map((rule) => [rule.name, rule]),
       ),
     }),
   );
 
 const HNS = z.object({
-  /** `subnet`: the addresses of its pods; empty where it has none. */
+  /** `subnet`: the pod subnet in CIDR notation; empty if the network has none. */
   networks: z.array(z.object({ id: text, name: text, type: text, managementAddress: text, subnet: text })),
   endpoints: z.array(z.object({ id: text, name: text, network: text, address: text })),
 });
 
-/** What the Host Networking Service knows. */
+/** Networks and endpoints of the Host Networking Service. */
 export type HnsView = Readonly<z.output<typeof HNS>>;
 
-export const hns = windowsProbe(powershell('windows/probe-hns.ps1'), HNS, (said): HnsView => said);
+export const hns = windowsProbe(powershell('windows/probe-hns.ps1'), HNS, (answer): HnsView => answer);
 
-/** An address of the node's own network of pods that was reserved for kube-proxy. */
+/** The address of the node's pod subnet that is reserved for kube-proxy. */
 export interface SourceVip {
   readonly subnet: string;
   readonly address: string;
@@ -73,7 +73,7 @@ export interface SourceVip {
 
 const SOURCE_VIP = z.object({ subnet: text, address: text });
 
-/** What was reserved for kube-proxy; `absent`, also where a file of another form lies there. */
+/** The address that is reserved for kube-proxy; `absent` if the file does not exist or has another format. */
 export const sourceVip = textOf(windowsPaths.sourceVipFile, (content): SourceVip | 'absent' => {
   if (content === 'absent') return 'absent';
   try {
@@ -83,16 +83,16 @@ export const sourceVip = textOf(windowsPaths.sourceVipFile, (content): SourceVip
   }
 });
 
-/** An address to be reached by TCP. */
+/** An address to which the host must be able to connect by TCP. */
 export interface ReachTarget {
   readonly host: string;
   readonly port: number;
 }
 
-/** Time that each address has to accept a connection, in ms. */
+/** Time limit for one connection, in ms. */
 const REACH_MS = 3000;
 
-/** Why addresses cannot be reached, by `host:port`; an empty text when they can. */
+/** For each `host:port`, why the host cannot connect; empty if it can. */
 export const reach = (targets: readonly ReachTarget[]) =>
   windowsProbe(
     powershell('windows/probe-reach.ps1', {
@@ -100,18 +100,18 @@ export const reach = (targets: readonly ReachTarget[]) =>
       TimeoutMs: REACH_MS,
     }),
     z.object({ answers: z.array(z.object({ host: text, port: index, problem: text })) }),
-    (said): ReadonlyMap<string, string> =>
-      new Map(said.answers.map(({ host, port, problem }) => [`${host}:${String(port)}`, problem])),
+    (answer): ReadonlyMap<string, string> =>
+      new Map(answer.answers.map(({ host, port, problem }) => [`${host}:${String(port)}`, problem])),
   );
 
 const LISTENER = z.object({ protocol: z.enum(['tcp', 'udp']), port: index, program: text });
 
-/** Who listens at these ports. */
+/** Programs that listen at these ports. */
 export const listeners = (tcp: readonly number[], udp: readonly number[]) =>
   windowsProbe(
     powershell('windows/probe-listeners.ps1', { Tcp: tcp, Udp: udp }),
     z.object({ listeners: z.array(LISTENER) }),
-    (said): readonly Readonly<z.output<typeof LISTENER>>[] => said.listeners,
+    (answer): readonly Readonly<z.output<typeof LISTENER>>[] => answer.listeners,
   );
 
 /** The named variables of the machine's environment that are set. */
@@ -119,12 +119,12 @@ export const environment = (names: readonly string[]) =>
   windowsProbe(
     powershell('windows/probe-environment.ps1', { Names: names }),
     z.object({ variables: z.array(z.object({ name: text, value: text })) }),
-    (said): ReadonlyMap<string, string> => new Map(said.variables.map(({ name, value }) => [name, value])),
+    (answer): ReadonlyMap<string, string> => new Map(answer.variables.map(({ name, value }) => [name, value])),
   );
 
-/** Processes that Defender leaves alone, by file name or path; `absent` where there is no Defender. */
+/** Processes that Defender excludes from scans, by file name or path; `absent` if Defender is not installed. */
 export const defender = windowsProbe(
   powershell('windows/probe-defender.ps1'),
   z.object({ present: z.boolean(), excludedProcesses: z.array(text) }),
-  (said): readonly string[] | 'absent' => (said.present ? said.excludedProcesses : 'absent'),
+  (answer): readonly string[] | 'absent' => (answer.present ? answer.excludedProcesses : 'absent'),
 );

@@ -9,26 +9,28 @@ const originOf = (url: string): ReachTarget => {
   return { host: hostname, port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port) };
 };
 
-/** The registry of an image; names without one are Docker Hub's. */
+/** The registry of an image. A name without a registry is on Docker Hub. */
 function registryOf(image: string): string {
   const [first = '', ...rest] = image.split('/');
   return rest.length > 0 && /[.:]/.test(first) ? first : 'docker.io';
 }
 
-/** Where a registry is asked: at its first mirror, if it has one. */
-function askedAt(registry: string, runtime: Inventory['runtime']): ReachTarget {
+/** The server to which containerd connects first for a registry: its first mirror, if it has one. */
+function firstServerOf(registry: string, runtime: Inventory['runtime']): ReachTarget {
   const [mirror] = registrySettings(runtime, registry)?.mirrors ?? [];
   return originOf(mirror ?? `https://${registryServer(registry)}`);
 }
 
-/** Images of every Windows host: the pause image, and those of the network where it is pods. */
+/** Images of every Windows host: the pause image, and if the network runs in pods, its images. */
 function imagesOf(inventory: Inventory, { windows: { pauseImage } }: WindowsHost): readonly string[] {
   const { network } = inventory;
   if (network.windows === undefined || network.windows.services) return [pauseImage];
   return [pauseImage, network.windows.kubeProxyImage, ...(networkPlugin(inventory).windows?.images(network) ?? [])];
 }
 
-/** What a Windows host must be able to reach: the endpoint always, sources and registries where no proxy stands between. */
+/**
+ * Addresses to which a Windows host must connect: the API endpoint, and the proxy or else the sources and registries.
+ */
 export function reachTargets(inventory: Inventory, host: WindowsHost): readonly ReachTarget[] {
   const { endpoint, network, proxy, runtime } = inventory;
   const { downloads } = host.windows;
@@ -39,7 +41,9 @@ export function reachTargets(inventory: Inventory, host: WindowsHost): readonly 
     downloads.via === 'host'
       ? [downloads.kubernetes, downloads.containerd, downloads.crictl, ...site].map(originOf)
       : [];
-  const registries = imagesOf(inventory, host).map((image) => askedAt(registryOf(image), runtime));
+  const registries = imagesOf(inventory, host).map((image) => firstServerOf(registryOf(image), runtime));
   const all = [api, ...sources, ...registries];
-  return all.filter(({ host: name, port }, i) => all.findIndex((one) => one.host === name && one.port === port) === i);
+  return all.filter(
+    ({ host: name, port }, i) => all.findIndex((other) => other.host === name && other.port === port) === i,
+  );
 }

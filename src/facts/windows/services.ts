@@ -14,49 +14,49 @@ const SERVICE = z.object({
   account: text,
   /** The command line. */
   path: text,
-  /** Start of its process, in ms since the epoch; 0 when it has none. */
+  /** Start time of its process, in ms since the epoch; 0 if it has none. */
   startedMs: z.number(),
   dependsOn: z.array(text),
   environment: z.array(text),
-  /** True when Windows starts it again after a failure. */
+  /** True if Windows restarts it after a failure. */
   restarts: z.boolean(),
   parameters: z.array(z.object({ name: text, value: text })),
 });
 
-/** A service as it is registered, and as it runs. */
+/** Registration and state of a Windows service. */
 export type WindowsService = Readonly<z.output<typeof SERVICE>>;
 
-/** Those of the named services that are there, by name. */
+/** The named services that exist, by name. */
 export const services = (names: readonly string[]) =>
   windowsProbe(
     powershell('windows/probe-services.ps1', { Names: names }),
     z.object({ services: z.array(SERVICE) }),
-    (said): ReadonlyMap<string, WindowsService> =>
+    (answer): ReadonlyMap<string, WindowsService> =>
       watchedMap(
         names,
-        said.services.map((one) => [one.name, one]),
+        answer.services.map((service) => [service.name, service]),
       ),
   );
 
-/** What a program is on the host: missing in the facts when it is not there. */
+/** Whether a program on the host runs, and what it printed. A program that does not exist has no state. */
 export type ProgramState =
   { readonly state: 'works'; readonly said: string } | { readonly state: 'broken'; readonly said: string };
 
-/** What those of the programs that are there say when they are asked for their version. */
+/** Runs each program that exists with its version arguments, and returns its state and output, by name. */
 export const programs = (all: readonly VersionedProgram[]) =>
   windowsProbe(
     powershell('windows/probe-programs.ps1', {
       Programs: all.map(({ name, path, arguments: words, exits }) => ({ name, path, arguments: words, exits })),
     }),
     z.object({ programs: z.array(z.object({ name: text, state: z.enum(['works', 'broken']), said: text })) }),
-    (said): ReadonlyMap<string, ProgramState> =>
+    (answer): ReadonlyMap<string, ProgramState> =>
       watchedMap(
         all.map(({ name }) => name),
-        said.programs.map(({ name, ...state }): [string, ProgramState] => [name, state]),
+        answer.programs.map(({ name, ...state }): [string, ProgramState] => [name, state]),
       ),
   );
 
-/** The task of a job that runs; `none`. */
+/** The scheduled task of a running job; `none` if no job runs. */
 export const runningJob = windowsProbe(
   powershell('windows/probe-job.ps1'),
   z.object({ running: z.array(text) }),

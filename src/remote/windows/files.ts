@@ -10,13 +10,16 @@ import { TransferError, type FileTransfers } from '../../transport/transport.ts'
 import type { Remote } from '../remote.ts';
 import type { Exchange } from './exchange.ts';
 
-/** How a host's files are read and written. */
+/** The methods of a Remote that read and write files. */
 export type Files = Pick<Remote<'powershell'>, 'read' | 'write' | 'upload' | 'download'>;
 
-/** A path as OpenSSH's SFTP server wants it: `/C:/k/kubeadm.exe`. */
+/** A path in the form of OpenSSH's SFTP server: `/C:/k/kubeadm.exe`. */
 export const sftpPath = (path: string): string => `/${path.replaceAll('\\', '/')}`;
 
-/** Makes and empties the private folder for incoming files, before the first file: none must lie where others can read it, or after a run that was killed. */
+/**
+ * Before the first transfer: creates the private folder for incoming files, so that other users cannot read them, and
+ * deletes files of runs that were killed.
+ */
 function incomingFolder(on: Exchange): () => Promise<void> {
   let made: Promise<string> | undefined;
   return async () => {
@@ -29,7 +32,7 @@ function incomingFolder(on: Exchange): () => Promise<void> {
   };
 }
 
-/** Transfers files, with the errors of a command. @throws CommandError, ConnectError */
+/** Runs a transfer and converts a TransferError. @throws CommandError; ConnectError if the connection was lost */
 async function transferred<T>(host: string, title: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -43,7 +46,10 @@ async function transferred<T>(host: string, title: string, act: () => Promise<T>
 
 const accessOf = (mode: number): 'private' | 'inherited' => ((mode & 0o077) === 0 ? 'private' : 'inherited');
 
-/** The files of a Windows host. What is written arrives in a private folder, is verified by hash and moved to its place. */
+/**
+ * The files of a Windows host. A written file first goes to a private folder. The host verifies its SHA-256, then moves
+ * it.
+ */
 export function files(on: Exchange, transfers: FileTransfers): Files {
   const host = on.host.name;
   const folder = incomingFolder(on);

@@ -7,8 +7,8 @@ import type { Held } from '../remote.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * Starts a script, returns with its result line (a JSON string, decoded), and sends it a dot every ten seconds until it
- * ends or is released. The server ends the process with its channel.
+ * Starts a script and returns once its result line (a JSON string, decoded) arrives. Sends a dot every ten seconds
+ * until the script ends or the caller releases it. The server ends the process with its channel.
  */
 export async function hold(on: Exchange, command: Command<'powershell'>, pause: Pause): Promise<Held> {
   return keepHeld(await on.open(command), pause, {

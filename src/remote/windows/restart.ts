@@ -3,15 +3,15 @@ import { powershell } from '../../templates.ts';
 import { until, type Waiting } from '../../until.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Windows may finish the installation of a feature while it boots. */
+/** Windows may complete the installation of a feature while it boots. */
 const BOOT_MS = 15 * 60_000;
-const AGAIN_MS = 2000;
-/** Windows moves the time of its last boot by as much as its clock is set. */
+const POLL_MS = 2000;
+/** When the clock is set, Windows shifts the reported time of its last boot by the same amount. */
 const DRIFT_MS = 5000;
 
 /**
- * Restarts the host and waits for a boot time that is not the old one: a host that is going down still answers.
- * @throws ConnectError when none answers within 15 min.
+ * Restarts the host and waits until its boot time has changed: a host that shuts down still answers for a while.
+ * @throws ConnectError if the host does not come back within 15 min.
  */
 export async function restart(on: Exchange, { pause, nowMs }: Pick<Waiting, 'pause' | 'nowMs'>): Promise<void> {
   const bootTime = () =>
@@ -20,14 +20,14 @@ export async function restart(on: Exchange, { pause, nowMs }: Pick<Waiting, 'pau
   await on
     .ask({ ...powershell('windows/restart.ps1', { Before: JSON.parse(before) as string }), title: 'restart' }, 'shown')
     .catch((error: unknown) => {
-      // It may have gone down while it answered; a script that failed has not asked for a restart.
+      // A lost connection may mean that the host shuts down. Any other error means that the restart was not requested.
       if (!(error instanceof Error) || !isLoss(error)) throw error;
     });
   const restarted = async () => {
     const now = await bootTime().catch(() => undefined);
     return now !== undefined && Math.abs(timeOf(now) - timeOf(before)) >= DRIFT_MS ? true : undefined;
   };
-  if ((await until(restarted, nowMs() + BOOT_MS, { pause, nowMs, everyMs: AGAIN_MS })) === true) return;
+  if ((await until(restarted, nowMs() + BOOT_MS, { pause, nowMs, everyMs: POLL_MS })) === true) return;
   throw new ConnectError(on.host.name, `does not come back after a restart (${String(BOOT_MS / 60_000)} min)`, {
     retryable: false,
   });

@@ -12,19 +12,19 @@ import { hold } from './hold.ts';
 import { runJob } from './job.ts';
 import { restart } from './restart.ts';
 
-/** What a Windows remote needs of its run. */
+/** Options of a Windows remote. */
 export interface WindowsRemoteOptions extends Omit<LinuxRemoteOptions, 'sudoPassword'> {
-  /** How long `ask` waits, in ms; default 3 min. */
+  /** Time limit of `ask`, in ms; default 3 min. */
   readonly askMs?: number;
 }
 
-/** A Windows host over OpenSSH for Windows. What its commands return is the JSON text of their result. */
+/** A Windows host over OpenSSH for Windows. Its commands return their result as JSON text. */
 export interface WindowsRemote extends Remote<'powershell'> {
   readonly host: WindowsHost;
-  /** Connections and commands so far. */
+  /** Numbers of connections and commands so far. */
   readonly transport: Pick<Connection, 'connections' | 'commands'>;
   /**
-   * Like `run`, but its output is not logged. @throws NoAnswer after `withinMs` (default 3 min), ConnectError when the
+   * Like `run`, but its output is not logged. @throws NoAnswer after `withinMs` (default 3 min), ConnectError if the
    * connection was lost.
    */
   ask(command: Command<'powershell'>, withinMs?: number): Promise<string>;
@@ -32,17 +32,17 @@ export interface WindowsRemote extends Remote<'powershell'> {
   close(): Promise<void>;
 }
 
-/** How long a question may take: one that asks Windows Management Instrumentation hangs with it. */
+/** Time limit for probes: a probe hangs if Windows Management Instrumentation does. */
 const ASK_MS = 3 * 60_000;
 
-const silent = ({ name }: WindowsHost, { title }: Command<'powershell'>, askMs: number): NoAnswer =>
+const timeoutError = ({ name }: WindowsHost, { title }: Command<'powershell'>, askMs: number): NoAnswer =>
   new NoAnswer(name, `no answer within ${String(askMs / 1000)} s: ${title}`, {
     retryable: false,
     remedy:
       'does "Get-CimInstance Win32_OperatingSystem" answer there? If not, restart its service Winmgmt, or the host',
   });
 
-/** @throws TypeError when the run's id is not fit for the name of a task. */
+/** Creates the remote of a Windows host. @throws TypeError if the run's ID cannot be part of a task's name. */
 export function windowsRemote(
   host: WindowsHost,
   transport: Connection & Commands & FileTransfers,
@@ -52,7 +52,7 @@ export function windowsRemote(
   const on = exchange(host, transport, options);
   const context = { ...options, pause: options.pause ?? realPause, nowMs: options.nowMs ?? Date.now };
   const askMs = options.askMs ?? ASK_MS;
-  // The same work may be due twice in a run; a result must never be taken for another's.
+  // A run may start the same job twice. The number keeps their results apart.
   let jobs = 0;
   return {
     host,
@@ -70,7 +70,7 @@ export function windowsRemote(
         return await Promise.race([
           on.ask(command, 'hidden'),
           realPause(withinMs, answered.signal).then(() => {
-            throw silent(host, command, withinMs);
+            throw timeoutError(host, command, withinMs);
           }),
         ]);
       } catch (error) {
