@@ -1,5 +1,5 @@
-# Adds a lasting route to 169.254.169.254, where clouds answer questions about the machine, and says in the file Note that
-# kbuild did.
+# Adds a persistent route to 169.254.169.254, the metadata service of clouds, and writes the file Note, which records that
+# kbuild added it.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Note)
 Set-StrictMode -Version Latest

@@ -1,4 +1,4 @@
-# When the host was last booted, in milliseconds since 1970, as a text. It moves by a little when the clock is set.
+# Returns the time of the last boot, in milliseconds since 1970, as text. It shifts a little when the clock is set.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

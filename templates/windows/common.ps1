@@ -1,5 +1,5 @@
-# Functions that every script of kbuild for Windows may use: the bootstrap defines them before the script runs.
-# What needs .NET instead of a cmdlet is a function of one purpose.
+# Functions for every script of kbuild for Windows: the bootstrap defines them before the script runs.
+# Each use of .NET instead of a cmdlet is a function with one purpose.
 
 # Ends a script: one line that carries the value as JSON. A script prints exactly one.
 function Write-Result {

@@ -1,4 +1,4 @@
-# The SHA-256 of the file Path.
+# Returns the SHA-256 of the file Path.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Path)
 Set-StrictMode -Version Latest

@@ -1,5 +1,5 @@
-# What the host says about itself, for failure reports and support bundles: a list of title and text. A section that
-# cannot be had says why. Sections: title, kind, name, lines, of the newest files of a folder also match (a pattern of whole
+# Collects sections for failure reports and support bundles: a list of title and text. The text of a section that fails
+# is the reason. Sections: title, kind, name, lines, of the newest files of a folder also match (a pattern of whole
 # paths), and the arguments of a program.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)]$Sections)

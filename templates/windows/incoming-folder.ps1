@@ -1,5 +1,5 @@
-# Makes the folders Root and, in it, Path, for SYSTEM and the administrators only; what a run that was killed left in Path
-# goes.
+# Creates the folders Root and, in it, Path, for SYSTEM and the administrators only. Deletes the files that a killed run
+# left in Path.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Root, [Parameter(Mandatory = $true)][string]$Path)
 Set-StrictMode -Version Latest

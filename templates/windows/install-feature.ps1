@@ -1,4 +1,4 @@
-# Installs a feature of Windows Server. Name: the feature. Says whether a restart is due.
+# Installs a feature of Windows Server. Name: the feature. Returns whether a restart is needed.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Name)
 Set-StrictMode -Version Latest

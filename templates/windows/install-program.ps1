@@ -1,6 +1,6 @@
-# Brings a program to its place: fetched (or uploaded), verified, then moved, so that what was there stays until then.
-# Url: where the file is; empty: it was uploaded to Uploaded. Sha256: what it must be; empty: SumUrl has it. Archive: it is
-# a tar archive, of which Strip leading folders are left out. Target: the program, or the folder of the archive's content.
+# Installs a program: fetches it (or takes an upload), verifies it, then moves it. Until then the old program stays.
+# Url: source of the file; empty: it was uploaded to Uploaded. Sha256: its checksum; empty: SumUrl has it. Archive: it is
+# a tar archive, of which Strip leading folders are stripped. Target: the program, or the folder of the archive's content.
 # Proxy: a URL, or empty. Stop: services that use the program; they are stopped before it is replaced.
 [CmdletBinding()]
 param(

@@ -1,5 +1,5 @@
-# What the scheduled task of a job runs, as SYSTEM: the job itself, with payload as its input; then its secrets go, then
-# its status appears, whole. Folder: the job's. No function of common.ps1 is known here.
+# The scheduled task of a job runs this as SYSTEM: it runs the job with payload as its input, deletes its secrets, then
+# writes its status in one step. Folder: the job's. No function of common.ps1 is known here.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Folder)
 Set-StrictMode -Version Latest

@@ -1,5 +1,5 @@
-# Starts the job Task, once, as a scheduled task of SYSTEM; says `started`, or `busy` and the task of another run that
-# runs now. Asked again after a lost connection, it finds Folder and starts nothing.
+# Starts the job Task as a scheduled task of SYSTEM. Returns `started`, or `busy` and the running task of another run.
+# If kbuild repeats it after a lost connection, Folder exists and it starts nothing.
 # Root, Jobs: private folders; Run: the folder in Jobs that is this run's; StartLock: held while a job is being started;
 # Arguments: of powershell.exe; Payload: what it reads; Runner: the script that the task runs; Files: JSON of the files for the job's
 # working folder, each with its name and text.

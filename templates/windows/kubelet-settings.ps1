@@ -1,5 +1,5 @@
-# Makes the kubelet's configuration anew from the cluster's and the host's patches, and restarts it. Program: kubeadm.exe.
-# Patches: a folder, which need not be there.
+# Writes the kubelet's configuration again, from the cluster's and the host's patches, and restarts the kubelet. Program: kubeadm.exe.
+# Patches: a folder, which may be missing.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Program,

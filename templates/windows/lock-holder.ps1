@@ -1,4 +1,4 @@
-# Who holds the lock Lock; null when nobody does. Force `yes` ends that process, and nothing else.
+# Returns the holder of the lock Lock; null if it is free. Force `yes` ends only the holding process.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Lock,

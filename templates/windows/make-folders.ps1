@@ -1,4 +1,4 @@
-# Makes folders that are not there. Paths.
+# Creates missing folders. Paths: the folders.
 [CmdletBinding()]
 param([string[]]$Paths = @())
 Set-StrictMode -Version Latest

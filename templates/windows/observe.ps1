@@ -1,5 +1,5 @@
-# Runs every probe of Probes (fact, name, script, params) by itself, and returns what each said: {fact: {ok: JSON text}} or
-# {fact: {failed: why}}; and whether this login is an administrator's.
+# Runs every probe of Probes (fact, name, script, params) and returns each result: {fact: {ok: JSON text}} or
+# {fact: {failed: reason}}; and whether this login is an administrator.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)]$Probes)
 Set-StrictMode -Version Latest

@@ -1,5 +1,5 @@
-# Moves a file that was transferred to Source to its place Target when its SHA-256 is Sha256; else it is removed
-# and what was at Target stays. Access: private (SYSTEM and administrators) or inherited (from Target's folder).
+# Moves the transferred file Source to Target if its SHA-256 is Sha256. Otherwise deletes Source and keeps
+# the file at Target. Access: private (SYSTEM and administrators) or inherited (from Target's folder).
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Source,

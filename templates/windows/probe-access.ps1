@@ -1,4 +1,4 @@
-# Access rules of folders as SDDL; what is not there is left out. Paths: the folders.
+# Observes the access rules of folders, as SDDL. Skips missing folders. Paths: the folders.
 [CmdletBinding()]
 param([string[]]$Paths = @())
 Set-StrictMode -Version Latest

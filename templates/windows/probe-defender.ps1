@@ -1,4 +1,4 @@
-# Processes that Defender leaves alone; present is false where there is no Defender.
+# Observes the processes that Defender excludes; present is false if Defender is not installed.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

@@ -1,4 +1,4 @@
-# Variables of the machine's environment that are set. Names: the variables.
+# Observes the variables that are set in the machine's environment. Names: the variables.
 [CmdletBinding()]
 param([string[]]$Names = @())
 Set-StrictMode -Version Latest

@@ -1,4 +1,4 @@
-# Install states of Windows features; Windows that is no server knows none. Names: the features.
+# Observes the install states of Windows features. Only Windows Server has them. Names: the features.
 [CmdletBinding()]
 param([string[]]$Names = @())
 Set-StrictMode -Version Latest

@@ -1,5 +1,5 @@
-# Files with hash and time of change, and folders with the number of their entries; what is not there is left out.
-# Paths: files and folders. Trees: folders whose files are all told.
+# Observes files (hash, time of change) and folders (number of entries). Skips missing paths.
+# Paths: files and folders. Trees: folders of which it returns every file.
 [CmdletBinding()]
 param([string[]]$Paths = @(), [string[]]$Trees = @())
 Set-StrictMode -Version Latest

@@ -1,4 +1,4 @@
-# Profiles of the firewall that are on, and rules by name; rules that are not there are left out. Names: the rules.
+# Observes the enabled profiles of the firewall, and rules by name. Skips missing rules. Names: the rules.
 [CmdletBinding()]
 param([string[]]$Names = @())
 Set-StrictMode -Version Latest

@@ -1,4 +1,4 @@
-# Networks and endpoints of the Host Networking Service; none where Windows has no containers yet.
+# Observes networks and endpoints of the Host Networking Service; none before Windows has the feature Containers.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

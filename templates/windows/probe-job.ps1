@@ -1,4 +1,4 @@
-# Jobs of kbuild that run now.
+# Observes the running jobs of kbuild.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

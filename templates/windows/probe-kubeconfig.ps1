@@ -1,4 +1,4 @@
-# Server and name of the cluster in a kubeconfig file, and no more of it: it may hold keys. Path: the file.
+# Observes only the server and name of the cluster in a kubeconfig file: the file may hold keys. Path: the file.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Path)
 Set-StrictMode -Version Latest

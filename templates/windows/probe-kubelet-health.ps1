@@ -1,4 +1,4 @@
-# Whether the kubelet says that it is healthy.
+# Observes whether the kubelet reports healthy.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

@@ -1,4 +1,4 @@
-# Who listens at the ports Tcp and Udp.
+# Observes the programs that listen at the ports Tcp and Udp.
 [CmdletBinding()]
 param([int[]]$Tcp = @(), [int[]]$Udp = @())
 Set-StrictMode -Version Latest

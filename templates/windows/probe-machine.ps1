@@ -1,4 +1,4 @@
-# What the machine is: Windows, its hardware, and who we are on it.
+# Observes the Windows edition, the hardware, and the rights of the account that kbuild uses.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

@@ -1,5 +1,5 @@
-# Adapters with their IPv4 addresses, default routes, whether there is one to where clouds answer questions about the machine,
-# and what the firewall takes each network for.
+# Observes adapters, IPv4 addresses, default routes, whether a route to the metadata service of clouds exists, and the
+# firewall category of each network.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

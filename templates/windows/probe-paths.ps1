@@ -1,4 +1,4 @@
-# Which of Paths exist.
+# Observes which of Paths exist.
 [CmdletBinding()]
 param([string[]]$Paths = @())
 Set-StrictMode -Version Latest

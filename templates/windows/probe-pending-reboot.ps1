@@ -1,4 +1,4 @@
-# Why Windows wants to be restarted; an empty list when it does not.
+# Observes the reasons why Windows must restart; an empty list if it need not.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

@@ -1,5 +1,5 @@
-# What programs say of their version. Programs: a list of objects with name, path,
-# arguments, and the exits beside 0 that are fine.
+# Observes what programs print about their version. Programs: a list of objects with name, path,
+# arguments, and the exit codes besides 0 that mean success.
 [CmdletBinding()]
 param($Programs = @())
 Set-StrictMode -Version Latest

@@ -1,4 +1,4 @@
-# Which addresses accept a TCP connection. Targets: a list of objects with host and port. TimeoutMs: for each.
+# Observes which addresses accept a TCP connection. Targets: a list of objects with host and port. TimeoutMs: for each.
 [CmdletBinding()]
 param($Targets = @(), [int]$TimeoutMs = 3000)
 Set-StrictMode -Version Latest

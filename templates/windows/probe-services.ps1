@@ -1,4 +1,4 @@
-# Services as they are registered and as they run; those that are not there are left out. Names: the services.
+# Observes the registration and state of services. Skips missing services. Names: the services.
 [CmdletBinding()]
 param([string[]]$Names = @())
 Set-StrictMode -Version Latest

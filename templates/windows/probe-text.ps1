@@ -1,4 +1,4 @@
-# The text of the file Path; absent where it is not there. Never used for a file with secrets.
+# Observes the text of the file Path, and whether the file exists. Never used for a file with secrets.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Path)
 Set-StrictMode -Version Latest

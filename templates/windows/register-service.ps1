@@ -1,4 +1,5 @@
-# A service with its command line, environment and parameters; it is restarted when it fails. Not started here. Name,
+# Registers a service with its command line, environment and parameters, and does not start it. Windows restarts it after a
+# failure. Name,
 # DisplayName, Path (the command line), DependsOn, Environment (NAME=value each), Parameters: a list of objects with name
 # and value, for the service's own key (nssm keeps its settings there).
 [CmdletBinding()]

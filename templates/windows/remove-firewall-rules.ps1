@@ -1,4 +1,4 @@
-# Takes rules out of the firewall; those that are not there are left out. Names: the rules.
+# Removes rules from the firewall. Skips missing rules. Names: the rules.
 [CmdletBinding()]
 param([string[]]$Names = @())
 Set-StrictMode -Version Latest

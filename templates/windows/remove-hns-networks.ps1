@@ -1,4 +1,4 @@
-# Removes networks of the Host Networking Service with their endpoints; the host's own connection drops for seconds.
+# Removes networks of the Host Networking Service with their endpoints. The host's own connection drops for seconds.
 # Names: the networks.
 [CmdletBinding()]
 param([string[]]$Names = @())

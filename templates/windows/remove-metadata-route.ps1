@@ -1,4 +1,4 @@
-# Takes away the route to 169.254.169.254 that the file Note tells of, and the file.
+# Removes the route to 169.254.169.254 that the file Note records, and the file.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Note)
 Set-StrictMode -Version Latest

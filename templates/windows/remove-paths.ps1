@@ -1,4 +1,4 @@
-# Removes files and folders with all that is in them, not through links or mounts; those that are not there are left out. Paths.
+# Removes files, and folders with their content, never through links or mounts. Skips missing paths. Paths: what to remove.
 [CmdletBinding()]
 param([string[]]$Paths = @())
 Set-StrictMode -Version Latest

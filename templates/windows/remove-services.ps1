@@ -1,5 +1,5 @@
-# Stops services and takes them off the register; those that are not there are left out. Names: the services, those that
-# depend on others first.
+# Stops and removes services. Skips missing services. Names: the services, with dependents before the services that they
+# depend on.
 [CmdletBinding()]
 param([string[]]$Names = @())
 Set-StrictMode -Version Latest

@@ -1,5 +1,5 @@
-# Restarts the host in five seconds, by a task of SYSTEM: this connection ends in peace. Asked a second time, after the
-# restart, it does nothing: Before is the time of the boot that is to end.
+# Restarts the host in five seconds, by a task of SYSTEM, so that this command can still return. Before: the time of the
+# last boot. If the host has restarted since then, it does nothing.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Before)
 Set-StrictMode -Version Latest

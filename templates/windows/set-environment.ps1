@@ -1,4 +1,4 @@
-# Sets variables of the machine's environment, or takes them away. Variables: a list of objects with name and value (null: none).
+# Sets variables of the machine's environment, or removes them. Variables: a list of objects with name and value (null: remove).
 [CmdletBinding()]
 param($Variables = @())
 Set-StrictMode -Version Latest

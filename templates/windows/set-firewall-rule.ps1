@@ -1,4 +1,4 @@
-# A rule that lets connections in; one of the same name is replaced. Name, DisplayName, Protocol (TCP, UDP), Port.
+# Creates a firewall rule that allows inbound connections. Replaces a rule of the same name. Name, DisplayName, Protocol (TCP, UDP), Port.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Name,

@@ -1,4 +1,4 @@
-# Starts, stops or restarts a service, and waits until it has. Name; Action: start, stop or restart.
+# Starts, stops or restarts a service, and waits until that is done. Name; Action: start, stop or restart.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Name,

@@ -26,24 +26,24 @@ const host = { address: '10.0.0.31', subnet: '10.0.0.0/24' };
 const golden = (name: string): string => new URL(`../golden/windows/${name}`, import.meta.url).pathname;
 
 describe('golden', () => {
-  test('flannel and kube-proxy, overlay', async () => {
+  test('flannel and kube-proxy with overlay', async () => {
     await expect(toYaml(windowsNetworkManifest(overlay)!.objects)).toMatchFileSnapshot(golden('network-overlay.yaml'));
   });
 
-  test('flannel and kube-proxy, host-gw', async () => {
+  test('flannel and kube-proxy with host-gw', async () => {
     await expect(toYaml(windowsNetworkManifest(hostGw)!.objects)).toMatchFileSnapshot(golden('network-host-gw.yaml'));
   });
 
-  test('kube-proxy beside Calico (not run)', async () => {
+  test('kube-proxy with Calico (not run in the lab)', async () => {
     await expect(toYaml(windowsNetworkManifest(calico)!.objects)).toMatchFileSnapshot(golden('network-calico.yaml'));
   });
 
-  test('the CNI configuration, overlay', async () => {
+  test('CNI configuration with overlay', async () => {
     const text = `${JSON.stringify(windowsCniConfig(overlay, host), undefined, 2)}\n`;
     await expect(text).toMatchFileSnapshot(golden('cni-overlay.json'));
   });
 
-  test('the CNI configuration, host-gw', async () => {
+  test('CNI configuration with host-gw', async () => {
     const text = `${JSON.stringify(windowsCniConfig(hostGw, host), undefined, 2)}\n`;
     await expect(text).toMatchFileSnapshot(golden('cni-host-gw.json'));
   });
@@ -66,7 +66,7 @@ interface Template {
 const daemons = (inventory: Inventory): readonly Template[] =>
   windowsNetworkManifest(inventory)!.objects.filter(({ kind }) => kind === 'DaemonSet') as unknown as Template[];
 
-describe('what must not be missing', () => {
+describe('required fields', () => {
   test.each([
     ['overlay', overlay],
     ['host-gw', hostGw],
@@ -81,13 +81,13 @@ describe('what must not be missing', () => {
     }
   });
 
-  test('flanneld asks the endpoint, not a Service address, and knows its node', () => {
+  test('flanneld connects to the API endpoint, not to a Service address, and gets its node name', () => {
     const env = daemons(overlay)[0]!.spec.template.spec.containers[0]!.env;
     expect(env.find(({ name }) => name === 'KUBERNETES_SERVICE_HOST')?.value).toBe('k8s.example');
     expect(env.map(({ name }) => name)).toContain('NODE_NAME');
   });
 
-  test('kube-proxy is told its node and the network, which is another one for each kind', () => {
+  test('kube-proxy gets its node name and the HNS network of the network plugin', () => {
     const networkOf = (inventory: Inventory) =>
       daemons(inventory)[1]!.spec.template.spec.containers[0]!.env.find(({ name }) => name === 'KUBE_NETWORK')?.value;
     expect([networkOf(overlay), networkOf(hostGw)]).toEqual(['flannel.4096', 'cbr0']);
@@ -105,7 +105,7 @@ describe('what must not be missing', () => {
     );
   });
 
-  test('a change of the network rolls the pods', () => {
+  test('a changed network configuration replaces the pods', () => {
     const hash = (inventory: Inventory) => daemons(inventory)[0]!.spec.template.metadata.annotations;
     const other = withNetwork(overlay, { ...overlay.network, flannel: { ...overlay.network.flannel, vni: 5000 } });
     expect(hash(other)).not.toEqual(hash(overlay));
@@ -118,13 +118,13 @@ describe('as services', () => {
     network: mixedFlannel({ ...images, services: true }),
   });
 
-  test('nothing runs in pods; each Windows node may do what flanneld and kube-proxy must, and nobody else', async () => {
+  test('creates no pods, and gives only Windows nodes the rights of flanneld and kube-proxy', async () => {
     const { objects } = windowsNetworkManifest(services)!;
     await expect(toYaml(objects)).toMatchFileSnapshot(golden('network-services.yaml'));
     expect(objects.map(({ kind }) => kind)).toEqual(['ClusterRoleBinding', 'ClusterRoleBinding']);
   });
 
-  test('an overlay needs another CNI plugin than routes', () => {
+  test('overlay and host-gw install different CNI plugins', () => {
     const names = (of: typeof overlay) => flannel.windows!.programs(of.network).map(({ path }) => path);
     expect(names(overlay)).toEqual([
       'C:\\k\\flanneld.exe',
@@ -134,7 +134,7 @@ describe('as services', () => {
   });
 });
 
-test('without Windows hosts there is nothing', () => {
+test('creates no objects without Windows hosts', () => {
   expect(windowsNetworkManifest(inventoryOf())).toBeUndefined();
   expect(wantedObjects(overlay).length - wantedObjects(inventoryOf()).length).toBe(4);
 });

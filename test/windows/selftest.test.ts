@@ -30,7 +30,7 @@ interface Pod {
   readonly spec: { readonly nodeSelector?: Readonly<Record<string, string>>; readonly runtimeClassName?: string };
 }
 
-/** A network in which everything works; `over` breaks parts of it. */
+/** A bench on which every flow passes. `over` breaks parts of it. */
 function world(over: Partial<Bench> = {}): Bench & { readonly calls: string[] } {
   let pods: readonly PodSeen[] = [];
   const calls: string[] = [];
@@ -92,8 +92,8 @@ async function ran(bench: Bench, os: 'windows' | 'linux' = 'windows'): Promise<r
 
 const of = (rows: readonly Row[], result: Row['result']): readonly Row[] => rows.filter((row) => row.result === result);
 
-describe('who is tested', () => {
-  test('each build of Windows is a group; helpers are Linux workers, never a control plane that takes no pods', () => {
+describe('selftest plan', () => {
+  test('groups Windows nodes by build, and takes helpers only from Linux nodes that accept pods', () => {
     const plan = selftestPlan(cluster, 'windows');
     expect(plan.groups.map(({ about, nodes }) => [about, nodes.map(({ name }) => name)])).toEqual([
       ['windows 10.0.20348', ['win1', 'win2']],
@@ -102,17 +102,17 @@ describe('who is tested', () => {
     expect(plan.linux.map(({ name }) => name)).toEqual(['w1', 'w2']);
   });
 
-  test('a cluster without Windows has nothing to test, but for its Linux nodes', () => {
+  test('a cluster without Windows nodes has no groups, except Linux if the operator asks for it', () => {
     const all = clusterOf({ nodes: [controlPlane, linux('w1')] });
     expect(selftestPlan(all, 'windows').groups).toEqual([]);
     expect(selftestPlan(all, 'linux').groups).toHaveLength(1);
   });
 });
 
-describe('the objects', () => {
+describe('selftest objects', () => {
   const objects = selftestObjects(selftestPlan(cluster, 'windows'), 'agnhost') as unknown as Pod[];
 
-  test('have unique names and are pinned to the nodes they are about', () => {
+  test('have unique names and are pinned to the nodes that they test', () => {
     const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(new Set(names).size).toBe(names.length);
     expect(objects.find(({ metadata }) => metadata.name === 'windows-10-0-20348-across')?.spec.nodeSelector).toEqual({
@@ -120,15 +120,15 @@ describe('the objects', () => {
     });
   });
 
-  test('the one of the RuntimeClass says nothing else about where it wants to be', () => {
+  test('the RuntimeClass pod has no nodeSelector and no tolerations', () => {
     const { spec } = objects.find(({ metadata }) => metadata.name === 'windows-10-0-26100-by-class')!;
     expect(spec).toMatchObject({ runtimeClassName: 'windows-2025' });
     expect(spec.nodeSelector).toBeUndefined();
   });
 });
 
-describe('a run', () => {
-  test('where everything works, everything passes but what Windows cannot do, or the cluster has nobody for', async () => {
+describe('selftest run', () => {
+  test('in a healthy cluster every flow passes, except limits of Windows and flows without a node for them', async () => {
     const rows = await ran(world());
     expect(of(rows, 'fail')).toEqual([]);
     expect(rows).toHaveLength(2 * flows.length);
@@ -138,7 +138,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('a flow that fails is tried again until its time is over, and says why', async () => {
+  test('retries a failing flow until its time limit, then reports the reason', async () => {
     let asked = 0;
     const rows = await ran(
       world({
@@ -154,7 +154,7 @@ describe('a run', () => {
     expect(asked).toBe(6);
   });
 
-  test('a pod that does not run fails every flow of its build with the reason', async () => {
+  test('if a pod does not run, every flow of its build fails with the reason', async () => {
     const bench = world();
     const rows = await ran({
       ...bench,
@@ -167,7 +167,7 @@ describe('a run', () => {
     expect(of(rows, 'fail')[0]).toMatchObject({ why: 'its pod does not run: ImagePullBackOff' });
   });
 
-  test('a Linux pod that lands on Windows is a failure of the taint', async () => {
+  test('if a pod without a toleration runs on Windows, the taint flow fails', async () => {
     const bench = world();
     const rows = await ran({
       ...bench,
@@ -176,7 +176,7 @@ describe('a run', () => {
     expect(of(rows, 'fail').map(({ flow }) => flow)).toEqual(Array(2).fill('the taint holds Linux pods off'));
   });
 
-  test('cleans up, also when it cannot even begin to look', async () => {
+  test('deletes its namespace, also if it cannot observe its pods', async () => {
     const fine = world();
     await ran(fine);
     expect(fine.calls).toEqual(['begin', 'end']);
@@ -186,7 +186,7 @@ describe('a run', () => {
   });
 });
 
-test('the table', async () => {
+test('prints the report as a table', async () => {
   const text = selftestText((await ran(world(), 'linux')).slice(0, 3));
   expect(text).toBe(
     [

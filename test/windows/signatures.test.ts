@@ -8,7 +8,7 @@ import { clusterOf, inventoryOf, podOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { mixedFlannel } from '../fakes/network.ts';
 
-test('names are unique, and every signature says what to do', () => {
+test('every signature has a unique name and a remedy', () => {
   const names = [...windowsSignatures.map(({ name }) => name)];
   expect(new Set(names).size).toBe(names.length);
   expect(new Set(signatures.map(({ name }) => name)).size).toBe(signatures.length);
@@ -16,7 +16,7 @@ test('names are unique, and every signature says what to do', () => {
     for (const text of [symptom, see, cause, remedy, mends]) expect(text.trim()).not.toBe('');
 });
 
-describe('what programs say is taken for', () => {
+describe('log lines match signature', () => {
   test.each([
     [
       'windows-wrong-build',
@@ -38,13 +38,13 @@ describe('what programs say is taken for', () => {
   });
 });
 
-describe('facts show', () => {
+describe('signatures found in facts', () => {
   const host = windowsHost('win1');
   const inventory = inventoryOf({
     network: mixedFlannel(),
     hosts: [host],
   });
-  /** A host that has joined and is well. */
+  /** A healthy host that has joined. */
   const well = {
     kubernetesTraces: new Set(['/etc/kubernetes/kubelet.conf']),
     services: new Map(['containerd', 'kubelet'].map((name) => [name, { name, state: 'Running' }])),
@@ -60,31 +60,31 @@ describe('facts show', () => {
     );
   };
 
-  test('nothing on a host that is well, or bare', () => {
+  test('a healthy host and a bare host match none', () => {
     expect(seen({})).toEqual([]);
     expect(seen({ kubernetesTraces: new Set(), services: new Map(), hns: { networks: [], endpoints: [] } })).toEqual(
       [],
     );
   });
 
-  test('services that are gone, or stand still', () => {
+  test('services that are missing or stopped', () => {
     expect(seen({ services: new Map([['containerd', { state: 'Stopped' }]]) })).toEqual([
       'services-not-registered: no service kubelet',
       'services-not-running: containerd not running',
     ]);
   });
 
-  test('a network that flanneld has not made', () => {
+  test('an HNS network that flanneld has not created', () => {
     expect(seen({ hns: { networks: [{ name: 'nat' }], endpoints: [] } })).toEqual([
       'flanneld-waits: no HNS network flannel.4096',
     ]);
   });
 
-  test('an address that no adapter has', () => {
+  test('an internalAddress that no adapter has', () => {
     expect(seen({ network: { addresses: [] } })).toEqual([`no-adapter: no adapter has ${host.internalAddress}`]);
   });
 
-  test('a source address of an earlier cluster, before the join', () => {
+  test('before the join, a source address of an earlier cluster', () => {
     const files = windowsFiles([{ kind: 'folder', path: 'C:\\sourcevip', entries: 1, modifiedMs: 0 }], []);
     expect(seen({ files, kubernetesTraces: new Set() })).toEqual([
       'stale-source-vip: C:\\sourcevip of an earlier cluster',
@@ -92,7 +92,7 @@ describe('facts show', () => {
     expect(seen({ files })).toEqual([]);
   });
 
-  test('programs of Linux that were put on it', () => {
+  test('Linux pods that were scheduled on the node', () => {
     const pod = (name: string, app: string) => podOf({ name, node: 'win1', labels: { 'k8s-app': app } });
     const pods = [pod('kube-proxy-abc', 'kube-proxy'), pod('kube-proxy-windows-x', 'kube-proxy-windows')];
     const fleet = { hosts: [], unreachable: [], cluster: clusterOf({ pods }) };
@@ -100,7 +100,7 @@ describe('facts show', () => {
     expect(found.map((one) => `${one.signature.name}: ${one.found}`)).toEqual(['linux-pods: kube-proxy-abc on it']);
   });
 
-  test('what could not be read is not guessed', () => {
+  test('skips signatures whose facts could not be observed', () => {
     const unknown = {
       get services(): never {
         throw new FactError('win1', 'services', 'it timed out');

@@ -57,7 +57,7 @@ function target({ inventory, host, machine, cluster }: World): Target<'windows'>
   return { inventory, host, facts, fleet };
 }
 
-/** Carries the steps out one after another; each must hold afterwards. */
+/** Applies the steps in order. After each step its diff must be empty. */
 async function carryOut(it: World, steps: readonly Step<'windows'>[], joins = ''): Promise<readonly string[]> {
   const done: string[] = [];
   const kubeadm = (): Promise<Readonly<Record<string, string>>> => {
@@ -100,7 +100,7 @@ const up = ({ inventory }: World): readonly Step<'windows'>[] =>
 const due = (it: World, steps = up(it)): readonly string[] =>
   steps.flatMap((step) => step.diff(target(it))).map(({ summary }) => summary);
 
-test('a fresh host becomes a node, and then nothing is due', async () => {
+test('a fresh host becomes a node, and then has no pending changes', async () => {
   const it = world();
   const done = await carryOut(it, up(it));
   expect(done).toContain('restart win1 (Containers wants it)');
@@ -108,7 +108,7 @@ test('a fresh host becomes a node, and then nothing is due', async () => {
   expect(due(it)).toEqual([]);
 });
 
-test('a plan tells of the restart before the feature is installed', () => {
+test('the plan shows the restart before the feature is installed', () => {
   expect(due(world()).slice(0, 2)).toEqual([
     'install the Windows feature Containers (found Available)',
     'restart win1 (Containers wants it)',
@@ -117,7 +117,7 @@ test('a plan tells of the restart before the feature is installed', () => {
   expect(due(it)[1]).toBe('restart win1 yourself, windows.allowReboot is false (Containers wants it)');
 });
 
-test('the kubelet is registered with every flag that it needs before it starts', async () => {
+test('before the kubelet starts, its service has every flag', async () => {
   const it = world({ kubelet: { config: {}, extraArgs: [{ name: 'v', value: '4' }] } });
   await carryOut(it, up(it));
   expect(it.machine.services.get('kubelet')!.path.split(' --')).toMatchInlineSnapshot(`
@@ -146,7 +146,7 @@ test('the kubelet is registered with every flag that it needs before it starts',
   `);
 });
 
-test('flags that kubeadm notes are taken over, and the kubelet restarts', async () => {
+test('if kubeadm wrote other flags, the service gets them and the kubelet restarts', async () => {
   const it = world();
   const done = await carryOut(it, up(it), '--container-runtime-endpoint=npipe:////./pipe/other --v=9');
   expect(done.filter((summary) => /(?:service|restart) kubelet /.test(summary))).toEqual([
@@ -159,7 +159,7 @@ test('flags that kubeadm notes are taken over, and the kubelet restarts', async 
   );
 });
 
-test('settings of the kubelet that were edited after the join are taken over', async () => {
+test('if kubelet settings are edited after the join, the host gets them', async () => {
   const it = world();
   await carryOut(it, up(it));
   const host = { ...it.host, kubelet: { config: { maxPods: 40 }, extraArgs: [{ name: 'v', value: '4' }] } };
@@ -173,8 +173,8 @@ test('settings of the kubelet that were edited after the join are taken over', a
   expect(due(edited)).toEqual([]);
 });
 
-describe('what is on the host already', () => {
-  test('is mended where it differs', async () => {
+describe('a host with existing files and services', () => {
+  test('corrects everything that differs', async () => {
     const it = world();
     await carryOut(it, up(it));
     const { machine } = it;
@@ -201,7 +201,7 @@ describe('what is on the host already', () => {
     expect(due(it)).toEqual([]);
   });
 
-  test('programs of an older version go in the order of an upgrade: kubeadm, the kubelet, kube-proxy; what runs is stopped to be replaced', async () => {
+  test('replaces older programs in the order kubeadm, kubelet, kube-proxy, and stops their services meanwhile', async () => {
     const settings = windowsHost('win1').windows;
     const it = world({
       windows: { ...settings, downloads: { ...settings.downloads, network: 'https://files.example' } },
@@ -225,7 +225,7 @@ describe('what is on the host already', () => {
     ]);
   });
 
-  test('files of registries: the inventory’s are there, others are not', async () => {
+  test('writes the registry files of the inventory and removes all others', async () => {
     const registries = [
       {
         host: 'registry.example:5000',
@@ -253,7 +253,7 @@ describe('the proxy in the machine’s environment', () => {
   const names = (it: World): readonly string[] =>
     [...it.machine.environment.keys()].filter((name) => /PROXY/.test(name));
 
-  test('goes, there and in services, when the inventory no longer names it', async () => {
+  test('is removed from the machine and its services if the inventory no longer has a proxy', async () => {
     const it = world({}, { proxy });
     await carryOut(it, up(it));
     expect(names(it)).toEqual(['HTTP_PROXY', 'NO_PROXY']);
@@ -271,7 +271,7 @@ describe('the proxy in the machine’s environment', () => {
     expect(due(without)).toEqual([]);
   });
 
-  test('stays where somebody else had set it like that before', async () => {
+  test('stays if the machine had the same value before kbuild', async () => {
     const it = world({}, { proxy });
     it.machine.environment.set('HTTP_PROXY', 'http://proxy.example:3128');
     await carryOut(it, up(it));
@@ -281,7 +281,7 @@ describe('the proxy in the machine’s environment', () => {
   });
 });
 
-test('pods of the network that do not come are waited for, and what holds them up is said', async () => {
+test('waits for network pods that are not ready, and shows the reason', async () => {
   const it = world();
   await carryOut(it, up(it));
   const pod = { name: 'kube-proxy-windows-x', node: 'win1', ready: false };
@@ -296,7 +296,7 @@ test('pods of the network that do not come are waited for, and what holds them u
   ]);
 });
 
-test('a half-finished join is undone and done again', async () => {
+test('resets a half-finished join, then joins again', async () => {
   const it = world();
   const steps = up(it);
   filesOf(it.machine).put('C:\\etc\\kubernetes\\bootstrap-kubelet.conf', 'half');
@@ -305,14 +305,14 @@ test('a half-finished join is undone and done again', async () => {
   expect(due(it)).toEqual([]);
 });
 
-test('a host whose node was deleted has its kubelet restarted, which registers the node again', async () => {
+test('if the Node was deleted, restarts the kubelet, which registers it again', async () => {
   const it = world();
   await carryOut(it, up(it));
   it.cluster = clusterOf({ caFingerprint: CA.fingerprint, nodes: [nodeOf({ name: 'cp1' })] });
   expect(due(it)).toContain('restart the kubelet of win1, which registers its node again (found the node deleted)');
 });
 
-test('a stale node of that name goes before the join', () => {
+test('deletes a stale Node of the same name before the join', () => {
   const it = world();
   it.cluster = clusterOf({
     caFingerprint: CA.fingerprint,
@@ -321,36 +321,39 @@ test('a stale node of that name goes before the join', () => {
   expect(due(it)).toContain('join win1 to k8s.example:6443 as a worker (found a stale node of that name)');
 });
 
-describe('a host that leaves', () => {
+describe('a host that leaves the cluster', () => {
   const windowsOf = (phases: ReturnType<typeof reset>): readonly Step<'windows'>[] =>
     phases.filter(({ kind }) => kind === 'windows').flatMap(({ steps }) => steps as Step<'windows'>[]);
 
-  test.each(['reset', 'remove'] as const)('is as it was but for its features: %s', async (how) => {
-    const it = world({}, { proxy: { http: 'http://proxy.example:3128', noProxy: ['.svc'] } });
-    const before = leftovers(it.machine);
-    await carryOut(it, up(it));
-    for (const name of ['flannel.5000', 'Calico']) it.machine.networks.push({ id: name, name, type: 'Overlay' });
-    const leaving = [
-      { name: 'win1', internalAddress: it.host.internalAddress, role: 'worker', host: it.host } as const,
-    ];
-    const phases =
-      how === 'reset'
-        ? reset(it.inventory, {})
-        : remove(it.inventory, { leaving, drain: { timeoutMs: 1000 }, before: () => Promise.resolve() });
-    const done = await carryOut(it, windowsOf(phases));
-    expect(done.filter((summary) => /HNS|services|reset on/.test(summary))).toEqual([
-      'kubeadm reset on win1 (found /etc/kubernetes/kubelet.conf, /etc/kubernetes/pki/ca.crt, 1 more)',
-      'remove the services kubelet, containerd; images stay in C:\\ProgramData\\containerd, and so do Windows features',
-      "remove the HNS networks flannel.5000, Calico; the host's connection drops for seconds",
-    ]);
-    expect({ ...leftovers(it.machine), features: [] }).toEqual({ ...before, features: [] });
-  });
+  test.each(['reset', 'remove'] as const)(
+    'has its original state again, except for Windows features: %s',
+    async (how) => {
+      const it = world({}, { proxy: { http: 'http://proxy.example:3128', noProxy: ['.svc'] } });
+      const before = leftovers(it.machine);
+      await carryOut(it, up(it));
+      for (const name of ['flannel.5000', 'Calico']) it.machine.networks.push({ id: name, name, type: 'Overlay' });
+      const leaving = [
+        { name: 'win1', internalAddress: it.host.internalAddress, role: 'worker', host: it.host } as const,
+      ];
+      const phases =
+        how === 'reset'
+          ? reset(it.inventory, {})
+          : remove(it.inventory, { leaving, drain: { timeoutMs: 1000 }, before: () => Promise.resolve() });
+      const done = await carryOut(it, windowsOf(phases));
+      expect(done.filter((summary) => /HNS|services|reset on/.test(summary))).toEqual([
+        'kubeadm reset on win1 (found /etc/kubernetes/kubelet.conf, /etc/kubernetes/pki/ca.crt, 1 more)',
+        'remove the services kubelet, containerd; images stay in C:\\ProgramData\\containerd, and so do Windows features',
+        "remove the HNS networks flannel.5000, Calico; the host's connection drops for seconds",
+      ]);
+      expect({ ...leftovers(it.machine), features: [] }).toEqual({ ...before, features: [] });
+    },
+  );
 });
 
-describe('beside Calico', () => {
+describe('with Calico', () => {
   const network = calicoNetwork({ windows: { mode: 'calico', services: false, kubeProxyImage: 'k' } });
 
-  test('a host gets nothing of flannel, and lets VXLAN in', async () => {
+  test('a host gets no files of flannel, and opens the VXLAN port', async () => {
     const it = world({}, { network });
     const done = await carryOut(it, up(it));
     expect(done).toContain('let UDP 4789 in for VXLAN (found none)');
@@ -358,7 +361,7 @@ describe('beside Calico', () => {
     expect(due(it)).toEqual([]);
   });
 
-  test('it loses what Calico left when it is reset', async () => {
+  test('reset removes the leftovers of Calico', async () => {
     const it = world({}, { network });
     const before = leftovers(it.machine);
     await carryOut(it, up(it));
@@ -379,10 +382,10 @@ describe('beside Calico', () => {
   });
 });
 
-describe('what kubeadm and containerd are told', () => {
+describe('configuration files', () => {
   const { inventory, host } = world({ kubelet: { config: { maxPods: 40 }, extraArgs: [] } });
 
-  test('to join', async () => {
+  test('kubeadm join', async () => {
     const documents = [windowsJoinConfiguration(inventory, host, { token: Secret.of('t'), caHash: 'sha256:00' })];
     await expect(toYaml(documents)).toMatchFileSnapshot('../golden/windows-join.yaml');
     expect(windowsPatches(inventory, host)).toEqual({
@@ -390,11 +393,11 @@ describe('what kubeadm and containerd are told', () => {
     });
   });
 
-  test('to reset', async () => {
+  test('kubeadm reset', async () => {
     await expect(toYaml([windowsResetConfiguration(inventory)])).toMatchFileSnapshot('../golden/windows-reset.yaml');
   });
 
-  test('containerd 2.3, and an older one that knows one folder of plugins', async () => {
+  test('containerd 2.3, and an older version with a single bin_dir', async () => {
     await expect(windowsContainerdConfig(host)).toMatchFileSnapshot('../golden/windows-containerd.toml');
     const old = { ...host, windows: { ...host.windows, containerd: { version: '2.0.10' } } };
     expect(windowsContainerdConfig(old)).toContain('bin_dir = ');
