@@ -46,48 +46,37 @@ const endpointNames = ({ endpoint }: Inventory): readonly string[] => {
   return isIP(name.replace(/^\[|\]$/g, '')) === 0 ? [name] : [];
 };
 
-/** Every fact of a Linux host. A new fact is one line. `watched`: what the run's steps and checks ask about by name. */
-export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watched) =>
+type Probes = Readonly<Record<string, Probe<unknown>>>;
+
+/** The machine and its kernel. */
+const machineProbes = {
+  osRelease: machine.osRelease,
+  arch: machine.arch,
+  kernel: machine.kernel,
+  hostname: names.hostname,
+  staticHostname: names.staticHostname,
+  hostsBlock: names.hostsBlock,
+  bootId: machine.bootId,
+  machineId: machine.machineId,
+  productUuid: machine.productUuid,
+  clockOffsetMs: machine.clockOffsetMs,
+  nowMs: machine.nowMs,
+  cpus: machine.cpus,
+  memoryMiB: machine.memoryMiB,
+  initSystem: machine.initSystem,
+  cgroupVersion: machine.cgroupVersion,
+  swaps,
+  fstabSwaps,
+  swapUnits,
+  zram,
+  modules,
+  sysctls,
+  sysctlSettings,
+} satisfies Probes;
+
+/** What of Kubernetes and of the cluster lies and runs on the host. */
+const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
   ({
-    // The first: a run that takes the lock after this probe may change what the later probes read.
-    lockUsed,
-    // Early, too: it compares with the moment at which the probes began.
-    login,
-    osRelease: machine.osRelease,
-    arch: machine.arch,
-    kernel: machine.kernel,
-    hostname: names.hostname,
-    staticHostname: names.staticHostname,
-    hostsBlock: names.hostsBlock,
-    bootId: machine.bootId,
-    machineId: machine.machineId,
-    productUuid: machine.productUuid,
-    clockOffsetMs: machine.clockOffsetMs,
-    nowMs: machine.nowMs,
-    cpus: machine.cpus,
-    memoryMiB: machine.memoryMiB,
-    initSystem: machine.initSystem,
-    cgroupVersion: machine.cgroupVersion,
-    swaps,
-    fstabSwaps,
-    swapUnits,
-    zram,
-    modules,
-    sysctls,
-    sysctlSettings,
-    files: files(watched.files, watched.trees),
-    packages: packages(watched.packages),
-    brokenPackages: onHost(({ packages }) => packages.broken, []),
-    keyrings: keyrings(watched.keyrings),
-    services: services(watched.units),
-    applied,
-    listeners,
-    interfaces,
-    kubeChains,
-    runtimeConfig: containerRuntime(inventory).probes.config,
-    images: containerRuntime(inventory).probes.images,
-    criSockets,
-    cgroupDriverInUse: containerRuntime(inventory).probes.cgroupDriverInUse,
     caFingerprint: kubernetes.caFingerprint,
     kubernetesTraces: kubernetes.kubernetesTraces(inventory),
     kubeconfigCluster: kubernetes.kubeconfigCluster,
@@ -104,6 +93,31 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     serviceNetwork: kubernetes.serviceNetwork(firstServiceAddress(inventory), dnsServiceAddress(inventory)),
     certificates: kubernetes.certificates,
     leftovers: kubernetes.leftovers(pluginFiles(inventory)),
+  }) satisfies Probes;
+
+/** Every fact of a Linux host. A new fact is one line. `watched`: what the run's steps and checks ask about by name. */
+export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watched) => {
+  const runtime = containerRuntime(inventory).probes;
+  return {
+    // The first: a run that takes the lock after this probe may change what the later probes read.
+    lockUsed,
+    // Early, too: it compares with the moment at which the probes began.
+    login,
+    ...machineProbes,
+    files: files(watched.files, watched.trees),
+    packages: packages(watched.packages),
+    brokenPackages: onHost(({ packages }) => packages.broken, []),
+    keyrings: keyrings(watched.keyrings),
+    services: services(watched.units),
+    applied,
+    listeners,
+    interfaces,
+    kubeChains,
+    runtimeConfig: runtime.config,
+    images: runtime.images,
+    criSockets,
+    cgroupDriverInUse: runtime.cgroupDriverInUse,
+    ...kubernetesProbes(inventory, host),
     ownFiles: ownFiles(inventory),
     distributedFiles,
     storage: storage(inventory),
@@ -118,14 +132,15 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     missingTools: surroundings.missingTools,
     securityModules: surroundings.securityModules,
     proxyVariables: surroundings.proxyVariables,
-    containers: containerRuntime(inventory).probes.containers,
+    containers: runtime.containers,
     cniConfigurations: surroundings.cniConfigurations,
     vxlan: surroundings.vxlan,
     cgroupControllers: surroundings.cgroupControllers,
     kubeletConfig,
     kubeletFlags,
     kubeletOverrides: onHost(({ kubeletArguments }) => kubeletOverrides(kubeletArguments), []),
-  }) satisfies Readonly<Record<string, Probe<unknown>>>;
+  } satisfies Probes;
+};
 
 /** One immutable snapshot of a Linux host. */
 export type LinuxFacts = FactsOf<ReturnType<typeof linuxProbes>>;
