@@ -256,7 +256,8 @@ const withoutStepNames = (text: string): string => text.replaceAll(/^ *name: '[a
 describe('components', () => {
   test.each(COMPONENTS)('names of $kind stand in their own files, the lists and the schema', ({ names, lists }) => {
     const wrong = files.filter(
-      (file) => !names.test(file) && !lists.test(file) && names.test(withoutStepNames(readFileSync(join(src, file), 'utf8'))),
+      (file) =>
+        !names.test(file) && !lists.test(file) && names.test(withoutStepNames(readFileSync(join(src, file), 'utf8'))),
     );
     expect(wrong).toEqual([]);
   });

@@ -142,18 +142,39 @@ function certificatesOf({ certificates }: InventoryFile, { authority }: Gathered
   return { distribution: 'sign' in authority ? 'copy' : (certificates.distribution ?? 'upload'), ca: authority };
 }
 
+function proxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string): Inventory['proxy'] {
+  if (file.proxy === undefined) return undefined;
+  const { http } = file.proxy;
+  const https = file.proxy.https ?? http;
+  return {
+    ...(http === undefined ? {} : { http }),
+    ...(https === undefined ? {} : { https }),
+    noProxy: noProxyOf(file, hosts, endpoint),
+  };
+}
+
+const filesOf = (file: InventoryFile, { files }: Gathered, hosts: readonly Host[]): Inventory['files'] =>
+  file.files.map(({ hosts: selectors, path, mode, secret }, i) => ({
+    hosts: hosts
+      .filter(
+        (host) => host.os === 'linux' && asList(selectors).some((selector) => selected([host], selector).length > 0),
+      )
+      .map(({ name }) => name),
+    path,
+    content: files[i]!,
+    mode: Number.parseInt(mode ?? (secret === undefined ? '0644' : '0600'), 8),
+  }));
+
 /**
  * The inventory with everything filled in. Pure. Of a file that broke a rule the result has no meaning.
  * `file` in the result is `path`.
  */
 export function resolved(file: InventoryFile, gathered: Gathered, path: string, locate: Locate): Inventory {
-  const { kubernetes, proxy } = file;
+  const { kubernetes } = file;
   const minor = minorOf(kubernetes.version);
   const known = minorFacts(minor) === undefined ? supportedMinors.at(-1)! : minor;
   const hosts = file.hosts.map((host, i) => hostOf(file, host, gathered.ssh[i]!, locate));
   const endpoint = endpointOf(file, hosts);
-  const http = proxy?.http;
-  const https = proxy?.https ?? http;
   return {
     name: file.name,
     file: path,
@@ -176,24 +197,8 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     etcd: etcdOf(file, gathered, hosts),
     certificates: certificatesOf(file, gathered),
     loadBalancer: loadBalancerOf(file),
-    proxy:
-      proxy === undefined
-        ? undefined
-        : {
-            ...(http === undefined ? {} : { http }),
-            ...(https === undefined ? {} : { https }),
-            noProxy: noProxyOf(file, hosts, endpoint),
-          },
-    files: file.files.map(({ hosts: selectors, path: target, mode, secret }, i) => ({
-      hosts: hosts
-        .filter(
-          (host) => host.os === 'linux' && asList(selectors).some((selector) => selected([host], selector).length > 0),
-        )
-        .map(({ name }) => name),
-      path: target,
-      content: gathered.files[i]!,
-      mode: Number.parseInt(mode ?? (secret === undefined ? '0644' : '0600'), 8),
-    })),
+    proxy: proxyOf(file, hosts, endpoint),
+    files: filesOf(file, gathered, hosts),
     manifests: gathered.manifests,
     kubeadm: {
       init: file.kubeadm.init,

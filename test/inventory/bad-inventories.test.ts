@@ -800,8 +800,8 @@ for (const [title, bad] of Object.entries({ FORM, QUOTES, YAML, VALUES, OWNED, I
     const started = process.cpuUsage();
     const problems = await problemsOf(text);
     const { user, system } = process.cpuUsage(started);
-    // Microseconds of CPU time: other tests share the machine.
-    expect(user + system).toBeLessThan(1_000_000);
+    // Microseconds of CPU time: the limit finds what grows with the square of the input, on slow and busy machines too.
+    expect(user + system).toBeLessThan(5_000_000);
     const found = problems.find((problem) => problem.startsWith(start));
     expect(found, `among:\n${problems.join('\n')}`).toBeDefined();
     expect(found).toMatch(remedy);

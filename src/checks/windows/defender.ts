@@ -14,8 +14,8 @@ export const windowsDefender = eachWindowsHost(
   },
   ({ facts }) => {
     if (facts.defender === 'absent') return [];
-    const excluded = facts.defender.map((process) => process.toLowerCase());
-    if ([PROGRAM, PATH].some((process) => excluded.includes(process.toLowerCase()))) return [];
+    const excluded = facts.defender.map((name) => name.toLowerCase());
+    if ([PROGRAM, PATH].some((name) => excluded.includes(name.toLowerCase()))) return [];
     return [
       {
         severity: 'warning',

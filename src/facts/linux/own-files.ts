@@ -7,12 +7,7 @@ import { lines, probe } from '../../shell/probe.ts';
 import { script } from '../../templates.ts';
 
 /** Files that kbuild owns by their names, whatever is in them. */
-const OWN_NAMES = [
-  ...keyringFiles,
-  paths.fstabBackup,
-  paths.haproxyConfigBackup,
-  paths.keepalivedConfigBackup,
-];
+const OWN_NAMES = [...keyringFiles, paths.fstabBackup, paths.haproxyConfigBackup, paths.keepalivedConfigBackup];
 
 /** Folders that kbuild owns. */
 const OWN_FOLDERS = [paths.state, paths.kubeadmPatches];
