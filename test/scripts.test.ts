@@ -30,9 +30,6 @@ describe.each(scripts)('%s', (name) => {
   });
 });
 
-/** Files whose scripts are still inline: what they hold is being moved to the values of runtimes and distributions. */
-const STILL_INLINE = /^(?:components\/|facts\/linux\/(?:runtime|upkeep)\.ts|runtime\/containerd\.ts)/;
-
 /** Places of the `sh` templates in a source file that span three lines or more. */
 function longScripts(file: string): readonly string[] {
   const text = readFileSync(`${root}src/${file}`, 'utf8');
@@ -51,5 +48,5 @@ function longScripts(file: string): readonly string[] {
 
 test('a shell script of three lines or more is a file of templates/, where shellcheck reads it', () => {
   const files = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-  expect(files.filter((file) => !STILL_INLINE.test(file)).flatMap(longScripts)).toEqual([]);
+  expect(files.flatMap(longScripts)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { lines, probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
-import { scriptUsing } from '../../templates.ts';
+import { script, scriptUsing } from '../../templates.ts';
 import type { PackageManager, Route } from './package-manager.ts';
 
 const installed: PackageManager['installed'] = (names) =>
@@ -33,23 +33,14 @@ const broken: PackageManager['broken'] = probe(
     }),
 );
 
-/** By the inodes of the lock files in /proc/locks: a program that tests a lock takes it for a moment. */
-const locks: PackageManager['locks'] = probe(
-  sh`for file in /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock; do
-       if ! [ -e "$file" ]; then continue; fi
-       inode=$(stat -c %i "$file")
-       grep -E "^[0-9]+: (POSIX|OFDLCK|FLOCK) .*:$inode " /proc/locks | while read -r _ _ _ _ pid _; do
-         if [ -e "/proc/$pid/comm" ]; then echo "$file $pid $(cat "/proc/$pid/comm")"; fi
-       done
-     done`,
-  (out) =>
-    lines(out).flatMap((line) => {
-      const [, file, pid, process] = /^(\S+) (\d+) (.*)$/.exec(line) ?? [];
-      // An inode is unique on one file system only.
-      return file === undefined || !/apt|dpkg|unattended|aptitude|packagekit|synaptic|python|perl/i.test(process!)
-        ? []
-        : [{ file, pid: Number(pid), process: process! }];
-    }),
+const locks: PackageManager['locks'] = probe(script('debian/probe-locks.sh'), (out) =>
+  lines(out).flatMap((line) => {
+    const [, file, pid, process] = /^(\S+) (\d+) (.*)$/.exec(line) ?? [];
+    // An inode is unique on one file system only.
+    return file === undefined || !/apt|dpkg|unattended|aptitude|packagekit|synaptic|python|perl/i.test(process!)
+      ? []
+      : [{ file, pid: Number(pid), process: process! }];
+  }),
 );
 
 /** apt knows no NO_PROXY with networks and domains, so each direct host has its own lines. */

@@ -41,17 +41,11 @@ const broken: PackageManager['broken'] = probe(
   (out) => lines(out).map((name) => ({ name, state: 'installed twice' })),
 );
 
-/** dnf 4 writes its process ID into the lock file; a dead process holds nothing. */
-const locks: PackageManager['locks'] = probe(
-  sh`for file in /var/cache/dnf/download_lock.pid /var/cache/dnf/metadata_lock.pid /var/lib/dnf/rpmdb_lock.pid; do
-       pid=$(cat "$file" 2>/dev/null) || continue
-       if [ -e "/proc/$pid/comm" ]; then echo "$file $pid $(cat "/proc/$pid/comm")"; fi
-     done`,
-  (out) =>
-    lines(out).flatMap((line) => {
-      const [, file, pid, process] = /^(\S+) (\d+) (.*)$/.exec(line) ?? [];
-      return file === undefined ? [] : [{ file, pid: Number(pid), process: process! }];
-    }),
+const locks: PackageManager['locks'] = probe(script('rhel/probe-locks.sh'), (out) =>
+  lines(out).flatMap((line) => {
+    const [, file, pid, process] = /^(\S+) (\d+) (.*)$/.exec(line) ?? [];
+    return file === undefined ? [] : [{ file, pid: Number(pid), process: process! }];
+  }),
 );
 
 const repositoryFiles: PackageManager['repositoryFiles'] = (id) => ({

@@ -2,6 +2,7 @@ import { parse as parseToml } from 'smol-toml';
 import { OWN_HEADER } from '../../paths.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { compareVersions, minorOf } from '../../versions.ts';
 import { cgroupDriverInUse } from './cgroup-driver-in-use.ts';
 import { CERTS_D, containerdConfig, sandboxImage } from './containerd-config.ts';
@@ -73,13 +74,7 @@ function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
   };
 }
 
-const config = probe(
-  // The program that the packages' unit runs, even if another one precedes it in PATH.
-  sh`containerd=/usr/bin/containerd
-     if ! [ -x $containerd ]; then containerd=$(command -v containerd) || containerd=; fi
-     if [ -n "$containerd" ]; then "$containerd" config dump || echo '# invalid'; else echo '# absent'; fi`,
-  readConfig,
-);
+const config = probe(script('linux/probe-containerd-config.sh'), readConfig);
 
 /** Images in the namespace `k8s.io`. */
 const images = probe(
@@ -128,19 +123,11 @@ export const containerd: ContainerRuntime = {
   // Docker's and the distribution's.
   otherPackages: ['containerd.io', 'containerd'],
   configuration: (inventory) => `${OWN_HEADER}.\n${containerdConfig(inventory)}`,
-  validate: (path) =>
-    sh`containerd=/usr/bin/containerd
-       if ! [ -x $containerd ]; then containerd=$(command -v containerd) || exit 0; fi
-       $containerd --config ${path} config dump >/dev/null`,
+  validate: (path) => script('linux/validate-containerd-config.sh', { CONFIG: path }),
   sandboxImage,
   registryFiles: (registries) => registryFiles(registries, `${CERTS_D}/`, '/'),
   registriesFolder: CERTS_D,
-  ownRegistryFiles: sh`if [ -d ${CERTS_D} ]; then
-       find ${CERTS_D} -name hosts.toml -exec grep -lF -e ${OWN_HEADER} -- {} + | while read -r file; do
-         echo "$file"
-         ls "$(dirname "$file")/ca.crt" 2>/dev/null || true
-       done
-     fi`,
+  ownRegistryFiles: script('linux/own-registry-files.sh', { REGISTRIES: CERTS_D, HEADER: OWN_HEADER }),
   probes: { config, images, containers, cgroupDriverInUse: cgroupDriverInUse('cri-containerd') },
   ownerOf: (namespace) => (namespace === 'k8s.io' ? undefined : namespace === 'moby' ? 'Docker' : namespace),
   signatures: [
