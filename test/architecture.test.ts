@@ -27,14 +27,6 @@ const LAYERS: readonly (readonly string[])[] = [
   ['library.ts'],
 ];
 
-/**
- * Where a container runtime may be named: its own files, the lists, the types and the schema. Windows hosts have their own runtime in
- * files of their own.
- */
-const RUNTIME_NAMES = /containerd|\bcri-?o\b/i;
-const NAMES_RUNTIMES =
-  /^components\/runtimes\/|^runtime\/(?:containerd|crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/software)\.ts$/;
-
 /** Files, or what the names of files begin with. */
 const PACKAGE_HOME: Readonly<Record<string, string>> = {
   ssh2: 'transport/ssh',
@@ -200,15 +192,6 @@ describe('the house', () => {
     expect(long).toEqual([]);
   });
 
-  test('a container runtime is named only in its own files, the lists and the schema', () => {
-    const strays = files.filter((file) => {
-      // The paths of Windows hosts stand beside those of Linux hosts.
-      const text = readFileSync(join(src, file), 'utf8').replace(/^export const windowsPaths[\s\S]*?^}/m, '');
-      return !NAMES_RUNTIMES.test(file) && RUNTIME_NAMES.test(text);
-    });
-    expect(strays).toEqual([]);
-  });
-
   test('there are no default exports and no enums', () => {
     const wrong = files.filter((file) =>
       /^export (?:default|(?:const )?enum)\b/m.test(readFileSync(join(src, file), 'utf8')),
@@ -243,6 +226,13 @@ const COMPONENTS: readonly {
       /(?:^|\/)network(?:-plugins)?\/index\.ts$|^model\/network-plugins\.ts$|^inventory\/(?:schema|network-plugins)\/|^windows\/signatures\.ts$/,
   },
   {
+    kind: 'container runtimes',
+    names: /containerd|\bcri-?o\b/i,
+    // Windows hosts have a runtime in files of their own.
+    lists:
+      /^components\/runtimes\/|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/software)\.ts$/,
+  },
+  {
     kind: 'distributions and package managers',
     names: /\b(?:apt(?:-get)?|dpkg|dnf|rpm|debian|ubuntu|rhel|rocky|almalinux|red hat)\b|pkgs\.k8s/i,
     // The schema has default repositories; signatures are messages of package managers.
@@ -250,27 +240,54 @@ const COMPONENTS: readonly {
   },
 ];
 
-/** Without the names of steps: scripts and users rely on them, e.g. on `apt-proxy`. */
-const withoutStepNames = (text: string): string => text.replaceAll(/^ *name: '[a-z-]+',$/gm, '');
+/**
+ * Without the names of steps, which scripts and users rely on, e.g. on `apt-proxy`, and without the paths of Windows hosts,
+ * which stand beside those of Linux hosts.
+ */
+const withoutFixedNames = (text: string): string =>
+  text.replaceAll(/^ *name: '[a-z-]+',$/gm, '').replace(/^export const windowsPaths[\s\S]*?^}/m, '');
 
 describe('components', () => {
   test.each(COMPONENTS)('names of $kind stand in their own files, the lists and the schema', ({ names, lists }) => {
     const wrong = files.filter(
       (file) =>
-        !names.test(file) && !lists.test(file) && names.test(withoutStepNames(readFileSync(join(src, file), 'utf8'))),
+        !names.test(file) && !lists.test(file) && names.test(withoutFixedNames(readFileSync(join(src, file), 'utf8'))),
     );
     expect(wrong).toEqual([]);
   });
 
-  test('a network plugin costs its own file, the type of its settings, the schema and two lists', () => {
-    const named = files.filter((file) => /cilium/i.test(readFileSync(join(src, file), 'utf8')));
-    expect(named.toSorted()).toEqual([
-      'components/network-plugins/cilium.ts',
-      'components/network-plugins/index.ts',
-      'inventory/network-plugins/index.ts',
-      'inventory/schema/software.ts',
-      'model/network-plugins.ts',
-    ]);
+  test.each([
+    [
+      'network plugin',
+      /cilium/i,
+      [
+        'components/network-plugins/cilium.ts',
+        'components/network-plugins/index.ts',
+        'inventory/network-plugins/index.ts',
+        'inventory/schema/software.ts',
+        'model/network-plugins.ts',
+      ],
+    ],
+    [
+      'container runtime',
+      /crio\b/i,
+      [
+        'components/runtimes/crio.ts',
+        'components/runtimes/index.ts',
+        'inventory/schema/software.ts',
+        'model/inventory.ts',
+        'runtime/crio.ts',
+        'runtime/index.ts',
+      ],
+    ],
+    [
+      'family of distributions',
+      /rhel|rocky|almalinux|\bdnf\b/i,
+      ['components/distributions/dnf.ts', 'components/distributions/index.ts', 'components/distributions/rhel.ts'],
+    ],
+  ])('a %s costs its own files, the lists and its settings, as docs/contributing.md counts', (_, name, places) => {
+    const named = files.filter((file) => name.test(readFileSync(join(src, file), 'utf8')));
+    expect(named.toSorted()).toEqual(places);
   });
 });
 

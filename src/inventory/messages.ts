@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { networkPlugins } from '../components/network-plugins/index.ts';
+import { CONTAINER_RUNTIMES } from '../components/runtimes/index.ts';
 import type { Located } from './document.ts';
 import { CHECK_NAMES } from './check-names.ts';
 import { nearest } from './nearest.ts';
@@ -36,8 +38,16 @@ function typeMessage(expected: string, found: Located): string {
   return `must be ${expectation(expected)}, not ${kindOf(value)}`;
 }
 
+/** Values that the schema has and `validate` refuses: no message offers them. */
+const UNSUPPORTED: ReadonlySet<string> = new Set(
+  [...networkPlugins, ...CONTAINER_RUNTIMES].flatMap(({ name, isSupported }) => (isSupported ? [] : [name])),
+);
+
+const offered = (values: readonly unknown[]): readonly string[] =>
+  values.map(String).filter((value) => !UNSUPPORTED.has(value));
+
 function choiceMessage(values: readonly unknown[], value: unknown): string {
-  const choices = values.map(String);
+  const choices = offered(values);
   const meant = typeof value === 'string' ? nearest(value, choices) : undefined;
   const list = choices.length === 1 ? `must be ${choices[0]!}` : `must be one of ${choices.join(', ')}`;
   return meant === undefined ? list : `${list}; did you mean "${meant}"?`;
@@ -52,7 +62,7 @@ export function issueMessage(issue: RawIssue, found: Located | undefined): strin
       return found === undefined ? `is required: ${expectation(issue.expected)}` : typeMessage(issue.expected, found);
     case 'invalid_value':
       return found === undefined
-        ? `is required: one of ${issue.values.map(String).join(', ')}`
+        ? `is required: one of ${offered(issue.values).join(', ')}`
         : choiceMessage(issue.values, found.value);
     case 'too_small':
       return issue.origin === 'array' ? 'needs at least one entry' : `must be at least ${issue.minimum}`;

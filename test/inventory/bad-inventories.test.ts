@@ -397,6 +397,18 @@ const VALUES: readonly Bad[] = [
     /must be external/,
   ],
   [
+    'a network plugin that does not exist',
+    also('network: { plugin: flanel }'),
+    '1:20 network.plugin:',
+    /must be one of flannel, calico, none; did you mean "flannel"\?/,
+  ],
+  [
+    'a container runtime that does not exist',
+    also('runtime: { name: docker }'),
+    '1:18 runtime.name:',
+    /must be containerd$/,
+  ],
+  [
     'a load balancer that does not exist',
     also('loadBalancer: { kind: haproxy }'),
     '1:23 loadBalancer.kind:',
