@@ -48,7 +48,9 @@ function reportRestored({ connected, context, flags, inventory }: Run, restore: 
     (host) => `${host.name}:${keptFolder(linuxFacts(fleet, host)?.etcdFolder ?? paths.etcdData, restore)}`,
   );
   context.out(
-    `${inventory.name} is what ${restore.snapshot} held (etcd serves it as ${ids}); the data before it is in ${kept.join(', ')}\n`,
+    restore.hasEnded === true
+      ? `an earlier run has put ${inventory.name} back to ${restore.snapshot}; the data before it is in ${kept.join(', ')}; to restore it once more, run the same command again\n`
+      : `${inventory.name} is what ${restore.snapshot} held (etcd serves it as ${ids}); the data before it is in ${kept.join(', ')}\n`,
   );
 }
 
@@ -63,7 +65,7 @@ async function restoreOf(run: Run, file: string | undefined): Promise<Restore> {
   refuseForeign(run, names);
   await refuseOtherSnapshot(run, about.controls, snapshot);
   await refuseOtherMembers(run, about, file);
-  return { inventory, ...about, snapshot, id: await restoreId(run, about, snapshot) };
+  return { inventory, ...about, snapshot, ...(await restoreId(run, about, snapshot)) };
 }
 
 /** `kbuild etcd snapshot restore FILE`: the whole control plane goes back to what the snapshot holds. */
@@ -78,10 +80,18 @@ export const runRestore = (outer: Context, flags: RestoreSnapshotOptions, [file]
       afterFailure: () => takeBackPrepared(run, restore),
     };
     const plan = planOf(run, work.phases());
-    const notes = `This puts ${inventory.name} back to ${snapshot}: every change since then is lost, and the API is away meanwhile.\n`;
+    const names = restoreHosts(restore)
+      .map(({ name }) => name)
+      .join(', ');
+    const [notes, question] =
+      restore.hasEnded === true
+        ? [`An earlier run has ended this restore, and its notes are left: nothing is restored now.\n`, 'Remove them?']
+        : [
+            `This puts ${inventory.name} back to ${snapshot}: every change since then is lost, and the API is away meanwhile.\n`,
+            `Restore ${names}?`,
+          ];
     showPlan(run, plan, { notes });
-    const names = restoreHosts(restore).map(({ name }) => name);
-    if (!(await confirmed(run, `Restore ${names.join(', ')}?`))) return 0;
+    if (!(await confirmed(run, question))) return 0;
     const { code, isDone } = await carryOut(run, work, plan);
     if (isDone) reportRestored(run, restore);
     return code;

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { otherMembers, otherMembersRefusal } from '../cluster/restore-members.ts';
 import { Refused, SeveralErrors } from '../errors.ts';
 import { authoritiesIn } from '../etcd/foreign.ts';
-import { begunRestore, type Restore } from '../etcd/restore.ts';
+import { begunRestore, restoreIdOf, type Restore } from '../etcd/restore.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import { isControlPlane } from '../facts/joined.ts';
 import type { LinuxHost } from '../model/inventory.ts';
@@ -99,14 +99,14 @@ async function digestOf(file: string, members: readonly LinuxHost[]): Promise<st
   return hash.digest('hex').slice(0, 16);
 }
 
-/**
- * The id of this restore: a new one, or that of a restore that was cut off, of the same snapshot onto the same members. Reads
- * the whole file.
- */
-export async function restoreId(run: Run, about: RestoredHosts, file: string): Promise<string> {
+/** The id of a restore of this snapshot onto these hosts. Reads the whole file. */
+export async function restoreId(
+  run: Run,
+  about: RestoredHosts,
+  file: string,
+): Promise<Pick<Restore, 'id' | 'hasEnded'>> {
   const digest = await digestOf(file, about.members);
   const fleet = run.connected.watch.fleet();
   const markers = restoreHosts(about).map((host) => linuxFacts(fleet, host)?.marker ?? 'absent');
-  const begun = begunRestore(markers)?.about;
-  return begun?.endsWith(`-${digest}`) === true ? begun : `${run.runId}-${digest}`;
+  return restoreIdOf(markers, digest, run.runId);
 }

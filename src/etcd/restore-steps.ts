@@ -200,7 +200,8 @@ export const forgotten = (restore: Restore): Step => ({
   settleMs: SERVES_WITHIN_MS,
   diff: (target) => {
     const { host } = target;
-    if (stageOf(restore, target) === -1 && hasRestoredMembers(restore, target)) return [];
+    if (stageOf(restore, target) === -1 && (restore.hasEnded === true || hasRestoredMembers(restore, target)))
+      return [];
     return [
       {
         summary: `remove the note of the restore from ${host.name}`,

@@ -18,6 +18,8 @@ export interface Restore {
   readonly snapshot: string;
   /** Names this restore; a new one is another etcd cluster, which old members can never join. */
   readonly id: string;
+  /** True if an earlier run came as far as `served` on every host: only its notes are left, on some of them. */
+  readonly hasEnded?: true;
 }
 
 /** How far a host has come; noted in its marker, so that the same command goes on after it was cut off. */
@@ -32,7 +34,7 @@ export const stageOf = (restore: Restore, { facts }: Pick<Target, 'facts'>): num
 
 /** True when this restore reached the stage on a host. */
 export const isPast = (restore: Restore, target: Pick<Target, 'facts'>, stage: RestoreStage): boolean =>
-  stageOf(restore, target) >= STAGES.indexOf(stage);
+  restore.hasEnded === true || stageOf(restore, target) >= STAGES.indexOf(stage);
 
 /** True for a host of an etcd member that is restored. */
 export const isMember = ({ members }: Restore, host: LinuxHost): boolean =>
@@ -61,15 +63,32 @@ export function restoredMemberId(restore: Pick<Restore, 'inventory' | 'id'>, hos
   return hash.readBigUInt64BE(0).toString(16);
 }
 
-/** A restore that the markers of these hosts say has begun and not ended; undefined: there is none. */
-export const begunRestore = (markers: readonly (Marker | 'absent' | 'unreadable')[]): Marker | undefined =>
-  markers.find(
-    (marker): marker is Marker =>
-      typeof marker === 'object' &&
-      marker.action === RESTORE &&
-      marker.stage !== 'served' &&
-      marker.about !== undefined,
+type Markers = readonly (Marker | 'absent' | 'unreadable')[];
+
+const ofRestore = (markers: Markers): readonly Marker[] =>
+  markers.filter(
+    (marker): marker is Marker => typeof marker === 'object' && marker.action === RESTORE && marker.about !== undefined,
   );
+
+/** A restore that the markers of these hosts say has begun and not ended; undefined: there is none. */
+export const begunRestore = (markers: Markers): Marker | undefined =>
+  ofRestore(markers).find(({ stage }) => stage !== 'served');
+
+/**
+ * The id of a restore of these data (`digest`): of one that was cut off, or has ended and left notes. A host is noted as
+ * `served` only when all hosts serve the restored data, and the notes are removed one by one: such a restore must never be
+ * carried out again under its id, or a host without a note would be restored alone into the live etcd. Otherwise a new id,
+ * of this run.
+ */
+export function restoreIdOf(markers: Markers, digest: string, runId: string): Pick<Restore, 'id' | 'hasEnded'> {
+  const isSame = (marker: Marker | undefined): marker is Marker & { readonly about: string } =>
+    marker?.about?.endsWith(`-${digest}`) === true;
+  const begun = begunRestore(markers);
+  if (isSame(begun)) return { id: begun.about };
+  const ended = ofRestore(markers).find(isSame);
+  if (begun === undefined && ended !== undefined) return { id: ended.about!, hasEnded: true };
+  return { id: `${runId}-${digest}` };
+}
 
 /** Takes back what a restore prepared, on a host where nothing of it was stopped. */
 export const takeBack = (folder: string): Command<'sh'> =>

@@ -7,7 +7,7 @@ import {
 } from '../../src/cluster/restore-members.ts';
 import { refusals } from '../../src/cluster/refusals.ts';
 import { plan } from '../../src/engine/plan.ts';
-import { begunRestore, restoredMemberId, type Restore } from '../../src/etcd/restore.ts';
+import { begunRestore, restoredMemberId, restoreIdOf, type Restore } from '../../src/etcd/restore.ts';
 import type { ClusterView, MemberView } from '../../src/facts/cluster.ts';
 import type { Marker } from '../../src/facts/marker.ts';
 import { noMarker } from '../../src/kubeadm/marker.ts';
@@ -156,6 +156,25 @@ describe('a restore that was cut off', () => {
   test('is known by its marker until it has ended', () => {
     expect(begunRestore(['absent', marker('served')])).toBeUndefined();
     expect(begunRestore([marker('served'), marker('started')])?.stage).toBe('started');
+  });
+
+  test('keeps its id while a host has not served the restored data', () => {
+    const markers = [marker('served', 'run1-abc'), marker('started', 'run1-abc')];
+    expect(restoreIdOf(markers, 'abc', 'run2')).toEqual({ id: 'run1-abc' });
+    expect(restoreIdOf(markers, 'def', 'run2')).toEqual({ id: 'run2-def' });
+    expect(restoreIdOf(['absent', 'unreadable'], 'abc', 'run2')).toEqual({ id: 'run2-abc' });
+  });
+
+  test('in its last phase is not carried out again: the same command only removes the notes that are left', () => {
+    const markers = [marker('served', 'run1-abc'), 'absent'] as const;
+    expect(restoreIdOf(markers, 'def', 'run2')).toEqual({ id: 'run2-def' });
+    const ended = { ...restore, ...restoreIdOf(markers, 'abc', 'run2') };
+    expect(ended).toMatchObject({ id: 'run1-abc', hasEnded: true });
+    // Also while the API does not answer.
+    for (const cluster of [down, clusterOf({ members: [member('cp1'), member('cp2')] })]) {
+      const { changes } = plan(restorePhases(ended), inventory, seen(...markers, cluster));
+      expect(changes.map(({ phase, host }) => `${phase} ${host}`)).toEqual(['restore-forget cp1']);
+    }
   });
 
   test('is removed by the next up if it only prepared data', async () => {

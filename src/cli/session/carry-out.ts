@@ -25,7 +25,7 @@ export interface Work extends Locking {
   readonly typedHosts?: ReadonlySet<string>;
   /** True: changes beyond the plan need no confirmation, because the operator typed the name of all that is destroyed. */
   readonly mayGrow?: true;
-  /** Called under the locks after a failure: takes back what does not need to stay. */
+  /** Called under the locks after a failure: removes what the run prepared and no longer needs. */
   readonly afterFailure?: () => Promise<void>;
 }
 
@@ -115,7 +115,10 @@ async function carryOutLocked(run: Run, work: Work, agreed: RunPlan, lock: Lock)
  */
 export const carryOut = (run: Run, work: Work, agreed: RunPlan): Promise<Outcome> =>
   withLocks(run, work, async (lock) => {
-    const afterFailure = async (): Promise<void> => work.afterFailure?.();
+    const lost: Error[] = [];
+    void lock.lost.then((error) => lost.push(error));
+    // Without the locks, another run may already work on what this one prepared.
+    const afterFailure = async (): Promise<void> => (lost.length > 0 ? undefined : work.afterFailure?.());
     const outcome = await carryOutLocked(run, work, agreed, lock).catch(async (error: unknown) => {
       await afterFailure();
       throw error;
