@@ -11,14 +11,15 @@ for name in $NAMES; do
   fi
 done
 running() {
-  for name in $NAMES; do runtime_running "$name"; done
+  for name in $NAMES; do runtime_running "$name" || return; done
 }
 # Without a kubelet nothing else ends them.
 if ! systemctl is-active -q kubelet; then
   for id in $(running); do runtime_signal KILL "$id" || true; done
 fi
 tries=0
-while [ -n "$(running)" ]; do
+# While the runtime does not answer, they may run.
+until ids=$(running) && [ -z "$ids" ]; do
   tries=$((tries + 1))
   if [ "$tries" -ge 120 ]; then
     echo 'the control plane did not stop within 2 minutes' >&2

@@ -24,12 +24,22 @@ runtime_mount_image() { ctr -n k8s.io images mount "$1" "$2" >/dev/null; }
 runtime_unmount_image() { ctr -n k8s.io images unmount --rm "$1" >/dev/null 2>&1; }
 # IDs of the processes of Kubernetes' containers.
 runtime_kept() { timeout -k 1 15 ctr -n k8s.io tasks ls -q 2>/dev/null; }
-# IDs of the containers of the name $1, running or not; only the running ones.
-runtime_containers() { $runtime_limit ctr -n k8s.io containers ls -q "labels.\"io.kubernetes.container.name\"==$1"; }
+# IDs of the containers of kube-system of the name $1, running or not; only the running ones. A pod of a user may have a
+# container of the same name. Fails if the runtime does not answer.
+runtime_containers() {
+  $runtime_limit ctr -n k8s.io containers ls -q \
+    "labels.\"io.kubernetes.container.name\"==$1,labels.\"io.kubernetes.pod.namespace\"==kube-system"
+}
 runtime_running() {
-  runtime_tasks=$($runtime_limit ctr -n k8s.io tasks ls | awk '$3 == "RUNNING" { print $1 }')
-  for runtime_id in $(runtime_containers "$1"); do
-    if echo "$runtime_tasks" | grep -qx "$runtime_id"; then echo "$runtime_id"; fi
+  if command -v crictl >/dev/null; then
+    $runtime_limit crictl -r "$runtime_endpoint" ps -q --label io.kubernetes.pod.namespace=kube-system --name "^$1\$" --state Running
+    return
+  fi
+  # It asks every shim, so it is slower.
+  runtime_tasks=$($runtime_limit ctr -n k8s.io tasks ls) || return
+  runtime_ids=$(runtime_containers "$1") || return
+  for runtime_id in $runtime_ids; do
+    echo "$runtime_tasks" | awk -v id="$runtime_id" '$1 == id && $3 == "RUNNING" { print id }'
   done
 }
 # Sends the signal $1 (SIGTERM, KILL) to the container $2.

@@ -21,9 +21,14 @@ runtime_mount_image() {
 runtime_unmount_image() { :; }
 # IDs of Kubernetes' containers that run.
 runtime_kept() { timeout -k 1 15 crictl -r "$runtime_endpoint" ps -q 2>/dev/null; }
-# IDs of the containers of the name $1, running or not; only the running ones.
-runtime_containers() { $runtime_limit crictl -r "$runtime_endpoint" ps -a -q --name "^$1\$"; }
-runtime_running() { $runtime_limit crictl -r "$runtime_endpoint" ps -q --name "^$1\$" --state Running; }
+# IDs of the containers of kube-system of the name $1, running or not; only the running ones. A pod of a user may have a
+# container of the same name. Fails if the runtime does not answer.
+runtime_containers() {
+  $runtime_limit crictl -r "$runtime_endpoint" ps -a -q --label io.kubernetes.pod.namespace=kube-system --name "^$1\$"
+}
+runtime_running() {
+  $runtime_limit crictl -r "$runtime_endpoint" ps -q --label io.kubernetes.pod.namespace=kube-system --name "^$1\$" --state Running
+}
 # Sends the signal $1 (SIGTERM, KILL) to the container $2; crictl kills after its timeout in seconds.
 runtime_signal() {
   runtime_grace=30
