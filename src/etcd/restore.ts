@@ -86,7 +86,7 @@ export function restoreIdOf(markers: Markers, digest: string, runId: string): Pi
   const begun = begunRestore(markers);
   if (isSame(begun)) return { id: begun.about };
   const ended = ofRestore(markers).find(isSame);
-  if (begun === undefined && ended !== undefined) return { id: ended.about!, hasEnded: true };
+  if (begun === undefined && ended !== undefined) return { id: ended.about, hasEnded: true };
   return { id: `${runId}-${digest}` };
 }
 
