@@ -1,8 +1,8 @@
-import { knownDistribution, proxyFiles } from '../components/distributions/index.ts';
+import { changedDistribution, proxyFiles } from '../components/distributions/index.ts';
 import type { Step } from '../engine/step.ts';
 import { paths } from '../paths.ts';
 import { fileChanges, OURS } from '../resources/file.ts';
-import { onlyIfSupported, packageRoute } from '../resources/package-repository.ts';
+import { packageRoute } from '../resources/package-repository.ts';
 import { proxyDropIn } from '../resources/proxy-drop-in.ts';
 
 /** The package manager uses the proxy; removed when the inventory no longer has one. */
@@ -11,11 +11,13 @@ export const packagesProxy: Step = {
   watches: { files: proxyFiles },
   diff: (target) => {
     const { inventory, facts } = target;
-    const proxyFile = knownDistribution(facts)?.packages.proxyFile;
+    const proxyFile = changedDistribution(facts)?.packages.proxyFile;
     if (proxyFile === undefined) return [];
     const content = proxyFile.content(packageRoute(inventory));
-    const wanted = { path: proxyFile.path, content: content === undefined ? undefined : `${OURS}.\n${content}` };
-    return onlyIfSupported(target, fileChanges(target, wanted));
+    return fileChanges(target, {
+      path: proxyFile.path,
+      content: content === undefined ? undefined : `${OURS}.\n${content}`,
+    });
   },
 };
 

@@ -1,12 +1,11 @@
 import type { Distribution } from '../components/distributions/distribution.ts';
 import {
+  changedDistribution,
   distributionOf,
   everyRepositoryFiles,
-  knownDistribution,
   notSupported,
   placed,
   placedRepository,
-  supportedDistribution,
 } from '../components/distributions/index.ts';
 import type { RepositoryId, Route } from '../components/distributions/package-manager.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
@@ -142,26 +141,17 @@ export const packageRoute = (inventory: Inventory): Route => ({
   direct: directHosts(inventory),
 });
 
-/**
- * Changes that a plan shows on every distribution that kbuild knows. Applying one refuses on a host whose distribution
- * kbuild does not support.
- */
-export const onlyIfSupported = ({ host, facts }: Target, changes: readonly Change[]): readonly Change[] =>
-  supportedDistribution(facts) === undefined
-    ? changes.map(({ summary }) => ({ summary, apply: () => Promise.reject(notSupported(host, facts)) }))
-    : changes;
-
-/** Changes of one file of a repository. Where kbuild does not know the distribution, it cannot name the file. */
+/** Changes of one file of a repository. On a distribution that kbuild does not support, a plan shows one that refuses. */
 function changesOf(
   target: Target,
   what: string,
   changes: (distribution: Distribution) => readonly Change[],
 ): readonly Change[] {
-  const distribution = knownDistribution(target.facts);
-  return onlyIfSupported(
-    target,
-    distribution === undefined ? [{ summary: `write ${what} (found none)` }] : changes(distribution),
-  );
+  const { host, facts } = target;
+  const distribution = changedDistribution(facts);
+  return distribution === undefined
+    ? [{ summary: `write ${what} (found none)`, apply: () => Promise.reject(notSupported(host, facts)) }]
+    : changes(distribution);
 }
 
 /** A repository of packages with its pinned signing key: two steps, the key first. */

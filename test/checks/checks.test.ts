@@ -43,7 +43,7 @@ test('all findings are shown at once, the grave ones first', () =>
   expect(
     lines({
       w1: { initSystem: 'openrc', swaps: ['/dev/sda2'] },
-      cp1: { osRelease: { id: 'arch', versionId: '', codename: '', prettyName: 'Arch Linux' } },
+      cp1: { osRelease: { id: 'arch', idLike: [], versionId: '', codename: '', prettyName: 'Arch Linux' } },
     }),
   ).toEqual([
     'error os-supported cp1: Arch Linux is not yet supported',

@@ -21,8 +21,8 @@ import { inventory } from '../fakes/inventory.ts';
 
 const asked = { middleMs: 0 };
 
-const release = (id: string, versionId: string) => ({
-  osRelease: { id, versionId, codename: '', prettyName: `${id} ${versionId}` },
+const release = (id: string, versionId: string, idLike: readonly string[] = []) => ({
+  osRelease: { id, idLike, versionId, codename: '', prettyName: `${id} ${versionId}` },
 });
 
 describe('a distribution', () => {
@@ -50,6 +50,12 @@ describe('a distribution', () => {
   test.each(['rhel', 'rocky', 'almalinux'])('%s is known, so that it is observed with dnf', (id) =>
     expect(knownDistribution(release(id, '9.6'))?.packages).toBe(dnf),
   );
+
+  test('that is derived from a known one is observed with its package manager, and not supported', () => {
+    const mint = release('linuxmint', '22.04', ['ubuntu', 'debian']);
+    expect(knownDistribution(mint)?.id).toBe('ubuntu');
+    expect(supportedDistribution(mint)).toBeUndefined();
+  });
 });
 
 describe('a probe for a host of unknown distribution', () => {
@@ -68,8 +74,15 @@ describe('a probe for a host of unknown distribution', () => {
     ['ID=ubuntu\nID_LIKE=debian\n', 'debian-answer'],
     ['ID="rocky"\nID_LIKE="rhel centos fedora"\n', 'rhel-answer'],
     ['ID="opensuse-leap"\n', 'no family'],
+    ['ID=linuxmint\nID_LIKE="ubuntu debian"\n', 'debian-answer'],
     ['', 'no family'],
   ])('runs the script for %j', (osRelease, expected) => expect(answer(osRelease)).toBe(expected));
+
+  test('fails on an os-release that cannot be read: nothing is installed would be a guess', () => {
+    expect(() => answer('ID="debian\n')).toThrow();
+    const script = names.command.script.replace('/etc/os-release', join(folder, 'none'));
+    expect(() => execFileSync('sh', ['-euc', script], { stdio: 'pipe' })).toThrow();
+  });
 
   test('throws on the output of a family that it does not know', () =>
     expect(() => names.parse('plan9\nx\n', asked)).toThrow('unexpected output: plan9'));

@@ -21,7 +21,13 @@ describe('a fresh Debian 12', () => {
   });
   test('is what it is', () =>
     expect(facts).toMatchObject({
-      osRelease: { id: 'debian', versionId: '12', codename: 'bookworm', prettyName: 'Debian GNU/Linux 12 (bookworm)' },
+      osRelease: {
+        id: 'debian',
+        idLike: [],
+        versionId: '12',
+        codename: 'bookworm',
+        prettyName: 'Debian GNU/Linux 12 (bookworm)',
+      },
       arch: 'x86_64',
       clockOffsetMs: 3,
       initSystem: 'systemd',
@@ -64,7 +70,13 @@ describe('a fresh Debian 13', () => {
   });
   test('is what it is', () =>
     expect(facts).toMatchObject({
-      osRelease: { id: 'debian', versionId: '13', codename: 'trixie', prettyName: 'Debian GNU/Linux 13 (trixie)' },
+      osRelease: {
+        id: 'debian',
+        idLike: [],
+        versionId: '13',
+        codename: 'trixie',
+        prettyName: 'Debian GNU/Linux 13 (trixie)',
+      },
       kernel: '6.12.48+deb13-amd64',
       initSystem: 'systemd',
       swaps: [],

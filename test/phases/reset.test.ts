@@ -38,7 +38,7 @@ const used: Partial<LinuxFacts> = {
   distributedFiles: [],
   hostsBlock: '10.0.0.11 k8s.example',
   packages: new Map([['kubelet', held]]),
-  osRelease: { id: 'debian', versionId: '12', codename: 'bookworm', prettyName: 'Debian 12' },
+  osRelease: { id: 'debian', idLike: [], versionId: '12', codename: 'bookworm', prettyName: 'Debian 12' },
 };
 const clean: Partial<LinuxFacts> = { ownFiles: [], distributedFiles: [], hostsBlock: 'absent' };
 const live = clusterOf({ nodes: nodesOf(cp1, w1) });

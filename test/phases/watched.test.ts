@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { checks } from '../../src/checks/index.ts';
 import { STANDING_WATCHES } from '../../src/cluster/standing.ts';
+import { plan } from '../../src/engine/plan.ts';
 import { watchesOf, type Step, type Target } from '../../src/engine/step.ts';
 import { FactError, Refused } from '../../src/errors.ts';
 import { observedHost, type Fleet, type Kind } from '../../src/facts/fleet.ts';
 import { united, type Watched, type Watches } from '../../src/facts/watched.ts';
 import type { WindowsFiles } from '../../src/facts/windows/files.ts';
 import type { Host, Inventory } from '../../src/model/inventory.ts';
+import { up } from '../../src/phases/up.ts';
 import { everyPhase, watchedOn } from '../../src/phases/watched.ts';
 import { onceForEach } from '../../src/shell/once-for-each.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
 import { CA, clusterOf, nodeOf, podOf } from '../fakes/cluster.ts';
 import { mixedFlannel } from '../fakes/network.ts';
+import { OTHER_FIXTURES } from '../fakes/facts.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { hosts, inventory, linuxHost, windowsHost } from '../fakes/inventory.ts';
 
@@ -208,6 +211,13 @@ describe.each(Object.entries(INVENTORIES))('with an inventory: %s', (_, given) =
         );
     }
   });
+});
+
+test.each(OTHER_FIXTURES)('on %s a plan shows its changes: nothing is asked that was not observed', (fixture) => {
+  const given = inventory({ proxy: { http: 'http://proxy:3128', https: 'http://proxy:3128', noProxy: [] } });
+  const { changes, errors } = plan(up(given), given, fleet({ inventory: given, fixture }));
+  expect(errors).toEqual([]);
+  expect(changes.filter(({ step }) => step === 'containerd-repository-source')).toHaveLength(given.hosts.length);
 });
 
 test('every name that a step watches is asked for', () => {

@@ -4,6 +4,8 @@ import type { PackageManager } from './package-manager.ts';
 /** /etc/os-release, the fields that tell distributions apart. */
 export interface OsRelease {
   readonly id: string;
+  /** `ID_LIKE`: the distributions that it is derived from, the closest first. */
+  readonly idLike: readonly string[];
   readonly versionId: string;
   readonly codename: string;
   readonly prettyName: string;

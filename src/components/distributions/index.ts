@@ -15,17 +15,27 @@ interface Release {
   readonly osRelease: OsRelease;
 }
 
-/** The distribution of a host, of whatever version; undefined when kbuild does not know it. */
-export const knownDistribution = ({ osRelease }: Release): Distribution | undefined =>
-  distributions.find(({ id }) => id === osRelease.id);
+const withId = (id: string): Distribution | undefined => distributions.find((one) => one.id === id);
+
+/**
+ * The distribution with whose tools a host is observed, of whatever version: its own, or for a derivative the closest one
+ * that kbuild knows. undefined: kbuild knows none. `onHost` chooses by the same rule.
+ */
+export const knownDistribution = ({ osRelease: { id, idLike } }: Release): Distribution | undefined =>
+  [id, ...idLike].map(withId).find((found) => found !== undefined);
+
+/** The distribution of a host, of whatever version, when kbuild supports it: the run watches the files of these only. */
+export function changedDistribution({ osRelease }: Release): Distribution | undefined {
+  const own = withId(osRelease.id);
+  return own?.support === 'supported' ? own : undefined;
+}
 
 /** The distribution of a host, when kbuild supports it in this version. */
 export function supportedDistribution(facts: Release): Distribution | undefined {
-  const known = knownDistribution(facts);
   const found = facts.osRelease.versionId;
-  return known?.support === 'supported' &&
-    known.versions.some((version) => found === version || found.startsWith(`${version}.`))
-    ? known
+  const changed = changedDistribution(facts);
+  return changed?.versions.some((version) => found === version || found.startsWith(`${version}.`)) === true
+    ? changed
     : undefined;
 }
 

@@ -13,8 +13,9 @@ export function onHost<T>(pick: (family: Family) => Probe<T>, unknown: NoInfer<T
   const ids = (family: string) => distributions.filter((one) => one.family === family).map(({ id }) => id);
   const script = [
     'family=',
-    // Many systems have no ID_LIKE, and `set -u` is on.
-    'ID_LIKE=; for id in $(. /etc/os-release 2>/dev/null && echo "$ID $ID_LIKE"); do case $id in',
+    // A file may lack either, and `set -u` is on. A file that cannot be read ends the probe: the host is then unknown.
+    'ID= ID_LIKE=; ids=$(. /etc/os-release && echo "$ID $ID_LIKE")',
+    'for id in $ids; do case $id in',
     ...[...probes.keys()].map((family) => `${ids(family).join(' | ')}) family=${family}; break ;;`),
     'esac; done',
     'case $family in',

@@ -16,6 +16,7 @@ export const osRelease = probe(sh`cat /etc/os-release`, (out): OsRelease => {
   const fields = assignments(out);
   return {
     id: fields.get('ID') ?? 'unknown',
+    idLike: (fields.get('ID_LIKE') ?? '').split(' ').filter((id) => id !== ''),
     versionId: fields.get('VERSION_ID') ?? '',
     codename: fields.get('VERSION_CODENAME') ?? '',
     prettyName: fields.get('PRETTY_NAME') ?? 'unknown',
