@@ -29,7 +29,10 @@ export const OURS = OWN_HEADER;
 const octal = (mode: number): string => mode.toString(8).padStart(3, '0');
 const defaultMode = (content: string | Secret): number => (content instanceof Secret ? 0o600 : 0o644);
 
-/** The observed state of a path. Throws a plain `Error` (a bug) for a path that no step watches. */
+/**
+ * The observed state of a path: the probe answers for every named path, so only a file of a watched tree can be missing.
+ * Throws a plain `Error` (a bug) for a path that no step watches.
+ */
 export const fileState = ({ facts }: Pick<Target, 'facts'>, path: string): FileState =>
   facts.files.get(path) ?? { kind: 'absent' };
 

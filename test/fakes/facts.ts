@@ -55,10 +55,20 @@ export function factsOf(
     ...captured[name],
     ...Object.fromEntries(Object.entries(printed).map(([fact, stdout]) => [fact, { stdout }])),
   };
+  const names = watched(inventory)(host);
+  // A path that is watched since the capture was on no fresh host.
+  const printedFiles = (answers['files'] as { readonly stdout: string }).stdout;
+  const later = names.files.filter((path) => !printedFiles.split('\n').some((line) => line.endsWith(` ${path}`)));
+  const files = { stdout: printedFiles + later.map((path) => `absent ${path}\n`).join('') };
   const capturedMs = Number((answers['clockOffsetMs'] as { readonly stdout: string }).stdout.trim()) * 1000;
-  return factsFrom(host.name, linuxProbes(inventory, host, watched(inventory)(host)), answers, {
-    middleMs: capturedMs - 3,
-  });
+  return factsFrom(
+    host.name,
+    linuxProbes(inventory, host, names),
+    { ...answers, files },
+    {
+      middleMs: capturedMs - 3,
+    },
+  );
 }
 
 const noService: ServiceState = {

@@ -26,6 +26,10 @@ export function watchedFiles(
   return new WatchedMap(found, (path) => known.has(path) || trees.some((tree) => path.startsWith(`${tree}/`)));
 }
 
+/** sha256sum escapes such a name (coreutils manual, "md5sum invocation"), and marks the line by a leading backslash. */
+const plainName = (escaped: string): string =>
+  escaped.replace(/\\(.)/g, (_, char: string) => ({ n: '\n', r: '\r' })[char] ?? char);
+
 /** The named files: hash, mode, owner (`user:group`) and time of change (ms since the epoch); folders' files with `trees`. */
 export const files = (paths: readonly string[], trees: readonly string[]) =>
   probe(script('linux/probe-files.sh', { PATHS: paths, TREES: trees }), (out): ReadonlyMap<string, FileState> => {
@@ -38,12 +42,15 @@ export const files = (paths: readonly string[], trees: readonly string[]) =>
       if (folder !== undefined) found.set(folder, { kind: 'folder', mtimeMs: Number(changed) * 1000 });
       const stat = /^stat (\d+) (\S+) ([\d.]+) (.*)$/.exec(line);
       if (stat) stats.set(stat[4]!, { mode: parseInt(stat[1]!, 8), owner: stat[2]!, mtimeMs: Number(stat[3]) * 1000 });
-      const sum = /^([0-9a-f]{64}) [ *](.*)$/.exec(line);
-      if (sum) {
-        const known = stats.get(sum[2]!);
-        if (known === undefined) throw new Error(`a hash without a stat: ${sum[2]!}`);
-        found.set(sum[2]!, { kind: 'file', sha256: sum[1]!, ...known });
+      const [, escaped, sha256, shown] = /^(\\?)([0-9a-f]{64}) [ *](.*)$/.exec(line) ?? [];
+      if (sha256 !== undefined) {
+        const name = escaped === '' ? shown! : plainName(shown!);
+        const known = stats.get(name);
+        if (known === undefined) throw new Error(`a hash without a stat: ${name}`);
+        found.set(name, { kind: 'file', sha256, ...known });
       }
     }
+    const unanswered = [...paths, ...stats.keys()].find((path) => !found.has(path));
+    if (unanswered !== undefined) throw new Error(`no answer about ${unanswered}`);
     return watchedFiles(paths, trees, found);
   });
