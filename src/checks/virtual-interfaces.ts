@@ -2,7 +2,7 @@ import { isPluginInterface } from '../components/network-plugins/index.ts';
 
 /**
  * Interfaces of software (bridges, tunnels, pods): their addresses are the same on many hosts, and mean nothing outside of
- * the host. A VXLAN that is not a network plugin's may connect hosts, and counts.
+ * the host. An address on a VXLAN that is not a network plugin's may connect hosts, and counts.
  */
 const VIRTUAL = /^(?:lo|docker|br-|veth|virbr|lxc|lxdbr|podman|cni|tun|tap|kube-|dummy|nodelocaldns)/;
 

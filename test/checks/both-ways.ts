@@ -637,6 +637,12 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
           w1: { interfaces: [{ name: 'ens3', addresses: ['10.0.0.21'], mac: '52:54:00:00:00:01', mtu: 1500 }] },
         },
       },
+      good: {
+        facts: {
+          cp1: { interfaces: [{ name: 'vxlan100', addresses: [], mac: '52:54:00:00:00:01', mtu: 1450 }] },
+          w1: { interfaces: [{ name: 'vxlan100', addresses: [], mac: '52:54:00:00:00:01', mtu: 1450 }] },
+        },
+      },
     },
   ],
   'virtual-address': [
