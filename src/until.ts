@@ -23,13 +23,13 @@ export interface Waiting {
   readonly nowMs: () => number;
   /** Milliseconds between two observations. */
   readonly everyMs: number;
-  /** Ends a pause early. What an abort means is for the condition to say. */
+  /** Ends the wait, and the pause that it is in. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Observes a condition until it has a value, and returns that value; undefined when it has none at the deadline (a time of
- * `nowMs`). Observes at least once. Rejects as soon as the condition does.
+ * `nowMs`). Observes at least once, unless the signal has aborted. @throws what the condition throws, and the reason of `signal`
  */
 export async function until<T>(
   condition: () => Promise<T | undefined>,
@@ -37,6 +37,7 @@ export async function until<T>(
   { pause, nowMs, everyMs, signal }: Waiting,
 ): Promise<T | undefined> {
   for (;;) {
+    signal?.throwIfAborted();
     const value = await condition();
     if (value !== undefined || nowMs() >= deadlineMs) return value;
     await pause(everyMs, signal);

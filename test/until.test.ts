@@ -29,6 +29,21 @@ describe('until', () => {
     expect(await until(() => Promise.resolve('ready'), -1, clock())).toBe('ready');
   });
 
+  test('throws the reason of its signal after the pause that it ended, and observes no more', async () => {
+    const ending = new AbortController();
+    const pause = () => {
+      ending.abort(new Error('the run ends'));
+      return Promise.resolve();
+    };
+    let observations = 0;
+    const observe = () => {
+      observations += 1;
+      return Promise.resolve(undefined);
+    };
+    await expect(until(observe, 1000, { ...clock(), pause, signal: ending.signal })).rejects.toThrow('the run ends');
+    expect(observations).toBe(1);
+  });
+
   test('rejects as soon as the condition does', async () => {
     await expect(until(() => Promise.reject(new Error('broken')), 1000, clock())).rejects.toThrow('broken');
   });

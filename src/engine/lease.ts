@@ -65,10 +65,7 @@ export async function holdLease(
   const { pause = realPause, clockMs = () => performance.now(), signal } = options;
   const over = new AbortController();
   const trial = trialOf(find, describe(holder), options);
-  const tried = async () => {
-    signal?.throwIfAborted();
-    return (await trial.next()) === 'observed' ? undefined : true;
-  };
+  const tried = async () => ((await trial.next()) === 'observed' ? undefined : true);
   await until(tried, Infinity, { pause, nowMs: clockMs, everyMs: OBSERVE_MS, signal });
   const lost = new Promise<Error>((resolve) => {
     const renew = async () => {

@@ -180,7 +180,6 @@ async function makeSure(remote: Lockable, line: string, held: Map<string, Held>)
 
 async function takeAgain(remote: Lockable, line: string, { pause, nowMs, over }: Keeping): Promise<Held> {
   const take = async () => {
-    over.throwIfAborted();
     const again = await takeOne(remote, line);
     // The run released its locks while this one was being taken again.
     if (over.aborted) await again.release();
