@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { connect as connectHosts } from './cli/session/connect.ts';
 import type { Context } from './cli/context.ts';
-import { refusedWorkers } from './cluster/change-refusals.ts';
+import { refusedWorkers, type LeftOut } from './cluster/change-refusals.ts';
 import { refusals } from './cluster/refusals.ts';
 import { withoutAbsent } from './engine/absence.ts';
 import { changesIn, plan as planOf, waitsIn, type PlannedChange as Planned } from './engine/plan.ts';
-import { UsageError, type Problem } from './errors.ts';
+import { FactError, UsageError, type Problem } from './errors.ts';
 import type { Fleet } from './facts/fleet.ts';
 import { loadInventory as load } from './inventory/load.ts';
 import { secretData } from './inventory/secret-data.ts';
 import type { Inventory } from './model/inventory.ts';
 import { up } from './phases/up.ts';
 import { masker, type Masker } from './report/mask.ts';
+import { maskError } from './report/mask-error.ts';
 
 export { InventoryError, KbuildError, type Problem } from './errors.ts';
 export type { Inventory } from './model/inventory.ts';
@@ -38,7 +39,7 @@ export interface ConnectOptions {
   readonly concurrency?: number;
   /** True: unknown host keys are recorded. A changed host key is refused all the same. Default false. */
   readonly acceptNewHostKeys?: boolean;
-  /** Ends connecting and observing. */
+  /** Ends `connect`; `close` ends an observation later. */
   readonly signal?: AbortSignal;
   /** Default: the environment of the process, e.g. for SSH_AUTH_SOCK. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -76,7 +77,10 @@ export interface Plan {
   readonly changes: readonly PlannedChange[];
   /** What `up` would only wait for. */
   readonly waits: readonly PlannedChange[];
-  /** Why `up` would not start: a refusal, or a fact that kbuild could not read. Checks are not part of it. */
+  /**
+   * Why `up` would not start: a control plane, etcd host or load balancer that does not answer, a refusal, or a fact that
+   * kbuild could not read. Checks are not part of it.
+   */
   readonly errors: readonly Error[];
 }
 
@@ -105,22 +109,22 @@ const contextOf = ({ env = process.env, onWarning }: ConnectOptions): Context =>
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 });
 
-function refusalsOf(inventory: Inventory, fleet: Fleet): readonly Error[] {
+/** The plan of `up`. A refused cluster has none: `up` would not get as far. */
+function planned(inventory: Inventory, fleet: Fleet): Pick<Plan, 'errors'> & { readonly changes: readonly Planned[] } {
+  const missing = fleet.unreachable.flatMap(({ host, error }) => (host.role === 'worker' ? [] : [error]));
   try {
-    return refusals(inventory, fleet);
+    const refused = refusals(inventory, fleet);
+    if (refused.length > 0) return { changes: [], errors: [...missing, ...refused] };
+    const { changes, errors } = planOf(withoutAbsent(up(inventory), inventory, fleet).phases, inventory, fleet);
+    return { changes, errors: [...missing, ...errors.map(({ error }) => error)] };
   } catch (error) {
-    if (error instanceof Error) return [error];
-    throw error;
+    if (!(error instanceof FactError)) throw error;
+    return { changes: [], errors: [...missing, error] };
   }
 }
 
 function planBy(inventory: Inventory, fleet: Fleet, mask: Masker): Plan {
-  const refused = refusalsOf(inventory, fleet);
-  // A refused cluster has no plan: `up` would not get as far.
-  const made =
-    refused.length > 0
-      ? { changes: [], errors: [] }
-      : planOf(withoutAbsent(up(inventory), inventory, fleet).phases, inventory, fleet);
+  const { changes, errors } = planned(inventory, fleet);
   const shown = ({ phase, host, step, summary }: Planned): PlannedChange => ({
     phase,
     host,
@@ -128,15 +132,20 @@ function planBy(inventory: Inventory, fleet: Fleet, mask: Masker): Plan {
     summary: mask.text(summary),
   });
   return {
-    changes: changesIn(made.changes).map(shown),
-    waits: waitsIn(made.changes).map(shown),
-    errors: [...refused, ...made.errors.map(({ error }) => error)].map((error) => masked(error, mask)),
+    changes: changesIn(changes).map(shown),
+    waits: waitsIn(changes).map(shown),
+    errors: errors.map((error) => maskError(error, mask)),
   };
 }
 
-function masked(error: Error, mask: Masker): Error {
-  error.message = mask.text(error.message);
-  return error;
+/** Workers that kbuild refuses to change. Where a fact is unknown there are none: the plan reports that fact. */
+function refusedOf(inventory: Inventory, fleet: Fleet): readonly LeftOut[] {
+  try {
+    return refusedWorkers(inventory, fleet, undefined);
+  } catch (error) {
+    if (error instanceof FactError) return [];
+    throw error;
+  }
 }
 
 /**
@@ -153,8 +162,13 @@ export async function connect(inventory: Inventory, options: ConnectOptions = {}
     signal: options.signal ?? new AbortController().signal,
   });
   // As `up` does: a refused worker is left out, and the plan is that of the other hosts.
-  const leaveOutRefused = (): void => connected.leaveOut(refusedWorkers(inventory, connected.watch.fleet(), undefined));
-  leaveOutRefused();
+  const leaveOutRefused = (): void => connected.leaveOut(refusedOf(inventory, connected.watch.fleet()));
+  try {
+    leaveOutRefused();
+  } catch (error) {
+    await connected.close();
+    throw error;
+  }
   return {
     inventory,
     get reached() {
@@ -163,7 +177,7 @@ export async function connect(inventory: Inventory, options: ConnectOptions = {}
     get unreachable() {
       return connected.watch.fleet().unreachable.map(({ host, error }) => ({
         host: host.name,
-        error: masked(error, mask),
+        error: maskError(error, mask),
       }));
     },
     plan: () => planBy(inventory, connected.watch.fleet(), mask),

@@ -1,6 +1,7 @@
 import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, SeveralErrors } from '../../errors.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { severalText, unreachableText } from '../../report/failure.ts';
+import { maskError } from '../../report/mask-error.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
 import type { Connected } from './connect.ts';
@@ -41,16 +42,7 @@ export async function reportEnd(ending: Ending, connected: Connected, code: numb
   if (closing !== undefined && (flags.quiet !== true || code !== 0)) context.err(`${closing}\n`);
 }
 
-/** Masks secrets in an error: the code that prints it later cannot. */
-function maskError(error: Error, { mask }: RunOutput): void {
-  error.message = mask.text(error.message);
-  if (error.stack !== undefined) error.stack = mask.text(error.stack);
-  if (error instanceof KbuildError && error.remedy !== undefined)
-    Object.assign(error, { remedy: mask.text(error.remedy) });
-  if (error instanceof SeveralErrors) error.message = mask.text(severalText(error.errors));
-}
-
-/** Says what stands beside the error of a command, and prepares the error for the code that prints it. */
+/** Prints what belongs to the error of a command, and prepares the error for the code that prints it. */
 export async function reportError(ending: Ending, connected: Connected | undefined, error: unknown): Promise<void> {
   const { context, options, output } = ending;
   const { standing } = output;
@@ -73,7 +65,9 @@ export async function reportError(ending: Ending, connected: Connected | undefin
     context.err(`${standing.text()}\n`);
   if (error instanceof Interrupted) context.err(`→ ${GO_ON}\n`);
   if (!(error instanceof Error)) return;
-  maskError(error, output);
+  // The code that prints the error later cannot mask it.
+  maskError(error, output.mask);
+  if (error instanceof SeveralErrors) error.message = severalText(error.errors);
   const closing = closingLine(ending, exitCodeOf(error));
   if (error instanceof KbuildError) Object.assign(error, { closing });
   else if (closing !== undefined) context.err(`${closing}\n`);
