@@ -21,7 +21,7 @@ export interface Without {
 
 const isOfControlPlane = ({ role }: Host): boolean => role === 'control-plane' || role === 'etcd';
 
-const undoObstacle = (step: Phase['steps'][number], change: Change, host: Host): boolean =>
+const mustWait = (step: Phase['steps'][number], change: Change, host: Host): boolean =>
   step.needs !== undefined || (change.disrupts === true && host.role !== 'worker');
 
 /** A phase in two parts: without the changes that wait, and with those alone. */
@@ -34,7 +34,7 @@ function parts(phase: Phase): { readonly rest: Phase; readonly waiting: Phase } 
         diff: (target) => step.diff(target).filter((change) => isMeant(step, change, target.host)),
       })),
     }) as Phase;
-  return { rest: only((...of) => !undoObstacle(...of)), waiting: only(undoObstacle) };
+  return { rest: only((...of) => !mustWait(...of)), waiting: only(mustWait) };
 }
 
 /** Control planes and etcd hosts that would become members: membership does not change while a member is absent. */

@@ -95,6 +95,14 @@ const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
     leftovers: kubernetes.leftovers(pluginFiles(inventory)),
   }) satisfies Probes;
 
+/** Probes of the package manager and the files of a distribution: the script that picks the family is the same for all. */
+const distributionProbes = {
+  brokenPackages: onHost(({ packages }) => packages.broken, []),
+  pendingReboot: onHost(({ pendingReboot }) => pendingReboot, 'none'),
+  packageLocks: onHost(({ packages }) => packages.locks, []),
+  kubeletOverrides: onHost(({ kubeletArguments }) => kubeletOverrides(kubeletArguments), []),
+} satisfies Probes;
+
 /** Every fact of a Linux host. A new fact is one line. `watched`: what the run's steps and checks ask about by name. */
 export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watched) => {
   const runtime = containerRuntime(inventory).probes;
@@ -106,7 +114,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     ...machineProbes,
     files: files(watched.files, watched.trees),
     packages: packages(watched.packages),
-    brokenPackages: onHost(({ packages }) => packages.broken, []),
+    ...distributionProbes,
     keyrings: keyrings(watched.keyrings),
     services: services(watched.units),
     applied,
@@ -125,9 +133,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     resolver,
     lookups: lookups(endpointNames(inventory)),
     firewall,
-    pendingReboot: onHost(({ pendingReboot }) => pendingReboot, 'none'),
     cloudInit,
-    packageLocks: onHost(({ packages }) => packages.locks, []),
     timeServices,
     missingTools: surroundings.missingTools,
     securityModules: surroundings.securityModules,
@@ -138,7 +144,6 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     cgroupControllers: surroundings.cgroupControllers,
     kubeletConfig,
     kubeletFlags,
-    kubeletOverrides: onHost(({ kubeletArguments }) => kubeletOverrides(kubeletArguments), []),
   } satisfies Probes;
 };
 

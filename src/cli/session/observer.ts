@@ -35,7 +35,9 @@ export function observerOf(
     (command) =>
       linuxRemote(host).ask(command);
   const objects = observedObjects(inventory);
-  const watched = watchedOn(inventory);
+  // Every command's steps are asked what they watch: while the hosts answer, not before the first is dialled.
+  let declared: ReturnType<typeof watchedOn> | undefined;
+  const watched = (host: Host) => (declared ??= watchedOn(inventory))(host);
 
   const windows = async (host: WindowsHost, names?: readonly string[]): Promise<Observed> => {
     const remote = remotes.get(host.name)!;
