@@ -162,7 +162,7 @@ export async function connect(inventory: Inventory, options: ConnectOptions = {}
     signal: options.signal ?? new AbortController().signal,
   });
   // As `up` does: a refused worker is left out, and the plan is that of the other hosts.
-  const leaveOutRefused = (): void => connected.leaveOut(refusedOf(inventory, connected.watch.fleet()));
+  const leaveOutRefused = (): void => connected.leaveOut(refusedOf(inventory, connected.observations.fleet()));
   try {
     leaveOutRefused();
   } catch (error) {
@@ -172,15 +172,15 @@ export async function connect(inventory: Inventory, options: ConnectOptions = {}
   return {
     inventory,
     get reached() {
-      return connected.watch.fleet().hosts.map(({ host }) => host.name);
+      return connected.observations.fleet().hosts.map(({ host }) => host.name);
     },
     get unreachable() {
-      return connected.watch.fleet().unreachable.map(({ host, error }) => ({
+      return connected.observations.fleet().unreachable.map(({ host, error }) => ({
         host: host.name,
         error: maskError(error, mask),
       }));
     },
-    plan: () => planBy(inventory, connected.watch.fleet(), mask),
+    plan: () => planBy(inventory, connected.observations.fleet(), mask),
     observe: async () => {
       await connected.observeAgain();
       leaveOutRefused();

@@ -19,7 +19,7 @@ export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =
   withRun(outer, flags, { command: 'check', json: 'document', reportsUnreachable: true }, async (run) => {
     const { context } = run;
     leaveOutRefused(run);
-    const fleet = run.connected.watch.fleet();
+    const fleet = run.connected.observations.fleet();
     const meant = fleet.hosts.filter(({ host }) => selects(flags.hosts, host.name));
     const hosts = meant.map(({ host }) => host.name);
     const about = observedLinux(fleet).filter(({ host }) => hosts.includes(host.name));

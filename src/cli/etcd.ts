@@ -30,7 +30,7 @@ export const runSave = (outer: Context, flags: SaveSnapshotOptions, [file]: read
     const { connected, inventory } = run;
     const path = file === undefined ? join(snapshotFolder(run), `${run.runId}.db`) : resolve(context.cwd, file);
     if (existsSync(path)) throw new UsageError(`${path} is there already; nothing was written`);
-    const control = memberHost(inventory, connected.watch.fleet());
+    const control = memberHost(inventory, connected.observations.fleet());
     refuseForeign(run, [control.name]);
     return withHostLocks(run, 'etcd snapshot save', async () => {
       makeFolder(dirname(path));

@@ -24,7 +24,7 @@ function plain(value: unknown): unknown {
 /** `kbuild facts`: what was observed, as JSON. Reads only. */
 export const runFacts = (outer: Context, flags: FactsOptions): Promise<number> =>
   withRun(outer, flags, { command: 'facts', json: 'document' }, ({ connected, context, inventory }) => {
-    const fleet = connected.watch.fleet();
+    const fleet = connected.observations.fleet();
     const hosts = fleet.hosts
       .filter(({ host }) => selects(flags.hosts, host.name))
       .map(({ host, facts }) => [host.name, plain(facts)]);

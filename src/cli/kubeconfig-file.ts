@@ -54,7 +54,7 @@ export async function fetchKubeconfig(inventory: Inventory, cluster: ClusterUp, 
 export async function writeKubeconfig(run: Run, path: string, when: 'always' | 'if-missing'): Promise<void> {
   const { context, flags, inventory, connected } = run;
   if (when === 'if-missing' && existsSync(path)) return;
-  const { value: cluster } = await connected.watch.evaluate((fleet) => fleet.cluster);
+  const { value: cluster } = await connected.observations.evaluate((fleet) => fleet.cluster);
   if (cluster.state !== 'up') return;
   await writePrivate(path, await fetchKubeconfig(inventory, cluster, connected.on));
   if (flags.quiet !== true) context.err(`kubeconfig: ${path}\n`);

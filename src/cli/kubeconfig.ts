@@ -11,7 +11,7 @@ import { withRun } from './session/with-run.ts';
 /** `kbuild kubeconfig`: prints an admin kubeconfig, or merges it into a file. */
 export const runKubeconfig = (outer: Context, flags: KubeconfigOptions): Promise<number> =>
   withRun(outer, flags, { command: 'kubeconfig', json: 'document' }, async ({ connected, context, inventory }) => {
-    const { cluster } = connected.watch.fleet();
+    const { cluster } = connected.observations.fleet();
     if (cluster.state !== 'up') {
       const why = cluster.state === 'down' ? cluster.reason : 'no cluster was found';
       throw new ConnectError(inventory.name, why, { retryable: false });

@@ -25,7 +25,7 @@ export const drainOf = (flags: Pick<Flags, 'drain' | 'drainTimeout'>): Drain =>
 
 /** What the operator should know before the question. */
 function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): string {
-  const { cluster } = connected.watch.fleet();
+  const { cluster } = connected.observations.fleet();
   const names = new Set(leaving.map(({ name }) => name));
   const still = inventory.hosts.filter(({ name }) => names.has(name)).map(({ name }) => name);
   const controls =
@@ -53,7 +53,7 @@ function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): stri
 /** @throws the errors of hosts to remove that do not answer, unless `--dead` names them */
 function refuseUnreachable(run: Run, operands: readonly string[]): void {
   const { connected, flags } = run;
-  const missing = connected.watch
+  const missing = connected.observations
     .fleet()
     .unreachable.filter(({ host }) => operands.includes(host.name) && flags.dead?.includes(host.name) !== true);
   if (missing.length === 0) return;
@@ -67,7 +67,7 @@ function refuseUnreachable(run: Run, operands: readonly string[]): void {
 /** The hosts and nodes that leave the cluster. @throws Refused when one must stay, or is not the inventory's */
 async function removedHosts(run: Run, operands: readonly string[]): Promise<readonly Leaving[]> {
   const { connected, inventory } = run;
-  const fleet = connected.watch.fleet();
+  const fleet = connected.observations.fleet();
   const lost = await quorumIsLost(connected.on, inventory, fleet, operands);
   if (lost !== undefined) throw lost;
   const leaving = leavingOf(inventory, fleet, operands);

@@ -26,7 +26,7 @@ const namesToType = ({ flags, inventory }: Run): readonly string[] =>
 
 /** Sentences about what runs on the foreign hosts that are about to be cleaned. */
 function livingText({ connected, inventory }: Run, names: readonly string[]): string {
-  const fleet = connected.watch.fleet();
+  const fleet = connected.observations.fleet();
   return fleet.hosts
     .filter((observed) => names.includes(observed.host.name) && foreignHost(inventory, fleet, observed) !== undefined)
     .map((observed) => ({ name: observed.host.name, found: runningPrograms(observed) }))
@@ -37,7 +37,7 @@ function livingText({ connected, inventory }: Run, names: readonly string[]): st
 
 /** Tells what is about to be destroyed, by what the hosts show. */
 function scopeText(run: Run, names: readonly string[]): string {
-  const { cluster } = run.connected.watch.fleet();
+  const { cluster } = run.connected.observations.fleet();
   if (run.flags.hosts !== undefined) return `This resets ${names.join(', ')}.${livingText(run, names)}`;
   const seen =
     cluster.state === 'up'
@@ -69,7 +69,7 @@ async function confirmNames(run: Run, names: readonly string[], given: readonly 
 /** @throws the errors of hosts to reset that do not answer, unless `--dead` names them */
 function refuseUnreachable(run: Run): void {
   const { connected, flags } = run;
-  const missing = connected.watch
+  const missing = connected.observations
     .fleet()
     .unreachable.filter(({ host }) => selects(flags.hosts, host.name) && flags.dead?.includes(host.name) !== true);
   if (missing.length === 0) return;
@@ -84,7 +84,7 @@ function refuseUnreachable(run: Run): void {
 
 /** The members of the live cluster that this reset takes out of it first, because other members stay. */
 function leavingHosts({ connected, flags, inventory }: Run): readonly Leaving[] {
-  const fleet = connected.watch.fleet();
+  const fleet = connected.observations.fleet();
   const names = leavingByReset(inventory, fleet, flags.hosts);
   return names.length === 0 ? [] : leavingOf(inventory, fleet, names);
 }
@@ -92,7 +92,7 @@ function leavingHosts({ connected, flags, inventory }: Run): readonly Leaving[] 
 /** `confirmed`: hosts that may be foreign, because the operator types their names. @throws Refused */
 function refuseReset(run: Run, confirmed: readonly string[]): void {
   const { connected, flags, inventory } = run;
-  const fleet = connected.watch.fleet();
+  const fleet = connected.observations.fleet();
   const leaving = leavingHosts(run);
   const refused = [
     ...resetRefusals(inventory, fleet, { hosts: flags.hosts, confirmed }),
@@ -105,7 +105,7 @@ function refuseReset(run: Run, confirmed: readonly string[]): void {
 export const runReset = (outer: Context, flags: ResetOptions): Promise<number> =>
   withRun(outer, flags, { command: 'reset', json: 'events' }, async (run) => {
     const { connected, inventory } = run;
-    const { cluster } = connected.watch.fleet();
+    const { cluster } = connected.observations.fleet();
     refuseUnreachable(run);
     const isWhole = flags.hosts === undefined;
     const names = namesToType(run);

@@ -22,9 +22,9 @@ import { withRun } from './session/with-run.ts';
  */
 async function takeBackPrepared({ connected, context }: Run, restore: Restore): Promise<void> {
   const hosts = restoreHosts(restore);
-  connected.watch.expire(hosts.map(({ name }) => name));
+  connected.observations.expire(hosts.map(({ name }) => name));
   try {
-    const { value: found } = await connected.watch.evaluate((fleet) =>
+    const { value: found } = await connected.observations.evaluate((fleet) =>
       hosts.map((host) => {
         const { marker, etcdFolder } = linuxFacts(fleet, host)!;
         return { host, marker, etcdFolder };
@@ -42,7 +42,7 @@ async function takeBackPrepared({ connected, context }: Run, restore: Restore): 
 /** Prints what etcd serves now, and where the data before it is kept. */
 function reportRestored({ connected, context, flags, inventory }: Run, restore: Restore): void {
   if (flags.json === true) return;
-  const fleet = connected.watch.fleet();
+  const fleet = connected.observations.fleet();
   const ids = restore.members.map((host) => `${host.name} ${restoredMemberId(restore, host)}`).join(', ');
   const kept = restore.members.map(
     (host) => `${host.name}:${keptFolder(linuxFacts(fleet, host)?.etcdFolder ?? paths.etcdData, restore)}`,

@@ -22,7 +22,7 @@ export type RestoredHosts = Pick<Restore, 'controls' | 'members'>;
  */
 export function restoredHosts(run: Run): RestoredHosts {
   const { connected, flags, inventory } = run;
-  const fleet = connected.watch.fleet();
+  const fleet = connected.observations.fleet();
   const isGone = ({ name }: LinuxHost): boolean => flags.dead?.includes(name) === true;
   const controls = controlPlanes(inventory).filter((host) => !isGone(host));
   const members = inventory.etcd.topology === 'built' ? etcdHosts(inventory).filter((host) => !isGone(host)) : controls;
@@ -60,7 +60,7 @@ function refuseBare(fleet: Fleet, { controls, members }: RestoredHosts): void {
 
 /** @throws Refused unless the snapshot holds the certificate authority of these hosts. */
 export async function refuseOtherSnapshot(run: Run, hosts: readonly LinuxHost[], file: string): Promise<void> {
-  const fleet = run.connected.watch.fleet();
+  const fleet = run.connected.observations.fleet();
   const cas = new Set(hosts.map((host) => linuxFacts(fleet, host)!.caFingerprint));
   const [ca] = cas;
   if (cas.size !== 1 || ca === undefined || ca === 'absent')
@@ -87,7 +87,7 @@ const commandWith = ({ flags }: Run, file: string, names: readonly string[]): st
 /** @throws Refused while members of etcd that are not restored run, or do not answer and are not declared dead. */
 export async function refuseOtherMembers(run: Run, { members }: Pick<Restore, 'members'>, file: string): Promise<void> {
   const { connected, flags, inventory } = run;
-  const others = await otherMembers(connected.on, inventory, connected.watch.fleet(), members);
+  const others = await otherMembers(connected.on, inventory, connected.observations.fleet(), members);
   const refused = otherMembersRefusal(others, flags.dead ?? [], (names) => commandWith(run, file, names));
   if (refused !== undefined) throw refused;
 }
@@ -106,7 +106,7 @@ export async function restoreId(
   file: string,
 ): Promise<Pick<Restore, 'id' | 'hasEnded'>> {
   const digest = await digestOf(file, about.members);
-  const fleet = run.connected.watch.fleet();
+  const fleet = run.connected.observations.fleet();
   const markers = restoreHosts(about).map((host) => linuxFacts(fleet, host)?.marker ?? 'absent');
   return restoreIdOf(markers, digest, run.runId);
 }

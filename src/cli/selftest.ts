@@ -31,7 +31,7 @@ export const runSelftest = (outer: Context, flags: WindowsSelftestOptions): Prom
     const { connected, inventory } = run;
     const { os = 'windows' } = flags;
     if (os !== 'windows' && os !== 'linux') throw new UsageError(`--os is windows or linux, not "${os}"`);
-    const fleet = connected.watch.fleet();
+    const fleet = connected.observations.fleet();
     const cluster = liveCluster(fleet);
     refuseForeign(run, [cluster.via]);
     const plan = selftestPlan(cluster, os);

@@ -18,7 +18,7 @@ const NOT_READ = 3;
 /** What `up` would change, and the workers that it would leave out. Empty if no cluster answers: that is not drift. */
 function driftOf(run: Run): readonly string[] {
   const { inventory, connected } = run;
-  const fleet = connected.watch.fleet();
+  const fleet = connected.observations.fleet();
   if (fleet.cluster.state !== 'up') return [];
   const refused = refusedWorkers(inventory, fleet, undefined);
   const isLeftOut = ({ host }: { readonly host: string }): boolean =>
@@ -33,7 +33,7 @@ function driftOf(run: Run): readonly string[] {
 }
 
 const troubles = ({ inventory, connected }: Run): Status['trouble'] =>
-  troubleOf(inventory, connected.watch.fleet()).map(({ host, found, signature: { name, cause, remedy } }) => ({
+  troubleOf(inventory, connected.observations.fleet()).map(({ host, found, signature: { name, cause, remedy } }) => ({
     host,
     name,
     found,
@@ -57,7 +57,7 @@ export const runStatus = (outer: Context, flags: StatusOptions): Promise<number>
     { command: 'status', json: 'document', reportsUnreachable: true, alwaysBundles: true },
     (run) => {
       const { context, inventory, connected } = run;
-      const fleet = connected.watch.fleet();
+      const fleet = connected.observations.fleet();
       const status = statusOf(inventory, fleet, {
         drift: driftOf(run),
         trouble: fleet.cluster.state === 'up' ? troubles(run) : [],

@@ -75,7 +75,7 @@ const asJson = ({ notFreed, ...lock }: Shown): object =>
  */
 export const runUnlock = (outer: Context, flags: UnlockOptions): Promise<number> =>
   withRun(outer, flags, { command: 'unlock', json: 'document' }, async ({ connected, context, inventory }) => {
-    const fleet = connected.watch.fleet();
+    const fleet = connected.observations.fleet();
     const force = flags.force === true;
     const locks = await Promise.all(
       connected.remotes.map(async (remote) => {

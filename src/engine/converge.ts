@@ -74,23 +74,23 @@ async function verify(run: Convergence, progress: Progress, verifying: readonly 
   for (let times = 0; times < VERIFIED_AT_MOST && !progress.isOver(); times++) {
     waits = 0;
     const before = await timesLost(run, progress, verifying);
-    run.watch.expireOld();
+    run.observations.expireOld();
     for (const group of verifying) changes += await runGroup({ ...run, emit }, progress, group);
     if (progress.isOver()) break;
     if ((await timesLost(run, progress, verifying)) === before && waits === 0) break;
-    run.watch.expireAll();
+    run.observations.expireAll();
   }
   return changes;
 }
 
 /** How often the connections of the hosts in these phases were lost so far. A worker that does not come back fails. */
 async function timesLost(
-  { held, watch, emit, signal }: Convergence,
+  { held, observations, emit, signal }: Convergence,
   { failures }: Progress,
   verifying: readonly (readonly Phase[])[],
 ): Promise<number> {
   const phases = verifying.flat();
-  const names = new Set(phases.flatMap((phase) => places(phase, watch.fleet())).map(({ name }) => name));
+  const names = new Set(phases.flatMap((phase) => places(phase, observations.fleet())).map(({ name }) => name));
   const counts = [...names].map(async (host) => {
     if (failures.has(host)) return 0;
     try {
@@ -113,16 +113,16 @@ async function runGroup(
   { turn, failures, isOver }: Progress,
   group: readonly Phase[],
 ): Promise<number> {
-  const { watch, emit, concurrency, signal, nowMs } = run;
+  const { observations, emit, concurrency, signal, nowMs } = run;
   if (isOver()) return 0;
   let changes = 0;
   const rows = group.map((phase) => phaseRow(phase, emit, nowMs));
   const hosts = [
-    ...new Map(group.flatMap((phase) => places(phase, watch.fleet())).map((host) => [host.name, host])).values(),
+    ...new Map(group.flatMap((phase) => places(phase, observations.fleet())).map((host) => [host.name, host])).values(),
   ];
   await eachLimit(hosts, concurrency, async (host) => {
     for (const row of rows) {
-      if (!row.hosts(watch).some(({ name }) => name === host.name)) continue;
+      if (!row.hosts(observations).some(({ name }) => name === host.name)) continue;
       if (isOver()) {
         row.cut();
         continue;
@@ -162,7 +162,7 @@ async function hostInPhase(
   let changes = 0;
   const inTurn = phase.concurrency === 1;
   const steps = inTurn && (await hasNoPendingChange(run, phase, host)) ? [] : phase.steps;
-  if (inTurn && steps.length > 0) row.takeTurn(run.watch);
+  if (inTurn && steps.length > 0) row.takeTurn(run.observations);
   let times = 0;
   let next = 0;
   while (next < steps.length) {
@@ -172,7 +172,7 @@ async function hostInPhase(
       changes += await stepOnHost(run, turn, phase, host, step);
       next += 1;
     } catch (error) {
-      const interruption = times < MOST_INTERRUPTIONS ? await interruptionOf(run.watch, error) : undefined;
+      const interruption = times < MOST_INTERRUPTIONS ? await interruptionOf(run.observations, error) : undefined;
       if (interruption !== undefined) {
         times += 1;
         next = 0;
@@ -189,7 +189,7 @@ async function hostInPhase(
     }
   }
   // It may have changed what the hosts share: the next host observes again.
-  if (inTurn && steps.length > 0) run.watch.expireOld();
+  if (inTurn && steps.length > 0) run.observations.expireOld();
   row.count(changes);
   emit({ kind: 'host-done', phase: phase.name, host: host.name, changes, durationMs: nowMs() - startedMs });
   return changes;

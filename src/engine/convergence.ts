@@ -3,13 +3,13 @@ import type { On } from '../remote/remote.ts';
 import type { Emit } from './event.ts';
 import type { PlannedChange } from './plan.ts';
 import type { Phase } from './step.ts';
-import type { Watch } from './watch.ts';
+import type { Observations } from './observations.ts';
 
 /** What a run needs from outside: hosts, time, and the operator's answers. */
 export interface Convergence {
   readonly inventory: Inventory;
   readonly phases: readonly Phase[];
-  readonly watch: Watch;
+  readonly observations: Observations;
   readonly on: On;
   /** As `Lock.held`. */
   readonly held: (host: string) => Promise<number>;

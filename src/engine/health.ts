@@ -37,10 +37,10 @@ async function untilNone(
 }
 
 /** What is wrong with a host, observed now. */
-async function ailmentsNow({ inventory, watch }: Convergence, host: Host): Promise<readonly string[]> {
-  watch.expire([host.name]);
-  watch.expireCluster();
-  return (await watch.evaluate((fleet) => ailments({ inventory, host, fleet }))).value;
+async function ailmentsNow({ inventory, observations }: Convergence, host: Host): Promise<readonly string[]> {
+  observations.expire([host.name]);
+  observations.expireCluster();
+  return (await observations.evaluate((fleet) => ailments({ inventory, host, fleet }))).value;
 }
 
 /**
@@ -55,15 +55,15 @@ export async function inGoodHealth<R>(
   host: Host,
   work: () => Promise<R>,
 ): Promise<R> {
-  const { inventory, watch } = run;
+  const { inventory, observations } = run;
   const first = [...turns.broken].find((name) => name !== host.name);
   if (first !== undefined)
     throw new NotConverged(host.name, place.step, [
       `${host.name} was left as it is, because ${first} is not well since the same change; mend ${first}, then run the same command again`,
     ]);
   const obstacles = await untilNone(run, place, `wait until ${host.name} may be disrupted`, async () => {
-    watch.expireCluster();
-    const { value } = await watch.evaluate((fleet) => ({
+    observations.expireCluster();
+    const { value } = await observations.evaluate((fleet) => ({
       found: disruptionObstacles({ inventory, host, fleet }),
       isDown: fleet.cluster.state === 'down',
     }));

@@ -3,7 +3,7 @@ import type { Host } from '../model/inventory.ts';
 import type { Emit } from './event.ts';
 import type { Phase } from './step.ts';
 import { places } from './target.ts';
-import type { Watch } from './watch.ts';
+import type { Observations } from './observations.ts';
 
 /** Bookkeeping of one phase: begins with its first host, ends with its last. */
 export function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
@@ -16,7 +16,7 @@ export function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
   const left = new Set<string>();
   return {
     phase,
-    hosts: (watch: Watch): readonly Host[] => (hosts ??= places(phase, watch.fleet())),
+    hosts: (observations: Observations): readonly Host[] => (hosts ??= places(phase, observations.fleet())),
     place: run,
     begin: (): void => {
       if (startedMs !== undefined) return;
@@ -29,8 +29,8 @@ export function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
       });
     },
     /** Before the first host of a phase that goes host by host and has something to do: others were at work meanwhile. */
-    takeTurn: (watch: Watch): void => {
-      if (!turnTaken) watch.expireOld();
+    takeTurn: (observations: Observations): void => {
+      if (!turnTaken) observations.expireOld();
       turnTaken = true;
     },
     count: (more: number): void => {

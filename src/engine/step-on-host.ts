@@ -21,13 +21,13 @@ interface Look {
 
 /** True when no step of the phase has a pending change on the host. False when a fact is unknown. */
 export async function hasNoPendingChange(
-  { inventory, watch }: Convergence,
+  { inventory, observations }: Convergence,
   phase: Phase,
   host: Host,
 ): Promise<boolean> {
   try {
     for (const step of phase.steps) {
-      const { value } = await watch.evaluate(ask(phase, step, host, inventory));
+      const { value } = await observations.evaluate(ask(phase, step, host, inventory));
       if (value !== 'not observed' && value.length > 0) return false;
     }
     return true;
@@ -47,12 +47,12 @@ export async function stepOnHost(
   host: Host,
   step: Phase['steps'][number],
 ): Promise<number> {
-  const { inventory, watch, nowMs } = run;
+  const { inventory, observations, nowMs } = run;
   const question = ask(phase, step, host, inventory);
   const place: Place = { phase: phase.name, host: host.name, step: step.name };
   const look = (untilMs: number): Promise<Look> =>
     untilTold(run, place, untilMs, async () => {
-      const { value, sawCluster } = await watch.evaluate(question);
+      const { value, sawCluster } = await observations.evaluate(question);
       return { due: value === 'not observed' ? [] : value, sawCluster };
     });
   const timesLost = await run.held(host.name);
@@ -62,13 +62,13 @@ export async function stepOnHost(
     let found = seen;
     if ((await run.held(host.name)) !== timesLost) {
       // Another run may have held the locks meanwhile.
-      watch.expireAll();
+      observations.expireAll();
       found = await look(nowMs() + UNTOLD_MS);
     }
     const applied = await apply(run, phase, place, host, found);
     await settle(run, place, step.settleMs ?? 0, look);
     // What was waited for is the work of another run: its job may just have joined the host.
-    if (found.due.some(({ apply: own }) => own === undefined)) watch.expireCluster();
+    if (found.due.some(({ apply: own }) => own === undefined)) observations.expireCluster();
     return applied;
   };
   if (!seen.due.some(({ disrupts }) => disrupts === true)) return make();
@@ -91,7 +91,7 @@ async function apply(
   host: Host,
   { due, sawCluster }: Look,
 ): Promise<number> {
-  const { watch, emit, nowMs, signal } = run;
+  const { observations, emit, nowMs, signal } = run;
   let applied = 0;
   for (const change of due) {
     if (change.apply === undefined) continue;
@@ -113,8 +113,8 @@ async function apply(
         return run.on(other);
       });
     } finally {
-      watch.expire([...touched]);
-      if (sawCluster) watch.expireCluster();
+      observations.expire([...touched]);
+      if (sawCluster) observations.expireCluster();
     }
     emit({ kind: 'changed', ...place, summary: change.summary, durationMs: nowMs() - startedMs });
     stopIfInterrupted(signal, 'after a change');
@@ -124,13 +124,13 @@ async function apply(
 
 /** Observes again, until the deadline, while a fact is unknown. @throws FactError when it is still unknown then */
 async function untilTold(run: Convergence, place: Place, deadlineMs: number, look: () => Promise<Look>): Promise<Look> {
-  const { watch, nowMs, sleep, signal } = run;
+  const { observations, nowMs, sleep, signal } = run;
   const tell = teller(run, place);
   let unknown: FactError | undefined;
   const observed = async () => {
     if (unknown !== undefined) {
-      watch.expire([place.host, unknown.host]);
-      watch.expireCluster();
+      observations.expire([place.host, unknown.host]);
+      observations.expireCluster();
     }
     try {
       return await look();
@@ -152,13 +152,13 @@ async function settle(
   settleMs: number,
   look: (untilMs: number) => Promise<Look>,
 ): Promise<void> {
-  const { watch, nowMs, sleep, signal } = run;
+  const { observations, nowMs, sleep, signal } = run;
   const deadline = nowMs() + settleMs;
   const tell = teller(run, place);
   let before: Look | undefined;
   const settled = async () => {
-    if (before !== undefined) watch.expire([place.host]);
-    if (before?.sawCluster === true) watch.expireCluster();
+    if (before !== undefined) observations.expire([place.host]);
+    if (before?.sawCluster === true) observations.expireCluster();
     before = await look(Math.max(deadline, nowMs() + UNTOLD_MS));
     if (before.due.length === 0) return true;
     const summaries = before.due.map(({ summary }) => summary);

@@ -30,7 +30,7 @@ const fleet = (): Fleet => fleetIn(cluster(nowMs), joinedHost(cp1), joinedHost(w
 
 const run = {
   inventory,
-  watch: {
+  observations: {
     evaluate: <R>(question: (fleet: Fleet) => R) => Promise.resolve({ value: question(fleet()), sawCluster: true }),
     expire: () => undefined,
     expireCluster: () => undefined,

@@ -2,7 +2,7 @@ import type { Event } from '../../src/engine/event.ts';
 import { converge, type Outcome } from '../../src/engine/converge.ts';
 import { changeId, plan } from '../../src/engine/plan.ts';
 import type { Phase, Step } from '../../src/engine/step.ts';
-import { watch } from '../../src/engine/watch.ts';
+import { observations } from '../../src/engine/observations.ts';
 import type { Fleet, Observed } from '../../src/facts/fleet.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import type { Inventory, LinuxHost, Role } from '../../src/model/inventory.ts';
@@ -95,7 +95,7 @@ export function world(hosts: readonly LinuxHost[]): World {
         inventory,
         held,
         phases,
-        watch: watch(fleet(), {
+        observations: observations(fleet(), {
           facts: (one, names) => {
             looks.push(`${one.name}: ${names.join(',')}`);
             const all = see(one as LinuxHost) as unknown as Record<string, unknown>;

@@ -59,7 +59,7 @@ async function connectedTo(...hosts: readonly Host[]): Promise<{
 test('a Windows host is observed by one script on one connection', async () => {
   const host = await started();
   const { connected } = await connectedTo(host.host);
-  const [seen] = connected.watch.fleet().hosts;
+  const [seen] = connected.observations.fleet().hosts;
   expect(seen).toMatchObject({ os: 'windows', host: { name: 'win1' } });
   expect(host.began).toEqual(['windows/observe.ps1']);
   expect(host.connections()).toBe(1);
@@ -113,7 +113,7 @@ test('what its programs said last stands in the report of a failure', async () =
 /** Why the only host of an inventory could not be used. */
 async function refusal(host: Host): Promise<{ readonly message: string; readonly remedy?: string | undefined }> {
   const { connected } = await connectedTo(host);
-  const [missing] = connected.watch.fleet().unreachable;
+  const [missing] = connected.observations.fleet().unreachable;
   expect(missing).toBeDefined();
   const { message, remedy } = missing!.error as Error & { readonly remedy?: string };
   return { message, remedy };

@@ -4,7 +4,7 @@ import { converge, type Outcome } from '../../src/engine/converge.ts';
 import type { Event } from '../../src/engine/event.ts';
 import { changeId, plan } from '../../src/engine/plan.ts';
 import type { Phase } from '../../src/engine/step.ts';
-import { watch, type Watch } from '../../src/engine/watch.ts';
+import { observations, type Observations } from '../../src/engine/observations.ts';
 import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Observed } from '../../src/facts/fleet.ts';
 import { watchedOn } from '../../src/phases/watched.ts';
@@ -54,7 +54,7 @@ export interface SimulatedFleet {
     readonly planned: readonly string[];
     readonly outcome: Outcome;
   }>;
-  readonly observed: () => Promise<Watch>;
+  readonly observed: () => Promise<Observations>;
   /** Ends every connection of kbuild's, as when it is killed. */
   readonly kill: () => Promise<void>;
   close(): Promise<void>;
@@ -125,14 +125,14 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
     return remote;
   };
   const subject = { inventory, host, watched: watchedOn(inventory)(host) };
-  const look = async (remote: WindowsRemote): Promise<Watch> => {
+  const look = async (remote: WindowsRemote): Promise<Observations> => {
     const facts = (names?: readonly string[]) =>
       observeWindows((command) => remote.ask(command), subject, { nowMs: Date.now }, names);
     const hosts: readonly Observed[] = [
       { os: 'linux', host: cp1, facts: joinedControlPlane({ caFingerprint: CA }) },
       { os: 'windows', host, facts: await facts() },
     ];
-    return watch(
+    return observations(
       { hosts, unreachable: [], cluster: cluster() },
       {
         facts: (one, names) => (one.name === host.name ? facts(names) : Promise.resolve({})),
@@ -163,7 +163,7 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
         const outcome = await converge({
           inventory,
           phases,
-          watch: seen,
+          observations: seen,
           on,
           held: () => Promise.resolve(0),
           planned: new Set(changes.map(changeId)),

@@ -51,7 +51,7 @@ function refuseForeignHosts(run: Run, phases: readonly Phase[], { typedHosts }: 
 /** The plan by what the hosts show under the locks; undefined if it grew and the operator declines. */
 async function planUnderLock(run: Run, work: Work, agreed: RunPlan, lock: Lock): Promise<RunPlan | undefined> {
   const { connected, context, inventory } = run;
-  if (!isObservationCurrent(connected.watch.fleet(), lock, context.nowMs() - connected.observedAtMs))
+  if (!isObservationCurrent(connected.observations.fleet(), lock, context.nowMs() - connected.observedAtMs))
     await connected.observeAgain();
   const phases = reachedPhases(run, work.phases());
   refuseForeignHosts(run, phases, work);
@@ -71,7 +71,7 @@ async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lo
   const converged = await converge({
     inventory,
     phases,
-    watch: connected.watch,
+    observations: connected.observations,
     on: connected.on,
     held: lock.held,
     planned: new Set(changes.map(changeId)),

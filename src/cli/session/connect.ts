@@ -1,5 +1,5 @@
 import type { LeftOut } from '../../cluster/change-refusals.ts';
-import { watch, type Watch } from '../../engine/watch.ts';
+import { observations, type Observations } from '../../engine/observations.ts';
 import { ConnectError } from '../../errors.ts';
 import type { Fleet } from '../../facts/fleet.ts';
 import { clusterFacts } from '../../facts/observe-cluster.ts';
@@ -17,15 +17,15 @@ import type { RunLog } from './run-log.ts';
 export interface Connected {
   readonly inventory: Inventory;
   /** The fleet as it is known now. */
-  readonly watch: Watch;
+  readonly observations: Observations;
   readonly on: On;
   /** Remotes of the hosts that were observed, sorted by name. */
   readonly remotes: readonly HostRemote[];
   /** When the last observation of all hosts began, in ms as `Context.nowMs` returns them. */
   readonly observedAtMs: number;
-  /** Observes again the hosts that were observed before, no other host. Replaces `watch`. */
+  /** Observes again the hosts that were observed before, no other host. Replaces `observations`. */
   readonly observeAgain: () => Promise<void>;
-  /** From now on these hosts count as not reached: they are not observed, locked or changed. Replaces `watch`. */
+  /** From now on these hosts count as not reached: they are not observed, locked or changed. Replaces `observations`. */
   readonly leaveOut: (hosts: readonly LeftOut[]) => void;
   readonly close: () => Promise<void>;
 }
@@ -87,8 +87,8 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
 function connectedTo({ rounds, leftOut, ...connections }: Connections, first: Fleet, firstAtMs: number): Connected {
   const { inventory, remotes, close } = connections;
   const { observer, nowMs } = rounds;
-  const watching = (fleet: Fleet): Watch =>
-    watch(fleet, {
+  const watching = (fleet: Fleet): Observations =>
+    observations(fleet, {
       facts: async (host, names) => (await observer.host(host, names)).facts,
       cluster: observer.cluster,
       clusterFacts,
@@ -99,7 +99,7 @@ function connectedTo({ rounds, leftOut, ...connections }: Connections, first: Fl
   return {
     inventory,
     close,
-    get watch() {
+    get observations() {
       return current;
     },
     get observedAtMs() {

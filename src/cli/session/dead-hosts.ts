@@ -25,7 +25,7 @@ export function checkDeadNames(
 
 /** @throws Refused for a host that `--dead` names and that answers. */
 export function refuseLivingDead({ flags, connected }: Pick<Run, 'flags' | 'connected'>): void {
-  const living = connected.watch
+  const living = connected.observations
     .fleet()
     .hosts.map(({ host }) => host.name)
     .filter((name) => flags.dead?.includes(name));
@@ -63,7 +63,7 @@ export function commandWithDead(
 
 /** Hosts that cannot be reached, that the cluster depends on, and that `--dead` does not name; undefined: none. */
 export function missingHosts(run: Run): KbuildError | undefined {
-  const missing = run.connected.watch
+  const missing = run.connected.observations
     .fleet()
     .unreachable.filter(({ host, isDead }) => host.role !== 'worker' && isDead !== true);
   if (missing.length === 0) return undefined;
@@ -78,7 +78,7 @@ export function missingHosts(run: Run): KbuildError | undefined {
 
 /** @throws Refused when the API does not answer without the control planes and etcd hosts that `--dead` names. */
 export async function refuseWithoutApi({ connected, inventory }: Run): Promise<void> {
-  const fleet = connected.watch.fleet();
+  const fleet = connected.observations.fleet();
   const { cluster } = fleet;
   const names = fleet.unreachable
     .filter(({ host, isDead }) => isDead === true && (host.role === 'control-plane' || host.role === 'etcd'))

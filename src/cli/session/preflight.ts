@@ -13,7 +13,7 @@ import { firstChanged, survey } from './survey.ts';
 
 /** Leaves out workers that `up` refuses, as if they could not be reached. The other hosts go on; the exit code is that of the refusal. */
 export function leaveOutRefused({ connected, emit, flags, inventory }: Run): void {
-  const refused = refusedWorkers(inventory, connected.watch.fleet(), flags.hosts);
+  const refused = refusedWorkers(inventory, connected.observations.fleet(), flags.hosts);
   if (refused.length === 0) return;
   for (const { host, error } of refused) {
     emit({ kind: 'left-out', host: host.name, message: error.message });
@@ -26,14 +26,14 @@ export function refuseForeign(
   { connected, inventory }: Pick<Run, 'connected' | 'inventory'>,
   names: readonly string[],
 ): void {
-  const refused = changeRefusals(inventory, connected.watch.fleet(), names);
+  const refused = changeRefusals(inventory, connected.observations.fleet(), names);
   if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
 }
 
 /** All findings about the fleet as observed. `--ignore-check` and `ignoreChecks:` lower a finding to a warning. */
 export function findings({ connected, inventory, flags }: Run, surveys?: Surveys): readonly CheckedFinding[] {
   const ignored = [...inventory.ignoreChecks, ...(flags.ignoreCheck ?? [])];
-  const fleet = connected.watch.fleet();
+  const fleet = connected.observations.fleet();
   return runChecks(checks, { inventory, fleet: surveys === undefined ? fleet : { ...fleet, surveys } }, ignored);
 }
 
@@ -42,7 +42,7 @@ export function findings({ connected, inventory, flags }: Run, surveys?: Surveys
  * failed check (6), an unreachable host that the cluster depends on (3).
  */
 export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildError | undefined {
-  const fleet = run.connected.watch.fleet();
+  const fleet = run.connected.observations.fleet();
   const refused = refusals(run.inventory, fleet, run.flags.hosts);
   if (refused.length > 0) return refused.length === 1 ? refused[0] : new SeveralErrors(refused);
   // Unreachable hosts have their own error, below.

@@ -54,7 +54,7 @@ export async function reportError(ending: Ending, connected: Connected | undefin
   const code = exitCodeOf(error);
   // A refusal ends a command before its own output names the hosts that do not answer, and one of them may be its cause.
   if (code === REFUSED && options.reportsUnreachable === true && connected !== undefined) {
-    const { unreachable } = connected.watch.fleet();
+    const { unreachable } = connected.observations.fleet();
     context.err(unreachableText(unreachable.filter((missing) => exitCodeOf(missing.error) === NOT_REACHED)));
   }
   context.err(`full log: ${output.logPath}\n`);

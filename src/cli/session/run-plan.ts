@@ -15,12 +15,12 @@ export interface RunPlan {
 
 /** These phases without the hosts that this run cannot reach. */
 export const reachedPhases = ({ connected }: Run, phases: readonly Phase[]): readonly Phase[] =>
-  reached(phases, connected.watch.fleet());
+  reached(phases, connected.observations.fleet());
 
 /** What these phases would change. @throws what a step refuses, and FactError for a fact that a step needs */
 export function planOf(run: Run, all: readonly Phase[]): RunPlan {
   const phases = reachedPhases(run, all);
-  const { changes, errors } = plan(phases, run.inventory, run.connected.watch.fleet());
+  const { changes, errors } = plan(phases, run.inventory, run.connected.observations.fleet());
   if (errors.length > 0) throw new SeveralErrors(errors.map(({ error }) => error));
   return { phases, changes };
 }

@@ -23,7 +23,7 @@ export const snapshotFolder = ({ context, inventory }: Pick<Run, 'context' | 'in
 
 /** The folder of etcd's data on a host. @throws FactError where it cannot be read. */
 const folderOf = ({ connected }: Run, host: LinuxHost): string =>
-  linuxFacts(connected.watch.fleet(), host)?.etcdFolder ?? paths.etcdData;
+  linuxFacts(connected.observations.fleet(), host)?.etcdFolder ?? paths.etcdData;
 
 /** Deletes all but the newest five files of a prefix. */
 async function deleteOld(folder: string, prefix: string): Promise<void> {
@@ -50,7 +50,7 @@ export async function snapshotTo(
 /** Makes a file of etcd's data readable by the operator alone, and writes beside it a file that describes it. */
 async function describe(run: Run, path: string, what: object): Promise<void> {
   const { context, inventory } = run;
-  const { cluster } = run.connected.watch.fleet();
+  const { cluster } = run.connected.observations.fleet();
   await chmod(path, 0o600);
   const about = {
     cluster: inventory.name,

@@ -30,7 +30,9 @@ export async function writeBundle(run: BundleRun, path: string): Promise<void> {
     const { stdout, stderr } = await remote.ask({ ...withRuntime(inventory, script('linux/support.sh')), title });
     return { name, text: stdout + stderr };
   });
-  const unreachable = connected.watch.fleet().unreachable.map(({ host, error }) => `${host.name}: ${error.message}`);
+  const unreachable = connected.observations
+    .fleet()
+    .unreachable.map(({ host, error }) => `${host.name}: ${error.message}`);
   const failed = results.flatMap((result, i) =>
     result.status === 'rejected' ? [`${remotes[i]!.host.name}: ${(result.reason as Error).message}`] : [],
   );

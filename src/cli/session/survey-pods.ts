@@ -30,7 +30,7 @@ export async function surveyPods({
   runId,
   signal,
 }: Run): Promise<Surveys['pods']> {
-  const fleet = connected.watch.fleet();
+  const fleet = connected.observations.fleet();
   const { cluster } = fleet;
   if (cluster.state === 'absent') return undefined;
   if (cluster.state === 'down') return { failed: `the cluster does not answer: ${cluster.reason}` };

@@ -52,7 +52,7 @@ function notYet(seen: Seen, wanted: readonly Wanted[]): string | undefined {
  * Disturbs nothing that runs: it only connects to a port that a process holds, and skips a disk that holds etcd. @throws Refused when another run holds the lock of a host: it may open a port there at any moment.
  */
 export async function survey({ connected, inventory }: Run, about: readonly Seen[]): Promise<Surveys> {
-  const fleet = connected.watch.fleet();
+  const fleet = connected.observations.fleet();
   const { on } = connected;
   const names = new Set(about.map(({ host }) => host.name));
   await refuseLocked(connected.remotes.filter(({ host }) => names.has(host.name)));
@@ -96,4 +96,4 @@ export async function survey({ connected, inventory }: Run, about: readonly Seen
 
 /** The fresh hosts among those with pending changes: `up` is about to change them for the first time. */
 export const firstChanged = ({ connected }: Run, changed: ReadonlySet<string>): readonly Seen[] =>
-  observedLinux(connected.watch.fleet()).filter((seen) => isFresh(seen) && changed.has(seen.host.name));
+  observedLinux(connected.observations.fleet()).filter((seen) => isFresh(seen) && changed.has(seen.host.name));

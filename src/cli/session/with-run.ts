@@ -66,7 +66,7 @@ export async function withRun(
     const { emit, log, onBegin, draw, stopDrawing } = output;
     const runLog: RunLog = { runId, emit, log, onBegin, onSecret: mask.register, signal };
     connected = await connect(context, inventory, flags, runLog);
-    if (options.reportsUnreachable !== true) context.err(unreachableText(connected.watch.fleet().unreachable));
+    if (options.reportsUnreachable !== true) context.err(unreachableText(connected.observations.fleet().unreachable));
     refuseLivingDead({ flags, connected });
     const code = await work({
       ...runLog,

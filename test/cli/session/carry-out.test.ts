@@ -36,7 +36,7 @@ function runOf(over: { readonly answer?: string; readonly hold?: () => Promise<u
       remotes: [{ host: cp1, hold: over.hold ?? (() => Promise.resolve(held)) }],
       observedAtMs: -60_000,
       observeAgain: () => Promise.resolve(void order.push('observed again')),
-      watch: {
+      observations: {
         fleet: () => fleet,
         evaluate: (question: (known: typeof fleet) => unknown) =>
           Promise.resolve({ value: question(fleet), sawCluster: false }),

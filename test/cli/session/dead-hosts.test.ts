@@ -23,7 +23,7 @@ const runOf = (unreachable: Fleet['unreachable'], flags: Run['flags'] = {}): Run
     command: 'up',
     flags,
     inventory,
-    connected: { watch: { fleet: () => ({ ...fleetOf(joinedHost(cp1)), unreachable }) } },
+    connected: { observations: { fleet: () => ({ ...fleetOf(joinedHost(cp1)), unreachable }) } },
   }) as unknown as Run;
 
 describe('--dead', () => {

@@ -17,7 +17,7 @@ test('kbuild keeps its newest five snapshots of etcd, 0600, each with a descript
     context: { env: { XDG_STATE_HOME: state }, cwd: state, nowMs: () => (nowMs += 1) },
     inventory: inventoryOf(),
     runId: 'run1',
-    connected: { watch: { fleet: () => fleetIn(clusterOf()) } },
+    connected: { observations: { fleet: () => fleetIn(clusterOf()) } },
   } as unknown as Run;
   const on = ((host) => ({
     ...recordingOn({ job: () => STATUS }).on(host),
@@ -56,7 +56,7 @@ describe('before a half-finished join is undone', () => {
       inventory: inventoryOf(),
       runId: 'run1',
       emit: ({ summary }: { readonly summary: string }) => void noted.push(summary),
-      connected: { watch: { fleet: () => fleetOf([cp1, facts]) } },
+      connected: { observations: { fleet: () => fleetOf([cp1, facts]) } },
     } as unknown as Run;
     const { on, sent } = recordingOn(answers);
     const fetched: string[] = [];

@@ -1,0 +1,177 @@
+import type { ClusterView } from '../facts/cluster.ts';
+import type { Fleet, Observed } from '../facts/fleet.ts';
+import type { Host } from '../model/inventory.ts';
+import { CLUSTER, Freshness, partsOf, reading, type Reading } from './freshness.ts';
+
+/** How hosts and the cluster are observed again. */
+export interface Observers {
+  /** The named facts of a host, as they are now. */
+  readonly facts: (host: Host, names: readonly string[]) => Promise<object>;
+  /** The cluster as it is now, found by `clusterFacts` of these hosts. */
+  readonly cluster: (hosts: readonly Observed[]) => Promise<ClusterView>;
+  /** The facts that tell which control planes can answer for the cluster. */
+  readonly clusterFacts: readonly string[];
+  readonly nowMs: () => number;
+}
+
+/**
+ * The fleet as it is known now. It notes which facts a `diff` reads, so that after a change only those are observed
+ * again: a fact that no step reads again costs nothing.
+ */
+export interface Observations extends Pick<Freshness, 'expire' | 'expireCluster' | 'expireAll' | 'expireOld'> {
+  /** The fleet as it was observed last; reading it observes nothing. */
+  readonly fleet: () => Fleet;
+  /**
+   * Calls a pure function of the fleet on facts no older than the last expiry of any fact that it reads. `sawCluster`: the
+   * function read the cluster, so its result is about the cluster.
+   */
+  readonly evaluate: <R>(question: (fleet: Fleet) => R) => Promise<{ readonly value: R; readonly sawCluster: boolean }>;
+  /** These hosts may have changed. */
+  readonly expire: (hosts: readonly string[]) => void;
+  /** The cluster may have changed. */
+  readonly expireCluster: () => void;
+  /** Everything may have changed. */
+  readonly expireAll: () => void;
+  /** Everything may have changed that was not observed within the last three seconds. */
+  readonly expireOld: () => void;
+}
+
+/** The fleet, with a note of what is read of it. */
+class NotedFleet {
+  readonly #unreachable: Fleet['unreachable'];
+  readonly #observed: Map<string, Observed>;
+  readonly #noting: Map<string, Observed>;
+  cluster: ClusterView;
+  /** What the running question has read. Questions are synchronous: only one runs at a time. */
+  #read: Set<Reading> | undefined;
+
+  constructor({ hosts, unreachable, cluster }: Fleet) {
+    this.#unreachable = unreachable;
+    this.cluster = cluster;
+    this.#observed = new Map(hosts.map((one) => [one.host.name, one]));
+    this.#noting = new Map(hosts.map((one) => [one.host.name, this.#note(one)]));
+  }
+
+  get hosts(): readonly Observed[] {
+    return [...this.#observed.values()];
+  }
+
+  host(name: string): Host {
+    return this.#observed.get(name)!.host;
+  }
+
+  /** Newer facts of a host replace those of the same name. */
+  update(name: string, facts: object): void {
+    const before = this.#observed.get(name)!;
+    const mixed = Object.defineProperties(
+      {},
+      { ...Object.getOwnPropertyDescriptors(before.facts), ...Object.getOwnPropertyDescriptors(facts) },
+    );
+    const after = { ...before, facts: mixed } as Observed;
+    this.#observed.set(name, after);
+    this.#noting.set(name, this.#note(after));
+  }
+
+  fleet(): Fleet {
+    const cluster = (): ClusterView => {
+      this.#read?.add(CLUSTER);
+      return this.cluster;
+    };
+    return {
+      hosts: [...this.#noting.values()],
+      unreachable: this.#unreachable,
+      get cluster() {
+        return cluster();
+      },
+    };
+  }
+
+  /** The answer to a question, which may be its error, and what it read. */
+  ask<R>(question: (fleet: Fleet) => R): { readonly answer: () => R; readonly read: ReadonlySet<Reading> } {
+    const read = new Set<Reading>();
+    this.#read = read;
+    try {
+      const value = question(this.fleet());
+      return { answer: () => value, read };
+    } catch (error) {
+      const answer = (): never => {
+        throw error;
+      };
+      return { answer, read };
+    } finally {
+      this.#read = undefined;
+    }
+  }
+
+  #note(observed: Observed): Observed {
+    const get = (facts: object, key: string | symbol): unknown => {
+      if (typeof key === 'string') this.#read?.add(reading(observed.host.name, key));
+      return Reflect.get(facts, key);
+    };
+    return { ...observed, facts: new Proxy(observed.facts, { get }) as never };
+  }
+}
+
+/** Runs work of one name at once, for all who want it since the same moment. */
+function sharing() {
+  const running = new Map<string, { readonly moment: number; readonly done: Promise<void> }>();
+  return async (name: string, moment: number, work: () => Promise<void>): Promise<void> => {
+    const same = running.get(name);
+    if (same?.moment === moment) return same.done;
+    const mine = { moment, done: work() };
+    running.set(name, mine);
+    await mine.done.finally(() => {
+      if (running.get(name) === mine) running.delete(name);
+    });
+  };
+}
+
+/** Keeps the observations of a fleet current, from its first observation on. */
+export function observations(first: Fleet, observers: Observers): Observations {
+  const noted = new NotedFleet(first);
+  const freshness = new Freshness(observers.nowMs);
+  const once = sharing();
+
+  const observeHost = async (name: string, facts: readonly string[]): Promise<void> => {
+    const beginning = freshness.begin();
+    noted.update(name, await observers.facts(noted.host(name), facts));
+    for (const fact of facts) freshness.take(reading(name, fact), beginning);
+  };
+
+  const observeCluster = async (): Promise<void> => {
+    const beginning = freshness.begin();
+    const needed = noted.hosts
+      .filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd')
+      .flatMap(({ host }) => observers.clusterFacts.map((fact) => reading(host.name, fact)));
+    await observe(needed.filter((one) => freshness.isStale(one)));
+    noted.cluster = await observers.cluster(noted.hosts);
+    freshness.take(CLUSTER, beginning);
+  };
+
+  async function observe(stale: readonly Reading[]): Promise<void> {
+    const { moment } = freshness.begin();
+    const byHost = new Map<string, string[]>();
+    for (const [host, fact] of stale.filter((one) => one !== CLUSTER).map(partsOf))
+      byHost.set(host, [...(byHost.get(host) ?? []), fact]);
+    await Promise.all(
+      [...byHost].map(([host, names]) => once(`${host}/${names.join('+')}`, moment, () => observeHost(host, names))),
+    );
+    if (stale.includes(CLUSTER)) await once(CLUSTER, freshness.begin().moment, observeCluster);
+  }
+
+  return {
+    fleet: () => noted.fleet(),
+    evaluate: async (question) => {
+      for (;;) {
+        const { answer, read } = noted.ask(question);
+        const stale = [...read].filter((one) => freshness.isStale(one));
+        if (stale.length === 0) return { value: answer(), sawCluster: read.has(CLUSTER) };
+        await observe(stale);
+      }
+    },
+    expire: (hosts) => freshness.expire(hosts),
+    expireCluster: () => freshness.expireCluster(),
+    expireAll: () => freshness.expireAll(),
+    expireOld: () => freshness.expireOld(),
+  };
+}
