@@ -6,6 +6,7 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
 
 /** The endpoints that the cluster's stored configuration names. */
 function stored({ configuration }: ClusterUp): readonly string[] {
@@ -37,7 +38,8 @@ export const etcdEndpoints: Step = {
     const { inventory, host, facts, fleet } = target;
     const { etcd } = inventory;
     const { cluster } = fleet;
-    if (etcd.topology === 'stacked' || cluster.state !== 'up' || standing(target) !== 'joined') return [];
+    if (etcd.topology === 'stacked' || standing(target) !== 'joined' || cluster.state === 'absent') return [];
+    if (cluster.state === 'down') return waitForApi(cluster);
     const found = facts.etcdServers === 'absent' ? etcd.endpoints : facts.etcdServers;
     refuseAnother(target, etcd.endpoints, found);
     const isOld = !same([...found].sort(), [...etcd.endpoints].sort());

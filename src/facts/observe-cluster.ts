@@ -133,12 +133,22 @@ function waysOf(hosts: readonly Observed[]) {
   return [...sorted, ...all.filter(({ way }) => way !== 'none' && !BY_PREFERENCE.includes(way))];
 }
 
+/** True if the view tells the members of etcd, or that they are the user's to know. */
+function knowsEtcd(view: ClusterUp): boolean {
+  try {
+    return view.members.length >= 0;
+  } catch (error) {
+    if (error instanceof FactError) return false;
+    throw error;
+  }
+}
+
 const lostText = ({ name }: LinuxHost): string =>
   `${name}: a control plane runs there, and its ${ADMIN_CONF} is gone; \`kbuild up\` makes it again`;
 
 /**
- * The cluster as its API and etcd show it, asked by one script on the first control plane that answers. `absent` when no
- * host has a control plane; `down` when one has, and none answers. Does not reject.
+ * The cluster as its API and etcd show it, asked by one script on the first control plane that answers for both, or else for
+ * the API. `absent` when no host has a control plane; `down` when one has, and none answers. Does not reject.
  */
 export async function observeCluster(
   inventory: Inventory,
@@ -148,6 +158,8 @@ export async function observeCluster(
   { nowMs, nonce }: ObserveTools,
 ): Promise<ClusterView> {
   const reasons: string[] = [];
+  /** The view of a control plane on which etcdctl cannot run, e.g. because its runtime is stopped. */
+  let withoutEtcd: ClusterUp | undefined;
   const asking = observeEtcd(inventory, hosts, ask, { nonce });
   const seen = async <V extends object>(view: V) => {
     const etcd = await asking;
@@ -171,10 +183,13 @@ export async function observeCluster(
       if (others && status === 3) throw new Error(`${host.name}: its API server is not ready: ${unready(stderr)}`);
       const answers = readFrames(stdout, stderr, word);
       const facts = factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 });
-      return await seen(viewOf(host, facts, wanted, await asking));
+      const view = viewOf(host, facts, wanted, await asking);
+      if (!others || knowsEtcd(view)) return await seen(view);
+      withoutEtcd ??= view;
     } catch (error) {
       reasons.push(said(host, error));
     }
   }
+  if (withoutEtcd !== undefined) return seen(withoutEtcd);
   return seen<ClusterView>(reasons.length === 0 ? { state: 'absent' } : { state: 'down', reason: reasons.join('; ') });
 }

@@ -6,6 +6,7 @@ import type { ClusterUp } from '../facts/cluster.ts';
 import { fileChanges, fileState } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
 import { script } from '../templates.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
 
 /** Static pods that read files of their host, by their name in `kubeadm.cluster`. */
 const COMPONENTS = {
@@ -86,7 +87,8 @@ export const controlPlaneFiles: Step = {
   diff: (target) => {
     const { cluster } = target.fleet;
     if (target.host.role !== 'control-plane' || target.inventory.files.length === 0) return [];
-    if (cluster.state !== 'up' || standing(target) !== 'joined') return [];
+    if (standing(target) !== 'joined' || cluster.state === 'absent') return [];
+    if (cluster.state === 'down') return waitForApi(cluster);
     return ALL.flatMap((component) => dueChange(target, component, cluster));
   },
 };

@@ -24,6 +24,7 @@ import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux } from '../facts/fleet.ts';
 import type { On } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
 
 const MINUTES = 60_000;
 
@@ -72,8 +73,7 @@ export const controlPlanesWell: Step = {
   diff: (target) => {
     const { host, fleet } = target;
     if (!isYetToJoin(target) || fleet.cluster.state === 'absent') return [];
-    if (fleet.cluster.state === 'down')
-      return [{ summary: `wait for the API server to answer (${fleet.cluster.reason})` }];
+    if (fleet.cluster.state === 'down') return waitForApi(fleet.cluster);
     const found = obstacle(target, fleet.cluster);
     return found === undefined ? [] : [{ summary: `wait until ${host.name} may join: ${found}` }];
   },

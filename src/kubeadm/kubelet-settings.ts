@@ -18,6 +18,7 @@ import { paths } from '../paths.ts';
 import { textDiff } from '../resources/text-diff.ts';
 import { script } from '../templates.ts';
 import { fileDiff } from './settings-diff.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
 
 /** What kubeadm writes on a host that joins. */
 const CONFIG = '/var/lib/kubelet/config.yaml';
@@ -84,7 +85,8 @@ export const kubeletSettings: Step = {
   diff: (target) => {
     const { inventory, host, facts, fleet } = target;
     const { cluster } = fleet;
-    if (cluster.state !== 'up' || standing(target) !== 'joined' || facts.kubeletFlags === 'absent') return [];
+    if (standing(target) !== 'joined' || facts.kubeletFlags === 'absent' || cluster.state === 'absent') return [];
+    if (cluster.state === 'down') return waitForApi(cluster);
     const edited = editedParts(inventory, cluster);
     const live = facts.kubeletFlags;
     const flags = wantedFlags(target, live);

@@ -13,6 +13,7 @@ import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { kubeadmPatches } from './patches.ts';
 import { INVENTORY_NAME, settingsPreview, settingsRestarts } from './settings-preview.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
 
 /** What of `kubeadm.cluster` can be changed on a live cluster by writing the control plane's manifests anew. */
 const CHANGEABLE: Readonly<Record<string, readonly string[]>> = {
@@ -104,9 +105,11 @@ async function rewrite(target: Target, on: On, parts: readonly KubeadmPart[], no
  */
 export const kubeadmSettings: Step<'cluster'> = {
   name: 'kubeadm-settings',
-  settleMs: 60_000,
+  // The API may need hosts whose runtime or kubelet this run starts at the same time.
+  settleMs: 5 * 60_000,
   diff: ({ inventory, facts, fleet }) => {
-    if (facts.state !== 'up') return [];
+    if (facts.state === 'absent') return [];
+    if (facts.state === 'down') return waitForApi(facts);
     const edited = editedParts(inventory, facts);
     if (edited.length === 0) return [];
     if (edited !== 'unknown' && edited.includes('cluster')) refuseFixed(inventory, facts.settings);

@@ -1,6 +1,7 @@
 import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import type { NodeView } from '../facts/cluster.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
 
 const MINUTES = 60_000;
 
@@ -12,7 +13,7 @@ const CONTROL_PLANE_PODS = new Set(['kube-apiserver', 'kube-controller-manager',
 /** The node of a host; or what the host waits for. */
 export function nodeOf({ host, fleet }: Pick<Target, 'host' | 'fleet'>): NodeView | Change {
   const { cluster } = fleet;
-  if (cluster.state === 'down') return { summary: `wait for the API server to answer (${cluster.reason})` };
+  if (cluster.state === 'down') return waitForApi(cluster)[0]!;
   const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
   return node ?? { summary: `wait until ${host.name} is registered (found no node)` };
 }
@@ -49,7 +50,7 @@ export const settled: Step<'cluster'> = {
   settleMs: 5 * MINUTES,
   diff: ({ facts }) => {
     if (facts.state === 'absent') return [{ summary: 'wait until the control plane runs without restarts' }];
-    if (facts.state === 'down') return [{ summary: `wait for the API server to answer (${facts.reason})` }];
+    if (facts.state === 'down') return waitForApi(facts);
     const { nowMs } = facts;
     const restarted = facts.pods.filter(
       ({ labels, lastRestartMs }) =>

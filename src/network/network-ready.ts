@@ -1,6 +1,7 @@
 import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Change, Step } from '../engine/step.ts';
 import type { ClusterUp, PodView } from '../facts/cluster.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
 
 const notReady = ({ name, trouble }: PodView): string => `${name} not ready${trouble === '' ? '' : `: ${trouble}`}`;
 
@@ -22,7 +23,7 @@ export const networkReady: Step = {
     if (agent === undefined) return [];
     const wait = (summary: string): readonly Change[] => [{ summary }];
     const { cluster } = fleet;
-    if (cluster.state === 'down') return wait(`wait for the API server to answer (${cluster.reason})`);
+    if (cluster.state === 'down') return waitForApi(cluster);
     if (cluster.state === 'absent') return wait(`wait until the network of ${host.name} carries`);
     const { label } = agent;
     const pod = cluster.pods.find(({ node, labels }) => node === host.name && labels[label.name] === label.value);

@@ -7,6 +7,7 @@ import { objectKey, type ClusterUp } from '../facts/cluster.ts';
 import { FIELD_MANAGER, HASH_ANNOTATION, OWNER_LABEL, RECORD } from '../facts/ownership.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { script } from '../templates.ts';
+import { waitForApi } from './wait-for-api.ts';
 
 /** A group of objects that kbuild owns. */
 export interface Manifest {
@@ -110,7 +111,7 @@ export const manifest = (name: string, wanted: (inventory: Inventory) => Manifes
     const { inventory, facts } = target;
     const its = wanted(inventory);
     if (its === undefined || its.objects.length === 0) return [];
-    if (facts.state === 'down') return [{ summary: `wait for the API server to answer (${facts.reason})` }];
+    if (facts.state === 'down') return waitForApi(facts);
     const found = facts.state === 'absent' ? 'found none' : difference(its, facts);
     if (found === undefined) return [];
     return [

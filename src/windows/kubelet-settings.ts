@@ -6,6 +6,7 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step } from '../engine/step.ts';
 import { windowsPaths } from '../paths.ts';
 import { powershell } from '../templates.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
 
 /**
  * Updates the kubelet's configuration of a joined host if the cluster's settings or the host's own have changed. Does
@@ -18,7 +19,8 @@ export const windowsKubeletSettings: Step<'windows'> = {
     const { inventory, host, facts, fleet } = target;
     const { cluster } = fleet;
     const live = facts.kubeletConfig;
-    if (cluster.state !== 'up' || live === 'absent' || standing(target) !== 'joined') return [];
+    if (live === 'absent' || standing(target) !== 'joined' || cluster.state === 'absent') return [];
+    if (cluster.state === 'down') return waitForApi(cluster);
     const edited = editedParts(inventory, cluster);
     const own = windowsOwnKubeletConfig(inventory, host);
     const found = [

@@ -3,6 +3,7 @@ import { networkPlugin } from '../components/network-plugins/index.ts';
 import type { Step } from '../engine/step.ts';
 import { runsOnWindows } from '../resources/runs.ts';
 import { powershell } from '../templates.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
 
 /**
  * Restarts the kubelet of a joined host if its Node was deleted: the kubelet registers its Node only when it starts.
@@ -32,7 +33,7 @@ export const windowsNodeReady: Step<'windows'> = {
   settleMs: 20 * 60_000,
   diff: ({ inventory, host, facts, fleet }) => {
     const { cluster } = fleet;
-    if (cluster.state === 'down') return [{ summary: `wait for the API server to answer (${cluster.reason})` }];
+    if (cluster.state === 'down') return waitForApi(cluster);
     const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
     if (node === undefined) return [{ summary: `wait until ${host.name} is registered (found no node)` }];
     if (!facts.kubeletHealthy) return [{ summary: `wait until the kubelet of ${host.name} is healthy` }];

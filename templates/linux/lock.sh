@@ -5,13 +5,20 @@
 umask 077
 mkdir -p -- "$(dirname -- "$LOCK")"
 exec 9>>"$LOCK"
-if ! flock -n 9; then
-  pid='' holder=''
+pid='' holder='' taken=''
+if flock -n 9; then taken=yes; fi
+# A run that has just taken the lock writes its line a moment later.
+tries=0
+while [ -z "$taken$holder" ] && [ "$tries" -lt 10 ]; do
+  tries=$((tries + 1))
   { IFS= read -r pid && IFS= read -r holder; } <"$LOCK" || :
+  if [ -z "$holder" ] && flock -w 0.2 9; then taken=yes; fi
+done
+if [ -z "$taken" ]; then
   # Our own, on a connection that we lost: nobody else can have written that line.
   if [ "$holder" = "$HOLDER" ] && [ "/proc/$pid/fd/9" -ef "$LOCK" ]; then kill -KILL "$pid" || :; fi
   if [ "$holder" != "$HOLDER" ] || ! flock -w 5 9; then
-    echo "held ${holder:-by somebody who takes it just now}"
+    echo "held ${holder:-by a run that is taking it now}"
     exit 0
   fi
 fi

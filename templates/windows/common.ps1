@@ -212,7 +212,7 @@ function Get-LockHolder {
     $file = [IO.File]::Open($Path, 'Open', 'Read', 'ReadWrite')
     try { $lines = @((New-Object -TypeName 'IO.StreamReader' -ArgumentList $file).ReadToEnd().Split("`n")) }
     finally { $file.Close() }
-    if ($lines.Count -lt 2) { return @{ process = 0; holder = 'by somebody who takes it just now' } }
+    if ($lines.Count -lt 2) { return @{ process = 0; holder = 'by a run that is taking it now' } }
     @{ process = [int]$lines[0]; holder = $lines[1] }
 }
 

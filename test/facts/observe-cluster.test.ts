@@ -208,6 +208,23 @@ describe('which control plane is asked', () => {
     expect(view).toMatchObject({ state: 'up', via: 'cp2' });
   });
 
+  test('the next one when the first cannot tell the members of etcd, and the first when no other can', async () => {
+    const two = { ...inventory, hosts: [cp1, cp2] };
+    const seen = (answer: (host: LinuxHost) => string) =>
+      observeCluster(
+        two,
+        [joinedHost(cp1), joinedHost(cp2)].map(([host, facts]) => ({ os: 'linux', host, facts })),
+        (host) => () => Promise.resolve(answers(answer(host))),
+        wanted,
+        tools,
+      );
+    const stopped = failing('etcd');
+    expect(await seen(({ name }) => (name === 'cp1' ? stopped : captured))).toMatchObject({ state: 'up', via: 'cp2' });
+    const view = (await seen(() => stopped)) as ClusterUp;
+    expect(view.via).toBe('cp1');
+    expect(() => view.members).toThrow(FactError);
+  });
+
   test('none answers: down, with every reason', async () => {
     const view = await observe(() => Promise.reject(new Error('connection lost')));
     expect(view).toEqual({ state: 'down', reason: 'connection lost' });

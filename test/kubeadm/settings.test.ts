@@ -313,3 +313,12 @@ describe('patch files', () => {
     ]);
   });
 });
+
+test('settings wait for an API that does not answer: what is live may differ', () => {
+  const down = { state: 'down', reason: 'no answer' } as const;
+  const fleet = fleetIn(down, joinedHost(cp1), joinedHost(w1));
+  const wait = [{ summary: 'wait for the API server to answer (no answer)' }];
+  const inventory = inventoryOf();
+  expect(kubeadmSettings.diff({ inventory, host: cp1, facts: fleet.cluster, fleet })).toEqual(wait);
+  expect(kubeletSettings.diff(targetOf(inventory, w1, fleet))).toEqual(wait);
+});
