@@ -150,9 +150,12 @@ function refusedOf(inventory: Inventory, fleet: Fleet): readonly LeftOut[] {
 
 /**
  * Connects to all hosts of an inventory and observes them. A host that does not answer is in `unreachable`; nothing is thrown
- * for it. Takes no lock and changes nothing. @throws the reason of `signal`
+ * for it. Takes no lock and changes nothing. @throws the reason of `signal`, UsageError
  */
 export async function connect(inventory: Inventory, options: ConnectOptions = {}): Promise<Connection> {
+  const { concurrency = 1 } = options;
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    throw new UsageError(`concurrency is a whole number of at least 1, not ${String(concurrency)}`);
   const mask = masker([inventory, secretData(inventory)]);
   const connected = await connectHosts(contextOf(options), inventory, options, {
     runId: `library-${randomUUID().slice(0, 8)}`,

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
-import { isPluginInterface } from '../components/network-plugins/index.ts';
+import { isOwnPluginInterface } from '../components/network-plugins/index.ts';
 import { overlap } from '../topology/subnets.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { eachHost } from './each-host.ts';
 
-/** True for an interface that a former node left: the check `leftovers` names it. */
-const isLeftover = (device: string): boolean => device === 'kube-ipvs0' || isPluginInterface(device);
+/** True for an interface that a former node left, and that kbuild's network plugin takes over: `leftovers` warns of it. */
+const isLeftover = (device: string): boolean => device === 'kube-ipvs0' || isOwnPluginInterface(device);
 
 /** Networks of pods and Services mean nothing else to the host. */
 export const routeOverlap = eachHost(

@@ -4,8 +4,8 @@ import { isVirtualInterface } from './virtual-interfaces.ts';
 /** Of interfaces that have no MAC address. */
 const NONE = /^(?:00:){5}00$|^$/;
 
-/** Packets of a VXLAN travel under the MAC address of another interface: an operator may give all hosts the same. */
-const isLeftOut = (name: string): boolean => isVirtualInterface(name) || name.startsWith('vxlan');
+/** Packets of these leave under the MAC address of another interface: an operator may give all hosts the same. */
+const isLeftOut = (name: string): boolean => isVirtualInterface(name) || /^(?:vxlan|dummy)/.test(name);
 
 /** No MAC address is there twice: Kubernetes' install guide asks for it. */
 export const uniqueMac = uniqueValue(

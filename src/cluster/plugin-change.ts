@@ -1,17 +1,25 @@
 import { networkPlugins } from '../components/network-plugins/index.ts';
-import type { NetworkPlugin } from '../components/network-plugins/network-plugin.ts';
+import { CONFIG_ANNOTATION, type NetworkPlugin } from '../components/network-plugins/network-plugin.ts';
 import { Refused } from '../errors.ts';
 import { objectKey, type ClusterUp } from '../facts/cluster.ts';
-import type { Inventory } from '../model/inventory.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
+
+interface PodTemplate {
+  readonly template?: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } };
+}
+
+/** True for a live DaemonSet of kbuild's own manifests. */
+const isOfKbuild = (live: JsonObject | undefined): boolean =>
+  (live?.['spec'] as PodTemplate | undefined)?.template?.metadata?.annotations?.[CONFIG_ANNOTATION] !== undefined;
 
 /**
  * The network plugin that kbuild installed in a cluster, by the record of applied objects. Objects of the user's
- * manifests are in that record too, and do not count.
+ * manifests are in that record too, and do not count, unless the live object is still that of kbuild.
  */
-function installed({ owned }: ClusterUp, { manifests }: Inventory): NetworkPlugin | undefined {
-  const users = new Set(manifests.flatMap(({ objects }) => objects).map(objectKey));
-  const ours = new Set(owned.filter((key) => !users.has(key)));
-  return networkPlugins.find(({ agent }) => agent !== undefined && ours.has(agent.object));
+function installed({ owned, objects }: ClusterUp, { manifests }: Inventory): NetworkPlugin | undefined {
+  const users = new Set(manifests.flatMap((each) => each.objects).map(objectKey));
+  const ours = new Set(owned.filter((key) => !users.has(key) || isOfKbuild(objects.get(key))));
+  return networkPlugins.find(({ agent, isSupported }) => isSupported && agent !== undefined && ours.has(agent.object));
 }
 
 /** Refuses to replace or remove the network plugin that kbuild installed: all pods would lose their network. */

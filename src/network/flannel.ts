@@ -4,7 +4,7 @@ import {
   flannelNetConf,
   flannel as plugin,
 } from '../components/network-plugins/flannel.ts';
-import type { InventoryWith } from '../components/network-plugins/network-plugin.ts';
+import { CONFIG_ANNOTATION, type InventoryWith } from '../components/network-plugins/network-plugin.ts';
 import type { JsonObject } from '../model/inventory.ts';
 import type { Flannel } from '../model/network-plugins.ts';
 import type { PluginPart } from './part.ts';
@@ -114,7 +114,7 @@ function daemonSet(inventory: InventoryWith<'flannel'>): JsonObject {
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
       template: {
         // Pods do not read a changed ConfigMap again: another hash rolls them.
-        metadata: { labels, annotations: { 'kbuild.dev/config': configHash(inventory) } },
+        metadata: { labels, annotations: { [CONFIG_ANNOTATION]: configHash(inventory) } },
         spec: {
           nodeSelector: { 'kubernetes.io/os': 'linux' },
           hostNetwork: true,

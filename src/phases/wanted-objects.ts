@@ -55,7 +55,10 @@ export const unwantedObjects: Step<'cluster'> = {
     const wanted = new Set(wantedObjects(inventory).map(objectKey));
     const unwanted = facts.owned.filter((key) => !wanted.has(key)).map(read);
     if (unwanted.length === 0) return [];
-    const kept = unwanted.filter(({ key, kind }) => HOLDS_OTHERS.has(kind) && !OWN_NAMESPACES.has(key));
+    const inUse = new Set([...wanted].map((key) => `v1/Namespace//${key.split('/').at(-2)!}`));
+    const kept = unwanted.filter(
+      ({ key, kind }) => HOLDS_OTHERS.has(kind) && (!OWN_NAMESPACES.has(key) || inUse.has(key)),
+    );
     const deleted = unwanted.filter((each) => !kept.includes(each));
     const titles = (some: readonly Key[]): string => some.map(({ title }) => title).join(', ');
     return [

@@ -130,6 +130,18 @@ describe('refused', () => {
     ];
     const own = inventoryOf({ network: noNetwork, manifests: [{ source: 'kube-flannel.yml', objects }] });
     expect(messages(own, fleetIn({ ...live, owned: [key] }, ...hosts))).toEqual([]);
+    // The live DaemonSet is still that of kbuild: applying the user's would replace the network of every pod.
+    const ofKbuild = { spec: { template: { metadata: { annotations: { 'kbuild.dev/config': 'abc' } } } } };
+    const replacing = { ...live, owned: [key], objects: new Map([[key, ofKbuild]]) };
+    expect(messages(own, fleetIn(replacing, ...hosts))).toEqual([
+      expect.stringContaining('network.plugin is none, the cluster was made with flannel'),
+    ]);
+  });
+
+  test('nothing about a plugin that kbuild does not install', () => {
+    const hosts = [joinedHost(cp1), joinedHost(w1)] as const;
+    const former = fleetIn({ ...live, owned: ['apps/v1/DaemonSet/kube-system/cilium'] }, ...hosts);
+    expect(messages(inventoryOf({ network: noNetwork }), former)).toEqual([]);
   });
 
   test('an adopted CA that is not the cluster’s', () => {

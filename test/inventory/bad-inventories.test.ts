@@ -355,6 +355,12 @@ const VALUES: readonly Bad[] = [
     /use https:\/\/, or a file/,
   ],
   [
+    'settings of Cilium for flannel',
+    line(5, 'network:\n  cilium: { encryption: wireguard }'),
+    '6:11 network.cilium:',
+    /is for the plugin cilium, which is not supported yet/,
+  ],
+  [
     'settings of Calico for flannel',
     line(5, 'network:\n  calico: { imageRepository: registry.example.com }'),
     '6:11 network.calico:',
@@ -588,6 +594,14 @@ const VALUES: readonly Bad[] = [
     '1:29 files[0].path:',
     /kbuild writes this file itself/,
   ],
+  ...['/etc/apt/apt.conf.d/95kbuild-proxy', '/etc/apt/keyrings/kbuild-kubernetes.asc', '/etc/default/kubelet'].map(
+    (path): [string, string, string, RegExp] => [
+      `a file of kbuild’s: ${path}`,
+      also(`files: [{ hosts: all, path: ${path}, content: b }]`),
+      '1:29 files[0].path:',
+      /kbuild writes this file itself/,
+    ],
+  ),
   ['a relative path', also('files: [{ hosts: all, path: etc/a, content: b }]'), '1:29 files[0].path:', /absolute path/],
   [
     'a path upwards',

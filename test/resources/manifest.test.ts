@@ -137,4 +137,12 @@ describe('what the inventory no longer names', () => {
     const none = inventoryOf({ network: noNetwork });
     expect(summaries(unwantedObjects.diff(target(installed, none)))[0]).toContain('Namespace kube-flannel');
   });
+
+  test('a namespace of the plugin stays while it holds objects of the user’s manifests', () => {
+    const users = flannelObjects(inventory).filter(({ kind }) => kind === 'DaemonSet');
+    const own = inventoryOf({ network: noNetwork, manifests: [{ source: 'kube-flannel.yml', objects: users }] });
+    const [change] = summaries(unwantedObjects.diff(target(installed, own)));
+    expect(change).toContain('let go of Namespace kube-flannel');
+    expect(change).not.toMatch(/delete [^;]*Namespace/);
+  });
 });

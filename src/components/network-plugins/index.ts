@@ -31,9 +31,13 @@ export const pluginChains: readonly string[] = networkPlugins.flatMap(({ isSuppo
   isSupported ? chains : [],
 );
 
-/** True for an interface that a network plugin created on a Linux host. */
+/** True for an interface that a network plugin created on a Linux host, also one that kbuild does not install. */
 export const isPluginInterface = (name: string): boolean =>
   networkPlugins.some(({ interfaces }) => interfaces.test(name));
+
+/** True for an interface of a network plugin that kbuild installs. */
+export const isOwnPluginInterface = (name: string): boolean =>
+  networkPlugins.some(({ isSupported, interfaces }) => isSupported && interfaces.test(name));
 
 /**
  * Files and folders of network plugins that reset removes from a Linux host. Those of the default plugin are removed with

@@ -91,5 +91,8 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
   leaves(inventory: InventoryWith<P>): Leftovers;
 }
 
+/** On the pods of a DaemonSet that kbuild made for a network plugin: a hash of its configuration. */
+export const CONFIG_ANNOTATION = 'kbuild.dev/config';
+
 /** Bytes of the outer Ethernet, IPv4, UDP and VXLAN headers. */
 export const VXLAN_BYTES = 50;

@@ -4,6 +4,7 @@ import type { ManifestEntry } from '../manifest-entry.ts';
 import type { Path } from '../path.ts';
 import { problem, type Rule } from '../rules/rule.ts';
 import type { InventoryFile } from '../schema.ts';
+import { ciliumSettings } from '../schema/software.ts';
 import { calico } from './calico.ts';
 import { flannel } from './flannel.ts';
 import type { PluginFile } from './plugin-file.ts';
@@ -11,7 +12,17 @@ import type { PluginFile } from './plugin-file.ts';
 const FILES: { readonly [P in PluginName]: PluginFile<P> } = {
   flannel,
   calico,
-  cilium: { settings: ({ network }) => ({ plugin: 'cilium', cilium: network.cilium, windows: undefined }) },
+  cilium: {
+    settings: ({ network }) => ({
+      plugin: 'cilium',
+      cilium: network.cilium ?? ciliumSettings.parse({}),
+      windows: undefined,
+    }),
+    otherwise: ({ network: { cilium } }) =>
+      cilium === undefined
+        ? []
+        : [problem(['network', 'cilium'], 'is for the plugin cilium, which is not supported yet')],
+  },
   none: { settings: () => ({ plugin: 'none', windows: undefined }) },
 };
 

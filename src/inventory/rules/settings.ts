@@ -1,3 +1,4 @@
+import { distributions, keyringFiles, packageManagerFiles } from '../../components/distributions/index.ts';
 import { CONTAINER_RUNTIMES, runtimeFiles } from '../../components/runtimes/index.ts';
 import { paths } from '../../paths.ts';
 import { CHECK_NAMES } from '../check-names.ts';
@@ -36,6 +37,9 @@ export const supportedSettings: Rule = ({ etcd, hosts }) => {
 
 const OWN_PATHS: ReadonlySet<string> = new Set([
   ...Object.values(paths),
+  ...packageManagerFiles,
+  ...keyringFiles,
+  ...distributions.map(({ kubeletArguments }) => kubeletArguments),
   ...CONTAINER_RUNTIMES.flatMap((runtime) => [...runtimeFiles(runtime), runtime.registriesFolder ?? '']),
 ]);
 

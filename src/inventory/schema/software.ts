@@ -77,6 +77,20 @@ const windows = z
       'The network of Windows hosts. With flannel its kind follows flannel.backend: overlay, or host-gw (l2bridge).',
   });
 
+/** `network.cilium:` */
+export const ciliumSettings = z.strictObject({
+  image: image().default('quay.io/cilium/cilium:v1.20.2').meta({ description: 'Image of the agent.' }),
+  operatorImage: image()
+    .default('quay.io/cilium/operator-generic:v1.20.2')
+    .meta({ description: 'Image of the operator.' }),
+  tunnel: z.enum(['vxlan', 'geneve', 'none']).default('vxlan').meta({
+    description: 'How packets reach pods of other hosts. none: by routes; all hosts are in one network.',
+  }),
+  encryption: z.enum(['none', 'wireguard']).default('none').meta({
+    description: 'wireguard: packets between pods of different hosts are encrypted.',
+  }),
+});
+
 /** `network:` */
 export const network = z
   .strictObject({
@@ -120,21 +134,7 @@ export const network = z
       })
       .prefault({})
       .meta({ description: 'Settings of Calico.' }),
-    cilium: z
-      .strictObject({
-        image: image().default('quay.io/cilium/cilium:v1.20.2').meta({ description: 'Image of the agent.' }),
-        operatorImage: image()
-          .default('quay.io/cilium/operator-generic:v1.20.2')
-          .meta({ description: 'Image of the operator.' }),
-        tunnel: z.enum(['vxlan', 'geneve', 'none']).default('vxlan').meta({
-          description: 'How packets reach pods of other hosts. none: by routes; all hosts are in one network.',
-        }),
-        encryption: z.enum(['none', 'wireguard']).default('none').meta({
-          description: 'wireguard: packets between pods of different hosts are encrypted.',
-        }),
-      })
-      .prefault({})
-      .meta({ description: 'Settings of Cilium: not supported yet.' }),
+    cilium: ciliumSettings.exactOptional().meta({ description: 'Settings of Cilium: not supported yet.' }),
     windows,
     testImage: image().default('registry.k8s.io/e2e-test-images/agnhost:2.53').meta({
       description: 'Image with agnhost for tests of the network from pods; one that has a variant for each system.',
