@@ -26,7 +26,10 @@ function interfaceOf({ host, facts }: Target): string {
   return found.name;
 }
 
-/** keepalived.conf of one balancer. VRRP goes to the named peers: many networks carry no multicast. */
+/**
+ * keepalived.conf of one balancer. VRRP goes to the named peers: many networks carry no multicast. A balancer without peers
+ * has no setting of unicast: keepalived refuses one that names no peer.
+ */
 export function keepalivedConfig(target: Target): string {
   const { inventory, host } = target;
   const { address, routerId } = keepalivedOf(inventory);

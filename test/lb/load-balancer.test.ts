@@ -68,6 +68,11 @@ test('haproxy.cfg has every control plane as a backend', async () => {
   await expect(haproxyConfig(onSecond())).toMatchFileSnapshot(golden('haproxy.cfg'));
 });
 
+test('keepalived.conf of the only balancer has no setting of unicast, which keepalived refuses without peers', () => {
+  const alone = { ...inventory, hosts: inventory.hosts.filter(({ name }) => name === onSecond().host.name) };
+  expect(keepalivedConfig({ ...onSecond(), inventory: alone })).not.toContain('unicast');
+});
+
 test('keepalived.conf sends VRRP to the other balancers, from the interface of the internal address', async () => {
   await expect(keepalivedConfig(onSecond())).toMatchFileSnapshot(golden('keepalived.conf'));
 });
