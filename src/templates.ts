@@ -14,11 +14,11 @@ function read(name: string): string {
   return text;
 }
 
-/** A script without its head, the comment that tells readers of templates/ what it does: a host needs no copy of it. */
+/** A script without its head: the comment for readers of templates/, which a host does not need. */
 const withoutHead = (name: string): string => read(name).replace(/^(?:#.*\n)+/, '');
 
 /** What a script's parameter may be; a list arrives as one line an item. */
-export type Parameter = string | number | readonly string[];
+type Parameter = string | number | readonly string[];
 
 /**
  * A static script of templates/ (POSIX sh) with its parameters as variables, set before the first line.
@@ -33,24 +33,11 @@ export function script(name: `${string}.sh`, parameters: Readonly<Record<string,
   return { shell: 'sh', script: [...assignments, withoutHead(name)].join('\n'), title: name };
 }
 
-/** A script that may use the functions of another one, e.g. those of linux/mounts.sh. */
-const using = (functions: `${string}.sh`, command: Command<'sh'>): Command<'sh'> => ({
+/** A command that may use the functions and variables of a script, which stands before it: a file of templates/, or a command. */
+export const using = (before: `${string}.sh` | Command<'sh'>, command: Command<'sh'>): Command<'sh'> => ({
   ...command,
-  script: `${withoutHead(functions)}\n${command.script}`,
+  script: `${typeof before === 'string' ? withoutHead(before) : before.script}\n${command.script}`,
 });
-
-/** A script that may use the functions of another one. */
-export const scriptUsing = (functions: `${string}.sh`, ...parameters: Parameters<typeof script>): Command<'sh'> =>
-  using(functions, script(...parameters));
-
-/** A command whose script writes the marker: it may use the function of linux/marker.sh. */
-export const marking = (command: Command<'sh'>): Command<'sh'> => using('linux/marker.sh', command);
-
-/** A script that empties or removes folders: it may use the functions of linux/mounts.sh. */
-export const deletingScript = (
-  name: `${string}.sh`,
-  parameters: Readonly<Record<string, Parameter>> = {},
-): Command<'sh'> => scriptUsing('linux/mounts.sh', name, parameters);
 
 /** A static PowerShell script that runs in a pod of a Windows host; its parameters are environment variables. */
 export const podScript = (name: `${string}.ps1`): string => read(`windows-pods/${name}`);

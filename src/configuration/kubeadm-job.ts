@@ -7,7 +7,7 @@ import { paths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import type { Secret } from '../shell/secret.ts';
-import { deletingScript, marking, script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import { settingsNote } from './settings.ts';
 import type { PkiFiles } from './shared-certificates.ts';
 import { placeCertificates } from './signed-certificates.ts';
@@ -27,7 +27,10 @@ function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): 
   if (action === 'reset')
     return withEtcdFolder(
       inventory,
-      withRuntime(inventory, deletingScript('linux/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET })),
+      withRuntime(
+        inventory,
+        using('linux/mounts.sh', script('linux/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET })),
+      ),
     );
   const { proxy } = inventory;
   return script('linux/kubeadm.sh', {
@@ -58,8 +61,12 @@ export async function kubeadmJob(
   config: Secret,
   pki: PkiFiles = {},
 ): Promise<void> {
-  await remote.job(`kubeadm-${action}`, marking(command(inventory, remote.host as LinuxHost, action)), {
-    'config.yaml': config,
-    ...pki,
-  });
+  await remote.job(
+    `kubeadm-${action}`,
+    using('linux/marker.sh', command(inventory, remote.host as LinuxHost, action)),
+    {
+      'config.yaml': config,
+      ...pki,
+    },
+  );
 }

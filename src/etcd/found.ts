@@ -6,7 +6,7 @@ import { linuxFacts } from '../facts/fleet.ts';
 import { etcdHosts } from '../topology/select.ts';
 import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
-import { marking, script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import { isToBeFounded, uncleanHosts } from './founding.ts';
 
 /** Writes the manifest of a host's member, after a marker that tells what is going on; the kubelet starts it. */
@@ -18,7 +18,10 @@ export async function startMember(
 ): Promise<void> {
   await on(host).job(
     'etcd-member',
-    marking(script('linux/etcd-member.sh', { ACTION: action, CLUSTER: inventory.name, MARKER: paths.marker })),
+    using(
+      'linux/marker.sh',
+      script('linux/etcd-member.sh', { ACTION: action, CLUSTER: inventory.name, MARKER: paths.marker }),
+    ),
     { 'config.yaml': secretYaml(etcdDocuments(inventory, host, { initial })) },
   );
 }

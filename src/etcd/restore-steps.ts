@@ -9,7 +9,7 @@ import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
-import { marking, script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import {
   isMember,
   isPast,
@@ -25,7 +25,10 @@ import {
 /** A command that notes afterwards how far the host has come. */
 const noting = ({ inventory, id }: Restore, command: Command<'sh'>, stage: RestoreStage): Command<'sh'> => {
   const note = { MARKER: paths.marker, CLUSTER: inventory.name, ACTION: RESTORE, STAGE: stage, ABOUT: id };
-  return { ...command, script: `${command.script}\n${marking(script('linux/write-marker.sh', note)).script}` };
+  return {
+    ...command,
+    script: `${command.script}\n${using('linux/marker.sh', script('linux/write-marker.sh', note)).script}`,
+  };
 };
 
 /** A step that takes a host to a stage; nothing where it is there. */

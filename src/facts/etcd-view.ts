@@ -4,17 +4,14 @@ import type { Command } from '../shell/command.ts';
 import { onceForEach } from '../shell/once-for-each.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { withRuntime } from '../components/runtimes/index.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 
 /**
- * The shell function `e NAME ARGUMENT…` runs etcdctl in the running etcd's container, from its own image (which has no
- * shell); `"$@"` are the flags that lead it to the local member.
+ * A command on a host with a member of etcd. It may use the shell function `e NAME ARGUMENT…`, which runs etcdctl in the
+ * running etcd's container; `"$@"` are the flags that lead etcdctl to the local member.
  */
-const tools = script('linux/etcd-tools.sh');
-
-/** A command on a host with a member of etcd that may call `e` with `"$@"`, which stand for etcdctl and its flags. */
 export const withEtcd = (inventory: Inventory, command: Command<'sh'>): Command<'sh'> =>
-  withRuntime(inventory, { ...command, script: `${tools.script}\n${command.script}` });
+  withRuntime(inventory, using('linux/etcd-tools.sh', command));
 
 /** Members, health and status of a stacked etcd. An etcdctl that fails still prints the part that it knows. */
 export const etcdCommand = onceForEach((inventory: Inventory) => withEtcd(inventory, script('linux/etcd-view.sh')));
@@ -55,7 +52,7 @@ const withLongNumbers = (json: string): unknown => JSON.parse(json.replaceAll(/(
 
 const hex = (id: string | number): string => BigInt(id).toString(16);
 
-/** etcd's answers; where health was not asked for, whoever answers counts as healthy. Throws on output that it does not understand. */
+/** Parses what `etcdCommand` or `etcdAloneCommand` printed; without health every member that answers counts as healthy. Throws on other output. */
 export function parseEtcd(out: string): EtcdView {
   const answers = new Map(
     lines(out).map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),

@@ -15,7 +15,7 @@ import type { Inventory, PackageRepository } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { readKeyFile, type KeyFile } from '../shell/openpgp.ts';
 import { sh } from '../shell/sh.ts';
-import { scriptUsing } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import { bypassesProxy, proxyParameters } from '../topology/proxy.ts';
 import { fileChanges, OURS } from './file.ts';
 
@@ -33,7 +33,7 @@ async function fetchedKey(on: On, target: Target, { key }: PackageRepository): P
   const { inventory, host, facts } = target;
   const distribution = distributionOf(host, facts);
   const parameters = { URL: placed(key.url, distribution, facts), ...proxyParameters(inventory.proxy) };
-  const fetch = scriptUsing(distribution.packages.downloader, 'linux/fetch.sh', parameters);
+  const fetch = using(distribution.packages.downloader, script('linux/fetch.sh', parameters));
   return Buffer.from(await on(host).run(fetch), 'base64');
 }
 

@@ -5,7 +5,7 @@ import type { Remote } from '../remote/remote.ts';
 import { readKeyFile } from '../shell/openpgp.ts';
 import type { Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
-import { scriptUsing } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import { proxyParameters } from '../topology/proxy.ts';
 import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
 
@@ -136,7 +136,7 @@ export const downloads = (
         .join('\n');
       const { downloader } = distributionOf(host, facts).packages;
       const parameters = { WANTED, ACCESS: folder, ...proxyParameters(proxy) };
-      const printed = await on(host).run(scriptUsing(downloader, 'linux/survey-downloads.sh', parameters));
+      const printed = await on(host).run(using(downloader, script('linux/survey-downloads.sh', parameters)));
       return readDownloads(wanted, printed);
     },
   );

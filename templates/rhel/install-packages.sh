@@ -55,7 +55,7 @@ END
 # A version lock hides all other versions of a package from dnf, so it ends before the transaction.
 unlock() {
   [ -e /etc/dnf/plugins/versionlock.list ] || return 0
-  for name in $HOLD; do patiently dnf versionlock delete "$name" >/dev/null; done
+  for name in $HOLD; do patiently run_dnf versionlock delete "$name" >/dev/null; done
 }
 
 install() {
@@ -69,7 +69,7 @@ lock() {
   [ -n "$HOLD" ] || return 0
   [ -e /etc/dnf/plugins/versionlock.list ] || patiently run_dnf install python3-dnf-plugin-versionlock
   for name in $HOLD; do
-    patiently dnf versionlock add "$name"
+    patiently run_dnf versionlock add "$name"
     lock=$(rpm -q --qf '%{NAME}-%{EPOCHNUM}:%{VERSION}-%{RELEASE}.*' "$name")
     grep -qxF -e "$lock" /etc/dnf/plugins/versionlock.list || { echo "$name is not locked at its version" >&2; return 1; }
   done

@@ -178,8 +178,11 @@ describe('dnf', () => {
     expect(dnf.isVersion(installed, wanted)).toBe(expected),
   );
 
-  test('passes the proxy to the transaction', () =>
-    expect(dnf.install(request).script).toContain('PROXY=http://proxy:3128'));
+  test('passes the proxy and the limits of dnf to every change of a transaction, also to version locks', () => {
+    const { script } = dnf.install(request);
+    expect(script).toContain('PROXY=http://proxy:3128');
+    expect(script.match(/^.*patiently dnf .*$/m)).toBeNull();
+  });
 
   test('writes a repository of Kubernetes that is flat, with the key of kbuild and no proxy', async () => {
     const repository = { url: 'https://pkgs.k8s.io/core:/stable:/v1.36/rpm' };

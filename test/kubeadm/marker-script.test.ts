@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, utimesSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { marking, script } from '../../src/templates.ts';
+import { script, using } from '../../src/templates.ts';
 
 /** Runs the job of kubeadm with programs that end as they are told; returns its status and what the marker says. */
 function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly kubectl: number }) {
@@ -32,7 +32,7 @@ function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly
     PLACE: '',
     IGNORED: '',
   });
-  const { script: text } = marking(kubeadm);
+  const { script: text } = using('linux/marker.sh', kubeadm);
   const { status } = spawnSync('/bin/sh', ['-eu', '-c', text], {
     cwd: folder,
     env: { PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}` },

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { withEtcdFolder } from '../../src/facts/linux/etcd-folder.ts';
 import { withRuntime } from '../../src/components/runtimes/index.ts';
-import { deletingScript, marking } from '../../src/templates.ts';
+import { script, using } from '../../src/templates.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 
 const TOOLS = 'sh cat grep tr sed head readlink find rm rmdir mkdir mv sync dirname sort timeout'.split(' ');
@@ -59,7 +59,7 @@ const run = ({ script }: { readonly script: string }): { readonly status: number
 
 describe('remove what a network plugin left', () => {
   const clean = (...FILES: readonly string[]) =>
-    run(deletingScript('linux/clean-cni.sh', { INTERFACES: [], ROUTES: [], FILES }));
+    run(using('linux/mounts.sh', script('linux/clean-cni.sh', { INTERFACES: [], ROUTES: [], FILES })));
 
   test('removes files and folders', () => {
     fill('state/a', 'b');
@@ -102,7 +102,7 @@ test('taking back what kbuild wrote does not go through a mount', () => {
   const names = ['RECORD', 'KEPT', 'RUNTIME', 'RUNTIME_CONFIG', 'RUNTIME_BACKUP', 'FSTAB_BACKUP', 'REGISTRIES'];
   const none = Object.fromEntries(names.map((name) => [name, at(`no-${name}`)]));
   const { status, stderr } = run(
-    deletingScript('linux/take-back-files.sh', { ...none, BACKUPS: [], FILES: [at('lib/kbuild')] }),
+    using('linux/mounts.sh', script('linux/take-back-files.sh', { ...none, BACKUPS: [], FILES: [at('lib/kbuild')] })),
   );
   expect(status).toBe(32);
   expect(stderr).toContain(at('lib/kbuild/replaced/volume'));
@@ -113,10 +113,11 @@ describe('kubeadm reset', () => {
   /** The script with the host's folders in the folder of this test. */
   const reset = () => {
     const parameters = { CLUSTER: 'c', MARKER: at('marker'), SECONDS_TO_RESET: 5 };
-    const { script } = marking(
-      withEtcdFolder(inventoryOf(), withRuntime(inventoryOf(), deletingScript('linux/kubeadm-reset.sh', parameters))),
-    );
-    return run({ script: script.replaceAll(/\/(?=(?:etc\/kubernetes|var\/lib\/(?:kubelet|etcd)))/g, `${folder}/`) });
+    const command = using('linux/mounts.sh', script('linux/kubeadm-reset.sh', parameters));
+    const whole = using('linux/marker.sh', withEtcdFolder(inventoryOf(), withRuntime(inventoryOf(), command)));
+    return run({
+      script: whole.script.replaceAll(/\/(?=(?:etc\/kubernetes|var\/lib\/(?:kubelet|etcd)))/g, `${folder}/`),
+    });
   };
   const tool = (name: string, text: string): void => {
     writeFileSync(at(`bin/${name}`), `#!/bin/sh\n${text}\n`);

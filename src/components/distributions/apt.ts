@@ -1,7 +1,7 @@
 import { lines, probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
-import { script, scriptUsing } from '../../templates.ts';
-import type { PackageManager, Route } from './package-manager.ts';
+import { script, using } from '../../templates.ts';
+import { parseLocks, type PackageManager, type Route } from './package-manager.ts';
 
 const installed: PackageManager['installed'] = (names) =>
   probe(
@@ -34,13 +34,10 @@ const broken: PackageManager['broken'] = probe(
 );
 
 const locks: PackageManager['locks'] = probe(script('debian/probe-locks.sh'), (out) =>
-  lines(out).flatMap((line) => {
-    const [, file, pid, process] = /^(\S+) (\d+) (.*)$/.exec(line) ?? [];
-    // An inode is unique on one file system only.
-    return file === undefined || !/apt|dpkg|unattended|aptitude|packagekit|synaptic|python|perl/i.test(process!)
-      ? []
-      : [{ file, pid: Number(pid), process: process! }];
-  }),
+  // The script finds holders by inode, which is unique on one file system only: other programs are left out by name.
+  parseLocks(out).filter(({ process }) =>
+    /apt|dpkg|unattended|aptitude|packagekit|synaptic|python|perl/i.test(process),
+  ),
 );
 
 /** apt knows no NO_PROXY with networks and domains, so each direct host has its own lines. */
@@ -84,12 +81,15 @@ export const apt: PackageManager = {
   proxyFile: { path: '/etc/apt/apt.conf.d/95kbuild-proxy', content: proxyConfig },
   stateFolders: ['/var/lib/dpkg', '/var/lib/apt'],
   install: ({ packages, optional, hold, sources }) =>
-    scriptUsing('linux/package-transaction.sh', 'debian/install-packages.sh', {
-      PACKAGES: Object.entries(packages).map(([name, version]) => `${name} ${version}`),
-      OPTIONAL: optional,
-      HOLD: hold,
-      SOURCES: sources.map((id) => repositoryFiles(id).source),
-    }),
+    using(
+      'linux/package-transaction.sh',
+      script('debian/install-packages.sh', {
+        PACKAGES: Object.entries(packages).map(([name, version]) => `${name} ${version}`),
+        OPTIONAL: optional,
+        HOLD: hold,
+        SOURCES: sources.map((id) => repositoryFiles(id).source),
+      }),
+    ),
   release: (names) => sh`apt-mark unhold ${names}`,
   downloader: 'debian/download.sh',
   installHint: (name) => `apt-get install ${name}`,

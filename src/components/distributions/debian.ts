@@ -4,7 +4,7 @@ import { apt } from './apt.ts';
 import type { Distribution, Family } from './distribution.ts';
 
 /** What Debian and its derivatives share. */
-export const debianFamily: Family = {
+const debianFamily: Family = {
   family: 'debian',
   packages: apt,
   kubeletArguments: '/etc/default/kubelet',
@@ -32,5 +32,13 @@ export const debian: Distribution = {
   id: 'debian',
   name: 'Debian',
   versions: ['12', '13'],
+  support: 'supported',
+};
+
+export const ubuntu: Distribution = {
+  ...debianFamily,
+  id: 'ubuntu',
+  name: 'Ubuntu',
+  versions: ['22.04', '24.04'],
   support: 'supported',
 };

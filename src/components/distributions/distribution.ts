@@ -34,7 +34,7 @@ export interface Family {
   readonly packages: PackageManager;
   /** The file with the kubelet's arguments that an administrator owns; the kubelet's unit reads it. */
   readonly kubeletArguments: string;
-  /** Why the host wants a reboot: packages, or an empty list when it does not say; `none`. */
+  /** The packages that need a reboot, an empty list if the host does not name them; `none`: no reboot is pending. */
   readonly pendingReboot: Probe<readonly string[] | 'none'>;
   /** The package that brings each required program. */
   readonly toolPackages: Readonly<Record<RequiredTool, string>>;
@@ -42,7 +42,7 @@ export interface Family {
   readonly placeholders: (release: OsRelease) => { readonly distribution: string; readonly codename: string };
 }
 
-/** A Linux distribution: everything that kbuild asks about it. */
+/** A Linux distribution: everything that other parts of kbuild know about it. */
 export interface Distribution extends Family {
   /** `ID` of os-release. */
   readonly id: string;

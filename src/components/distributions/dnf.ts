@@ -1,7 +1,7 @@
 import { lines, probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
-import { script, scriptUsing } from '../../templates.ts';
-import type { PackageManager, Proxy } from './package-manager.ts';
+import { script, using } from '../../templates.ts';
+import { parseLocks, type PackageManager, type Proxy } from './package-manager.ts';
 
 /** rpm prints the epoch 0 of a package that has none. */
 const withoutEpoch = (version: string): string => version.replace(/^\d+:/, '');
@@ -9,27 +9,18 @@ const withoutEpoch = (version: string): string => version.replace(/^\d+:/, '');
 /** A package that `dnf versionlock` lists with this name and version is held: `kubelet-0:1.36.1-150500.1.1.*`. */
 const installed: PackageManager['installed'] = (names) =>
   probe(
-    // The status of `rpm -q` is the number of names that are not installed; it says so on stdout, too.
+    // `rpm -q` prints names that are not installed on stdout too, and returns their number.
     sh`rpm -q --qf 'package %{NAME} %{EPOCHNUM}:%{VERSION}-%{RELEASE}\n' ${names} | grep -v ' is not installed$' || true
        sed -n 's/^[^#!]/lock &/p' /etc/dnf/plugins/versionlock.list 2>/dev/null || true`,
     (out) => {
       const rows = lines(out).map((line) => line.split(' '));
       const held = new Set(rows.flatMap(([kind, lock]) => (kind === 'lock' ? [lock!.replace(/\.\*$/, '')] : [])));
+      const packages = rows.filter(([kind]) => kind === 'package');
       return new Map(
-        rows.flatMap(([kind, name, version]) =>
-          kind === 'package'
-            ? [
-                [
-                  name!,
-                  {
-                    state: 'installed',
-                    version: version!.replace(/^0:/, ''),
-                    held: held.has(`${name!}-${version!}`),
-                  },
-                ] as const,
-              ]
-            : [],
-        ),
+        packages.map(([, name, version]) => [
+          name!,
+          { state: 'installed', version: version!.replace(/^0:/, ''), held: held.has(`${name!}-${version!}`) },
+        ]),
       );
     },
   );
@@ -41,12 +32,7 @@ const broken: PackageManager['broken'] = probe(
   (out) => lines(out).map((name) => ({ name, state: 'installed twice' })),
 );
 
-const locks: PackageManager['locks'] = probe(script('rhel/probe-locks.sh'), (out) =>
-  lines(out).flatMap((line) => {
-    const [, file, pid, process] = /^(\S+) (\d+) (.*)$/.exec(line) ?? [];
-    return file === undefined ? [] : [{ file, pid: Number(pid), process: process! }];
-  }),
-);
+const locks: PackageManager['locks'] = probe(script('rhel/probe-locks.sh'), parseLocks);
 
 const repositoryFiles: PackageManager['repositoryFiles'] = (id) => ({
   source: `/etc/yum.repos.d/kbuild-${id}.repo`,
@@ -88,13 +74,16 @@ export const dnf: PackageManager = {
   proxyFile: undefined,
   stateFolders: ['/var/lib/rpm', '/var/lib/dnf'],
   install: ({ packages, optional, hold, sources, proxy }) =>
-    scriptUsing('linux/package-transaction.sh', 'rhel/install-packages.sh', {
-      PACKAGES: Object.entries(packages).map(([name, version]) => `${name} ${version}`),
-      OPTIONAL: optional,
-      HOLD: hold,
-      SOURCES: sources.map((id) => repositoryFiles(id).source),
-      PROXY: proxyUrl(proxy) ?? '',
-    }),
+    using(
+      'linux/package-transaction.sh',
+      script('rhel/install-packages.sh', {
+        PACKAGES: Object.entries(packages).map(([name, version]) => `${name} ${version}`),
+        OPTIONAL: optional,
+        HOLD: hold,
+        SOURCES: sources.map((id) => repositoryFiles(id).source),
+        PROXY: proxyUrl(proxy) ?? '',
+      }),
+    ),
   release: (names) => script('rhel/release-packages.sh', { NAMES: names }),
   downloader: 'rhel/download.sh',
   installHint: (name) => `dnf install ${name}`,

@@ -1,36 +1,35 @@
 import { Refused } from '../../errors.ts';
 import type { PackageRepository } from '../../model/inventory.ts';
 import { CONTAINER_RUNTIMES } from '../runtimes/index.ts';
-import { debian } from './debian.ts';
+import { debian, ubuntu } from './debian.ts';
 import type { Distribution, OsRelease } from './distribution.ts';
 import type { PlacedRepository, RepositoryFiles, RepositoryId } from './package-manager.ts';
 import { almalinux, rhel, rocky } from './rhel.ts';
-import { ubuntu } from './ubuntu.ts';
 
 /** Every distribution that kbuild knows. A new one is one entry. */
 export const distributions: readonly Distribution[] = [debian, ubuntu, rhel, rocky, almalinux];
 
-/** What says on which distribution a host runs. */
+/** The part of a host's facts that names its distribution. */
 interface Release {
   readonly osRelease: OsRelease;
 }
 
-const withId = (id: string): Distribution | undefined => distributions.find((one) => one.id === id);
+const withId = (id: string): Distribution | undefined => distributions.find((distribution) => distribution.id === id);
 
 /**
- * The distribution with whose tools a host is observed, of whatever version: its own, or for a derivative the closest one
+ * The distribution, of any version, with whose tools kbuild observes a host: its own, or for a derivative the closest one
  * that kbuild knows. undefined: kbuild knows none. `onHost` chooses by the same rule.
  */
 export const knownDistribution = ({ osRelease: { id, idLike } }: Release): Distribution | undefined =>
   [id, ...idLike].map(withId).find((found) => found !== undefined);
 
-/** The distribution of a host, of whatever version, when kbuild supports it: the run watches the files of these only. */
+/** The distribution of a host, of any version, if kbuild supports it: a run watches files of these distributions only. */
 export function changedDistribution({ osRelease }: Release): Distribution | undefined {
   const own = withId(osRelease.id);
   return own?.support === 'supported' ? own : undefined;
 }
 
-/** The distribution of a host, when kbuild supports it in this version. */
+/** The distribution of a host, if kbuild supports it in this version. */
 export function supportedDistribution(facts: Release): Distribution | undefined {
   const found = facts.osRelease.versionId;
   const changed = changedDistribution(facts);
@@ -43,20 +42,20 @@ export function supportedDistribution(facts: Release): Distribution | undefined 
 export const notSupported = (host: { readonly name: string }, { osRelease }: Release): Refused =>
   new Refused(host.name, `${osRelease.prettyName} is not yet supported`);
 
-/** The distribution of a host. Throws `Refused` when kbuild does not support it (the check `os-supported` stops earlier). */
+/** The distribution of a host. Throws `Refused` if kbuild does not support it; the check `os-supported` stops `up` earlier. */
 export function distributionOf(host: { readonly name: string }, facts: Release): Distribution {
   const distribution = supportedDistribution(facts);
   if (distribution === undefined) throw notSupported(host, facts);
   return distribution;
 }
 
-/** A URL, suite or component of a repository with what its placeholders stand for on this host. */
+/** A URL, suite or component of a repository, with its placeholders replaced for this host. */
 export function placed(text: string, distribution: Distribution, { osRelease }: Release): string {
   const values = distribution.placeholders(osRelease);
   return text.replaceAll('{distribution}', values.distribution).replaceAll('{codename}', values.codename);
 }
 
-/** Where a repository is for this host. */
+/** A repository, with its placeholders replaced for this host. */
 export const placedRepository = (
   { url, suite, component }: PackageRepository,
   distribution: Distribution,
@@ -75,15 +74,15 @@ const changedManagers = new Set(
 );
 
 /**
- * Files of one repository, for the package manager of every supported distribution: kbuild writes none on other hosts, and
- * the distribution of a host is not known before it is observed.
+ * Files of one repository, for the package managers of all supported distributions: the distribution of a host is unknown
+ * before kbuild observes it. kbuild writes no repository on other hosts.
  */
 export const everyRepositoryFiles = (id: RepositoryId): readonly RepositoryFiles[] =>
   [...changedManagers].map((manager) => manager.repositoryFiles(id));
 
 const repositoryFiles = REPOSITORIES.flatMap(everyRepositoryFiles);
 
-/** Key files of kbuild's repositories, of every package manager: on a host those of others are absent. */
+/** Key files of kbuild's repositories, for all package managers. */
 export const keyringFiles: readonly string[] = repositoryFiles.map(({ keyring }) => keyring);
 
 /** Files that give package managers the proxy. */

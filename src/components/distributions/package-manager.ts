@@ -1,6 +1,6 @@
 import type { Inventory, PackageRepository, RuntimeName } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
-import type { Probe } from '../../shell/probe.ts';
+import { lines, type Probe } from '../../shell/probe.ts';
 
 /** One package of a host. `half` is anything between installed and not installed. */
 export interface PackageState {
@@ -11,28 +11,28 @@ export interface PackageState {
 }
 
 /** A package that an interrupted transaction left between installed and not installed. */
-export interface BrokenPackage {
+interface BrokenPackage {
   readonly name: string;
   /** The package manager's word for it, e.g. `half-configured`. */
   readonly state: string;
 }
 
 /** A process that holds a lock of the package manager. */
-export interface PackageLock {
+interface PackageLock {
   readonly file: string;
   readonly pid: number;
   /** Name of the process. */
   readonly process: string;
 }
 
-/** The inventory's proxy for outbound connections; undefined where it has none. */
+/** The inventory's proxy for outbound connections; undefined if it has none. */
 export type Proxy = Inventory['proxy'];
 
-/** What one package transaction should reach. */
+/** One package transaction. */
 export interface PackageRequest {
   /** Package → version without the distribution's suffix, or `any`. */
   readonly packages: Readonly<Record<string, string>>;
-  /** Installed along when a repository has them. */
+  /** Installed too if a repository has them. */
   readonly optional: readonly string[];
   /** Kept at their version afterwards. */
   readonly hold: readonly string[];
@@ -46,7 +46,7 @@ export type RepositoryId = 'kubernetes' | RuntimeName;
 
 /** Where the files of a repository are. */
 export interface RepositoryFiles {
-  /** Tells the package manager about the repository. */
+  /** The package manager's description of the repository. */
   readonly source: string;
   /** Holds the armoured signing key. */
   readonly keyring: string;
@@ -70,7 +70,7 @@ export interface PackageManager {
   readonly broken: Probe<readonly BrokenPackage[]>;
   /** Holders of the package manager's locks. The probe takes none of them. */
   readonly locks: Probe<readonly PackageLock[]>;
-  /** True when the version of an installed package means the wanted upstream version, e.g. `1.36.3-1.1` means `1.36.3`. */
+  /** True if the version of an installed package is the upstream version, e.g. `1.36.3-1.1` is `1.36.3`. */
   readonly isVersion: (installed: string, upstream: string) => boolean;
 
   readonly repositoryFiles: (id: RepositoryId) => RepositoryFiles;
@@ -92,3 +92,10 @@ export interface PackageManager {
   /** The command by which an operator installs a package. */
   readonly installHint: (name: string) => string;
 }
+
+/** Parses lines "FILE PID PROCESS" of templates/…/probe-locks.sh. */
+export const parseLocks = (out: string): readonly PackageLock[] =>
+  lines(out).flatMap((line) => {
+    const [, file, pid, process] = /^(\S+) (\d+) (.*)$/.exec(line) ?? [];
+    return file === undefined ? [] : [{ file, pid: Number(pid), process: process! }];
+  });

@@ -20,7 +20,7 @@ export const networkPluginNamed = (name: PluginName): NetworkPlugin => PLUGINS[n
 /** The network plugin of an inventory. */
 export const networkPlugin = ({ network }: Inventory): NetworkPlugin => PLUGINS[network.plugin];
 
-/** What every network plugin does on Windows hosts: what an earlier cluster left does not follow today's inventory. */
+/** All network plugins on Windows hosts: an earlier cluster may have used another one than the inventory. */
 export const windowsPlugins: readonly (WindowsPlugin & Pick<NetworkPlugin, 'title' | 'namespaces'>)[] =
   networkPlugins.flatMap(({ windows, title, namespaces }) =>
     windows === undefined ? [] : [{ ...windows, title, namespaces }],

@@ -6,7 +6,7 @@ import type { PluginName, SettingsOf } from '../../model/network-plugins.ts';
 export type InventoryWith<P extends PluginName> = Inventory & { readonly network: { readonly plugin: P } };
 
 /** The pods of a network plugin that run on every Linux node, from its DaemonSet. */
-export interface Agent {
+interface Agent {
   readonly label: { readonly name: string; readonly value: string };
   /** Key of its DaemonSet, or of the object that brings it, in the record of what kbuild applied. */
   readonly object: string;
@@ -17,22 +17,22 @@ export interface Agent {
 }
 
 /** What a network plugin leaves in the network of a Linux host, and reset removes. */
-export interface Leftovers {
+interface Leftovers {
   readonly interfaces: RegExp;
   /** True: the host has routes to nowhere (`blackhole`) inside podSubnet, which would swallow packets of the next network. */
   readonly blackholes: boolean;
 }
 
-/** A program of the network of Windows hosts that no release of Kubernetes has. */
-export interface NetworkProgram {
+/** A network program of Windows hosts that is not part of a Kubernetes release. */
+interface NetworkProgram {
   readonly file: string;
   /** Where it lies on the host. */
   readonly path: string;
 }
 
-/** What others must know of a network plugin on Windows hosts. */
+/** What other parts of kbuild know about a network plugin on Windows hosts. */
 export interface WindowsPlugin<P extends PluginName = PluginName> {
-  /** Names of the HNS networks that it creates, with whatever settings. */
+  /** Names of the HNS networks that it creates, with any settings. */
   readonly hnsNetworks: RegExp;
   /** Its services, where they replace pods (`network.windows.services`); empty: it only runs as pods. */
   readonly services: readonly string[];
@@ -52,7 +52,7 @@ export interface WindowsPlugin<P extends PluginName = PluginName> {
   programs(settings: SettingsOf<P>): readonly NetworkProgram[];
 }
 
-/** What the rest of kbuild must know of a network plugin. Steps that install it stand in src/network. */
+/** What other parts of kbuild know about a network plugin. The steps that install it are in src/network. */
 export interface NetworkPlugin<P extends PluginName = PluginName> {
   /** As in `network.plugin`. */
   readonly name: P;
@@ -70,7 +70,7 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
   readonly ownNamespace?: string;
   /** Files and folders on Linux hosts that reset removes; `*` stands for any characters. */
   readonly files: readonly string[];
-  /** Interfaces on Linux hosts, with whatever settings. */
+  /** Interfaces on Linux hosts, with any settings. */
   readonly interfaces: RegExp;
   /** How the names of its chains in the packet filter begin. */
   readonly chains: readonly string[];

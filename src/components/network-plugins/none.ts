@@ -1,6 +1,6 @@
 import type { NetworkPlugin } from './network-plugin.ts';
 
-/** No network plugin of kbuild: the user installs one, and kbuild knows nothing of it. */
+/** kbuild installs no network plugin: the user does, and kbuild knows nothing about it. */
 export const none: NetworkPlugin<'none'> = {
   name: 'none',
   title: 'none',

@@ -8,7 +8,7 @@ function hostsToml({ host, mirrors, ca }: RegistrySettings, caFile: string, auth
   const trust = ca === undefined ? {} : { ca: caFile };
   const login = authorization === undefined ? {} : { header: { authorization: [authorization] } };
   const server = host === '_default' ? {} : { server: `https://${registryServer(host)}` };
-  // Settings beside `server` are about the registry itself; without mirrors it gets the login too.
+  // Settings beside `server` apply to the registry itself; without mirrors it gets the login too.
   const itself = host === '_default' ? {} : { ...trust, ...(mirrors.length === 0 ? login : {}) };
   const table = Object.fromEntries(
     mirrors.map((url) => [url, { capabilities: ['pull', 'resolve'], ...trust, ...login }] as const),
@@ -25,7 +25,7 @@ function content(registry: RegistrySettings, caFile: string): string | Secret {
 
 /**
  * The files of containerd's certs.d, which it reads at every pull. `root` ends in the separator. Windows has no `:` in
- * names of folders, and containerd looks for `host_port_` there (its core/remotes/docker/config/hosts.go).
+ * names of folders, and containerd reads `host_port_` there (its core/remotes/docker/config/hosts.go).
  */
 export function registryFiles(
   registries: readonly RegistrySettings[],
@@ -33,11 +33,14 @@ export function registryFiles(
   separator: '/' | '\\',
 ): readonly { readonly path: string; readonly content: string | Secret }[] {
   const folderOf = (host: string): string => root + (separator === '/' ? host : host.replace(/:(\d+)$/, '_$1_'));
-  return registries.flatMap((one) => {
-    const ca = `${folderOf(one.host)}${separator}ca.crt`;
+  return registries.flatMap((registry) => {
+    const ca = `${folderOf(registry.host)}${separator}ca.crt`;
     return [
-      ...(one.ca === undefined ? [] : [{ path: ca, content: one.ca }]),
-      { path: `${folderOf(one.host)}${separator}hosts.toml`, content: content(one, ca.replaceAll('\\', '/')) },
+      ...(registry.ca === undefined ? [] : [{ path: ca, content: registry.ca }]),
+      {
+        path: `${folderOf(registry.host)}${separator}hosts.toml`,
+        content: content(registry, ca.replaceAll('\\', '/')),
+      },
     ];
   });
 }

@@ -1,6 +1,6 @@
 import type { Inventory } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
-import { script } from '../../templates.ts';
+import { using } from '../../templates.ts';
 import { containerd } from './containerd.ts';
 import { crio } from './crio.ts';
 import type { ContainerRuntime } from './runtime.ts';
@@ -38,8 +38,6 @@ export const runtimeFiles = ({ paths }: ContainerRuntime): readonly string[] => 
   paths.proxy,
 ];
 
-/** A script that may use the functions of templates/runtimes/, which do the same with every container runtime. */
-export const withRuntime = (inventory: Inventory, command: Command<'sh'>): Command<'sh'> => ({
-  ...command,
-  script: `${script(`runtimes/${containerRuntime(inventory).name}.sh`).script}\n${command.script}`,
-});
+/** A command that may use the functions of templates/runtimes/, which do the same with every container runtime. */
+export const withRuntime = (inventory: Inventory, command: Command<'sh'>): Command<'sh'> =>
+  using(`runtimes/${containerRuntime(inventory).name}.sh`, command);

@@ -9,7 +9,7 @@ import type { Inventory } from '../../model/inventory.ts';
 import { overlap } from '../../topology/subnets.ts';
 import { paths } from '../../paths.ts';
 import { runs } from '../../resources/runs.ts';
-import { deletingScript, script } from '../../templates.ts';
+import { script, using } from '../../templates.ts';
 
 const some = (all: readonly string[]): string =>
   `${all.slice(0, 3).join(', ')}${all.length > 3 ? `, ${String(all.length - 3)} more` : ''}`;
@@ -37,7 +37,10 @@ export const noCniRemains: Step = {
         summary: `remove what the network plugin left (found ${some(found)})`,
         apply: runs(
           host,
-          deletingScript('linux/clean-cni.sh', { INTERFACES: interfaces, ROUTES: routes, FILES: files }),
+          using(
+            'linux/mounts.sh',
+            script('linux/clean-cni.sh', { INTERFACES: interfaces, ROUTES: routes, FILES: files }),
+          ),
         ),
       },
     ];
@@ -75,17 +78,20 @@ export const noOwnFiles: Step = {
         summary: `take back what kbuild wrote (found ${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
         apply: runs(
           host,
-          deletingScript('linux/take-back-files.sh', {
-            FILES: facts.ownFiles,
-            RECORD: paths.distributed,
-            KEPT: paths.replaced,
-            RUNTIME: runtime.unit,
-            RUNTIME_CONFIG: runtime.paths.config,
-            RUNTIME_BACKUP: runtimeBackup,
-            FSTAB_BACKUP: paths.fstabBackup,
-            BACKUPS: backups,
-            REGISTRIES: runtime.registriesFolder ?? '',
-          }),
+          using(
+            'linux/mounts.sh',
+            script('linux/take-back-files.sh', {
+              FILES: facts.ownFiles,
+              RECORD: paths.distributed,
+              KEPT: paths.replaced,
+              RUNTIME: runtime.unit,
+              RUNTIME_CONFIG: runtime.paths.config,
+              RUNTIME_BACKUP: runtimeBackup,
+              FSTAB_BACKUP: paths.fstabBackup,
+              BACKUPS: backups,
+              REGISTRIES: runtime.registriesFolder ?? '',
+            }),
+          ),
         ),
       },
     ];
