@@ -4,12 +4,15 @@ import { fileChanges, type WantedFile } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
 import { script } from '../templates.ts';
 
-/** Removes files of a folder that kbuild owns whole if no registry of the inventory has them. */
-function unwanted({ facts, host }: Target, folder: string, wanted: readonly WantedFile[]): readonly Change[] {
+/** Removes the files of kbuild in the folder of registries that no registry of the inventory has. */
+function unwanted({ inventory, facts, host }: Target, wanted: readonly WantedFile[]): readonly Change[] {
+  const { path: folder, use } = containerRuntime(inventory).registriesFolder;
   const kept = new Set(wanted.map(({ path }) => path));
-  return [...facts.files]
-    .filter(([path, { kind }]) => kind === 'file' && path.startsWith(`${folder}/`) && !kept.has(path))
-    .map(([path]) => ({
+  const own =
+    use === 'shared' ? facts.ownFiles : [...facts.files].flatMap(([path, { kind }]) => (kind === 'file' ? [path] : []));
+  return own
+    .filter((path) => path.startsWith(`${folder}/`) && !kept.has(path))
+    .map((path) => ({
       summary: `remove ${path} (no registry of the inventory has it)`,
       apply: runs(host, script('linux/remove-from-folder.sh', { FILE: path, FOLDER: folder })),
     }));
@@ -20,17 +23,13 @@ export const registries: Step = {
   name: 'registries',
   watches: ({ inventory }) => {
     const { registryFiles, registriesFolder } = containerRuntime(inventory);
-    return registriesFolder === undefined
+    return registriesFolder.use === 'shared'
       ? { files: registryFiles(inventory.runtime.registries).map(({ path }) => path) }
-      : { trees: [registriesFolder] };
+      : { trees: [registriesFolder.path] };
   },
   diff: (target) => {
     const { inventory } = target;
-    const { registryFiles, registriesFolder } = containerRuntime(inventory);
-    const wanted = registryFiles(inventory.runtime.registries);
-    return [
-      ...wanted.flatMap((one) => fileChanges(target, one)),
-      ...(registriesFolder === undefined ? [] : unwanted(target, registriesFolder, wanted)),
-    ];
+    const wanted = containerRuntime(inventory).registryFiles(inventory.runtime.registries);
+    return [...wanted.flatMap((file) => fileChanges(target, file)), ...unwanted(target, wanted)];
   },
 };

@@ -67,7 +67,7 @@ describe('registries', () => {
     await expect(files[0]!.content as string).toMatchFileSnapshot('../golden/crio-registries.conf');
   });
   test('a private CA lies in the folder of its registry', () =>
-    expect(files[1]).toEqual({ path: '/etc/containers/certs.d/r.example.com:5000/ca.crt', content: 'PEM' }));
+    expect(files[1]).toEqual({ path: '/etc/containers/certs.d/r.example.com:5000/kbuild-ca.crt', content: 'PEM' }));
   test('a login is secret', () => {
     expect(files[2]!.path).toBe('/etc/crio/kbuild-auth.json');
     expect(JSON.parse(revealed(files[2]!.content as Secret))).toEqual({
@@ -75,6 +75,24 @@ describe('registries', () => {
     });
   });
 });
+
+test('files of registries go when the inventory drops the registries, their CAs and their logins', () => {
+  const [mirrors, auth] = crio.registryFiles([]).map(({ path }) => path) as [string, string];
+  const ca = '/etc/containers/certs.d/r.example.com:5000/kbuild-ca.crt';
+  const there = { kind: 'file', sha256: '', mode: 0o644, owner: 'root:root', mtimeMs: 0 } as const;
+  const seen = target(
+    { files: new Map([mirrors, auth].map((path) => [path, there])), ownFiles: [mirrors, ca, auth] },
+    about,
+  );
+  expect(summaries(seen).filter((summary) => summary.startsWith('remove '))).toEqual([
+    `remove ${mirrors}`,
+    `remove ${auth}`,
+    `remove ${ca} (no registry of the inventory has it)`,
+  ]);
+});
+
+test('reset finds the files of registries that kbuild wrote beside those of other programs', () =>
+  expect(crio.ownRegistryFiles.script).toContain('/etc/containers/certs.d/*/kbuild-ca.crt'));
 
 describe('probes', () => {
   const { config, images, cgroupDriverInUse, containers } = crio.probes;

@@ -2,6 +2,7 @@ import { stringify } from 'smol-toml';
 import type { Inventory, JsonObject } from '../../model/inventory.ts';
 import { merged } from '../../model/merge.ts';
 import { pauseImage } from './pause-image.ts';
+import { textAt } from './toml.ts';
 
 /** Folder of containerd's settings for registries. */
 export const CERTS_D = '/etc/containerd/certs.d';
@@ -36,7 +37,7 @@ const ofMajor2 = (inventory: Inventory): JsonObject => ({
   },
 });
 
-/** containerd's settings for the major that the inventory names, the user's own laid over them. */
+/** containerd's settings for the major that the inventory names, the user's own merged over them. */
 const settings = (inventory: Inventory): JsonObject =>
   merged(
     inventory.runtime.version.startsWith('1.') ? ofMajor1(inventory) : ofMajor2(inventory),
@@ -46,14 +47,11 @@ const settings = (inventory: Inventory): JsonObject =>
 /** containerd's whole configuration. Never made from `containerd config default`, which may disable CRI. */
 export const containerdConfig = (inventory: Inventory): string => stringify(settings(inventory));
 
-const at = (value: unknown, ...keys: readonly string[]): unknown =>
-  keys.reduce<unknown>((found, key) => (found as JsonObject | undefined)?.[key], value);
+/** The sandbox image that a configuration of either major names; empty if it names none. */
+export const sandboxImageIn = ({ plugins }: { readonly plugins?: unknown }): string =>
+  textAt(plugins, 'io.containerd.cri.v1.images', 'pinned_images', 'sandbox') ??
+  textAt(plugins, 'io.containerd.grpc.v1.cri', 'sandbox_image') ??
+  '';
 
-/** The sandbox image that the configuration names: the pause image, or the one in the user's own settings. */
-export function sandboxImage(inventory: Inventory): string {
-  const plugins = settings(inventory)['plugins'];
-  const image =
-    at(plugins, 'io.containerd.cri.v1.images', 'pinned_images', 'sandbox') ??
-    at(plugins, 'io.containerd.grpc.v1.cri', 'sandbox_image');
-  return typeof image === 'string' ? image : '';
-}
+/** The sandbox image of the configuration that kbuild writes. */
+export const sandboxImage = (inventory: Inventory): string => sandboxImageIn(settings(inventory));

@@ -5,9 +5,10 @@ import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { compareVersions, minorOf } from '../../versions.ts';
 import { cgroupDriverInUse } from './cgroup-driver-in-use.ts';
-import { CERTS_D, containerdConfig, sandboxImage } from './containerd-config.ts';
+import { CERTS_D, containerdConfig, sandboxImage, sandboxImageIn } from './containerd-config.ts';
 import { registryFiles } from './hosts-toml.ts';
 import type { ContainerRuntime, RuntimeConfig, RuntimeMisfit } from './runtime.ts';
+import { valueAt } from './toml.ts';
 
 const SOCKET = '/run/containerd/containerd.sock';
 
@@ -46,28 +47,19 @@ function misfit(minor: string, found: string): RuntimeMisfit | undefined {
   };
 }
 
-type Table = { readonly [key: string]: unknown };
-
-const table = (value: unknown): Table => (typeof value === 'object' && value !== null ? (value as Table) : {});
-const at = (value: unknown, ...keys: readonly string[]): unknown =>
-  keys.reduce<unknown>((v, key) => table(v)[key], value);
-
 /** Reads `containerd config dump`: the effective configuration, migrated to the newest version. */
 function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
   if (out.trim() === '# absent') return 'absent';
   if (out.trimEnd().endsWith('# invalid')) return 'invalid';
   const dump = parseToml(out);
   const disabled = Array.isArray(dump['disabled_plugins']) ? dump['disabled_plugins'].map(String) : [];
-  const one = at(dump, 'plugins', 'io.containerd.grpc.v1.cri');
-  const runtime = at(dump, 'plugins', 'io.containerd.cri.v1.runtime');
-  const options =
-    at(runtime, 'containerd', 'runtimes', 'runc', 'options') ?? at(one, 'containerd', 'runtimes', 'runc', 'options');
-  const systemd = table(options)['SystemdCgroup'];
-  const sandbox =
-    at(dump, 'plugins', 'io.containerd.cri.v1.images', 'pinned_images', 'sandbox') ?? table(one)['sandbox_image'];
+  const [major2, major1] = ['io.containerd.cri.v1.runtime', 'io.containerd.grpc.v1.cri'].map((plugin) =>
+    valueAt(dump, 'plugins', plugin, 'containerd', 'runtimes', 'runc', 'options'),
+  );
+  const systemd = valueAt(major2 ?? major1, 'SystemdCgroup');
   return {
     cgroupDriver: systemd === true ? 'systemd' : systemd === false ? 'cgroupfs' : 'unset',
-    sandboxImage: typeof sandbox === 'string' ? sandbox : '',
+    sandboxImage: sandboxImageIn(dump),
     criDisabled: disabled.some(
       (name) => name === 'cri' || name.startsWith('io.containerd.cri') || name === 'io.containerd.grpc.v1.cri',
     ),
@@ -126,7 +118,7 @@ export const containerd: ContainerRuntime = {
   validate: (path) => script('linux/validate-containerd-config.sh', { CONFIG: path }),
   sandboxImage,
   registryFiles: (registries) => registryFiles(registries, `${CERTS_D}/`, '/'),
-  registriesFolder: CERTS_D,
+  registriesFolder: { path: CERTS_D, use: 'whole' },
   ownRegistryFiles: script('linux/own-registry-files.sh', { REGISTRIES: CERTS_D, HEADER: OWN_HEADER }),
   probes: { config, images, containers, cgroupDriverInUse: cgroupDriverInUse('cri-containerd') },
   ownerOf: (namespace) => (namespace === 'k8s.io' ? undefined : namespace === 'moby' ? 'Docker' : namespace),

@@ -1,6 +1,6 @@
 import { parse as parseToml, stringify } from 'smol-toml';
+import type { Inventory, JsonObject, RegistrySettings } from '../../model/inventory.ts';
 import { merged } from '../../model/merge.ts';
-import type { Inventory, RegistrySettings } from '../../model/inventory.ts';
 import { OWN_HEADER } from '../../paths.ts';
 import { probe } from '../../shell/probe.ts';
 import { madeOfAll, type Secret } from '../../shell/secret.ts';
@@ -10,6 +10,7 @@ import { loginOf } from '../registries.ts';
 import { cgroupDriverInUse } from './cgroup-driver-in-use.ts';
 import { pauseImage } from './pause-image.ts';
 import type { ContainerRuntime, RegistryFile, RuntimeConfig } from './runtime.ts';
+import { textAt, valueAt } from './toml.ts';
 
 const SOCKET = '/run/crio/crio.sock';
 
@@ -17,13 +18,11 @@ const SOCKET = '/run/crio/crio.sock';
 const AUTH_FILE = '/etc/crio/kbuild-auth.json';
 const MIRRORS_FILE = '/etc/containers/registries.conf.d/50-kbuild.conf';
 const CERTS_FOLDER = '/etc/containers/certs.d';
-
-type Table = { readonly [key: string]: unknown };
-
-const table = (value: unknown): Table => (typeof value === 'object' && value !== null ? (value as Table) : {});
+/** CRI-O trusts every `*.crt` in the folder of a registry; this name tells kbuild's file from those of others. */
+const CA_FILE = 'kbuild-ca.crt';
 
 /** Settings in the form of crio.conf, the user's own merged over them. */
-const settings = (inventory: Inventory): Table => {
+const settings = (inventory: Inventory): JsonObject => {
   const { cgroupDriver, registries, config } = inventory.runtime;
   return merged(
     {
@@ -43,15 +42,13 @@ const settings = (inventory: Inventory): Table => {
   );
 };
 
-const sandboxImage = (inventory: Inventory): string => {
-  const image = table(table(settings(inventory)['crio'])['image'])['pause_image'];
-  return typeof image === 'string' ? image : '';
-};
+const sandboxImage = (inventory: Inventory): string =>
+  textAt(settings(inventory), 'crio', 'image', 'pause_image') ?? '';
 
 /** `https://mirror:5000/path` → `mirror:5000/path`: registries.conf has no schemes. */
 const location = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\/$/, '');
 
-const mirrorTable = ({ host, mirrors }: RegistrySettings): Table => ({
+const mirrorTable = ({ host, mirrors }: RegistrySettings): JsonObject => ({
   prefix: host,
   location: host,
   mirror: mirrors.map((url) => ({
@@ -81,15 +78,16 @@ function authFile(registries: readonly RegistrySettings[]): Secret | undefined {
 function registryFiles(registries: readonly RegistrySettings[]): readonly RegistryFile[] {
   // registries.conf has no entry for all registries.
   const mirrored = registries.filter(({ host, mirrors }) => mirrors.length > 0 && host !== '_default');
-  const auth = authFile(registries);
   return [
-    ...(mirrored.length === 0
-      ? []
-      : [{ path: MIRRORS_FILE, content: `${OWN_HEADER}.\n${stringify({ registry: mirrored.map(mirrorTable) })}` }]),
+    {
+      path: MIRRORS_FILE,
+      content:
+        mirrored.length === 0 ? undefined : `${OWN_HEADER}.\n${stringify({ registry: mirrored.map(mirrorTable) })}`,
+    },
     ...registries.flatMap(({ host, ca }) =>
-      ca === undefined ? [] : [{ path: `${CERTS_FOLDER}/${host}/ca.crt`, content: ca }],
+      ca === undefined ? [] : [{ path: `${CERTS_FOLDER}/${host}/${CA_FILE}`, content: ca }],
     ),
-    ...(auth === undefined ? [] : [{ path: AUTH_FILE, content: auth }]),
+    { path: AUTH_FILE, content: authFile(registries) },
   ];
 }
 
@@ -97,13 +95,12 @@ function registryFiles(registries: readonly RegistrySettings[]): readonly Regist
 function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
   if (out.trim() === '# absent') return 'absent';
   if (out.trimEnd().endsWith('# invalid')) return 'invalid';
-  const crio = table(parseToml(out)['crio']);
-  const driver = table(crio['runtime'])['cgroup_manager'] ?? 'systemd';
-  const named = table(crio['image'])['pause_image'];
+  const { crio } = parseToml(out);
+  const driver = valueAt(crio, 'runtime', 'cgroup_manager') ?? 'systemd';
   const standard = /^#\s*pause_image = "([^"]*)"/m.exec(out)?.[1] ?? '';
   return {
     cgroupDriver: driver === 'systemd' || driver === 'cgroupfs' ? driver : 'unset',
-    sandboxImage: typeof named === 'string' ? named : standard,
+    sandboxImage: textAt(crio, 'image', 'pause_image') ?? standard,
     criDisabled: false,
   };
 }
@@ -123,7 +120,7 @@ const images = probe(
 );
 
 /**
- * CRI-O from its project's packages. Not run: made from its documentation and packages.
+ * CRI-O from its project's packages. kbuild was never run with it: this follows its documentation and packages.
  * The packages overwrite 10-crio.conf at every upgrade, so kbuild's drop-in has a higher number.
  */
 export const crio: ContainerRuntime = {
@@ -158,7 +155,8 @@ export const crio: ContainerRuntime = {
   validate: (path) => sh`if command -v crio >/dev/null; then crio --config ${path} config >/dev/null; fi`,
   sandboxImage,
   registryFiles,
-  ownRegistryFiles: sh`for file in ${[MIRRORS_FILE, AUTH_FILE]}; do if [ -f "$file" ]; then echo "$file"; fi; done`,
+  registriesFolder: { path: CERTS_FOLDER, use: 'shared' },
+  ownRegistryFiles: sh`for file in ${[MIRRORS_FILE, AUTH_FILE]} ${CERTS_FOLDER}/*/${CA_FILE}; do if [ -f "$file" ]; then echo "$file"; fi; done`,
   probes: {
     config,
     images,

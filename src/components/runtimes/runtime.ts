@@ -6,14 +6,14 @@ import type { DriverInUse } from './cgroup-driver-in-use.ts';
 
 /** What the runtime makes of the configuration on disk, defaults included. */
 export interface RuntimeConfig {
-  /** `unset` if the runtime's options do not say. */
+  /** `unset` if the runtime's options do not name it. */
   readonly cgroupDriver: 'systemd' | 'cgroupfs' | 'unset';
   readonly sandboxImage: string;
   readonly criDisabled: boolean;
 }
 
-/** Where an inventory that says nothing else gets the runtime from. */
-export interface RuntimeDefaults {
+/** Where the runtime comes from unless the inventory names another source. */
+interface RuntimeDefaults {
   readonly package: string;
   readonly repository: {
     /** May hold `{distribution}`, `{codename}` and `{minor}` (of Kubernetes). */
@@ -28,14 +28,15 @@ export interface RuntimeDefaults {
   };
 }
 
-/** A file that makes the runtime reach a registry as the inventory says. */
+/** A file by which the runtime reaches a registry as the inventory configures it. */
 export interface RegistryFile {
   readonly path: string;
-  readonly content: string | Secret;
+  /** undefined: there must be no such file. */
+  readonly content: string | Secret | undefined;
 }
 
-/** A failure of the runtime that its messages show, with the cause and what to do after running kbuild again. */
-export interface RuntimeSignature {
+/** A failure of the runtime that its messages show, with the cause and the remedy. */
+interface RuntimeSignature {
   readonly name: string;
   readonly seen: RegExp;
   readonly cause: string;
@@ -43,7 +44,7 @@ export interface RuntimeSignature {
 }
 
 /** Files that kbuild writes for a runtime. */
-export interface RuntimePaths {
+interface RuntimePaths {
   readonly config: string;
   /** Where the configuration that kbuild found is kept; missing if the file is kbuild's alone. */
   readonly backup?: string;
@@ -89,8 +90,8 @@ export interface ContainerRuntime {
   readonly sandboxImage: (inventory: Inventory) => string;
   /** Files for the inventory's registries. */
   readonly registryFiles: (registries: readonly RegistrySettings[]) => readonly RegistryFile[];
-  /** Folder of registry files that kbuild owns whole; undefined if other programs have files beside kbuild's. */
-  readonly registriesFolder?: string;
+  /** Folder with a folder for each registry. `whole`: every file there is kbuild's; `shared`: other programs have files there too. */
+  readonly registriesFolder: { readonly path: string; readonly use: 'whole' | 'shared' };
   /** Prints the registry files that kbuild wrote, one a line. */
   readonly ownRegistryFiles: Command<'sh'>;
   readonly probes: {

@@ -40,7 +40,10 @@ const OWN_PATHS: ReadonlySet<string> = new Set([
   ...packageManagerFiles,
   ...keyringFiles,
   ...distributions.map(({ kubeletArguments }) => kubeletArguments),
-  ...CONTAINER_RUNTIMES.flatMap((runtime) => [...runtimeFiles(runtime), runtime.registriesFolder ?? '']),
+  ...CONTAINER_RUNTIMES.flatMap((runtime) => [
+    ...runtimeFiles(runtime),
+    ...(runtime.registriesFolder.use === 'whole' ? [runtime.registriesFolder.path] : []),
+  ]),
 ]);
 
 /** Every file has one content and at least one host, and no path is written twice. */

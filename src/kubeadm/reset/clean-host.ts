@@ -89,7 +89,7 @@ export const noOwnFiles: Step = {
               RUNTIME_BACKUP: runtimeBackup,
               FSTAB_BACKUP: paths.fstabBackup,
               BACKUPS: backups,
-              REGISTRIES: runtime.registriesFolder ?? '',
+              REGISTRIES: runtime.registriesFolder.use === 'whole' ? runtime.registriesFolder.path : '',
             }),
           ),
         ),
