@@ -1,18 +1,19 @@
 import { distributions } from '../components/distributions/index.ts';
 import { eachHost } from './each-host.ts';
 
-const FILES = [...new Set(distributions.map(({ kubeletArguments }) => kubeletArguments))].join(' or ');
+const supported = distributions.filter(({ support }) => support === 'supported');
+const FILES = [...new Set(supported.map(({ kubeletArguments }) => kubeletArguments))].join(' or ');
 
 /** No file of a node overrides the kubelet's arguments of the inventory. */
 export const kubeletArguments = eachHost(
   {
     name: 'kubelet-arguments',
     title: `the kubelet gets no arguments from ${FILES}`,
-    why: `The kubelet's unit reads \`KUBELET_EXTRA_ARGS\` of this file last: its flags win over \`kubelet.config\`, \`kubelet.extraArgs\` and everything else that kbuild tells the kubelet, and kbuild does not change the file. Move what you need into the inventory (\`kubelet.config\` or \`kubelet.extraArgs\` of the host), remove it from the file, and restart the kubelet.`,
+    why: `The kubelet's unit reads \`KUBELET_EXTRA_ARGS\` of this file last: its flags win over \`kubelet.config\`, \`kubelet.extraArgs\` and everything else that kbuild configures, and kbuild does not change the file. Move what you need into the inventory (\`kubelet.config\` or \`kubelet.extraArgs\` of the host), remove it from the file, and restart the kubelet.`,
     severities: ['warning'],
   },
   ({ host, facts }) => {
-    // Others have no node; the kubelet of a host of role etcd is started without these variables.
+    // Other hosts have no node: the kubelet of an etcd host starts without these variables.
     if (host.role !== 'control-plane' && host.role !== 'worker') return [];
     return facts.kubeletOverrides.map(({ file, variable, flags }) => ({
       severity: 'warning' as const,

@@ -1,6 +1,6 @@
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A certificate or a key with this many days left, or fewer, is renewed or warned of. */
+/** kbuild renews a certificate or a key, or warns about it, at this many days before its end. */
 export const RENEWED_AT_DAYS = 30;
 
 /** Whole days until an end, both times in ms; negative: it has passed. */

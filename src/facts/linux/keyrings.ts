@@ -17,9 +17,9 @@ export interface Keyring {
 /** A time as a day, `2026-12-29`. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** When a key has run out or does so within 30 days: the day, as `2026-12-29`; else undefined. */
+/** The day on which a key runs out, as `2026-12-29`, if it has 30 days left or fewer; else undefined. */
 export const endingDay = (end: KeyEnd, nowMs: number): string | undefined =>
-  typeof end === 'number' && daysLeft(end, nowMs) < RENEWED_AT_DAYS ? dayOf(end) : undefined;
+  typeof end === 'number' && daysLeft(end, nowMs) <= RENEWED_AT_DAYS ? dayOf(end) : undefined;
 
 function read(data: Buffer): Omit<Keyring, 'writtenMs'> {
   try {
