@@ -1,5 +1,5 @@
 # Prints what support wants to know of a host, in sections that begin with "== ". Reads only; the caller takes secrets out.
-# It uses the functions of templates/runtimes/.
+# It uses the functions of templates/runtimes/. NAMESPACES: those of network plugins, one a line.
 section() {
   echo "== $1"
   shift
@@ -33,9 +33,8 @@ if command -v crictl >/dev/null; then
 fi
 # Only what Kubernetes, its networks and kbuild run: what other pods print may be secret. NAMESPACE_POD_UID/CONTAINER/, as the
 # kubelet keeps them: neither crictl nor a runtime that answers is needed. The youngest 24.
-namespaces='kube-system kube-public kube-node-lease kube-flannel calico-system calico-apiserver tigera-operator'
 set -- /var/log/pods/kbuild-check-*_*/*/*.log
-for namespace in $namespaces; do set -- "$@" /var/log/pods/"$namespace"_*/*/*.log; done
+for namespace in kube-system kube-public kube-node-lease $NAMESPACES; do set -- "$@" /var/log/pods/"$namespace"_*/*/*.log; done
 # shellcheck disable=SC2012 # the kubelet names these files
 ls -t -- "$@" 2>/dev/null | head -n 24 | while read -r file; do
   section "log ${file#/var/log/pods/}" tail -n 60 -- "$file"
@@ -47,7 +46,7 @@ if [ -e /etc/kubernetes/admin.conf ] && command -v kubectl >/dev/null; then
   if "$@" get --raw /livez --request-timeout=3s >/dev/null 2>&1; then
     for kind in nodes pods; do section "$kind" "$@" get "$kind" -A -o wide --request-timeout=10s; done
     # Nodes have their events in default.
-    for namespace in default kube-system kube-flannel calico-system calico-apiserver tigera-operator; do
+    for namespace in default kube-system $NAMESPACES; do
       section "events $namespace" "$@" get events -n "$namespace" -o wide --request-timeout=10s
     done
   fi

@@ -1,5 +1,6 @@
-import { withRuntime } from '../../components/runtimes/index.ts';
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { networkPlugins } from '../../components/network-plugins/index.ts';
+import { withRuntime } from '../../components/runtimes/index.ts';
 import { eachLimit } from '../../each-limit.ts';
 import { isWindowsRemote } from '../../remote/host-remote.ts';
 import { bundleInventory } from '../../report/bundle-inventory.ts';
@@ -23,11 +24,12 @@ type BundleRun = Pick<Run, 'connected' | 'context' | 'inventory' | 'logPath' | '
 export async function writeBundle(run: BundleRun, path: string): Promise<void> {
   const { connected, inventory, mask } = run;
   const remotes = connected.remotes;
+  const gather = script('linux/support.sh', { NAMESPACES: networkPlugins.flatMap(({ namespaces }) => namespaces) });
   const results = await eachLimit(remotes, AT_ONCE, async (remote): Promise<Entry> => {
     const name = `hosts/${remote.host.name}.txt`;
     const title = 'gather for the bundle';
     if (isWindowsRemote(remote)) return { name, text: await gathered(remote, supportOfWindows, title) };
-    const { stdout, stderr } = await remote.ask({ ...withRuntime(inventory, script('linux/support.sh')), title });
+    const { stdout, stderr } = await remote.ask({ ...withRuntime(inventory, gather), title });
     return { name, text: stdout + stderr };
   });
   const unreachable = connected.observations

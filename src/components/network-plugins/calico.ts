@@ -43,7 +43,7 @@ export const calico: NetworkPlugin<'calico'> = {
     cniConfig: '10-calico.conflist',
     logs: 'kubectl -n calico-system logs -l k8s-app=calico-node',
   },
-  namespaces: ['calico-system', OPERATOR_NAMESPACE],
+  namespaces: ['calico-system', 'calico-apiserver', OPERATOR_NAMESPACE],
   operatorNamespace: OPERATOR_NAMESPACE,
   // The host paths of the operator's DaemonSets.
   files: [
