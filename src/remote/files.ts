@@ -1,17 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CommandError } from '../errors.ts';
 import type { Command } from '../shell/command.ts';
-import { revealed, Secret } from '../shell/secret.ts';
+import { revealed, Secret, sha256Of } from '../shell/secret.ts';
+import { sha256OfFile } from '../shell/file-hash.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import type { Exchange } from './exchange.ts';
 import type { Remote } from './remote.ts';
 
-/** How a host's files are read and written. */
+/** The methods of a Remote that read and write files. */
 export type Files = Pick<Remote<'sh'>, 'read' | 'write' | 'upload' | 'download'>;
 
 /** Throws `CommandError` unless the status is 0. */
@@ -20,7 +20,7 @@ export function succeeded(host: string, command: Command<'sh'>, result: ExecResu
   return result.stdout;
 }
 
-/** The files of a host, through its exchange. */
+/** The files of a Linux host. */
 export function files(on: Exchange): Files {
   const host = on.host.name;
   return {
@@ -33,11 +33,11 @@ export function files(on: Exchange): Files {
     },
     async write(path, content, mode = content instanceof Secret ? 0o600 : 0o644) {
       const text = content instanceof Secret ? revealed(content) : content;
-      const command = writing(path, mode, createHash('sha256').update(text).digest('hex'));
+      const command = writing(path, mode, sha256Of(content));
       succeeded(host, command, await on.feed(command, text));
     },
     async upload(from, to, mode = 0o644) {
-      const command = writing(to, mode, await sha256(from));
+      const command = writing(to, mode, await sha256OfFile(from));
       succeeded(host, command, await on.send(command, from));
     },
     async download(from, to) {
@@ -47,7 +47,7 @@ export function files(on: Exchange): Files {
       try {
         const result = await on.receive(command, temporary);
         succeeded(host, command, result);
-        if (!result.stderr.includes(await sha256(temporary)))
+        if (!result.stderr.includes(await sha256OfFile(temporary)))
           throw new CommandError(host, command.title, { ...result, status: 'changed while it was read' });
         await rename(temporary, to);
       } finally {
@@ -64,9 +64,3 @@ const writing = (path: string, mode: number, hash: string): Command<'sh'> =>
     script('linux/write-file.sh', { TARGET: path, MODE: mode.toString(8).padStart(4, '0'), SHA256: hash }),
     `write ${path}`,
   );
-
-async function sha256(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
-}

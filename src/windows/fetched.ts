@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable, Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { fetchHttps } from '../inventory/fetch-https.ts';
+import { sha256OfFile } from '../shell/file-hash.ts';
 
 async function responseOf(url: string): Promise<Response> {
   const response = await fetchHttps(url).catch((error: unknown) => {
@@ -33,16 +33,9 @@ export async function fetched<T>(url: string, sha256: string, use: (file: string
   const folder = await mkdtemp(join(tmpdir(), 'kbuild-'));
   try {
     const file = join(folder, 'file');
-    const hash = createHash('sha256');
-    const hashing = new Transform({
-      transform: (chunk: Buffer, _, done) => {
-        hash.update(chunk);
-        done(null, chunk);
-      },
-    });
     const { body } = await responseOf(url);
-    await pipeline(Readable.fromWeb(body as ReadableStream), hashing, createWriteStream(file, { mode: 0o600 }));
-    const found = hash.digest('hex');
+    await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(file, { mode: 0o600 }));
+    const found = await sha256OfFile(file);
     if (found !== sha256) throw new Error(`checksum mismatch: ${url} has SHA-256 ${found}, and ${sha256} was expected`);
     return await use(file);
   } finally {

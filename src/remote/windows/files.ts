@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CommandError, ConnectError } from '../../errors.ts';
 import { windowsPaths } from '../../paths.ts';
-import { revealed, Secret } from '../../shell/secret.ts';
+import { sha256OfFile } from '../../shell/file-hash.ts';
+import { revealed, Secret, sha256Of } from '../../shell/secret.ts';
 import { powershell } from '../../templates.ts';
 import { TransferError, type FileTransfers } from '../../transport/transport.ts';
 import type { Remote } from '../remote.ts';
@@ -14,7 +14,7 @@ import type { Exchange } from './exchange.ts';
 export type Files = Pick<Remote<'powershell'>, 'read' | 'write' | 'upload' | 'download'>;
 
 /** A path in the form of OpenSSH's SFTP server: `/C:/k/kubeadm.exe`. */
-export const sftpPath = (path: string): string => `/${path.replaceAll('\\', '/')}`;
+const sftpPath = (path: string): string => `/${path.replaceAll('\\', '/')}`;
 
 /**
  * Before the first transfer: creates the private folder for incoming files, so that other users cannot read them, and
@@ -46,10 +46,7 @@ async function transferred<T>(host: string, title: string, act: () => Promise<T>
 
 const accessOf = (mode: number): 'private' | 'inherited' => ((mode & 0o077) === 0 ? 'private' : 'inherited');
 
-/**
- * The files of a Windows host. A written file first goes to a private folder. The host verifies its SHA-256, then moves
- * it.
- */
+/** The files of a Windows host. A written file first goes to a private folder; the host verifies its SHA-256 and moves it. */
 export function files(on: Exchange, transfers: FileTransfers): Files {
   const host = on.host.name;
   const folder = incomingFolder(on);
@@ -68,10 +65,10 @@ export function files(on: Exchange, transfers: FileTransfers): Files {
     },
     async write(path, content, mode = content instanceof Secret ? 0o600 : 0o644) {
       const text = Buffer.from(content instanceof Secret ? revealed(content) : content);
-      await place(text, path, createHash('sha256').update(text).digest('hex'), accessOf(mode));
+      await place(text, path, sha256Of(content), accessOf(mode));
     },
     async upload(from, to, mode = 0o644) {
-      await place(from, to, await sha256(from), accessOf(mode));
+      await place(from, to, await sha256OfFile(from), accessOf(mode));
     },
     async download(from, to) {
       const title = `read ${from}`;
@@ -81,7 +78,7 @@ export function files(on: Exchange, transfers: FileTransfers): Files {
         await transferred(host, title, () => transfers.fetchTo(sftpPath(from), temporary));
         const hash = titled(powershell('windows/file-hash.ps1', { Path: from }), title);
         const found = JSON.parse(await on.ask(hash, 'shown')) as { readonly sha256: string };
-        if (found.sha256.toLowerCase() !== (await sha256(temporary)))
+        if (found.sha256.toLowerCase() !== (await sha256OfFile(temporary)))
           throw new CommandError(host, title, { status: 'changed while it was read', stdout: '', stderr: '' });
         await rename(temporary, to);
       } finally {
@@ -92,9 +89,3 @@ export function files(on: Exchange, transfers: FileTransfers): Files {
 }
 
 const titled = <C extends object>(command: C, title: string): C => ({ ...command, title });
-
-async function sha256(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
-}
