@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** Kubernetes can listen where the inventory says. */
 export const addressOnHost = eachHost(
   {
     name: 'address-on-host',

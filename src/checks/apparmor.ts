@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** Containers get their default profile where the kernel has AppArmor. */
 export const apparmor = eachHost(
   {
     name: 'apparmor',

@@ -2,7 +2,6 @@ import { eachHost } from './each-host.ts';
 
 const SUPPORTED: readonly string[] = ['x86_64', 'aarch64'];
 
-/** Packages and images exist for the machine. */
 export const architecture = eachHost(
   {
     name: 'architecture',

@@ -4,7 +4,6 @@ import { eachHost } from './each-host.ts';
 /** Certificates that a message names; of more it gives the number. */
 const NAMED = 3;
 
-/** No certificate of a cluster that stands runs out unnoticed: kubeadm's hold for a year, and nothing renews them by itself. */
 export const certificateExpiry = eachHost(
   {
     name: 'certificate-expiry',

@@ -3,7 +3,6 @@ import { eachHost } from './each-host.ts';
 /** kubeadm's SystemVerification. */
 const NEEDED = ['cpu', 'cpuset', 'memory', 'pids'];
 
-/** The kubelet can limit pods. */
 export const cgroupControllers = eachHost(
   {
     name: 'cgroup-controllers',

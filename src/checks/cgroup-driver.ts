@@ -27,7 +27,6 @@ function ofPods({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
   ];
 }
 
-/** Runtime and kubelet manage cgroups in the same way. */
 export const cgroupDriver = eachHost(
   {
     name: 'cgroup-driver',

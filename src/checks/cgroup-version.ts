@@ -14,7 +14,6 @@ function ignoresKubeadmCheck({ kubeadm }: Inventory, { role }: LinuxHost): boole
   return Array.isArray(ignored) && ignored.some((name) => String(name).toLowerCase() === KUBEADM_CHECK.toLowerCase());
 }
 
-/** cgroup v2, or the inventory's explicit word that v1 will do. */
 export const cgroupVersion = eachHost(
   {
     name: 'cgroup-version',

@@ -3,10 +3,10 @@ import type { Watches } from '../facts/watched.ts';
 import type { CheckName } from '../inventory/check-names.ts';
 import type { Inventory } from '../model/inventory.ts';
 
-/** `unknown`: it could not look, which stops `up` like an error. `due`: found, and `up` will mend it. */
+/** `unknown`: the check lacks a fact, which stops `up` like an error. `due`: `up` will mend it. */
 export type Severity = 'error' | 'warning' | 'unknown' | 'due';
 
-/** What a check says about one host, or about the whole fleet when `host` is missing. */
+/** A finding of a check about one host, or about the whole fleet if `host` is missing. */
 export interface Finding {
   readonly severity: Severity;
   readonly host?: string;
@@ -24,17 +24,17 @@ export interface CheckedFinding extends Finding {
   readonly ignored?: true;
 }
 
-/** What docs/checks.md says about a check. */
+/** A check in docs/checks.md. */
 export interface CheckPage {
   /** Stable: `--ignore-check` and `ignoreChecks:` take it. */
   readonly name: CheckName;
-  /** What holds where the check is silent, in one line. */
+  /** What is true if the check finds nothing, in one line. */
   readonly title: string;
   /** What goes wrong otherwise, and how to mend it. Markdown. */
   readonly why: string;
   /** What its findings can be, besides `unknown`. */
   readonly severities: readonly Exclude<Severity, 'unknown'>[];
-  /** Names on hosts that it asks about although no step watches them. */
+  /** Names on hosts that it reads although no step watches them. */
   readonly watches?: Watches;
 }
 

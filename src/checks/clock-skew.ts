@@ -33,7 +33,6 @@ function median(all: readonly Clock[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
 }
 
-/** Certificates and etcd leases break when clocks disagree. Compares each host with the median one. */
 export const clockSkew: Check = {
   name: 'clock-skew',
   title: 'no clock is more than 30 s from the median of all hosts',
@@ -55,7 +54,6 @@ export const clockSkew: Check = {
   },
 };
 
-/** This machine's clock against the hosts': theirs may agree, and only ours be wrong. */
 export const operatorClock: Check = {
   name: 'operator-clock',
   title: 'the clock of the machine that runs kbuild agrees with the hosts',

@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** The machine is completely set up by its cloud. */
 export const cloudInit = eachHost(
   {
     name: 'cloud-init',

@@ -2,7 +2,6 @@ import { networkPlugin } from '../components/network-plugins/index.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { eachHost } from './each-host.ts';
 
-/** The container runtime would use the network plugin of the inventory, and no other. */
 export const cniConfiguration = eachHost(
   {
     name: 'cni-configuration',

@@ -3,7 +3,6 @@ import { eachHost } from './each-host.ts';
 /** kubeadm's ControlPlaneNumCPU. */
 const NEEDED = 2;
 
-/** kubeadm refuses to build a control plane on fewer. */
 export const cpus = eachHost(
   {
     name: 'cpus',

@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** Packets to Services leave the routing decision alive. */
 export const defaultRoute = eachHost(
   {
     name: 'default-route',

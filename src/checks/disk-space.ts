@@ -86,7 +86,6 @@ function tooLittle(seen: HostSeen, volume: Volume): readonly string[] {
   ];
 }
 
-/** Packages, images, etcd and logs have room, and the kubelet would not at once evict pods for want of it. */
 export const diskSpace = eachHost(
   {
     name: 'disk-space',

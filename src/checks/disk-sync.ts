@@ -8,7 +8,6 @@ const HEARTBEAT_MS = 100;
 
 const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : String(Math.round(value))} ms`;
 
-/** The disks that will hold etcd are quick enough. */
 export const diskSync: Check = {
   name: 'disk-sync',
   title: 'disks that will hold etcd sync a write within 10 ms',

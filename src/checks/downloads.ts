@@ -70,7 +70,6 @@ function findingsOf(host: string, found: readonly NotThere[]): readonly Finding[
   ];
 }
 
-/** What hosts will download is there, and they can reach it. */
 export const downloads: Check = {
   name: 'downloads',
   title: 'repositories, signing keys, the version and every image can be had from each host',

@@ -7,13 +7,10 @@ import { unknown } from './run-checks.ts';
 /** One Linux host as a check sees it. */
 export type HostSeen = Kinds['linux'] & { readonly inventory: Inventory; readonly fleet: Fleet };
 
-/** What is wrong with the host that was looked at. */
+/** A finding about the host that is checked. */
 export type HostFinding = Omit<Finding, 'host'>;
 
-/** One Windows host as a check sees it. */
-export type WindowsHostSeen = Kinds['windows'] & { readonly inventory: Inventory; readonly fleet: Fleet };
-
-/** Asks about hosts one by one: a fact that is unknown on one does not hide what is wrong with the others. */
+/** Checks hosts one by one: a fact that is unknown on one host hides no finding about another. */
 const oneByOne =
   <H extends { readonly host: Host }>(hosts: (fleet: Fleet) => readonly H[]) =>
   (

@@ -5,7 +5,6 @@ import { controlPlanes } from '../topology/select.ts';
 import type { Check, Finding } from './check.ts';
 import { unknown } from './run-checks.ts';
 
-/** The name of the endpoint means the same to every host. */
 export const endpointName: Check = {
   name: 'endpoint-name',
   title: "the endpoint's name resolves on every host, and to the same address",

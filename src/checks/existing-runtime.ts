@@ -5,7 +5,6 @@ import { eachHost } from './each-host.ts';
 
 const TITLES = SUPPORTED_RUNTIMES.map(({ title }) => title).join(' or ');
 
-/** Only containers of Kubernetes run on the runtime that kbuild would configure, and it is the only one. */
 export const existingRuntime = eachHost(
   {
     name: 'existing-runtime',

@@ -5,7 +5,6 @@ import { eachHost, type HostFinding } from './each-host.ts';
 
 const where = ({ kind, place }: Firewall): string => `${kind}${place === kind ? '' : ` (${place})`}`;
 
-/** The host's own firewall lets in what the other hosts need. */
 export const firewall = eachHost(
   {
     name: 'firewall',

@@ -2,7 +2,6 @@ import { standing } from '../cluster/standing.ts';
 import { isForeignAction } from '../facts/marker.ts';
 import { eachHostOfAny } from './each-host.ts';
 
-/** No init or join of kbuild's was cut off here. */
 export const halfFinished = eachHostOfAny(
   {
     name: 'half-finished',

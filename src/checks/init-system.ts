@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** systemd is process 1: the kubelet, the runtime and kbuild's jobs are its units, whatever the cgroup driver. */
 export const initSystem = eachHost(
   {
     name: 'init-system',

@@ -1,6 +1,5 @@
 import { eachHost, type HostFinding } from './each-host.ts';
 
-/** overlay for the runtime, br_netfilter for Services: `up` loads them where the kernel has them. */
 export const kernelModules = eachHost(
   {
     name: 'kernel-modules',

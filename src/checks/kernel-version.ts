@@ -5,7 +5,6 @@ import { eachHost } from './each-host.ts';
 const MINIMUM = '4.19';
 const NFTABLES = '5.13';
 
-/** The kernel is new enough for the kubelet and for the way in which kube-proxy works. */
 export const kernelVersion = eachHost(
   {
     name: 'kernel-version',

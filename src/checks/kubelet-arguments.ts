@@ -4,7 +4,6 @@ import { eachHost } from './each-host.ts';
 const supported = distributions.filter(({ support }) => support === 'supported');
 const FILES = [...new Set(supported.map(({ kubeletArguments }) => kubeletArguments))].join(' or ');
 
-/** No file of a node overrides the kubelet's arguments of the inventory. */
 export const kubeletArguments = eachHost(
   {
     name: 'kubelet-arguments',

@@ -5,7 +5,6 @@ import { eachHost } from './each-host.ts';
 /** Interfaces of kube-proxy, and of network plugins that kbuild does not know. */
 const LINKS = /^(?:kube-ipvs0|kube-bridge|weave)/;
 
-/** No rules of a former cluster catch packets. */
 export const leftovers = eachHost(
   {
     name: 'leftovers',

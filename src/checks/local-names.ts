@@ -4,7 +4,6 @@ import { eachHost } from './each-host.ts';
 const said = (lookup: readonly string[] | 'silent'): string =>
   lookup === 'silent' ? 'not answered within 3 s' : lookup.length === 0 ? 'unknown' : lookup.join(', ');
 
-/** The host knows itself. */
 export const localNames = eachHost(
   {
     name: 'local-names',

@@ -4,7 +4,6 @@ import { eachHost } from './each-host.ts';
 const CONTROL_PLANE_MIB = 1700;
 const WORKER_MIB = 700;
 
-/** kubeadm refuses to build a control plane with less; a worker hardly works with less than half of it. */
 export const memory = eachHost(
   {
     name: 'memory',

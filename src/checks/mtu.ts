@@ -7,7 +7,6 @@ import { unknown } from './run-checks.ts';
 /** IPv6 needs it (RFC 8200), and little works below. */
 const MINIMUM = 1280;
 
-/** The interfaces between hosts carry packets of the same size, and the overlay still fits. */
 export const mtu: Check = {
   name: 'mtu',
   title: 'the interfaces between hosts have the same MTU, with room for the overlay',

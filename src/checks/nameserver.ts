@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** There is somebody to ask for names. */
 export const nameserver = eachHost(
   {
     name: 'nameserver',

@@ -1,7 +1,6 @@
 import { nodeProblems } from '../cluster/health.ts';
 import type { Check } from './check.ts';
 
-/** The nodes of a live cluster take pods. */
 export const nodeHealth: Check = {
   name: 'node-health',
   title: 'every node of the cluster is Ready, without pressure, cordon or unexpected taint',

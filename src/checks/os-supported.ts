@@ -7,7 +7,6 @@ const known = distributions.filter(({ support }) => support === 'known');
 const list = (separator: string): readonly string[] =>
   supported.map(({ name, versions }) => `${name} ${versions.join(separator)}`);
 
-/** kbuild knows how the distribution installs packages. */
 export const osSupported = eachHost(
   {
     name: 'os-supported',

@@ -1,7 +1,6 @@
 import { containerRuntime, RUNTIME_DATA_FOLDERS } from '../components/runtimes/index.ts';
 import type { Check, Finding } from './check.ts';
 
-/** overlayfs works where the runtime will keep its data: it was tried. */
 export const overlayMount: Check = {
   name: 'overlay-mount',
   title: 'an overlay can be mounted and written to where the runtime will keep its data',

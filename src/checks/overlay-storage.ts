@@ -3,7 +3,6 @@ import { eachHost } from './each-host.ts';
 
 const UNFIT = /^(?:overlay|aufs|nfs4?|cifs|smb3|9p|virtiofs|fuse\..*|fuseblk|ecryptfs|vfat|exfat|ntfs3?)$/;
 
-/** The runtime keeps its data where overlayfs can lie. */
 export const overlayStorage = eachHost(
   {
     name: 'overlay-storage',

@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** No other process installs packages now. */
 export const packageLocks = eachHost(
   {
     name: 'package-locks',

@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** No package is left half installed: the package manager would refuse any other. `up` configures and reinstalls them. */
 export const packageManager = eachHost(
   {
     name: 'package-manager',

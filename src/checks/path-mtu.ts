@@ -1,6 +1,5 @@
 import type { Check, Finding } from './check.ts';
 
-/** Packets that fill the interface's MTU come through between hosts: the overlay sends such. */
 export const pathMtu: Check = {
   name: 'path-mtu',
   title: 'packets that fill the MTU of the interface come through between hosts',

@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** The host runs the installed kernel and libraries. */
 export const pendingReboot = eachHost(
   {
     name: 'pending-reboot',

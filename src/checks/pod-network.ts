@@ -34,7 +34,6 @@ const whereTo = (about: PodBlocked['to']['about'], to: readonly string[]): strin
 
 const nodeOf = ({ to }: PodBlocked): readonly string[] => (to.about === 'pod' ? [to.node] : []);
 
-/** Pods of every node reach each other, the API and cluster DNS. */
 export const podNetwork: Check = {
   name: 'pod-network',
   title: 'pods on every node reach those on every other, the API and cluster DNS',

@@ -17,7 +17,6 @@ function upOpens(inventory: Inventory, fleet: Fleet, { way, from }: Blocked): bo
 
 const key = ({ way, how }: Blocked): string => `${way.to.name} ${way.protocol} ${String(way.port)} ${how}`;
 
-/** Every port that a role needs is reached by every host that needs it. */
 export const portMatrix: Check = {
   name: 'port-matrix',
   title: 'every port of every role is reached by the hosts that need it',

@@ -1,6 +1,5 @@
 import { uniqueValue } from './unique-value.ts';
 
-/** The DMI product UUID is unique, as Kubernetes' install guide asks. A machine without DMI has none, which is fine. */
 export const productUuid = uniqueValue(
   {
     name: 'product-uuid',

@@ -4,7 +4,6 @@ import { eachHost } from './each-host.ts';
 
 const withoutLogin = (url: string): string => url.replace(/\/\/[^/@]*@/, '//…@');
 
-/** A proxy that the host has is also in the inventory. */
 export const proxyVariables = eachHost(
   {
     name: 'proxy-variables',

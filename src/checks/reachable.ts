@@ -14,7 +14,6 @@ function finding({ host, error, isDead }: Fleet['unreachable'][number]): Finding
   };
 }
 
-/** Every host answered. A worker that did not is left out; without any other, a run stops unless `--dead` names the host. */
 export const reachable: Check = {
   name: 'reachable',
   title: 'every host answers',

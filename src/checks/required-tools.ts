@@ -1,7 +1,6 @@
 import { knownDistribution } from '../components/distributions/index.ts';
 import { eachHost } from './each-host.ts';
 
-/** The host has the programs that kubeadm and kbuild call. */
 export const requiredTools = eachHost(
   {
     name: 'required-tools',

@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** CoreDNS would not ask itself. */
 export const resolverLoop = eachHost(
   {
     name: 'resolver-loop',

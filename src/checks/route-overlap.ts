@@ -7,7 +7,6 @@ import { eachHost } from './each-host.ts';
 /** True for an interface that a former node left, and that kbuild's network plugin takes over: `leftovers` warns of it. */
 const isLeftover = (device: string): boolean => device === 'kube-ipvs0' || isOwnPluginInterface(device);
 
-/** Networks of pods and Services mean nothing else to the host. */
 export const routeOverlap = eachHost(
   {
     name: 'route-overlap',

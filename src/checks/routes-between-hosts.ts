@@ -2,7 +2,6 @@ import { landmarks } from '../topology/landmarks.ts';
 import type { HostFinding } from './each-host.ts';
 import { eachHost } from './each-host.ts';
 
-/** Hosts reach each other, and by the address that Kubernetes has for them. */
 export const routesBetweenHosts = eachHost(
   {
     name: 'routes-between-hosts',

@@ -3,13 +3,10 @@ import type { Inventory } from '../model/inventory.ts';
 import { FactError } from '../errors.ts';
 import type { Check, CheckedFinding, Finding, Severity } from './check.ts';
 
-/** Where docs/checks.md explains a check. */
-export const pageOf = ({ name }: Pick<Check, 'name'>): string => `docs/checks.md#${name}`;
-
-/** What stops `up` first, what it mends next, what is only said last. */
+/** The order of findings: first those that stop `up`, then those that it mends, then warnings. */
 const ORDER: readonly Severity[] = ['error', 'unknown', 'due', 'warning'];
 
-/** What a check could not look at, as a finding. */
+/** The finding for a fact that is unknown. */
 export const unknown = ({ host, message }: FactError): Finding => ({
   severity: 'unknown',
   host,
@@ -40,7 +37,7 @@ export function runChecks(
     findingsOf(check, inventory, fleet)
       .toSorted((a, b) => place(a) - place(b))
       .map((finding): CheckedFinding => {
-        const checked = { ...finding, check: check.name, page: pageOf(check) };
+        const checked = { ...finding, check: check.name, page: `docs/checks.md#${check.name}` };
         return ignored.includes(check.name) && finding.severity !== 'due'
           ? { ...checked, severity: 'warning', ignored: true }
           : checked;

@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** SELinux does not stand in the way of what kbuild sets up. */
 export const selinux = eachHost(
   {
     name: 'selinux',

@@ -1,7 +1,6 @@
 import { endingDay } from '../facts/linux/keyrings.ts';
 import { eachHost } from './each-host.ts';
 
-/** The signing keys of the repositories on a host are valid for more than 30 days. */
 export const signingKeys = eachHost(
   {
     name: 'signing-keys',

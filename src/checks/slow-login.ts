@@ -7,7 +7,6 @@ const SHELL_MS = 1500;
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** Logging in costs every command of kbuild, kubectl's tunnels and everybody else. */
 export const slowLogin = eachHost(
   {
     name: 'slow-login',

@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** Swap, by which the kubelet refuses to start: `up` turns it off for good, unless a unit cannot be masked. */
 export const swap = eachHost(
   {
     name: 'swap',

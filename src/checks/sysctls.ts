@@ -5,7 +5,6 @@ import { eachHost } from './each-host.ts';
 
 const OURS = basename(paths.sysctl);
 
-/** Forwarding and bridge filtering are on, now and after a reboot: the file that is last by its name decides. */
 export const sysctls = eachHost(
   {
     name: 'sysctls',

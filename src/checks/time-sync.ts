@@ -1,7 +1,6 @@
 import { knownDistribution } from '../components/distributions/index.ts';
 import { eachHost } from './each-host.ts';
 
-/** A time service keeps the clock right. */
 export const timeSync = eachHost(
   {
     name: 'time-sync',

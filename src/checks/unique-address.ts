@@ -4,7 +4,6 @@ import { isVirtualInterface } from './virtual-interfaces.ts';
 /** Addresses that each host has for itself: loopback and link-local. */
 const LOCAL = /^(?:127[.]|169[.]254[.]|::1$|fe80:)/;
 
-/** No address of a network that hosts have in common is there twice. */
 export const uniqueAddress = uniqueValue(
   {
     name: 'unique-address',

@@ -1,7 +1,6 @@
 import type { Check } from './check.ts';
 import { findingsOf, sharedValues } from './unique-value.ts';
 
-/** Every host of the inventory is a machine of its own, with a machine-id of its own. */
 export const uniqueHost: Check = {
   name: 'unique-host',
   title: 'every host is a machine of its own, with a machine-id of its own',

@@ -1,6 +1,5 @@
 import { uniqueValue } from './unique-value.ts';
 
-/** Every host has a hostname of its own. */
 export const uniqueHostname = uniqueValue(
   {
     name: 'unique-hostname',

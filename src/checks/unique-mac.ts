@@ -7,7 +7,6 @@ const NONE = /^(?:00:){5}00$|^$/;
 /** Packets of these leave under the MAC address of another interface: an operator may give all hosts the same. */
 const isLeftOut = (name: string): boolean => isVirtualInterface(name) || /^(?:vxlan|dummy)/.test(name);
 
-/** No MAC address is there twice: Kubernetes' install guide asks for it. */
 export const uniqueMac = uniqueValue(
   {
     name: 'unique-mac',

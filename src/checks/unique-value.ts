@@ -12,15 +12,15 @@ export interface Shared {
   readonly hosts: readonly Kinds['linux'][];
 }
 
-/** What a check says about each host that has a value in common with `others`. */
-export interface SharedWords {
+/** The texts of a finding about a host that has a value in common with `others`. */
+interface SharedWords {
   readonly message: (value: string, others: string) => string;
   readonly remedy: string;
   /** Default `error`. */
   readonly severity?: (hosts: Shared['hosts']) => 'error' | 'due';
 }
 
-/** So many other hosts are named. */
+/** How many other hosts a finding names. */
 const NAMED = 10;
 
 function othersOf(hosts: Shared['hosts'], name: string): string {

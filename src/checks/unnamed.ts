@@ -1,6 +1,5 @@
 import type { Check } from './check.ts';
 
-/** Nobody belongs to the cluster whom the inventory does not name. */
 export const unnamed: Check = {
   name: 'unnamed',
   title: 'every node of the cluster, and every member of an etcd beside it, is a host of the inventory',

@@ -25,7 +25,6 @@ function claim({ inventory, fleet }: HostSeen, { host, facts }: Holder): Omit<Ho
   };
 }
 
-/** At most one host holds the virtual address. */
 export const virtualAddress = eachHost(
   {
     name: 'virtual-address',

@@ -1,7 +1,6 @@
 import { networkPlugin } from '../components/network-plugins/index.ts';
 import { eachHost } from './each-host.ts';
 
-/** The network plugin can create its tunnels. */
 export const vxlan = eachHost(
   {
     name: 'vxlan',

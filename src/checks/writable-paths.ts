@@ -1,6 +1,5 @@
 import { eachHost } from './each-host.ts';
 
-/** Configuration, data and packages can be written. */
 export const writablePaths = eachHost(
   {
     name: 'writable-paths',

@@ -1,6 +1,5 @@
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Checks that internalAddress is a static address on the adapter of the only default route. */
 export const windowsAddress = eachWindowsHost(
   {
     name: 'windows-address',

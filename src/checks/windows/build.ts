@@ -3,7 +3,6 @@ import { eachWindowsHost } from '../each-host.ts';
 /** Builds of Windows Server 2022 and 2025, which Kubernetes supports (source: its documentation). */
 const SUPPORTED: ReadonlySet<string> = new Set(['20348', '26100']);
 
-/** Checks that Kubernetes supports the host's build of Windows. */
 export const windowsBuild = eachWindowsHost(
   {
     name: 'windows-build',

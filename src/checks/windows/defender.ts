@@ -4,7 +4,6 @@ import { eachWindowsHost } from '../each-host.ts';
 const PROGRAM = 'containerd.exe';
 const PATH = `${windowsPaths.containerd}\\${PROGRAM}`;
 
-/** Warns if Defender scans the files that containerd unpacks. */
 export const windowsDefender = eachWindowsHost(
   {
     name: 'windows-defender',

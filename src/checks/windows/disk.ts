@@ -3,7 +3,6 @@ import { eachWindowsHost } from '../each-host.ts';
 const NEEDED_MIB = 15 * 1024;
 const ADVISED_MIB = 50 * 1024;
 
-/** Checks file system and free space of the system drive. */
 export const windowsDisk = eachWindowsHost(
   {
     name: 'windows-disk',

@@ -1,6 +1,5 @@
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Warns if Docker is installed. */
 export const windowsDocker = eachWindowsHost(
   {
     name: 'windows-docker',

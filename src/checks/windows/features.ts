@@ -1,6 +1,5 @@
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Checks that the Windows feature Containers is installed or can be. */
 export const windowsFeatures = eachWindowsHost(
   {
     name: 'windows-features',

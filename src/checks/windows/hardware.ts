@@ -5,7 +5,6 @@ const CPUS = 4;
 const NEEDED_MIB = 3500;
 const ADVISED_MIB = 7500;
 
-/** Checks CPUs, memory and page file. */
 export const windowsHardware = eachWindowsHost(
   {
     name: 'windows-hardware',

@@ -1,6 +1,5 @@
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Warns if the hostname differs from the name in the inventory. */
 export const windowsHostname = eachWindowsHost(
   {
     name: 'windows-hostname',

@@ -1,7 +1,6 @@
 import { hasKubelet } from '../../facts/joined.ts';
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Warns about every virtual machine before its join: the hypervisor may drop packets of pods. */
 export const windowsMacSpoofing = eachWindowsHost(
   {
     name: 'windows-mac-spoofing',

@@ -1,6 +1,5 @@
 import { eachWindowsHost } from '../each-host.ts';
 
-/** Warns if Windows waits for a restart. */
 export const windowsPendingReboot = eachWindowsHost(
   {
     name: 'windows-pending-reboot',

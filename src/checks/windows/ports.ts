@@ -10,7 +10,6 @@ const ALLOWED_PROGRAMS: ReadonlySet<string> = new Set([
   'svchost',
 ]);
 
-/** Checks that no other program listens at the ports of a node. */
 export const windowsPorts = eachWindowsHost(
   {
     name: 'windows-ports',

@@ -1,7 +1,6 @@
 import { hasKubelet } from '../../facts/joined.ts';
 import { eachWindowsHost, type HostFinding } from '../each-host.ts';
 
-/** Checks that the host can connect to the API endpoint, the sources of programs, and the registries. */
 export const windowsReach = eachWindowsHost(
   {
     name: 'windows-reach',

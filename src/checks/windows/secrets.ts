@@ -15,7 +15,6 @@ function openTo(sddl: string): string | undefined {
   return allowed.map((group) => GROUPS[group]).find((users) => users !== undefined);
 }
 
-/** Warns if Secrets on the disk are not encrypted, or if ordinary users can read them. */
 export const windowsSecrets = eachWindowsHost(
   {
     name: 'windows-secrets',

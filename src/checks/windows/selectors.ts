@@ -20,7 +20,6 @@ function selectsLinux(live: JsonObject): boolean {
   return nodeSelector?.[OS] === 'linux' || JSON.stringify(affinity ?? {}).includes(OS);
 }
 
-/** Checks that kube-proxy and CoreDNS select Linux nodes. */
 export const windowsSelectors: Check = {
   name: 'windows-selectors',
   title: 'kube-proxy and CoreDNS of the cluster select Linux nodes, where there are Windows hosts',

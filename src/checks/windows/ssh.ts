@@ -1,6 +1,5 @@
 import { eachWindowsHost, type HostFinding } from '../each-host.ts';
 
-/** Checks that kbuild can reconnect after a restart: sshd starts by itself, and the firewall allows it. */
 export const windowsSsh = eachWindowsHost(
   {
     name: 'windows-ssh',
