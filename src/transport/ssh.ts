@@ -97,27 +97,6 @@ export function sshDialler(options: SshOptions): SshDialler {
   };
 }
 
-/** Dials one host by itself. @throws ConnectError */
-export async function dialSsh(host: Host, options: SshOptions): Promise<Transport> {
-  const dialler = sshDialler(options);
-  try {
-    const transport = await dialler.dial(host);
-    return {
-      ...transport,
-      get connections() {
-        return transport.connections;
-      },
-      get commands() {
-        return transport.commands;
-      },
-      close: () => transport.close().finally(() => dialler.close()),
-    };
-  } catch (error) {
-    dialler.close();
-    throw error;
-  }
-}
-
 /** The software version of the server's identification string (RFC 4253, 4.2); ssh2 keeps it to itself. */
 const softwareOf = (client: Client): string => (client as unknown as { _remoteVer?: string })._remoteVer ?? '';
 
@@ -169,13 +148,13 @@ async function connect(endpoint: Endpoint, path: Path | undefined, options: Shar
   }
 }
 
-/** Starts a client and waits for the login. A failure says whether the server took the connection (`answered`). */
+/** Starts a client and waits for the login. `answered` of a failure: the server took the connection. */
 function loggedIn(client: Client, start: () => void, signal: AbortSignal | undefined): Promise<LoggedIn> {
   return new Promise((resolve, reject) => {
     let answered = false;
     let answeredMs = performance.now();
     let shaken = false;
-    // Destroying the client closes it, which is told as a failure too: only the first one counts.
+    // Destroying the client emits `close`, which is a failure too: only the first failure counts.
     const fail = (error: Error) => {
       signal?.removeEventListener('abort', abort);
       reject(Object.assign(error, { answered }));
@@ -212,7 +191,7 @@ const algorithms = (hostKeys: readonly string[]) => ({
   serverHostKey: hostKeys as ServerHostKeyAlgorithm[],
 });
 
-/** What a server offers for its first key exchange, by kind: asked with one more connection, which sends nothing secret. */
+/** A server's offers for its first key exchange, by kind: read on one more connection, which sends nothing secret. */
 async function offersOf(
   { address, ssh: { port } }: Endpoint,
   hostKeys: readonly string[],

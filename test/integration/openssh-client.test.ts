@@ -9,7 +9,7 @@ import type { SshSettings } from '../../src/model/ssh-settings.ts';
 import { opensshDialler, type OpensshOptions } from '../../src/transport/openssh/dialler.ts';
 import { pause, type Pause } from '../../src/until.ts';
 import { sshConfig } from '../../src/transport/ssh-config.ts';
-import { dialSsh } from '../../src/transport/ssh.ts';
+import { dialSsh } from '../fakes/dial-ssh.ts';
 import { startSshd, type Sshd } from './sshd.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-client-'));

@@ -10,7 +10,8 @@ import { linuxRemote } from '../../src/remote/linux.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { sh } from '../../src/shell/sh.ts';
 import { sshConfig } from '../../src/transport/ssh-config.ts';
-import { dialSsh, sshDialler, type SshOptions } from '../../src/transport/ssh.ts';
+import { sshDialler, type SshOptions } from '../../src/transport/ssh.ts';
+import { dialSsh } from '../fakes/dial-ssh.ts';
 import { startSshd, type Sshd } from './sshd.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-openssh-'));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ConnectError } from '../../src/errors.ts';
-import { dialSsh } from '../../src/transport/ssh.ts';
+import { dialSsh } from '../fakes/dial-ssh.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import { startSshd, type Sshd } from './sshd.ts';
 

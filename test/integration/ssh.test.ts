@@ -18,7 +18,7 @@ import { linuxRemote, type LinuxRemote, type LinuxRemoteOptions } from '../../sr
 import { revealed, Secret } from '../../src/shell/secret.ts';
 import { sh } from '../../src/shell/sh.ts';
 import { opensshDialler } from '../../src/transport/openssh/dialler.ts';
-import { dialSsh } from '../../src/transport/ssh.ts';
+import { dialSsh } from '../fakes/dial-ssh.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import { startSshd, type Sshd } from './sshd.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '../../src/remote/windows/windows-remote.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { powershell } from '../../src/templates.ts';
-import { dialSsh } from '../../src/transport/ssh.ts';
+import { dialSsh } from '../fakes/dial-ssh.ts';
 import { filesOf } from '../windows/host/machine.ts';
 import { startWindowsHost, type SimulatedWindowsHost, type WindowsHostOptions } from '../windows/host/server.ts';
 

@@ -1,7 +1,8 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import type { ConnectError } from '../../src/errors.ts';
-import { dialSsh, type SshOptions } from '../../src/transport/ssh.ts';
+import type { SshOptions } from '../../src/transport/ssh.ts';
+import { dialSsh } from '../fakes/dial-ssh.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import { fakeSshServer, type FakeCommand, type FakeSshOptions, type FakeSshServer } from '../fakes/ssh-server.ts';
 

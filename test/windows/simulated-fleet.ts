@@ -12,7 +12,7 @@ import { observeWindows } from '../../src/facts/observe-windows.ts';
 import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
 import type { On } from '../../src/remote/remote.ts';
 import { windowsRemote, type WindowsRemote } from '../../src/remote/windows/windows-remote.ts';
-import { dialSsh } from '../../src/transport/ssh.ts';
+import { dialSsh } from '../fakes/dial-ssh.ts';
 import { clusterOf, cp1, inventoryOf, joinedControlPlane, nodeOf } from '../fakes/cluster.ts';
 import { recordingOn, type Sent } from '../fakes/on.ts';
 import { testCa } from './ca.ts';

@@ -1,7 +1,7 @@
 import type { LinuxHost } from '../../../src/model/inventory.ts';
 import { linuxRemote, type LinuxRemote } from '../../../src/remote/linux.ts';
 import { sh } from '../../../src/shell/sh.ts';
-import { dialSsh } from '../../../src/transport/ssh.ts';
+import { dialSsh } from '../../fakes/dial-ssh.ts';
 import * as lab from '../lab.ts';
 
 /** A remote as a kbuild process of its own has it: its own connection and run. */

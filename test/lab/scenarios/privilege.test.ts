@@ -6,7 +6,7 @@ import type { LinuxHost } from '../../../src/model/inventory.ts';
 import { linuxRemote, type LinuxRemote } from '../../../src/remote/linux.ts';
 import { Secret } from '../../../src/shell/secret.ts';
 import { sh } from '../../../src/shell/sh.ts';
-import { dialSsh } from '../../../src/transport/ssh.ts';
+import { dialSsh } from '../../fakes/dial-ssh.ts';
 import * as lab from '../lab.ts';
 
 const NAME = 'priv-w1';
