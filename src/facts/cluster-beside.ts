@@ -1,7 +1,7 @@
 import type { ClusterView } from './cluster.ts';
 import type { Observed } from './fleet.ts';
 
-/** What tells where the cluster can be asked for, as text; undefined when that is not known of a host. */
+/** The facts that decide where the cluster is observed, as text to compare; undefined if those of a host are unknown. */
 function ways(hosts: readonly Observed[]): string | undefined {
   try {
     return hosts
@@ -17,8 +17,8 @@ function ways(hosts: readonly Observed[]): string | undefined {
 }
 
 /**
- * The cluster, asked for beside its hosts with what was known of them before; once more where they turn out to tell another
- * way to it. Rejects as `hosts` does.
+ * Observes the cluster at the same time as its hosts, through the control planes that were known before; again if the hosts'
+ * new facts lead to others. Rejects as `hosts` does.
  */
 export async function clusterBeside(
   cluster: (hosts: readonly Observed[]) => Promise<ClusterView>,

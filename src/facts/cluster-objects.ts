@@ -58,7 +58,7 @@ interface RawPod {
 /** Reasons of a container that waits because it begins. */
 const BEGINS: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
 
-/** What holds the first container up that waits for something else than its turn. */
+/** Why the first container waits that waits for anything but its start. */
 const troubleOf = ({ initContainerStatuses = [], containerStatuses = [] }: RawPod['status']): string =>
   [...initContainerStatuses, ...containerStatuses]
     .map(({ state }) => ({ reason: state?.waiting?.reason ?? '', message: state?.waiting?.message ?? '' }))
@@ -73,7 +73,7 @@ const BAD_WHEN_TRUE: ReadonlySet<string> = new Set([
   'NetworkUnavailable',
 ]);
 
-/** What is bad, or unknown, of a node's conditions. Others' (of a node problem detector) mean what their owners say. */
+/** The bad or unknown conditions of a node. Conditions of others (a node problem detector) have meanings that kbuild does not know. */
 const badConditions = (conditions: readonly Condition[]): readonly NodeCondition[] =>
   conditions
     .filter(
@@ -167,7 +167,7 @@ export function parseObjects(out: string): readonly JsonObject[] {
   return found['kind'] === 'List' ? (found['items'] as readonly JsonObject[]) : [found];
 }
 
-/** Secrets are looked at by their hash alone: lines of `namespace name hash`. */
+/** Parses lines of `namespace name hash`: kbuild reads no content of Secrets, only their hashes. */
 export const parseSecrets = (out: string): readonly JsonObject[] =>
   lines(out).map((line) => {
     const [namespace, name, hash] = line.trim().split(/\s+/) as [string, string, string];

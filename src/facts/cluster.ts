@@ -39,13 +39,13 @@ export interface PodView {
   readonly node: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly ready: boolean;
-  /** What holds a container of it up, e.g. `ImagePullBackOff: …`; empty when nothing does, or it only begins. */
+  /** Why a container of it does not start, e.g. `ImagePullBackOff: …`; empty if all run or are starting. */
   readonly trouble: string;
   /** When a container of it last (re)started after a termination, ms since the epoch by the API server's host; 0: never. */
   readonly lastRestartMs: number;
   /** Images of its containers, as its specification names them. */
   readonly images: readonly string[];
-  /** When the container that began first of those that run began, ms since the epoch by the clock of its host; 0: none runs. */
+  /** When the oldest running container started, ms since the epoch by the clock of its host; 0: none runs. */
   readonly startedMs: number;
 }
 
@@ -96,17 +96,17 @@ export interface ClusterUp {
   readonly endpoint: string;
   readonly members: readonly MemberView[];
   readonly alarms: readonly string[];
-  /** What each control plane's own API server says to /readyz, by host: `ok`, or why not. Of the inventory's hosts. */
+  /** The answer of each control plane's own API server to /readyz, by host of the inventory: `ok`, or why not. */
   readonly apiServers: ReadonlyMap<string, string>;
   /** Live objects that the inventory wants, by `objectKey`; a missing key is an absent object. */
   readonly objects: ReadonlyMap<string, JsonObject>;
   /** Keys of objects that kbuild once applied, from its record in the cluster. */
   readonly owned: readonly string[];
-  /** What kbuild last told kubeadm, from its note in the cluster; missing where there is none that can be read. */
+  /** The settings that kbuild last gave kubeadm, from its note in the cluster; missing if there is no readable note. */
   readonly settings?: JsonObject | undefined;
   /** Ids of bootstrap tokens that kbuild minted and did not delete. */
   readonly leftoverTokens: readonly string[];
-  /** Kubelets that wait for a certificate; looked for only where an authority signs elsewhere. */
+  /** Kubelets that wait for a certificate; observed only if the authority signs outside of the cluster. */
   readonly kubeletRequests: readonly KubeletRequest[];
 }
 

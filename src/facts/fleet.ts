@@ -20,7 +20,7 @@ export type Observed = { [O in 'linux' | 'windows']: { readonly os: O } & Kinds[
 /** All hosts' facts, who could not be reached, and the cluster as its API and etcd show it. */
 export interface Fleet {
   readonly hosts: readonly Observed[];
-  /** `isDead`: the operator said with `--dead` that the host is gone. */
+  /** `isDead`: the operator declared the host dead (`--dead`). */
   readonly unreachable: readonly { readonly host: Host; readonly error: Error; readonly isDead?: boolean }[];
   readonly cluster: ClusterView;
   /** Missing when none were made. */
@@ -39,11 +39,6 @@ export function linuxFacts(fleet: Fleet, host: LinuxHost): LinuxFacts | undefine
   const observed = observedHost(fleet, host.name);
   return observed?.os === 'linux' ? observed.facts : undefined;
 }
-
-/** The facts of a Windows host of the fleet; undefined when it could not be reached. */
-export const windowsFacts = (fleet: Fleet, host: WindowsHost): WindowsFacts | undefined =>
-  fleet.hosts.find((observed) => observed.os === 'windows' && observed.host.name === host.name)?.facts as
-    WindowsFacts | undefined;
 
 /** The Windows hosts that were observed. */
 export const observedWindows = (fleet: Fleet): readonly Kinds['windows'][] =>

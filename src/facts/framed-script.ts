@@ -7,7 +7,7 @@ import type { Answer } from './facts-from.ts';
 /** Seconds that one probe has at least: a hung mount must not cost the other facts. */
 const PROBE_SECONDS = 20;
 
-/** Seconds: `probe` is what one has at least; after `batch` a batch of them begins no other one. */
+/** In seconds. `probe`: what each probe has at least. `batch`: after it a batch starts no further probe. */
 interface Deadlines {
   readonly probe: number;
   readonly batch: number;
@@ -38,8 +38,8 @@ export function framedScript(
 }
 
 /**
- * Like `framedScript`, all commands at once: for commands that mostly wait for somebody else. Their output lies in a
- * folder of /run until all have ended.
+ * Like `framedScript`, but runs all commands at once: for commands that spend most of their time waiting for another process.
+ * Their output lies in a folder of /run until all have ended.
  */
 export function parallelFramedScript(commands: Readonly<Record<string, Command<'sh'>>>, nonce: string): Command<'sh'> {
   const names = Object.keys(commands);

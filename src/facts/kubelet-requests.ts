@@ -3,7 +3,7 @@ export interface KubeletRequest {
   /** Of the CertificateSigningRequest. */
   readonly name: string;
   readonly uid: string;
-  /** The node that asks for itself. */
+  /** The node whose kubelet made the request. */
   readonly node: string;
   /** PKCS#10, PEM. */
   readonly request: string;

@@ -22,18 +22,15 @@ import * as kubernetes from './linux/kubernetes.ts';
 import * as machine from './linux/machine.ts';
 import * as names from './linux/names.ts';
 import { interfaces, kubeChains, listeners } from './linux/network.ts';
-import { distributedFiles } from './linux/distributed-files.ts';
-import { ownFiles } from './linux/own-files.ts';
+import { distributedFiles, ownFiles } from './linux/own-files.ts';
 import { lookups, resolver } from './linux/resolver.ts';
 import { routes } from './linux/routes.ts';
 import { servedBefore } from './linux/served-before.ts';
-import { criSockets } from './linux/cri-sockets.ts';
 import { applied, services } from './linux/services.ts';
 import { storage } from './linux/storage.ts';
 import * as surroundings from './linux/surroundings.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from './linux/swap.ts';
 import { packages } from './linux/packages.ts';
-import { cloudInit, timeServices } from './linux/upkeep.ts';
 import type { Watched } from './watched.ts';
 import { dnsServiceAddress, firstServiceAddress } from '../topology/subnets.ts';
 
@@ -74,7 +71,7 @@ const machineProbes = {
   sysctlSettings,
 } satisfies Probes;
 
-/** What of Kubernetes and of the cluster lies and runs on the host. */
+/** Kubernetes and the cluster on the host. */
 const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
   ({
     caFingerprint: kubernetes.caFingerprint,
@@ -103,7 +100,7 @@ const distributionProbes = {
   kubeletOverrides: onHost(({ kubeletArguments }) => kubeletOverrides(kubeletArguments), []),
 } satisfies Probes;
 
-/** Every fact of a Linux host. A new fact is one line. `watched`: what the run's steps and checks ask about by name. */
+/** Every fact of a Linux host. A new fact is one line. `watched`: what the run's steps and checks read by name. */
 export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watched) => {
   const runtime = containerRuntime(inventory).probes;
   return {
@@ -123,7 +120,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     kubeChains,
     runtimeConfig: runtime.config,
     images: runtime.images,
-    criSockets,
+    criSockets: surroundings.criSockets,
     cgroupDriverInUse: runtime.cgroupDriverInUse,
     ...kubernetesProbes(inventory, host),
     ownFiles: ownFiles(inventory),
@@ -133,8 +130,8 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     resolver,
     lookups: lookups(endpointNames(inventory)),
     firewall,
-    cloudInit,
-    timeServices,
+    cloudInit: surroundings.cloudInit,
+    timeServices: surroundings.timeServices,
     missingTools: surroundings.missingTools,
     securityModules: surroundings.securityModules,
     proxyVariables: surroundings.proxyVariables,

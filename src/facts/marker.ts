@@ -6,7 +6,7 @@ export interface Marker {
   readonly job: string;
   /** How far the action got: `begun`; `done` as soon as kubeadm has succeeded; actions of their own may have more stages. */
   readonly stage: string;
-  /** What the action was about, where it says so: the id of a restore. */
+  /** What the action was about, if it notes that: the ID of a restore. */
   readonly about?: string | undefined;
 }
 

@@ -18,14 +18,14 @@ import { RECORD, SETTINGS } from './ownership.ts';
 import { lines } from '../shell/probe.ts';
 import { factsFrom } from './facts-from.ts';
 
-/** Facts of hosts that tell where the cluster can be asked for. */
+/** Facts of hosts that decide where the cluster is observed. */
 export const clusterFacts: readonly (keyof LinuxFacts)[] = ['kubernetesTraces'];
 
 const yamlOf = (text: string | undefined): JsonObject =>
   text === undefined ? {} : ((parseYaml(text) ?? {}) as JsonObject);
 
-/** A note that cannot be read is none: the facts decide. */
-function noted(text: string | undefined): JsonObject | undefined {
+/** A note that cannot be parsed counts as missing: the facts decide. */
+function parseNote(text: string | undefined): JsonObject | undefined {
   try {
     return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
   } catch {
@@ -33,7 +33,7 @@ function noted(text: string | undefined): JsonObject | undefined {
   }
 }
 
-/** What a built etcd says. @throws FactError when no member answers */
+/** The view of an etcd that kbuild built. @throws FactError if no member answers */
 function answered(host: LinuxHost, etcd: EtcdState): EtcdView {
   if (etcd.state === 'down') throw new FactError(host.name, 'etcd', etcd.reason);
   return etcd.state === 'up' ? etcd : { members: [], alarms: [] };
@@ -62,7 +62,7 @@ function viewOf(
     configuration,
     kubeletConfiguration: yamlOf(configMaps.get('kubelet-config')?.['kubelet']),
     owned: lines(record ?? ''),
-    settings: noted(configMaps.get(SETTINGS.name)?.[SETTINGS.key]),
+    settings: parseNote(configMaps.get(SETTINGS.name)?.[SETTINGS.key]),
     get nowMs() {
       return facts.nowMs;
     },
@@ -101,12 +101,12 @@ function viewOf(
 }
 
 /** Why a control plane gave no view, in one line. */
-function said(host: LinuxHost, error: unknown): string {
+function reasonOf(host: LinuxHost, error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return /\n|\[-\]/.test(text) ? `${host.name}: ${unready(text)}` : text;
 }
 
-/** Whether a host can be asked for the cluster, and with which kubeconfig; `lost`: a control plane runs there, and has none. */
+/** With which kubeconfig the cluster can be observed on a host. `lost`: a control plane runs there, and has none. */
 type Way = 'admin' | 'super-admin' | 'lost' | 'none' | { readonly unknown: string };
 
 function wayOf({ host, facts }: Extract<Observed, { readonly os: 'linux' }>): Way {
@@ -124,7 +124,7 @@ function wayOf({ host, facts }: Extract<Observed, { readonly os: 'linux' }>): Wa
 
 const BY_PREFERENCE: readonly Way[] = ['admin', 'super-admin'];
 
-/** The control planes of which the cluster may be asked, those with the right kubeconfig first. */
+/** The control planes on which the cluster can be observed, those with the right kubeconfig first. */
 function waysOf(hosts: readonly Observed[]) {
   const all = hosts.flatMap((observed) =>
     observed.os === 'linux' ? [{ host: observed.host, way: wayOf(observed) }] : [],
@@ -147,8 +147,8 @@ const lostText = ({ name }: LinuxHost): string =>
   `${name}: a control plane runs there, and its ${ADMIN_CONF} is gone; \`kbuild up\` makes it again`;
 
 /**
- * The cluster as its API and etcd show it, asked by one script on the first control plane that answers for both, or else for
- * the API. `absent` when no host has a control plane; `down` when one has, and none answers. Does not reject.
+ * The cluster as its API and etcd show it, observed by one script on the first control plane that answers for both, or else
+ * for the API. `absent` if no host has a control plane; `down` if a host has one, and none answers. Does not reject.
  */
 export async function observeCluster(
   inventory: Inventory,
@@ -176,7 +176,7 @@ export async function observeCluster(
       const word = nonce();
       const from = nowMs();
       const command = parallelFramedScript(commands, word);
-      // With others to ask, one that is half dead must not cost every probe's patience.
+      // If there are other control planes, one that is half dead must not let every probe time out.
       const others = controlPlanes(inventory).length > 1;
       const first = others ? `${readyCommand(inventory, host).script} >/dev/null || exit 3\n` : '';
       const { status, stdout, stderr } = await ask(host)({ ...command, script: `${first}${command.script}` });
@@ -187,7 +187,7 @@ export async function observeCluster(
       if (!others || knowsEtcd(view)) return await seen(view);
       withoutEtcd ??= view;
     } catch (error) {
-      reasons.push(said(host, error));
+      reasons.push(reasonOf(host, error));
     }
   }
   if (withoutEtcd !== undefined) return seen(withoutEtcd);

@@ -1,15 +1,14 @@
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { FactError } from '../errors.ts';
 import { paths } from '../paths.ts';
+import { lastLine } from '../shell/probe.ts';
 import type { EtcdState } from './cluster.ts';
 import { etcdCommand, parseEtcd } from './etcd-view.ts';
 import type { Observed } from './fleet.ts';
 import { framedScript, readFrames } from './framed-script.ts';
 import type { Ask, ObserveTools } from './observe-linux.ts';
 
-const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
-
-/** True, or why not, where a host has been made a member of etcd. */
+/** True if the host has been made a member of etcd; a text: why that is unknown. */
 function hasMember({ facts }: Extract<Observed, { readonly os: 'linux' }>): boolean | string {
   try {
     return facts.kubernetesTraces.has(paths.etcdManifest);
@@ -21,7 +20,7 @@ function hasMember({ facts }: Extract<Observed, { readonly os: 'linux' }>): bool
 
 /**
  * The etcd that kbuild built beside the control planes, as the first of its members that answers shows it; undefined where
- * the inventory has none. Its answer is the truth whoever gives it: no member gives one without quorum. Does not reject.
+ * the inventory has none. Every member's answer counts: without quorum no member gives one. Does not reject.
  */
 export async function observeEtcd(
   inventory: Inventory,

@@ -14,7 +14,7 @@ export interface Subject<H extends Host = LinuxHost> {
   readonly watched: Watched;
 }
 
-/** How a host is asked: one script on one channel, both streams back whatever the status. */
+/** Runs one script on one channel; returns both streams, whatever the status. */
 export type Ask = (command: Command<'sh'>) => Promise<ExecResult>;
 
 /** Time and randomness of an observation. */
@@ -27,8 +27,8 @@ export interface ObserveTools {
 }
 
 /**
- * Asks a Linux host by one script: for all facts, or only for the named ones (the others are then missing in the result).
- * A probe that fails makes reading its fact throw; a host that cannot be asked at all rejects.
+ * Observes a Linux host by one script: all facts, or only the named ones (the others are then missing in the result).
+ * If a probe fails, reading its fact throws. Rejects if the script cannot run.
  */
 export async function observeLinux(
   ask: Ask,

@@ -9,7 +9,7 @@ import type { Probe } from '../shell/probe.ts';
 import { factsFrom, type Answer } from './facts-from.ts';
 import { windowsProbes, type WindowsFacts } from './windows.ts';
 
-/** How a Windows host is asked: one script on one channel, the JSON text of its result back. */
+/** Runs one script on one channel; returns the JSON text of its result. */
 export type AskWindows = (command: Command<'powershell'>, withinMs?: number) => Promise<string>;
 
 type Probes = Readonly<Record<string, Probe<unknown, 'powershell'>>>;
@@ -31,13 +31,13 @@ export function observation(probes: Probes): Command<'powershell'> {
 /** How long a probe by itself may take, in ms, after all of them together did not end. */
 const ALONE_MS = 60_000;
 
-/** How many are asked at once then: those that hang keep their channels, of which a connection has five. */
+/** How many of them run at once: those that hang keep their channels, and a connection has five. */
 const AT_ONCE = 3;
 
 const asked = async (ask: AskWindows, probes: Probes, withinMs?: number): Promise<Observation> =>
   JSON.parse(await ask(observation(probes), withinMs)) as Observation;
 
-/** What the probes say. When one of them hangs they are asked again, each by itself: it costs no other. */
+/** The results of the probes. If one of them hangs, each runs again by itself, so that the others have a result. */
 async function answersOf(ask: AskWindows, probes: Probes): Promise<Observation> {
   const names = Object.keys(probes);
   try {
@@ -62,9 +62,8 @@ async function answersOf(ask: AskWindows, probes: Probes): Promise<Observation> 
 }
 
 /**
- * Asks a Windows host by one script: for all facts, or only for the named ones (the others are then missing in the result).
- * A probe that fails makes reading its fact throw. @throws ConnectError when the host cannot be asked, or the login is no
- * administrator's.
+ * Observes a Windows host by one script: all facts, or only the named ones (the others are then missing in the result). If a
+ * probe fails, reading its fact throws. @throws ConnectError if the script cannot run, or the login is no administrator's.
  */
 export async function observeWindows(
   ask: AskWindows,
@@ -75,14 +74,14 @@ export async function observeWindows(
   const all: Probes = windowsProbes(inventory, host, watched);
   const probes = names === undefined ? all : Object.fromEntries(names.map((name) => [name, all[name]!]));
   const from = nowMs();
-  const said = await answersOf(ask, probes);
-  if (!said.administrator)
+  const seen = await answersOf(ask, probes);
+  if (!seen.administrator)
     throw new ConnectError(host.name, `${host.ssh.user} is no administrator there`, {
       retryable: false,
       remedy: `put ${host.ssh.user} into the group Administrators (its keys then belong into C:\\ProgramData\\ssh\\administrators_authorized_keys), or name another ssh.user`,
     });
   const answers = Object.fromEntries(
-    Object.entries(said.answers).map(([fact, { ok, failed }]): [string, Answer] => [
+    Object.entries(seen.answers).map(([fact, { ok, failed }]): [string, Answer] => [
       fact,
       ok === undefined ? { failed: failed ?? 'no answer' } : { stdout: ok },
     ]),

@@ -15,10 +15,10 @@ export const NODE_ANNOTATION = 'kbuild.dev/applied';
 /** The ConfigMap in which kbuild lists the objects that it applied, by `objectKey`. */
 export const RECORD = { namespace: 'kube-system', name: 'kbuild', key: 'objects' } as const;
 
-/** The ConfigMap that says what kbuild last told kubeadm: how an edited or removed setting is noticed. */
+/** The ConfigMap with the settings that kbuild last gave kubeadm: it shows which settings were edited or removed since. */
 export const SETTINGS = { namespace: 'kube-system', name: 'kbuild-settings', key: 'settings' } as const;
 
-/** What names an object and nothing else. */
+/** The fields of an object that name it. */
 export function identity(object: JsonObject): JsonObject {
   const { name, namespace } = object['metadata'] as { readonly name: string; readonly namespace?: string };
   return {

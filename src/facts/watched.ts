@@ -1,4 +1,4 @@
-/** A program of a Windows host that tells its version. */
+/** A program of a Windows host that prints its version. */
 export interface VersionedProgram {
   readonly name: string;
   readonly path: string;
@@ -7,7 +7,7 @@ export interface VersionedProgram {
   readonly exits: readonly number[];
 }
 
-/** Things of a host that its probes read by name because a step or a check asks about them. */
+/** Things of a host that its probes read by name because a step or a check declares them. */
 export interface Watches {
   readonly files?: readonly string[];
   /** Folders whose files are all observed, at any depth. */
@@ -52,8 +52,8 @@ export function united(all: Iterable<Watches>): Watched {
 }
 
 /**
- * What was found of the things that a host's probes read by name. Asking for a thing that no probe reads throws a plain
- * `Error` (a bug): its absence would be a guess.
+ * The observed state of things that a host's probes read by name. Reading a name that no probe reads throws a plain `Error`
+ * (a bug): its absence would be a guess.
  */
 export class WatchedMap<V> extends Map<string, V> {
   readonly #isWatched: (name: string) => boolean;

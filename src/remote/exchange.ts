@@ -20,12 +20,12 @@ export interface LogEntry {
 /** What an exchange needs of the outside world. */
 export interface ExchangeTools {
   readonly log?: ((entry: LogEntry) => void) | undefined;
-  /** Told every command of the log when it begins. */
+  /** Called when a command of the log begins. */
   readonly onBegin?: ((entry: Pick<LogEntry, 'host' | 'command'>) => void) | undefined;
   readonly nowMs?: () => number;
   /** A fresh unguessable word. */
   readonly nonce?: () => string;
-  /** Asked for when sudo wants a password; at most once. */
+  /** Called if sudo wants a password; at most once. */
   readonly sudoPassword?: SudoPassword | undefined;
 }
 
@@ -34,9 +34,9 @@ export interface Exchange {
   readonly host: LinuxHost;
   readonly nonce: () => string;
   readonly log: (entry: LogEntry) => void;
-  /** Says that what will be logged under this name begins. */
+  /** Reports that the command of this name begins; `log` follows at its end. */
   readonly begin: (command: string) => void;
-  /** `output` says whether the log may have it. */
+  /** `output`: `shown` puts it into the log. */
   ask(command: Command<'sh'>, output: 'shown' | 'hidden'): Promise<ExecResult>;
   /** The script reads `input` on its stdin. */
   feed(command: Command<'sh'>, input: string): Promise<ExecResult>;
@@ -52,7 +52,7 @@ export interface Exchange {
 
 const LOG_TAIL = 16 * 1024;
 
-/** How the user who logs in becomes root: found out with the first command, kept until a connection is lost meanwhile. */
+/** How the user who logs in becomes root: found out with the first command; again if the connection was lost meanwhile. */
 function rootOf(host: LinuxHost, transport: Commands, nonce: () => string, tools: ExchangeTools): () => Promise<Wrap> {
   let root: Promise<Wrap> | undefined;
   return () => {
@@ -138,7 +138,7 @@ export function exchange(host: LinuxHost, transport: Commands & Streams, tools: 
   };
 }
 
-/** Scripts that run to their end, by what they read and what becomes of their output. */
+/** Scripts that run to their end, by their input and the use of their output. */
 const conversations = (
   transport: Commands & Streams,
   timed: Timed,

@@ -1,6 +1,6 @@
 import type { ExecResult } from '../transport/transport.ts';
 
-/** What sshd runs, whatever the script: no secret in `ps`, no limit of length, nothing for a login shell to interpret. */
+/** The command line of every script: no secret in `ps`, no limit of length, nothing for a login shell to interpret. */
 const SCRIPT_ON_STDIN = '/bin/sh -s';
 /** The script is one line of base64; what follows it on stdin is the script's to read. A cut-off line runs nothing. */
 const SCRIPT_THEN_STDIN = `/bin/sh -c 'IFS= read -r s && eval "$(printf %s "$s" | base64 -d)"'`;
@@ -29,7 +29,7 @@ export interface Framed {
   readonly stdin: string;
 }
 
-/** What sudo says is read in English. */
+/** In English, because kbuild parses what sudo prints. */
 const PREFIXES = { none: '', sudo: 'env LC_ALL=C sudo -n ', doas: 'env LC_ALL=C doas -n ' } as const;
 
 /** The nonce comes first on both streams: a login shell may print before it. */
@@ -60,7 +60,7 @@ const afterPassword = ({ sudoPassword }: Exclude<Wrap, string>, script: string):
   stdin: `${sudoPassword()}\n${oneLine(script)}`,
 });
 
-/** What came before the nonce taken off; undefined when the script never began. */
+/** The result without what was printed before the nonce; undefined if the script never began. */
 export function unframed(result: ExecResult, nonce: string): ExecResult | undefined {
   const stdout = after(result.stdout, nonce);
   return stdout === undefined ? undefined : { ...result, stdout, stderr: after(result.stderr, nonce) ?? result.stderr };

@@ -1,8 +1,11 @@
-import type { Pause } from '../until.ts';
+import { CommandError } from '../errors.ts';
+import type { Command } from '../shell/command.ts';
 import type { Channel, ExecResult } from '../transport/transport.ts';
+import type { Pause } from '../until.ts';
+import type { Exchange } from './exchange.ts';
 import type { Held } from './remote.ts';
 
-/** A held command that reads stdin gets one byte this often, in ms: silence means that kbuild has died. */
+/** Milliseconds between two bytes to a held command that reads stdin: silence means that kbuild has died. */
 const HEARTBEAT_MS = 10_000;
 /** A held command ends after 45 s of silence. After this time, in ms, it may have ended: the two ends measure differently. */
 const DOUBTFUL_MS = 30_000;
@@ -65,4 +68,18 @@ export async function keepHeld(
       await ended;
     },
   };
+}
+
+/** Starts a command, returns with its first line, and sends it a dot every ten seconds until it ends or is released. */
+export async function hold(on: Exchange, command: Command<'sh'>, pause: Pause): Promise<Held> {
+  const { channel, nonce } = await on.open(command);
+  let begun = false;
+  return keepHeld(channel, pause, {
+    first: (line) => {
+      if (begun) return line;
+      begun = line.endsWith(nonce);
+      return undefined;
+    },
+    failure: (result) => new CommandError(on.host.name, command.title, on.began(command, result, nonce)),
+  });
 }

@@ -4,5 +4,5 @@ import type { WindowsRemote } from './windows/windows-remote.ts';
 /** A remote of a host of any system, with its connection. */
 export type HostRemote = LinuxRemote | WindowsRemote;
 
-/** Tells the two apart. */
+/** True for the remote of a Windows host. */
 export const isWindowsRemote = (remote: HostRemote): remote is WindowsRemote => remote.host.os === 'windows';

@@ -30,6 +30,6 @@ function statusOf(written: string): number | string {
   if (code === 'exited' && !/^\d+$/.test(status)) return 'unreadable';
   if (code === 'exited' && (result === 'success' || result === 'exit-code')) return Number(status);
   if (code !== 'killed' && code !== 'dumped') return result;
-  // `success` too: systemd counts SIGTERM as a clean end, which a job that is asked for its result does not.
+  // `success` too: systemd counts SIGTERM as a clean end, but a job that was ended has no result.
   return result === 'signal' || result === 'success' ? `SIG${status}` : `SIG${status} (${result})`;
 }

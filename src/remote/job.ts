@@ -11,7 +11,7 @@ import { jobReport, type JobReport } from './job-report.ts';
 import { patiently } from './patiently.ts';
 import { upAgain } from './restart.ts';
 
-/** A job that runs says so often what it does, in s. */
+/** Seconds between two reports of a running job. */
 const TELL_SECONDS = 30;
 
 /** What jobs need of their run. */
@@ -28,7 +28,7 @@ export interface JobTools {
 export interface Job {
   /** What kind of work it is. */
   readonly name: string;
-  /** After so many ms the host ends it. */
+  /** Time limit in ms, after which the host ends the job. */
   readonly deadlineMs: number;
   /** Unique among the jobs of the run on this host; its unit is `kbuild-job-<id>-<run>`. */
   readonly id: string;
@@ -48,13 +48,13 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
   const name = `job ${job.id}: ${title}`;
   on.begin(name);
   let started = false;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let last: string | undefined;
   const onWaits = (summary: string): void => {
     last = summary;
     // After a lost connection the job reports it again.
-    if (!told.has(summary)) tools.onJobWaits?.(summary, job.command.about ?? host);
-    told.add(summary);
+    if (!reported.has(summary)) tools.onJobWaits?.(summary, job.command.about ?? host);
+    reported.add(summary);
   };
   for (;;) {
     const { report, result } = await attempt(on, job, { ...tools, onWaits }, started);
@@ -72,7 +72,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
       if (status === 0) return stdout;
       if (isLate(status)) throw lateJob(host, job, { stdout, stderr: result.stderr }, last);
       if (String(status).startsWith('SIG')) await upAgain(on, tools);
-      // A job that ended by itself reports about another host where its command says so.
+      // A job that was killed failed because of its own host, whatever its command is about.
       const about = typeof status === 'number' ? (job.command.about ?? host) : host;
       throw new CommandError(about, title, { status, stdout, stderr: result.stderr });
     }
@@ -86,7 +86,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
   }
 }
 
-/** True for a job that its host has ended at its deadline. */
+/** True if the host ended the job at its deadline. */
 const isLate = (status: number | string): boolean => String(status).endsWith('(timeout)');
 
 function lateJob(
@@ -105,7 +105,7 @@ function lateJob(
   );
 }
 
-/** One channel's worth of starting and waiting. */
+/** Starts the job or follows it, until the job or the channel ends. */
 async function attempt(
   on: Exchange,
   job: Job,

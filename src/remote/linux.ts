@@ -6,7 +6,7 @@ import { pause as realPause, type Pause } from '../until.ts';
 import type { Commands, Connection, ExecResult, Streams } from '../transport/transport.ts';
 import { exchange, type ExchangeTools } from './exchange.ts';
 import { files, succeeded } from './files.ts';
-import { hold } from './hold.ts';
+import { hold } from './held.ts';
 import { runJob } from './job.ts';
 import { jobDeadlineMs } from './job-deadlines.ts';
 import type { Remote } from './remote.ts';
@@ -16,14 +16,14 @@ import { restart } from './restart.ts';
 export interface LinuxRemoteOptions extends ExchangeTools {
   /** Names the run in jobs: lower-case letters, digits and dashes. */
   readonly runId: string;
-  /** Told when a job of another run is waited for. */
+  /** Called when this run waits for a job of another run. */
   readonly onJobFollowed?: (summary: string) => void;
-  /** Told what a job of this run waits for, as it says it: once for each thing. */
+  /** Called with what a job of this run waits for, once for each thing. */
   readonly onJobWaits?: (summary: string, about: string) => void;
   /** After how many ms every job is ended, instead of the deadline of its kind. */
   readonly jobDeadlineMs?: number | undefined;
   readonly pause?: Pause;
-  /** Told what `reveal` returned. */
+  /** Called with each secret that `reveal` returns. */
   readonly onSecret?: (secret: Secret) => void;
 }
 
@@ -48,7 +48,7 @@ export function linuxRemote(
   const on = exchange(host, transport, options);
   const pause = options.pause ?? realPause;
   const nowMs = options.nowMs ?? Date.now;
-  // The same work may be due twice in a run; a result must never be taken for another's.
+  // A run may start the same job twice. The number keeps their results apart.
   let jobs = 0;
   const context = { ...options, pause, nowMs };
   return {

@@ -8,7 +8,7 @@ const AGAIN_MS = 2000;
 /** True when another connection may succeed. */
 export const isRetryable = (error: unknown): boolean => error instanceof ConnectError && error.retryable;
 
-/** Does idempotent work again while the connection is lost, as `isLoss` says of its errors. @throws its last error after 5 min */
+/** Repeats idempotent work while it fails with an error that `isLoss` accepts. @throws its last error after 5 min */
 export const patiently = <T>(
   { pause, nowMs }: Pick<Waiting, 'pause' | 'nowMs'>,
   work: () => Promise<T>,

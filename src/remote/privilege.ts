@@ -1,5 +1,6 @@
 import { ConnectError } from '../errors.ts';
 import type { LinuxHost } from '../model/inventory.ts';
+import { lastLine } from '../shell/probe.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import { framed, withPassword, type Framed, type Wrap } from './frame.ts';
@@ -7,14 +8,14 @@ import { framed, withPassword, type Framed, type Wrap } from './frame.ts';
 /** Runs one command line on the host as the user who logged in. */
 export type Exec = (framed: Framed) => Promise<ExecResult>;
 
-/** The source of a password for sudo; undefined: there is none, and no terminal to ask at. */
+/** The source of a password for sudo; undefined: there is none, and no terminal to prompt for it. */
 export type SudoPassword = () => Promise<Secret | undefined>;
 
 const MEMBER = 'add a rule for it: visudo -f /etc/sudoers.d/kbuild';
 
 /**
  * How the user who logs in becomes root: found out once, by commands that change nothing. A password is tried exactly
- * once, and never reaches the stdin of what runs as root. @throws ConnectError that says what is missing.
+ * once, and never reaches the stdin of what runs as root. @throws ConnectError with what is missing.
  */
 export async function becomeRoot(
   host: LinuxHost,
@@ -34,9 +35,9 @@ export async function becomeRoot(
     return result.stdout.includes(word) ? undefined : result;
   };
 
-  const said = await works('sudo');
-  if (said === undefined) return 'sudo';
-  const text = `${said.stdout}\n${said.stderr}`;
+  const refusal = await works('sudo');
+  if (refusal === undefined) return 'sudo';
+  const text = `${refusal.stdout}\n${refusal.stderr}`;
   if (/currently not available|nologin/i.test(text))
     throw refuse(
       `its login shell runs nothing: ${lastLine(text)}`,
@@ -46,7 +47,7 @@ export async function becomeRoot(
     throw refuse('sudo wants a terminal', `turn requiretty off: "Defaults:${user} !requiretty" (visudo)`);
   if (/not in the sudoers|not allowed to (?:execute|run sudo)|may not run sudo/i.test(text))
     throw refuse('sudo does not allow it', MEMBER);
-  if (said.status === 127) {
+  if (refusal.status === 127) {
     if ((await works('doas')) === undefined) return 'doas';
     throw refuse(
       'there is no sudo, and doas does not do it without a password',
@@ -70,5 +71,3 @@ export async function becomeRoot(
     throw refuse('sudo does not accept the password; it was tried once', 'check ssh.sudoPassword');
   throw refuse(`sudo failed: ${lastLine(failed.stderr)}`, MEMBER);
 }
-
-const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

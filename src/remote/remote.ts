@@ -8,9 +8,9 @@ export interface Held {
   readonly first: string;
   /** Settles when the command or the connection ended: exit status, a signal's name, or `lost`. */
   readonly ended: Promise<number | string>;
-  /** True after this process was frozen or asleep for so long that the command may have ended unnoticed. */
+  /** True if this process was frozen or asleep for more than 30 s: the command may have ended unnoticed. */
   readonly isDoubtful: () => boolean;
-  /** Call it when the command was observed to run: `isDoubtful` is false again. */
+  /** Call it after observing that the command runs: `isDoubtful` is false again. */
   readonly trust: () => void;
   release(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface Remote<S extends Shell = Shell> {
 }
 
 /** The shell of a host's operating system. */
-export type ShellOf<H extends Host> = { linux: 'sh'; windows: 'powershell' }[H['os']];
+type ShellOf<H extends Host> = { linux: 'sh'; windows: 'powershell' }[H['os']];
 
 /** `on(host)`: a change may reach any host of the inventory. @throws ConnectError for a host that is not connected. */
 export type On = <H extends LinuxHost | WindowsHost>(host: H) => Remote<ShellOf<H>>;

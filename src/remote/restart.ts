@@ -28,7 +28,7 @@ export async function upAgain(on: Exchange, clock: Clock): Promise<void> {
   await comes(state, (now) => now !== 'stopping', clock);
 }
 
-/** Asks through every loss until the answer is good; false when it is not within 5 min. */
+/** Repeats a command, also after lost connections, until its answer is good; false if it is not within 5 min. */
 async function comes(
   ask: () => Promise<string>,
   isGood: (answer: string) => boolean,

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { derValues, inside, type DerValue } from './der.ts';
 
-/** What a certificate says about its holder, or what a request wants it to say. */
+/** Key and names that a certificate has, or that a request asks for. */
 export interface Certified {
   /** The public key, SPKI in DER as base64. */
   readonly publicKey: string;
@@ -22,7 +22,7 @@ const [DNS_NAME, IP_ADDRESS] = [0x82, 0x87];
 
 const hex = ({ content }: DerValue): string => content.toString('hex');
 
-function one(values: readonly DerValue[], index: number): DerValue {
+function at(values: readonly DerValue[], index: number): DerValue {
   const value = values[index];
   if (value === undefined) throw new Error('something is missing in it');
   return value;
@@ -32,7 +32,7 @@ const subjectOf = (name: DerValue): readonly string[] =>
   inside(name)
     .flatMap(inside)
     .map((attribute) => {
-      const [kind, value] = [one(inside(attribute), 0), one(inside(attribute), 1)];
+      const [kind, value] = [at(inside(attribute), 0), at(inside(attribute), 1)];
       return `${ATTRIBUTES[hex(kind)] ?? hex(kind)}=${value.content.toString('utf8')}`;
     })
     .sort();
@@ -43,16 +43,16 @@ const nameOf = ({ tag, content }: DerValue): string => {
   return `${tag.toString(16)}:${content.toString('hex')}`;
 };
 
-/** Names of a list of extensions; none where it has none. */
+/** The subject alternative names in a list of extensions. */
 function namesOf(extensions: DerValue | undefined): readonly string[] {
   const found =
     extensions === undefined
       ? undefined
-      : inside(extensions).find((extension) => hex(one(inside(extension), 0)) === SUBJECT_ALTERNATIVE_NAMES);
+      : inside(extensions).find((extension) => hex(at(inside(extension), 0)) === SUBJECT_ALTERNATIVE_NAMES);
   if (found === undefined) return [];
   // The last of identifier, criticality (which may be left out) and value.
   const octets = inside(found).at(-1)!;
-  return inside(one(inside(octets), 0))
+  return inside(at(inside(octets), 0))
     .map(nameOf)
     .sort();
 }
@@ -62,37 +62,37 @@ const keyOf = (spki: DerValue): string =>
     .export({ type: 'spki', format: 'der' })
     .toString('base64');
 
-/** The bytes of the first PEM block of a kind; undefined where there is none. */
+/** The bytes of the first PEM block of a kind; undefined if there is none. */
 export function pemBytes(text: string, kind: string): Buffer | undefined {
   const found = new RegExp(`-----BEGIN ${kind}-----([A-Za-z0-9+/=\\s]+)-----END ${kind}-----`).exec(text);
   return found === null ? undefined : Buffer.from(found[1]!, 'base64');
 }
 
-/** What a request (PKCS#10, PEM) wants to be certified. Throws on what is none. */
+/** Parses a certificate request (PKCS#10, PEM). Throws on any other text. */
 export function requested(pem: string): Certified {
   const bytes = pemBytes(pem, '(?:NEW )?CERTIFICATE REQUEST');
   if (bytes === undefined) throw new Error('it is no PEM certificate request');
-  const [, name, key, ...attributes] = inside(one(inside(one(derValues(bytes), 0)), 0));
+  const [, name, key, ...attributes] = inside(at(inside(at(derValues(bytes), 0)), 0));
   if (name === undefined || key === undefined) throw new Error('something is missing in it');
   const asked = attributes
     .filter(({ tag }) => tag === REQUEST_ATTRIBUTES)
     .flatMap(inside)
-    .find((attribute) => hex(one(inside(attribute), 0)) === EXTENSION_REQUEST);
-  const extensions = asked === undefined ? undefined : one(inside(one(inside(asked), 1)), 0);
+    .find((attribute) => hex(at(inside(attribute), 0)) === EXTENSION_REQUEST);
+  const extensions = asked === undefined ? undefined : at(inside(at(inside(asked), 1)), 0);
   return { publicKey: keyOf(key), subject: subjectOf(name), names: namesOf(extensions) };
 }
 
-/** What a certificate (its DER bytes) says. Throws on what is none. */
+/** Parses a certificate (DER). Throws on other bytes. */
 export function certified(bytes: Buffer): Certified {
-  const all = inside(one(inside(one(derValues(bytes), 0)), 0));
+  const all = inside(at(inside(at(derValues(bytes), 0)), 0));
   // Serial number, algorithm, issuer, validity; then what this is about. The version may be left out.
-  const parts = one(all, 0).tag === VERSION ? all.slice(1) : all;
-  const [name, key] = [one(parts, 4), one(parts, 5)];
+  const parts = at(all, 0).tag === VERSION ? all.slice(1) : all;
+  const [name, key] = [at(parts, 4), at(parts, 5)];
   if (name.tag !== SEQUENCE || key.tag !== SEQUENCE) throw new Error('it is no certificate');
   const extensions = parts.find(({ tag }) => tag === EXTENSIONS);
   return {
     publicKey: keyOf(key),
     subject: subjectOf(name),
-    names: namesOf(extensions === undefined ? undefined : one(inside(extensions), 0)),
+    names: namesOf(extensions === undefined ? undefined : at(inside(extensions), 0)),
   };
 }

@@ -9,7 +9,7 @@ export interface DerValue {
 const LONG_FORM = 0x80;
 const MAX_LENGTH_BYTES = 4;
 
-/** The values that stand one after another in a text. Throws on what is cut off, or no DER. */
+/** Parses a sequence of values. Throws on bytes that are cut off or no DER. */
 export function derValues(bytes: Buffer): readonly DerValue[] {
   const values: DerValue[] = [];
   let at = 0;
@@ -31,5 +31,5 @@ export function derValues(bytes: Buffer): readonly DerValue[] {
   return values;
 }
 
-/** The values inside one. */
+/** The values inside a value. */
 export const inside = (value: DerValue): readonly DerValue[] => derValues(value.content);

@@ -1,10 +1,10 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { revealed, type Secret } from './secret.ts';
 
-/** What kubeadm's loader of CA keys knows (client-go/util/keyutil). */
+/** The types that kubeadm's loader of CA keys knows (client-go/util/keyutil). */
 const KEY_TYPES: readonly (string | undefined)[] = ['rsa', 'ec'];
 
-/** Why a text is no certificate of a CA; undefined when it is. Of several certificates the first counts, as for kubeadm. */
+/** Why a text is no certificate of a CA; undefined if it is. Of several certificates the first counts, as for kubeadm. */
 export function authorityProblem(pem: string): string | undefined {
   try {
     const { ca, subject } = new X509Certificate(pem);
@@ -16,10 +16,7 @@ export function authorityProblem(pem: string): string | undefined {
   }
 }
 
-/**
- * Why a key is not that of a certificate, or of no use to kubeadm; undefined when it is, and where
- * it is empty: it was not asked for. Shows nothing of it.
- */
+/** Why kubeadm cannot use a key with a certificate; undefined if it can, or if the key is empty. Shows nothing of the key. */
 export function keyProblem(pem: string, key: Secret): string | undefined {
   const text = revealed(key);
   if (text === '') return undefined;

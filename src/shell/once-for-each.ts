@@ -1,4 +1,4 @@
-/** A function of an immutable object, worked out once for each: what thousands of hosts ask of one inventory. */
+/** Remembers the result of a function for each immutable object: thousands of hosts need the same of one inventory. */
 export function onceForEach<O extends object, R>(work: (object: O) => R): (object: O) => R {
   const known = new WeakMap<O, { readonly result: R }>();
   return (object) => {

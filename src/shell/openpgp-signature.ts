@@ -6,7 +6,7 @@ export interface KeySignature {
   readonly madeS: number;
   /** How long the key lives after it was made, in s; 0: for ever. */
   readonly lifetimeS: number;
-  /** Whether the key may sign; undefined where the signature does not say. */
+  /** Whether the key may sign; undefined if the signature has no key flags. */
   readonly canSign: boolean | undefined;
 }
 
@@ -101,7 +101,7 @@ function subpackets(data: Buffer): ReadonlyMap<number, Buffer> {
       length = data.readUInt32BE(at);
       at += 4;
     } else if (length >= 192) length = ((length - 192) << 8) + data.readUInt8(at++) + 192;
-    // The highest bit says that a reader must know the type.
+    // The highest bit marks a type that a reader must know.
     found.set(data.readUInt8(at) & 0x7f, data.subarray(at + 1, at + length));
     at += length;
   }
@@ -124,8 +124,8 @@ function subjectText(type: number, subject: Subject | undefined): Buffer | undef
 }
 
 /**
- * What a signature packet says of a key; undefined unless the key itself has signed it, about itself (no `subject`), its
- * user ID or its subkey. Also for an algorithm that is not known here.
+ * Parses a signature packet; undefined unless the key itself has signed it, about itself (no `subject`), its user ID or its
+ * subkey, with an algorithm that is known here.
  */
 export function keySignature(packet: Buffer, primary: Buffer, subject?: Subject): KeySignature | undefined {
   try {
@@ -139,11 +139,11 @@ export function keySignature(packet: Buffer, primary: Buffer, subject?: Subject)
     // After the subpackets that are not signed come two octets of the digest.
     const values = packet.subarray(hashedEnd + 2 + packet.readUInt16BE(hashedEnd) + 2);
     if (!isSignedBy(primary, Buffer.concat(head), hash, values)) return undefined;
-    const said = subpackets(packet.subarray(6, hashedEnd));
-    const flags = said.get(27)?.[0];
+    const signed = subpackets(packet.subarray(6, hashedEnd));
+    const flags = signed.get(27)?.[0];
     return {
-      madeS: said.get(2)?.readUInt32BE(0) ?? 0,
-      lifetimeS: said.get(9)?.readUInt32BE(0) ?? 0,
+      madeS: signed.get(2)?.readUInt32BE(0) ?? 0,
+      lifetimeS: signed.get(9)?.readUInt32BE(0) ?? 0,
       canSign: flags === undefined ? undefined : (flags & 2) !== 0,
     };
   } catch {

@@ -4,7 +4,7 @@ import { keySignature, type KeySignature } from './openpgp-signature.ts';
 /** Tags of the packets that a file of public keys has (RFC 4880, 4.3). */
 const TAG = { signature: 2, primaryKey: 6, marker: 10, trust: 12, userId: 13, subkey: 14, userAttribute: 17 } as const;
 
-/** Packets that say nothing about a key: they are left out of the copy. */
+/** Packets without meaning for a key: the copy leaves them out. */
 const LEFT_OUT: readonly number[] = [TAG.marker, TAG.trust];
 const KNOWN: readonly number[] = Object.values(TAG);
 
@@ -15,7 +15,7 @@ const END = '-----END PGP PUBLIC KEY BLOCK-----';
 export type KeyEnd = number | 'never' | 'unknown';
 
 /** One primary key with its subkeys. */
-export interface PublicKey {
+interface PublicKey {
   /** 40 upper-case hexadecimal digits. */
   readonly fingerprint: string;
   readonly end: KeyEnd;

@@ -21,5 +21,17 @@ export const probe = <T>(command: Command<'sh'>, parse: (stdout: string, asked: 
   parse,
 });
 
+/** The last line of a text; empty if the text is blank. */
+export const lastLine = (text: string): string => text.trim().split('\n').at(-1)!.trim();
+
+/** Parses an output that is one of these words. Throws on any other. */
+export const wordOf =
+  <W extends string>(...words: readonly W[]) =>
+  (out: string): W => {
+    const word = words.find((known) => known === out.trim());
+    if (word === undefined) throw new Error(`unexpected output: ${out.trim()}`);
+    return word;
+  };
+
 /** The non-empty lines of a text. */
 export const lines = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');

@@ -6,13 +6,13 @@ import { limiter, type Limiter } from '../each-limit.ts';
 
 /** A connection that others can go through. */
 export interface Tunnels {
-  /** A stream from the bastion to another machine. Rejects with what the bastion says. */
+  /** A stream from the bastion to another machine. Rejects with the bastion's answer. */
   forward(address: string, port: number): Promise<Duplex>;
   isLost(): boolean;
   end(): void;
 }
 
-/** A stream through bastions. `settled` is called when the handshake on it is over, whatever came of it. */
+/** A stream through bastions. Call `settled` when the handshake on it has ended, also after a failure. */
 export interface Path {
   readonly stream: Duplex;
   readonly settled: () => void;
@@ -30,7 +30,7 @@ export interface Bastions {
 /** sshd's default MaxStartups is 10: a fleet that dials through one bastion must leave room for others. */
 const HANDSHAKES = 8;
 
-/** A connection is shared only by those who would have trusted it too: what judges its host key counts. */
+/** Hosts share a connection only if each of them would have accepted its host key. */
 const identityOf = (hop: Bastion): readonly unknown[] => [
   hop.user,
   whereOf({ address: hop.address, ssh: hop }),

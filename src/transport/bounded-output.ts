@@ -1,5 +1,5 @@
 /** Collects output in bounded memory. */
-export interface BoundedOutput {
+interface BoundedOutput {
   add(chunk: Buffer): void;
   /** What was kept, as UTF-8; the place of what was dropped is marked. */
   text(): string;
@@ -7,7 +7,7 @@ export interface BoundedOutput {
   dropped(): number;
 }
 
-/** Keeps the first and the last half of `maxBytes`: how it began and how it ended are what people need. */
+/** Keeps the beginning and the end, half of `maxBytes` each: operators need these two. */
 export function boundedOutput(maxBytes: number): BoundedOutput {
   const half = Math.max(1, Math.floor(maxBytes / 2));
   const head: Buffer[] = [];

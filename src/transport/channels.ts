@@ -7,7 +7,7 @@ import { TransferError } from './transport.ts';
 
 /** sshd's default MaxSessions is 10, and it counts sessions that it has not yet cleaned up. */
 const CHANNELS = 5;
-/** How long a server that opens no channel is asked again, in ms. */
+/** How long kbuild retries if the server opens no channel, in ms. */
 const REFUSALS_MS = 60_000;
 /** How many new connections may end before a command was sent. */
 const UNSENT = 3;

@@ -6,23 +6,23 @@ import { whereOf, type Endpoint } from './endpoint.ts';
 export interface Failure extends Error {
   readonly level?: string;
   readonly code?: string;
-  /** The server had taken the connection. */
+  /** True if the server took the connection. */
   readonly answered?: boolean;
-  /** It had said what it is (RFC 4253, 4.2). */
+  /** True if the server sent its identification string (RFC 4253, 4.2). */
   readonly greeted?: boolean;
   /** Why identity files were not offered. */
   readonly leftOut?: readonly string[];
 }
 
-/** The connection ended before anybody could log in. */
+/** True if the connection ended before the login. */
 const endedEarly = ({ code, message }: Failure): boolean =>
   code === 'ECONNRESET' || /closed before the login|lost before handshake/i.test(message);
 
-/** The server took the connection and ended it without a word: what MaxStartups does. */
+/** True if the server took the connection and ended it before its identification: what MaxStartups does. */
 export const isTurnedAway = (failure: Failure): boolean =>
   failure.answered === true && failure.greeted === false && endedEarly(failure);
 
-/** Says what failed in words: which host, where, why, what to do, and whether trying again can help. */
+/** The error for a failed connection: which host, where, why, what to do, and whether a retry can help. */
 export function connectError(endpoint: Endpoint, failure: Failure): ConnectError {
   const { user, port } = endpoint.ssh;
   const error = (message: string, retryable: boolean, remedy?: string) =>

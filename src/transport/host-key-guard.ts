@@ -7,8 +7,8 @@ import { authorityFor, keyTypeOf, keyTypesOnFile, verdict } from './known-hosts.
 export type HostKeyPolicy = 'strict' | 'accept-new';
 
 /** Verifies the host key of one connection. */
-export interface HostKeyGuard {
-  /** Algorithms to ask for; those of keys on file come first. */
+interface HostKeyGuard {
+  /** Algorithms to offer; those of keys on file come first. */
   readonly algorithms: readonly string[];
   /** False refuses the key, before anything was sent to its owner. */
   accepts(key: Buffer): boolean;
@@ -28,7 +28,7 @@ const ALGORITHMS = [
 
 const typeOf = (algorithm: string): string => (algorithm.startsWith('rsa-sha2-') ? 'ssh-rsa' : algorithm);
 
-/** A server shows one key, of the first type that it is asked for and has: types on file come first, as in OpenSSH. */
+/** A server shows one key, of the first offered type that it has: types on file come first, as in OpenSSH. */
 export const hostKeyAlgorithms = (onFile: readonly string[]): readonly string[] => [
   ...ALGORITHMS.filter((name) => onFile.includes(typeOf(name))),
   ...ALGORITHMS.filter((name) => !onFile.includes(typeOf(name))),
@@ -115,7 +115,7 @@ function unknownKey(
 
 type Refuse = (message: string, remedy: string, cause?: unknown) => ConnectError;
 
-/** Only keys of the inventory, whatever known_hosts and the policy say. */
+/** Accepts only the keys of the inventory, whatever known_hosts and the policy are. */
 function pinned(hostKeys: readonly string[], refuse: Refuse): HostKeyGuard {
   const types = hostKeys.filter((pin) => pin.includes(' ')).map((pin) => pin.split(' ')[0]!);
   let refused: ConnectError | undefined;

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** One usable line of a known_hosts file (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"). */
-export interface KnownHost {
+interface KnownHost {
   /** `path:line`, for messages. */
   readonly at: string;
   /** A `@cert-authority` line vouches for certificates, which kbuild does not accept: it never makes a key known. */
@@ -15,11 +15,11 @@ export interface KnownHost {
   readonly key: Buffer;
 }
 
-/** What the files say about the key that a host showed. */
-export type HostKeyVerdict =
+/** How the key that a host showed compares with the files. */
+type HostKeyVerdict =
   | { readonly kind: 'known' }
   | { readonly kind: 'unknown' }
-  /** The host is on file with other keys. Also when only keys of other types are on file: those were asked for first. */
+  /** The host is on file with other keys. Also if only keys of other types are on file: kbuild offered those types first. */
   | { readonly kind: 'changed'; readonly at: string; readonly onFile: Buffer }
   | { readonly kind: 'revoked'; readonly at: string };
 
@@ -54,7 +54,7 @@ export const knownName = (address: string, port: number): string =>
  * The lines that name a host. On another port than 22, OpenSSH reads the lines of the bare name only if no line has a key
  * for `[host]:port`; and a line of the bare name never makes a key `changed`.
  */
-export interface LinesForHost {
+interface LinesForHost {
   /** Lines of `host` on port 22, else of `[host]:port`. */
   readonly exact: readonly KnownHost[];
   /** Lines of `host` where the port is not 22. */
@@ -64,7 +64,7 @@ export interface LinesForHost {
 /** Selects a host's lines, in the files' order. Costs one HMAC per hashed line. */
 export type Lookup = (address: string, port: number) => LinesForHost;
 
-/** A fleet asks for every host: only lines that have to be matched are gone through each time. */
+/** Indexes lines by name, because a fleet looks up every host: only patterns and hashes are matched one by one. */
 export function lookup(lines: readonly KnownHost[]): Lookup {
   const byName = new Map<string, Set<number>>();
   const matched: number[] = [];
@@ -82,7 +82,7 @@ export function lookup(lines: readonly KnownHost[]): Lookup {
   });
 }
 
-/** Key types on file for a host under its name and port, in the files' order: asked for first (as OpenSSH). */
+/** Key types on file for a host under its name and port, in the files' order: offered first, as by OpenSSH. */
 export const keyTypesOnFile = ({ exact }: LinesForHost): readonly string[] => [
   ...new Set(exact.filter(({ marker }) => marker === 'none').map(({ keyType }) => keyType)),
 ];

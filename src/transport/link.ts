@@ -33,11 +33,11 @@ export interface FileLink {
 /** One established connection. */
 export interface Link {
   start(commandLine: string): Promise<Started>;
-  /** Begins to transfer files. @throws Error with what the server says. */
+  /** Begins to transfer files. @throws Error with the server's answer. */
   files(): Promise<FileLink>;
   /** What the server calls itself. */
   readonly software: string;
-  /** How long the login took, from the moment the server took the connection; missing where that cannot be told. */
+  /** How long the login took, from the moment the server took the connection; missing if that is unknown. */
   readonly loginMs?: number;
   /** Settles when the connection has ended. */
   readonly lost: Promise<void>;

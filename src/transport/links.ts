@@ -2,7 +2,7 @@ import { ConnectError } from '../errors.ts';
 import type { Link } from './link.ts';
 
 /** The connections to one host, one after another. */
-export interface Links {
+interface Links {
   /** The current connection; another one when that was lost. @throws ConnectError */
   readonly connected: () => Promise<Link>;
   /** How many were made. */

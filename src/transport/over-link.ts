@@ -72,7 +72,7 @@ const streamsOn = ({ start }: Channels): Streams => ({
     }
     const collected = collect(running, MAX_BYTES);
     running.stream.write(head);
-    // A command that ends early (a full disk) closes the channel: its status says so, not the pipe.
+    // A command that ends early (a full disk) closes the channel: its status is the reason, not the broken pipe.
     await Promise.race([pipeline(source, running.stream).catch(() => undefined), running.ended]);
     source.destroy();
     return collected;

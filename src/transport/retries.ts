@@ -3,7 +3,7 @@ import { isTurnedAway, type Failure } from './connect-error.ts';
 import type { Pause } from '../until.ts';
 
 /** How to dial again. */
-export interface RetryOptions {
+interface RetryOptions {
   /** Gives up dialling. */
   readonly signal?: AbortSignal;
   readonly pause: Pause;
@@ -14,11 +14,11 @@ export interface RetryOptions {
 }
 
 const RETRIES = 3;
-/** A busy sshd (MaxStartups) accepts later a connection that it turned away. Retried for about as long as a connection may take. */
+/** A busy sshd (MaxStartups) turns connections away and accepts them later: about as long as a connection may take. */
 const RETRIES_TURNED_AWAY = 7;
 const LONGEST_PAUSE_MS = 2000;
 
-/** Dials again for as long as the error says that it can help: with jitter, so that a fleet does not come back at once. */
+/** Retries while the error is retryable: with jitter, so that a fleet does not come back at once. */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const random = options.random ?? Math.random;
   for (let tries = 0; ; tries++) {
@@ -33,8 +33,8 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
 }
 
 /**
- * Within the time out the kernel has already asked a silent host several times: asking longer only delays the news. One that
- * took the connection and was slow then has a second chance.
+ * Within the time limit the kernel has tried a silent host several times: a retry would only delay the error. A host that took
+ * the connection and was slow then has a second chance.
  */
 function retriesAfter({ cause }: ConnectError, { retries = RETRIES }: RetryOptions): number {
   if (!(cause instanceof Error)) return retries;

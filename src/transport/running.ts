@@ -3,7 +3,7 @@ import { lineReader } from './line-reader.ts';
 import type { CommandStream, Link } from './link.ts';
 import type { Channel, ExecResult } from './transport.ts';
 
-/** What is kept of each output stream unless told otherwise. */
+/** Default limit of each output stream, in bytes. */
 export const MAX_BYTES = 64 * 1024 * 1024;
 
 /** The result of a command whose connection ended before anything came back. */
@@ -16,7 +16,7 @@ export interface Running {
   readonly ended: Promise<number | string>;
 }
 
-/** ssh2 closes a channel only when its stdout and stderr were both read, and may say nothing when the connection drops. */
+/** ssh2 closes a channel only when its stdout and stderr were both read, and may emit nothing when the connection drops. */
 export const endOf = (stream: CommandStream, status: () => number | string, link: Link): Promise<number | string> =>
   new Promise((resolve) => {
     const end = () => {

@@ -1,15 +1,15 @@
 import { userInfo } from 'node:os';
 import type { SshSettings } from '../model/ssh-settings.ts';
 
-/** What `ssh -G` says of a name, keywords in lower case. */
+/** The settings that `ssh -G` prints for a name, keywords in lower case. */
 export type Answer = ReadonlyMap<string, readonly string[]>;
 
-/** Says that the configuration has no such setting: `ssh -G` fills in defaults, which are not kbuild's. */
+/** Stands for a setting that the configuration does not have: `ssh -G` fills in defaults, which are not kbuild's. */
 export const UNSET = '/kbuild-unset';
 /** The same, for a user. */
 export const UNSET_USER = 'kbuild-unset';
 
-/** Reads what `ssh -G` printed when it was asked for `name`. */
+/** Parses what `ssh -G` printed for `name`. */
 export function answerOf(text: string, name: string): Answer {
   const found = new Map<string, string[]>();
   for (const line of text.split('\n')) {
@@ -25,8 +25,8 @@ export function answerOf(text: string, name: string): Answer {
 export const set = (values: readonly string[] | undefined, unset: string): readonly string[] =>
   (values ?? []).filter((value) => value !== unset && value !== 'none');
 
-/** What the configuration says of a name where the inventory says nothing. */
-export function said<S extends SshSettings>(ssh: S, answer: Answer, name: string, home: string): S {
+/** The settings of a name: the inventory's, and the configuration's where the inventory has none. */
+export function withAnswer<S extends SshSettings>(ssh: S, answer: Answer, name: string, home: string): S {
   const open = new Set(ssh.open);
   const user = set(answer.get('user'), UNSET_USER)[0];
   const alias = set(answer.get('hostkeyalias'), '')[0];

@@ -7,12 +7,12 @@ import type { Host } from '../model/inventory.ts';
 import type { Bastion, SshSettings } from '../model/ssh-settings.ts';
 import { parseJump } from '../inventory/ssh.ts';
 import { limiter } from '../each-limit.ts';
-import { answerOf, said, set, UNSET, UNSET_USER, type Answer } from './ssh-config-answer.ts';
+import { answerOf, set, UNSET, UNSET_USER, withAnswer, type Answer } from './ssh-config-answer.ts';
 import { configClasses, type ClassOf } from './ssh-config-classes.ts';
 
-/** The user's SSH configuration, asked through `ssh -G` for what inventories leave open. */
-export interface SshConfig {
-  /** The host with what the configuration says of it; the inventory's settings win. @throws ConnectError */
+/** The user's SSH configuration, read through `ssh -G`, for what inventories leave open. */
+interface SshConfig {
+  /** The host with the configuration's settings; the inventory's settings win. @throws ConnectError */
   applied<H extends Host>(host: H): Promise<H>;
   /** How often ssh was run. */
   readonly runs: number;
@@ -24,10 +24,10 @@ const AT_ONCE = 4;
 const TIMEOUT_MS = 20_000;
 
 /** Where the configuration is, and a callback for when it cannot be read. */
-export interface SshConfigOptions {
-  /** The user's home folder, where ssh itself looks for ~/.ssh/config. */
+interface SshConfigOptions {
+  /** The user's home folder, where ssh itself reads ~/.ssh/config. */
   readonly home: string;
-  /** Told once that the file is there, and no ssh that could read it. */
+  /** Called once if the file exists, and no ssh that could read it. */
   readonly noSsh?: (file: string) => void;
 }
 
@@ -66,7 +66,7 @@ function wrappers(): { readonly of: (file: string, own: boolean) => string; read
 
 /** Runs `ssh -G`, as seldom as possible. */
 interface Asker {
-  /** What the file says of the name; undefined where there is no ssh. @throws Error with what ssh printed */
+  /** The file's settings for the name; undefined if there is no ssh. @throws Error with what ssh printed */
   readonly ask: (file: string, own: boolean, name: string) => Promise<Answer | undefined>;
   readonly runs: () => number;
   readonly close: () => void;
@@ -98,7 +98,7 @@ function asker(home: string): Asker {
       if (classOf === undefined) return once(single, config, name);
       const shared = await once(`${file}\0class\0${classOf(name)}`, config, name);
       if (shared === undefined) return undefined;
-      // Asked for another host of the class; its address stands for ours only when the configuration gave it none.
+      // The answer for another host of the class serves ours only if the configuration changed no address.
       return shared.get('kbuild-asked')?.[0] === name || shared.get('kbuild-same')?.[0] === 'yes'
         ? shared
         : once(single, config, name);
@@ -156,17 +156,17 @@ const failure = ({ name }: Host, message: string, remedy: string, cause?: unknow
   new ConnectError(name, message, { retryable: false, remedy, cause });
 
 /**
- * OpenSSH reads its configuration itself. kbuild must know only who logs in, for sudo, and whether a bastion stands between,
- * for how many may dial at once.
+ * OpenSSH reads its configuration itself. kbuild needs only the user, for sudo, and whether a bastion is on the way, to limit
+ * how many hosts are dialled at once.
  */
 function forOpenssh<H extends Host>(host: H, answer: Answer, home: string): H {
-  const { user } = said(host.ssh, answer, host.address, home);
+  const { user } = withAnswer(host.ssh, answer, host.address, home);
   const others = ['proxyjump', 'proxycommand'].some((key) => set(answer.get(key), '').length > 0);
   const throughOthers = others && host.ssh.open?.includes('bastions') === true;
   return { ...host, ssh: { ...host.ssh, user, ...(throughOthers ? { throughOthers } : {}) } };
 }
 
-/** The host with all that the configuration says of it. */
+/** The host with all settings of the configuration. */
 function forBuiltIn<H extends Host>(
   host: H,
   answer: Answer,
@@ -175,7 +175,7 @@ function forBuiltIn<H extends Host>(
 ): H {
   const isSame = answer.get('kbuild-same')?.[0] === 'yes';
   const address = isSame ? host.address : (answer.get('hostname')?.[0] ?? host.address);
-  const ssh = { ...said(host.ssh, answer, host.address, home), ...(bastions === undefined ? {} : { bastions }) };
+  const ssh = { ...withAnswer(host.ssh, answer, host.address, home), ...(bastions === undefined ? {} : { bastions }) };
   return { ...host, address, ssh };
 }
 
@@ -225,7 +225,7 @@ async function jumps(
     // As OpenSSH: only the first of a list is reached by its own ProxyJump.
     if (own !== undefined && i === 0 && depth < MAX_JUMPS)
       found.push(...((await jumps(own, ssh, home, ask, depth + 1)) ?? []));
-    const login = own === undefined ? shared : said(shared, own, address, home);
+    const login = own === undefined ? shared : withAnswer(shared, own, address, home);
     found.push({
       ...login,
       address: own?.get('hostname')?.[0] ?? address,

@@ -13,7 +13,7 @@ import type { Login } from '../model/ssh-settings.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 
 /** One way to log in; each counts against the server's MaxAuthTries. */
-export type LoginMethod = PublicKeyAuthMethod | AgentAuthMethod;
+type LoginMethod = PublicKeyAuthMethod | AgentAuthMethod;
 
 /** Why there is no way to log in, and what to do. */
 export class KeyProblem extends Error {
@@ -33,7 +33,7 @@ export interface Keys {
   readonly leftOut: readonly string[];
 }
 
-/** Keys of files and of the agent, each read, unlocked and asked for once in a run. */
+/** Keys of files and of the agent. A run reads and unlocks each of them once. */
 export interface Keyring {
   /** @throws KeyProblem when there is none at all */
   keys(login: Login): Promise<Keys>;
@@ -43,7 +43,7 @@ export interface Keyring {
 export interface KeyringOptions {
   /** $SSH_AUTH_SOCK */
   readonly agentSocket?: string | undefined;
-  /** Asks the operator for the passphrase of a key file; missing without a terminal. */
+  /** Prompts the operator for the passphrase of a key file; missing without a terminal. */
   readonly askPassphrase?: ((file: string) => Promise<Secret>) | undefined;
 }
 
@@ -52,7 +52,7 @@ export function keyring({ agentSocket, askPassphrase }: KeyringOptions): Keyring
   const socket = agentSocket === '' ? undefined : agentSocket;
   let held: Promise<readonly ParsedKey[]> | undefined;
   const files = new Map<string, Promise<Omit<PublicKeyAuthMethod, 'username'> | Omit<AgentAuthMethod, 'username'>>>();
-  // One question at a time: several encrypted keys must not ask over each other.
+  // One prompt at a time: several encrypted keys must not prompt at once.
   let asked: Promise<unknown> = Promise.resolve();
 
   const ask = (file: string): Promise<Secret | undefined> => {
@@ -126,7 +126,7 @@ function agentOfOne(socket: string, key: ParsedKey): BaseAgent {
   return new OneKey();
 }
 
-/** What the .pub file says, or the file itself when it is one: known without a passphrase. */
+/** The public key in the .pub file, or in the file itself if it is one: known without a passphrase. */
 function publicKeyOf(file: string): Buffer | undefined {
   for (const name of [`${file}.pub`, file]) {
     if (!existsSync(name)) continue;

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Tunnels } from './bastions.ts';
 
 /** What tunnels need of an SSH client that has logged in to a bastion. */
-export interface Forwarder {
+interface Forwarder {
   forwardOut(
     fromAddress: string,
     fromPort: number,

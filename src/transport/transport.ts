@@ -51,10 +51,7 @@ export interface Streams {
 
 /** Files over the server's file transfer (SFTP). */
 export interface FileTransfers {
-  /**
-   * A file to the host, from a local path or from memory. It appears piece by piece.
-   * @throws TransferError, ConnectError
-   */
+  /** A file to the host, from a local path or from memory. It appears piece by piece. @throws TransferError, ConnectError */
   put(from: string | Buffer, to: string): Promise<void>;
   /** A file of the host, into memory. @throws TransferError, ConnectError */
   fetch(from: string): Promise<Buffer>;

@@ -1,6 +1,5 @@
 import type { Step } from '../engine/step.ts';
-import { OWN_HEADER } from '../paths.ts';
-import { windowsPaths } from '../paths.ts';
+import { OWN_HEADER, windowsPaths } from '../paths.ts';
 import { registryFiles } from '../components/runtimes/hosts-toml.ts';
 import { windowsFile, windowsFolderChanges } from '../resources/windows-file.ts';
 import { windowsService } from '../resources/windows-service.ts';

@@ -9,10 +9,7 @@ import { windowsService, windowsServiceChanges, type WantedWindowsService } from
 import { proxyEnvironment } from './environment.ts';
 import { NSSM, nssmParameters } from './nssm.ts';
 
-/**
- * Flags of every kubelet on Windows. They override kubeadm's configuration, which all nodes share and which is for
- * Linux.
- */
+/** Flags of every kubelet on Windows. They override kubeadm's configuration, which all nodes share and which is for Linux. */
 const FLAGS: readonly Argument[] = [
   { name: 'cert-dir', value: '/var/lib/kubelet/pki' },
   { name: 'config', value: '/var/lib/kubelet/config.yaml' },
@@ -55,9 +52,7 @@ function flags({ host, facts }: Target<'windows'>): readonly string[] {
 const LOG = `${windowsPaths.kubeletLog}\\kubelet.log`;
 const KUBELET = `${windowsPaths.programs}\\kubelet.exe`;
 
-/**
- * Command line without nssm: the service manager of Windows starts kube-log-runner, which writes and rotates the log.
- */
+/** Command line without nssm: the service manager of Windows starts kube-log-runner, which writes and rotates the log. */
 const nativeCommandLine = (all: readonly string[]): string =>
   [
     `${windowsPaths.programs}\\kube-log-runner.exe --log-file=${LOG} --log-file-size=10M --log-file-age=168h`,

@@ -20,9 +20,7 @@ export interface Program {
   readonly sumUrl: string;
   /** Path of the program, or the folder for the content of an archive. */
   readonly target: string;
-  /**
-   * Number of leading path parts to strip from the archive's entries; undefined: the download is the program itself.
-   */
+  /** Number of leading path parts to strip from the archive's entries; undefined: the download is the program itself. */
   readonly strip?: number;
   /** Services to stop before the program is replaced. */
   readonly services: readonly string[];

@@ -12,7 +12,7 @@ import type { WindowsSignature } from './signatures/signature.ts';
 export const windowsSignatures: readonly WindowsSignature[] = [...node, ...network, ...flannel, ...limitations];
 
 /** A signature that matches one host. */
-export interface Recognised {
+interface Recognised {
   readonly host: string;
   readonly signature: WindowsSignature;
   /** What was observed there. */

@@ -5,9 +5,7 @@ import { runsOnWindows } from '../resources/runs.ts';
 import { powershell } from '../templates.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 
-/**
- * Restarts the kubelet of a joined host if its Node was deleted: the kubelet registers its Node only when it starts.
- */
+/** Restarts the kubelet of a joined host if its Node was deleted: the kubelet registers its Node only when it starts. */
 export const windowsNodeRegistered: Step<'windows'> = {
   name: 'node-registered',
   settleMs: 5 * 60_000,
@@ -24,10 +22,7 @@ export const windowsNodeRegistered: Step<'windows'> = {
   },
 };
 
-/**
- * Waits until the node is registered and its kubelet healthy, and Ready if kbuild installs the network. Images are
- * large.
- */
+/** Waits until the node is registered and its kubelet healthy, and Ready if kbuild installs the network. Images are large. */
 export const windowsNodeReady: Step<'windows'> = {
   name: 'node-ready',
   settleMs: 20 * 60_000,

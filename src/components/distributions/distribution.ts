@@ -1,7 +1,7 @@
 import type { Probe } from '../../shell/probe.ts';
 import type { PackageManager } from './package-manager.ts';
 
-/** /etc/os-release, the fields that tell distributions apart. */
+/** The fields of /etc/os-release that kbuild reads. */
 export interface OsRelease {
   readonly id: string;
   /** `ID_LIKE`: the distributions that it is derived from, the closest first. */

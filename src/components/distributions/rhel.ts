@@ -9,7 +9,7 @@ const rhelFamily: Family = {
   packages: dnf,
   kubeletArguments: '/etc/sysconfig/kubelet',
   pendingReboot: probe(
-    // Status 1: a reboot is needed. Without dnf-utils nothing on the host can tell.
+    // Status 1: a reboot is needed. Without dnf-utils no program on the host knows it.
     sh`if ! command -v needs-restarting >/dev/null; then echo 'needs-restarting is missing: install dnf-utils' >&2; exit 1; fi
        if ! reasons=$(needs-restarting -r); then echo pending; echo "$reasons" | sed -n 's/^ *[*] *//p'; fi`,
     (out) => (out.startsWith('pending') ? lines(out).slice(1) : 'none'),

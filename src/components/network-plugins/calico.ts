@@ -1,7 +1,7 @@
 import type { ListeningPort } from '../../model/listening-port.ts';
 import { VXLAN_BYTES, type NetworkPlugin, type WindowsPlugin } from './network-plugin.ts';
 
-/** Key of the object that tells Calico's operator what to install. */
+/** Key of the object by which Calico's operator knows what to install. */
 export const INSTALLATION = 'operator.tigera.io/v1/Installation//default';
 
 /** Namespace of Calico's operator. */

@@ -1,3 +1,4 @@
+import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { WatchedMap } from '../watched.ts';
@@ -54,3 +55,9 @@ export const files = (paths: readonly string[], trees: readonly string[]) =>
     if (unanswered !== undefined) throw new Error(`no answer about ${unanswered}`);
     return watchedFiles(paths, trees, found);
   });
+
+/** Reads a text file and returns `make(text)`; if the file does not exist, `make('absent')`. */
+export const textOf = <T>(path: string, make: (text: string) => T) =>
+  probe(sh`if [ -e ${path} ]; then cat ${path}; else echo absent; fi`, (out) =>
+    make(out.trim() === 'absent' ? 'absent' : out),
+  );

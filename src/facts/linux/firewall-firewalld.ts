@@ -79,7 +79,7 @@ const zonePasses = (zone: Section): readonly Allowed[] =>
 
 /**
  * `default ZONE`, then `firewall-cmd --list-all-zones`, `policies` and `--list-all-policies`. Only active zones count, and
- * the default one, where interfaces are that nobody assigned: those of pods too.
+ * the default zone, which has the interfaces that no zone names: those of pods too.
  */
 export function firewalld(out: string): readonly Firewall[] {
   const [head = '', rest = ''] = out.split(/^policies\n/m);
@@ -112,7 +112,7 @@ export function firewalld(out: string): readonly Firewall[] {
       allowed: [...zones.flatMap(zoneAllows), ...input.flatMap(({ allowed }) => allowed)],
       obscure: input.some(({ obscure }) => obscure),
     },
-    // `forward: yes` is about interfaces that somebody assigned to the zone: those of pods never are.
+    // `forward: yes` applies to interfaces that the zone names: those of pods never are among them.
     {
       ...common,
       hook: 'forward',

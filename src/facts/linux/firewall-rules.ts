@@ -9,12 +9,12 @@ export interface Allowed extends Opening {
 /** A firewall, or a chain of one, that drops what it does not know. */
 export interface Firewall {
   readonly kind: 'ufw' | 'firewalld' | 'nftables';
-  /** What comes to the host, or what goes through it. */
+  /** Packets to the host, or packets through it. */
   readonly hook: Opening['hook'];
   /** Where the rules are: the zones, or a chain as `family table chain`. */
   readonly place: string;
   readonly allowed: readonly Allowed[];
-  /** True when there are rules that kbuild does not understand: it may let in more than `allowed` says. */
+  /** True if there are rules that kbuild cannot parse: the firewall may let in more than `allowed`. */
   readonly obscure: boolean;
 }
 

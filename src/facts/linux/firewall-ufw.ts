@@ -2,7 +2,7 @@ import { ALL_PORTS } from '../../topology/openings.ts';
 import { lines } from '../../shell/probe.ts';
 import { OUR_NAME, portRange, type Allowed, type Firewall } from './firewall-rules.ts';
 
-/** Ports are left out of what has none: `Anywhere                   ALLOW       10.0.0.12/vrrp`. */
+/** A protocol without ports: `Anywhere                   ALLOW       10.0.0.12/vrrp`. */
 const VRRP = /\/vrrp$/;
 
 /** `6443/tcp                   ALLOW       10.0.0.0/24                # kbuild` of `ufw status`. Rules of IPv6 are left out. */
@@ -32,7 +32,10 @@ function before(line: string): readonly Allowed[] {
   return [{ hook: 'input', protocol: 'vrrp', ports: ALL_PORTS, from, to: 'any', ours: false }];
 }
 
-/** `ufw status`, then rules of VRRP that lie before its own: none where it is switched off. What ufw does with forwarded packets is left out: the network plugin accepts its own in the same chain. */
+/**
+ * Parses `ufw status`, then rules of VRRP that lie before ufw's own. Nothing if ufw is off. Forwarded packets are left out: the
+ * network plugin accepts its own in the same chain.
+ */
 export function ufw(out: string): readonly Firewall[] {
   if (!/^Status: active/m.test(out)) return [];
   const isBefore = (line: string): boolean => line.startsWith('-A ');

@@ -6,8 +6,8 @@ import { lines, probe } from '../../shell/probe.ts';
 export type ModuleState = 'working' | 'loadable' | 'missing';
 
 /**
- * The modules that Kubernetes needs, judged by what they provide (a kernel may have them built in, and lsmod does not
- * say so): overlay by /proc/filesystems, br_netfilter by its sysctls.
+ * The modules that Kubernetes needs, judged by what they provide, because lsmod does not list modules that are built in:
+ * overlay by /proc/filesystems, br_netfilter by its sysctls.
  */
 export const modules = probe(script('linux/probe-modules.sh'), (out) => {
   const states = new Map(lines(out).map((line) => line.split(' ') as [string, ModuleState]));

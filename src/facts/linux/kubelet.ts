@@ -3,18 +3,15 @@ import type { JsonObject } from '../../model/inventory.ts';
 import { sh } from '../../shell/sh.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';
 import { lines, probe } from '../../shell/probe.ts';
+import { textOf } from './files.ts';
 
 /** The kubelet's configuration file as kubeadm wrote it; `absent` on a host that has not joined. */
-export const kubeletConfig = probe(
-  sh`if [ -e /var/lib/kubelet/config.yaml ]; then cat /var/lib/kubelet/config.yaml; else echo absent; fi`,
-  (out): JsonObject | 'absent' => (out.trim() === 'absent' ? 'absent' : (parse(out) as JsonObject)),
+export const kubeletConfig = textOf('/var/lib/kubelet/config.yaml', (text): JsonObject | 'absent' =>
+  text === 'absent' ? 'absent' : (parse(text) as JsonObject),
 );
 
 /** The kubelet's arguments that kubeadm wrote (`--name=value`); `absent` on a host that has not joined. */
-export const kubeletFlags = probe(
-  sh`if [ -e /var/lib/kubelet/kubeadm-flags.env ]; then cat /var/lib/kubelet/kubeadm-flags.env; else echo absent; fi`,
-  kubeletFlagsOf,
-);
+export const kubeletFlags = textOf('/var/lib/kubelet/kubeadm-flags.env', kubeletFlagsOf);
 
 /** Arguments of the kubelet in the administrator's file, which the kubelet's unit reads last: they win. */
 export interface KubeletOverride {

@@ -7,11 +7,11 @@ import { script } from '../../templates.ts';
 import { markerOf } from '../marker.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { withEtcdFolder } from './etcd-folder.ts';
+import { textOf } from './files.ts';
 
 /** Fingerprint of the cluster CA on the host (`sha256:` + hex of its public key, as kubeadm's discovery hash); `absent`. */
-export const caFingerprint = probe(
-  sh`if [ -e /etc/kubernetes/pki/ca.crt ]; then cat /etc/kubernetes/pki/ca.crt; else echo absent; fi`,
-  (out) => (out.trim() === 'absent' ? 'absent' : spkiFingerprint(out)),
+export const caFingerprint = textOf('/etc/kubernetes/pki/ca.crt', (pem) =>
+  pem === 'absent' ? 'absent' : spkiFingerprint(pem),
 );
 
 /** What a kubeadm run leaves on a host, as far as it is there. kube-vip's manifest is there before. */
@@ -35,10 +35,7 @@ export const kubeconfigCluster = probe(
 );
 
 /** The marker; `absent`, or `unreadable` when it is corrupt or from a newer kbuild. */
-export const marker = probe(
-  sh`if [ -e /var/lib/kbuild/marker.json ]; then cat /var/lib/kbuild/marker.json; else echo absent; fi`,
-  markerOf,
-);
+export const marker = textOf(paths.marker, markerOf);
 
 /** The unit of a job that runs; `none`. */
 export const runningJob = probe(

@@ -13,8 +13,8 @@ export interface Login {
 const TICK_MS = 10;
 
 /**
- * How long the login took. The login shell is the last process before sshd; it began before its files were read. Asked early:
- * `$now` is when the shell of the probes began (probe-batch.sh).
+ * How long the login took. The login shell is the last process before sshd; it began before its files were read. It must run
+ * early: `$now` is when the shell of the probes began (probe-batch.sh).
  */
 export const login = probe(script('linux/probe-login.sh'), (out, { loginMs }): Login => {
   const [now, start] = out.trim().split(' ').map(Number);

@@ -1,6 +1,7 @@
 import type { OsRelease } from '../../components/distributions/distribution.ts';
 import { sh } from '../../shell/sh.ts';
 import { lines, probe } from '../../shell/probe.ts';
+import { textOf } from './files.ts';
 
 function assignments(text: string): ReadonlyMap<string, string> {
   return new Map(
@@ -11,7 +12,7 @@ function assignments(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** /etc/os-release, the fields that tell distributions apart. */
+/** The distribution, from /etc/os-release. */
 export const osRelease = probe(sh`cat /etc/os-release`, (out): OsRelease => {
   const fields = assignments(out);
   return {
@@ -36,14 +37,11 @@ export const machineId = probe(sh`if [ -s /etc/machine-id ]; then cat /etc/machi
 );
 
 /** The DMI product UUID in lower case; `absent` on a machine without DMI. Kubernetes' install guide wants it unique. */
-export const productUuid = probe(
-  sh`if [ -e /sys/class/dmi/id/product_uuid ]; then cat /sys/class/dmi/id/product_uuid; else echo absent; fi`,
-  (out) => {
-    const value = out.trim().toLowerCase();
-    if (value === '') throw new Error('product_uuid is empty');
-    return value;
-  },
-);
+export const productUuid = textOf('/sys/class/dmi/id/product_uuid', (text) => {
+  const value = text.trim().toLowerCase();
+  if (value === '') throw new Error('product_uuid is empty');
+  return value;
+});
 
 /** The host's clock, ms since the epoch. */
 export const nowMs = probe(sh`date +%s%3N`, Number);

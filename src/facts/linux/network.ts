@@ -8,7 +8,7 @@ export interface Listener {
   readonly protocol: 'tcp' | 'udp';
   readonly port: number;
   readonly address: string;
-  /** Process name; `unknown` when the kernel does not tell, or listens itself (VXLAN). */
+  /** Process name; `unknown` if the kernel does not show it, or listens itself (VXLAN). */
   readonly process: string;
   /** Its number, where the process is known. */
   readonly pid?: number;

@@ -4,19 +4,18 @@ import type { Inventory } from '../../model/inventory.ts';
 import { OWN_HEADER, paths } from '../../paths.ts';
 import { onceForEach } from '../../shell/once-for-each.ts';
 import { lines, probe } from '../../shell/probe.ts';
+import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 
 /** Files that kbuild owns by their names, whatever is in them. */
 const OWN_NAMES = [...keyringFiles, paths.fstabBackup, paths.haproxyConfigBackup, paths.keepalivedConfigBackup];
 
 /** Folders that kbuild owns. */
-const OWN_FOLDERS = [paths.state, paths.kubeadmPatches];
-
-const FOLDERS: ReadonlySet<string> = new Set(OWN_FOLDERS);
+const OWN_FOLDERS: readonly string[] = [paths.state, paths.kubeadmPatches];
 
 const MARKED = [
   ...packageManagerFiles,
-  ...Object.values(paths).filter((path) => path.startsWith('/etc/') && !FOLDERS.has(path)),
+  ...Object.values(paths).filter((path) => path.startsWith('/etc/') && !OWN_FOLDERS.includes(path)),
 ];
 
 /** Files and folders that kbuild wrote on the host and that `reset` removes. */
@@ -30,3 +29,9 @@ export const ownFiles = onceForEach((inventory: Inventory) => {
   });
   return probe({ ...command, script: `${command.script}\n${runtime.ownRegistryFiles.script}` }, (out) => lines(out));
 });
+
+/** Paths of the files that kbuild distributed to the host (`files:` of the inventory), from its record there. */
+export const distributedFiles = probe(
+  sh`if [ -e ${paths.distributed} ]; then cat ${paths.distributed}; fi`,
+  (out): readonly string[] => lines(out),
+);

@@ -1,7 +1,8 @@
 import { REQUIRED_TOOLS, type RequiredTool } from '../../components/distributions/distribution.ts';
+import { CONTAINER_RUNTIMES } from '../../components/runtimes/index.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, probe, wordOf } from '../../shell/probe.ts';
 
 /** The required programs that the host does not have. */
 export const missingTools = probe(
@@ -47,16 +48,27 @@ export const cniConfigurations = probe(
 /** The kernel's VXLAN: built in or loaded, there to be loaded, or missing. It has parameters, so it shows when built in. */
 export const vxlan = probe(
   sh`if [ -e /sys/module/vxlan ]; then echo working; elif modprobe -n -q vxlan 2>/dev/null; then echo loadable; else echo missing; fi`,
-  (out) => {
-    const state = out.trim();
-    if (state !== 'working' && state !== 'loadable' && state !== 'missing')
-      throw new Error(`unexpected output: ${state}`);
-    return state;
-  },
+  wordOf('working', 'loadable', 'missing'),
 );
 
 /** cgroup controllers that are switched on, of either version. */
 export const cgroupControllers = probe(
   sh`if [ -e /sys/fs/cgroup/cgroup.controllers ]; then cat /sys/fs/cgroup/cgroup.controllers; else sed -n 's/^\\([a-z_]*\\)\\t.*\\t1$/\\1/p' /proc/cgroups; fi`,
   (out): ReadonlySet<string> => new Set(out.trim().split(/\s+/)),
+);
+
+const SOCKETS = [...CONTAINER_RUNTIMES.map(({ socket }) => socket), '/run/cri-dockerd.sock'];
+
+/** CRI sockets on the host. kubeadm refuses to guess between two, so kbuild always names one. */
+export const criSockets = probe(
+  sh`for socket in ${SOCKETS}; do if [ -S "$socket" ]; then echo "$socket"; fi; done`,
+  (out) => lines(out),
+);
+
+/** The state of cloud-init, which may reboot a host or lock its packages. `absent` also where it is switched off. */
+export const cloudInit = probe(script('linux/probe-cloud-init.sh'), wordOf('absent', 'running', 'done', 'failed'));
+
+/** Services that keep the clock right and that run. */
+export const timeServices = probe(script('linux/probe-time-services.sh'), (out) =>
+  lines(out).filter((unit) => unit !== 'qemu-guest-agent'),
 );

@@ -1,6 +1,6 @@
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, probe, wordOf } from '../../shell/probe.ts';
 
 /** Active swap devices and files, as in /proc/swaps. */
 export const swaps = probe(sh`tail -n +2 /proc/swaps`, (out) => lines(out).map((line) => line.split(/\s+/)[0]!));
@@ -36,8 +36,4 @@ export const swapUnits = probe(
 );
 
 /** What zram-generator makes: `absent` (not installed), `off` (an empty file overrides it) or `on`. */
-export const zram = probe(script('linux/probe-zram.sh'), (out) => {
-  const state = out.trim();
-  if (state !== 'absent' && state !== 'off' && state !== 'on') throw new Error(`unexpected output: ${state}`);
-  return state;
-});
+export const zram = probe(script('linux/probe-zram.sh'), wordOf('absent', 'off', 'on'));

@@ -3,6 +3,7 @@ import { CommandError, ConnectError } from '../../errors.ts';
 import type { WindowsHost } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
 import { encodedCommand, hasBegun, readableErrors, resultsIn } from '../../shell/powershell.ts';
+import { lastLine } from '../../shell/probe.ts';
 import { windowsBootstrap } from '../../templates.ts';
 import type { Channel, Commands, ExecResult } from '../../transport/transport.ts';
 import type { ExchangeTools, LogEntry } from '../exchange.ts';
@@ -12,9 +13,9 @@ export interface Exchange {
   readonly host: WindowsHost;
   readonly nonce: () => string;
   readonly log: (entry: LogEntry) => void;
-  /** Says that what will be logged under this name begins. */
+  /** Reports that the command of this name begins; `log` follows at its end. */
   readonly begin: (command: string) => void;
-  /** `output` says whether the log may have it. @throws CommandError, ConnectError */
+  /** `output`: `shown` puts it into the log. @throws CommandError, ConnectError */
   ask(command: Command<'powershell'>, output: 'shown' | 'hidden'): Promise<string>;
   /** Keeps the channel: the script may read what is written to it. */
   open(command: Command<'powershell'>): Promise<Channel>;
@@ -22,7 +23,7 @@ export interface Exchange {
   ended(command: Command<'powershell'>, result: ExecResult): string;
 }
 
-/** Of the outputs, the log keeps the end. */
+/** Characters of each output that the log keeps, from its end. */
 const LOG_TAIL = 16 * 1024;
 
 /** The bootstrap's status when the language mode is not FullLanguage. */
@@ -102,10 +103,10 @@ function notBegun(host: WindowsHost, command: Command<'powershell'>, result: Exe
       retryable: true,
       remedy: 'OpenSSH for Windows before 7.7 does that: update it',
     });
-  const said = `${stdout}\n${stderr}`;
-  if (/not recognized|not found|No such file|CommandNotFound/i.test(said) || status === 127)
+  const output = `${stdout}\n${stderr}`;
+  if (/not recognized|not found|No such file|CommandNotFound/i.test(output) || status === 127)
     return refuse(
-      `there is no powershell.exe: ${lastLine(said)}`,
+      `there is no powershell.exe: ${lastLine(output)}`,
       'is this a Windows host? If not, remove "os: windows"; else Windows PowerShell must be in the PATH of sshd',
     );
   return new CommandError(
@@ -115,5 +116,3 @@ function notBegun(host: WindowsHost, command: Command<'powershell'>, result: Exe
     `the shell of ${ssh.user} must run powershell.exe (DefaultShell of OpenSSH: cmd.exe or PowerShell)`,
   );
 }
-
-const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim() ?? '';

@@ -27,8 +27,8 @@ type Observation =
   | { readonly state: 'ended'; readonly status: string; readonly output: string; readonly errors: string };
 
 /**
- * Runs a job as a scheduled task of SYSTEM and returns its result: it lives on when the connection ends. A lost
- * connection is made again and the job waited for; a job of another run is waited for first.
+ * Runs a job as a scheduled task of SYSTEM, which outlives the connection, and returns its result. First waits for a job of
+ * another run. Reconnects after a lost connection.
  * @throws CommandError when the job failed; ConnectError when the host does not come back in 5 min.
  */
 export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<string> {
@@ -108,6 +108,6 @@ async function begin(
   }
 }
 
-/** Whether a script ran is unknown then; asking for it again does no harm. */
+/** True if it is unknown whether a script ran: running it again does no harm. */
 const isLoss = (error: unknown): boolean =>
   isRetryable(error) || (error instanceof CommandError && error.status === 'lost');

@@ -6,14 +6,14 @@ import type { CommandStream, Started } from '../link.ts';
 import { until, type Pause } from '../../until.ts';
 
 /** What a command needs of the connection that it runs on. */
-export interface Master {
+interface Master {
   readonly socket: string;
   readonly lost: Promise<void>;
   readonly isLost: () => boolean;
 }
 
 const POLL_MS = 5;
-/** What ssh says when the command has been begun. */
+/** What ssh logs when the command has begun. */
 const BEGUN = 'master session id';
 /** The connection's own process may end a little after the commands on it. */
 const LOST_MS = 1000;
@@ -49,8 +49,8 @@ function duplexOf(child: ChildProcessWithoutNullStreams): Duplex {
 }
 
 /**
- * Runs a command line through the connection's control socket: a process of ssh that only passes bytes. What it thinks goes
- * to `log`, apart from the command's stderr. It never connects by itself.
+ * Runs a command line through the connection's control socket, by a process of ssh that only passes bytes and never connects
+ * by itself. Its own messages go to `log`, apart from the command's stderr.
  */
 export async function muxCommand(commandLine: string, master: Master, log: string, pause: Pause): Promise<Started> {
   const options = ['BatchMode=yes', 'ControlMaster=no', 'ProxyCommand=false', 'LogLevel=DEBUG2'].flatMap((one) => [
@@ -62,20 +62,26 @@ export async function muxCommand(commandLine: string, master: Master, log: strin
   const child = spawn('ssh', args, { detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.on('error', () => undefined);
   let status: number | string = 'lost';
-  // Everything is listened to from the start: a command may have ended before it is known that it was begun.
+  // Listens from the start: a command may end before kbuild has read that it began.
   const stderr = child.stderr.pipe(new PassThrough());
   const out = duplexOf(child);
   let last: string | undefined;
-  const said = () => last ?? textOf(log);
+  const logged = () => last ?? textOf(log);
   child.once('close', (code) => {
     last = textOf(log);
     rmSync(log, { force: true });
-    const told = /Received exit status from master (\d+)/.exec(last)?.[1];
+    const exitStatus = /Received exit status from master (\d+)/.exec(last)?.[1];
     void (async () => {
-      if (told === undefined) await Promise.race([master.lost, pause(LOST_MS)]);
+      if (exitStatus === undefined) await Promise.race([master.lost, pause(LOST_MS)]);
       // No status and the connection is there: a signal, whose name ssh does not pass on.
       status =
-        told !== undefined ? Number(told) : master.isLost() ? 'lost' : (code ?? 'signal') === 255 ? 'signal' : code!;
+        exitStatus !== undefined
+          ? Number(exitStatus)
+          : master.isLost()
+            ? 'lost'
+            : (code ?? 'signal') === 255
+              ? 'signal'
+              : code!;
       if (!out.readableEnded && !out.destroyed) await Promise.race([once(out, 'end'), once(out, 'close'), master.lost]);
       out.destroy();
     })();
@@ -85,11 +91,11 @@ export async function muxCommand(commandLine: string, master: Master, log: strin
     child.once('error', () => resolve());
   });
   const isOver = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
-  const begun = () => Promise.resolve(isOver() || said().includes(BEGUN) ? true : undefined);
+  const begun = () => Promise.resolve(isOver() || logged().includes(BEGUN) ? true : undefined);
   const untilExit: Pause = (ms) => Promise.race([exited, pause(ms)]);
   await until(begun, Infinity, { pause: untilExit, nowMs: Date.now, everyMs: POLL_MS });
-  if (!said().includes(BEGUN)) {
-    const reason = /session request failed: (.*)/.exec(said())?.[1];
+  if (!logged().includes(BEGUN)) {
+    const reason = /session request failed: (.*)/.exec(logged())?.[1];
     out.destroy();
     rmSync(log, { force: true });
     return reason === undefined ? { kind: 'unsent' } : { kind: 'refused', reason: reason.trim() };

@@ -3,7 +3,7 @@ import type { Login, SshSettings } from '../../model/ssh-settings.ts';
 import type { HostKeyPolicy } from '../host-key-guard.ts';
 
 /** How the configuration of one connection is made. */
-export interface ConfigOptions {
+interface ConfigOptions {
   readonly policy: HostKeyPolicy;
   /** The user's home folder. */
   readonly home: string;
@@ -21,7 +21,7 @@ function word(text: string): string {
   return text;
 }
 
-/** What the inventory says of a login; what it leaves open is the configuration's to say. */
+/** The inventory's settings of a login. The user's configuration decides about those that the inventory leaves open. */
 function login(name: string, ssh: Login & Pick<SshSettings, 'open'>, put: ConfigOptions['put']): readonly string[] {
   const open = new Set(ssh.open);
   const { user, port, identityFiles, knownHostsFiles, hostKeys } = ssh;
@@ -46,7 +46,7 @@ function login(name: string, ssh: Login & Pick<SshSettings, 'open'>, put: Config
 }
 
 /**
- * The configuration of one host's connection for OpenSSH: first what kbuild and the inventory say, which then wins, then
+ * The configuration of one host's connection for OpenSSH. The first value wins: settings of kbuild and the inventory, then
  * the user's own files, then kbuild's default user.
  */
 export function configFile(

@@ -9,7 +9,7 @@ interface Kind {
   readonly remedy?: string;
 }
 
-/** What OpenSSH says, the more exact first. */
+/** Messages of OpenSSH, the more exact first. */
 const KINDS: readonly Kind[] = [
   {
     said: /REVOKED HOST KEY|host key .* is revoked|marked as revoked/i,
@@ -75,7 +75,7 @@ function keysIn(stderr: string): string {
     .join('');
 }
 
-/** Says why OpenSSH did not connect, by what it wrote on stderr. */
+/** The error for a failed connection of OpenSSH, from what it wrote on stderr. */
 export function opensshFailure(host: Host, stderr: string): ConnectError {
   const kind = KINDS.find(({ said }) => said.test(stderr));
   const lines = stderr
@@ -84,7 +84,7 @@ export function opensshFailure(host: Host, stderr: string): ConnectError {
     .filter((line) => !/^[@\s]*$/.test(line));
   const last = lines.at(-1) ?? 'ssh ended without a word';
   const detail = kind === undefined ? last : `${kind.message}${keysIn(stderr)} (ssh: ${last})`;
-  // Silence is told apart as the built-in client does: it is not worth asking again.
+  // As with the built-in client: a host that does not answer is not worth a retry.
   const cause = Object.assign(
     new Error(stderr),
     kind?.message === 'no answer in time' ? { level: 'client-timeout' } : {},

@@ -4,7 +4,7 @@ import type { Pause } from '../../until.ts';
 import { muxCommand } from './command.ts';
 
 /** How OpenSSH is started for one connection. */
-export interface MasterOptions {
+interface MasterOptions {
   readonly config: string;
   readonly address: string;
   /** In a folder of this run that no other user can enter. */
@@ -93,7 +93,7 @@ async function outcomeOf({ ready, lost }: Started, { pause, signal, deadlineMs }
   return outcome;
 }
 
-/** Connects and logs in; rejects with what ssh said on stderr as the message. */
+/** Connects and logs in. Rejects with what ssh wrote on stderr as the message. */
 export async function connectMaster(options: MasterOptions): Promise<Link> {
   const { socket, pause } = options;
   const started = startSsh(options);

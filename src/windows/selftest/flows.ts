@@ -32,10 +32,7 @@ export interface Trial {
   readonly outside: string;
 }
 
-/**
- * One thing that must work, e.g. a connection. If `attempt` rejects, the flow failed; the selftest retries until
- * `flowMs`.
- */
+/** One thing that must work, e.g. a connection. If `attempt` rejects, the flow failed; the selftest retries until `flowMs`. */
 export interface Flow {
   readonly title: string;
   readonly attempt: (trial: Trial) => Promise<Outcome>;

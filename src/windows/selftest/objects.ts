@@ -7,7 +7,7 @@ import type { Group, SelftestPlan } from './plan.ts';
 export const WEB_PORT = 8080;
 export const SIDE_PORT = 8081;
 
-/** Content of the ConfigMap and the Secret, which flows look for in a pod. */
+/** Content of the ConfigMap and the Secret, which flows read in a pod. */
 export const CONTENT = { config: 'from-a-config-map', secret: 'from-a-secret' } as const;
 /** Mount paths of both; on Windows they are on drive C:. */
 export const MOUNTS = { config: '/kbuild-config/value', secret: '/kbuild-secret/value' } as const;

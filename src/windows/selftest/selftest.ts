@@ -7,7 +7,7 @@ import { fail, type Outcome, type Row } from './outcome.ts';
 import type { SelftestPlan } from './plan.ts';
 
 /** Options of a selftest. */
-export interface SelftestOptions extends Patience {
+interface SelftestOptions extends Patience {
   readonly image: string;
   readonly dnsDomain: string;
   /** `host:port` outside the network of pods, for the flow `outbound by TCP`. */

@@ -51,9 +51,7 @@ export const flanneldService: Step<'windows'> = {
   },
 };
 
-/**
- * Time limit for flanneld to create its network, in seconds. It would wait forever, so kbuild then restarts it once.
- */
+/** Time limit for flanneld to create its network, in seconds. It would wait forever, so kbuild then restarts it once. */
 const NETWORK_SECONDS = 180;
 
 async function awaitNetwork({ inventory, host }: Target<'windows'>, on: On): Promise<void> {
