@@ -1,9 +1,9 @@
-/** What every error of kbuild carries: an exit code that scripts rely on (docs: the command line) and where to look. */
+/** An error of kbuild, with the exit code that docs/cli.md promises to scripts. */
 export abstract class KbuildError extends Error {
   abstract readonly exitCode: number;
-  /** The way to go, in one sentence; undefined when none is known. */
+  /** What the operator can do, in one sentence; undefined when kbuild knows nothing. */
   readonly remedy: string | undefined;
-  /** What its run had changed when it ended, in one line; undefined where it changed nothing. */
+  /** What the run had changed when it ended, in one line; undefined if it changed nothing. */
   readonly closing: string | undefined;
 
   constructor(message: string, options: { readonly remedy?: string | undefined; readonly cause?: unknown } = {}) {
@@ -34,12 +34,12 @@ export class InventoryError extends KbuildError {
   }
 }
 
-/** The command line is wrong, or a question could not be asked. Exit 2. */
+/** The command line is wrong, or there is no terminal to ask on. Exit 2. */
 export class UsageError extends KbuildError {
   readonly exitCode = 2;
 }
 
-/** A host could not be reached. Exit 3. `retryable` is false when trying again cannot help (a host key, a login). */
+/** kbuild cannot reach a host. Exit 3. `retryable` is false if another attempt cannot help (a host key, a login). */
 export class ConnectError extends KbuildError {
   readonly exitCode = 3;
   readonly host: string;
@@ -56,7 +56,7 @@ export class ConnectError extends KbuildError {
   }
 }
 
-/** A host is connected, and what it was asked hangs there. */
+/** A host is connected, but does not answer a command in time. */
 export class NoAnswer extends ConnectError {}
 
 /** A fact could not be read: neither true nor false. Thrown when the fact is read, never replaced by a guess. Exit 3. */
@@ -102,7 +102,7 @@ export class CommandError extends KbuildError {
   }
 }
 
-/** Changes were made, but a host does not match in time. Exit 5. */
+/** A host does not match the inventory in time after its changes. Exit 5. */
 export class NotConverged extends KbuildError {
   readonly exitCode = 5;
   readonly host: string;
@@ -128,7 +128,7 @@ export class ChecksFailed extends KbuildError {
   readonly exitCode = 6;
 }
 
-/** Refused, and no flag can wave it through: quorum, a foreign cluster, a version step, somebody else's lock. Exit 7. */
+/** Refused, and no flag overrides it: quorum, a foreign cluster, a version step, another run's lock. Exit 7. */
 export class Refused extends KbuildError {
   readonly exitCode = 7;
   readonly subject: string;
@@ -155,6 +155,10 @@ export class SeveralErrors extends KbuildError {
     this.exitCode = worstExitCode(errors);
   }
 }
+
+/** The error to throw for one or more: it is itself when it is the only one. */
+export const combined = <E extends Error>(errors: readonly E[]): E | SeveralErrors =>
+  errors.length === 1 ? errors[0]! : new SeveralErrors(errors);
 
 const SERIOUSNESS: readonly number[] = [1, 130, 2, 7, 6, 3, 4, 5];
 

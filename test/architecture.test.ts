@@ -134,11 +134,7 @@ describe('the house', () => {
       'cli/unlock.ts',
     ]);
     expect(namesFrom('cli/session/carry-out.ts', 'engine/lock.ts')).toEqual(['Lock']);
-    expect(importers('engine/lease.ts').toSorted()).toEqual([
-      'cli/session/api-host.ts',
-      'cli/session/locks.ts',
-      'cli/unlock.ts',
-    ]);
+    expect(importers('engine/lease.ts').toSorted()).toEqual(['cli/session/locks.ts', 'cli/unlock.ts']);
     expect(importers('engine/converge.ts')).toEqual(['cli/session/carry-out.ts']);
     expect(importers('cli/session/carry-out.ts').toSorted()).toEqual(
       ['remove', 'reset', 'restore', 'up'].map((name) => `cli/${name}.ts`),

@@ -24,7 +24,7 @@ export function requireOurs({ inventory }: Run): void {
 
 /** `kbuild etcd snapshot save [FILE]`: a verified snapshot of the live etcd, 0600. Prints its path. */
 export const runSave = (outer: Context, flags: SaveSnapshotOptions, [file]: readonly string[]): Promise<number> =>
-  withRun(outer, flags, { command: 'etcd-snapshot-save', json: 'document' }, async (run) => {
+  withRun(outer, flags, { command: 'etcd snapshot save', json: 'document' }, async (run) => {
     const { context } = run;
     requireOurs(run);
     const { connected, inventory } = run;
@@ -32,7 +32,7 @@ export const runSave = (outer: Context, flags: SaveSnapshotOptions, [file]: read
     if (existsSync(path)) throw new UsageError(`${path} is there already; nothing was written`);
     const control = memberHost(inventory, connected.observations.fleet());
     refuseForeign(run, [control.name]);
-    return withHostLocks(run, 'etcd snapshot save', async () => {
+    return withHostLocks(run, async () => {
       makeFolder(dirname(path));
       const status = await snapshotTo(run, connected.on, control, path, 'asked for');
       if (flags.json === true) context.out(jsonDocument({ file: path, through: control.name, ...status }));

@@ -44,7 +44,7 @@ type KeyOf<Flags extends string> = Flags extends `${string}--${infer Name} <${st
 
 type ValueOf<O extends Option> = O extends Option<string, infer Value> ? Value : never;
 
-/** The values of these options, by key. An option that the command line does not name is undefined. */
+/** The values of these options, by key. An option that the command line does not name is undefined, but `--no-…` is true. */
 export type OptionValues<Options extends readonly Option[]> = {
   readonly [O in Options[number] as KeyOf<O['flags']>]?: ValueOf<O> | undefined;
 };

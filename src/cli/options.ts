@@ -74,6 +74,9 @@ export const connecting = [
   }),
 ] as const;
 
+/** Options of commands that connect to hosts and print results. */
+export const usual = [...everywhere, json, quiet, ...connecting] as const;
+
 export const hosts = parsedOption('--hosts <names>', filledList, {
   summary: 'change or show only these hosts; patterns with * work',
   details:

@@ -1,21 +1,51 @@
 import { stops } from '../checks/run-checks.ts';
-import { changesIn, waitsIn } from '../engine/plan.ts';
+import { eachLimit } from '../each-limit.ts';
+import { changesIn, waitsIn, type PlannedChange } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import { mostSerious } from '../errors.ts';
 import { up } from '../phases/up.ts';
 import { findingsText } from '../report/findings.ts';
+import { grouped } from '../report/grouped.ts';
+import { hostList } from '../report/host-list.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
 import type { PlanOptions } from './commands/plan.ts';
 import type { Context } from './context.ts';
+import { DEFAULT_CONCURRENCY } from './options.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { leftOutHosts, partOf, reportLeftOut } from './session/left-out.ts';
 import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
-import { previewed, previewsText, type Previewed } from './previews.ts';
+import type { Run } from './session/run.ts';
 import { planOf } from './session/run-plan.ts';
 import { withRun } from './session/with-run.ts';
 
 const CHANGES_ARE_DUE = 10;
+
+/** A change and what it would change, line by line; undefined where the change has nothing to show. */
+type Previewed = PlannedChange & { readonly diff?: string };
+
+/** Reads what `plan --diff` shows of each change, many hosts at once. What cannot be read says so in its place. */
+async function previewed({ connected, flags }: Run, changes: readonly PlannedChange[]): Promise<readonly Previewed[]> {
+  const results = await eachLimit(changes, flags.concurrency ?? DEFAULT_CONCURRENCY, async (planned) => {
+    const diff = await planned.change.preview?.(connected.on);
+    return diff === undefined ? planned : { ...planned, diff };
+  });
+  return results.map((result, at) =>
+    result.status === 'fulfilled'
+      ? result.value
+      : { ...changes[at]!, diff: `(could not be read: ${(result.reason as Error).message})` },
+  );
+}
+
+/** Previews as text. The same preview of several hosts is shown once. */
+const previewsText = (changes: readonly Previewed[]): string =>
+  grouped(
+    changes.filter(({ diff }) => diff !== undefined && diff !== ''),
+    ({ diff }) => diff!,
+    ({ summary }) => [summary],
+  )
+    .map(({ items, hosts, texts }) => `\n${hostList(hosts)}: ${texts[0]!}\n${items[0]!.diff!}\n`)
+    .join('');
 
 const shownAs = ({ phase, host, step, summary, diff }: Previewed): object => ({
   phase,

@@ -2,17 +2,16 @@ import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { leavingOf, type Leaving } from '../cluster/leaving.ts';
 import { removalRefusals } from '../cluster/removal-refusals.ts';
 import { quorumIsLost } from '../cluster/without-quorum.ts';
-import { SeveralErrors, UsageError } from '../errors.ts';
+import { combined, UsageError } from '../errors.ts';
 import type { Drain } from '../kubeadm/reset/leave-cluster.ts';
 import { remove } from '../phases/remove.ts';
 import type { RemoveOptions } from './commands/remove.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './options.ts';
 import { carryOut } from './session/carry-out.ts';
-import { confirmed } from './session/confirm.ts';
-import { commandWithDead } from './session/dead-hosts.ts';
+import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
 import { refuseForeign } from './session/preflight.ts';
-import { planOf, reportNothingToDo, showPlan } from './session/run-plan.ts';
+import { confirmed, planOf, reachedPhases, reportNothingToDo, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { snapshotBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
@@ -23,14 +22,14 @@ const DRAIN_MS = 5 * 60_000;
 export const drainOf = (flags: Pick<Flags, 'drain' | 'drainTimeout'>): Drain =>
   flags.drain === false ? 'no' : { timeoutMs: flags.drainTimeout ?? DRAIN_MS };
 
-/** What the operator should know before the question. */
+/** Consequences of the removal that the operator should know before the question. */
 function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): string {
   const { cluster } = connected.observations.fleet();
   const names = new Set(leaving.map(({ name }) => name));
   const still = inventory.hosts.filter(({ name }) => names.has(name)).map(({ name }) => name);
   const controls =
     cluster.state === 'up' ? controlPlaneNodes(cluster).filter(({ name }) => !names.has(name)).length : 0;
-  // With an external etcd, an even number of API servers costs no resilience.
+  // Only with a stacked etcd does each control plane count for etcd's quorum.
   const even = inventory.etcd.topology === 'stacked' && controls % 2 === 0 && controls > 0;
   const { loadBalancer } = inventory;
   // kbuild cannot clean a host that is gone: when it boots again, its services start.
@@ -50,20 +49,6 @@ function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): stri
   ].join('');
 }
 
-/** @throws the errors of hosts to remove that do not answer, unless `--dead` names them */
-function refuseUnreachable(run: Run, operands: readonly string[]): void {
-  const { connected, flags } = run;
-  const missing = connected.observations
-    .fleet()
-    .unreachable.filter(({ host }) => operands.includes(host.name) && flags.dead?.includes(host.name) !== true);
-  if (missing.length === 0) return;
-  const names = missing.map(({ host }) => host.name);
-  throw new SeveralErrors(
-    missing.map(({ error }) => error),
-    { remedy: `make them reachable; if they are gone for good: ${commandWithDead(run, names, operands)}` },
-  );
-}
-
 /** The hosts and nodes that leave the cluster. @throws Refused when one must stay, or is not the inventory's */
 async function removedHosts(run: Run, operands: readonly string[]): Promise<readonly Leaving[]> {
   const { connected, inventory } = run;
@@ -73,7 +58,7 @@ async function removedHosts(run: Run, operands: readonly string[]): Promise<read
   const leaving = leavingOf(inventory, fleet, operands);
   refuseForeign(run, operands);
   const refused = removalRefusals(inventory, fleet, leaving);
-  if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
+  if (refused.length > 0) throw combined(refused);
   return leaving;
 }
 
@@ -82,14 +67,19 @@ export const runRemove = (outer: Context, flags: RemoveOptions, operands: readon
   withRun(outer, flags, { command: 'remove', json: 'events', acceptsUnknownDead: true }, async (run) => {
     const { inventory } = run;
     if (operands.length === 0) throw new UsageError('name the hosts to remove', { remedy: 'kbuild remove w3' });
-    refuseUnreachable(run, operands);
+    refuseUnreachable(
+      run,
+      ({ name }) => operands.includes(name),
+      (names) => `make them reachable; if they are gone for good: ${commandWithDead(run, names, operands)}`,
+    );
     // Computed once: after its first changes, a leaving host no longer appears as a member.
     const leaving = await removedHosts(run, operands);
-    const phases = () => remove(inventory, { leaving, drain: drainOf(flags), before: snapshotBefore(run) });
+    const steps = { leaving, drain: drainOf(flags), before: snapshotBefore(run) };
+    const phases = () => reachedPhases(run, remove(inventory, steps));
     const plan = planOf(run, phases());
     if (plan.changes.length === 0) return reportNothingToDo(run);
     showPlan(run, plan, { notes: notes(run, leaving) });
     if (!(await confirmed(run, 'Carry out this plan?'))) return 0;
-    const { code } = await carryOut(run, { command: 'remove', phases }, plan);
+    const { code } = await carryOut(run, { phases }, plan);
     return code;
   });

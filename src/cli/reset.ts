@@ -3,17 +3,17 @@ import { leavingOf, type Leaving } from '../cluster/leaving.ts';
 import { runningPrograms } from '../cluster/living-there.ts';
 import { removalRefusals } from '../cluster/removal-refusals.ts';
 import { leavingByReset, resetRefusals } from '../cluster/reset-refusals.ts';
-import { SeveralErrors, UsageError } from '../errors.ts';
+import { combined, UsageError } from '../errors.ts';
 import { selects } from '../topology/select.ts';
 import { remove } from '../phases/remove.ts';
 import { reset } from '../phases/reset.ts';
 import type { ResetOptions } from './commands/reset.ts';
 import type { Context } from './context.ts';
-import { forgetCluster } from './forget-cluster.ts';
+import { forgetCluster } from './kubeconfig-file.ts';
 import { drainOf } from './remove.ts';
-import { carryOut, type Work } from './session/carry-out.ts';
-import { commandWithDead } from './session/dead-hosts.ts';
-import { planOf, reportNothingToDo, showPlan } from './session/run-plan.ts';
+import { carryOut } from './session/carry-out.ts';
+import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
+import { planOf, reachedPhases, reportNothingToDo, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { snapshotBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
@@ -35,7 +35,7 @@ function livingText({ connected, inventory }: Run, names: readonly string[]): st
     .join('');
 }
 
-/** Tells what is about to be destroyed, by what the hosts show. */
+/** A sentence about what the reset destroys, from the last observation. */
 function scopeText(run: Run, names: readonly string[]): string {
   const { cluster } = run.connected.observations.fleet();
   if (run.flags.hosts !== undefined) return `This resets ${names.join(', ')}.${livingText(run, names)}`;
@@ -66,22 +66,6 @@ async function confirmNames(run: Run, names: readonly string[], given: readonly 
   }
 }
 
-/** @throws the errors of hosts to reset that do not answer, unless `--dead` names them */
-function refuseUnreachable(run: Run): void {
-  const { connected, flags } = run;
-  const missing = connected.observations
-    .fleet()
-    .unreachable.filter(({ host }) => selects(flags.hosts, host.name) && flags.dead?.includes(host.name) !== true);
-  if (missing.length === 0) return;
-  const names = missing.map(({ host }) => host.name);
-  throw new SeveralErrors(
-    missing.map(({ error }) => error),
-    {
-      remedy: `make them reachable; if they are gone for good, reset the others: ${commandWithDead(run, names)}`,
-    },
-  );
-}
-
 /** The members of the live cluster that this reset takes out of it first, because other members stay. */
 function leavingHosts({ connected, flags, inventory }: Run): readonly Leaving[] {
   const fleet = connected.observations.fleet();
@@ -98,7 +82,7 @@ function refuseReset(run: Run, confirmed: readonly string[]): void {
     ...resetRefusals(inventory, fleet, { hosts: flags.hosts, confirmed }),
     ...(leaving.length === 0 ? [] : removalRefusals(inventory, fleet, leaving)),
   ];
-  if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
+  if (refused.length > 0) throw combined(refused);
 }
 
 /** `kbuild reset`: tears the cluster down, or cleans single hosts. */
@@ -106,25 +90,30 @@ export const runReset = (outer: Context, flags: ResetOptions): Promise<number> =
   withRun(outer, flags, { command: 'reset', json: 'events' }, async (run) => {
     const { connected, inventory } = run;
     const { cluster } = connected.observations.fleet();
-    refuseUnreachable(run);
+    refuseUnreachable(
+      run,
+      ({ name }) => selects(flags.hosts, name),
+      (unreachable) =>
+        `make them reachable; if they are gone for good, reset the others: ${commandWithDead(run, unreachable)}`,
+    );
     const isWhole = flags.hosts === undefined;
     const names = namesToType(run);
     const typed = isWhole ? [] : names;
     // Computed once: after its first changes, a leaving host no longer appears as a member.
     const leaving = leavingHosts(run);
     const except = new Set(leaving.map(({ name }) => name));
-    const phases = () => [
-      ...remove(inventory, { leaving, drain: drainOf(flags), before: snapshotBefore(run) }),
-      ...reset(inventory, { hosts: flags.hosts, except }),
-    ];
+    const phases = () =>
+      reachedPhases(run, [
+        ...remove(inventory, { leaving, drain: drainOf(flags), before: snapshotBefore(run) }),
+        ...reset(inventory, { hosts: flags.hosts, except }),
+      ]);
     refuseReset(run, typed);
     const plan = planOf(run, phases());
     if (plan.changes.length === 0) return reportNothingToDo(run);
     showPlan(run, plan);
     await confirmNames(run, names, flags.yesDestroy?.split(','));
     refuseReset(run, typed);
-    const work: Work = { command: 'reset', phases, typedHosts: new Set(typed), mayGrow: true };
-    const { code, isDone } = await carryOut(run, work, plan);
+    const { code, isDone } = await carryOut(run, { phases, typedHosts: new Set(typed), mayGrow: true }, plan);
     if (isDone && isWhole) await forgetCluster(run, cluster);
     return code;
   });

@@ -10,9 +10,8 @@ import type { Context } from './context.ts';
 import { requireOurs } from './etcd.ts';
 import { refuseOtherMembers, refuseOtherSnapshot, restoredHosts, restoreId } from './restored-hosts.ts';
 import { carryOut, type Work } from './session/carry-out.ts';
-import { confirmed } from './session/confirm.ts';
 import { refuseForeign } from './session/preflight.ts';
-import { planOf, showPlan } from './session/run-plan.ts';
+import { confirmed, planOf, reachedPhases, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { withRun } from './session/with-run.ts';
 
@@ -70,12 +69,11 @@ async function restoreOf(run: Run, file: string | undefined): Promise<Restore> {
 
 /** `kbuild etcd snapshot restore FILE`: the whole control plane goes back to what the snapshot holds. */
 export const runRestore = (outer: Context, flags: RestoreSnapshotOptions, [file]: readonly string[]): Promise<number> =>
-  withRun(outer, flags, { command: 'etcd-snapshot-restore', json: 'events', acceptsUnknownDead: true }, async (run) => {
+  withRun(outer, flags, { command: 'etcd snapshot restore', json: 'events', acceptsUnknownDead: true }, async (run) => {
     const restore = await restoreOf(run, file);
     const { inventory, snapshot } = restore;
     const work: Work = {
-      command: 'etcd snapshot restore',
-      phases: () => restorePhases(restore),
+      phases: () => reachedPhases(run, restorePhases(restore)),
       replacesData: true,
       afterFailure: () => takeBackPrepared(run, restore),
     };

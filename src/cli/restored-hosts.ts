@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { otherMembers, otherMembersRefusal } from '../cluster/restore-members.ts';
-import { Refused, SeveralErrors } from '../errors.ts';
+import { Refused } from '../errors.ts';
 import { authoritiesIn } from '../etcd/foreign.ts';
 import { begunRestore, restoreIdOf, type Restore } from '../etcd/restore.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
@@ -9,12 +9,12 @@ import { isControlPlane } from '../facts/joined.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import { restoreHosts } from '../phases/restore.ts';
-import { quote } from '../shell/sh.ts';
 import { controlPlanes, etcdHosts } from '../topology/select.ts';
+import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
 import type { Run } from './session/run.ts';
 
-/** Where a snapshot is restored. */
-export type RestoredHosts = Pick<Restore, 'controls' | 'members'>;
+/** The hosts onto which a snapshot is restored. */
+type RestoredHosts = Pick<Restore, 'controls' | 'members'>;
 
 /**
  * The hosts that are restored: all control planes and etcd hosts of the inventory but those that `--dead` names. @throws
@@ -29,21 +29,17 @@ export function restoredHosts(run: Run): RestoredHosts {
   if (controls.length === 0 || members.length === 0)
     throw new Refused(inventory.name, 'there is no host left to restore into', 'name fewer hosts in --dead');
   const names = new Set(restoreHosts({ controls, members }).map(({ name }) => name));
-  const missing = fleet.unreachable.filter(({ host }) => names.has(host.name));
-  if (missing.length > 0) {
-    const gone = missing.map(({ host }) => host.name);
-    throw new SeveralErrors(
-      missing.map(({ error }) => error),
-      {
-        remedy: `all control planes and members of etcd are restored together: make ${gone.join(', ')} reachable; if gone for good: add --dead ${gone.join(',')}`,
-      },
-    );
-  }
+  refuseUnreachable(
+    run,
+    ({ name }) => names.has(name),
+    (gone) =>
+      `all control planes and members of etcd are restored together: make ${gone.join(', ')} reachable; if gone for good: add --dead ${gone.join(',')}`,
+  );
   refuseBare(fleet, { controls, members });
   return { controls, members };
 }
 
-/** @throws Refused for a host that has no control plane or etcd, and none that a restore has put aside */
+/** @throws Refused for a host without a control plane or etcd, unless a restore that has begun there stopped it */
 function refuseBare(fleet: Fleet, { controls, members }: RestoredHosts): void {
   const traces = (host: LinuxHost): ReadonlySet<string> => linuxFacts(fleet, host)?.kubernetesTraces ?? new Set();
   const bare = [
@@ -74,21 +70,11 @@ export async function refuseOtherSnapshot(run: Run, hosts: readonly LinuxHost[],
     );
 }
 
-/** This run's command with more hosts declared dead. */
-const commandWith = ({ flags }: Run, file: string, names: readonly string[]): string =>
-  [
-    'kbuild etcd snapshot restore',
-    quote(file),
-    ...(flags.inventory === undefined ? [] : ['-i', quote(flags.inventory)]),
-    '--dead',
-    quote([...new Set([...(flags.dead ?? []), ...names])].join(',')),
-  ].join(' ');
-
 /** @throws Refused while members of etcd that are not restored run, or do not answer and are not declared dead. */
 export async function refuseOtherMembers(run: Run, { members }: Pick<Restore, 'members'>, file: string): Promise<void> {
   const { connected, flags, inventory } = run;
   const others = await otherMembers(connected.on, inventory, connected.observations.fleet(), members);
-  const refused = otherMembersRefusal(others, flags.dead ?? [], (names) => commandWith(run, file, names));
+  const refused = otherMembersRefusal(others, flags.dead ?? [], (names) => commandWithDead(run, names, [file]));
   if (refused !== undefined) throw refused;
 }
 

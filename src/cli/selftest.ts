@@ -26,7 +26,7 @@ async function asked(url: string): Promise<string> {
 
 /** `kbuild windows selftest`: every connectivity flow of Windows pods, as a table. Makes and removes one namespace. */
 export const runSelftest = (outer: Context, flags: WindowsSelftestOptions): Promise<number> =>
-  withRun(outer, flags, { command: 'windows-selftest', json: 'document', hasOwnTimeout: true }, async (run) => {
+  withRun(outer, flags, { command: 'windows selftest', json: 'document', hasOwnTimeout: true }, async (run) => {
     const { context } = run;
     const { connected, inventory } = run;
     const { os = 'windows' } = flags;

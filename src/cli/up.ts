@@ -6,11 +6,10 @@ import type { UpOptions } from './commands/up.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
 import { carryOut } from './session/carry-out.ts';
-import { confirmed } from './session/confirm.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
 import { findings, leaveOutRefused, refuseObstacles, surveyFirstChanged } from './session/preflight.ts';
-import { planOf, reportNothingToDo, showPlan } from './session/run-plan.ts';
+import { confirmed, planOf, reportNothingToDo, showPlan } from './session/run-plan.ts';
 import { dataKept, snapshotBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
 
@@ -35,7 +34,7 @@ export const runUp = (outer: Context, flags: UpOptions): Promise<number> =>
     showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
     // A plan that only waits for hosts needs no confirmation.
     if (changesIn(plan.changes).length > 0 && !(await confirmed(run, 'Carry out this plan?'))) return 0;
-    const { code, isDone } = await carryOut(run, { command: 'up', phases: () => part().phases }, plan);
+    const { code, isDone } = await carryOut(run, { phases: () => part().phases }, plan);
     if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
     return mostSerious([code, ...reportLeftOut(run, waiting)]);
   });

@@ -1,4 +1,4 @@
-import { ConnectError, Refused, SeveralErrors } from '../errors.ts';
+import { ConnectError, Refused, combined } from '../errors.ts';
 import { paths, windowsPaths } from '../paths.ts';
 import type { Held, Remote } from '../remote/remote.ts';
 import { powershell, script } from '../templates.ts';
@@ -74,7 +74,7 @@ export async function lockHosts(
   const failed = first.length > 0 ? first : rejections(await eachLimit(sorted.slice(1), AT_ONCE, take));
   if (failed.length > 0) {
     await releaseAll();
-    throw failed.length === 1 ? failed[0]! : new SeveralErrors(failed);
+    throw combined(failed);
   }
 
   const usedBefore = new Map(
@@ -207,7 +207,7 @@ export async function refuseLocked(remotes: readonly Lockable[]): Promise<void> 
     if (holder !== undefined) throw isLocked(remote, `held by ${holder}`);
   });
   const failed = rejections(held);
-  if (failed.length > 0) throw failed.length === 1 ? failed[0]! : new SeveralErrors(failed);
+  if (failed.length > 0) throw combined(failed);
 }
 
 /** Ends the process that holds a host's lock, if there is one. Never ends a job. */

@@ -1,6 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, test, vi } from 'vitest';
-import { deadline, GRACE_MS } from '../../src/cli/session/deadline.ts';
+import { describe, expect, test } from 'vitest';
 import { askQuestion } from '../../src/cli/question.ts';
 import { DeadlinePassed, exitCodeOf } from '../../src/errors.ts';
 
@@ -42,25 +41,4 @@ describe.each(['shown', 'hidden'] as const)('a question whose answer is %s', (an
     setImmediate(() => controller.abort(new DeadlinePassed('not done within 1 min')));
     await expect(answered).rejects.toThrow('not done within 1 min');
   });
-});
-
-test('a deadline counts from its start, ends the run, gives up work after the grace period, and can be cancelled', () => {
-  vi.useFakeTimers();
-  try {
-    const told: string[] = [];
-    const ends = {
-      passed: ({ message }: Error) => told.push(`passed: ${message}`),
-      over: ({ exitCode }: DeadlinePassed) => told.push(`over: ${String(exitCode)}`),
-    };
-    deadline(90_000, ends);
-    const cancel = deadline(60_000, ends);
-    vi.advanceTimersByTime(60_000);
-    expect(told).toEqual(['passed: the run did not end within 1 min (--timeout)']);
-    cancel();
-    vi.advanceTimersByTime(30_000 + GRACE_MS);
-    expect(told.slice(1)).toEqual(['passed: the run did not end within 90 s (--timeout)', 'over: 5']);
-    deadline(undefined, ends);
-  } finally {
-    vi.useRealTimers();
-  }
 });

@@ -1,6 +1,6 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
 import { option } from '../option.ts';
-import { connecting, dead, everywhere, hosts, ignoreCheck, json, quiet } from '../options.ts';
+import { dead, hosts, ignoreCheck, usual } from '../options.ts';
 
 export const check = declare({
   name: 'check',
@@ -9,10 +9,7 @@ export const check = declare({
   onHosts: 'reads',
   operand: inventoryOperand,
   options: [
-    ...everywhere,
-    json,
-    quiet,
-    ...connecting,
+    ...usual,
     hosts,
     dead,
     ignoreCheck,

@@ -1,5 +1,5 @@
 import { declare, type OptionsOf } from '../command.ts';
-import { connecting, everywhere, json, quiet } from '../options.ts';
+import { usual } from '../options.ts';
 
 export const saveSnapshot = declare({
   name: 'save',
@@ -7,7 +7,7 @@ export const saveSnapshot = declare({
   details: 'Prints the path of the file, which has mode 0600.',
   onHosts: 'changes',
   operand: { name: '[file]', summary: 'where to; default: a new file in $XDG_STATE_HOME/kbuild/<cluster>/snapshots' },
-  options: [...everywhere, json, quiet, ...connecting],
+  options: [...usual],
   examples: ['kbuild etcd snapshot save', 'kbuild etcd snapshot save prod.db -i prod.yaml'],
 });
 

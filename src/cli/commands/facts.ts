@@ -1,12 +1,12 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
-import { connecting, everywhere, hosts, json, quiet } from '../options.ts';
+import { hosts, usual } from '../options.ts';
 
 export const facts = declare({
   name: 'facts',
   summary: 'Print what kbuild observes on the hosts, as JSON',
   onHosts: 'reads',
   operand: inventoryOperand,
-  options: [...everywhere, json, quiet, ...connecting, hosts],
+  options: [...usual, hosts],
   examples: ['kbuild facts --hosts cp1'],
 });
 

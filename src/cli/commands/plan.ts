@@ -1,6 +1,6 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
 import { option } from '../option.ts';
-import { connecting, dead, everywhere, hosts, ignoreCheck, json, phase, quiet } from '../options.ts';
+import { dead, hosts, ignoreCheck, phase, usual } from '../options.ts';
 
 export const plan = declare({
   name: 'plan',
@@ -8,10 +8,7 @@ export const plan = declare({
   onHosts: 'reads',
   operand: inventoryOperand,
   options: [
-    ...everywhere,
-    json,
-    quiet,
-    ...connecting,
+    ...usual,
     hosts,
     phase,
     dead,

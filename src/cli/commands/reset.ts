@@ -1,6 +1,6 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
 import { option } from '../option.ts';
-import { bundleOnFailure, connecting, dead, draining, everywhere, hosts, json, quiet, timeout } from '../options.ts';
+import { bundleOnFailure, dead, draining, hosts, timeout, usual } from '../options.ts';
 
 export const reset = declare({
   name: 'reset',
@@ -10,10 +10,7 @@ export const reset = declare({
   onHosts: 'changes',
   operand: inventoryOperand,
   options: [
-    ...everywhere,
-    json,
-    quiet,
-    ...connecting,
+    ...usual,
     hosts,
     dead,
     ...draining,

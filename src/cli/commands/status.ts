@@ -1,6 +1,6 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
 import { option } from '../option.ts';
-import { connecting, everywhere, json, quiet } from '../options.ts';
+import { usual } from '../options.ts';
 
 export const status = declare({
   name: 'status',
@@ -9,13 +9,7 @@ export const status = declare({
     'Also the endpoint and the conditions, cordons and taints of nodes. The last line says whether the cluster is healthy (exit 0) or not (exit 5).',
   onHosts: 'reads',
   operand: inventoryOperand,
-  options: [
-    ...everywhere,
-    json,
-    quiet,
-    ...connecting,
-    option('--bundle <file>', { summary: 'write a support bundle (tar.gz, secrets masked)' }),
-  ],
+  options: [...usual, option('--bundle <file>', { summary: 'write a support bundle (tar.gz, secrets masked)' })],
   examples: ['kbuild status', 'kbuild status --json'],
 });
 

@@ -1,13 +1,13 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
 import { option } from '../option.ts';
-import { connecting, everywhere, json, quiet } from '../options.ts';
+import { usual } from '../options.ts';
 
 export const unlock = declare({
   name: 'unlock',
   summary: 'Show the holders of the locks, or free the locks',
   onHosts: 'changes',
   operand: inventoryOperand,
-  options: [...everywhere, json, quiet, ...connecting, option('--force', { summary: 'free the locks' })],
+  options: [...usual, option('--force', { summary: 'free the locks' })],
   examples: ['kbuild unlock', 'kbuild unlock --force'],
 });
 

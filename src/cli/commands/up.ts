@@ -1,18 +1,6 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
 import { option } from '../option.ts';
-import {
-  bundleOnFailure,
-  connecting,
-  dead,
-  everywhere,
-  hosts,
-  ignoreCheck,
-  json,
-  phase,
-  quiet,
-  timeout,
-  yes,
-} from '../options.ts';
+import { bundleOnFailure, dead, hosts, ignoreCheck, phase, timeout, usual, yes } from '../options.ts';
 
 export const up = declare({
   name: 'up',
@@ -21,10 +9,7 @@ export const up = declare({
   onHosts: 'changes',
   operand: inventoryOperand,
   options: [
-    ...everywhere,
-    json,
-    quiet,
-    ...connecting,
+    ...usual,
     hosts,
     phase,
     dead,

@@ -1,6 +1,6 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
 import { option, parsedOption } from '../option.ts';
-import { connecting, duration, everywhere, json, quiet } from '../options.ts';
+import { duration, usual } from '../options.ts';
 
 export const windowsSelftest = declare({
   name: 'selftest',
@@ -9,10 +9,7 @@ export const windowsSelftest = declare({
   onHosts: 'changes',
   operand: inventoryOperand,
   options: [
-    ...everywhere,
-    json,
-    quiet,
-    ...connecting,
+    ...usual,
     option('--os <system>', { summary: 'windows, or linux: the same connections on Linux nodes (default: windows)' }),
     option('--outside <host:port>', { summary: 'what pods reach outside the cluster (default: the API endpoint)' }),
     parsedOption('--timeout <duration>', duration, { summary: 'how long the pods may take to run (default 20m)' }),

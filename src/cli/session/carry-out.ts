@@ -7,24 +7,25 @@ import type { Phase } from '../../engine/step.ts';
 import { exitCodeOf, mostSerious, worstExitCode } from '../../errors.ts';
 import { planText } from '../../report/plan.ts';
 import { DEFAULT_CONCURRENCY } from '../options.ts';
-import { confirmed } from './confirm.ts';
-import { GO_ON } from './deadline.ts';
 import { reportFailures } from './failure-reports.ts';
-import { withLocks, type Locking } from './locks.ts';
-import { planOf, reachedPhases, type RunPlan } from './run-plan.ts';
+import { withLocks } from './locks.ts';
+import { confirmed, planOf, type RunPlan } from './run-plan.ts';
 import { refuseForeign } from './preflight.ts';
 import type { Run } from './run.ts';
+import { GO_ON } from './run-stop.ts';
 
 const REFUSED = 7;
 
 /** What a command does with the hosts that it has locked. */
-export interface Work extends Locking {
-  /** What it does, by what is known now: asked for the plan, and again under the locks. */
+export interface Work {
+  /** Its phases on reached hosts, from the last observation. Called again when the run holds the locks. */
   readonly phases: () => readonly Phase[];
   /** Hosts that it may change though they are foreign: the operator typed their names. */
   readonly typedHosts?: ReadonlySet<string>;
   /** True: changes beyond the plan need no confirmation, because the operator typed the name of all that is destroyed. */
   readonly mayGrow?: true;
+  /** True for a restore: afterwards the API serves the Lease that the snapshot holds. */
+  readonly replacesData?: true;
   /** Called under the locks after a failure: removes what the run prepared and no longer needs. */
   readonly afterFailure?: () => Promise<void>;
 }
@@ -53,7 +54,7 @@ async function planUnderLock(run: Run, work: Work, agreed: RunPlan, lock: Lock):
   const { connected, context, inventory } = run;
   if (!isObservationCurrent(connected.observations.fleet(), lock, context.nowMs() - connected.observedAtMs))
     await connected.observeAgain();
-  const phases = reachedPhases(run, work.phases());
+  const phases = work.phases();
   refuseForeignHosts(run, phases, work);
   const { changes } = planOf(run, phases);
   const known = new Set(agreed.changes.map(changeId));
@@ -114,7 +115,7 @@ async function carryOutLocked(run: Run, work: Work, agreed: RunPlan, lock: Lock)
  * out to be foreign; the reason why the run was stopped from outside
  */
 export const carryOut = (run: Run, work: Work, agreed: RunPlan): Promise<Outcome> =>
-  withLocks(run, work, async (lock) => {
+  withLocks(run, work.replacesData, async (lock) => {
     const lost: Error[] = [];
     void lock.lost.then((error) => lost.push(error));
     // Without the locks, another run may already work on what this one prepared.

@@ -1,6 +1,6 @@
 import { quorumIsLost } from '../../cluster/without-quorum.ts';
 import { Refused, SeveralErrors, UsageError, type KbuildError } from '../../errors.ts';
-import type { Inventory } from '../../model/inventory.ts';
+import type { Host, Inventory } from '../../model/inventory.ts';
 import { nearest } from '../../inventory/nearest.ts';
 import { quote } from '../../shell/sh.ts';
 import type { Flags } from '../options.ts';
@@ -38,10 +38,7 @@ export function refuseLivingDead({ flags, connected }: Pick<Run, 'flags' | 'conn
   );
 }
 
-/**
- * This run's command with more hosts in `--dead`. It keeps `--hosts`: without it, `reset` would destroy the whole cluster.
- * `operands`: the hosts that the command names.
- */
+/** This run's command with more hosts in `--dead`. It keeps `--hosts`: without it, `reset` would destroy the whole cluster. */
 export function commandWithDead(
   { command, flags }: Pick<Run, 'command' | 'flags'>,
   names: readonly string[],
@@ -61,20 +58,36 @@ export function commandWithDead(
   ].join(' ');
 }
 
-/** Hosts that cannot be reached, that the cluster depends on, and that `--dead` does not name; undefined: none. */
-export function missingHosts(run: Run): KbuildError | undefined {
-  const missing = run.connected.observations
+/** The errors of needed hosts that do not answer and that `--dead` does not name; undefined if there are none. */
+function unreachableError(
+  { connected }: Run,
+  isNeeded: (host: Host) => boolean,
+  remedy: (names: readonly string[]) => string,
+): KbuildError | undefined {
+  const missing = connected.observations
     .fleet()
-    .unreachable.filter(({ host, isDead }) => host.role !== 'worker' && isDead !== true);
+    .unreachable.filter(({ host, isDead }) => isNeeded(host) && isDead !== true);
   if (missing.length === 0) return undefined;
-  const names = missing.map(({ host }) => host.name);
-  return new SeveralErrors(
-    missing.map(({ error }) => error),
-    {
-      remedy: `make ${names.join(', ')} reachable; or leave ${names.length === 1 ? 'it' : 'them'} out: \`${commandWithDead(run, names)}\` does all that does not need ${names.length === 1 ? 'it' : 'them'}`,
+  const errors = missing.map(({ error }) => error);
+  return new SeveralErrors(errors, { remedy: remedy(missing.map(({ host }) => host.name)) });
+}
+
+/** @throws the errors of needed hosts that do not answer, unless `--dead` names these hosts */
+export function refuseUnreachable(...of: Parameters<typeof unreachableError>): void {
+  const error = unreachableError(...of);
+  if (error !== undefined) throw error;
+}
+
+/** The errors of unreachable hosts that the cluster depends on and that `--dead` does not name; undefined: none. */
+export const missingHosts = (run: Run): KbuildError | undefined =>
+  unreachableError(
+    run,
+    ({ role }) => role !== 'worker',
+    (names) => {
+      const them = names.length === 1 ? 'it' : 'them';
+      return `make ${names.join(', ')} reachable; or leave ${them} out: \`${commandWithDead(run, names)}\` does all that does not need ${them}`;
     },
   );
-}
 
 /** @throws Refused when the API does not answer without the control planes and etcd hosts that `--dead` names. */
 export async function refuseWithoutApi({ connected, inventory }: Run): Promise<void> {

@@ -2,9 +2,9 @@ import { CommandError, NotConverged } from '../../errors.ts';
 import { isWindowsRemote, type HostRemote } from '../../remote/host-remote.ts';
 import { failuresText } from '../../report/failure.ts';
 import { script } from '../../templates.ts';
-import { gathered } from './windows-sections.ts';
 import { lastWordsOfWindows } from '../../windows/support-sections.ts';
 import type { Run } from './run.ts';
+import { gathered } from './support-bundle.ts';
 
 const LINES = 20;
 const PATIENCE_MS = 30_000;

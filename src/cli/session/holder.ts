@@ -6,7 +6,7 @@ import type { Run } from './run.ts';
 
 /**
  * Identifies where process ids are unique: this boot of this machine, and the process namespace in it. Two containers may have
- * the same user, machine name and process ids. undefined if the system does not tell.
+ * the same user, machine name and process ids. undefined if /proc does not show both.
  */
 function processRealm(): string | undefined {
   try {
@@ -19,7 +19,7 @@ function processRealm(): string | undefined {
 }
 
 /** This run as the holder of a lock. Other runs show it in their message. */
-export const holder = ({ context, runId }: Pick<Run, 'context' | 'runId'>, command: string): LockHolder => {
+export const holder = ({ command, context, runId }: Pick<Run, 'command' | 'context' | 'runId'>): LockHolder => {
   const realm = processRealm();
   return {
     who: `${userInfo().username}@${hostname()}`,

@@ -1,12 +1,26 @@
-import { holdLease } from '../../engine/lease.ts';
+import { acting } from '../../cluster/acting.ts';
+import { holdLease, type ApiHost } from '../../engine/lease.ts';
 import { lockHosts, type Lock } from '../../engine/lock.ts';
-import { apiHost } from './api-host.ts';
+import { apiServerUrl } from '../../topology/api-server.ts';
+import type { Connected } from './connect.ts';
 import { holder, isGone } from './holder.ts';
 import type { Run } from './run.ts';
 
+/** The control plane through which this run uses the cluster's API; undefined if no API answered when it was last observed. */
+export function apiHost({ inventory, observations, on }: Connected): ApiHost | undefined {
+  const fleet = observations.fleet();
+  if (fleet.cluster.state !== 'up') return undefined;
+  try {
+    const host = acting(fleet);
+    return { remote: on(host), server: apiServerUrl(inventory, host) };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Calls `work` while this run holds the locks of all its hosts. @throws Refused while another run holds one */
-export async function withHostLocks<T>(run: Run, command: string, work: (lock: Lock) => Promise<T>): Promise<T> {
-  const lock = await lockHosts(run.connected.remotes, holder(run, command));
+export async function withHostLocks<T>(run: Run, work: (lock: Lock) => Promise<T>): Promise<T> {
+  const lock = await lockHosts(run.connected.remotes, holder(run));
   try {
     return await work(lock);
   } finally {
@@ -14,25 +28,17 @@ export async function withHostLocks<T>(run: Run, command: string, work: (lock: L
   }
 }
 
-/** What takes the cluster's Lease too. */
-export interface Locking {
-  /** As the locks name it, e.g. `up`. */
-  readonly command: string;
-  /** True for a restore: afterwards the API serves the Lease that the snapshot holds. */
-  readonly replacesData?: true;
-}
-
 /**
  * Calls `work` while this run holds the locks of all its hosts and, while the API answers, the cluster's Lease. A lock that
- * is lost for good aborts the run. @throws Refused while another run holds one of them
+ * is lost for good aborts the run. `replacesData`: true for a restore, after which the API serves the Lease that the snapshot
+ * holds. @throws Refused while another run holds one of them
  */
-export function withLocks<T>(run: Run, locking: Locking, work: (lock: Lock) => Promise<T>): Promise<T> {
-  const { command, replacesData } = locking;
+export function withLocks<T>(run: Run, replacesData: true | undefined, work: (lock: Lock) => Promise<T>): Promise<T> {
   const { connected, context, emit, signal, abort } = run;
-  return withHostLocks(run, command, async (lock) => {
+  return withHostLocks(run, async (lock) => {
     emit({ kind: 'locked', hosts: connected.remotes.length });
     void lock.lost.then(abort);
-    const lease = await holdLease(() => apiHost(connected), holder(run, command), {
+    const lease = await holdLease(() => apiHost(connected), holder(run), {
       isGone,
       signal,
       ...(replacesData === true ? { replacesData } : {}),

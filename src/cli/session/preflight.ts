@@ -4,7 +4,7 @@ import { runChecks, stops } from '../../checks/run-checks.ts';
 import { changeRefusals, refusedWorkers } from '../../cluster/change-refusals.ts';
 import { refusals } from '../../cluster/refusals.ts';
 import type { KbuildError } from '../../errors.ts';
-import { ChecksFailed, SeveralErrors } from '../../errors.ts';
+import { ChecksFailed, combined } from '../../errors.ts';
 import { findingsText } from '../../report/findings.ts';
 import type { Surveys } from '../../surveys/surveys.ts';
 import { missingHosts } from './dead-hosts.ts';
@@ -27,7 +27,7 @@ export function refuseForeign(
   names: readonly string[],
 ): void {
   const refused = changeRefusals(inventory, connected.observations.fleet(), names);
-  if (refused.length > 0) throw refused.length === 1 ? refused[0]! : new SeveralErrors(refused);
+  if (refused.length > 0) throw combined(refused);
 }
 
 /** All findings about the fleet as observed. `--ignore-check` and `ignoreChecks:` lower a finding to a warning. */
@@ -44,7 +44,7 @@ export function findings({ connected, inventory, flags }: Run, surveys?: Surveys
 export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildError | undefined {
   const fleet = run.connected.observations.fleet();
   const refused = refusals(run.inventory, fleet, run.flags.hosts);
-  if (refused.length > 0) return refused.length === 1 ? refused[0] : new SeveralErrors(refused);
+  if (refused.length > 0) return combined(refused);
   // Unreachable hosts have their own error, below.
   const bad = found.filter((finding) => stops(finding) && finding.check !== 'reachable');
   if (bad.length > 0) {

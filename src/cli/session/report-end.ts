@@ -5,15 +5,15 @@ import { maskError } from '../../report/mask-error.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
 import type { Connected } from './connect.ts';
-import { GO_ON } from './deadline.ts';
 import type { RunOutput } from './run-output.ts';
 import type { RunOptions } from './run.ts';
+import { GO_ON } from './run-stop.ts';
 import { writeBundle } from './support-bundle.ts';
 
 const NOT_REACHED = 3;
 const REFUSED = 7;
 
-/** What the report of a run's end is made of. */
+/** What the report of a run's end needs. */
 export interface Ending {
   readonly context: Context;
   readonly flags: Flags;
@@ -52,7 +52,7 @@ export async function reportError(ending: Ending, connected: Connected | undefin
     return;
   }
   const code = exitCodeOf(error);
-  // A refusal ends a command before its own output names the hosts that do not answer, and one of them may be its cause.
+  // A refusal ends the command before its output names the unreachable hosts. One of them may be the cause of the refusal.
   if (code === REFUSED && options.reportsUnreachable === true && connected !== undefined) {
     const { unreachable } = connected.observations.fleet();
     context.err(unreachableText(unreachable.filter((missing) => exitCodeOf(missing.error) === NOT_REACHED)));

@@ -10,13 +10,13 @@ import type { Flags } from '../options.ts';
 import type { Run, RunOptions } from './run.ts';
 import type { RunLog } from './run-log.ts';
 
-/** What a run shows and what it logs. */
+/** The output and the log of a run. */
 export interface RunOutput
   extends Pick<RunLog, 'emit' | 'log' | 'onBegin'>, Pick<Run, 'draw' | 'stopDrawing' | 'logPath'> {
   readonly mask: Masker;
-  /** Where the run stands, by the events so far. */
+  /** The progress of the run, from its events so far. */
   readonly standing: Standing;
-  /** Shows that the run was ended from outside, also where a tree is drawn. */
+  /** Reports that Ctrl-C or the deadline ends the run. A tree shows no text: there it is printed too. */
   readonly showInterrupted: (summary: string) => void;
   /** Hosts' notes that a tree has not shown. */
   readonly undrawnNotes: () => readonly string[];
@@ -75,7 +75,6 @@ export function runOutput(
     },
     showInterrupted(summary) {
       emit({ kind: 'interrupted', summary });
-      // A tree shows no text.
       if (shown !== lines) context.err(`${summary}\n`);
     },
     undrawnNotes: () => (wasDrawn ? current.notes() : []),

@@ -1,12 +1,12 @@
 import { plan, type PlannedChange } from '../../engine/plan.ts';
 import type { Phase } from '../../engine/step.ts';
 import { reached } from '../../engine/target.ts';
-import { SeveralErrors } from '../../errors.ts';
+import { SeveralErrors, UsageError } from '../../errors.ts';
 import { planText } from '../../report/plan.ts';
 import type { PlannedRestart } from '../../engine/restarts.ts';
 import type { Run } from './run.ts';
 
-/** What a run would change, and the phases that do it. */
+/** What a run would change, and the phases that make the changes. */
 export interface RunPlan {
   /** Without the hosts that cannot be reached. */
   readonly phases: readonly Phase[];
@@ -17,15 +17,14 @@ export interface RunPlan {
 export const reachedPhases = ({ connected }: Run, phases: readonly Phase[]): readonly Phase[] =>
   reached(phases, connected.observations.fleet());
 
-/** What these phases would change. @throws what a step refuses, and FactError for a fact that a step needs */
-export function planOf(run: Run, all: readonly Phase[]): RunPlan {
-  const phases = reachedPhases(run, all);
-  const { changes, errors } = plan(phases, run.inventory, run.connected.observations.fleet());
+/** What these phases of reached hosts would change. @throws what a step refuses, and FactError for a fact that a step needs */
+export function planOf({ connected, inventory }: Run, phases: readonly Phase[]): RunPlan {
+  const { changes, errors } = plan(phases, inventory, connected.observations.fleet());
   if (errors.length > 0) throw new SeveralErrors(errors.map(({ error }) => error));
   return { phases, changes };
 }
 
-/** Says that the plan is empty, on stdout; returns the exit code. */
+/** Prints that the plan is empty; returns the exit code. */
 export function reportNothingToDo({ context, flags }: Run): number {
   if (flags.json !== true) context.out('nothing to do\n');
   return 0;
@@ -38,4 +37,15 @@ export function showPlan(
   about: { readonly restarts?: readonly PlannedRestart[]; readonly notes?: string } = {},
 ): void {
   context.err(`${planText(phases, changes, about.restarts)}${about.notes ?? ''}`);
+}
+
+/** Asks for confirmation, unless `--yes`. False: the operator declines. @throws UsageError if there is no terminal to ask on */
+export async function confirmed({ context, flags }: Run, question: string): Promise<boolean> {
+  if (flags.yes === true) return true;
+  if (!context.canAsk) {
+    throw new UsageError('changes are due and there is no terminal to ask on; nothing was changed', {
+      remedy: 'pass --yes to go ahead without a question',
+    });
+  }
+  return /^y(es)?$/i.test((await context.ask(`${question} [y/N] `)).trim());
 }

@@ -1,7 +1,14 @@
-import { Interrupted } from '../../errors.ts';
+import { DeadlinePassed, Interrupted } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { deadline, GO_ON, GRACE_MS, type DeadlineEnds } from './deadline.ts';
 import type { RunOutput } from './run-output.ts';
+
+/** The remedy of every run that was cut off. */
+export const GO_ON = 'run the same command again to go on from here';
+
+/** How long work that is under way when the deadline passes may take to end, in ms. */
+const GRACE_MS = 30_000;
+
+const lasting = (ms: number): string => (ms % 60_000 === 0 ? `${String(ms / 60_000)} min` : `${String(ms / 1000)} s`);
 
 /** How a run is ended from outside: by Ctrl-C, by `--timeout`, or by a lost lock. */
 export interface RunStop {
@@ -13,15 +20,17 @@ export interface RunStop {
   readonly release: () => void;
 }
 
-/** The deadline counts from now on; `undefined`: none. */
-export function runStop(timeoutMs: number | undefined): RunStop {
+/** The deadline is `timeoutMs` from now: then no other work begins. `Infinity`: none. */
+export function runStop(timeoutMs: number): RunStop {
   const controller = new AbortController();
   const abort = (reason: Error): void => controller.abort(reason);
-  let ends: DeadlineEnds = { passed: abort, over: () => undefined };
-  const cancelDeadline = deadline(timeoutMs, {
-    passed: (error) => ends.passed(error),
-    over: (error) => ends.over(error),
-  });
+  const expired = new DeadlinePassed(`the run did not end within ${lasting(timeoutMs)} (--timeout)`, { remedy: GO_ON });
+  let onDeadline = (): void => abort(expired);
+  let onGraceEnd = (): void => undefined;
+  const after = (ms: number, act: () => void): NodeJS.Timeout | undefined =>
+    // A run that has ended does not wait for its deadline.
+    ms === Infinity ? undefined : setTimeout(act, ms).unref();
+  const timers = [after(timeoutMs, () => onDeadline()), after(timeoutMs + GRACE_MS, () => onGraceEnd())];
   let ignoreInterrupts = (): void => undefined;
   return {
     signal: controller.signal,
@@ -44,18 +53,18 @@ export function runStop(timeoutMs: number | undefined): RunStop {
           ),
         () => leave('stopped at once'),
       );
-      const graceS = `${String(GRACE_MS / 1000)} s`;
-      ends = {
-        passed: (error) =>
-          finish(`${error.message}: what is under way has ${graceS} to end, and nothing else is begun`, error),
-        over: (error) => {
-          leave(error.message);
-          context.exit(error.exitCode);
-        },
+      onDeadline = () =>
+        finish(
+          `${expired.message}: what is under way has ${lasting(GRACE_MS)} to end, and nothing else is begun`,
+          expired,
+        );
+      onGraceEnd = () => {
+        leave(expired.message);
+        context.exit(expired.exitCode);
       };
     },
     release() {
-      cancelDeadline();
+      for (const timer of timers) clearTimeout(timer);
       ignoreInterrupts();
     },
   };

@@ -8,7 +8,7 @@ import type { RunLog } from './run-log.ts';
 
 /** How a command uses its run. */
 export interface RunOptions {
-  /** As in the name of the log and in commands that a message proposes, e.g. `up`. */
+  /** As the operator types it, e.g. `etcd snapshot save`. */
   readonly command: string;
   /** What `--json` prints: one event a line, or one document when the command has ended. */
   readonly json: 'events' | 'document';
@@ -27,7 +27,7 @@ export interface Run extends RunLog {
   /** Its `out` and `err` mask secrets. */
   readonly context: Context;
   readonly flags: Flags;
-  /** The command's name, e.g. `up`. */
+  /** As the operator types it, e.g. `etcd snapshot save`. */
   readonly command: string;
   readonly inventory: Inventory;
   readonly connected: Connected;

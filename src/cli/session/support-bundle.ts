@@ -3,16 +3,23 @@ import { networkPlugins } from '../../components/network-plugins/index.ts';
 import { withRuntime } from '../../components/runtimes/index.ts';
 import { eachLimit } from '../../each-limit.ts';
 import { isWindowsRemote } from '../../remote/host-remote.ts';
+import type { WindowsRemote } from '../../remote/windows/windows-remote.ts';
 import { bundleInventory } from '../../report/bundle-inventory.ts';
 import { tarGz, type Entry } from '../../report/tar.ts';
 import { jsonText } from '../../report/visible.ts';
-import { script } from '../../templates.ts';
-import { supportOfWindows } from '../../windows/support-sections.ts';
-import { gathered } from './windows-sections.ts';
+import { powershell, script } from '../../templates.ts';
+import { supportOfWindows, type Section } from '../../windows/support-sections.ts';
 import type { Run } from './run.ts';
 
 const AT_ONCE = 20;
 const MAX_LOG = 50 * 1024 * 1024;
+
+/** Logs and states of a Windows host: sections that begin with `== `, each with the error of what it could not read. */
+export async function gathered(remote: WindowsRemote, sections: readonly Section[], title: string): Promise<string> {
+  const answer = await remote.ask({ ...powershell('windows/gather.ps1', { Sections: sections }), title });
+  const texts = JSON.parse(answer) as readonly { readonly title: string; readonly text: string }[];
+  return texts.map(({ title: head, text }) => `== ${head}\n${text.replaceAll('\r', '').trimEnd()}\n`).join('');
+}
 
 /** What the archive needs of a run. */
 type BundleRun = Pick<Run, 'connected' | 'context' | 'inventory' | 'logPath' | 'mask'>;

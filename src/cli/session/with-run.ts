@@ -39,14 +39,14 @@ function contextOfRun(unmasked: Context, mask: Masker, { signal, abort }: RunSto
 /** `20261121t165045z-0a1b2c3d`. systemd units have it in their names. */
 const newRunId = (ms: number): string => `${stamp(ms).slice(0, 15).toLowerCase()}z-${randomBytes(4).toString('hex')}`;
 
-/** Loads the inventory, connects, observes, and calls `work`. Reports how it ended, and closes everything that it opened. */
+/** Loads the inventory, connects, observes, and calls `work`. Reports how the run ended, and closes all that it opened. */
 export async function withRun(
   outer: Context,
   flags: Flags,
   options: RunOptions,
   work: (run: Run) => Promise<number>,
 ): Promise<number> {
-  const stop = runStop(options.hasOwnTimeout === true ? undefined : flags.timeout);
+  const stop = runStop((options.hasOwnTimeout === true ? undefined : flags.timeout) ?? Infinity);
   const inventory = await readInventory(outer, flags);
   checkSelection(inventory, flags);
   checkDeadNames(inventory, flags, options);
@@ -55,7 +55,8 @@ export async function withRun(
   const context = contextOfRun(outer, mask, stop);
   const runId = newRunId(context.nowMs());
   const { command } = options;
-  const logPath = flags.logFile ?? join(stateFolder(context, inventory.name), `${runId}-${command}.log`);
+  const logPath =
+    flags.logFile ?? join(stateFolder(context, inventory.name), `${runId}-${command.replaceAll(' ', '-')}.log`);
   const output = runOutput(context, flags, options, mask, logPath);
   const ending: Ending = { context, flags, options, inventory, output, startedMs: context.nowMs() };
   stop.listen(context, output);

@@ -21,6 +21,7 @@ function runOf(over: { readonly answer?: string; readonly hold?: () => Promise<u
   };
   const run = {
     inventory: inventoryOf({ hosts: [cp1] }),
+    command: 'up',
     runId: 'run1',
     flags: {},
     logPath: '/log',
@@ -78,7 +79,6 @@ function workOf(order: string[], apply: () => void = () => undefined): Work {
     ],
   };
   return {
-    command: 'up',
     phases: () => [phase],
     afterFailure: () => Promise.resolve(void order.push('taken back')),
   };

@@ -4,8 +4,10 @@ import { expect, test } from 'vitest';
 import { holder, isGone } from '../../../src/cli/session/holder.ts';
 import { describe } from '../../../src/engine/lock-holder.ts';
 
-const run = { runId: '20260101t120000z-0a1b2c3d', context: { nowMs: () => 0 } } as Parameters<typeof holder>[0];
-const mine = holder(run, 'up');
+const run = { command: 'up', runId: '20260101t120000z-0a1b2c3d', context: { nowMs: () => 0 } } as Parameters<
+  typeof holder
+>[0];
+const mine = holder(run);
 /** A process id that no process has any more. */
 const ended = spawnSync('true').pid;
 
