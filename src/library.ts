@@ -11,8 +11,7 @@ import { loadInventory as load } from './inventory/load.ts';
 import { secretData } from './inventory/secret-data.ts';
 import type { Inventory } from './model/inventory.ts';
 import { up } from './phases/up.ts';
-import { masker, type Masker } from './report/mask.ts';
-import { maskError } from './report/mask-error.ts';
+import { maskError, masker, type Masker } from './report/mask.ts';
 
 export { InventoryError, KbuildError, type Problem } from './errors.ts';
 export type { Inventory } from './model/inventory.ts';

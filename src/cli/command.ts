@@ -2,13 +2,13 @@ import type { Context } from './context.ts';
 import type { Option, OptionValues } from './option.ts';
 
 /** What a command takes besides options. */
-export interface Operand {
+interface Operand {
   /** As commander reads it: `<file>` is required, `[file]` is not, `<hosts...>` takes several. */
   readonly name: string;
   readonly summary: string;
 }
 
-/** What `--help` and docs/cli.md say about a command. */
+/** A command as `--help` and docs/cli.md describe it. */
 export interface Declaration<Options extends readonly Option[] = readonly Option[]> {
   readonly name: string;
   /** For `--help`; in docs/cli.md `details` follow it. */

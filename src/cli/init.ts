@@ -88,8 +88,8 @@ const flagged = (flags: InitOptions): boolean =>
   ).some((flag) => flags[flag] !== undefined);
 
 /**
- * `kbuild init [FILE]`: a commented inventory, to stdout or to a new file. Asks where there is a terminal and no
- * answer among the flags; an example without either. @throws UsageError, InventoryError for answers that cannot be.
+ * `kbuild init [FILE]`: a commented inventory, to stdout or to a new file. Asks questions if there is a terminal and
+ * no flag gives an answer. Writes an example if there is neither. @throws UsageError for answers that make no valid inventory.
  */
 export async function runInit(context: Context, flags: InitOptions): Promise<number> {
   const text = skeleton(flagged(flags) || !context.canAsk ? answered(flags) : await asked(context));
@@ -99,7 +99,7 @@ export async function runInit(context: Context, flags: InitOptions): Promise<num
     await loadInventory({ file: flags.inventory ?? 'inventory.yaml', env, cwd, sources });
   } catch (error) {
     if (!(error instanceof InventoryError)) throw error;
-    // The places are those of a text that nobody has seen.
+    // Without places: the operator has not seen the text that they point into.
     const problems = error.problems.map(({ path, message }) => `${path}: ${message}`);
     throw new UsageError(`these answers make no inventory:\n${problems.join('\n')}`);
   }

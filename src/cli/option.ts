@@ -1,4 +1,4 @@
-/** An option of a command: what `--help` and docs/cli.md say about it, and how its value is read. */
+/** An option of a command: its texts in `--help` and docs/cli.md, and how its value is read. */
 export interface Option<Flags extends string = string, Value = unknown> {
   /** As commander reads it: `-q, --quiet`, `--hosts <names>`, `--no-drain`. */
   readonly flags: Flags;

@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { option, parsedOption, type OptionValues } from './option.ts';
 
-/** How many hosts kbuild works on at once, unless `--concurrency` says otherwise. */
+/** How many hosts kbuild works on at once, by default. */
 export const DEFAULT_CONCURRENCY = 30;
 
 /** `a,b` → its items. */

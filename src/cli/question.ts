@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { Interrupted } from '../errors.ts';
 
-/** Where a question is asked. */
-export interface AskedOn {
+/** The terminal of a question. */
+interface AskedOn {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
 }

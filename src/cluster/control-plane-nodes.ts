@@ -10,7 +10,7 @@ export const CONTROL_PLANE_LABELS = [
 /**
  * True for a node that runs an API server or has the role: an interrupted join or an operator may have left no label.
  */
-export const isControlPlaneNode = (
+const isControlPlaneNode = (
   { pods }: Pick<ClusterUp, 'pods'>,
   { name, role }: Pick<NodeView, 'name' | 'role'>,
 ): boolean =>

@@ -4,7 +4,7 @@ import { controlPlanes } from '../topology/select.ts';
 import { standing } from './standing.ts';
 
 /** The host that may run `kubeadm init`, or the reason why no host may. */
-export type Founder = { readonly host: LinuxHost } | { readonly none: string };
+type Founder = { readonly host: LinuxHost } | { readonly none: string };
 
 /**
  * The control plane that founds the cluster: the first of the inventory. There is none if a cluster exists, if a

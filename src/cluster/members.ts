@@ -56,7 +56,7 @@ async function observeEtcd(inventory: Inventory, control: Remote<'sh'>): Promise
 }
 
 /** Passes a change through the quorum gate, with etcd's current view. @throws Refused with the arithmetic. */
-export function requireGate(subject: string, view: EtcdView, change: MembershipChange): void {
+function requireGate(subject: string, view: EtcdView, change: MembershipChange): void {
   const { allowed, why } = gate(view, change);
   if (!allowed) throw new Refused(subject, why, 'see `kbuild status`; heal or remove the members that are down first');
 }

@@ -8,7 +8,7 @@ import { runningPrograms } from './living-there.ts';
 import { standing } from './standing.ts';
 
 /** The hosts that `reset` tears down, and the names that the operator typed to confirm it. */
-export interface ResetRequest {
+interface ResetRequest {
   /** Patterns of `--hosts`; undefined: the whole cluster. */
   readonly hosts?: readonly string[] | undefined;
   /** Names that the operator typed (`--yes-destroy HOST`): `reset` cleans foreign data on these hosts only. */

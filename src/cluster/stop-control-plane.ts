@@ -1,7 +1,10 @@
 import { withRuntime } from '../components/runtimes/index.ts';
-import type { Inventory } from '../model/inventory.ts';
+import { withEtcd } from '../facts/etcd-view.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
+import type { On } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
+import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 
 /** The static pods of a control plane that write to etcd. */
@@ -17,3 +20,12 @@ export const putControlPlaneAside = (inventory: Inventory): Command<'sh'> =>
     inventory,
     script('linux/stop-control-plane.sh', { NAMES: [...WRITERS, 'etcd'], ASIDE: paths.restoreAside }),
   );
+
+/**
+ * Deletes the keys that an unfinished init wrote into an external etcd, through the host of a member. Stops the control
+ * plane that wrote them first, so that it does not write them again.
+ */
+export async function forgetKeys(on: On, inventory: Inventory, founder: LinuxHost, through: LinuxHost): Promise<void> {
+  await on(founder).job('stop-control-plane', stopControlPlane(inventory));
+  await on(through).run(withEtcd(inventory, sh`e forget "$@" --command-timeout 2m del /registry/ --prefix >/dev/null`));
+}

@@ -3,7 +3,7 @@ import type { JsonObject, Inventory } from '../model/inventory.ts';
 import { clusterConfiguration } from './kubeadm-config.ts';
 
 /** A setting that cannot change after the cluster is built. */
-export interface FixedSetting {
+interface FixedSetting {
   /** Its name in the inventory. */
   readonly setting: string;
   readonly wanted: string;

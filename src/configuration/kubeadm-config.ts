@@ -111,7 +111,7 @@ export function clusterConfiguration(inventory: Inventory): JsonObject {
 }
 
 /** KubeProxyConfiguration; undefined when the inventory has no settings for it. */
-export const kubeProxyConfiguration = ({ kubeadm }: Inventory): JsonObject | undefined =>
+const kubeProxyConfiguration = ({ kubeadm }: Inventory): JsonObject | undefined =>
   Object.keys(kubeadm.kubeProxy).length === 0
     ? undefined
     : merged({ apiVersion: 'kubeproxy.config.k8s.io/v1alpha1', kind: 'KubeProxyConfiguration' }, kubeadm.kubeProxy);

@@ -14,7 +14,7 @@ import { placeCertificates } from './signed-certificates.ts';
 import { signingAuthority } from './signing.ts';
 
 /** An action of kubeadm that changes a host. */
-export type KubeadmAction = 'init' | 'join' | 'reset';
+type KubeadmAction = 'init' | 'join' | 'reset';
 
 /** kubeadm's preflight check that no kubelet.conf exists on a joining host. */
 const KUBELET_CONF_THERE = 'FileAvailable--etc-kubernetes-kubelet.conf';
@@ -39,7 +39,7 @@ function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): 
     SERVER: apiServerUrl(inventory, host),
     ...(signingAuthority(inventory) === undefined
       ? { PLACE: '', IGNORED: '' }
-      : // Its certificate is there already: the kubelet finds its kubeconfig and asks nobody for one.
+      : // Its certificate is there already: the kubelet finds its kubeconfig and requests none.
         { PLACE: placeCertificates(inventory, host).script, IGNORED: KUBELET_CONF_THERE }),
     HTTP_PROXY_URL: proxy?.http ?? '',
     HTTPS_PROXY_URL: proxy?.https ?? '',

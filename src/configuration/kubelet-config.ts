@@ -11,7 +11,7 @@ export const KUBEADMS_OWN_FLAGS =
 export const KUBELET_CONFIG = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
 
 /** The desired kubelet configuration of a host: kbuild's own settings and the host's merged ones. */
-export const hostKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonObject => ({
+const hostKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonObject => ({
   ...host.kubelet.config,
   cgroupDriver: inventory.runtime.cgroupDriver,
 });

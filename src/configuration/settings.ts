@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { OWNER_LABEL, SETTINGS } from '../facts/ownership.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
+import { sha256Of } from '../shell/secret.ts';
 import { sharedKubeletConfig } from './kubelet-config.ts';
 import { same } from './compare.ts';
 
 /** Settings that reach a cluster through kubeadm, by the part of the inventory that they come from. */
 export type SettingsPart = 'cluster' | 'kubelet' | 'kubeProxy' | 'patches' | 'proxy' | 'images';
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Patches of the kubelet's configuration are compared on each host. */
 const isKubeletPatch = (name: string): boolean => name.startsWith('kubeletconfiguration');
@@ -18,12 +16,12 @@ const podPatches = ({ kubeadm }: Inventory): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(kubeadm.patches)
       .filter(([name]) => !isKubeletPatch(name))
-      .map(([name, content]) => [name, sha256(content)]),
+      .map(([name, content]) => [name, sha256Of(content)]),
   );
 
 /** A hash of the proxy settings in kubeadm's static pods. The order of exceptions does not matter. */
 const podProxy = ({ proxy }: Inventory): JsonObject =>
-  proxy === undefined ? {} : { sha256: sha256(JSON.stringify([proxy.http, proxy.https, [...proxy.noProxy].sort()])) };
+  proxy === undefined ? {} : { sha256: sha256Of(JSON.stringify([proxy.http, proxy.https, [...proxy.noProxy].sort()])) };
 
 /** The inventory's settings for kubeadm that can change on a live cluster, by part. */
 export const settingsOf = (inventory: Inventory): Readonly<Record<SettingsPart, JsonObject>> => ({

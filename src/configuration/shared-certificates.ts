@@ -9,7 +9,7 @@ import { signingAuthority } from './signing.ts';
 export type PkiFiles = Readonly<Record<string, Secret>>;
 
 /** How a joining control plane gets the shared certificates: by the key of the uploaded Secret, or as files. */
-export interface SharedCertificates {
+interface SharedCertificates {
   readonly certificateKey?: Secret;
   readonly files: PkiFiles;
 }
@@ -27,7 +27,7 @@ const sharedFiles = (inventory: Inventory): readonly string[] => [
 ];
 
 /** Name of the job's file for a file below /etc/kubernetes/pki. */
-export const pkiFile = (name: string): string => `pki_${name.replaceAll('/', '_')}`;
+const pkiFile = (name: string): string => `pki_${name.replaceAll('/', '_')}`;
 
 /** Reads the shared files on a control plane into memory: lines of name and base64. */
 async function copied(control: Remote<'sh'>, inventory: Inventory): Promise<PkiFiles> {
@@ -45,7 +45,7 @@ async function copied(control: Remote<'sh'>, inventory: Inventory): Promise<PkiF
   );
 }
 
-/** Calls `use` with the shared certificates for one joining control plane, uploaded or copied as the inventory says. */
+/** Calls `use` with the shared certificates for one joining control plane, uploaded or copied by the inventory's setting. */
 export async function withSharedCertificates<T>(
   control: Remote<'sh'>,
   inventory: Inventory,

@@ -25,7 +25,7 @@ const same = (one: readonly string[], other: readonly string[]): boolean => one.
 const shown = (list: readonly string[]): string => (list.length === 0 ? 'none' : list.join(', '));
 
 /** The flaw of a signing command's output, as text that follows "it"; undefined if there is none. */
-export function signatureFlaw(
+function signatureFlaw(
   printed: string,
   {
     asked,
@@ -56,7 +56,7 @@ export function signatureFlaw(
   if (!same(got.subject, asked.subject))
     return `certified the subject ${shown(got.subject)} instead of ${shown(asked.subject)}`;
   if (!same(got.names, asked.names)) return `certified the names ${shown(got.names)} instead of ${shown(asked.names)}`;
-  // @types/node says that keyUsage always exists, but a certificate may have none.
+  // By @types/node keyUsage always exists, but a certificate may have none.
   const usages = (found.keyUsage as readonly string[] | undefined) ?? [];
   if (!usages.includes(USAGES[profile])) return `left out the extended key usage ${profile}Auth`;
   if (found.ca) return 'made a certificate of an authority of it (basicConstraints CA:TRUE)';

@@ -5,7 +5,7 @@ import type { InventoryFile } from './schema.ts';
 import type { Sources } from './sources.ts';
 
 /** Runs the user's signing command, once for each certificate and never twice at a time: it may keep a serial number. */
-export function signingCommand(command: string, filter: NonNullable<Sources['filter']>): Sign {
+function signingCommand(command: string, filter: NonNullable<Sources['filter']>): Sign {
   let last: Promise<unknown> = Promise.resolve();
   return ({ host, certificate, profile, request }) => {
     const run = () =>
@@ -17,8 +17,8 @@ export function signingCommand(command: string, filter: NonNullable<Sources['fil
 }
 
 /**
- * The user's own CA, with its key or with the command that signs; what kubeadm could not use is reported. undefined where
- * kubeadm makes one.
+ * The user's own CA, with its key or with the command that signs. Reports a CA that kubeadm could not use. undefined if
+ * kubeadm makes the CA.
  */
 export async function ownAuthority(
   reader: Reader,
@@ -33,11 +33,11 @@ export async function ownAuthority(
   const wrong = cert === '' ? undefined : authorityProblem(cert);
   if (wrong !== undefined) report([...path, 'cert'], `${file}: ${wrong}`);
   if (command !== undefined) {
-    const nobody: NonNullable<Sources['filter']> = () => Promise.reject(new Error('no command may be run'));
+    const noCommands: NonNullable<Sources['filter']> = () => Promise.reject(new Error('no command may be run'));
     return {
       cert,
       sign: signingCommand(command, (text, input, variables) =>
-        (filter ?? nobody)(text, input, { KBUILD_CLUSTER: name, ...variables }),
+        (filter ?? noCommands)(text, input, { KBUILD_CLUSTER: name, ...variables }),
       ),
     };
   }

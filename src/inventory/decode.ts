@@ -5,7 +5,7 @@ import type { Path } from './path.ts';
 import { inventoryJsonSchema, inventorySchema, type InventoryFile } from './schema.ts';
 
 /** The tree without its invalid values, and the place of each remaining value in the text. */
-export interface Decoded {
+interface Decoded {
   /** undefined if too little of the file is valid. */
   readonly file: InventoryFile | undefined;
   /** True if no value was left out: only then may a rule report that something is missing. */

@@ -29,8 +29,8 @@ export interface Located {
   readonly children: ReadonlyMap<string | number, Located>;
 }
 
-/** A parsed inventory: its tree and how to say where something stands. */
-export interface InventoryDocument {
+/** A parsed inventory: its tree, and the places of its settings. */
+interface InventoryDocument {
   readonly root: Located;
   /** `file:line:column` of an offset. */
   readonly at: (offset: number) => string;

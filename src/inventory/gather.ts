@@ -56,7 +56,7 @@ async function patchFiles(reader: Reader, path: Path, folder: string, names: rea
   return contents;
 }
 
-/** The secrets of every host's login: its own references, else the inventory's, which are asked once for all. */
+/** The secrets of every host's login: its own references, else the inventory's, which are read once for all hosts. */
 async function sshSecrets({ ssh, hosts }: InventoryFile, reader: Reader): Promise<readonly SshSecrets[]> {
   const of = async (path: Path, entry: InventoryFile['ssh']): Promise<SshSecrets> => ({
     ...(entry.passphrase === undefined
@@ -83,7 +83,7 @@ async function externalEtcd(reader: Reader, { etcd }: InventoryFile, report: Rep
   };
 }
 
-/** Where the signing key of the runtime's repository is: as the inventory says, or below the repository's url. */
+/** The place of the signing key of the runtime's repository: the inventory's, or below the repository's URL. */
 export function runtimeKeyOf({ runtime, kubernetes }: InventoryFile): string {
   const { url, key } = containerRuntime({ runtime }).defaults.repository;
   const own = runtime.repository;

@@ -65,8 +65,8 @@ export async function loadInventory(options: LoadOptions): Promise<Loaded> {
       .map(({ offset, path: setting, message }) => ({ at: at(offset), path: showPath(setting), message }));
 
   if (decoded.file !== undefined) {
-    const due = decoded.whole ? [...rules, ...wholeRules] : rules;
-    for (const { severity, path: setting, message } of due.flatMap((rule) => rule(decoded.file!)))
+    const applicable = decoded.whole ? [...rules, ...wholeRules] : rules;
+    for (const { severity, path: setting, message } of applicable.flatMap((rule) => rule(decoded.file!)))
       (severity === 'warning' ? warnings : problems).push(placed(setting, message));
     // Commands run and URLs are fetched only for an inventory that is valid so far.
     const { env: variables, locate, read, list } = sources;

@@ -5,5 +5,5 @@ export type ManifestEntry = string | { readonly source: string; readonly sha256:
 export const sourceOf = (entry: ManifestEntry): string => (typeof entry === 'string' ? entry : entry.source);
 
 /** The SHA-256 that its bytes must have, in lower-case hexadecimal digits; undefined where none is given. */
-export const sha256Of = (entry: ManifestEntry): string | undefined =>
+export const checksumOf = (entry: ManifestEntry): string | undefined =>
   typeof entry === 'string' ? undefined : entry.sha256;

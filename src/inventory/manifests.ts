@@ -20,7 +20,7 @@ const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The flaw of a manifest: `source:line:column: message`. */
-export class ManifestError extends Error {}
+class ManifestError extends Error {}
 
 function identified(value: unknown, place: string): JsonObject {
   if (!isObject(value)) throw new ManifestError(`${place}: is no Kubernetes object`);

@@ -27,7 +27,7 @@ function kindOf(value: unknown): string {
   return `a ${typeof value}`;
 }
 
-/** What to say about a value of the wrong type, seen as it was written. */
+/** The message for a value of the wrong type. */
 function typeMessage(expected: string, found: Located): string {
   const { value, source } = found;
   if (value === null) return `has no value; it must be ${expectation(expected)}`;
@@ -55,7 +55,7 @@ function choiceMessage(values: readonly unknown[], value: unknown): string {
 
 /** The message of an issue of the schema; undefined leaves it to the format's own. `found` is missing when nothing is there. */
 export function issueMessage(issue: RawIssue, found: Located | undefined): string | undefined {
-  // The formats say the rest themselves.
+  // The formats have messages of their own for the other codes.
   // eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check
   switch (issue.code) {
     case 'invalid_type':
@@ -75,7 +75,7 @@ export function issueMessage(issue: RawIssue, found: Located | undefined): strin
   }
 }
 
-/** What to say about a setting that does not exist, with what does. */
+/** The message for an unknown setting, with the known ones. */
 export function unknownSetting(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   const shown = name.length > 64 ? `${name.slice(0, 61)}...` : name;
@@ -84,7 +84,7 @@ export function unknownSetting(name: string, known: readonly string[]): string {
     : `unknown setting ${JSON.stringify(shown)}; did you mean "${meant}"?`;
 }
 
-/** What to say about a name that no check has, with the nearest that one has. */
+/** The message for an unknown check, with the nearest known name. */
 export function unknownCheck(name: string): string {
   const meant = nearest(name, CHECK_NAMES);
   return `there is no check ${JSON.stringify(name)}; ${meant === undefined ? 'docs/checks.md lists them' : `did you mean "${meant}"?`}`;

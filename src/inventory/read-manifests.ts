@@ -1,5 +1,5 @@
 import type { JsonObject, UserManifest } from '../model/inventory.ts';
-import { sha256Of, sourceOf, type ManifestEntry } from './manifest-entry.ts';
+import { checksumOf, sourceOf, type ManifestEntry } from './manifest-entry.ts';
 import { manifestObjects } from './manifests.ts';
 import { pluginFile } from './network-plugins/index.ts';
 import type { Path } from './path.ts';
@@ -21,7 +21,7 @@ interface PlacedManifest extends UserManifest {
 async function readManifest(reader: Reader, path: Path, entry: ManifestEntry): Promise<UserManifest> {
   const source = sourceOf(entry);
   const nothing = { source, objects: [] };
-  const text = await reader.source(path, source, sha256Of(entry));
+  const text = await reader.source(path, source, checksumOf(entry));
   const parse = (): Promise<UserManifest> => Promise.resolve({ source, objects: manifestObjects(text, source) });
   return reader.attempt(path, 'manifest', parse, nothing);
 }

@@ -91,7 +91,7 @@ const runFilter =
           new Error([why, ...stderr.trim().split('\n').slice(-SHOWN_LINES)].filter((line) => line !== '').join('\n')),
         );
       });
-      // A command that does not read its input to the end says why by its status.
+      // A command that ends before it has read its input reports the reason by its status.
       child.stdin?.on('error', () => undefined);
       child.stdin?.end(input);
     });

@@ -3,7 +3,7 @@ import { kubeadmJob } from '../configuration/kubeadm-job.ts';
 import { resetConfiguration } from '../configuration/kubeadm-config.ts';
 import { memberHost } from '../cluster/member-host.ts';
 import { membersOf, removeMembers, type BeforeMembership, type KeepData } from '../cluster/members.ts';
-import { forgetKeys } from '../cluster/registry-keys.ts';
+import { forgetKeys } from '../cluster/stop-control-plane.ts';
 import { gate } from '../cluster/quorum.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
 import type { Seen } from '../cluster/seen.ts';

@@ -1,17 +1,17 @@
 import type { Secret } from '../shell/secret.ts';
 
-/** A certificate that the user's signing command is asked for. */
+/** A certificate that the user's signing command makes. */
 export interface SigningRequest {
   readonly host: string;
   /** As kubeadm calls the file: `apiserver`, `admin.conf`; `kubelet` for one that a kubelet asks for itself. */
   readonly certificate: string;
-  /** What it is used for (extended key usage). */
+  /** Extended key usage. */
   readonly profile: 'client' | 'server';
   /** PKCS#10, PEM. */
   readonly request: string;
 }
 
-/** Runs the user's signing command and returns what it printed, unchecked. Rejects with what the command said. */
+/** Runs the user's signing command and returns what it printed, unchecked. Rejects with the command's error output. */
 export type Sign = (request: SigningRequest) => Promise<string>;
 
 /** The user's own CA: with its key, or with a command that signs elsewhere. `cert` is PEM; a pair was checked. */
@@ -33,9 +33,9 @@ export interface KeepalivedBalancer {
   readonly kind: 'keepalived';
   /** The virtual address (IPv4). */
   readonly address: string;
-  /** Where haproxy listens. */
+  /** The port at which haproxy listens. */
   readonly port: number;
-  /** Where haproxy tells the host itself that it has a backend; on the loopback interface only. */
+  /** The port at which haproxy reports to its own host whether it has a backend. On the loopback interface only. */
   readonly healthPort: number;
   /** VRRP's virtual router id, 1 to 255. */
   readonly routerId: number;
@@ -49,6 +49,6 @@ export interface KubeVipBalancer {
   readonly image: string;
 }
 
-/** What stands before the API servers. `none`: a name that the user keeps, or one control plane. */
+/** The load balancer of the API servers. `none`: a DNS name that the user keeps, or one control plane. */
 export type LoadBalancer =
   { readonly kind: 'none' } | { readonly kind: 'external' } | KeepalivedBalancer | KubeVipBalancer;

@@ -1,5 +1,4 @@
 import type { Secret } from '../shell/secret.ts';
-import type { BuiltEtcd } from './built-etcd.ts';
 import type { Certificates, LoadBalancer } from './control-plane.ts';
 import type { PluginSettings } from './network-plugins.ts';
 import type { SshSettings } from './ssh-settings.ts';
@@ -98,6 +97,13 @@ export interface UserManifest {
   readonly objects: readonly JsonObject[];
 }
 
+/** An external etcd that kbuild builds on the hosts of role etcd. */
+export interface BuiltEtcd {
+  readonly topology: 'built';
+  /** Client URLs of these hosts, in the inventory's order. */
+  readonly endpoints: readonly string[];
+}
+
 /** An etcd that the user runs. */
 export interface ExternalEtcd {
   readonly topology: 'external';
@@ -130,7 +136,7 @@ export interface Inventory {
   };
   /** `host:port` that kubelets and users reach the API at; always set. */
   readonly endpoint: string;
-  /** True when the inventory asked for the endpoint's name in every host's /etc/hosts. */
+  /** True if every host's /etc/hosts gets the endpoint's name. */
   readonly endpointInHosts: boolean;
   readonly network: PluginSettings & {
     readonly podSubnet: string;

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Inventory, JsonObject, UserManifest } from '../model/inventory.ts';
-import { Secret } from '../shell/secret.ts';
+import { Secret, sha256Of } from '../shell/secret.ts';
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** A Secret's hash is left out: who knows the rest of the object could guess a short value from it. */
+/** Without the hash of a Secret: a reader who knows the rest of the object could guess a short value from it. */
 const listed = ({ source, objects }: UserManifest): object => ({
   source,
   objects: objects.map((object) => {
@@ -15,14 +12,14 @@ const listed = ({ source, objects }: UserManifest): object => ({
       kind,
       namespace,
       name,
-      ...(kind === 'Secret' ? {} : { sha256: sha256(JSON.stringify(object)) }),
+      ...(kind === 'Secret' ? {} : { sha256: sha256Of(JSON.stringify(object)) }),
     };
   }),
 });
 
-const summary = (content: string): object => ({ bytes: Buffer.byteLength(content), sha256: sha256(content) });
+const summary = (content: string): object => ({ bytes: Buffer.byteLength(content), sha256: sha256Of(content) });
 
-/** An inventory as a support bundle has it: of manifests, distributed files and patches the names and hashes alone. */
+/** An inventory for a support bundle, with only the names and hashes of manifests, distributed files and patches. */
 export function bundleInventory(inventory: Inventory): object {
   const { files, manifests, network, kubeadm } = inventory;
   return {

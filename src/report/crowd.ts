@@ -1,10 +1,10 @@
 import { counted } from './host-list.ts';
 
-/** Hosts at work that are shown one by one. */
+/** How many hosts at work are shown. */
 const SHOWN = 5;
 
-/** A phase with more hosts than a screen has lines, in a few lines. */
-export interface Crowd {
+/** A few lines for a phase with more hosts than a screen has lines. */
+interface Crowd {
   readonly start: (host: string) => void;
   readonly show: (host: string, text: string) => void;
   readonly end: (host: string, how: 'well' | 'failed') => void;

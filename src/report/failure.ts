@@ -3,21 +3,21 @@ import { grouped, type Group } from './grouped.ts';
 import { hostList } from './host-list.ts';
 import { diagnosis } from './signatures.ts';
 
-/** The failure of a host with what was gathered about it. */
-export interface FailureReport {
+/** The failure of a host with the last lines of its logs. */
+interface FailureReport {
   readonly host: string;
   readonly error: Error;
-  /** What the host said afterwards, in sections that begin with `== `; empty when it was not asked. */
+  /** The end of the host's logs, in sections that begin with `== `; empty if they were not fetched. */
   readonly lastWords: string;
 }
 
-/** Lines of last words that are shown for each section. */
+/** Lines that are shown of each section of last words. */
 const SHOWN = 8;
 
-/** Different failures that are told in full; the log has the others. */
-const TOLD = 8;
+/** Different failures that are shown in full; the log has the others. */
+const IN_FULL = 8;
 
-/** What is reported of a failure: the error without the name of its host, the known cause, the remedy. */
+/** The error without the name of its host, the known cause, the remedy. */
 function textsOf({ host, error, lastWords }: FailureReport): readonly [error: string, cause: string, remedy: string] {
   const all = error as { readonly stderr?: string; readonly stdout?: string };
   const known = diagnosis([all.stderr ?? '', all.stdout ?? '', error.message, lastWords]);
@@ -35,23 +35,23 @@ function failureText({ items, hosts, texts }: Group<FailureReport>): string {
     `✖ ${isOne ? items[0]!.error.message : `${hostList(hosts)}: ${message}`}`,
     ...(cause === '' ? [] : [`  cause: ${cause}`]),
     ...(remedy === '' ? [] : [`  → ${remedy}`]),
-    ...sections(witness.lastWords).flatMap(({ title, lines: said }) => [
+    ...sections(witness.lastWords).flatMap(({ title, lines: last }) => [
       `  last words of ${title}${isOne ? '' : ` on ${witness.host}`}:`,
-      ...said.slice(-SHOWN).map((line) => `    ${line}`),
+      ...last.slice(-SHOWN).map((line) => `    ${line}`),
     ]),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** One cause, one fix, for all hosts that failed alike: the error, the known cause and its remedy, the end of what a host says. */
+/** Failures as text: hosts that failed alike together, with the known cause, its remedy and the end of one host's logs. */
 export function failuresText(failures: readonly FailureReport[]): string {
   const groups = grouped(failures, () => '', textsOf);
-  const rest = groups.slice(TOLD).flatMap(({ hosts }) => hosts);
+  const rest = groups.slice(IN_FULL).flatMap(({ hosts }) => hosts);
   const more = rest.length === 0 ? '' : `✖ ${hostList(rest)}: failed too, each in another way; the log has all of it\n`;
-  return groups.slice(0, TOLD).map(failureText).join('') + more;
+  return groups.slice(0, IN_FULL).map(failureText).join('') + more;
 }
 
-/** Several errors of a run that never began, those that say the same of several hosts once, each with its own remedy. */
+/** Errors as text, each with its remedy. The same error of several hosts appears once. */
 export const severalText = (errors: readonly Error[]): string =>
   grouped(
     errors.map((error) => ({ host: hostOf(error), error, lastWords: '' })),
@@ -64,7 +64,7 @@ export const severalText = (errors: readonly Error[]): string =>
     })
     .join('\n');
 
-/** Which hosts do not answer, and why; empty when all do. */
+/** The hosts that do not answer, with the reasons; empty if all answer. */
 export const unreachableText = (unreachable: readonly { readonly error: Error }[]): string =>
   unreachable.length === 0
     ? ''

@@ -4,7 +4,7 @@ import { counted, hostList } from './host-list.ts';
 
 const SIGNS = { error: '✖', unknown: '?', warning: '!', due: '~' } as const;
 
-/** Lines of one check, where its findings differ from host to host; the others are named in one line. */
+/** Lines of one check whose findings differ from host to host. One more line counts the others. */
 const LINES = 8;
 
 const kindOf = ({ severity, check }: CheckedFinding): string => `${SIGNS[severity]} ${severity} ${check}`;
@@ -15,7 +15,7 @@ function groupText({ items, hosts, texts }: Group<CheckedFinding>): string {
   return `${kindOf(items[0]!)}: ${about}${message}\n${remedy === '' ? '' : `    → ${remedy}\n`}`;
 }
 
-/** What `ignoreChecks` and `--ignore-check` name, in one line; empty without any. */
+/** Findings that `ignoreChecks` and `--ignore-check` ignore, in one line; empty without any. */
 function ignoredText(findings: readonly CheckedFinding[]): string {
   if (findings.length === 0) return '';
   const checks = [...new Set(findings.map(({ check }) => check))].map((name) => {
@@ -26,13 +26,12 @@ function ignoredText(findings: readonly CheckedFinding[]): string {
 }
 
 /**
- * Findings for people, in their order: what a check says of several hosts is one line with the hosts, and what is ignored
- * is one line in all.
+ * Findings as text, in their order. The same finding of several hosts is one line; all ignored findings are one line.
  */
 export function findingsText(findings: readonly CheckedFinding[]): string {
-  const heard = findings.filter(({ ignored }) => ignored !== true);
+  const shown = findings.filter(({ ignored }) => ignored !== true);
   const kinds = new Map<string, Group<CheckedFinding>[]>();
-  for (const group of grouped(heard, kindOf, ({ message, remedy }) => [message, remedy ?? ''])) {
+  for (const group of grouped(shown, kindOf, ({ message, remedy }) => [message, remedy ?? ''])) {
     const kind = kindOf(group.items[0]!);
     kinds.set(kind, [...(kinds.get(kind) ?? []), group]);
   }

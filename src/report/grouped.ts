@@ -1,7 +1,7 @@
-/** What stands in a text for the name of each of its hosts. */
+/** Replaces the names of hosts in a text. */
 const HOST = 'HOST';
 
-/** A number that measures something: hosts that differ in nothing else have the same thing to say. */
+/** A number that measures something. Texts that differ only in such numbers are grouped. */
 const MEASURE = /(?<![\w.:/-])\d+(?:\.\d+)?(?= ?(?:ms|s|min|days?|%|[KMG]i?B|bytes|inodes|CPUs?)(?![\w-]))/g;
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
@@ -10,7 +10,7 @@ const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g,
 const withoutHost = (text: string, host: string | undefined): string =>
   host === undefined ? text : text.replaceAll(new RegExp(`(?<![\\w.-])${escaped(host)}(?![\\w-]|\\.\\w)`, 'g'), HOST);
 
-/** One text for several that differ in measures at most: where they differ, the least and the greatest. */
+/** One text for several that differ at most in measures. A measure that differs becomes `least … greatest`. */
 function merged(texts: readonly string[]): string {
   const measures = texts.map((text) => [...text.matchAll(MEASURE)].map(([number]) => number));
   let place = 0;
@@ -22,16 +22,16 @@ function merged(texts: readonly string[]): string {
   });
 }
 
-/** Things of several hosts that say the same, as one. */
+/** Items of several hosts with the same texts. */
 export interface Group<T> {
   readonly items: readonly T[];
-  /** In the order of the items, each once; empty for what is about no host. */
+  /** In the order of the items, each once; empty for items without a host. */
   readonly hosts: readonly string[];
-  /** The texts of the items as one; of several hosts, each name is `HOST`. */
+  /** The texts of the items, merged. With several hosts, `HOST` replaces the names. */
   readonly texts: readonly string[];
 }
 
-/** Groups what says the same of several hosts, in the order of its first appearance. `sameKey`: what must be equal beside the texts. */
+/** Groups items with the same texts, in the order of their first appearance. `sameKey` must be equal too. */
 export function grouped<T extends { readonly host?: string }>(
   items: readonly T[],
   sameKey: (item: T) => string,

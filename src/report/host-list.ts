@@ -1,4 +1,4 @@
-/** Names that are listed one by one; more are shortened. */
+/** Up to this number, every name is listed. */
 const MANY = 6;
 
 /** `1 host`, `2 hosts`. */
@@ -23,7 +23,7 @@ function runsOf(hosts: readonly string[]): readonly string[] {
   return runs.flatMap((run) => (run.length < 3 ? run : [`${run[0]!} … ${run.at(-1)!}`]));
 }
 
-/** Hosts of one sentence: named up to a handful; beyond that `w1 … w200 (200 hosts)`, and the rest counted. */
+/** Names of hosts in a sentence. More than six are shortened: `w1 … w200 (200 hosts)`. */
 export function hostList(hosts: readonly string[]): string {
   if (hosts.length <= MANY) return hosts.join(', ');
   const runs = runsOf(hosts);

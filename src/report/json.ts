@@ -2,7 +2,7 @@ import type { Reporter } from '../engine/event.ts';
 import { jsonText } from './visible.ts';
 
 /** Version of every JSON document and event; raised when a field changes its meaning or goes away. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 /** One event a line, as JSON. */
 export function jsonReporter(write: (text: string) => void): Reporter {

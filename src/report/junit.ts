@@ -34,7 +34,7 @@ function testCase(check: string, host: string, found: readonly CheckedFinding[])
 
 /**
  * Findings as JUnit XML: one test case for each check of each host, and one for the fleet where a finding names no host.
- * Errors and unknowns are failures, what is due and warnings are said in a case that passed.
+ * Errors and unknowns are failures. Warnings, and findings that `up` mends, are output of a case that passed.
  */
 export function junit(
   cluster: string,

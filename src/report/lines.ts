@@ -3,16 +3,16 @@ import { counted, hostList } from './host-list.ts';
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** What is waited for, and for how long already. */
+/** What the run waits for, and for how long already. */
 export const waitingText = (event: Extract<TimedEvent, { readonly kind: 'settling' | 'job-waits' }>): string => {
   const waitedS = event.kind === 'settling' ? Math.round(event.waitedMs / 1000) : 0;
   return `waiting${waitedS === 0 ? '' : ` for ${String(waitedS)} s`}: ${event.summary}`;
 };
 
-/** How much is shown: with `-v` also what is summed up otherwise, and every command. */
-export type Detail = 'usual' | 'all';
+/** `all` (`-v`) also shows every command, and events that are otherwise summed up. */
+type Detail = 'usual' | 'all';
 
-/** Commands on hosts with `-v`: what begins, and how it ended. */
+/** A command on a host as a line of `-v`: that it begins, or how it ended. */
 export function commandLine(entry: {
   readonly host: string;
   readonly command: string;
@@ -24,7 +24,7 @@ export function commandLine(entry: {
   return `${host}: $ ${command}: ${status === 0 ? 'ended' : `status ${String(status)}`} after ${seconds(durationMs)}`;
 }
 
-/** What only `-v` shows of an event. */
+/** The line of an event that only `-v` shows. */
 function detail(event: TimedEvent): string | undefined {
   if (event.kind === 'unreachable') return `! ${event.message}`;
   if (event.kind === 'left-out') return `! ${event.host} is left out, the other hosts go on: ${event.message}`;
@@ -34,7 +34,7 @@ function detail(event: TimedEvent): string | undefined {
   return `${event.host}: ${event.phase}: ${found} after ${seconds(event.durationMs)}`;
 }
 
-/** One event as a line for people; undefined for those that only programs care about. */
+/** An event as a line; undefined if only `-v` or programs read it. */
 export function line(event: TimedEvent): string | undefined {
   switch (event.kind) {
     case 'connecting':
@@ -63,7 +63,7 @@ export function line(event: TimedEvent): string | undefined {
       return `== ${event.phase}: ${counted(event.changes, 'change')} in ${seconds(event.durationMs)}`;
     case 'interrupted':
       return event.summary;
-    // Said in full beside the events: by findings, and at the end of the run.
+    // Findings and the end of the run report these in full.
     case 'unreachable':
     case 'left-out':
     case 'waits-for-hosts':
@@ -81,8 +81,8 @@ export function lineReporter(write: (text: string) => void, shown: Detail = 'usu
     report: (event) => {
       if (event.kind === 'unreachable') silent.push(event.host);
       const missing = event.kind === 'observed' && silent.length > 0 ? `; no answer from ${hostList(silent)}` : '';
-      const said = line(event) ?? (shown === 'all' ? detail(event) : undefined);
-      const text = said === undefined ? undefined : said + missing;
+      const shownLine = line(event) ?? (shown === 'all' ? detail(event) : undefined);
+      const text = shownLine === undefined ? undefined : shownLine + missing;
       if (text !== undefined) write(`${event.time.slice(11, 19)} ${text}\n`);
     },
     close: () => Promise.resolve(),

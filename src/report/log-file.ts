@@ -5,9 +5,8 @@ import { UsageError } from '../errors.ts';
 import { makeFolder } from './make-folder.ts';
 import { jsonText } from './visible.ts';
 
-/** The run's full log: what was run where, and every event. NDJSON, 0600 from its first byte. */
-export interface LogFile extends Reporter {
-  readonly path: string;
+/** The run's full log: each command with its host, and every event. NDJSON, 0600 from its first byte. */
+interface LogFile extends Reporter {
   readonly write: (entry: object) => void;
 }
 
@@ -20,7 +19,7 @@ export function logFile(path: string, onFailure: (error: Error) => void): LogFil
   let failed = false;
   let closed = false;
   const write = (entry: object): void => {
-    // What a command says after its run has ended.
+    // A command may still report after its run has ended.
     if (failed || closed) return;
     try {
       writeSync(file, `${jsonText(entry)}\n`);
@@ -30,7 +29,6 @@ export function logFile(path: string, onFailure: (error: Error) => void): LogFil
     }
   };
   return {
-    path,
     write,
     report: write,
     close: () => {

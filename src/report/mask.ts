@@ -1,12 +1,13 @@
+import { KbuildError, SeveralErrors } from '../errors.ts';
 import { revealed, Secret } from '../shell/secret.ts';
 
 /** What stands where a secret stood. */
 export const MASKED = '(secret)';
 
-/** How settings are named that hold a secret. `secret` alone is far more often the name of an object. */
+/** Names of settings that hold a secret. `secret` alone is far more often the name of an object. */
 const NAME = String.raw`[\w.-]*(?:password|passwd|passphrase|token|api[_-]?key|access[_-]?key|secret[_-]?key|[\w.-]secret)`;
 
-/** What stands before a secret stays: group 1. */
+/** Named secrets. Group 1 stands before the secret, and stays. */
 const NAMED: readonly RegExp[] = [
   // `"password":"…"`, also in a JSON text within another; `auth` is a login of a registry.
   new RegExp(String.raw`((\\*")(?:${NAME}|auth)\2\s*:\s*\2)(?:(?!\2)(?:\\.|[^\n\\"]))+`, 'gi'),
@@ -33,7 +34,7 @@ const NAMED: readonly RegExp[] = [
   /(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@"']*:)[^\s/@"'\\]+(?=@)/gi,
 ];
 
-/** A line without any of these names no secret: most lines are done with. */
+/** A line without any of these names no secret. Most lines need no further search. */
 const MAY_NAME = /pass|token|key|secret|auth|bearer|:\/\/[^\s/]*@/i;
 
 const namedMasked = (line: string): string =>
@@ -61,7 +62,7 @@ const SHORTEST = 6;
 
 /** Takes secrets out of texts. */
 export interface Masker {
-  /** From now on this value, and each of its lines, is masked. */
+  /** Masks this value, and each of its lines, from now on. */
   readonly register: (secret: Secret) => void;
   /** Text without registered values and without anything of a secret's shape. */
   readonly text: (text: string) => string;
@@ -72,7 +73,7 @@ export interface Masker {
 /** A masker that knows every Secret in `known`, however deep. */
 export function masker(known?: unknown): Masker {
   const values = new Set<string>();
-  /** The longest first: one may be a part of another. Made anew when one was added. */
+  /** The longest first: a value may contain another. Undefined after a value was added. */
   let longestFirst: readonly string[] | undefined;
   const add = (value: string): void => {
     for (const part of [value.trim(), ...value.split('\n').map((one) => one.trim())]) {
@@ -100,7 +101,6 @@ export function masker(known?: unknown): Masker {
       .split('\n')
       .map((line) => (MAY_NAME.test(line) ? namedMasked(line) : line))
       .join('\n');
-    return masked;
   };
   const value = <T>(given: T): T => {
     if (typeof given === 'string') return text(given) as T;
@@ -114,4 +114,14 @@ export function masker(known?: unknown): Masker {
 function walk(value: unknown, register: (secret: Secret) => void): void {
   if (value instanceof Secret) register(value);
   else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) walk(one, register);
+}
+
+/** Masks secrets in an error, in its stack and remedy, and in the errors that it consists of. Returns the error. */
+export function maskError<E extends Error>(error: E, mask: Masker): E {
+  error.message = mask.text(error.message);
+  if (error.stack !== undefined) error.stack = mask.text(error.stack);
+  if (error instanceof KbuildError && error.remedy !== undefined)
+    Object.assign(error, { remedy: mask.text(error.remedy) });
+  if (error instanceof SeveralErrors) for (const each of error.errors) maskError(each, mask);
+  return error;
 }

@@ -4,8 +4,8 @@ import { visible } from './visible.ts';
 /** Hosts of a phase that have a row each; a phase of more is a crowd. */
 const ROWS = 8;
 
-/** What draws one row. */
-export interface Drawing {
+/** Draws one row. */
+interface Drawing {
   readonly start: () => void;
   readonly title: (text: string) => void;
   /** Lines below the title. */
@@ -15,19 +15,16 @@ export interface Drawing {
 /** Something that one row of the tree waits for. */
 export interface Row {
   readonly name: string;
-  /** How it ended; rejects for what failed or was cut. */
+  /** Rejects if it failed or was cut off. */
   readonly settled: Promise<'done' | 'not begun'>;
-  /** From now on it is drawn so; what was said before is drawn at once. */
+  /** Draws the row from now on; what it shows already is drawn at once. */
   readonly drawBy: (drawing: Drawing) => void;
 }
 
-interface OpenRow extends Row {
-  readonly start: () => void;
-  readonly title: (text: string) => void;
-  readonly below: (lines: readonly string[]) => void;
+interface OpenRow extends Row, Drawing {
   readonly done: () => void;
   readonly fail: (reason: string) => void;
-  /** The run is over: what has begun and not ended was cut. */
+  /** The run is over: a row that has begun and not ended was cut off. */
   readonly close: () => void;
 }
 
@@ -50,8 +47,8 @@ function openRow(name: string): OpenRow {
       isStarted = true;
       drawing?.start();
     },
-    title: (said) => {
-      text = visible(said);
+    title: (shown) => {
+      text = visible(shown);
       drawing?.title(text);
     },
     below: (lines) => {
@@ -70,7 +67,7 @@ function openRow(name: string): OpenRow {
   };
 }
 
-/** One host in a phase, as a row of its own or one of a crowd. */
+/** One host in a phase: its own row, or a part of a crowd. */
 export interface HostRow {
   readonly start: () => void;
   readonly show: (text: string) => void;
@@ -147,7 +144,7 @@ export function phaseRow(title: string): PhaseRow {
     row: own,
     begun,
     begin: (names) => {
-      // Verified again: its row has ended.
+      // The phase is verified again after its row has ended.
       if (hosts.size > 0) return;
       const make = names.length > ROWS ? together(own, title, names.length, onFail) : ofTheirOwn(rows, onFail);
       for (const name of names) hosts.set(name, make(name));

@@ -4,7 +4,7 @@ import type { Phase } from '../engine/step.ts';
 import { grouped } from './grouped.ts';
 import { counted, hostList } from './host-list.ts';
 
-/** `12 changes on 4 hosts`: what is only waited for is no change. */
+/** `12 changes on 4 hosts`. A wait is no change. */
 function countOf(changes: readonly PlannedChange[]): string {
   const hosts = new Set(changes.map(({ host }) => host)).size;
   return `${counted(changes.length, 'change')} on ${counted(hosts, 'host')}`;
@@ -19,13 +19,13 @@ function pace({ hosts, atOnce, aboutMs }: PlannedRestart): string {
   return `${atOnce === 1 ? 'one after another' : `${String(atOnce)} at once`}, about ${seconds(aboutMs)} each`;
 }
 
-/** What restarts, and how long it is away. */
+/** What restarts, and for how long it is unavailable. */
 const restartsBlock = (restarts: readonly PlannedRestart[]): readonly string[] =>
   restarts.length === 0
     ? []
     : [`Restarts\n${restarts.map((one) => `  ${one.what} of ${hostList(one.hosts)}, ${pace(one)}\n`).join('')}`];
 
-/** A plan for people: by phase, the same change of several hosts on one line; then what restarts, and the sum. */
+/** A plan as text: by phase, the same change of several hosts on one line; then the restarts, and the sum. */
 export function planText(
   phases: readonly Phase[],
   planned: readonly PlannedChange[],

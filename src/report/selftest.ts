@@ -7,7 +7,7 @@ const WORDS: Readonly<Record<Row['result'], string>> = {
   'not-tried': 'not tried',
 };
 
-/** The table of a selftest for people: what was tried, what came of it, and why. */
+/** The table of a selftest: each flow, its result and the reason. */
 export function selftestText(rows: readonly Row[]): string {
   const lines = rows.map((row) => [row.about, WORDS[row.result], row.flow, row.result === 'pass' ? '' : row.why]);
   const widths = [0, 1, 2].map((column) => Math.max(...lines.map((line) => line[column]!.length), 0));

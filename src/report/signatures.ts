@@ -1,8 +1,8 @@
+import { windowsSignatures } from '../windows/signatures.ts';
 import { kubeadmSignatures } from './signatures/kubeadm.ts';
 import { packageSignatures } from './signatures/packages.ts';
 import type { Signature } from './signatures/signature.ts';
 import { surroundingsSignatures } from './signatures/surroundings.ts';
-import { windowsSaid } from './signatures/windows.ts';
 
 /**
  * Known failures, the most telling first. Sources: kubeadm, kubelet, the container runtime, etcd and package managers as they print in
@@ -11,16 +11,18 @@ import { windowsSaid } from './signatures/windows.ts';
 export const signatures: readonly Signature[] = [
   ...kubeadmSignatures,
   ...packageSignatures,
-  ...windowsSaid,
+  ...windowsSignatures.flatMap(({ name, said, cause, remedy }) =>
+    said === undefined ? [] : [{ name: `windows-${name}`, seen: said, cause, remedy }],
+  ),
   ...surroundingsSignatures,
 ];
 
-/** kubeadm warns of much that is not why it failed. */
+/** kubeadm prints warnings that are not the cause of its failure. */
 const withoutWarnings = (text: string): string => text.replaceAll(/^\s*\[WARNING .*$/gm, '');
 
 /**
- * The known cause of a failure: the first signature that the texts, taken in their order, show. A cause in the last text is
- * told before a symptom in the first: a kubelet that does not answer says why in its journal.
+ * The known cause of a failure: the first signature that the texts, taken in their order, show. A cause in the last text
+ * comes before a symptom in the first: the journal of a kubelet that does not answer holds the reason.
  */
 export function diagnosis(texts: readonly string[]): Signature | undefined {
   const shown = texts.map(withoutWarnings).flatMap((text) => signatures.filter(({ seen }) => seen.test(text)));

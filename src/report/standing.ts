@@ -1,16 +1,16 @@
 import type { Event } from '../engine/event.ts';
 import { counted, hostList } from './host-list.ts';
 
-/** Where a run stands, for those who interrupt it. */
+/** The progress of a run, for the operator who interrupts it. */
 export interface Standing {
   readonly note: (event: Event) => void;
-  /** What was done, what is being done now, and what that waits for. */
+  /** The changes so far, the work under way, and what it waits for. */
   readonly text: () => string;
-  /** True when a change was begun, whatever became of it. */
+  /** True if a change was begun, whether it succeeded or not. */
   readonly hasBegun: () => boolean;
-  /** True while a change is under way, or something is waited for. */
+  /** True while a change is under way, or the run waits for a host. */
   readonly isAtWork: () => boolean;
-  /** What hosts had to say for good, such as where data is kept. */
+  /** Notes about hosts that stay true after the run, e.g. the path of a copy of data. */
   readonly notes: () => readonly string[];
   /** The last line of a run that took the locks: what was changed, on how many hosts, in how long. Undefined for any other. */
   readonly closing: (exitCode: number, durationMs: number) => string | undefined;
@@ -18,7 +18,7 @@ export interface Standing {
 
 const INTERRUPTED = 130;
 
-/** Phases that are named one by one. */
+/** How many phases are named. */
 const NAMED = 6;
 
 /** `8.4 s`, `1 min 12 s`. */
@@ -28,7 +28,7 @@ function lasting(ms: number): string {
   return `${String(Math.floor(seconds / 60))} min ${String(seconds % 60)} s`;
 }
 
-/** Names, the first few of many. */
+/** The first names, and the number of the others. */
 const few = (names: readonly string[]): string =>
   names.length <= NAMED
     ? names.join(', ')

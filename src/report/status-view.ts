@@ -9,7 +9,7 @@ import type { Inventory } from '../model/inventory.ts';
 import { controlPlanes } from '../topology/select.ts';
 import type { Status } from './status.ts';
 
-/** A fact, or what stands for it where it could not be read: `clusterProblems` says so. */
+/** A fact, or `otherwise` if it could not be read: `clusterProblems` reports that. */
 function known<T>(read: () => T, otherwise: T): T {
   try {
     return read();
@@ -58,7 +58,7 @@ export function clusterStatus(
   };
 }
 
-/** The same of a cluster that does not answer: nothing of it is known. */
+/** The same of a cluster that does not answer. */
 const nothing = (topology: 'stacked' | 'external'): ReturnType<typeof clusterStatus> => ({
   version: '',
   nodes: [],
@@ -66,7 +66,7 @@ const nothing = (topology: 'stacked' | 'external'): ReturnType<typeof clusterSta
   etcd: { topology, leader: '', members: [], alarms: [] },
 });
 
-/** Why there is no cluster to show. */
+/** The problem that no cluster answers. */
 function absence(inventory: Inventory, fleet: Fleet): Problem {
   const { cluster } = fleet;
   const controls = controlPlanes(inventory).map(({ name }) => name);

@@ -1,4 +1,5 @@
 import type { Problem } from '../cluster/health.ts';
+import { daysLeft } from '../shell/expiry.ts';
 
 /** `kbuild status` as `cli.md` promises it to scripts. */
 export interface Status {
@@ -10,7 +11,7 @@ export interface Status {
   readonly healthy: boolean;
   /** Why the cluster is not healthy. */
   readonly problems: readonly Problem[];
-  /** What will become a problem, in one line each. */
+  /** Future problems, in one line each. */
   readonly warnings: readonly string[];
   readonly nodes: readonly {
     readonly name: string;
@@ -26,7 +27,7 @@ export interface Status {
     /** As kubectl writes them: `key=value:effect`. */
     readonly taints: readonly string[];
   }[];
-  /** What each control plane's own API server says to /readyz: `ok`, or why not. */
+  /** What each control plane's own API server answers at /readyz: `ok`, or the reason why it is not ready. */
   readonly apiServers: readonly { readonly host: string; readonly readyz: string }[];
   readonly etcd: {
     readonly topology: 'stacked' | 'external';
@@ -44,7 +45,7 @@ export interface Status {
   readonly certificates: readonly { readonly host: string; readonly name: string; readonly expires: string }[];
   /** Summaries of what `up` would change. */
   readonly drift: readonly string[];
-  /** What the facts of Windows hosts are known to mean: docs/windows-troubleshooting.md. */
+  /** Known causes of what was found on Windows hosts: docs/windows-troubleshooting.md. */
   readonly trouble: readonly {
     readonly host: string;
     readonly name: string;
@@ -99,11 +100,11 @@ const eachTrouble = ({ trouble }: Status): readonly string[] => [
   ]),
 ];
 
-/** A status for people. `nowMs` tells how long certificates still hold. */
+/** A status as text. The days until certificates expire count from `nowMs`. */
 export function statusText(status: Status, nowMs: number): string {
   const { nodes, etcd, certificates, drift } = status;
   if (status.version === '') return [...verdict(status).slice(1), ''].join('\n');
-  const days = (expires: string): string => String(Math.floor((Date.parse(expires) - nowMs) / 86_400_000));
+  const days = (expires: string): string => String(daysLeft(Date.parse(expires), nowMs));
   const first = [...certificates].sort((a, b) => a.expires.localeCompare(b.expires)).slice(0, 5);
   return [
     `${status.cluster}: Kubernetes ${status.version} at ${status.endpoint}`,

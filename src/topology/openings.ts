@@ -1,13 +1,12 @@
 import { apiPort } from './api-server.ts';
-import { clientsOf } from './clients.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
-import { listeningPorts } from './ports.ts';
+import { clientsOf, listeningPorts } from './ports.ts';
 import { balancers } from './select.ts';
 
 /** What a packet filter lets in (`input`) or through (`forward`). Addresses are CIDRs, single ones, or `any`. */
 export interface Opening {
   readonly hook: 'input' | 'forward';
-  /** `vrrp`: IP protocol 112, by which balancers tell each other who has the virtual address. */
+  /** `vrrp`: IP protocol 112, by which load balancers agree on the holder of the virtual address. */
   readonly protocol: 'tcp' | 'udp' | 'vrrp' | 'any';
   /** First and last port; all of them where the protocol has none. */
   readonly ports: readonly [first: number, last: number];

@@ -53,3 +53,18 @@ export function listeningPorts(inventory: Inventory, host: Host): readonly Liste
 
 /** TCP and UDP ports of Services of type NodePort, first and last: kube-apiserver's default range. */
 export const NODE_PORTS = { first: 30_000, last: 32_767 } as const;
+
+/** The other hosts that connect to a port of a host. */
+export function clientsOf({ hosts }: Inventory, host: Host, client: Client): readonly Host[] {
+  const others = hosts.filter(({ name }) => name !== host.name);
+  switch (client) {
+    case 'everybody':
+      return others;
+    case 'control-planes':
+      return others.filter(({ role }) => role === 'control-plane' || (role === 'etcd' && host.role === 'etcd'));
+    case 'nodes':
+      return others.filter(({ role }) => role === 'control-plane' || role === 'worker');
+    case 'itself':
+      return [];
+  }
+}

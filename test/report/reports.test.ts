@@ -90,12 +90,13 @@ test('JSON: one event a line, each with its schema version', () => {
 
 test('the log file is private from its first byte and holds every event', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-log-'));
-  const log = logFile(join(folder, 'deep/run.log'), () => undefined);
+  const path = join(folder, 'deep/run.log');
+  const log = logFile(path, () => undefined);
   log.report(timed[0]!);
   log.write({ kind: 'command', host: 'cp1' });
   await log.close();
-  expect(statSync(log.path).mode & 0o777).toBe(0o600);
-  expect(readFileSync(log.path, 'utf8').trim().split('\n')).toHaveLength(2);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(2);
   rmSync(folder, { recursive: true });
 });
 

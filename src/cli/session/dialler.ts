@@ -12,7 +12,7 @@ import { remoteOf } from './remote-of.ts';
 import type { RunLog } from './run-log.ts';
 
 /** Connects to hosts of an inventory, each with its own settings and those of the operator's ssh_config. */
-export interface Dialler {
+interface Dialler {
   /** @throws ConnectError */
   readonly dial: (host: Host) => Promise<HostRemote>;
   /** Ends all attempts to connect that are under way. */

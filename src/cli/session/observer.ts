@@ -35,7 +35,7 @@ export function observerOf(
     (command) =>
       linuxRemote(host).ask(command);
   const objects = observedObjects(inventory);
-  // Every command's steps are asked what they watch: while the hosts answer, not before the first is dialled.
+  // This reads the steps of all phases, so it is done while the hosts answer, and not before the first is dialled.
   let declared: ReturnType<typeof watchedOn> | undefined;
   const watched = (host: Host) => (declared ??= watchedOn(inventory))(host);
 

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 /** Files that a run opens besides one connection a host: its log, keys, known_hosts, and those of Node. */
 const OWN_FILES = 60;
 
-/** How many files this process may have open; Infinity if the system does not tell. Node has raised its soft limit already. */
+/** How many files this process may have open; Infinity without /proc. Node has raised its soft limit already. */
 function openFileLimit(): number {
   try {
     return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);

@@ -2,7 +2,7 @@ import { Secret } from '../../shell/secret.ts';
 import type { Context } from '../context.ts';
 
 /** Questions for secrets, each asked once in a run. */
-export interface Passwords {
+interface Passwords {
   /** The sudo password of a user, the same on all hosts where that user logs in. */
   readonly sudo: (user: string) => Promise<Secret>;
   /** The passphrase of a key file. */

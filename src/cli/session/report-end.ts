@@ -1,7 +1,7 @@
 import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, SeveralErrors } from '../../errors.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { severalText, unreachableText } from '../../report/failure.ts';
-import { maskError } from '../../report/mask-error.ts';
+import { maskError } from '../../report/mask.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
 import type { Connected } from './connect.ts';

@@ -1,10 +1,9 @@
 import { refuseLocked } from '../../engine/lock.ts';
 import type { Fleet, Kinds } from '../../facts/fleet.ts';
 import { linuxFacts, observedLinux } from '../../facts/fleet.ts';
-import { clientsOf } from '../../topology/clients.ts';
 import { etcdFolderOf } from '../../topology/etcd-folder.ts';
 import type { Inventory, LinuxHost } from '../../model/inventory.ts';
-import { listeningPorts } from '../../topology/ports.ts';
+import { clientsOf, listeningPorts } from '../../topology/ports.ts';
 import { supportedDistribution } from '../../components/distributions/index.ts';
 import { diskSync } from '../../surveys/disk-sync.ts';
 import { downloads, type Wanted } from '../../surveys/downloads.ts';
@@ -18,10 +17,10 @@ import { wantedDownloads } from './wanted-downloads.ts';
 type Seen = Kinds['linux'];
 
 /** True for a host that kubeadm has not changed. */
-export const isFresh = ({ facts }: Seen): boolean => facts.kubernetesTraces.size === 0;
+const isFresh = ({ facts }: Seen): boolean => facts.kubernetesTraces.size === 0;
 
 /** The ways between reachable hosts that start or end at one of the hosts in `about`. */
-export function neededWays(inventory: Inventory, fleet: Fleet, about: readonly Seen[]): readonly Way[] {
+function neededWays(inventory: Inventory, fleet: Fleet, about: readonly Seen[]): readonly Way[] {
   const reached = observedLinux(fleet);
   const meant = new Set(about.map(({ host }) => host.name));
   return reached.flatMap(({ host, facts }) =>

@@ -61,7 +61,7 @@ function registryWanted({ runtime }: Inventory, image: string, rest: string): Pi
 }
 
 /** The manifest of an image, by its tag or digest. */
-export function imageWanted(inventory: Inventory, what: string): Wanted {
+function imageWanted(inventory: Inventory, what: string): Wanted {
   const [, name = '', tag = '', digest] = /^([^@]*?)(?::([^:/@]+))?(?:@(.+))?$/.exec(what) ?? [];
   return { kind: 'image', what, ...registryWanted(inventory, name, `manifests/${digest ?? tag}`) };
 }

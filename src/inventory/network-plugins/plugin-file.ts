@@ -6,7 +6,7 @@ import type { Rule } from '../rules/rule.ts';
 import type { InventoryFile } from '../schema.ts';
 
 /** Manifests that the project of a network plugin publishes and an inventory names. */
-export interface PluginManifests {
+interface PluginManifests {
   readonly path: Path;
   entries(file: InventoryFile): readonly ManifestEntry[];
   /** The kind that these manifests lack; undefined if they are complete. */

@@ -5,7 +5,7 @@ import { bindPort } from './bind-port.ts';
 import { internalAddressOf } from './hosts.ts';
 import { problem, type Rule, type Violation } from './rule.ts';
 
-/** Where haproxy listens beside an API server, unless the inventory says. */
+/** haproxy's default port on a host that has an API server. */
 const PORT_BESIDE = 8443;
 
 /** True if kbuild builds the load balancer that holds the virtual address. */

@@ -11,7 +11,7 @@ export interface Violation {
 /** A rule for inventories beyond the schema. Pure. */
 export type Rule = (file: InventoryFile) => readonly Violation[];
 
-/** A finding that makes the inventory invalid; the message says what is allowed. */
+/** A finding that makes the inventory invalid. The message names what is allowed. */
 export const problem = (path: Path, message: string): Violation => ({ severity: 'problem', path, message });
 
 /** A finding that the operator should know. */

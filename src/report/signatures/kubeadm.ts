@@ -130,7 +130,7 @@ export const kubeadmSignatures: readonly Signature[] = [
   ),
   {
     name: 'runtime-down',
-    // A kubelet that loses it for a moment says less.
+    // A kubelet that loses it for a moment prints another message.
     seen: new RegExp(
       `container runtime is not running|(?:validate service connection|failed to run Kubelet)[^\\n]*(?:${SOCKETS})\\.sock: connect: (?:no such file or directory|connection refused)`,
     ),

@@ -1,6 +1,6 @@
 import { RERUN, type Signature } from './signature.ts';
 
-/** What apt and dpkg say. */
+/** Messages of apt and dpkg. */
 export const packageSignatures: readonly Signature[] = [
   {
     name: 'apt-lock',

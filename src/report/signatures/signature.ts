@@ -1,16 +1,16 @@
 /** A cause that kbuild recognises by the output of a program. */
 export interface Signature {
-  /** Told apart by this in reports. */
+  /** Identifies it in reports. */
   readonly name: string;
-  /** Others cause it: named only where none of them shows in any text. */
+  /** True if another failure causes it: reported only if no text shows a cause. */
   readonly symptom?: true;
-  /** Matches what a failed command, a journal or a container's log says. */
+  /** Matches the output of a failed command, a journal or a container's log. */
   readonly seen: RegExp;
-  /** What it means, one sentence. */
+  /** The cause, in one sentence. */
   readonly cause: string;
   /** What to do, in the imperative. */
   readonly remedy: string;
 }
 
-/** What to do where kbuild mends it by itself. */
+/** The remedy if kbuild mends it by itself. */
 export const RERUN = 'run the same command again';

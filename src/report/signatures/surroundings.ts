@@ -1,6 +1,6 @@
 import { RERUN, type Signature } from './signature.ts';
 
-/** What every program says when clocks, certificates, the network or the machine are not as they should be. */
+/** Messages of any program about wrong clocks, certificates, networks and machines. */
 export const surroundingsSignatures: readonly Signature[] = [
   {
     name: 'foreign-ca',
@@ -22,7 +22,7 @@ export const surroundingsSignatures: readonly Signature[] = [
   },
   {
     name: 'name-unresolved',
-    // Go says which server was asked: `lookup k8s.io on 10.0.0.2:53: …`.
+    // Go names the server that it queried: `lookup k8s.io on 10.0.0.2:53: …`.
     seen: /Temporary failure (?:in name resolution|resolving)|no such host|Could not resolve|lookup \S+(?: on \S+)?: (?:server misbehaving|(?:read \w+ \S+: )?i\/o timeout)/,
     cause: 'a name does not resolve on the host',
     remedy: "check the host's DNS (/etc/resolv.conf), or set kubernetes.endpointInHosts",
