@@ -15,13 +15,13 @@ import { script } from '../templates.ts';
 
 const MODE = 0o600;
 
-/** Fingerprint of the authority that lies on a host; `absent`, also where the host was not observed. */
+/** Fingerprint of etcd's certificate authority on a host; `absent` if it has none or was not observed. */
 export function authorityOn(fleet: Fleet, host: LinuxHost): string {
   const pki = linuxFacts(fleet, host)?.etcdPki ?? 'not asked';
   return pki === 'not asked' ? 'absent' : pki.authority;
 }
 
-/** The hosts of role etcd that can sign: they have the authority and its key. */
+/** The hosts of role etcd that have the certificate authority with its key, and can sign. */
 export const signers = (fleet: Fleet): readonly LinuxHost[] =>
   observedLinux(fleet)
     .filter(({ host }) => host.role === 'etcd' && authorityOn(fleet, host) !== 'absent')
@@ -44,14 +44,15 @@ function refuseSeveral(fleet: Fleet, inventory: Inventory): void {
     );
 }
 
-/** @throws Refused where an authority that nobody here has may be in use. */
+/** @throws Refused if a certificate authority may be in use whose key was not found on any host of role etcd */
 function refuseSecond({ inventory, fleet, host }: Target): void {
-  const unseen = etcdHosts(inventory).find((one) => linuxFacts(fleet, one) === undefined);
-  if (unseen !== undefined)
-    throw new Refused(host.name, `${unseen.name} was not observed, and may hold etcd's certificate authority`);
+  const unobserved = etcdHosts(inventory).find((other) => linuxFacts(fleet, other) === undefined);
+  if (unobserved !== undefined)
+    throw new Refused(host.name, `${unobserved.name} was not observed, and may hold etcd's certificate authority`);
   const user = controlPlanes(inventory).find(
-    (one) =>
-      authorityOn(fleet, one) !== 'absent' && isControlPlane(linuxFacts(fleet, one)?.kubernetesTraces ?? new Set()),
+    (control) =>
+      authorityOn(fleet, control) !== 'absent' &&
+      isControlPlane(linuxFacts(fleet, control)?.kubernetesTraces ?? new Set()),
   );
   if (user !== undefined)
     throw new Refused(
@@ -61,8 +62,8 @@ function refuseSecond({ inventory, fleet, host }: Target): void {
     );
 }
 
-/** Puts the authority of another host to this one: both files beside their place first, so that they fit each other. */
-async function take(on: On, from: LinuxHost, host: LinuxHost): Promise<void> {
+/** Copies the authority from another host: first both files to a staging folder, so that they always belong together. */
+async function copyAuthority(on: On, from: LinuxHost, host: LinuxHost): Promise<void> {
   const certificate = await on(from).read(paths.etcdCa);
   const key = await on(from).reveal(sh`cat ${paths.etcdCaKey}`);
   await on(host).write(`${ETCD_SIGNING}/etcd/ca.key`, key, MODE);
@@ -71,8 +72,8 @@ async function take(on: On, from: LinuxHost, host: LinuxHost): Promise<void> {
 }
 
 /**
- * etcd's certificate authority with its key is on every host of role etcd, so that each signs its own certificates and no
- * host is special. The first that needs it makes it; the others take it over.
+ * Puts etcd's certificate authority with its key on every host of role etcd: each host signs its own certificates. The first
+ * host creates it, the others copy it.
  */
 export const etcdAuthority: Step = {
   name: 'etcd-authority',
@@ -95,7 +96,7 @@ export const etcdAuthority: Step = {
       return [
         {
           summary: `take etcd's certificate authority from ${from.name} (found none)`,
-          apply: (on) => take(on, from, host),
+          apply: (on) => copyAuthority(on, from, host),
         },
       ];
     refuseSecond(target);

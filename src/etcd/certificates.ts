@@ -6,22 +6,26 @@ import type { LinuxHost } from '../model/inventory.ts';
 import { daysLeft, RENEWED_AT_DAYS } from '../shell/expiry.ts';
 import { script } from '../templates.ts';
 
-/** Certificates of a member, and kubeadm's phases that make them. */
+/** Certificates of a member, and kubeadm's phases that create them. */
 const PHASES = {
   server: 'etcd-server',
   peer: 'etcd-peer',
   'healthcheck-client': 'etcd-healthcheck-client',
 } as const;
 
-/** What is wrong with a certificate that must be for these names; undefined: nothing. */
-export function flaw(pki: EtcdPki | 'not asked', name: string, names: readonly string[] = []): string | undefined {
+/** Why a certificate must be signed again, which must name `names`; undefined if it is good. */
+export function certificateFlaw(
+  pki: EtcdPki | 'not asked',
+  name: string,
+  names: readonly string[] = [],
+): string | undefined {
   if (pki === 'not asked') return 'none';
-  const found = pki.certificates.find((one) => one.name === name);
+  const found = pki.certificates.find((certificate) => certificate.name === name);
   if (found === undefined) return 'none';
   if (pki.isUnfinished) return 'its signing was cut off';
   if (!found.hasKey) return 'no key';
   if (!found.isIssued) return 'of another authority';
-  const missing = names.find((one) => !found.names.includes(one));
+  const missing = names.find((required) => !found.names.includes(required));
   if (missing !== undefined) return `not for ${missing}`;
   const days = daysLeft(found.expiresMs, pki.nowMs);
   if (days < 0) return 'expired';
@@ -30,31 +34,30 @@ export function flaw(pki: EtcdPki | 'not asked', name: string, names: readonly s
 
 const namesOf = (host: LinuxHost): readonly string[] => [host.name, 'localhost', host.internalAddress, '127.0.0.1'];
 
-function flaws({ host, facts }: Target): readonly { readonly name: keyof typeof PHASES; readonly found: string }[] {
-  return (Object.keys(PHASES) as readonly (keyof typeof PHASES)[]).flatMap((name) => {
-    const found = flaw(facts.etcdPki, name, name === 'healthcheck-client' ? [] : namesOf(host));
-    return found === undefined ? [] : [{ name, found }];
+const flaws = ({ host, facts }: Target) =>
+  (Object.keys(PHASES) as readonly (keyof typeof PHASES)[]).flatMap((name) => {
+    const flaw = certificateFlaw(facts.etcdPki, name, name === 'healthcheck-client' ? [] : namesOf(host));
+    return flaw === undefined ? [] : [{ name, flaw }];
   });
-}
 
 /**
- * The certificates of a host's member, signed on the host itself: issued by etcd's authority, for its name and addresses,
- * and good for more than 30 days. etcd reads them anew with every connection, so it is not restarted.
+ * Signs the certificates of a host's member on the host itself, for its name and addresses, and again when they have at most
+ * 30 days left. etcd reads them again for every connection, so it does not restart.
  */
 export const etcdCertificates: Step = {
   name: 'etcd-certificates',
   diff: (target) => {
     const { inventory, host } = target;
-    const due = flaws(target);
-    if (due.length === 0) return [];
+    const found = flaws(target);
+    if (found.length === 0) return [];
     return [
       {
-        summary: `sign etcd's certificates of ${host.name}: ${due.map(({ name, found }) => `${name} (found ${found})`).join(', ')}`,
+        summary: `sign etcd's certificates of ${host.name}: ${found.map(({ name, flaw }) => `${name} (found ${flaw})`).join(', ')}`,
         apply: async (on) => {
           await on(host).job(
             'etcd-certificates',
             script('linux/etcd-certificates.sh', {
-              SIGN: due.map(({ name }) => PHASES[name]),
+              SIGN: found.map(({ name }) => PHASES[name]),
               STAGING: ETCD_SIGNING,
             }),
             { 'config.yaml': secretYaml(etcdDocuments(inventory, host, { certificatesDir: ETCD_SIGNING })) },

@@ -9,9 +9,9 @@ import type { On } from '../remote/remote.ts';
 import { madeOf } from '../shell/secret.ts';
 import { script } from '../templates.ts';
 import { authorityOn, signers } from './authority.ts';
-import { flaw } from './certificates.ts';
+import { certificateFlaw } from './certificates.ts';
 
-/** On tmpfs: the key is on a host of role etcd only while it is being made. */
+/** On tmpfs: the key is on a host of role etcd only while kbuild creates it. */
 const WORK = `${paths.run}/etcd-client`;
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----';
 
@@ -20,7 +20,7 @@ async function fetch({ inventory, host, fleet }: Target, on: On): Promise<void> 
   if (from === undefined)
     throw new Refused(host.name, "no host of role etcd has etcd's certificate authority with its key");
   const authority = await on(from).read(paths.etcdCa);
-  // The certificate and its key in one answer, which is never logged.
+  // One answer has the certificate and its key. kbuild never logs it.
   const pair = await on(from).reveal(
     script('linux/etcd-client-certificate.sh', {
       WORK,
@@ -42,8 +42,8 @@ async function fetch({ inventory, host, fleet }: Target, on: On): Promise<void> 
 }
 
 /**
- * A control plane has etcd's authority, never its key, and a client certificate of it for its API server with more than 30
- * days left: made on a host of role etcd and fetched. The API server reads it anew with every connection.
+ * Fetches etcd's CA certificate, never its key, and a client certificate for the API server from a host of role etcd, and again
+ * when it has at most 30 days left. The API server reads it again for every connection.
  */
 export const etcdClientCertificate: Step = {
   name: 'etcd-client-certificate',
@@ -51,10 +51,11 @@ export const etcdClientCertificate: Step = {
     const { inventory, host, facts, fleet } = target;
     if (inventory.etcd.topology !== 'built') return [];
     const theirs = etcdHosts(inventory)
-      .map((one) => authorityOn(fleet, one))
+      .map((member) => authorityOn(fleet, member))
       .find((authority) => authority !== 'absent');
     const other = theirs !== undefined && authorityOn(fleet, host) !== theirs;
-    const found = flaw(facts.etcdPki, 'apiserver-etcd-client') ?? (other ? 'of another authority' : undefined);
+    const found =
+      certificateFlaw(facts.etcdPki, 'apiserver-etcd-client') ?? (other ? 'of another authority' : undefined);
     if (found === undefined) return [];
     return [
       {

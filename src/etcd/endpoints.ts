@@ -16,7 +16,7 @@ function stored({ configuration }: ClusterUp): readonly string[] {
 
 const hostOf = (url: string): string => url.replace(/^https:\/\/|:\d+$/g, '');
 
-/** @throws Refused where none of the endpoints stays: that would be another etcd. */
+/** @throws Refused if no endpoint stays: the inventory names another etcd */
 function refuseAnother({ inventory }: Target, wanted: readonly string[], found: readonly string[]): void {
   if (found.length === 0 || found.some((url) => wanted.includes(url))) return;
   throw new Refused(
@@ -27,8 +27,8 @@ function refuseAnother({ inventory }: Target, wanted: readonly string[], found: 
 }
 
 /**
- * A joined control plane's API server looks for etcd at the endpoints that the inventory means, also after members came
- * and went; so does the next control plane that joins. One API server restarts at a time.
+ * Points a joined control plane's API server to the inventory's etcd endpoints when members were added or removed, and updates
+ * the stored configuration for control planes that join later. One API server restarts at a time.
  */
 export const etcdEndpoints: Step = {
   name: 'etcd-endpoints',
@@ -49,12 +49,10 @@ export const etcdEndpoints: Step = {
     const parts = [cluster.via === host.name && !isNoted ? ('cluster' as const) : ('manifests' as const)];
     return [
       {
-        summary: `lead the API server of ${host.name} to etcd at ${etcd.endpoints.map(hostOf).join(', ')} (found ${(isOld ? found : stored(cluster)).map(hostOf).join(', ')})`,
+        summary: `point the API server of ${host.name} to etcd at ${etcd.endpoints.map(hostOf).join(', ')} (found ${(isOld ? found : stored(cluster)).map(hostOf).join(', ')})`,
         disrupts: isOld,
         ...(isOld ? { restarts: [{ what: 'API server', hosts: [host.name], aboutMs: ABOUT_MS.apiServer }] } : {}),
-        apply: async (on) => {
-          await applySettings(on, inventory, host, { job: 'etcd-endpoints', parts });
-        },
+        apply: (on) => applySettings(on, inventory, host, { job: 'etcd-endpoints', parts }),
       },
     ];
   },

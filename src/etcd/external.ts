@@ -9,12 +9,12 @@ import { compareVersions } from '../versions.ts';
 /** The oldest external etcd that kubeadm of the supported minors accepts (its constants.go, 1.36). */
 const OLDEST = '3.5.24';
 
-/** curl, with which a control plane asks an etcd that it has no program of. */
+/** curl, with which a control plane probes an etcd outside itself: it has no etcdctl. */
 const curl = packages('etcd-curl', ({ inventory }): WantedPackages =>
   inventory.etcd.topology !== 'stacked' ? { curl: 'any' } : {},
 );
 
-/** The API server's way into the user's etcd: its CA, and the client certificate with its key. */
+/** Writes the CA of the user's etcd, and the API server's client certificate with its key. */
 const certificates = files('etcd-client-certificates', ({ inventory: { etcd } }): readonly WantedFile[] =>
   etcd.topology !== 'external'
     ? []
@@ -25,7 +25,7 @@ const certificates = files('etcd-client-certificates', ({ inventory: { etcd } })
       ],
 );
 
-/** What stands between this host and the etcd. @throws Refused when another cluster lives there. */
+/** Why the host cannot use the etcd yet. @throws Refused if the etcd has the data of another cluster */
 function missing({ host, facts, fleet }: Target): readonly string[] {
   const { externalEtcd } = facts;
   if (externalEtcd === 'not asked') return ['its certificates are there'];
@@ -42,7 +42,7 @@ function missing({ host, facts, fleet }: Target): readonly string[] {
   });
 }
 
-/** Every member of the user's etcd answers this control plane, is healthy, new enough, and holds no other cluster. */
+/** Waits until every member of the etcd answers this control plane, is healthy and new enough. */
 const ready: Step = {
   name: 'external-etcd-ready',
   settleMs: 30_000,
@@ -53,5 +53,5 @@ const ready: Step = {
   },
 };
 
-/** What a control plane needs of an etcd that the user runs, before kubeadm. Nothing where etcd is stacked. */
+/** Connects a control plane to an etcd outside the control planes, before kubeadm runs. Does nothing if etcd is stacked. */
 export const externalEtcd: readonly Step[] = [curl, certificates, ready];

@@ -3,16 +3,16 @@ import { spkiFingerprint } from '../shell/fingerprint.ts';
 
 const BEGIN = '-----BEGIN CERTIFICATE-----';
 const END = '-----END CERTIFICATE-----';
-/** A certificate authority's PEM text is shorter. */
+/** Upper limit for the PEM text of a certificate authority, in characters. */
 const LONGEST = 16_384;
 
 /**
- * Fingerprints of all certificates that lie in a snapshot in plain text: Kubernetes keeps its CA in ConfigMaps of every
- * namespace (kube-root-ca.crt), so a snapshot tells itself whose it is.
+ * Fingerprints of all certificates that a snapshot contains in plain text. Kubernetes stores its CA in a ConfigMap of every
+ * namespace (kube-root-ca.crt), so they show of which cluster the snapshot is.
  */
 export async function authoritiesIn(snapshot: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  const seen = new Set<string>();
+  const known = new Set<string>();
   let rest = '';
   for await (const chunk of createReadStream(snapshot, { encoding: 'latin1', highWaterMark: 1 << 20 })) {
     const text = rest + (chunk as string);
@@ -23,14 +23,14 @@ export async function authoritiesIn(snapshot: string): Promise<ReadonlySet<strin
       if (begin === -1 || end === -1) break;
       const pem = text.slice(begin, end + END.length);
       from = begin + BEGIN.length;
-      if (pem.length > LONGEST || seen.has(pem)) continue;
-      seen.add(pem);
-      // Inside JSON strings line ends are written \n.
+      if (pem.length > LONGEST || known.has(pem)) continue;
+      known.add(pem);
+      // JSON strings have \n for line ends.
       const plain = `${pem.replaceAll(String.raw`\n`, '\n')}\n`;
       try {
         found.add(spkiFingerprint(plain));
       } catch {
-        // A page of the file ended within it; others of it are whole.
+        // A page of the file ended inside this copy. Other copies are complete.
       }
     }
     rest = text.slice(-LONGEST);

@@ -9,7 +9,7 @@ import type { On } from '../remote/remote.ts';
 import { script, using } from '../templates.ts';
 import { isToBeFounded, uncleanHosts } from './founding.ts';
 
-/** Writes the manifest of a host's member, after a marker that tells what is going on; the kubelet starts it. */
+/** Writes a marker with the action, then the manifest of the host's member, which the kubelet starts. */
 export async function startMember(
   { inventory, host }: Target,
   on: On,
@@ -26,7 +26,7 @@ export async function startMember(
   );
 }
 
-/** No other host of role etcd is about to be cleaned: it would not count as new. */
+/** Waits until half-finished actions on the other hosts of role etcd are undone. */
 const othersClean: Step = {
   name: 'etcd-hosts-clean',
   settleMs: 10 * 60_000,
@@ -37,15 +37,18 @@ const othersClean: Step = {
   },
 };
 
-/** Founds etcd on all of its hosts together, when there is none: each starts with the same list of members. */
+/** Starts a new etcd on all of its hosts together, each with the same list of members. */
 const founded: Step = {
   name: 'etcd-founded',
   diff: (target) => {
     const { inventory, host, facts, fleet } = target;
     if (facts.etcdToken !== 'absent') return [];
-    const unseen = etcdHosts(inventory).find((one) => linuxFacts(fleet, one) === undefined);
-    if (unseen !== undefined && (fleet.cluster.etcd ?? { state: 'absent' }).state === 'absent')
-      throw new Refused(host.name, `etcd is founded by all its hosts together, and ${unseen.name} was not observed`);
+    const unobserved = etcdHosts(inventory).find((other) => linuxFacts(fleet, other) === undefined);
+    if (unobserved !== undefined && (fleet.cluster.etcd ?? { state: 'absent' }).state === 'absent')
+      throw new Refused(
+        host.name,
+        `etcd is founded by all its hosts together, and ${unobserved.name} was not observed`,
+      );
     if (!isToBeFounded(target)) return [];
     if (fleet.cluster.state !== 'absent')
       throw new Refused(
@@ -64,5 +67,5 @@ const founded: Step = {
   },
 };
 
-/** A new etcd, started by all hosts of role etcd. Nothing where there is one already. */
+/** Starts a new etcd on all hosts of role etcd. Does nothing if an etcd exists. */
 export const etcdFounded: readonly Step[] = [othersClean, founded];

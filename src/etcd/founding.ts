@@ -4,7 +4,7 @@ import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { etcdHosts } from '../topology/select.ts';
 
-/** True for a host that holds nothing of etcd, or only what an unfinished founding of ours began. */
+/** True for a host without etcd's data, or with the leftovers of an interrupted first start of etcd by kbuild. */
 function isBlank(inventory: Inventory, fleet: Fleet, host: LinuxHost): boolean {
   const facts = linuxFacts(fleet, host);
   if (facts === undefined) return false;
@@ -14,13 +14,13 @@ function isBlank(inventory: Inventory, fleet: Fleet, host: LinuxHost): boolean {
 }
 
 /**
- * True while etcd is yet to be founded by all of its hosts together: none of them holds data of a finished one. Later, one
- * host alone must never start as if it were new.
+ * True if all hosts of role etcd must still start a new etcd together: none of them has data of one that was finished. A host
+ * that starts a new etcd alone would split the cluster's data.
  */
 export const isToBeFounded = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): boolean =>
   etcdHosts(inventory).every((host) => isBlank(inventory, fleet, host));
 
-/** Hosts of role etcd that still hold what another step of theirs takes back. */
+/** Hosts of role etcd with a half-finished action that another step undoes. */
 export const uncleanHosts = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): readonly LinuxHost[] =>
   etcdHosts(inventory).filter((host) => {
     const facts = linuxFacts(fleet, host);

@@ -3,14 +3,13 @@ import type { Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { saveSnapshot, type SnapshotStatus } from './snapshot.ts';
 
-/** How etcd's data of a host was kept: a verified snapshot of the live etcd, or a copy of the file of one that is stopped. */
-export type Kept = { readonly as: 'snapshot'; readonly status: SnapshotStatus } | { readonly as: 'copy' };
+/** How kbuild saved etcd's data of a host: a verified snapshot of a running etcd, or a copy of the file of a stopped one. */
+type Kept = { readonly as: 'snapshot'; readonly status: SnapshotStatus } | { readonly as: 'copy' };
 
 /**
- * Keeps etcd's data that lies in `folder` of a host in the local file `to`: a snapshot where etcd runs, else a copy of its
- * database (`etcdutl snapshot restore --skip-hash-check` takes it). Nothing stays on the host. Returns undefined where there
- * is no database yet.
- * @throws CommandError when there is one that cannot be read.
+ * Saves etcd's data from `folder` of a host in the local file `to`: a snapshot if etcd runs, else a copy of its database (which
+ * `etcdutl snapshot restore --skip-hash-check` accepts). Leaves no file on the host. Returns undefined if there is no database.
+ * @throws CommandError if the database cannot be read
  */
 export async function keepData(
   inventory: Inventory,
@@ -26,7 +25,7 @@ export async function keepData(
   try {
     return { as: 'snapshot', status: await saveSnapshot(inventory, remote, folder, to, id) };
   } catch {
-    // It does not run, or gives none, as a learner does not: its file is there.
+    // etcd does not run, or is a learner, which gives no snapshot: kbuild copies its file.
   }
   try {
     await remote.run(sh`umask 077; cp --reflink=auto -- ${db} ${copy}`);

@@ -6,9 +6,10 @@ import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { merged } from '../model/merge.ts';
 import { paths } from '../paths.ts';
 import { file, OURS } from '../resources/file.ts';
+import { unitQuoted } from '../resources/proxy-drop-in.ts';
 import { service } from '../resources/service.ts';
 
-/** The configuration of a kubelet that knows no cluster and only runs the static pods of its host. */
+/** The configuration of a kubelet without a cluster, which only runs the static pods of its host. */
 const kubeletConfig = (inventory: Inventory, host: LinuxHost): string =>
   toYaml([
     merged(
@@ -25,25 +26,22 @@ const kubeletConfig = (inventory: Inventory, host: LinuxHost): string =>
     ),
   ]);
 
-/** A unit file takes `%` for the start of a specifier. */
-const unitWord = (word: string): string => `"${word.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll('%', '%%')}"`;
-
 const config = file('etcd-kubelet-config', {
   path: paths.etcdKubeletConfig,
   content: ({ inventory, host }) => `${OURS}.\n${kubeletConfig(inventory, host)}`,
 });
 
-/** Comes after kubeadm's own drop-in, which would let the kubelet wait for a cluster. */
+/** Overrides kubeadm's own drop-in, with which the kubelet would wait for a cluster. */
 const dropIn = file('etcd-kubelet-unit', {
   path: paths.etcdKubeletDropIn,
   content: ({ host }) => {
-    const own = host.kubelet.extraArgs.map(({ name, value }) => unitWord(`--${name}=${value}`));
+    const own = host.kubelet.extraArgs.map(({ name, value }) => unitQuoted(`--${name}=${value}`));
     const command = ['/usr/bin/kubelet', `--config=${paths.etcdKubeletConfig}`, ...own].join(' ');
     return `${OURS}.\n[Service]\nExecStart=\nExecStart=${command}\nRestart=always\n`;
   },
 });
 
-/** The kubelet of a host of role etcd: etcd's keeper, without an API server. */
+/** Runs the kubelet of a host of role etcd, which starts etcd. It connects to no API server. */
 export const etcdKubelet: readonly Step[] = [
   config,
   dropIn,

@@ -26,15 +26,15 @@ const MINUTES = 60_000;
 const isFounding = (target: Target): boolean =>
   isToBeFounded(target) || (typeof target.facts.marker === 'object' && target.facts.marker.action === 'init');
 
-/** True for a host that is to become a further member of an etcd that is there. */
+/** True for a host that must still join an existing etcd. */
 const isYetToJoin = (target: Target): boolean => standing(target) !== 'joined' && !isFounding(target);
 
-/** What etcd knows of the host; undefined: nothing. Throws like `liveEtcd`. */
+/** The host's member of etcd. Throws like `liveEtcd`. */
 const memberOf = ({ fleet, host }: Target): MemberView | undefined => liveEtcd(fleet).members.find(isMemberOf(host));
 
 const hasStarted = ({ name, healthy }: MemberView): boolean => name !== '' && healthy;
 
-/** etcd answers, and all of its members are well: only then another one joins. */
+/** Waits until etcd answers and all of its members are healthy: only then may another one join. */
 const well: Step = {
   name: 'etcd-well',
   settleMs: 5 * MINUTES,
@@ -52,7 +52,7 @@ const well: Step = {
   },
 };
 
-/** What of the host's earlier life is still a member, in words. @throws Refused when it cannot be taken out. */
+/** The stale member of the host, for the summary. @throws Refused if it cannot be removed */
 function stale({ fleet, host }: Target): string {
   if (fleet.cluster.etcd?.state !== 'up') return '';
   const etcd = liveEtcd(fleet);
@@ -73,7 +73,7 @@ async function add(target: Target, on: On, before: BeforeMembership): Promise<vo
   await startMember(target, on, 'join', { state: 'existing', members });
 }
 
-/** A host that is to join has started as a learner, which has no vote yet. */
+/** Adds a host to etcd as a learner, which has no vote yet, and waits until it has started. */
 const added = (before: BeforeMembership): Step => ({
   name: 'etcd-member-added',
   settleMs: 5 * MINUTES,
@@ -93,7 +93,7 @@ const added = (before: BeforeMembership): Step => ({
   },
 });
 
-/** A learner that has caught up gets its vote. */
+/** Promotes a learner that has caught up. */
 const promoted: Step = {
   name: 'etcd-member-promoted',
   settleMs: MINUTES,
@@ -113,7 +113,7 @@ const promoted: Step = {
 const health = sh`e health "$@" endpoint health >/dev/null`;
 const healthOfAll = sh`e health "$@" endpoint health --cluster >/dev/null`;
 
-/** The host's member votes and is healthy, and nothing tells of an unfinished start any more. */
+/** Waits until the host's member votes and is healthy, then removes the marker of its start. */
 const serves: Step = {
   name: 'etcd-serves',
   settleMs: 5 * MINUTES,
@@ -121,7 +121,8 @@ const serves: Step = {
     const { host, fleet } = target;
     if (standing(target) === 'joined') {
       const { etcd } = fleet.cluster;
-      if (etcd?.state === 'up' && etcd.members.some((one) => isMemberOf(host)(one) && hasStarted(one))) return [];
+      if (etcd?.state === 'up' && etcd.members.some((member) => isMemberOf(host)(member) && hasStarted(member)))
+        return [];
       const found = etcd?.state === 'down' ? etcd.reason : 'it is not healthy';
       return [{ summary: `wait until etcd on ${host.name} serves (found: ${found})` }];
     }
@@ -137,5 +138,5 @@ const serves: Step = {
   },
 };
 
-/** Every host of role etcd is a healthy member that votes; who is new joins an etcd that is there as a learner first. */
+/** Makes every host of role etcd a healthy member that votes. A new host joins an existing etcd as a learner first. */
 export const etcdMembers = (before: BeforeMembership): readonly Step[] => [well, added(before), promoted, serves];

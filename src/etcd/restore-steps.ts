@@ -2,6 +2,7 @@ import { withRuntime } from '../components/runtimes/index.ts';
 import { peerUrl } from '../configuration/etcd-config.ts';
 import { putControlPlaneAside } from '../cluster/stop-control-plane.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
+import type { MemberView } from '../facts/cluster.ts';
 import { linuxFacts } from '../facts/fleet.ts';
 import { RESTORE } from '../facts/marker.ts';
 import type { LinuxHost } from '../model/inventory.ts';
@@ -22,7 +23,7 @@ import {
   type RestoreStage,
 } from './restore.ts';
 
-/** A command that notes afterwards how far the host has come. */
+/** A command that records its stage in the marker afterwards. */
 const noting = ({ inventory, id }: Restore, command: Command<'sh'>, stage: RestoreStage): Command<'sh'> => {
   const note = { MARKER: paths.marker, CLUSTER: inventory.name, ACTION: RESTORE, STAGE: stage, ABOUT: id };
   return {
@@ -31,7 +32,7 @@ const noting = ({ inventory, id }: Restore, command: Command<'sh'>, stage: Resto
   };
 };
 
-/** A step that takes a host to a stage; nothing where it is there. */
+/** A step that brings a host to a stage, unless the host has reached it. */
 function stageStep(
   restore: Restore,
   name: string,
@@ -63,18 +64,18 @@ async function prepare(restore: Restore, on: On, { host, facts, fleet }: Target)
       MANIFESTS: [paths.etcdManifest, `${paths.restoreAside}/etcd.yaml`],
       NAME: host.name,
       PEER: peerUrl(host),
-      CLUSTER: restore.members.map((one) => `${one.name}=${peerUrl(one)}`).join(','),
+      CLUSTER: restore.members.map((member) => `${member.name}=${peerUrl(member)}`).join(','),
       TOKEN: tokenOf(restore),
     });
     await remote.job('etcd-restore', noting(restore, withRuntime(restore.inventory, making), 'prepared'));
   } catch (error) {
-    // A host that cannot be reached any more keeps it; the same command, or the next `up`, removes it.
+    // If the host cannot be reached, the folder stays. The same command or the next `up` removes it.
     await remote.run(sh`rm -rf -- ${work}`).catch(() => undefined);
     throw error;
   }
 }
 
-/** etcd's data is made from the snapshot beside the live data. Nothing stops. */
+/** Creates etcd's data from the snapshot, beside the live data. Stops no process. */
 export const prepared = (restore: Restore): Step =>
   stageStep(
     restore,
@@ -87,7 +88,7 @@ export const prepared = (restore: Restore): Step =>
     (on, target) => prepare(restore, on, target),
   );
 
-/** Nothing of the control plane runs: no API server can write, no member can vote. */
+/** Stops the control plane: no API server can write, no member can vote. */
 export const stopped = (restore: Restore): Step =>
   stageStep(
     restore,
@@ -98,7 +99,7 @@ export const stopped = (restore: Restore): Step =>
       on(host).job('etcd-restore-stop', noting(restore, putControlPlaneAside(restore.inventory), 'stopped')),
   );
 
-/** The restored data is in the place of the live data, which is kept, and etcd starts. */
+/** Replaces the live data, which is kept, with the restored data, and starts etcd. */
 export const swapped = (restore: Restore): Step =>
   stageStep(
     restore,
@@ -121,7 +122,7 @@ export const swapped = (restore: Restore): Step =>
       ),
   );
 
-/** The API servers run again, and the kubelet observes all pods anew. */
+/** Starts the API servers again. */
 export const started = (restore: Restore): Step =>
   stageStep(
     restore,
@@ -135,7 +136,7 @@ export const started = (restore: Restore): Step =>
       ),
   );
 
-/** What of a host does not serve the restored data yet, in words; undefined: it serves it. */
+/** Why a host does not serve the restored data yet; undefined if it does. */
 function missing(restore: Restore, { host, fleet: { cluster } }: Target): string | undefined {
   if (cluster.state !== 'up') return `the API: ${cluster.state === 'down' ? cluster.reason : 'no answer'}`;
   const found = [
@@ -147,14 +148,10 @@ function missing(restore: Restore, { host, fleet: { cluster } }: Target): string
   return found.length === 0 ? undefined : found.join('; ');
 }
 
-/** Why etcd's member of a host is not the restored one; undefined when it is, and healthy. */
-function memberFlaw(
-  restore: Restore,
-  host: LinuxHost,
-  members: readonly { readonly id: string; readonly name: string; readonly healthy: boolean }[],
-): string | undefined {
+/** Why the etcd member of a host is not the restored one, or not healthy; undefined if it is both. */
+function memberFlaw(restore: Restore, host: LinuxHost, members: readonly MemberView[]): string | undefined {
   const id = restoredMemberId(restore, host);
-  const member = members.find((one) => one.id === id);
+  const member = members.find((candidate) => candidate.id === id);
   if (member !== undefined) return member.healthy ? undefined : `its etcd member ${id} is not healthy`;
   const other = members.find(({ name }) => name === host.name);
   return other === undefined
@@ -164,24 +161,21 @@ function memberFlaw(
 
 const SERVES_WITHIN_MS = 5 * 60_000;
 
-/** etcd serves what was restored, and nothing else, on every member; every API server is ready. */
+/** Waits until every member of etcd serves the restored data and every API server is ready. */
 export const serving = (restore: Restore): Step => ({
   name: 'etcd-restore-serves',
   settleMs: SERVES_WITHIN_MS,
   diff: (target) => {
     if (isPast(restore, target, 'served')) return [];
     const what = missing(restore, target);
-    return what === undefined && isPast(restore, target, 'started')
-      ? []
-      : [
-          {
-            summary: `wait until ${target.host.name} serves the restored data (found ${what ?? 'the data before it'})`,
-          },
-        ];
+    if (what === undefined && isPast(restore, target, 'started')) return [];
+    return [
+      { summary: `wait until ${target.host.name} serves the restored data (found ${what ?? 'the data before it'})` },
+    ];
   },
 });
 
-/** The host needs nothing more of the restore. Only when all hosts serve: until then the same command goes on. */
+/** Records that the host serves. Runs only when all hosts serve: until then the same command continues the restore. */
 export const served = (restore: Restore): Step =>
   stageStep(
     restore,
@@ -191,13 +185,13 @@ export const served = (restore: Restore): Step =>
     (on, { host }) => on(host).run(noting(restore, sh`:`, 'served')),
   );
 
-/** True when etcd serves what was restored: the restored members have ids that no other etcd has. */
+/** True if etcd serves the restored data: the restored members have ids that no other etcd has. */
 function hasRestoredMembers({ members, ...restore }: Restore, { fleet: { cluster } }: Target): boolean {
   const served = cluster.state === 'up' ? cluster.members : [];
   return members.every((host) => served.some(({ id }) => id === restoredMemberId(restore, host)));
 }
 
-/** The host has no note of the restore, which etcd serves. Only when all hosts are noted as served. */
+/** Removes the host's marker of the restore. Runs only when all hosts are recorded as `served`. */
 export const forgotten = (restore: Restore): Step => ({
   name: 'etcd-restore-forgotten',
   settleMs: SERVES_WITHIN_MS,

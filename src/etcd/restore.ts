@@ -7,26 +7,26 @@ import { paths } from '../paths.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
 
-/** A restore: the same snapshot for all members, at one moment. */
+/** A restore of one snapshot on all members at the same time. */
 export interface Restore {
   readonly inventory: Inventory;
-  /** The control planes that are put back. */
+  /** The control planes that stop during the restore. */
   readonly controls: readonly LinuxHost[];
   /** The hosts of etcd's members: the same, or those of role etcd. */
   readonly members: readonly LinuxHost[];
-  /** The local file. */
+  /** Path of the local file. */
   readonly snapshot: string;
-  /** Names this restore; a new one is another etcd cluster, which old members can never join. */
+  /** Id of this restore. Each id is another etcd cluster, which members of older ones cannot join. */
   readonly id: string;
-  /** True if an earlier run came as far as `served` on every host: only its notes are left, on some of them. */
+  /** True if an earlier run reached `served` on every host: only its markers are left, on some of them. */
   readonly hasEnded?: true;
 }
 
-/** How far a host has come; noted in its marker, so that the same command goes on after it was cut off. */
+/** The stages of a host. The marker records the last one, so that the same command continues an interrupted restore. */
 const STAGES = ['prepared', 'stopped', 'swapped', 'started', 'served'] as const;
 export type RestoreStage = (typeof STAGES)[number];
 
-/** The index of the last stage that this restore reached on a host; -1: not begun. */
+/** The index of the last stage that this restore reached on a host; -1 if it has not begun. */
 export const stageOf = (restore: Restore, { facts }: Pick<Target, 'facts'>): number =>
   typeof facts.marker === 'object' && facts.marker.action === RESTORE && facts.marker.about === restore.id
     ? STAGES.indexOf(facts.marker.stage as RestoreStage)
@@ -40,13 +40,10 @@ export const isPast = (restore: Restore, target: Pick<Target, 'facts'>, stage: R
 export const isMember = ({ members }: Restore, host: LinuxHost): boolean =>
   members.some(({ name }) => name === host.name);
 
-/**
- * Where a host makes its new data: within the folder of etcd's data, so that one rename puts a file in its place even if the
- * folder is a mount.
- */
+/** Where a host creates its new data: inside the folder of etcd's data, so that a rename works even if that is a mount. */
 export const workFolder = (folder: string): string => `${folder}/${paths.restoreWork}`;
 
-/** Where the data before a restore is kept on a host. */
+/** Where a host keeps the data from before the restore. */
 export const keptFolder = (folder: string, { id }: Pick<Restore, 'id'>): string => `${folder}/before-restore-${id}`;
 
 /** etcd's token of a restore. */
@@ -70,15 +67,14 @@ const ofRestore = (markers: Markers): readonly Marker[] =>
     (marker): marker is Marker => typeof marker === 'object' && marker.action === RESTORE && marker.about !== undefined,
   );
 
-/** A restore that the markers of these hosts say has begun and not ended; undefined: there is none. */
+/** A restore that has begun and not ended by the markers of these hosts; undefined if there is none. */
 export const begunRestore = (markers: Markers): Marker | undefined =>
   ofRestore(markers).find(({ stage }) => stage !== 'served');
 
 /**
- * The id of a restore of these data (`digest`): of one that was cut off, or has ended and left notes. A host is noted as
- * `served` only when all hosts serve the restored data, and the notes are removed one by one: such a restore must never be
- * carried out again under its id, or a host without a note would be restored alone into the live etcd. Otherwise a new id,
- * of this run.
+ * The id of a restore of this snapshot (`digest`): that of an interrupted restore, or of an ended one whose markers are left,
+ * otherwise a new id of this run. Markers record `served` only when all hosts serve, and are removed one by one. Such a restore
+ * must not run again under its id: a host without a marker would be restored alone into the live etcd.
  */
 export function restoreIdOf(markers: Markers, digest: string, runId: string): Pick<Restore, 'id' | 'hasEnded'> {
   const isSame = (marker: Marker | undefined): marker is Marker & { readonly about: string } =>
@@ -90,6 +86,6 @@ export function restoreIdOf(markers: Markers, digest: string, runId: string): Pi
   return { id: `${runId}-${digest}` };
 }
 
-/** Takes back what a restore prepared, on a host where nothing of it was stopped. */
+/** Undoes the preparation of a restore on a host whose control plane it has not stopped. */
 export const takeBack = (folder: string): Command<'sh'> =>
   sh`rm -rf -- ${workFolder(folder)}; rm -f -- ${paths.marker}`;

@@ -4,9 +4,9 @@ import type { Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 
-/** What etcdutl says about a snapshot that it has read whole. */
+/** What etcdutl reports about a snapshot after it has read the whole file. */
 export interface SnapshotStatus {
-  /** etcd's revision that it holds; the last change of the cluster's data in it. */
+  /** etcd's revision: the number of the last change in the snapshot. */
   readonly revision: number;
   readonly keys: number;
   /** Bytes. */
@@ -15,7 +15,7 @@ export interface SnapshotStatus {
   readonly version: string;
 }
 
-/** etcdutl's JSON. Throws on anything else. */
+/** Reads etcdutl's JSON. Throws on anything else. */
 export function parseSnapshotStatus(out: string): SnapshotStatus {
   const last = out.trim().split('\n').at(-1) ?? '';
   const { revision, totalKey, totalSize, version } = JSON.parse(last) as Readonly<Record<string, unknown>>;
@@ -25,10 +25,10 @@ export function parseSnapshotStatus(out: string): SnapshotStatus {
 }
 
 /**
- * Saves a snapshot through the etcd member of a control plane, has it verified by etcdutl there, and fetches it into a local
- * file, 0600. Nothing of it stays on the host. `folder`: that of etcd's data, the only one that its container can write to.
- * `id` tells snapshots of one moment apart.
- * @throws CommandError when etcd does not give one, or etcdutl does not take it.
+ * Saves a snapshot through the etcd member of a host, verifies it there with etcdutl, and downloads it to a local file, 0600.
+ * Leaves no file on the host. `folder`: etcd's data folder, the only one that its container can write to. `id` tells
+ * snapshots of the same time apart.
+ * @throws CommandError if etcd gives no snapshot, or etcdutl rejects it
  */
 export async function saveSnapshot(
   inventory: Inventory,

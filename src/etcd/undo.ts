@@ -10,12 +10,12 @@ import { Refused } from '../errors.ts';
 import type { MemberView } from '../facts/cluster.ts';
 import { isToBeFounded } from './founding.ts';
 
-/** What etcd knows of the host, where it answers. */
+/** The host's member, if etcd answers and has one. */
 function memberOf({ fleet: { cluster }, host }: Target): MemberView | undefined {
   return cluster.etcd?.state === 'up' ? cluster.etcd.members.find(isMemberOf(host)) : undefined;
 }
 
-/** True for what cannot be gone on with: a member that never started, or what a removal left. */
+/** True if a half-finished action cannot continue: its member never started, or was being removed. */
 function isToBeUndone(target: Target): boolean {
   const { facts } = target;
   if (standing(target) !== 'partial' || isToBeFounded(target)) return false;
@@ -24,7 +24,7 @@ function isToBeUndone(target: Target): boolean {
   return member === undefined || member.name === '';
 }
 
-/** Nothing is undone while etcd cannot say whether it needs it: after a power cut the member may be the one for quorum. */
+/** Waits for etcd before kbuild undoes a member: after a power cut, etcd may need it for quorum. */
 const answers: Step = {
   name: 'etcd-answers',
   settleMs: 5 * 60_000,
@@ -36,7 +36,7 @@ const answers: Step = {
   },
 };
 
-/** A half-finished join of a member, or removal, is taken back, its learner removed, so that it can be done again. */
+/** Undoes a half-finished join or removal of a member, so that it can be repeated. Removes its learner. */
 const undone = (before: BeforeMembership, keep: KeepData): Step => ({
   name: 'undo-half-finished-etcd',
   diff: (target) => {
@@ -67,7 +67,7 @@ const undone = (before: BeforeMembership, keep: KeepData): Step => ({
   },
 });
 
-/** What an interrupted run left of a member is gone. */
+/** Undoes members that an interrupted run left half-finished. */
 export const undoHalfFinishedEtcd = (before: BeforeMembership, keep: KeepData): readonly Step[] => [
   answers,
   undone(before, keep),

@@ -12,8 +12,8 @@ import { script } from '../templates.ts';
 const CA_KEY = '/etc/kubernetes/pki/ca.key';
 
 /**
- * A joined control plane has the administrator's kubeconfig, with which every command asks the cluster. One that was lost is made
- * again: signed with the key of the CA on the host, or by the inventory's signing command.
+ * Makes a lost admin.conf of a joined control plane again, because every command of kbuild needs it. The CA's key on the host
+ * signs it, or the inventory's signing command.
  */
 export const adminKubeconfig: Step = {
   name: 'admin-kubeconfig',

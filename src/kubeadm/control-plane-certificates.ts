@@ -14,9 +14,8 @@ import type { Step } from '../engine/step.ts';
 const RENEWED: readonly LeafName[] = [...CONTROL_PLANE_LEAVES, 'super-admin.conf'];
 
 /**
- * Where an authority signs elsewhere, kubeadm cannot renew: the certificates of a joined control plane hold for more than
- * 30 days, else they are made anew with new keys. The API server reads its own again by itself; the controller manager and
- * the scheduler start again.
+ * Renews the certificates of a joined control plane, with new keys, when they have at most 30 days left. Only for an external
+ * certificate authority, with which kubeadm cannot renew. The API server reads its certificates again without a restart.
  */
 export const controlPlaneCertificates: Step = {
   name: 'control-plane-certificates',
@@ -24,16 +23,16 @@ export const controlPlaneCertificates: Step = {
   diff: (target) => {
     const { inventory, host, facts } = target;
     if (signingAuthority(inventory) === undefined || standing(target) !== 'joined') return [];
-    const due = RENEWED.flatMap((name) => {
-      const found = facts.certificates.find((one) => one.name === name);
+    const expiring = RENEWED.flatMap((name) => {
+      const found = facts.certificates.find((certificate) => certificate.name === name);
       const days = found === undefined ? Infinity : daysLeft(Date.parse(found.expires), facts.nowMs);
       return days > RENEWED_AT_DAYS ? [] : [{ name, found: days < 0 ? 'expired' : `${String(days)} days left` }];
     });
-    if (due.length === 0) return [];
-    const names = due.map(({ name }) => name);
+    if (expiring.length === 0) return [];
+    const names = expiring.map(({ name }) => name);
     return [
       {
-        summary: `renew certificates of the control plane on ${host.name}: ${due.map(({ name, found }) => `${name} (found ${found})`).join(', ')}`,
+        summary: `renew certificates of the control plane on ${host.name}: ${expiring.map(({ name, found }) => `${name} (found ${found})`).join(', ')}`,
         restarts: restartedBy(names).map((what) => ({ what, hosts: [host.name], aboutMs: ABOUT_MS.pod })),
         apply: async (on) => {
           const signed = await signedCertificates(on(host), inventory, names);

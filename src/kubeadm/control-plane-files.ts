@@ -8,33 +8,21 @@ import { runs } from '../resources/runs.ts';
 import { script } from '../templates.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 
-/** Static pods that read files of their host, by their name in `kubeadm.cluster`. */
-const COMPONENTS = {
-  apiServer: {
-    name: 'kube-apiserver',
-    what: 'API server',
-    aboutMs: ABOUT_MS.apiServer,
-    mounted: ['/etc/kubernetes/pki'],
-  },
-  controllerManager: {
-    name: 'kube-controller-manager',
-    what: 'controller manager',
-    aboutMs: ABOUT_MS.staticPod,
-    mounted: [],
-  },
-  scheduler: { name: 'kube-scheduler', what: 'scheduler', aboutMs: ABOUT_MS.staticPod, mounted: [] },
-} as const;
+/** Components of the control plane: their key in kubeadm's configuration, their pod, and what operators call them. */
+export const COMPONENTS = [
+  { key: 'apiServer', pod: 'kube-apiserver', what: 'API server', aboutMs: ABOUT_MS.apiServer },
+  { key: 'controllerManager', pod: 'kube-controller-manager', what: 'controller manager', aboutMs: ABOUT_MS.staticPod },
+  { key: 'scheduler', pod: 'kube-scheduler', what: 'scheduler', aboutMs: ABOUT_MS.staticPod },
+] as const;
 
-type Component = keyof typeof COMPONENTS;
+type Component = (typeof COMPONENTS)[number];
 
-const ALL = Object.keys(COMPONENTS) as Component[];
-
-/** Folders and files of the host that a component sees: those that kubeadm mounts, and the user's volumes. */
-function mountsOf({ inventory }: Unobserved, component: Component): readonly string[] {
-  const settings = inventory.kubeadm.cluster[component] as
+/** Folders and files of the host that a component can read: the folder that kubeadm mounts, and the user's volumes. */
+function mountsOf({ inventory }: Unobserved, { key }: Component): readonly string[] {
+  const settings = inventory.kubeadm.cluster[key] as
     { readonly extraVolumes?: readonly { readonly hostPath?: string }[] } | undefined;
   const volumes = (settings?.extraVolumes ?? []).flatMap(({ hostPath }) => (hostPath === undefined ? [] : [hostPath]));
-  return [...COMPONENTS[component].mounted, ...volumes].map((path) => path.replace(/\/+$/, ''));
+  return [...(key === 'apiServer' ? ['/etc/kubernetes/pki'] : []), ...volumes].map((path) => path.replace(/\/+$/, ''));
 }
 
 /** The files that the inventory distributes to this host and the component reads. */
@@ -46,7 +34,7 @@ function filesOf(about: Unobserved, component: Component) {
   );
 }
 
-/** Why a component that runs is older than a file that it reads; undefined when it is not. The API tells whole seconds. */
+/** Why a running component must restart: it is older than a file that it reads. The API reports whole seconds. */
 function outdated(target: Target, component: Component, startedMs: number): string | undefined {
   const read = filesOf(target, component);
   const changing = read.find((file) => fileChanges(target, file).length > 0);
@@ -58,11 +46,11 @@ function outdated(target: Target, component: Component, startedMs: number): stri
   return newer === undefined ? undefined : `${newer.path} is newer`;
 }
 
-function dueChange(target: Target, component: Component, { pods }: ClusterUp): readonly Change[] {
+function restartOf(target: Target, component: Component, { pods }: ClusterUp): readonly Change[] {
   const { host } = target;
-  const { name, what, aboutMs } = COMPONENTS[component];
+  const { pod: name, what, aboutMs } = component;
   const pod = pods.find(({ labels, node }) => labels['component'] === name && node === host.name);
-  // One that does not run reads its files when it starts.
+  // A component that does not run reads its files when it starts.
   if (pod === undefined || pod.startedMs === 0) return [];
   const why = outdated(target, component, pod.startedMs);
   if (why === undefined) return [];
@@ -77,18 +65,18 @@ function dueChange(target: Target, component: Component, { pods }: ClusterUp): r
 }
 
 /**
- * The pods of a joined control plane started after the newest of the files that the inventory distributes and they read: an
- * audit policy, an encryption configuration. None of them notices by itself that a file was replaced.
+ * Restarts the pods of a joined control plane that are older than a file that they read and the inventory distributes: an
+ * audit policy, an encryption configuration. They do not notice a replaced file by themselves.
  */
 export const controlPlaneFiles: Step = {
   name: 'control-plane-files',
   settleMs: 4 * 60_000,
-  watches: (about) => ({ files: ALL.flatMap((component) => filesOf(about, component)).map(({ path }) => path) }),
+  watches: (about) => ({ files: COMPONENTS.flatMap((component) => filesOf(about, component)).map(({ path }) => path) }),
   diff: (target) => {
     const { cluster } = target.fleet;
     if (target.host.role !== 'control-plane' || target.inventory.files.length === 0) return [];
     if (standing(target) !== 'joined' || cluster.state === 'absent') return [];
     if (cluster.state === 'down') return waitForApi(cluster);
-    return ALL.flatMap((component) => dueChange(target, component, cluster));
+    return COMPONENTS.flatMap((component) => restartOf(target, component, cluster));
   },
 };

@@ -12,7 +12,7 @@ import { sh } from '../shell/sh.ts';
 const TOLERATED = 'node-role.kubernetes.io/control-plane';
 
 /** True when CoreDNS may run on the host's node. */
-function takesDns({ host, fleet: { cluster } }: Target): boolean {
+function mayRunDns({ host, fleet: { cluster } }: Target): boolean {
   const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
   if (node !== undefined && (node.unschedulable || node.conditions.length > 0)) return false;
   return (node?.taints ?? wantedTaints(host)).every(
@@ -20,8 +20,8 @@ function takesDns({ host, fleet: { cluster } }: Target): boolean {
   );
 }
 
-/** CoreDNS's pods while all of them are on one node; empty otherwise. */
-function together(target: Target): readonly PodView[] {
+/** CoreDNS's pods if all of them are on one node; empty otherwise. */
+function crowdedPods(target: Target): readonly PodView[] {
   const { cluster } = target.fleet;
   if (cluster.state !== 'up') return [];
   const pods = cluster.pods.filter(({ labels, node }) => labels['k8s-app'] === 'kube-dns' && node !== '');
@@ -29,22 +29,22 @@ function together(target: Target): readonly PodView[] {
 }
 
 /**
- * CoreDNS does not stay whole on the node that founded the cluster: its pods go there first, and nothing moves them when
- * others come. All but one are deleted, and the scheduler keeps their successors apart.
+ * Deletes all pods of CoreDNS but one if they are on the same node, so that the scheduler spreads them. They all start on the
+ * first node of a cluster, and Kubernetes does not move them when other nodes join.
  */
 export const corednsSpread: Step = {
   name: 'coredns-spread',
   settleMs: 2 * 60_000,
   diff: (target) => {
     const { inventory, host, fleet } = target;
-    if (!takesDns(target)) return [];
+    if (!mayRunDns(target)) return [];
     const summary = 'spread CoreDNS over the nodes';
     if (fleet.cluster.state !== 'up') {
-      const who = founder(inventory, fleet);
-      // The founder has it all; who joins it gets some.
-      return 'host' in who && who.host.name !== host.name ? [{ summary, apply: () => Promise.resolve() }] : [];
+      const first = founder(inventory, fleet);
+      // All pods of CoreDNS will start on the founder's node, so the plan names the change on the other nodes.
+      return 'host' in first && first.host.name !== host.name ? [{ summary, apply: () => Promise.resolve() }] : [];
     }
-    const pods = together(target);
+    const pods = crowdedPods(target);
     if (pods.length === 0 || pods[0]!.node === host.name) return [];
     if (standing(target) !== 'joined') return [{ summary, apply: () => Promise.resolve() }];
     const control = acting(fleet);

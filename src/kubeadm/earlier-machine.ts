@@ -2,12 +2,12 @@ import { nodeOfEarlierMachine } from '../cluster/lives-elsewhere.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
 
-/** A node counts as Ready for 40 s to 50 s after its kubelet's last report; twice that. */
+/** Twice the 40 s to 50 s for which a node stays Ready after its kubelet's last report. */
 const SETTLE_MS = 120_000;
 
 /**
- * The host's name and address belong to no Ready node of another machine. After an installation from scratch the old node counts
- * as Ready for a while; if it never stops, another machine has the same address, and its node is not deleted.
+ * Waits until no Ready node of another machine has the host's name and address. After a reinstallation the old node stays
+ * Ready for a while. If it stays Ready longer, another machine has the same address, and kbuild does not delete its node.
  */
 export const earlierMachineGone: Step = {
   name: 'earlier-machine-gone',

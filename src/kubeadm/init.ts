@@ -8,19 +8,19 @@ import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 
-/** Founds the cluster on the one control plane that may, when there is none. The others join it. */
+/** Initializes a new cluster on its founder. The other control planes join it. */
 export const kubeadmInit: Step = {
   name: 'kubeadm-init',
   settleMs: 5 * 60_000,
   diff: (target) => {
     if (standing(target) === 'joined') return [];
     const { inventory, host, fleet } = target;
-    const who = founder(inventory, fleet);
-    if ('none' in who) {
+    const first = founder(inventory, fleet);
+    if ('none' in first) {
       if (fleet.cluster.state !== 'absent') return [];
-      throw new Refused(host.name, `it cannot found ${inventory.name}: ${who.none}`);
+      throw new Refused(host.name, `it cannot found ${inventory.name}: ${first.none}`);
     }
-    if (who.host.name !== host.name) return [];
+    if (first.host.name !== host.name) return [];
     return [
       {
         summary: `found the cluster ${inventory.name}, Kubernetes ${inventory.kubernetes.version}, at ${inventory.endpoint} (found none)`,

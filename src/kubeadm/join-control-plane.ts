@@ -28,14 +28,14 @@ import { waitForApi } from '../resources/wait-for-api.ts';
 
 const MINUTES = 60_000;
 
-/** True for a control plane that has yet to join; not for the one that founds the cluster. */
+/** True for a control plane that has not joined yet and is not the founder. */
 function isYetToJoin(target: Target): boolean {
   if (standing(target) === 'joined') return false;
-  const who = founder(target.inventory, target.fleet);
-  return !('host' in who && who.host.name === target.host.name);
+  const first = founder(target.inventory, target.fleet);
+  return !('host' in first && first.host.name === target.host.name);
 }
 
-/** What stands in the way of another member; undefined when nothing does. Members that the host itself left do not count. */
+/** Why no control plane may join now; undefined if one may. Stale etcd members of the host itself do not count. */
 function obstacle({ inventory, host, fleet }: Target, cluster: ClusterUp): string | undefined {
   const own = new Set(membersOf(cluster, host).map(({ id }) => id));
   const others = cluster.members.filter(({ id }) => !own.has(id));
@@ -43,30 +43,28 @@ function obstacle({ inventory, host, fleet }: Target, cluster: ClusterUp): strin
     const { allowed, why } = gate({ members: others, alarms: cluster.alarms }, { kind: 'add' });
     if (!allowed) return why;
   }
-  // A host that came back empty has no API server, whatever the node of its name says; that node goes when it joins.
+  // A reinstalled host has no API server, whatever its stale node says. kbuild deletes that node when the host joins.
   const empty = new Set(
     observedLinux(fleet)
       .filter(({ facts }) => facts.kubernetesTraces.size === 0)
-      .map((one) => one.host.name),
+      .map((observed) => observed.host.name),
   );
-  // The node of a joined host may have been deleted: its API server runs on.
+  // The API server of a joined host runs on even if its node was deleted.
   const members = observedLinux(fleet).filter(
-    (one) =>
-      one.host.role === 'control-plane' &&
-      standing({ inventory, host: one.host, facts: one.facts, fleet }) === 'joined',
+    (observed) => observed.host.role === 'control-plane' && standing({ inventory, fleet, ...observed }) === 'joined',
   );
   const joined = new Set(
-    [...controlPlaneNodes(cluster), ...members.map((one) => one.host)]
+    [...controlPlaneNodes(cluster), ...members.map((member) => member.host)]
       .map(({ name }) => name)
       .filter((name) => name !== host.name && !empty.has(name)),
   );
-  const silent = [...joined]
-    .map((name) => ({ name, said: cluster.apiServers.get(name) ?? 'not asked' }))
-    .find(({ said }) => said !== 'ok');
-  return silent === undefined ? undefined : `the API server of ${silent.name}: ${silent.said}`;
+  const notReady = [...joined]
+    .map((name) => ({ name, answer: cluster.apiServers.get(name) ?? 'not asked' }))
+    .find(({ answer }) => answer !== 'ok');
+  return notReady === undefined ? undefined : `the API server of ${notReady.name}: ${notReady.answer}`;
 }
 
-/** The control planes that are there already are well, by etcd's own view and every API server's: only then another joins. */
+/** Waits until etcd and the API servers of all joined control planes are healthy: only then may another one join. */
 export const controlPlanesWell: Step = {
   name: 'control-planes-well',
   settleMs: 5 * MINUTES,
@@ -87,7 +85,7 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
   const signed = await signedCertificates(on(host), inventory, leavesOf(host, 'join'));
   if (stacked) {
     await before(on, control, `before ${host.name} joined`);
-    // What the host itself left, when it was emptied without being removed.
+    // The host may have stale members: it was reinstalled without `kbuild remove`.
     await removeMembers(inventory, remote, host);
   }
   if (nodes.some(({ name }) => name === host.name))
@@ -106,7 +104,7 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
   );
 }
 
-/** What of the host's earlier life is still in etcd, in words. @throws Refused when it cannot be taken out. */
+/** The leftovers of the host's earlier join, for the summary. @throws Refused if its etcd member cannot be removed */
 function stale(target: Target, cluster: ClusterUp): string {
   refuseElsewhere(target);
   if (target.inventory.etcd.topology === 'stacked') refuseTakenAddress(cluster.members, target.host);
@@ -119,8 +117,8 @@ function stale(target: Target, cluster: ClusterUp): string {
 }
 
 /**
- * Joins a further control plane, one at a time, with the shared certificates (uploaded for it, or copied) and a token that
- * is minted for it; upload and token are deleted afterwards.
+ * Joins a further control plane with the shared certificates (uploaded for it, or copied) and a bootstrap token of its own.
+ * kbuild deletes the upload and the token afterwards.
  */
 export const joinControlPlane = (before: BeforeMembership): Step => ({
   name: 'kubeadm-join',
@@ -138,7 +136,7 @@ export const joinControlPlane = (before: BeforeMembership): Step => ({
   },
 });
 
-/** A joined control plane serves: its etcd member has started, votes and is healthy, and its API server is ready. */
+/** Waits until a joined control plane serves: its etcd member votes and is healthy, and its API server is ready. */
 export const controlPlaneServes: Step = {
   name: 'control-plane-serves',
   settleMs: 5 * MINUTES,
@@ -146,7 +144,7 @@ export const controlPlaneServes: Step = {
     if (host.role !== 'control-plane') return [];
     const { cluster } = fleet;
     if (cluster.state !== 'up') return [{ summary: `wait until the control plane on ${host.name} serves` }];
-    const said = cluster.apiServers.get(host.name) ?? 'no answer';
+    const answer = cluster.apiServers.get(host.name) ?? 'no answer';
     const [member] = membersOf(cluster, host);
     const etcd =
       inventory.etcd.topology !== 'stacked'
@@ -158,7 +156,7 @@ export const controlPlaneServes: Step = {
             : member.healthy
               ? ''
               : 'etcd is not healthy';
-    const found = [...(said === 'ok' ? [] : [`API server: ${said}`]), ...(etcd === '' ? [] : [etcd])];
+    const found = [...(answer === 'ok' ? [] : [`API server: ${answer}`]), ...(etcd === '' ? [] : [etcd])];
     return found.length === 0
       ? []
       : [{ summary: `wait until the control plane on ${host.name} serves (found ${found.join('; ')})` }];

@@ -6,7 +6,7 @@ import { standing } from '../cluster/standing.ts';
 import { withWorkerJoin, workerJoinText } from '../cluster/worker-join.ts';
 import type { Step } from '../engine/step.ts';
 
-/** Joins a worker to the cluster with a token that is minted for it and deleted afterwards. */
+/** Joins a worker with a bootstrap token of its own, which kbuild deletes afterwards. */
 export const joinWorker: Step = {
   name: 'kubeadm-join',
   settleMs: 5 * 60_000,

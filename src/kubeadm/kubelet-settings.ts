@@ -27,7 +27,7 @@ const FLAGS = '/var/lib/kubelet/kubeadm-flags.env';
 /** What kubeadm writes differently on each host by itself (its instance-config.yaml, systemd-resolved). */
 const INSTANCE_KEYS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'containerRuntimeEndpoint', 'resolvConf']);
 
-/** Settings whose value differs in either direction. */
+/** The names of settings that only one side has, or that have another value. */
 function differing(expected: JsonObject, live: JsonObject): readonly string[] {
   const keys = new Set([...Object.keys(expected), ...Object.keys(live)]);
   return [...keys].filter(
@@ -40,23 +40,24 @@ function configDifference({ inventory, host, facts }: Target, cluster: ClusterUp
   if (live === 'absent') return [];
   const expected = patchedKubeletConfig(cluster.kubeletConfiguration, hostPatches(inventory, host));
   if (expected !== undefined) return differing(expected, live);
-  // A patch that only kubeadm can apply: then the host's own settings are all that can be compared.
+  // Only kubeadm can apply some patches. Then kbuild compares only the host's own settings.
   const own = ownKubeletConfig(inventory, host);
   return Object.keys(own).filter((key) => !holds(own[key], live[key]));
 }
 
-/** The arguments as they should be: kubeadm's own as they are, the inventory's, nothing else. */
+/** The desired arguments: those of kubeadm unchanged, then those of the inventory. */
 function wantedFlags({ host }: Target, live: readonly string[]): readonly string[] {
   const wanted = kubeletArguments(host).map(({ name, value }) => `--${name}=${value}`);
   const kept = live.filter(
-    (flag) => KUBEADMS_OWN_FLAGS.test(flag) && !wanted.some((one) => one.startsWith(flag.replace(/=.*$/, '='))),
+    (flag) =>
+      KUBEADMS_OWN_FLAGS.test(flag) && !wanted.some((argument) => argument.startsWith(flag.replace(/=.*$/, '='))),
   );
   return [...kept, ...wanted];
 }
 
 const sorted = (flags: readonly string[]): string => [...flags].sort().join(' ');
 
-/** The configuration after the change: what the cluster stores, as far as the inventory does not say otherwise, and the host's patches. */
+/** The configuration after the change: what the cluster stores, then the inventory's settings, then the host's patches. */
 function wantedConfig({ inventory, host }: Target, cluster: ClusterUp): JsonObject | undefined {
   const shared = sharedKubeletConfig(inventory);
   const noted = (cluster.settings?.['kubelet'] ?? {}) as JsonObject;
@@ -64,7 +65,7 @@ function wantedConfig({ inventory, host }: Target, cluster: ClusterUp): JsonObje
   return patchedKubeletConfig(merged(Object.fromEntries(stored), shared), hostPatches(inventory, host));
 }
 
-/** Old and new of what differs. */
+/** The differences, as `plan --diff` shows them. */
 function diffOf(target: Target, cluster: ClusterUp, live: readonly string[], flags: readonly string[]): string {
   const config = target.facts.kubeletConfig;
   const before = config === 'absent' ? {} : config;
@@ -78,7 +79,7 @@ function diffOf(target: Target, cluster: ClusterUp, live: readonly string[], fla
   ].join('\n');
 }
 
-/** A joined host's kubelet runs with the cluster's configuration, its own and its arguments, also after they were edited. */
+/** Configures the kubelet of a joined host again when the cluster's settings, the host's own or its arguments were edited. */
 export const kubeletSettings: Step = {
   name: 'kubelet-settings',
   settleMs: 60_000,

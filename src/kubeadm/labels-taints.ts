@@ -20,7 +20,7 @@ import type { Host } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { script } from '../templates.ts';
 
-/** A host of either system. */
+/** A target of either system. */
 type Any = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'> & Seen;
 
 interface Difference {
@@ -32,8 +32,8 @@ interface Difference {
 }
 
 /**
- * The labels that a control plane's node lacks of kubeadm's: all of them where it has no role, because kubeadm's join was cut or
- * the node was registered again. A node with the role may lack the others: its operator took them away.
+ * The labels of kubeadm that a control plane's node lacks. Only if the node has no role: kubeadm's join was interrupted, or
+ * the node was registered again. If a node with the role lacks the other label, the operator has removed it.
  */
 function missingRole({ inventory, host, facts }: Any, node: NodeView | undefined): readonly string[] {
   if (host.role !== 'control-plane' || !marksControlPlanes(inventory)) return [];
@@ -41,7 +41,7 @@ function missingRole({ inventory, host, facts }: Any, node: NodeView | undefined
   return CONTROL_PLANE_LABELS.filter((label) => !(label in node.labels) && !(label in host.labels));
 }
 
-/** What differs between a node and the inventory; undefined when nothing does. A node that is not there yet lacks its labels. */
+/** What differs between a node and the inventory; undefined if nothing does. A node that does not exist yet lacks its labels. */
 function difference(target: Any, node: NodeView | undefined): Difference | undefined {
   const { host } = target;
   const taints = wantedTaints(host);
@@ -63,10 +63,11 @@ function difference(target: Any, node: NodeView | undefined): Difference | undef
     unset: before.labels.filter((name) => !(name in host.labels) && node !== undefined && name in node.labels),
     taint: taints
       .filter(
-        (taint) => !live.some((one) => taintId(one) === taintId(taint) && (one.value ?? '') === (taint.value ?? '')),
+        (taint) =>
+          !live.some((found) => taintId(found) === taintId(taint) && (found.value ?? '') === (taint.value ?? '')),
       )
       .map(taintText),
-    untaint: live.map(taintId).filter((one) => ours.has(one) && !taints.some((taint) => taintId(taint) === one)),
+    untaint: live.map(taintId).filter((id) => ours.has(id) && !taints.some((taint) => taintId(taint) === id)),
     annotation,
   };
   const empty = JSON.stringify({ labels: [], taints: [] } satisfies Applied);
@@ -85,27 +86,31 @@ function summary(host: Host, { set, unset, taint, untaint }: Difference): string
   return parts.length === 0 ? `note on ${host.name} which labels and taints are kbuild's` : parts.join('; ');
 }
 
-async function apply({ inventory, host, fleet }: Any, on: On, due: Difference): Promise<void> {
+async function apply(
+  { inventory, host, fleet }: Any,
+  on: On,
+  { set, unset, taint, untaint, annotation }: Difference,
+): Promise<void> {
   const control = acting(fleet);
   await on(control).run(
     script('linux/label-node.sh', {
       KUBECTL: kubectl(inventory, control).join(' '),
       NODE: host.name,
-      LABELS: [...due.set, ...due.unset.map((name) => `${name}-`)],
-      TAINTS: [...due.taint, ...due.untaint.map((one) => `${one}-`)],
-      ANNOTATION: `${NODE_ANNOTATION}=${due.annotation}`,
+      LABELS: [...set, ...unset.map((name) => `${name}-`)],
+      TAINTS: [...taint, ...untaint.map((id) => `${id}-`)],
+      ANNOTATION: `${NODE_ANNOTATION}=${annotation}`,
     }),
   );
 }
 
-/** A node's labels and taints as the inventory has them; those that it no longer has are taken back. Others' are left alone. */
+/** Sets a node's labels and taints, and removes those that kbuild set and the inventory no longer has. */
 export const labelsAndTaints: Step & Step<'windows'> = {
   name: 'labels-taints',
   diff: (target: Any) => {
     const { host, fleet } = target;
     const { cluster } = fleet;
     const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
-    const due = difference(target, node);
-    return due === undefined ? [] : [{ summary: summary(host, due), apply: (on) => apply(target, on, due) }];
+    const found = difference(target, node);
+    return found === undefined ? [] : [{ summary: summary(host, found), apply: (on) => apply(target, on, found) }];
   },
 };

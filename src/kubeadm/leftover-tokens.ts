@@ -3,13 +3,13 @@ import { deleteTokens } from '../configuration/join-token.ts';
 import type { Step } from '../engine/step.ts';
 import type { Fleet } from '../facts/fleet.ts';
 
-/** True when somebody may be joining with a token of an interrupted run: its job goes on, also where we cannot look. */
+/** True if a host may be joining with the token of an interrupted run, whose job goes on: on this host, or one not observed. */
 const mayJoin = ({ hosts, unreachable }: Fleet): boolean =>
   unreachable.length > 0 || hosts.some(({ facts }) => facts.runningJob !== 'none');
 
 /**
- * No bootstrap token that an interrupted run minted. kubeadm needs its token until the kubelet of the new node has a
- * certificate, and that of a control plane waits for etcd before: what may still be used is left, and expires by itself.
+ * Deletes the bootstrap tokens of interrupted runs. kubeadm needs a token until the kubelet of the new node has a certificate,
+ * so kbuild leaves a token that may still be in use: it expires by itself.
  */
 export const noLeftoverTokens: Step<'cluster'> = {
   name: 'no-leftover-tokens',

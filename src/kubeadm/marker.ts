@@ -6,7 +6,7 @@ import { sh } from '../shell/sh.ts';
 
 const BOOTSTRAP_CONF = '/etc/kubernetes/bootstrap-kubelet.conf';
 
-/** A member of the cluster keeps neither a marker nor the credentials of its own join: a run was cut just before the end. */
+/** Removes the marker and the bootstrap credentials of a joined host, whose run was interrupted just before its end. */
 export const noMarker: Step = {
   name: 'no-marker',
   diff: (target) => {
@@ -14,7 +14,7 @@ export const noMarker: Step = {
     const bootstrap = facts.kubernetesTraces.has(BOOTSTRAP_CONF);
     if ((facts.marker === 'absent' && !bootstrap) || isForeignAction(facts.marker) || standing(target) !== 'joined')
       return [];
-    // While the API does not answer, the marker may be all that tells of an init that did not come to its end.
+    // While the API does not answer, only the marker may show that an init did not finish.
     if (facts.marker !== 'absent' && target.fleet.cluster.state !== 'up') return [];
     return [
       {

@@ -1,25 +1,20 @@
-import { createHash } from 'node:crypto';
 import { hostPatches } from '../configuration/kubelet-config.ts';
 import type { Change, Step } from '../engine/step.ts';
 import { paths } from '../paths.ts';
+import { runs } from '../resources/runs.ts';
+import { sha256Of } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** kubeadm's patches directory, which kbuild owns whole: the inventory's patch files and the host's own kubelet settings. */
+/** Writes the inventory's patches and the host's kubelet settings to kubeadm's patches folder. Removes other files there. */
 export const kubeadmPatches: Step = {
   name: 'kubeadm-patches',
   watches: { trees: [paths.kubeadmPatches] },
   diff: ({ inventory, host, facts }) => {
-    const wanted = new Map(
-      Object.entries(hostPatches(inventory, host)).map(([name, content]) => [
-        `${paths.kubeadmPatches}/${name}`,
-        content,
-      ]),
-    );
+    const patches = Object.entries(hostPatches(inventory, host));
+    const wanted = new Map(patches.map(([name, content]) => [`${paths.kubeadmPatches}/${name}`, content]));
     const writes = [...wanted].flatMap(([path, content]): readonly Change[] => {
       const found = facts.files.get(path);
-      if (found?.kind === 'file' && found.sha256 === sha256(content)) return [];
+      if (found?.kind === 'file' && found.sha256 === sha256Of(content)) return [];
       return [
         {
           summary: `write ${path} (found ${found === undefined || found.kind === 'absent' ? 'none' : 'another content'})`,
@@ -33,9 +28,7 @@ export const kubeadmPatches: Step = {
     );
     const removals = extra.map((path): Change => ({
       summary: `remove ${path} (not in the inventory)`,
-      apply: async (on) => {
-        await on(host).run(sh`rm -f -- ${path}`);
-      },
+      apply: runs(host, sh`rm -f -- ${path}`),
     }));
     return [...writes, ...removals];
   },

@@ -8,8 +8,8 @@ import { script } from '../templates.ts';
 const MINUTES = 60_000;
 
 /**
- * Kubernetes has deleted the pods of a node that was deleted (within 80 s: its pod garbage collector waits 40 s and looks every
- * 20 s). A node that is registered before would keep pods whose addresses are not its own.
+ * Waits until Kubernetes has deleted the pods of a deleted node (within 80 s: its pod garbage collector waits 40 s and runs
+ * every 20 s). A node that registers earlier would keep pods whose addresses are outside its new podCIDR.
  */
 export const podsDeleted: Step & Step<'windows'> = {
   name: 'pods-of-deleted-node',
@@ -25,7 +25,7 @@ export const podsDeleted: Step & Step<'windows'> = {
   },
 };
 
-/** @throws Refused where the kubelet has no certificate with which it could register. */
+/** @throws Refused if the kubelet has no valid certificate, which it needs to register */
 function refuseWithoutCertificate({ host, facts }: Target): void {
   const found = facts.certificates.find(({ name }) => name === 'kubelet-client');
   const ended = found !== undefined && Date.parse(found.expires) <= facts.nowMs;
@@ -37,7 +37,7 @@ function refuseWithoutCertificate({ host, facts }: Target): void {
   );
 }
 
-/** A joined host has its node. Where that was deleted, the kubelet starts anew: it registers its node only when it starts. */
+/** Restarts the kubelet of a joined host whose Node object was deleted: it registers its node only when it starts. */
 const registered: Step = {
   name: 'node-registered',
   settleMs: 2 * MINUTES,
@@ -59,5 +59,5 @@ const registered: Step = {
   },
 };
 
-/** The node of a joined host is there again after it was deleted. Its labels and taints are set by the step that labels nodes. */
+/** Registers the node of a joined host again after it was deleted. A later step sets its labels and taints. */
 export const registeredAgain: readonly Step[] = [podsDeleted, registered];

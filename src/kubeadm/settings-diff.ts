@@ -3,7 +3,7 @@ import { same } from '../configuration/compare.ts';
 import type { JsonObject } from '../model/inventory.ts';
 import { textDiff } from '../resources/text-diff.ts';
 
-/** As JSON has it: without keys that have no value, and with `(secret)` in the place of a secret. */
+/** The value as JSON: without undefined keys, and with `(secret)` for a secret. */
 const plain = (value: unknown): unknown =>
   value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
 
@@ -13,16 +13,16 @@ const isObject = (value: unknown): value is JsonObject =>
 const yaml = (value: unknown): string =>
   value === undefined ? '' : stringify(value, { sortMapEntries: true, lineWidth: 0 });
 
-/** Old and new of settings, each difference under the whole name of its setting: `kubeadm.cluster.apiServer.extraArgs`. */
+/** The differences of settings, each under the full name of its setting: `kubeadm.cluster.apiServer.extraArgs`. */
 export function settingsDiff(name: string, before: unknown, after: unknown): readonly string[] {
-  const [old, now] = [plain(before), plain(after)];
-  if (same(old, now)) return [];
-  if (!isObject(old) || !isObject(now)) return [`${name}\n${textDiff(yaml(old), yaml(now))}`];
-  const keys = [...new Set([...Object.keys(old), ...Object.keys(now)])].sort();
-  return keys.flatMap((key) => settingsDiff(`${name}.${key}`, old[key], now[key]));
+  const [old, desired] = [plain(before), plain(after)];
+  if (same(old, desired)) return [];
+  if (!isObject(old) || !isObject(desired)) return [`${name}\n${textDiff(yaml(old), yaml(desired))}`];
+  const keys = [...new Set([...Object.keys(old), ...Object.keys(desired)])].sort();
+  return keys.flatMap((key) => settingsDiff(`${name}.${key}`, old[key], desired[key]));
 }
 
-/** Old and new of those settings of a file that have one of these names; empty where they do not differ. */
+/** The differences of the settings of a file with one of these names; empty if there are none. */
 export function fileDiff(
   path: string,
   before: JsonObject,

@@ -5,6 +5,7 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Restart } from '../engine/step.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
+import { COMPONENTS } from './control-plane-files.ts';
 import { settingsDiff } from './settings-diff.ts';
 
 /** The parts as the inventory names them. */
@@ -17,17 +18,10 @@ export const INVENTORY_NAME: Readonly<Record<SettingsPart, string>> = {
   images: 'kubernetes.imageRepository',
 };
 
-/** Components of the control plane: their key in kubeadm's configuration, their pod, and what operators call them. */
-const COMPONENTS = [
-  { key: 'apiServer', pod: 'kube-apiserver', what: 'API server', aboutMs: ABOUT_MS.apiServer },
-  { key: 'controllerManager', pod: 'kube-controller-manager', what: 'controller manager', aboutMs: ABOUT_MS.staticPod },
-  { key: 'scheduler', pod: 'kube-scheduler', what: 'scheduler', aboutMs: ABOUT_MS.staticPod },
-] as const;
-
 const partOf = (settings: JsonObject | undefined, part: SettingsPart): JsonObject =>
   (settings?.[part] ?? {}) as JsonObject;
 
-/** What applying edited parts restarts: pods of the control plane on one host after another, kube-proxy node by node. */
+/** What kbuild restarts when it applies edited parts: pods of the control plane host by host, kube-proxy node by node. */
 export function settingsRestarts(
   inventory: Inventory,
   cluster: ClusterUp,
@@ -37,7 +31,7 @@ export function settingsRestarts(
   const wanted = settingsOf(inventory).cluster;
   const noted = partOf(cluster.settings, 'cluster');
   const patches = editedPatches(inventory, cluster);
-  // An image and a proxy stand in every manifest.
+  // Every manifest names an image and has the proxy's variables.
   const all = edited.includes('proxy') || edited.includes('images');
   const components = COMPONENTS.filter(
     ({ key, pod }) => all || !same(wanted[key], noted[key]) || patches.some((name) => name.startsWith(pod)),
@@ -53,7 +47,7 @@ export function settingsRestarts(
   ];
 }
 
-/** Old and new of edited parts. Of patches and the proxy the cluster notes hashes: the files that change show them. */
+/** The differences of edited parts. Of patches and the proxy the cluster stores hashes: the changes of their files show them. */
 export function settingsPreview(inventory: Inventory, cluster: ClusterUp, edited: readonly SettingsPart[]): string {
   return edited
     .flatMap((part) => {

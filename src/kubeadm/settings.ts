@@ -15,7 +15,7 @@ import { kubeadmPatches } from './patches.ts';
 import { INVENTORY_NAME, settingsPreview, settingsRestarts } from './settings-preview.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 
-/** What of `kubeadm.cluster` can be changed on a live cluster by writing the control plane's manifests anew. */
+/** Settings of `kubeadm.cluster` that kbuild can change on a live cluster: it rewrites the control plane's manifests. */
 const CHANGEABLE: Readonly<Record<string, readonly string[]>> = {
   apiServer: ['extraArgs', 'extraVolumes', 'extraEnvs'],
   controllerManager: ['extraArgs', 'extraVolumes', 'extraEnvs'],
@@ -29,7 +29,7 @@ const keysOf = (...objects: readonly (JsonObject | undefined)[]): readonly strin
 const inner = (object: JsonObject | undefined, key: string): JsonObject | undefined =>
   object?.[key] as JsonObject | undefined;
 
-/** Settings of `kubeadm.cluster` that were edited and that no step can apply. */
+/** Edited settings of `kubeadm.cluster` that kbuild cannot apply to a live cluster. */
 function fixedEdits(wanted: JsonObject, noted: JsonObject | undefined): readonly string[] {
   return keysOf(wanted, noted)
     .filter((key) => !same(wanted[key], noted?.[key]))
@@ -37,8 +37,8 @@ function fixedEdits(wanted: JsonObject, noted: JsonObject | undefined): readonly
       const changeable = CHANGEABLE[key];
       if (changeable === undefined) return [`kubeadm.cluster.${key}`];
       return keysOf(inner(wanted, key), inner(noted, key))
-        .filter((one) => !changeable.includes(one) && !same(inner(wanted, key)?.[one], inner(noted, key)?.[one]))
-        .map((one) => `kubeadm.cluster.${key}.${one}`);
+        .filter((name) => !changeable.includes(name) && !same(inner(wanted, key)?.[name], inner(noted, key)?.[name]))
+        .map((name) => `kubeadm.cluster.${key}.${name}`);
     });
 }
 
@@ -52,14 +52,14 @@ function refuseFixed(inventory: Inventory, noted: JsonObject | undefined): void 
     );
 }
 
-/** The joined control planes beside one. */
+/** The joined control planes except this host. */
 const others = (inventory: Inventory, fleet: Fleet, host: LinuxHost): readonly LinuxHost[] =>
   observedLinux(fleet)
     .filter((seen) => seen.host.role === 'control-plane' && seen.host.name !== host.name)
     .filter((seen) => standing({ inventory, fleet, ...seen }) === 'joined')
     .map((seen) => seen.host);
 
-/** What kubeadm does about edited parts on the control plane that acts, and on every other one. */
+/** What kubeadm rewrites for edited parts on the acting control plane, and on every other control plane. */
 function rewritten(
   inventory: Inventory,
   cluster: ClusterUp,
@@ -74,7 +74,7 @@ function rewritten(
     kubelet: [],
     kubeProxy: [],
     proxy: ['manifests'],
-    // An image that cannot be pulled ends the run before a manifest names it.
+    // Pulling comes first: if an image is missing, the run ends before a manifest names it.
     images: ['pull', 'manifests', ...etcd],
     patches: [...(isPatched('kube-') ? (['manifests'] as const) : []), ...(isPatched('etcd') ? etcd : [])],
   };
@@ -90,18 +90,18 @@ function rewritten(
   return { acting: inOrder([...others, ...edited.flatMap((part) => actingOf[part])]), others };
 }
 
-/** One control plane: its patch files as they should be, then what reads them. */
+/** Writes the patch files of one control plane, then applies the parts that read them. */
 async function rewrite(target: Target, on: On, parts: readonly KubeadmPart[], note: string): Promise<void> {
   const { inventory, host } = target;
-  // Another host may not have come to its own patches yet.
+  // The step that writes the patches may not have run on this host yet.
   for (const change of kubeadmPatches.diff(target)) await change.apply?.(on);
   if (parts.includes('etcd')) await passRestartGate(inventory, on(host), host);
   await applySettings(on, inventory, host, { parts, note });
 }
 
 /**
- * Settings that reach the cluster through kubeadm and were edited after init are drift: applied by kubeadm's own phases, one
- * control plane after another, each until it is ready again; refused where there is no such phase.
+ * Applies kubeadm settings that were edited after init, with kubeadm's own phases: one control plane after another, each
+ * until it is ready again. Refuses settings for which kubeadm has no phase.
  */
 export const kubeadmSettings: Step<'cluster'> = {
   name: 'kubeadm-settings',
@@ -128,15 +128,12 @@ export const kubeadmSettings: Step<'cluster'> = {
         ...(parts.length === 0 ? {} : { preview: () => Promise.resolve(settingsPreview(inventory, facts, parts)) }),
         apply: async (on) => {
           const host = acting(fleet);
-          const targetOf = (one: LinuxHost): Target => ({
-            inventory,
-            host: one,
-            facts: linuxFacts(fleet, one)!,
-            fleet,
-          });
+          const targetOf = (control: LinuxHost): Target => {
+            return { inventory, host: control, facts: linuxFacts(fleet, control)!, fleet };
+          };
           if (work.others.length > 0)
             for (const other of others(inventory, fleet, host)) await rewrite(targetOf(other), on, work.others, '');
-          // Noted when all of them have it.
+          // The note comes last: every control plane has the settings by then.
           await rewrite(targetOf(host), on, work.acting, JSON.stringify(settingsNote(inventory)));
         },
       },

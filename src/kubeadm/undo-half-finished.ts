@@ -16,7 +16,7 @@ import { linuxFacts } from '../facts/fleet.ts';
 import { isControlPlane } from '../facts/joined.ts';
 import { controlPlanes } from '../topology/select.ts';
 
-/** The API answers before anything half-finished is undone on a host of a cluster to which other hosts are joined. */
+/** Waits for the API before kbuild undoes a half-finished action on a host, if other hosts have joined the cluster. */
 export const undoMayBegin: Step & Step<'windows'> = {
   name: 'undo-may-begin',
   settleMs: 5 * 60_000,
@@ -28,11 +28,11 @@ export const undoMayBegin: Step & Step<'windows'> = {
   },
 };
 
-/** The etcd member of a half-finished control plane, which goes through the gate. @throws Refused when that says no. */
+/** The etcd member of a half-finished control plane, which kbuild removes. @throws Refused if the quorum gate refuses */
 function memberToGo({ host, fleet: { cluster } }: Target): MemberView | undefined {
   if (host.role !== 'control-plane' || cluster.state !== 'up') return undefined;
   const [member] = membersOf(cluster, host);
-  // The only member is its founder's: its init is undone whole, and the data goes with it.
+  // The only member is the founder's. Undoing its init deletes etcd's data with it.
   if (member === undefined || cluster.members.length === 1) return undefined;
   const { allowed, why } = gate(cluster, { kind: 'remove', id: member.id });
   if (!allowed) throw new Refused(host.name, `its etcd member ${member.id} cannot be removed: ${why}`);
@@ -40,27 +40,27 @@ function memberToGo({ host, fleet: { cluster } }: Target): MemberView | undefine
 }
 
 /**
- * True for a half-finished init whose data lies in the etcd that kbuild built beside it, where nobody else has joined: with
- * stacked etcd the data goes with the host, here it would stand in the way of the next init.
+ * True for a half-finished init with keys in an etcd on hosts of role etcd, if no other host has joined. kubeadm's reset does
+ * not delete these keys, and the next init would find them.
  */
-function holdsKeysOfItsOwn({ inventory, host, facts, fleet }: Target): boolean {
+function hasKeysInBuiltEtcd({ inventory, host, facts, fleet }: Target): boolean {
   if (inventory.etcd.topology !== 'built' || host.role !== 'control-plane') return false;
   if (typeof facts.marker !== 'object' || facts.marker.action !== 'init' || fleet.cluster.etcd?.state !== 'up')
     return false;
   const { cluster } = fleet;
   if (cluster.state === 'up' && cluster.nodes.some(({ name }) => name !== host.name)) return false;
-  // A control plane whose node was deleted, or that lost its admin.conf, uses the keys all the same.
+  // A control plane uses the keys even if its node was deleted or it lost its admin.conf.
   return controlPlanes(inventory)
     .filter(({ name }) => name !== host.name)
     .every((other) => {
-      const its = linuxFacts(fleet, other);
-      return its !== undefined && !isControlPlane(its.kubernetesTraces);
+      const facts = linuxFacts(fleet, other);
+      return facts !== undefined && !isControlPlane(facts.kubernetesTraces);
     });
 }
 
 /**
- * Takes back an init, join or reset of ours that did not come to its end, so that it can be done again. A control plane's
- * etcd member is removed first, through the quorum gate. etcd's data that lies on the host is kept before.
+ * Undoes a half-finished init, join or reset of kbuild, so that it can be repeated. Saves etcd's data of the host first, then
+ * removes a control plane's etcd member through the quorum gate.
  */
 export const undoHalfFinished = (before: BeforeMembership, keep: KeepData): Step => ({
   name: 'undo-half-finished',
@@ -82,7 +82,7 @@ export const undoHalfFinished = (before: BeforeMembership, keep: KeepData): Step
             await before(on, control, `before ${host.name} was undone`);
             await removeMembers(inventory, on(control), host);
           }
-          if (holdsKeysOfItsOwn(target)) {
+          if (hasKeysInBuiltEtcd(target)) {
             const through = memberHost(inventory, fleet);
             await before(on, through, `before the init on ${host.name} was undone`);
             await forgetKeys(on, inventory, host, through);

@@ -5,12 +5,12 @@ import { waitForApi } from '../resources/wait-for-api.ts';
 
 const MINUTES = 60_000;
 
-/** How long the control plane's containers must have run without a restart, in ms: a wrong cgroup driver shows within it. */
+/** How long the control plane's containers must run without a restart, in ms. A wrong cgroup driver restarts them sooner. */
 const SETTLED_MS = 30_000;
 
 const CONTROL_PLANE_PODS = new Set(['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'etcd']);
 
-/** The node of a host; or what the host waits for. */
+/** The node of a host, or the wait for it. */
 export function nodeOf({ host, fleet }: Pick<Target, 'host' | 'fleet'>): NodeView | Change {
   const { cluster } = fleet;
   if (cluster.state === 'down') return waitForApi(cluster)[0]!;
@@ -18,7 +18,7 @@ export function nodeOf({ host, fleet }: Pick<Target, 'host' | 'fleet'>): NodeVie
   return node ?? { summary: `wait until ${host.name} is registered (found no node)` };
 }
 
-/** The node is registered and its kubelet healthy. Where kbuild installs the network plugin, it is Ready too. */
+/** Waits until the node is registered and its kubelet is healthy, and Ready if kbuild installs the network plugin. */
 export const nodeReady: Step = {
   name: 'node-ready',
   settleMs: 5 * MINUTES,
@@ -32,7 +32,7 @@ export const nodeReady: Step = {
   },
 };
 
-/** Runtime and kubelet use the cgroup driver of the inventory, read from the cgroups of the containers that run. */
+/** Waits until running containers have cgroups of the inventory's cgroup driver. */
 export const cgroupProved: Step = {
   name: 'cgroup-proved',
   settleMs: MINUTES,
@@ -44,7 +44,7 @@ export const cgroupProved: Step = {
   },
 };
 
-/** No container of the control plane restarted within the last 30 s; without a restart there is no wait. */
+/** Waits until no container of the control plane has restarted within the last 30 s. */
 export const settled: Step<'cluster'> = {
   name: 'settled',
   settleMs: 5 * MINUTES,

@@ -6,9 +6,9 @@ import { file } from '../resources/file.ts';
 import { service } from '../resources/service.ts';
 import { sh } from '../shell/sh.ts';
 import { render } from '../templates.ts';
-import { keepalivedOf } from './keepalived-of.ts';
+import { keepalivedOf } from './keepalived.ts';
 
-/** haproxy.cfg: every control plane of the inventory is a backend; one that is not ready yet is out by its health. */
+/** haproxy.cfg with every control plane as a backend. HAProxy's health check skips those that are not ready. */
 export function haproxyConfig({ inventory }: Pick<Target, 'inventory'>): string {
   const { port, healthPort } = keepalivedOf(inventory);
   return render('haproxy.cfg', {
@@ -30,7 +30,7 @@ const config = file('haproxy-config', {
   backup: paths.haproxyConfigBackup,
 });
 
-/** haproxy in front of the API servers; health by /readyz, a dead backend is out within 3 s. */
+/** Runs HAProxy in front of the API servers. Its health check is /readyz. It stops using a dead backend within 3 s. */
 export const haproxy: readonly Step[] = [
   config,
   service('haproxy', { uses: [paths.haproxyConfig], after: [config], on: 'reload' }),

@@ -1,20 +1,27 @@
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
+import type { KeepalivedBalancer } from '../model/control-plane.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { balancers } from '../topology/select.ts';
 import { paths } from '../paths.ts';
 import { file } from '../resources/file.ts';
 import { service } from '../resources/service.ts';
 import { sh } from '../shell/sh.ts';
 import { render } from '../templates.ts';
-import { keepalivedOf } from './keepalived-of.ts';
 
-/** VRRP priority of the first balancer; each further one is one less. 1 to 254 are allowed. */
+/** The load balancer of an inventory with hosts of role load-balancer. Throws a plain `Error` (a bug) for any other. */
+export function keepalivedOf({ loadBalancer }: Inventory): KeepalivedBalancer {
+  if (loadBalancer.kind !== 'keepalived') throw new Error(`no balancer is built with kind ${loadBalancer.kind}`);
+  return loadBalancer;
+}
+
+/** VRRP priority (1 to 254) of the first load balancer. Each further one has one less. */
 const FIRST_PRIORITY = 200;
 
-/** What a failed check takes off the priority: more than the first and the last balancer differ. */
+/** What a failed check subtracts from the priority: more than the priorities of the load balancers differ. */
 const WEIGHT = 100;
 
-/** The interface that holds the host's internal address. @throws Refused when none does. */
+/** The interface with the host's internal address. @throws Refused if no interface has it */
 function interfaceOf({ host, facts }: Target): string {
   const found = facts.interfaces.find(({ addresses }) => addresses.includes(host.internalAddress));
   if (found === undefined)
@@ -27,8 +34,8 @@ function interfaceOf({ host, facts }: Target): string {
 }
 
 /**
- * keepalived.conf of one balancer. VRRP goes to the named peers: many networks carry no multicast. A balancer without peers
- * has no setting of unicast: keepalived refuses one that names no peer.
+ * keepalived.conf of one load balancer. VRRP is sent to the named peers, because many networks block multicast. A load balancer
+ * without peers has no unicast settings: keepalived refuses them without a peer.
  */
 export function keepalivedConfig(target: Target): string {
   const { inventory, host } = target;
@@ -62,7 +69,7 @@ const config = file('keepalived-config', {
   backup: paths.keepalivedConfigBackup,
 });
 
-/** keepalived: the virtual address is on one balancer, and moves within 5 s when its host or its haproxy dies. */
+/** Runs keepalived: the virtual address moves to another load balancer within 5 s when its host or HAProxy fails. */
 export const keepalived: readonly Step[] = [
   script,
   config,

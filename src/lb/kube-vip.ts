@@ -9,12 +9,12 @@ import { paths } from '../paths.ts';
 import { OURS, fileChanges, fileState } from '../resources/file.ts';
 
 /**
- * The credentials that kube-vip elects its leader with. While `kubeadm init` runs, those of admin.conf may do nothing yet
- * (their ClusterRoleBinding comes late, since Kubernetes 1.29): until then the founder's kube-vip is super-admin.
+ * The credentials with which kube-vip elects its leader. During `kubeadm init` admin.conf has no rights yet, because kubeadm
+ * creates its ClusterRoleBinding late (since Kubernetes 1.29). Until then the founder's kube-vip uses super-admin.conf.
  */
 type Credentials = 'admin.conf' | 'super-admin.conf';
 
-/** kube-vip's static pod (ARP mode: the virtual address is on the interface of the leader). */
+/** kube-vip's static pod in ARP mode: the virtual address is on the interface of the leader. */
 export function kubeVipPod(
   { address, port, image }: KubeVipBalancer,
   interfaceName: string,
@@ -55,7 +55,7 @@ export function kubeVipPod(
           volumeMounts: [{ name: 'kubeconfig', mountPath: paths.adminConf, readOnly: true }],
         },
       ],
-      // The kubelet waits for the file: as a folder of that name it would be in kubeadm's way.
+      // With `File` the kubelet waits for the file. Otherwise it creates a folder of that name, and kubeadm fails.
       volumes: [{ name: 'kubeconfig', hostPath: { path: `/etc/kubernetes/${credentials}`, type: 'File' } }],
     },
   };
@@ -72,7 +72,7 @@ function manifest(target: Target, balancer: KubeVipBalancer, credentials: Creden
 const watches = ({ inventory }: Unobserved): Watches =>
   inventory.loadBalancer.kind === 'kube-vip' ? { files: [paths.kubeVipManifest] } : {};
 
-/** The founder's kube-vip, before `kubeadm init`: kubeadm itself already talks to the virtual address. */
+/** Runs kube-vip on the founder before `kubeadm init`, which already connects to the virtual address. */
 export const kubeVipOfFounder: Step = {
   name: 'kube-vip-founder',
   watches,
@@ -80,13 +80,13 @@ export const kubeVipOfFounder: Step = {
     const { inventory, host, fleet } = target;
     const { loadBalancer } = inventory;
     if (loadBalancer.kind !== 'kube-vip' || standing(target) === 'joined') return [];
-    const who = founder(inventory, fleet);
-    if (!('host' in who) || who.host.name !== host.name) return [];
+    const first = founder(inventory, fleet);
+    if (!('host' in first) || first.host.name !== host.name) return [];
     return manifest(target, loadBalancer, 'super-admin.conf');
   },
 };
 
-/** kube-vip on every control plane that has joined, with the credentials that each of them has. */
+/** Runs kube-vip on every control plane that has joined, with admin.conf. */
 export const kubeVip: Step = {
   name: 'kube-vip',
   watches,

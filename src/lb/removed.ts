@@ -6,19 +6,19 @@ import { paths } from '../paths.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
 
-/** What kbuild writes for its load balancers, and where it put what was there before. */
+/** The files that kbuild writes for its load balancers, each with the backup of the file that it replaced. */
 const FILES: Readonly<Record<string, string | undefined>> = {
   [paths.haproxyConfig]: paths.haproxyConfigBackup,
   [paths.keepalivedConfig]: paths.keepalivedConfigBackup,
   [paths.checkApiserver]: undefined,
 };
 
-/** In the order in which they stop: the address goes first. */
+/** In the order in which they stop: keepalived first, which has the virtual address. */
 const UNITS = { keepalived: paths.keepalivedConfig, haproxy: paths.haproxyConfig } as const;
 
 const watches: Watches = { units: Object.keys(UNITS) };
 
-/** No load balancer of kbuild's runs on the host any more; the packages stay. Before its files are taken back. */
+/** Stops kbuild's load balancer on the host, before another step removes its files. The packages stay. */
 export const noLoadBalancer: Step = {
   name: 'no-load-balancer',
   watches,
@@ -38,31 +38,28 @@ export const noLoadBalancer: Step = {
   },
 };
 
-/** True for a host that left the cluster: not one of its nodes any more, or never one. */
+/** True for a host that is no node of the live cluster. */
 function isStray(target: Target): boolean {
   const { host, fleet } = target;
   if (host.role === 'load-balancer' || fleet.cluster.state !== 'up') return false;
   return isNodeGone(target) || standing(target) === 'foreign';
 }
 
-/**
- * The load balancer of a host that left the cluster stops before anything else is done there: it still claims the virtual
- * address, beside the host that holds it now.
- */
+/** Stops the load balancer of a host outside the cluster first of all: it still claims the virtual address of another host. */
 export const strayBalancer: Step = {
   name: 'stray-balancer',
   watches,
   diff: (target) => (isStray(target) ? noLoadBalancer.diff(target) : []),
 };
 
-/** The load balancer of a member, and of a cluster that goes as a whole, stops after kubeadm's reset, which may need it. */
+/** Stops the load balancer of a node after kubeadm's reset, which may need it. */
 export const membersBalancer: Step = {
   name: 'no-load-balancer',
   watches,
   diff: (target) => (isStray(target) ? [] : noLoadBalancer.diff(target)),
 };
 
-/** A host that is no balancer any more has the configurations that were there before kbuild's, or none. */
+/** Removes kbuild's configurations from a former load balancer, and restores those from before. */
 export const noBalancerFiles: Step = {
   name: 'no-balancer-files',
   diff: ({ host, facts }) =>

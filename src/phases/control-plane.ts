@@ -6,7 +6,7 @@ import { kubeVipOfFounder } from '../lb/kube-vip.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { controlPlanes } from '../topology/select.ts';
 
-/** The first control plane, and the settings that kubeadm keeps in the cluster. */
+/** Initializes the first control plane, and applies the settings that kubeadm stores in the cluster. */
 export function controlPlanePhases(inventory: Inventory, before: BeforeMembership, keep: KeepData): readonly Phase[] {
   const hosts = controlPlanes(inventory);
   const isStacked = inventory.etcd.topology === 'stacked';
@@ -16,7 +16,7 @@ export function controlPlanePhases(inventory: Inventory, before: BeforeMembershi
       title: 'Initialize the cluster',
       kind: 'linux',
       hosts,
-      // With an external etcd, the phase that connects to it undoes first.
+      // With an external etcd, the phase `reach-etcd` has already undone half-finished actions.
       steps: [...(isStacked ? undoSteps(before, keep) : []), kubeadmPatches, kubeVipOfFounder, ...initSteps],
       concurrency: 1,
       // An external etcd must answer every control plane before kubeadm runs on any of them.

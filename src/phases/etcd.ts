@@ -9,7 +9,7 @@ import { undoSteps } from '../kubeadm/steps.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { controlPlanes, etcdHosts } from '../topology/select.ts';
 
-/** An etcd outside the control planes: kbuild builds it if the inventory has hosts of role etcd, and control planes connect to it. */
+/** Builds etcd on hosts of role etcd, if the inventory has them, and connects control planes to an etcd outside themselves. */
 export function etcdPhases(inventory: Inventory, before: BeforeMembership, keep: KeepData): readonly Phase[] {
   return [
     ...builtEtcdPhases(inventory, before, keep),
@@ -18,7 +18,7 @@ export function etcdPhases(inventory: Inventory, before: BeforeMembership, keep:
       title: 'Connect to the external etcd',
       kind: 'linux',
       hosts: inventory.etcd.topology === 'stacked' ? [] : controlPlanes(inventory),
-      // First undo: it deletes the client certificates.
+      // Undo comes first because it deletes the client certificates.
       steps: [...undoSteps(before, keep), ...etcdConnectionSteps],
       concurrency: 1,
       // A control plane connects only after all members that kbuild builds serve.
@@ -28,8 +28,8 @@ export function etcdPhases(inventory: Inventory, before: BeforeMembership, keep:
 }
 
 /**
- * The etcd on the hosts of role etcd, built before the cluster has an API. The hosts found a new etcd together; a host that
- * is added later joins it. Certificates and members change on one host at a time.
+ * Builds etcd before the cluster has an API. The hosts of role etcd start a new etcd together. A host that is added later joins
+ * it. Certificates and members change on one host at a time.
  */
 function builtEtcdPhases(inventory: Inventory, before: BeforeMembership, keep: KeepData): readonly Phase[] {
   const hosts = etcdHosts(inventory);

@@ -8,7 +8,7 @@ import { controlPlanes, linuxWorkers } from '../topology/select.ts';
 import { windowsObjectSteps } from '../windows/steps.ts';
 import { windowsJoinPhases } from './windows.ts';
 
-/** The pod network and, at the same time, all further nodes. Control planes join one after another. */
+/** Installs the pod network and joins all further nodes at the same time. Control planes join one after another. */
 export function joinPhases(inventory: Inventory, before: BeforeMembership, keep: KeepData): readonly Phase[] {
   const controls = controlPlanes(inventory);
   return [

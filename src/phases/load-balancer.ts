@@ -1,14 +1,13 @@
 import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { balancers, kubernetesHosts, withRole } from '../topology/select.ts';
-import { jobEnded } from '../kubeadm/job-ended.ts';
-import { balancerPackages } from '../lb/packages.ts';
-import { balancerSteps, formerBalancerSteps } from '../lb/steps.ts';
+import { jobEnded } from '../node/running-work.ts';
+import { balancerPackages, balancerSteps, formerBalancerSteps } from '../lb/steps.ts';
 import { prepareBalancer } from '../node/prepare.ts';
 
 /**
- * The load balancers that kbuild builds. They run before the control planes, because `kubeadm init` connects to the endpoint.
- * Their configuration changes on one host at a time, without an interruption.
+ * Builds the load balancers. They run before the control planes, because `kubeadm init` connects to the endpoint. Their
+ * configuration changes on one host at a time, without an interruption.
  */
 export function loadBalancerPhases(inventory: Inventory): readonly Phase[] {
   const linux = { kind: 'linux' } as const;
@@ -46,7 +45,7 @@ export function loadBalancerPhases(inventory: Inventory): readonly Phase[] {
       ...linux,
       hosts: others,
       steps: formerBalancerSteps,
-      // For a moment the old and the new load balancer both have the address, and both lead to the API.
+      // Old and new load balancers may overlap: both forward to the API.
       ...(all.length > 0 ? {} : { overlaps: true }),
     },
   ];

@@ -1,7 +1,4 @@
-/**
- * The names of all phases of `up`, whatever the inventory: what `--phase` takes. An inventory without a virtual
- * address or Windows hosts leaves some of them out.
- */
+/** The names of all phases of `up`, which `--phase` accepts. An inventory without Windows hosts has no phases for them. */
 export const UP_PHASES = [
   'prepare',
   'prepare-balancers',

@@ -10,7 +10,7 @@ import { controlPlanes, linuxNodes, tenthOf } from '../topology/select.ts';
 import { unwantedObjects } from './wanted-objects.ts';
 import { windowsNodePhases } from './windows.ts';
 
-/** Settings of joined nodes that were edited after the join, then the objects in the cluster. */
+/** Applies settings of joined nodes that were edited after the join, then the objects in the cluster. */
 export function nodePhases(inventory: Inventory): readonly Phase[] {
   const controls = controlPlanes(inventory);
   const nodes = linuxNodes(inventory);
@@ -46,7 +46,7 @@ export function nodePhases(inventory: Inventory): readonly Phase[] {
       title: 'Apply manifests',
       kind: 'cluster',
       hosts: controls,
-      // No host joins at this point, so no host needs a token. Jobs of earlier runs have ended too.
+      // Leftover tokens are deleted here, because no host joins any more and the jobs of earlier runs have ended.
       steps: [noLeftoverTokens, userManifests, unwantedObjects],
     },
   ];

@@ -1,8 +1,7 @@
 import type { Phase } from '../engine/step.ts';
 import { adminKubeconfig } from '../kubeadm/admin-kubeconfig.ts';
-import { jobEnded } from '../kubeadm/job-ended.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { cloudInitEnded } from '../node/cloud-init-ended.ts';
+import { cloudInitEnded, jobEnded } from '../node/running-work.ts';
 import { kubernetesPackages } from '../node/kubernetes-packages.ts';
 import { prepare } from '../node/prepare.ts';
 import { images } from '../runtime/images.ts';
@@ -11,7 +10,7 @@ import { balancers, kubernetesHosts } from '../topology/select.ts';
 import { loadBalancerPhases } from './load-balancer.ts';
 import { windowsPreparePhases } from './windows.ts';
 
-/** Everything that a host needs before kubeadm runs on it: system settings, load balancers, runtime, packages, images. */
+/** Prepares hosts for kubeadm: system settings, load balancers, runtime, packages, images. */
 export function preparePhases(inventory: Inventory): readonly Phase[] {
   const linux = { kind: 'linux', hosts: kubernetesHosts(inventory) } as const;
   return [

@@ -3,16 +3,15 @@ import type { BeforeMembership } from '../cluster/members.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { balancers, controlPlanes } from '../topology/select.ts';
-import { jobEnded } from '../kubeadm/job-ended.ts';
-import { kubeadmReset } from '../kubeadm/reset/kubeadm-reset.ts';
 import { drained, forgotten, memberRemoved, nodeDeleted, type Drain } from '../kubeadm/reset/leave-cluster.ts';
 import { haproxy } from '../lb/haproxy.ts';
 import { keepalived } from '../lb/keepalived.ts';
 import { strayBalancer } from '../lb/removed.ts';
+import { jobEnded } from '../node/running-work.ts';
 import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
-import { clean } from './clean.ts';
+import { clean } from './reset.ts';
 
-/** How hosts leave. */
+/** Which hosts leave the cluster, and how. */
 export interface RemoveOptions {
   readonly leaving: readonly Leaving[];
   readonly drain: Drain;
@@ -20,9 +19,10 @@ export interface RemoveOptions {
 }
 
 /**
- * What `kbuild remove` does. Who is gone is only forgotten, first. Every other host is drained, taken out of etcd, cleaned and
- * forgotten, one after another. Load balancers that kbuild built send nobody there beforehand, and no longer count those that
- * left as one of themselves afterwards; one at a time. Who may leave at all is `removalRefusals`' business.
+ * What `kbuild remove` does. It first removes the etcd members and Node objects of hosts that no longer exist. Then it drains
+ * every other host, removes its etcd member, cleans it and deletes its Node object, one host after another. Load balancers of
+ * kbuild stop using a host before it leaves, and remove it from their own peers afterwards. `removalRefusals` decides which
+ * hosts may leave.
  */
 export function remove(inventory: Inventory, { leaving, drain, before }: RemoveOptions): readonly Phase[] {
   const gone = leaving.filter(({ host }) => host === undefined);
@@ -30,30 +30,22 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
   const linux = hosts.filter((host) => host.os === 'linux');
   const windows = hosts.filter((host) => host.os === 'windows');
   const names = new Set(leaving.map(({ name }) => name));
-  // What it will be: the inventory still names those who leave.
+  // The inventory of the command still names the hosts that leave.
   const after: Inventory = { ...inventory, hosts: inventory.hosts.filter(({ name }) => !names.has(name)) };
   const afterwards = (step: Step): Step => ({
     ...step,
     diff: (target) => step.diff({ ...target, inventory: after }),
   });
-  const matters = inventory.hosts.some(({ name, role }) => names.has(name) && role !== 'worker');
-  const balancing = { kind: 'linux', hosts: matters ? balancers(after) : [], concurrency: 1 } as const;
-  const steps: readonly Step[] = [
-    jobEnded,
-    strayBalancer,
-    drained(drain),
-    memberRemoved(before),
-    kubeadmReset,
-    ...clean,
-    nodeDeleted,
-  ];
+  const changesBalancers = inventory.hosts.some(({ name, role }) => names.has(name) && role !== 'worker');
+  const balancing = { kind: 'linux', hosts: changesBalancers ? balancers(after) : [], concurrency: 1 } as const;
+  const steps = [jobEnded, strayBalancer, drained(drain), memberRemoved(before), ...clean, nodeDeleted];
   const phases: readonly Phase[] = [
     {
       name: 'forget',
       title: 'Remove hosts that are gone',
       kind: 'cluster',
       hosts: gone.length === 0 ? [] : controlPlanes(inventory).filter(({ name }) => !names.has(name)),
-      steps: gone.flatMap((one) => forgotten(one, before)),
+      steps: gone.flatMap((host) => forgotten(host, before)),
       concurrency: 1,
     },
     {

@@ -1,38 +1,57 @@
-import type { Phase } from '../engine/step.ts';
+import type { Phase, Step } from '../engine/step.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 import { linuxHosts, selects, windowsHosts } from '../topology/select.ts';
-import { jobEnded } from '../kubeadm/job-ended.ts';
-import { kubeadmReset } from '../kubeadm/reset/kubeadm-reset.ts';
-import { strayBalancer } from '../lb/removed.ts';
+import {
+  kubeadmReset,
+  noCniRemains,
+  noHostsBlock,
+  noKubeChains,
+  noOwnFiles,
+  packagesReleased,
+} from '../kubeadm/reset/clean-host.ts';
+import { membersBalancer, strayBalancer } from '../lb/removed.ts';
+import { firewallClosed } from '../node/firewall.ts';
+import { jobEnded } from '../node/running-work.ts';
 import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
-import { clean } from './clean.ts';
 
-/** What is torn down. */
+/** Brings a Linux host back to its state before kbuild. */
+export const clean: readonly Step[] = [
+  kubeadmReset,
+  membersBalancer,
+  noCniRemains,
+  noKubeChains,
+  firewallClosed,
+  noOwnFiles,
+  noHostsBlock,
+  packagesReleased,
+];
+
+/** Which hosts `kbuild reset` cleans. */
 export interface ResetOptions {
   /** Patterns of host names; undefined: the whole cluster. */
   readonly hosts?: readonly string[] | undefined;
-  /** Hosts that are not touched here, because they leave a live cluster (`remove`). */
+  /** Names of hosts that reset leaves alone, because they leave a live cluster (`remove`). */
   readonly except?: ReadonlySet<string>;
 }
 
 /**
- * What `kbuild reset` does to hosts that are no members of a live cluster, or to all of them: workers first, control planes
- * after them, one by one, and etcd beside them last. Nothing is moved away before. Who may be reset at all is `resetRefusals`' business.
+ * What `kbuild reset` does to hosts outside a live cluster, or to all hosts: it cleans workers first, then control planes one
+ * by one, then hosts of role etcd. It does not drain. `resetRefusals` decides which hosts it may clean.
  */
 export function reset(inventory: Inventory, { hosts, except = new Set() }: ResetOptions): readonly Phase[] {
   const linux = { kind: 'linux' } as const;
-  const isMeant = ({ name }: Host): boolean => selects(hosts, name) && !except.has(name);
-  const all = linuxHosts(inventory).filter(isMeant);
+  const isSelected = ({ name }: Host): boolean => selects(hosts, name) && !except.has(name);
+  const all = linuxHosts(inventory).filter(isSelected);
   const controls = all.filter(({ role }) => role === 'control-plane');
   const members = all.filter(({ role }) => role === 'etcd');
   const others = all.filter(({ role }) => role !== 'control-plane' && role !== 'etcd');
-  const steps = [jobEnded, strayBalancer, kubeadmReset, ...clean];
+  const steps = [jobEnded, strayBalancer, ...clean];
   const phases: readonly Phase[] = [
     {
       name: 'reset-windows',
       title: 'Clean Windows workers',
       kind: 'windows',
-      hosts: windowsHosts(inventory).filter(isMeant),
+      hosts: windowsHosts(inventory).filter(isSelected),
       steps: [jobEnded, windowsKubeadmReset, ...windowsClean],
     },
     { name: 'reset-workers', title: 'Clean workers', ...linux, hosts: others, steps },

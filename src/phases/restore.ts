@@ -9,7 +9,7 @@ export const restoreHosts = ({ controls, members }: Pick<Restore, 'controls' | '
 ];
 
 /**
- * What `kbuild etcd snapshot restore` does: every host makes its new data first. Then all API servers and etcds stop. The new
+ * What `kbuild etcd snapshot restore` does: every host creates its new data first. Then all API servers and etcds stop. The new
  * data takes the place of the old data, which is kept. etcd starts everywhere, then the API servers. Each phase waits for all
  * hosts, so no restored member starts while an old one runs. If it is cut off, the same command continues.
  */

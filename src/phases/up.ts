@@ -9,11 +9,11 @@ import { preparePhases } from './prepare.ts';
 import { verifyPhases } from './verify.ts';
 
 /**
- * What `kbuild up` does, in order: the table of contents. Each host goes through the phases up to `settings` at its own pace,
+ * What `kbuild up` does, in order. Each host goes through the phases up to `settings` at its own pace,
  * so `kubeadm init` runs on the first control plane while workers still install packages and pull images. Then control
  * planes join one after another, while workers join and the pod network starts.
  *
- * Calls `before` before every change of etcd's members, and `keep` before it undoes an init, join or reset that did not end.
+ * Calls `before` before every change of etcd's members, and `keep` before it undoes a half-finished init, join or reset.
  */
 export function up(
   inventory: Inventory,

@@ -23,13 +23,13 @@ export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
     userManifest(inventory),
   ].flatMap((manifest) => manifest?.objects ?? []);
 
-/** The objects whose live form the cluster's view shows: with Windows hosts, kubeadm's own too, which must keep off them. */
+/** The objects that kbuild observes in the cluster. With Windows hosts also kubeadm's DaemonSets, which must not run there. */
 export const observedObjects = (inventory: Inventory): readonly JsonObject[] => [
   ...wantedObjects(inventory),
   ...(windowsHosts(inventory).length === 0 ? [] : KUBEADMS_PROGRAMS),
 ];
 
-/** Deleting one of these takes with it what others put into it: it is forgotten, not deleted. */
+/** Kinds whose deletion also deletes objects of other owners: kbuild only gives up its ownership of them. */
 const HOLDS_OTHERS = new Set(['Namespace', 'CustomResourceDefinition']);
 const OWN_NAMESPACES = new Set(networkPlugins.map(({ ownNamespace = '' }) => `v1/Namespace//${ownNamespace}`));
 
@@ -47,7 +47,7 @@ function read(key: string): Key {
   return { key, kind, title: `${kind} ${name}`, identity };
 }
 
-/** Objects that kbuild applied once and the inventory no longer wants are deleted; Namespaces and CRDs are only let go. */
+/** Deletes objects that kbuild applied and the inventory no longer has. Keeps Namespaces and CRDs, but no longer owns them. */
 export const unwantedObjects: Step<'cluster'> = {
   name: 'unwanted-objects',
   diff: ({ inventory, facts, fleet }) => {
@@ -59,7 +59,7 @@ export const unwantedObjects: Step<'cluster'> = {
     const kept = unwanted.filter(
       ({ key, kind }) => HOLDS_OTHERS.has(kind) && (!OWN_NAMESPACES.has(key) || inUse.has(key)),
     );
-    const deleted = unwanted.filter((each) => !kept.includes(each));
+    const deleted = unwanted.filter((key) => !kept.includes(key));
     const titles = (some: readonly Key[]): string => some.map(({ title }) => title).join(', ');
     return [
       {

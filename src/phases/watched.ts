@@ -10,7 +10,7 @@ import { reset } from './reset.ts';
 import { restorePhases } from './restore.ts';
 import { up } from './up.ts';
 
-/** Every phase that a command of kbuild may run with this inventory, each on all hosts that it may run on. */
+/** Every phase that a command may run with this inventory, each with all its possible hosts. */
 export function everyPhase(inventory: Inventory): readonly Phase[] {
   const leaving = inventory.hosts.map((host) => ({ ...host, host }));
   const controls = controlPlanes(inventory);
@@ -29,8 +29,8 @@ export function everyPhase(inventory: Inventory): readonly Phase[] {
 }
 
 /**
- * What the probes of each host read by name: the union of what the checks and the steps of all commands watch on it. One
- * observation of a host serves every command.
+ * The files, packages and units that the probes of each host read: all that checks and steps of any command watch there. So
+ * one observation of a host serves every command.
  */
 export function watchedOn(inventory: Inventory): (host: Host) => Watched {
   const always = ({ os }: Host): readonly Watches[] => [

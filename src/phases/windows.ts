@@ -1,5 +1,5 @@
 import type { Phase } from '../engine/step.ts';
-import { jobEnded } from '../kubeadm/job-ended.ts';
+import { jobEnded } from '../node/running-work.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
 import { podsDeleted } from '../kubeadm/registered-again.ts';
 import { undoMayBegin } from '../kubeadm/undo-half-finished.ts';
@@ -11,7 +11,7 @@ import { windowsHostNetwork } from '../windows/network/index.ts';
 import { windowsJoinSteps, windowsKubeletSteps, windowsPrepareSteps, windowsVerifySteps } from '../windows/steps.ts';
 import { windowsNodeRegistered } from '../windows/verify.ts';
 
-/** Windows hosts overlap with the phases of Linux hosts. An inventory without Windows hosts has none of these phases. */
+/** Phases of Windows hosts, which run beside those of Linux hosts. None if the inventory has no Windows hosts. */
 function onWindows(
   inventory: Inventory,
   phases: readonly Pick<Phase<'windows'>, 'name' | 'title' | 'steps' | 'verifies'>[],
@@ -21,7 +21,7 @@ function onWindows(
   return phases.map((phase) => ({ kind: 'windows', hosts, overlaps: true, ...phase }));
 }
 
-/** Everything that a Windows host needs before it joins. */
+/** Prepares Windows hosts for their join. */
 export const windowsPreparePhases = (inventory: Inventory): readonly Phase[] =>
   onWindows(inventory, [
     { name: 'windows-prepare', title: 'Prepare Windows hosts', steps: [jobEnded, ...windowsPrepareSteps] },
@@ -29,7 +29,7 @@ export const windowsPreparePhases = (inventory: Inventory): readonly Phase[] =>
     { name: 'windows-packages', title: 'Install Kubernetes on Windows', steps: windowsKubernetes },
   ]);
 
-/** Windows hosts join the cluster and its network. */
+/** Joins Windows hosts to the cluster and its network. */
 export const windowsJoinPhases = (inventory: Inventory): readonly Phase[] =>
   onWindows(inventory, [
     {
@@ -39,13 +39,13 @@ export const windowsJoinPhases = (inventory: Inventory): readonly Phase[] =>
     },
   ]);
 
-/** Settings of joined Windows nodes. */
+/** Applies settings of joined Windows nodes. */
 export const windowsNodePhases = (inventory: Inventory): readonly Phase[] =>
   onWindows(inventory, [
     { name: 'windows-nodes', title: 'Label Windows nodes', steps: [...windowsKubeletSteps, labelsAndTaints] },
   ]);
 
-/** Proof that Windows nodes work. */
+/** Verifies that Windows nodes work. */
 export const windowsVerifyPhases = (inventory: Inventory): readonly Phase[] =>
   onWindows(inventory, [
     { name: 'windows-verify', title: 'Verify Windows nodes', steps: windowsVerifySteps, verifies: true },

@@ -411,7 +411,7 @@ describe('endpoints', () => {
   test('of an API server follow the inventory', () => {
     expect(summaries(etcdEndpoints, with_(endpoints))).toEqual([]);
     expect(summaries(etcdEndpoints, with_(endpoints.slice(0, 2)))).toEqual([
-      'lead the API server of cp1 to etcd at 10.0.0.31, 10.0.0.32, 10.0.0.33 (found 10.0.0.31, 10.0.0.32)',
+      'point the API server of cp1 to etcd at 10.0.0.31, 10.0.0.32, 10.0.0.33 (found 10.0.0.31, 10.0.0.32)',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Refused } from '../../src/errors.ts';
 import { earlierMachineGone } from '../../src/kubeadm/earlier-machine.ts';
-import { jobEnded } from '../../src/kubeadm/job-ended.ts';
+import { jobEnded } from '../../src/node/running-work.ts';
 import { joinWorker } from '../../src/kubeadm/join-worker.ts';
 import { kubeadmInit } from '../../src/kubeadm/init.ts';
 import { noLeftoverTokens } from '../../src/kubeadm/leftover-tokens.ts';

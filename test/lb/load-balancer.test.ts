@@ -6,7 +6,7 @@ import type { Fleet } from '../../src/facts/fleet.ts';
 import type { ServiceState } from '../../src/facts/linux/services.ts';
 import type { LoadBalancer } from '../../src/model/control-plane.ts';
 import type { LinuxHost } from '../../src/model/inventory.ts';
-import { endpointServes } from '../../src/lb/endpoint-serves.ts';
+import { endpointServes } from '../../src/lb/steps.ts';
 import { haproxy, haproxyConfig } from '../../src/lb/haproxy.ts';
 import { keepalived, keepalivedConfig } from '../../src/lb/keepalived.ts';
 import { kubeVip, kubeVipOfFounder, kubeVipPod } from '../../src/lb/kube-vip.ts';

@@ -1,6 +1,9 @@
 import { distributionOf } from '../../components/distributions/index.ts';
 import { networkPlugin } from '../../components/network-plugins/index.ts';
 import { containerRuntime } from '../../components/runtimes/index.ts';
+import { resetConfiguration } from '../../configuration/kubeadm-config.ts';
+import { kubeadmJob } from '../../configuration/kubeadm-job.ts';
+import { secretYaml } from '../../configuration/secret-yaml.ts';
 import type { Step, Unobserved } from '../../engine/step.ts';
 import type { LinuxFacts } from '../../facts/linux.ts';
 import { HOSTS_BEGIN, HOSTS_END } from '../../facts/linux/names.ts';
@@ -11,25 +14,44 @@ import { paths } from '../../paths.ts';
 import { runs } from '../../resources/runs.ts';
 import { script, using } from '../../templates.ts';
 
+/** How the fact names a mount among the leftovers. */
+const MOUNT = 'mount ';
+
 const some = (all: readonly string[]): string =>
   `${all.slice(0, 3).join(', ')}${all.length > 3 ? `, ${String(all.length - 3)} more` : ''}`;
 
-/** Routes to nowhere inside podSubnet: they would swallow packets of the next network. */
-const deadRoutes = ({ network: { podSubnet } }: Inventory, { routes }: LinuxFacts): readonly string[] =>
-  routes.table.flatMap(({ device, destination }) =>
-    device === '' && destination !== 'default' && overlap(podSubnet, cidrOf(destination)) ? [destination] : [],
-  );
+/** Runs kubeadm's reset: removes credentials, manifests, etcd's data, containers and mounts. */
+export const kubeadmReset: Step = {
+  name: 'kubeadm-reset',
+  diff: ({ inventory, host, facts }) => {
+    const mounts = facts.leftovers.filter((leftover) => leftover.startsWith(MOUNT));
+    const found = [...facts.kubernetesTraces, ...mounts.map((mount) => mount.slice(MOUNT.length))];
+    if (found.length === 0) return [];
+    const more = found.length > 2 ? `, ${String(found.length - 2)} more` : '';
+    return [
+      {
+        summary: `kubeadm reset on ${host.name} (found ${found.slice(0, 2).join(', ')}${more})`,
+        apply: (on) => kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory)])),
+      },
+    ];
+  },
+};
 
-const cidrOf = (destination: string): string => (destination.includes('/') ? destination : `${destination}/32`);
+/** Blackhole routes inside podSubnet: they would drop packets of the next network. */
+const blackholes = ({ network: { podSubnet } }: Inventory, { routes }: LinuxFacts): readonly string[] =>
+  routes.table.flatMap(({ device, destination }) => {
+    const cidr = destination.includes('/') ? destination : `${destination}/32`;
+    return device === '' && destination !== 'default' && overlap(podSubnet, cidr) ? [destination] : [];
+  });
 
-/** The interfaces, routes, CNI configuration and state of the network plugin are gone. kbuild keeps those of a plugin that the user installed. */
+/** Removes interfaces, routes, CNI configuration and state of the network plugin, unless the user installed the plugin. */
 export const noCniRemains: Step = {
   name: 'no-cni-remains',
   diff: ({ inventory, host, facts }) => {
     const leaves = networkPlugin(inventory).leaves(inventory);
-    const files = facts.leftovers.filter((one) => !one.startsWith('mount '));
+    const files = facts.leftovers.filter((leftover) => !leftover.startsWith(MOUNT));
     const interfaces = facts.interfaces.map(({ name }) => name).filter((name) => leaves.interfaces.test(name));
-    const routes = leaves.blackholes ? deadRoutes(inventory, facts) : [];
+    const routes = leaves.blackholes ? blackholes(inventory, facts) : [];
     const found = [...interfaces, ...routes.map((route) => `blackhole ${route}`), ...files];
     if (found.length === 0) return [];
     return [
@@ -47,7 +69,7 @@ export const noCniRemains: Step = {
   },
 };
 
-/** No chain of kube-proxy, the kubelet or a CNI plugin is left in the packet filter; others' rules are not touched. */
+/** Removes the chains of kube-proxy, the kubelet and CNI plugins from the packet filter. Keeps all other rules. */
 export const noKubeChains: Step = {
   name: 'no-kube-chains',
   diff: ({ host, facts }) => {
@@ -63,7 +85,7 @@ export const noKubeChains: Step = {
   },
 };
 
-/** The files that kbuild wrote are gone, and what it had put aside is back. */
+/** Removes the files that kbuild wrote, and restores those that it replaced. */
 export const noOwnFiles: Step = {
   name: 'no-own-files',
   diff: ({ inventory, host, facts }) => {
@@ -98,7 +120,7 @@ export const noOwnFiles: Step = {
   },
 };
 
-/** kbuild's lines of /etc/hosts are gone. */
+/** Removes kbuild's lines from /etc/hosts. */
 export const noHostsBlock: Step = {
   name: 'no-hosts-block',
   diff: ({ host, facts }) =>
@@ -121,7 +143,7 @@ const heldPackages = ({ inventory }: Unobserved): readonly string[] => [
   inventory.runtime.package,
 ];
 
-/** The packages stay, but nothing holds them at their version any more. */
+/** Unholds the packages. They stay installed. */
 export const packagesReleased: Step = {
   name: 'packages-released',
   watches: (about) => ({ packages: heldPackages(about) }),

@@ -7,25 +7,23 @@ import { gate } from '../../cluster/quorum.ts';
 import type { Change, Step, Target } from '../../engine/step.ts';
 import { CommandError, Refused } from '../../errors.ts';
 import type { NodeView } from '../../facts/cluster.ts';
-import type { Fleet } from '../../facts/fleet.ts';
-import type { Inventory } from '../../model/inventory.ts';
 import { runs } from '../../resources/runs.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 
-/** Annotation of a node that kbuild has drained to the end: an interrupted drain is gone on with. */
+/** Annotation of a node that kbuild has drained completely. Without it, an interrupted drain continues. */
 const DRAINED = 'kbuild.dev/drained';
 
-/** Annotation of a node that kbuild's drain has cordoned: it is taken back when the drain fails. */
+/** Annotation of a node that kbuild's drain has cordoned: kbuild uncordons it if the drain fails. */
 const CORDONED = 'kbuild.dev/cordoned';
 
-/** What a drain may take beyond its own time-out, in ms. */
+/** The time that a drain may need after its own time-out, in ms. */
 const DRAIN_ENDS_MS = 5 * 60_000;
 
-/** A drain says so often what it waits for, in s. */
-const TELL_SECONDS = 30;
+/** Seconds between two reports of a drain about what it waits for. */
+const REPORT_SECONDS = 30;
 
-/** The same error with what an operator can do, where the drain itself failed. */
+/** Adds to the error of a failed drain what the operator can do. */
 function withDrainRemedy(error: unknown, node: string): unknown {
   if (!(error instanceof CommandError) || typeof error.status !== 'number') return error;
   const { host, command, status, stdout, stderr } = error;
@@ -33,32 +31,26 @@ function withDrainRemedy(error: unknown, node: string): unknown {
   return new CommandError(host, command, { status, stdout, stderr }, remedy);
 }
 
-/** The cluster, and who leaves it. */
-interface Parting {
-  readonly inventory: Inventory;
-  readonly fleet: Fleet;
-  readonly leaving: Leaving;
-}
+/** The cluster that a host or node leaves. */
+type Cluster = Pick<Target, 'inventory' | 'fleet'>;
 
 /** A target of either system. */
 type Any = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'>;
 
-const ofHost = ({ inventory, fleet, host }: Any): Parting => ({ inventory, fleet, leaving: host });
-
-const registered = ({ fleet, leaving }: Parting): NodeView | undefined =>
+const registered = ({ fleet }: Cluster, leaving: Leaving): NodeView | undefined =>
   fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === leaving.name) : undefined;
 
 /** A step that is the same for hosts of both systems. */
 type AnyStep = Step & Step<'windows'>;
 
-/** Whether a node's pods are moved away before it goes, and how long that may take. */
+/** How long the drain of a node may take; `no`: kbuild does not drain it. */
 export type Drain = { readonly timeoutMs: number } | 'no';
 
-/** The node's pods have moved to others, where the API answers. */
+/** Drains the node if the API answers. */
 export const drained = (drain: Drain): AnyStep => ({
   name: 'drained',
   diff: (target: Any) => {
-    const node = registered(ofHost(target));
+    const node = registered(target, target.host);
     if (drain === 'no' || node === undefined || (node.unschedulable && DRAINED in node.annotations)) return [];
     const { inventory, host, fleet } = target;
     const control = acting(fleet, host.name);
@@ -67,7 +59,7 @@ export const drained = (drain: Drain): AnyStep => ({
         KUBECTL: kubectl(inventory, control).join(' '),
         NODE: host.name,
         SECONDS_TO_DRAIN: Math.ceil(drain.timeoutMs / 1000),
-        TELL_SECONDS,
+        REPORT_SECONDS,
         DRAINED,
         CORDONED,
       }),
@@ -90,7 +82,7 @@ export const drained = (drain: Drain): AnyStep => ({
   },
 });
 
-function memberChanges({ inventory, fleet, leaving }: Parting, before: BeforeMembership): readonly Change[] {
+function memberChanges({ inventory, fleet }: Cluster, leaving: Leaving, before: BeforeMembership): readonly Change[] {
   const { cluster } = fleet;
   if (cluster.state !== 'up') return [];
   return membersOf(cluster, leaving)
@@ -110,18 +102,18 @@ function memberChanges({ inventory, fleet, leaving }: Parting, before: BeforeMem
 }
 
 /**
- * etcd has no member of the host: removed through another control plane and the quorum gate, never left to kubeadm, whose
- * reset wipes the data also where the removal failed.
+ * Removes the host's member from etcd, through another control plane and the quorum gate. Not left to kubeadm: its reset
+ * deletes the data even if the removal failed.
  */
 export const memberRemoved = (before: BeforeMembership): Step => ({
   name: 'etcd-member-removed',
   settleMs: 60_000,
-  diff: (target) => memberChanges(ofHost(target), before),
+  diff: (target) => memberChanges(target, target.host, before),
 });
 
-function nodeChanges(parting: Parting): readonly Change[] {
-  if (registered(parting) === undefined) return [];
-  const { inventory, fleet, leaving } = parting;
+function nodeChanges(cluster: Cluster, leaving: Leaving): readonly Change[] {
+  if (registered(cluster, leaving) === undefined) return [];
+  const { inventory, fleet } = cluster;
   const control = acting(fleet, leaving.name);
   return [
     {
@@ -131,18 +123,21 @@ function nodeChanges(parting: Parting): readonly Change[] {
   ];
 }
 
-/** The cluster no longer knows the node, where the API answers. After its kubelet has gone: that would register it again. */
-export const nodeDeleted: AnyStep = { name: 'node-deleted', diff: (target: Any) => nodeChanges(ofHost(target)) };
+/** Deletes the Node object if the API answers. Only after the host's kubelet has stopped: it would register the node again. */
+export const nodeDeleted: AnyStep = {
+  name: 'node-deleted',
+  diff: (target: Any) => nodeChanges(target, target.host),
+};
 
-/** Nothing in the cluster is left of somebody who is gone: neither an etcd member nor a node. */
+/** Removes the etcd member and the Node object of a host that no longer exists. */
 export const forgotten = (leaving: Leaving, before: BeforeMembership): readonly Step<'cluster'>[] => [
   {
     name: `etcd-member-removed-${leaving.name}`,
     settleMs: 60_000,
-    diff: ({ inventory, fleet }) => memberChanges({ inventory, fleet, leaving }, before),
+    diff: (target) => memberChanges(target, leaving, before),
   },
   {
     name: `node-deleted-${leaving.name}`,
-    diff: ({ inventory, fleet }) => nodeChanges({ inventory, fleet, leaving }),
+    diff: (target) => nodeChanges(target, leaving),
   },
 ];
