@@ -15,7 +15,7 @@ export const overlayMount: Check = {
         {
           severity: 'error',
           host,
-          message: `overlayfs does not work where ${containerRuntime(inventory).dataFolder} lies: ${one.found.said}`,
+          message: `overlayfs does not work where ${containerRuntime(inventory).dataFolder} lies: ${one.found.error}`,
           remedy: 'mount a disk with ext4 or xfs (ftype=1) there',
         },
       ];

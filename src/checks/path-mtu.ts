@@ -7,15 +7,15 @@ export const pathMtu: Check = {
   severities: ['error', 'warning'],
   test: ({ fleet: { surveys } }) => {
     const groups = new Map<string, { readonly finding: Omit<Finding, 'message'>; message: string }>();
-    for (const { from, to, mtu, told } of surveys?.ports.narrow ?? []) {
-      const how = told === undefined ? 'vanish' : `do not fit: a router told ${String(told)}`;
+    for (const { from, to, mtu, reported } of surveys?.ports.narrow ?? []) {
+      const how = reported === undefined ? 'vanish' : `do not fit: a router told ${String(reported)}`;
       const key = `${from.name} ${how}`;
       const known = groups.get(key);
       if (known !== undefined) known.message += `, ${to.name}`;
       else
         groups.set(key, {
           finding: {
-            severity: told === undefined ? 'error' : 'warning',
+            severity: reported === undefined ? 'error' : 'warning',
             host: from.name,
             remedy: 'lower the MTU of the interfaces between hosts to what the way carries, or mend the way',
           },

@@ -43,7 +43,7 @@ export const portMatrix: Check = {
           remedy: 'open it in the firewalls of the host and between the hosts',
         };
       }),
-      ...surveys.ports.untold.map(({ to, port, program }) => ({
+      ...surveys.ports.unverified.map(({ to, port, program }) => ({
         severity: 'warning' as const,
         host: to.name,
         message: `udp port ${String(port)} (${program}) was not tried: it is in use, and is not disturbed`,

@@ -4,8 +4,8 @@ import { toYaml } from '../configuration/secret-yaml.ts';
 import type { Step } from '../engine/step.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { merged } from '../model/merge.ts';
-import { paths } from '../paths.ts';
-import { file, OURS } from '../resources/file.ts';
+import { OWN_HEADER, paths } from '../paths.ts';
+import { file } from '../resources/file.ts';
 import { unitQuoted } from '../resources/proxy-drop-in.ts';
 import { service } from '../resources/service.ts';
 
@@ -28,7 +28,7 @@ const kubeletConfig = (inventory: Inventory, host: LinuxHost): string =>
 
 const config = file('etcd-kubelet-config', {
   path: paths.etcdKubeletConfig,
-  content: ({ inventory, host }) => `${OURS}.\n${kubeletConfig(inventory, host)}`,
+  content: ({ inventory, host }) => `${OWN_HEADER}.\n${kubeletConfig(inventory, host)}`,
 });
 
 /** Overrides kubeadm's own drop-in, with which the kubelet would wait for a cluster. */
@@ -37,7 +37,7 @@ const dropIn = file('etcd-kubelet-unit', {
   content: ({ host }) => {
     const own = host.kubelet.extraArgs.map(({ name, value }) => unitQuoted(`--${name}=${value}`));
     const command = ['/usr/bin/kubelet', `--config=${paths.etcdKubeletConfig}`, ...own].join(' ');
-    return `${OURS}.\n[Service]\nExecStart=\nExecStart=${command}\nRestart=always\n`;
+    return `${OWN_HEADER}.\n[Service]\nExecStart=\nExecStart=${command}\nRestart=always\n`;
   },
 });
 

@@ -5,8 +5,8 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target, Unobserved } from '../engine/step.ts';
 import type { Watches } from '../facts/watched.ts';
 import type { KubeVipBalancer } from '../model/control-plane.ts';
-import { paths } from '../paths.ts';
-import { OURS, fileChanges, fileState } from '../resources/file.ts';
+import { OWN_HEADER, paths } from '../paths.ts';
+import { fileChanges, fileState } from '../resources/file.ts';
 
 /**
  * The credentials with which kube-vip elects its leader. During `kubeadm init` admin.conf has no rights yet, because kubeadm
@@ -59,7 +59,7 @@ export function kubeVipPod(
       volumes: [{ name: 'kubeconfig', hostPath: { path: `/etc/kubernetes/${credentials}`, type: 'File' } }],
     },
   };
-  return `${OURS}.\n${toYaml([pod])}`;
+  return `${OWN_HEADER}.\n${toYaml([pod])}`;
 }
 
 function manifest(target: Target, balancer: KubeVipBalancer, credentials: Credentials) {

@@ -5,10 +5,10 @@ import { endpointHost } from '../topology/api-server.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
 import type { PluginPart } from './part.ts';
 
-/** Calico's CRD for IPAM, where its operator's manifests leave the API of version 3 to the cluster itself (3.32, optional). */
+/** The CRD of Calico's IPAM in the API projectcalico.org/v3, which the operator's manifests may have since Calico 3.32. */
 const NATIVE_CRD = 'apiextensions.k8s.io/v1/CustomResourceDefinition//ipamconfigurations.projectcalico.org';
 
-/** The registry, and the path in it if there is one, as the operator wants them. */
+/** The registry, and the path in it, as the operator's fields. */
 function imagesFrom({ network: { calico: settings } }: InventoryWith<'calico'>): JsonObject {
   const { imageRepository } = settings;
   if (imageRepository === undefined) return {};
@@ -16,13 +16,13 @@ function imagesFrom({ network: { calico: settings } }: InventoryWith<'calico'>):
   return { registry: `${registry!}/`, ...(path.length === 0 ? {} : { imagePath: path.join('/') }) };
 }
 
-/** What the operator does on Windows hosts; it asks for the Service networks as soon as there are some. */
+/** The operator's settings for Windows hosts. */
 const windowsPart = ({ network }: Inventory): JsonObject =>
   network.windows === undefined
     ? {}
     : {
         serviceCIDRs: [network.serviceSubnet],
-        // The folders of the runtime on Windows hosts. The operator puts the drive before them by itself.
+        // The folders of the runtime on Windows hosts, to which the operator adds the drive.
         windowsNodes: {
           cniBinDir: '/opt/cni/bin',
           cniConfigDir: '/etc/cni/net.d',
@@ -41,8 +41,8 @@ const installation = (inventory: InventoryWith<'calico'>): JsonObject => ({
     calicoNetwork: {
       linuxDataplane: 'Iptables',
       ...(inventory.network.windows === undefined ? {} : { windowsDataplane: 'HNS' }),
-      // Windows hosts know neither BGP beside VXLAN, nor IPIP, nor VXLAN between networks only. Nodes that were made otherwise
-      // do not reach them, so it is the same without Windows hosts: they may come later.
+      // Windows hosts support neither BGP with VXLAN, nor IPIP, nor VXLAN only between subnets. These settings are the same
+      // without Windows hosts, which may join later.
       bgp: 'Disabled',
       ipPools: [
         {
@@ -54,7 +54,7 @@ const installation = (inventory: InventoryWith<'calico'>): JsonObject => ({
           nodeSelector: 'all()',
         },
       ],
-      // The host's internalAddress: the kubelet says it by --node-ip.
+      // The host's internalAddress, which the kubelet reports because of --node-ip.
       nodeAddressAutodetectionV4: { kubernetes: 'NodeInternalIP' },
     },
   },
@@ -72,7 +72,7 @@ function strictAffinity({ network: { manifests } }: Inventory): JsonObject {
   };
 }
 
-/** Where Calico's pods find the API: Service addresses are not reached from a Windows host, and kube-proxy may come later. */
+/** Where Calico's pods find the API. A Windows host cannot reach Service addresses, and kube-proxy may start later. */
 const endpoint = ({ endpoint: at }: Inventory): JsonObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -83,7 +83,7 @@ const endpoint = ({ endpoint: at }: Inventory): JsonObject => ({
   },
 });
 
-/** The objects that tell Calico's operator what to install. Never run: its images are not available in our lab. */
+/** The objects from which Calico's operator installs Calico. Not tested in our lab, which does not have its images. */
 export const calicoObjects = (inventory: InventoryWith<'calico'>): readonly JsonObject[] => [
   endpoint(inventory),
   installation(inventory),
@@ -92,7 +92,7 @@ export const calicoObjects = (inventory: InventoryWith<'calico'>): readonly Json
 
 const fileName = (source: string): string => source.split('/').at(-1)!;
 
-/** Calico's operator, as its project publishes it: with the kinds of the objects that follow. */
+/** Calico's operator, as its project publishes it, with the CRDs of Calico's objects. */
 export const calicoOperator: PluginPart<'calico'> = {
   name: 'calico-operator',
   manifest: ({ network: { manifests } }) => ({
@@ -102,7 +102,7 @@ export const calicoOperator: PluginPart<'calico'> = {
   }),
 };
 
-/** Calico in the cluster. Its operator completes these objects, so kbuild compares the hash of what it applied. */
+/** Calico's objects. The operator adds fields to them, so kbuild compares the hash of what it applied. */
 export const calico: PluginPart<'calico'> = {
   name: 'calico',
   manifest: (inventory) => ({ title: 'Calico (VXLAN)', objects: calicoObjects(inventory), compare: 'hash' }),

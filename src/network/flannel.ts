@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   FLANNEL_NAMESPACE as NAMESPACE,
   flannelNetConf,
@@ -7,6 +6,7 @@ import {
 import { CONFIG_ANNOTATION, type InventoryWith } from '../components/network-plugins/network-plugin.ts';
 import type { JsonObject } from '../model/inventory.ts';
 import type { Flannel } from '../model/network-plugins.ts';
+import { sha256Of } from '../shell/secret.ts';
 import type { PluginPart } from './part.ts';
 
 const CONFIG = 'kube-flannel-cfg';
@@ -28,7 +28,7 @@ const inNamespace = (apiVersion: string, kind: string, name: string, rest: objec
   ...rest,
 });
 
-/** How the kubelet's runtime connects pods: hairpin, so that a pod reaches itself through its Service; portmap for hostPort. */
+/** hairpinMode lets a pod reach itself through its Service. portmap implements hostPort. */
 const CNI_CONFIG = {
   name: 'cbr0',
   cniVersion: '0.3.1',
@@ -52,12 +52,6 @@ const configData = (inventory: InventoryWith<'flannel'>) => ({
   'cni-conf.json': JSON.stringify(CNI_CONFIG, undefined, 2),
   'net-conf.json': flannelNetConf(inventory),
 });
-
-const configHash = (inventory: InventoryWith<'flannel'>): string =>
-  createHash('sha256')
-    .update(JSON.stringify(configData(inventory)))
-    .digest('hex')
-    .slice(0, 16);
 
 const CONFIG_MOUNT = { name: 'flannel-cfg', mountPath: '/etc/kube-flannel/' };
 
@@ -83,7 +77,7 @@ const flanneld = ({ image }: Flannel): JsonObject => ({
   name: 'kube-flannel',
   image,
   command: ['/opt/bin/flanneld'],
-  // flanneld takes an address for an interface: the node's own, which is the host's internalAddress.
+  // flanneld accepts an address for an interface. The node's address is the host's internalAddress.
   args: ['--ip-masq', '--kube-subnet-mgr', '--iface=$(HOST_IP)'],
   resources: { requests: { cpu: '100m', memory: '50Mi' } },
   securityContext: { privileged: false, capabilities: { add: ['NET_ADMIN', 'NET_RAW'] } },
@@ -110,11 +104,14 @@ function daemonSet(inventory: InventoryWith<'flannel'>): JsonObject {
     metadata: { name: 'kube-flannel-ds', namespace: NAMESPACE, labels },
     spec: {
       selector: { matchLabels: labels },
-      // If the nodes were updated one by one, a large cluster would need an hour.
+      // Node by node, a large cluster would need an hour.
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
       template: {
-        // Pods do not read a changed ConfigMap again: another hash rolls them.
-        metadata: { labels, annotations: { [CONFIG_ANNOTATION]: configHash(inventory) } },
+        // Pods do not read a changed ConfigMap again. Another hash restarts them.
+        metadata: {
+          labels,
+          annotations: { [CONFIG_ANNOTATION]: sha256Of(JSON.stringify(configData(inventory))).slice(0, 16) },
+        },
         spec: {
           nodeSelector: { 'kubernetes.io/os': 'linux' },
           hostNetwork: true,
@@ -130,7 +127,7 @@ function daemonSet(inventory: InventoryWith<'flannel'>): JsonObject {
   };
 }
 
-/** The objects of flannel with the inventory's networks and images: tunnels or routes between the hosts' internal addresses. */
+/** The objects of flannel with the inventory's networks and images. */
 export function flannelObjects(inventory: InventoryWith<'flannel'>): readonly JsonObject[] {
   const rbac = 'rbac.authorization.k8s.io';
   return [
@@ -158,7 +155,7 @@ export function flannelObjects(inventory: InventoryWith<'flannel'>): readonly Js
   ];
 }
 
-/** flannel in the cluster. */
+/** flannel's objects, which kbuild compares field by field. */
 export const flannel: PluginPart<'flannel'> = {
   name: 'flannel',
   manifest: (inventory) => ({

@@ -19,10 +19,18 @@ export const networkManifests = (inventory: Inventory): readonly Manifest[] =>
 
 /** Steps that install the network plugin. */
 export const networkSteps = (inventory: Inventory): readonly Step<'cluster'>[] =>
-  partsOf(inventory).map(({ name }) =>
-    manifest(name, (wanted) =>
-      partsOf(wanted)
-        .find((part) => part.name === name)
-        ?.manifest(wanted),
-    ),
-  );
+  partsOf(inventory).map((part) => manifest(part.name, (desired) => part.manifest(desired)));
+
+/** Objects of the inventory's `manifests:`; undefined if it has none. */
+export function userManifest({ manifests }: Inventory): Manifest | undefined {
+  if (manifests.length === 0) return undefined;
+  const sources = manifests.map(({ source }) => source.split('/').at(-1)!);
+  return {
+    title: sources.length > 3 ? `${String(sources.length)} manifests` : sources.join(', '),
+    objects: manifests.flatMap(({ objects }) => objects),
+    compare: 'hash',
+  };
+}
+
+/** Applies the user's own objects, after the network plugin. */
+export const userManifests = manifest('user-manifests', userManifest);

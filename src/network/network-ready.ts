@@ -5,15 +5,15 @@ import { waitForApi } from '../resources/wait-for-api.ts';
 
 const notReady = ({ name, trouble }: PodView): string => `${name} not ready${trouble === '' ? '' : `: ${trouble}`}`;
 
-/** Where the plugin has no pod on a host, the pods of its operator may show why. */
+/** Why the plugin has no pod on a host: the problems of its operator's pods, if it has an operator. */
 function missingPod({ pods }: ClusterUp, operatorNamespace: string | undefined): string {
   const operators = pods.filter(({ namespace, trouble }) => namespace === operatorNamespace && trouble !== '');
   return ['no pod', ...operators.map(notReady)].join('; ');
 }
 
 /**
- * The network works on this host: the plugin's pod is ready, the node is Ready, and the Service addresses of API and DNS
- * answer from it. A network that the user installs is not waited for.
+ * Waits until the plugin's pod and the node are ready and the Service addresses of API and DNS answer from the host. Does not
+ * wait for a network that the user installs.
  */
 export const networkReady: Step = {
   name: 'network-ready',
@@ -35,9 +35,9 @@ export const networkReady: Step = {
     if (node?.ready !== true) return wait(`wait until ${host.name} is Ready (found ${node?.reason ?? 'no node'})`);
     const services = facts.serviceNetwork;
     if (services === 'absent') return wait(`wait until ${host.name} has joined`);
-    const silent = [...(services.api ? [] : ['API']), ...(services.dns ? [] : ['DNS'])];
-    return silent.length === 0
+    const unanswered = [...(services.api ? [] : ['API']), ...(services.dns ? [] : ['DNS'])];
+    return unanswered.length === 0
       ? []
-      : wait(`wait until the Service address of ${silent.join(' and ')} answers ${host.name}`);
+      : wait(`wait until the Service address of ${unanswered.join(' and ')} answers ${host.name}`);
   },
 };

@@ -4,8 +4,8 @@ import { fileChanges } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
 import { script } from '../templates.ts';
 
-/** Notes a path as kbuild's before its file is written, and keeps what was there: a crash in between loses nothing. */
-function noted({ host, facts }: Target, path: string, change: Change): Change {
+/** Records a path as kbuild's and saves the old file before kbuild writes the new one: an interruption loses nothing. */
+function recorded({ host, facts }: Target, path: string, change: Change): Change {
   if (facts.distributedFiles.includes(path)) return change;
   const { apply } = change;
   if (apply === undefined) return change;
@@ -24,16 +24,16 @@ function noted({ host, facts }: Target, path: string, change: Change): Change {
 
 const filesOf = ({ inventory, host }: Unobserved) => inventory.files.filter(({ hosts }) => hosts.includes(host.name));
 
-/** The files that the inventory distributes to this host are there; those that it no longer names are gone, or as they were. */
+/** Writes the files that the inventory distributes to this host. Removes those that it no longer names, or restores the old files. */
 export const distributedFiles: Step = {
   name: 'files',
   watches: (about) => ({ files: filesOf(about).map(({ path }) => path) }),
   diff: (target) => {
     const { host, facts } = target;
     const wanted = filesOf(target);
-    const unwanted = facts.distributedFiles.filter((path) => !wanted.some((one) => one.path === path));
+    const unwanted = facts.distributedFiles.filter((path) => !wanted.some((file) => file.path === path));
     return [
-      ...wanted.flatMap((one) => fileChanges(target, one).map((change) => noted(target, one.path, change))),
+      ...wanted.flatMap((file) => fileChanges(target, file).map((change) => recorded(target, file.path, change))),
       ...unwanted.map((path) => ({
         summary: `take back ${path} (not in the inventory any more)`,
         apply: runs(

@@ -2,8 +2,8 @@ import { openingsText } from '../cluster/openings.ts';
 import type { Change, Target } from '../engine/step.ts';
 import type { Watches } from '../facts/watched.ts';
 import type { Opening } from '../topology/openings.ts';
-import { paths } from '../paths.ts';
-import { fileChanges, OURS } from '../resources/file.ts';
+import { OWN_HEADER, paths } from '../paths.ts';
+import { fileChanges } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
 import { scriptFile } from '../templates.ts';
@@ -11,8 +11,8 @@ import { grouped, onlyIn, type Difference } from './openings.ts';
 
 const SERVICE = 'kbuild-firewall';
 
-/** It starts when the chains are there, and again whenever they are loaded anew. */
-const UNIT = `${OURS}.
+/** Runs after the chains are loaded, and again whenever they are reloaded. */
+const UNIT = `${OWN_HEADER}.
 [Unit]
 Description=Opens in the packet filter what Kubernetes needs
 After=nftables.service netfilter-persistent.service
@@ -31,10 +31,10 @@ ExecStop=/bin/sh ${paths.firewallScript} stop
 WantedBy=multi-user.target nftables.service
 `;
 
-const OURS_NOW = [paths.firewallRules, paths.firewallScript, paths.firewallUnit];
+const FILES = [paths.firewallRules, paths.firewallScript, paths.firewallUnit];
 
-/** What `packetFilterChanges` asks about. */
-export const PACKET_FILTER_WATCHES: Watches = { files: OURS_NOW, units: [SERVICE] };
+/** The files and units that `packetFilterChanges` reads. */
+export const PACKET_FILTER_WATCHES: Watches = { files: FILES, units: [SERVICE] };
 
 const any = (word: string): string => (word === 'any' ? '-' : word);
 
@@ -47,45 +47,45 @@ const rules = (all: readonly Difference[]): readonly string[] =>
     ),
   );
 
-function noneChanges(target: Target): readonly Change[] {
-  const files = OURS_NOW.filter((path) => target.facts.ownFiles.includes(path));
+function closingChanges(target: Target): readonly Change[] {
+  const files = FILES.filter((path) => target.facts.ownFiles.includes(path));
   if (files.length === 0) return [];
   return [
     {
       summary: `close in the packet filter what kbuild opened (found ${files.join(', ')})`,
       apply: runs(
         target.host,
-        sh`systemctl disable --now ${SERVICE} 2>/dev/null || true; rm -f -- ${OURS_NOW}; systemctl daemon-reload`,
+        sh`systemctl disable --now ${SERVICE} 2>/dev/null || true; rm -f -- ${FILES}; systemctl daemon-reload`,
       ),
     },
   ];
 }
 
 /**
- * What differs in chains of nftables. Their rules lie in a file and a service puts them first in the chains: what loads
- * the chains at boot does not know them. A rule that lets in cannot be elsewhere: what one chain drops is lost.
+ * The changes of the host's nftables chains. A file has kbuild's rules, and a service puts them first in each chain after boot,
+ * because the host's own rule files do not have them. Another chain cannot accept a packet that one chain drops.
  */
 export function packetFilterChanges(target: Target, all: readonly Difference[]): readonly Change[] {
-  const wanted = rules(all);
-  if (wanted.length === 0) return noneChanges(target);
+  const desired = rules(all);
+  if (desired.length === 0) return closingChanges(target);
   const files = [
-    ...fileChanges(target, { path: paths.firewallRules, content: `${OURS}.\n${wanted.join('\n')}\n` }),
+    ...fileChanges(target, { path: paths.firewallRules, content: `${OWN_HEADER}.\n${desired.join('\n')}\n` }),
     ...fileChanges(target, {
       path: paths.firewallScript,
-      content: `${OURS}.\n${scriptFile('linux/kbuild-firewall.sh')}`,
+      content: `${OWN_HEADER}.\n${scriptFile('linux/kbuild-firewall.sh')}`,
     }),
     ...fileChanges(target, { path: paths.firewallUnit, content: UNIT }),
   ];
-  const missing = all.flatMap((one) => onlyIn(one.wanted, one.found));
-  const extra = all.flatMap((one) => onlyIn(one.found, one.wanted));
+  const missing = all.flatMap(({ wanted, found }) => onlyIn(wanted, found));
+  const extra = all.flatMap(({ wanted, found }) => onlyIn(found, wanted));
   const state = target.facts.services.get(SERVICE);
-  const stands = state?.active === 'active' && state.enabled === 'enabled' && !state.needsDaemonReload;
-  if (files.length === 0 && missing.length === 0 && extra.length === 0 && stands) return [];
+  const isRunning = state?.active === 'active' && state.enabled === 'enabled' && !state.needsDaemonReload;
+  if (files.length === 0 && missing.length === 0 && extra.length === 0 && isRunning) return [];
   const what =
     missing.length > 0
       ? `open ${openingsText(missing)} in nftables (found closed)`
       : extra.length > 0
-        ? `close ${openingsText(extra)} in nftables (found open, nobody needs it now)`
+        ? `close ${openingsText(extra)} in nftables (found open, no longer needed)`
         : `start ${SERVICE} (found ${state?.active ?? 'none'})`;
   const apply = runs(
     target.host,

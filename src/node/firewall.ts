@@ -7,9 +7,6 @@ import { script } from '../templates.ts';
 import { PACKET_FILTER_WATCHES, packetFilterChanges } from './firewall-nftables.ts';
 import { grouped, onlyIn, type Difference } from './openings.ts';
 
-/** What a host's firewall should have of kbuild's, and has. */
-type Wanted = (target: Target, firewall: Firewall) => readonly Opening[];
-
 const lines = (all: readonly Opening[]): readonly string[] =>
   grouped(all).map(({ from, protocol, ports }) => `${from} ${protocol} ${ports.join(',')}`);
 
@@ -38,24 +35,25 @@ function richRule({ from, to, protocol, ports }: Opening): string {
 
 const firewalldApply = ({ host }: Target, all: readonly Difference[]): NonNullable<Change['apply']> => {
   const rules = (hook: Opening['hook']) =>
-    all.flatMap(({ wanted }) => wanted.filter((one) => one.hook === hook).map(richRule));
+    all.flatMap(({ wanted }) => wanted.filter((opening) => opening.hook === hook).map(richRule));
   return runs(host, script('linux/open-firewalld.sh', { INPUT: rules('input'), FORWARD: rules('forward') }));
 };
 
-function changes(target: Target, wantedOf: Wanted): readonly Change[] {
+/** The changes of the host's firewalls. `wantedOf`: what kbuild wants open in a firewall. */
+function changes(target: Target, wantedOf: (firewall: Firewall) => readonly Opening[]): readonly Change[] {
   const all = target.facts.firewall.map((firewall): Difference => ({
     firewall,
-    wanted: wantedOf(target, firewall),
+    wanted: wantedOf(firewall),
     found: firewall.allowed.filter(({ ours }) => ours),
   }));
-  const of = (kind: Firewall['kind']) => all.filter(({ firewall }) => firewall.kind === kind);
+  const ofKind = (kind: Firewall['kind']) => all.filter(({ firewall }) => firewall.kind === kind);
   const programs = (['ufw', 'firewalld'] as const).flatMap((kind): readonly Change[] => {
-    const mine = of(kind);
+    const mine = ofKind(kind);
     const missing = mine.flatMap(({ wanted, found }) => onlyIn(wanted, found));
     const extra = mine.flatMap(({ wanted, found }) => onlyIn(found, wanted));
     if (missing.length === 0 && extra.length === 0) return [];
     const verb = missing.length > 0 ? 'open' : 'close';
-    const why = missing.length > 0 ? 'found closed' : 'found open, nobody needs it now';
+    const why = missing.length > 0 ? 'found closed' : 'found open, no longer needed';
     return [
       {
         summary: `${verb} ${openingsText(missing.length > 0 ? missing : extra)} in ${kind} (${why})`,
@@ -63,20 +61,20 @@ function changes(target: Target, wantedOf: Wanted): readonly Change[] {
       },
     ];
   });
-  return [...programs, ...packetFilterChanges(target, of('nftables'))];
+  return [...programs, ...packetFilterChanges(target, ofKind('nftables'))];
 }
 
-/** Where the inventory says `firewall: open`: what hosts and pods need of this host is open, now and after a reboot. */
+/** Opens what hosts and pods need of this host, now and after a reboot, if the inventory has `firewall: open`. */
 export const firewallOpen: Step = {
   name: 'firewall-open',
   watches: PACKET_FILTER_WATCHES,
   diff: (target) =>
     target.inventory.firewall === 'report'
       ? []
-      : changes(target, ({ inventory, host }, firewall) => desiredOpenings(inventory, host, firewall)),
+      : changes(target, (firewall) => desiredOpenings(target.inventory, target.host, firewall)),
 };
 
-/** Nothing that kbuild opened is open any more. */
+/** Closes everything that kbuild opened. */
 export const firewallClosed: Step = {
   name: 'firewall-closed',
   watches: PACKET_FILTER_WATCHES,

@@ -2,7 +2,7 @@ import type { Step } from '../engine/step.ts';
 import { runs } from '../resources/runs.ts';
 import { script } from '../templates.ts';
 
-/** The host's own name, only where the inventory asks for it. */
+/** Sets the hostname if the inventory asks for it. */
 export const hostname: Step = {
   name: 'hostname',
   diff: ({ host, facts }) => {

@@ -2,20 +2,21 @@ import { isIP } from 'node:net';
 import type { Step } from '../engine/step.ts';
 import { HOSTS_BEGIN, HOSTS_END } from '../facts/linux/names.ts';
 import type { Inventory } from '../model/inventory.ts';
+import { endpointHost } from '../topology/api-server.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { runs } from '../resources/runs.ts';
 import { script } from '../templates.ts';
 
-/** kbuild's lines of /etc/hosts; `absent` where the inventory wants none. */
+/** kbuild's lines of /etc/hosts; `absent` if the inventory wants none. */
 function wantedBlock(inventory: Inventory): string {
-  const name = inventory.endpoint.slice(0, inventory.endpoint.lastIndexOf(':'));
+  const name = endpointHost(inventory.endpoint);
   const { loadBalancer } = inventory;
   const address = 'address' in loadBalancer ? loadBalancer.address : controlPlanes(inventory)[0]?.internalAddress;
   if (!inventory.endpointInHosts || address === undefined || isIP(name) !== 0) return 'absent';
   return `${address} ${name}`;
 }
 
-/** The endpoint's name in /etc/hosts, only where the inventory asks for it; taken out again when it no longer does. */
+/** Writes the endpoint's name to /etc/hosts if the inventory asks for it. Otherwise removes it. */
 export const hostsFile: Step = {
   name: 'hosts-file',
   diff: ({ inventory, host, facts }) => {

@@ -1,21 +1,21 @@
 import type { Change, Step } from '../engine/step.ts';
-import { paths } from '../paths.ts';
-import { fileChanges, OURS } from '../resources/file.ts';
+import { OWN_HEADER, paths } from '../paths.ts';
+import { fileChanges } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
 
 const MODULES = ['overlay', 'br_netfilter'] as const;
 
 /**
- * The modules that containers and Services need, now and after a reboot. What is built into the kernel works already;
- * it is named in the file all the same, because another kernel may be booted later and loading it is then harmless.
+ * Loads the modules that containers and Services need, now and after a reboot. The file also names modules that are built into
+ * the kernel: the host may boot another kernel later.
  */
 export const kernelModules: Step = {
   name: 'kernel-modules',
   watches: { files: [paths.modulesLoad] },
   diff: (target) => {
     const { host, facts } = target;
-    const content = `${OURS}.\n${MODULES.join('\n')}\n`;
+    const content = `${OWN_HEADER}.\n${MODULES.join('\n')}\n`;
     return [
       ...fileChanges(target, { path: paths.modulesLoad, content }),
       ...MODULES.flatMap((module): readonly Change[] => {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path/posix';
 import { programVersion } from '../cluster/api-versions.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
@@ -6,7 +7,6 @@ import { paths } from '../paths.ts';
 import { packageRepository } from '../resources/package-repository.ts';
 import { packages } from '../resources/packages.ts';
 import { service } from '../resources/service.ts';
-import { dirname } from 'node:path/posix';
 import { kubeletProxy } from './proxy.ts';
 
 const NAMES = ['kubelet', 'kubeadm', 'kubectl'] as const;
@@ -18,7 +18,7 @@ const version = ({ inventory, facts, fleet }: Target, name: string): string =>
     installed: /^\d+\.\d+\.\d+/.exec(facts.packages.get(name)?.version ?? '')?.[0],
   });
 
-/** Kubernetes' packages from the pinned repository, at the cluster's exact version and held. */
+/** Installs and holds Kubernetes' packages from the pinned repository, at the cluster's exact version. */
 export const kubernetesPackages: readonly Step[] = [
   ...packageRepository('kubernetes', ({ kubernetes }) => kubernetes.repository),
   kubeletProxy,
@@ -30,8 +30,8 @@ export const kubernetesPackages: readonly Step[] = [
     }),
     { upgrades: 'held', optional: ['cri-tools'], sources: ['kubernetes'] },
   ),
-  // Until kubeadm has run, the kubelet restarts in a loop by design. On a host that has joined it must not be stopped;
-  // one that does not stay up for its configuration is mended by the steps about that.
+  // Before kubeadm has run, the kubelet restarts in a loop by design. On a joined host it must not be stopped. If its
+  // configuration makes it fail, other steps correct the configuration.
   service('kubelet', {
     uses: [dirname(paths.kubeletProxy)],
     after: [kubeletProxy],

@@ -1,7 +1,7 @@
 import type { Firewall } from '../facts/linux/firewall-rules.ts';
 import type { Opening } from '../topology/openings.ts';
 
-/** What kbuild wants of a firewall beside everybody else's rules, and what it has there. */
+/** What kbuild wants open in a firewall, and which of its own rules it found there. */
 export interface Difference {
   readonly firewall: Firewall;
   readonly wanted: readonly Opening[];
@@ -10,18 +10,18 @@ export interface Difference {
 
 const key = ({ hook, protocol, ports, from, to }: Opening): string => [hook, protocol, ...ports, from, to].join(' ');
 
-/** Those of the openings that the others do not have. */
+/** The openings that `others` do not have. */
 export function onlyIn(these: readonly Opening[], others: readonly Opening[]): readonly Opening[] {
   const known = new Set(others.map(key));
-  return these.filter((one) => !known.has(key(one)));
+  return these.filter((opening) => !known.has(key(opening)));
 }
 
-/** Openings of one way and protocol, with all their ports in order. */
-export interface Group extends Pick<Opening, 'hook' | 'protocol' | 'from' | 'to'> {
+/** Openings that differ only in their ports, with all ports in order. */
+interface Group extends Pick<Opening, 'hook' | 'protocol' | 'from' | 'to'> {
   readonly ports: readonly number[];
 }
 
-/** Openings as few rules as they can be. */
+/** The openings in as few groups as possible. */
 export function grouped(all: readonly Opening[]): readonly Group[] {
   const groups = new Map<string, Group>();
   for (const { hook, protocol, from, to, ports } of all) {

@@ -2,7 +2,7 @@ import type { Step } from '../engine/step.ts';
 import { distributionOf } from '../components/distributions/index.ts';
 import { installationRestarts, RESTART_WATCHES } from '../resources/packages.ts';
 
-/** Finishes a package transaction that was interrupted: the package manager would refuse the next one. */
+/** Finishes an interrupted package transaction: the package manager refuses the next one before. */
 export const packagesWhole: Step = {
   name: 'packages-whole',
   watches: RESTART_WATCHES,
@@ -12,7 +12,7 @@ export const packagesWhole: Step = {
       ? []
       : [
           {
-            // The scripts of any package that is finished here may restart a service.
+            // The scripts of the packages may restart a service.
             ...installationRestarts(target, [inventory.runtime.package]),
             summary: `finish an interrupted installation (found ${facts.brokenPackages.map(({ name, state }) => `${name} ${state}`).join(', ')})`,
             apply: async (on) => {

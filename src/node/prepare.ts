@@ -13,19 +13,19 @@ import { sysctls } from './sysctls.ts';
 
 const usesTls = ({ kubernetes, runtime }: Inventory): boolean =>
   [kubernetes.repository, runtime.repository].some(({ url, key }) =>
-    [url, 'url' in key ? key.url : ''].some((one) => one.startsWith('https:')),
+    [url, 'url' in key ? key.url : ''].some((address) => address.startsWith('https:')),
   );
 
-/** Certificates of the public authorities, where a repository is reached over HTTPS: a minimal system has none. */
+/** Installs the public CA certificates if a repository has an HTTPS URL: a minimal system has none. */
 const certificateAuthorities: Step = {
   ...packages('certificate-authorities', ({ inventory }): WantedPackages =>
     usesTls(inventory) ? { 'ca-certificates': 'any' } : {},
   ),
-  // The survey of downloads asks too, also where only registries are reached over HTTPS.
+  // The survey of downloads needs this fact even if only registries have HTTPS URLs.
   watches: { ...RESTART_WATCHES, packages: ['ca-certificates'] },
 };
 
-/** What a host needs that only balances load, in order: no runtime lives there. */
+/** Prepares a host that is only a load balancer and has no runtime. The order matters. */
 export const prepareBalancer: readonly Step[] = [
   hostname,
   hostsFile,
@@ -36,7 +36,7 @@ export const prepareBalancer: readonly Step[] = [
   distributedFiles,
 ];
 
-/** Everything that a Linux host needs before a runtime can live on it, in order: the modules bring the sysctls. */
+/** Prepares a Linux host for its runtime. The order matters: the sysctls exist only after the modules are loaded. */
 export const prepare: readonly Step[] = [
   hostname,
   hostsFile,

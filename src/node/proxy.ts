@@ -1,11 +1,11 @@
 import { changedDistribution, proxyFiles } from '../components/distributions/index.ts';
 import type { Step } from '../engine/step.ts';
-import { paths } from '../paths.ts';
-import { fileChanges, OURS } from '../resources/file.ts';
+import { OWN_HEADER, paths } from '../paths.ts';
+import { fileChanges } from '../resources/file.ts';
 import { packageRoute } from '../resources/package-repository.ts';
 import { proxyDropIn } from '../resources/proxy-drop-in.ts';
 
-/** The package manager uses the proxy; removed when the inventory no longer has one. */
+/** Configures the package manager's proxy. Removes its file if the inventory has no proxy. */
 export const packagesProxy: Step = {
   name: 'apt-proxy',
   watches: { files: proxyFiles },
@@ -16,10 +16,10 @@ export const packagesProxy: Step = {
     const content = proxyFile.content(packageRoute(inventory));
     return fileChanges(target, {
       path: proxyFile.path,
-      content: content === undefined ? undefined : `${OURS}.\n${content}`,
+      content: content === undefined ? undefined : `${OWN_HEADER}.\n${content}`,
     });
   },
 };
 
-/** The kubelet uses the proxy. */
+/** Configures the kubelet's proxy. */
 export const kubeletProxy: Step = proxyDropIn('kubelet-proxy', paths.kubeletProxy);

@@ -5,7 +5,7 @@ import { kubeletSettings } from '../kubeadm/kubelet-settings.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
 import { noLeftoverTokens } from '../kubeadm/leftover-tokens.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { userManifests } from '../network/user-manifests.ts';
+import { userManifests } from '../network/index.ts';
 import { controlPlanes, linuxNodes, tenthOf } from '../topology/select.ts';
 import { unwantedObjects } from './wanted-objects.ts';
 import { windowsNodePhases } from './windows.ts';

@@ -9,8 +9,7 @@ import { KUBEADMS_PROGRAMS } from '../inventory/kubeadms-programs.ts';
 import { windowsHosts } from '../topology/select.ts';
 import { record } from '../resources/manifest.ts';
 import { script } from '../templates.ts';
-import { networkManifests } from '../network/index.ts';
-import { userManifest } from '../network/user-manifests.ts';
+import { networkManifests, userManifest } from '../network/index.ts';
 import { windowsNetworkManifest } from '../windows/network/index.ts';
 import { runtimeClassManifest } from '../windows/runtime-classes.ts';
 

@@ -10,21 +10,18 @@ import { script } from '../templates.ts';
 import { runs } from './runs.ts';
 import { textDiff } from './text-diff.ts';
 
-/** A file as it should be. */
+/** The desired state of a file. */
 export interface WantedFile {
   readonly path: string;
-  /** undefined: there should be none; what is found is removed. */
+  /** undefined: kbuild removes the file. */
   readonly content: string | Secret | undefined;
-  /** Default 0644, of a Secret 0600. The owner is always root:root. */
+  /** Default 0644, or 0600 for a Secret. The owner is always root:root. */
   readonly mode?: number;
-  /** Says whether a candidate file is good; the file stays as it was when this fails. */
+  /** Checks a candidate file. If the command fails, the file on the host does not change. */
   readonly validate?: (path: string) => Command<'sh'>;
-  /** Where a file that is not kbuild's own is copied before the first overwrite. */
+  /** Where kbuild copies a file that it did not write, before it overwrites it for the first time. */
   readonly backup?: string;
 }
-
-/** The first words of every file that kbuild writes for itself: how it tells its own files from others'. */
-export const OURS = OWN_HEADER;
 
 const octal = (mode: number): string => mode.toString(8).padStart(3, '0');
 const defaultMode = (content: string | Secret): number => (content instanceof Secret ? 0o600 : 0o644);
@@ -58,23 +55,19 @@ async function write(on: On, { host }: Target, wanted: WantedFile, content: stri
       await remote.run(sh`rm -f -- ${candidate}`);
     }
   }
-  if (backup !== undefined) await remote.run(script('linux/back-up-file.sh', { FILE: path, BACKUP: backup, OURS }));
+  if (backup !== undefined)
+    await remote.run(script('linux/back-up-file.sh', { FILE: path, BACKUP: backup, OURS: OWN_HEADER }));
   await remote.write(path, content, mode);
 }
 
-/** What differs between one file of a host and what it should be. Its content never shows when either is secret. */
+/** The changes of one file. They never show its content if the old or the new content is secret. */
 export function fileChanges(target: Target, wanted: WantedFile): readonly Change[] {
   const { host } = target;
   const { path, content } = wanted;
   const state = fileState(target, path);
   if (content === undefined) {
     if (state.kind === 'absent') return [];
-    return [
-      {
-        summary: `remove ${path}`,
-        apply: runs(host, sh`rm -f -- ${path}`),
-      },
-    ];
+    return [{ summary: `remove ${path}`, apply: runs(host, sh`rm -f -- ${path}`) }];
   }
   const found = difference(state, wanted, content);
   if (found === undefined) return [];
@@ -108,5 +101,5 @@ export const file = (
 export const files = (name: string, wanted: (about: Unobserved) => readonly WantedFile[]): Step => ({
   name,
   watches: (about) => ({ files: wanted(about).map(({ path }) => path) }),
-  diff: (target) => wanted(target).flatMap((one) => fileChanges(target, one)),
+  diff: (target) => wanted(target).flatMap((desired) => fileChanges(target, desired)),
 });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { acting } from '../cluster/acting.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import { holds } from '../configuration/compare.ts';
@@ -6,27 +5,28 @@ import type { Change, Step, Target } from '../engine/step.ts';
 import { objectKey, type ClusterUp } from '../facts/cluster.ts';
 import { FIELD_MANAGER, HASH_ANNOTATION, OWNER_LABEL, RECORD } from '../facts/ownership.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
+import { sha256Of } from '../shell/secret.ts';
 import { script } from '../templates.ts';
 import { waitForApi } from './wait-for-api.ts';
 
 /** A group of objects that kbuild owns. */
 export interface Manifest {
-  /** Its name in summaries, with a version where it has one. */
+  /** Its name in summaries, with its version if it has one. */
   readonly title: string;
   readonly objects: readonly JsonObject[];
   /**
-   * How a live object is compared: `fields` (each field that kbuild wants, for objects that kbuild writes itself in the
-   * API's own spelling) or `hash` (what was applied last: a user's `cpu: 1` comes back as `"1"`).
+   * How kbuild compares a live object: `fields` (every desired field, for objects that kbuild writes in the API's own
+   * spelling) or `hash` (of the object that was applied last: the API returns a user's `cpu: 1` as `"1"`).
    */
   readonly compare: 'fields' | 'hash';
 }
 
 const metadataOf = (object: JsonObject): JsonObject => (object['metadata'] ?? {}) as JsonObject;
 
-/** The object as it is applied: with the owner's label and the hash of what was asked for. */
+/** The object as kbuild applies it: with the owner's label and the hash of the desired object. */
 export function stamped(object: JsonObject): JsonObject {
   const metadata = metadataOf(object);
-  const hash = createHash('sha256').update(JSON.stringify(object)).digest('hex');
+  const hash = sha256Of(JSON.stringify(object));
   return {
     ...object,
     metadata: {
@@ -42,7 +42,7 @@ const hashOf = (object: JsonObject): unknown =>
 
 const label = (object: JsonObject): string => `${String(object['kind'])} ${String(metadataOf(object)['name'])}`;
 
-/** What was found of a manifest in the cluster; undefined when it is all there. */
+/** What is missing or different in the cluster, for the summary; undefined if nothing is. */
 function difference({ objects, compare }: Manifest, cluster: ClusterUp): string | undefined {
   const missing: string[] = [];
   const differing: string[] = [];
@@ -63,7 +63,7 @@ function difference({ objects, compare }: Manifest, cluster: ClusterUp): string 
 const list = (items: readonly JsonObject[]): string =>
   items.length === 0 ? '' : JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 
-/** The ConfigMap that lists what kbuild owns, so that it can be taken back when the inventory no longer names it. */
+/** The ConfigMap that lists kbuild's objects, so that kbuild can delete those that the inventory no longer names. */
 export const record = (keys: readonly string[]): JsonObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -78,8 +78,8 @@ export const record = (keys: readonly string[]): JsonObject => ({
 const isCrd = (object: JsonObject): boolean => object['kind'] === 'CustomResourceDefinition';
 const comesFirst = (object: JsonObject): boolean => object['kind'] === 'Namespace' || isCrd(object);
 
-/** Applies objects server-side as `kbuild`, the record first; CRDs are waited for before what may be of their kinds. */
-export async function applyObjects(
+/** Applies objects server-side as `kbuild`, the record first. Waits for CRDs before it applies objects of their kinds. */
+async function applyObjects(
   { inventory, fleet }: Target<'cluster'>,
   on: Parameters<NonNullable<Change['apply']>>[0],
   objects: readonly JsonObject[],
@@ -95,7 +95,7 @@ export async function applyObjects(
     script('linux/apply-objects.sh', {
       KUBECTL: kubectl(inventory, host).join(' '),
       MANAGER: FIELD_MANAGER,
-      // One kubectl does it all where no object may be of a kind that the ones before it bring.
+      // Without CRDs one kubectl is enough.
       FIRST: list(crds.length === 0 ? [mark, ...first, ...rest] : [mark, ...first]),
       CRDS: crds,
       OBJECTS: crds.length === 0 ? '' : list(rest),
@@ -103,22 +103,27 @@ export async function applyObjects(
   );
 }
 
-/** Objects in the cluster, as they should be. `undefined`: the inventory wants none of them. */
+/** Applies the objects of a manifest that are missing or different. `undefined`: the inventory wants none of them. */
 export const manifest = (name: string, wanted: (inventory: Inventory) => Manifest | undefined): Step<'cluster'> => ({
   name,
   settleMs: 30_000,
   diff: (target) => {
     const { inventory, facts } = target;
-    const its = wanted(inventory);
-    if (its === undefined || its.objects.length === 0) return [];
+    const desired = wanted(inventory);
+    if (desired === undefined || desired.objects.length === 0) return [];
     if (facts.state === 'down') return waitForApi(facts);
-    const found = facts.state === 'absent' ? 'found none' : difference(its, facts);
+    const found = facts.state === 'absent' ? 'found none' : difference(desired, facts);
     if (found === undefined) return [];
     return [
       {
-        summary: `apply ${its.title} (${found})`,
+        summary: `apply ${desired.title} (${found})`,
         apply: (on) =>
-          applyObjects(target, on, its.objects, target.fleet.cluster.state === 'up' ? target.fleet.cluster.owned : []),
+          applyObjects(
+            target,
+            on,
+            desired.objects,
+            target.fleet.cluster.state === 'up' ? target.fleet.cluster.owned : [],
+          ),
       },
     ];
   },

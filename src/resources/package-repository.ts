@@ -1,3 +1,4 @@
+import { OWN_HEADER } from '../paths.ts';
 import type { Distribution } from '../components/distributions/distribution.ts';
 import {
   changedDistribution,
@@ -17,7 +18,7 @@ import { readKeyFile, type KeyFile } from '../shell/openpgp.ts';
 import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
 import { bypassesProxy, proxyParameters } from '../topology/proxy.ts';
-import { fileChanges, OURS } from './file.ts';
+import { fileChanges } from './file.ts';
 
 /** The signing key of a repository and its file on the host. */
 interface SigningKey {
@@ -38,7 +39,7 @@ async function fetchedKey(on: On, target: Target, { key }: PackageRepository): P
 }
 
 const isPinned = (found: readonly string[], pin: string): boolean =>
-  found.length > 0 && found.every((one) => one === pin);
+  found.length > 0 && found.every((fingerprint) => fingerprint === pin);
 
 /** The package manager trusts every key of the file, so each of them must be the pinned one. */
 function pinned(subject: string, file: Buffer, pin: string): KeyFile {
@@ -126,7 +127,7 @@ function keyChanges(target: Target, signing: SigningKey): readonly Change[] {
   return day === undefined || facts.nowMs - found.writtenMs < RETRY_MS ? [] : [renewKey(day, target, signing, end)];
 }
 
-/** Names of hosts in the URLs of the repositories and their keys that are reached without the proxy. */
+/** The hosts of the repositories and their keys that package managers reach without the proxy. */
 function directHosts({ proxy, kubernetes, runtime }: Inventory): readonly string[] {
   const urls = [kubernetes.repository, runtime.repository].flatMap(({ url, key }) =>
     'url' in key ? [url, key.url] : [url],
@@ -141,7 +142,7 @@ export const packageRoute = (inventory: Inventory): Route => ({
   direct: directHosts(inventory),
 });
 
-/** Changes of one file of a repository. On a distribution that kbuild does not support, a plan shows one that refuses. */
+/** The changes of one file of a repository. On an unsupported distribution: a change whose apply refuses. */
 function changesOf(
   target: Target,
   what: string,
@@ -154,7 +155,7 @@ function changesOf(
     : changes(distribution);
 }
 
-/** A repository of packages with its pinned signing key: two steps, the key first. */
+/** Configures a package repository with its pinned signing key, in two steps: first the key, then the source. */
 export const packageRepository = (
   id: RepositoryId,
   repositoryOf: (inventory: Inventory) => PackageRepository,
@@ -180,7 +181,7 @@ export const packageRepository = (
         const content = distribution.packages.repository(id, repository, packageRoute(inventory));
         return fileChanges(target, {
           path: distribution.packages.repositoryFiles(id).source,
-          content: `${OURS}.\n${content}`,
+          content: `${OWN_HEADER}.\n${content}`,
         });
       }),
   },

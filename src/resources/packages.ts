@@ -6,19 +6,16 @@ import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { Watches } from '../facts/watched.ts';
 
-/**
- * Package → version without the distribution's suffix (`1.36.3`), or `any`; a function where the version depends on
- * what was observed.
- */
+/** By package: its version without the distribution's suffix (`1.36.3`), or `any`, or a function of the observed host. */
 export type WantedPackages = Readonly<Record<string, string | ((target: Target) => string)>>;
 
 /** How packages are installed. */
-export interface PackageOptions {
-  /** `held`: an upgrade of the system leaves them alone. Default `free`. */
+interface PackageOptions {
+  /** `held`: kbuild holds them, so that an upgrade of the system does not change them. Default `free`. */
   readonly upgrades?: 'held' | 'free';
-  /** Installed along when a repository has them; never a reason for a change. */
+  /** Installed with the others if a repository has them. A missing one causes no change. */
   readonly optional?: readonly string[];
-  /** Repositories of kbuild that have the packages; default: those of the host. */
+  /** kbuild's repositories with the packages. Default: the host's own repositories. */
   readonly sources?: readonly RepositoryId[];
 }
 
@@ -27,20 +24,20 @@ const RESTARTING: ReadonlySet<string> = new Set(['kubelet', 'haproxy', 'keepaliv
 
 const BALANCER_UNITS = ['haproxy', 'keepalived'];
 
-/** What `installationRestarts` asks about. */
+/** The units that `installationRestarts` reads. */
 export const RESTART_WATCHES: Watches = { units: BALANCER_UNITS };
 
-/** True for a host on which something runs that others depend on: a kubelet that has joined, or a load balancer. */
-const isLivedOn = ({ facts }: Target): boolean =>
+/** True for a host with a joined kubelet or a running load balancer. */
+const isInUse = ({ facts }: Target): boolean =>
   hasKubelet(facts) || BALANCER_UNITS.some((unit) => facts.services.get(unit)?.active === 'active');
 
-/** What installing these packages restarts that the host, or others, live on. A part of them goes with all of them. */
+/** What the installation of these packages restarts on a host that is in use. */
 export function installationRestarts(target: Target, names: readonly string[]): Pick<Change, 'disrupts' | 'restarts'> {
   const { inventory, host } = target;
   const units = names.flatMap((name) =>
     name === inventory.runtime.package ? [containerRuntime(inventory).unit] : RESTARTING.has(name) ? [name] : [],
   );
-  if (units.length === 0 || !isLivedOn(target)) return { disrupts: false };
+  if (units.length === 0 || !isInUse(target)) return { disrupts: false };
   return {
     disrupts: true,
     restarts: units.map((what) => ({ what, hosts: [host.name], aboutMs: ABOUT_MS.service })),
@@ -55,7 +52,7 @@ function pendingChange(target: Target, all: WantedPackages, options: PackageOpti
   const wanted = Object.fromEntries(
     Object.entries(all).map(([name, version]) => [name, typeof version === 'function' ? version(target) : version]),
   );
-  // On another distribution the plan shows the change, and applying it refuses.
+  // On an unsupported distribution the plan shows the change, and its apply refuses.
   const manager = knownDistribution(facts)?.packages;
   const missing: string[] = [];
   const loose: string[] = [];
@@ -86,7 +83,7 @@ function pendingChange(target: Target, all: WantedPackages, options: PackageOpti
   };
 }
 
-/** Packages, installed by one transaction in one job: one change lists all that are missing. */
+/** Installs packages in one transaction and one job. One change lists all that are missing. */
 export const packages = (
   name: string,
   wanted: (about: Unobserved) => WantedPackages,

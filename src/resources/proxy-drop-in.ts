@@ -1,6 +1,7 @@
+import { OWN_HEADER } from '../paths.ts';
 import type { Step } from '../engine/step.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { file, OURS } from './file.ts';
+import { file } from './file.ts';
 
 /** Quotes a word for a unit file, where `%` begins a specifier. */
 export const unitQuoted = (text: string): string =>
@@ -13,7 +14,7 @@ function content({ proxy }: Inventory): string | undefined {
   const lines = Object.entries(variables).flatMap(([name, value]) =>
     value === undefined ? [] : [name, name.toLowerCase()].map((key) => `Environment=${unitQuoted(`${key}=${value}`)}`),
   );
-  return `${OURS}.\n[Service]\n${lines.join('\n')}\n`;
+  return `${OWN_HEADER}.\n[Service]\n${lines.join('\n')}\n`;
 }
 
 /** Writes a service's drop-in with the inventory's proxy. Removes it if the inventory has no proxy. */

@@ -6,10 +6,10 @@ import { powershell } from '../templates.ts';
 import { runsOnWindows } from './runs.ts';
 import { textDiff } from './text-diff.ts';
 
-/** A file of a Windows host as it should be. */
-export interface WantedWindowsFile {
+/** The desired state of a file of a Windows host. */
+interface WantedWindowsFile {
   readonly path: string;
-  /** undefined: there should be none; what is found is removed. */
+  /** undefined: kbuild removes the file. */
   readonly content: string | Secret | undefined;
 }
 
@@ -19,7 +19,7 @@ function difference(state: WindowsFile | undefined, content: string | Secret): s
   return state.sha256 === sha256Of(content) ? undefined : 'content differs';
 }
 
-/** What differs between one file of a Windows host and what it should be. A secret's content never shows. */
+/** The changes of one file of a Windows host. They never show the content of a secret. */
 export function windowsFileChanges({ host, facts }: Target<'windows'>, wanted: WantedWindowsFile): readonly Change[] {
   const { path, content } = wanted;
   const state = facts.files.at(path);
@@ -62,19 +62,19 @@ export const windowsFile = (
   diff: (target) => windowsFileChanges(target, { path, content: content(target) }),
 });
 
-/** The files of a folder that kbuild owns whole: what is not wanted there is removed. `root` ends in a backslash. */
+/** The changes of a folder in which kbuild removes all files that are not wanted. `root` ends in a backslash. */
 export function windowsFolderChanges(
   target: Target<'windows'>,
   root: string,
   wanted: readonly WantedWindowsFile[],
 ): readonly Change[] {
   const kept = new Set(wanted.map(({ path }) => path.toLowerCase()));
-  const strangers = target.facts.files.all.filter(
+  const unmanaged = target.facts.files.all.filter(
     ({ kind, path }) =>
       kind === 'file' && path.toLowerCase().startsWith(root.toLowerCase()) && !kept.has(path.toLowerCase()),
   );
   return [
-    ...wanted.flatMap((one) => windowsFileChanges(target, one)),
-    ...strangers.flatMap(({ path }) => windowsFileChanges(target, { path, content: undefined })),
+    ...wanted.flatMap((file) => windowsFileChanges(target, file)),
+    ...unmanaged.flatMap(({ path }) => windowsFileChanges(target, { path, content: undefined })),
   ];
 }

@@ -12,7 +12,7 @@ export interface ServiceParameter {
   readonly value: string | number;
 }
 
-/** A service of Windows as it should be. */
+/** The desired state of a service of Windows. */
 export interface WantedWindowsService {
   readonly name: string;
   readonly displayName: string;
@@ -30,7 +30,7 @@ export interface WantedWindowsService {
 }
 
 const same = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((one, i) => one === b[i]);
+  a.length === b.length && a.every((text, index) => text === b[index]);
 
 /** What differs in how a service is registered. */
 function registration(found: WindowsService, wanted: WantedWindowsService): readonly string[] {
@@ -45,7 +45,7 @@ function registration(found: WindowsService, wanted: WantedWindowsService): read
   ];
 }
 
-/** What differs between a service of a Windows host and what it should be, in the order in which it is mended. */
+/** The changes of a service of a Windows host, in the order in which kbuild applies them. */
 export function windowsServiceChanges(target: Target<'windows'>, wanted: WantedWindowsService): readonly Change[] {
   const { host, facts } = target;
   const { name } = wanted;
@@ -59,7 +59,7 @@ export function windowsServiceChanges(target: Target<'windows'>, wanted: WantedW
       Path: wanted.path,
       DependsOn: wanted.dependsOn,
       Environment: wanted.environment,
-      Parameters: wanted.parameters.map((one) => ({ ...one })),
+      Parameters: wanted.parameters.map((parameter) => ({ ...parameter })),
     }),
   );
   const act = (Action: 'start' | 'restart') =>
@@ -80,7 +80,7 @@ export function windowsServiceChanges(target: Target<'windows'>, wanted: WantedW
   return [...changed, { summary: `restart ${name} (${why})`, disrupts, restarts, apply: act('restart') }];
 }
 
-/** A service of Windows that is registered, and runs with what it uses. `watches`: its name, and the files that it uses. */
+/** Registers and starts a service of Windows. Restarts it if it is older than a file that it uses. `watches`: its name and these files. */
 export const windowsService = (
   name: string,
   watches: Watches,

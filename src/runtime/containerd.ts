@@ -17,7 +17,7 @@ const { paths, unit } = runtime;
 function installed({ inventory, facts }: Target): string | undefined {
   return runtimePackages(inventory)
     .map((name) => facts.packages.get(name)?.version.replace(/^\d+:/, ''))
-    .find((one) => one !== undefined);
+    .find((version) => version !== undefined);
 }
 
 const watches = ({ inventory }: Unobserved): Watches => ({
@@ -31,13 +31,13 @@ const wanted = ({ inventory }: Target): WantedFile => ({
   path: paths.config,
   content: runtime.configuration(inventory),
   ...(paths.backup === undefined ? {} : { backup: paths.backup }),
-  // If containerd is installed, it judges the user's own settings.
+  // containerd, if it is installed, checks the user's own settings.
   validate: runtime.validate,
 });
 
 /**
- * The configuration before the package: where no containerd is installed, so that the service starts with it the first time;
- * and before an older major, which understands only an older configuration than the one that is there.
+ * Writes the configuration before the package, in two cases. If no containerd is installed, the service starts with it the first
+ * time. If the new containerd has an older major version, it cannot read the present configuration.
  */
 const configFirst: Step = {
   name: 'containerd-config-first',
@@ -50,8 +50,8 @@ const configFirst: Step = {
 };
 
 /**
- * The configuration after the package: containerd 1.6.32, 1.7.17 and newer of 1.x refuse that of 2.x, while 2.x reads that
- * of 1.x. So the program that will run with it says whether it is good.
+ * Otherwise writes the configuration after the package, so that the installed containerd checks it: 1.6.32, 1.7.17 and newer of
+ * 1.x refuse the configuration of 2.x, while 2.x reads that of 1.x.
  */
 const config: Step = {
   name: 'containerd-config',
@@ -61,7 +61,7 @@ const config: Step = {
 
 const proxy = proxyDropIn('containerd-proxy', paths.proxy);
 
-/** containerd with kbuild's configuration, which the package keeps if it is there before. */
+/** Installs containerd with kbuild's configuration. The package keeps a configuration that exists before it. */
 export const containerd: readonly Step[] = [
   ...packageRepository('containerd', ({ runtime }) => runtime.repository),
   configFirst,
@@ -72,9 +72,6 @@ export const containerd: readonly Step[] = [
     sources: ['containerd'],
   }),
   config,
-  service(unit, {
-    uses: [paths.config, dirname(paths.proxy)],
-    after: [configFirst, config, proxy],
-  }),
+  service(unit, { uses: [paths.config, dirname(paths.proxy)], after: [configFirst, config, proxy] }),
   runtimeProved,
 ];

@@ -19,24 +19,16 @@ const config = file('crio-config', {
 
 const proxy = proxyDropIn('crio-proxy', paths.proxy);
 
-/** CRI-O with kbuild's drop-in, which its program checks from the second run on. */
+/** Installs CRI-O with kbuild's drop-in. CRI-O checks the drop-in from the second run on. */
 export const crio: readonly Step[] = [
   ...packageRepository('crio', ({ runtime: { repository } }) => repository),
   config,
   registries,
   proxy,
-  packages(
-    'crio-package',
-    ({
-      inventory: {
-        runtime: { package: name, version },
-      },
-    }) => ({ [name]: version }),
-    {
-      upgrades: 'held',
-      sources: ['crio'],
-    },
-  ),
+  packages('crio-package', ({ inventory: { runtime } }) => ({ [runtime.package]: runtime.version }), {
+    upgrades: 'held',
+    sources: ['crio'],
+  }),
   service(unit, { uses: [paths.config, dirname(paths.proxy)], after: [config, proxy] }),
   runtimeProved,
 ];

@@ -7,7 +7,7 @@ import { pauseImage } from '../components/runtimes/pause-image.ts';
 
 const CONTROL_PLANE = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
-/** An image's full name as the runtime has it: `nginx` is `docker.io/library/nginx:latest`. */
+/** An image's full name as the runtime lists it: `nginx` is `docker.io/library/nginx:latest`. */
 export function fullName(image: string): string {
   const [first = '', ...rest] = image.split('/');
   const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
@@ -16,12 +16,12 @@ export function fullName(image: string): string {
 }
 
 /**
- * The images that a host's role runs and whose tags are certain. Those of etcd and CoreDNS change with patch releases:
- * the job asks the installed kubeadm for them.
+ * The images that a host needs and whose tags kbuild knows. The tags of etcd and CoreDNS change with patch releases: the job
+ * gets them from the installed kubeadm.
  */
 export function roleImages({ inventory, host }: Pick<Target, 'inventory' | 'host'>): readonly string[] {
   const { kubernetes } = inventory;
-  // A host of etcd alone is no node.
+  // A host of role etcd is no node.
   if (host.role === 'etcd') return [pauseImage(inventory)].map(fullName);
   const components = [...(host.role === 'control-plane' ? CONTROL_PLANE : []), 'kube-proxy'];
   return [
@@ -31,13 +31,13 @@ export function roleImages({ inventory, host }: Pick<Target, 'inventory' | 'host
   ].map(fullName);
 }
 
-/** Components of the host whose images kubeadm is asked for. */
-function askedOfKubeadm({ inventory, host }: Target): readonly string[] {
+/** Components of the host whose images the job gets from kubeadm. */
+function namedByKubeadm({ inventory, host }: Target): readonly string[] {
   const holdsEtcd = host.role === (inventory.etcd.topology === 'stacked' ? 'control-plane' : 'etcd');
   return [...(holdsEtcd ? ['etcd'] : []), ...(host.role === 'control-plane' ? ['coredns'] : [])];
 }
 
-/** Images pulled ahead of kubeadm. On a host that has joined, the kubelet pulls what it needs and cleans up. */
+/** Pulls images before kubeadm runs. On a joined host the kubelet pulls images and removes unused ones. */
 export const images: Step = {
   name: 'images',
   diff: (target) => {
@@ -46,7 +46,7 @@ export const images: Step = {
     const all = roleImages(target);
     const missing = all.filter((image) => !facts.images.has(image));
     if (missing.length === 0) return [];
-    const asked = askedOfKubeadm(target);
+    const asked = namedByKubeadm(target);
     return [
       {
         summary: `pull ${missing.join(', ')} (found ${missing.length === all.length ? 'none' : 'the others'})`,

@@ -1,12 +1,12 @@
 import type { Step } from '../engine/step.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 
-/** What the runtime makes of its configuration, imports and defaults included, is what the inventory says. */
+/** Proves that the runtime's effective configuration, with imports and defaults, has the inventory's settings. */
 export const runtimeProved: Step = {
   name: 'runtime-proved',
   diff: ({ inventory, facts }) => {
     const found = facts.runtimeConfig;
-    // Without the runtime the steps before are pending, and they say so.
+    // Without the runtime, the steps before this one have pending changes.
     if (found === 'absent') return [];
     const { title, sandboxImage } = containerRuntime(inventory);
     if (found === 'invalid') return [{ summary: `have ${title} accept its configuration (found it refused)` }];

@@ -2,17 +2,17 @@ import type { LinuxHost } from '../model/inventory.ts';
 import { script } from '../templates.ts';
 import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
 
-/** How long writes of a disk take until they are safe. */
+/** How long a disk takes to write and sync. */
 export interface DiskSync {
   readonly medianMs: number;
   readonly maxMs: number;
-  /** The folder that was measured: that of etcd's data. */
+  /** The folder of etcd's data, where the survey writes. */
   readonly folder: string;
 }
 
 const WRITES = 60;
 
-/** Measures the disks that will hold etcd: the median and the longest of sixty small writes, each synced. */
+/** Measures the disks of etcd's data: the median and the longest of sixty small writes, each synced. */
 export const diskSync = (
   on: Surveyor,
   hosts: readonly LinuxHost[],

@@ -9,21 +9,8 @@ import { script, using } from '../templates.ts';
 import { proxyParameters } from '../topology/proxy.ts';
 import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
 
-/** Something that a host will download. */
-export interface Wanted {
-  readonly kind: 'repository' | 'packages' | 'key' | 'image' | 'tags';
-  /** Its name in messages, e.g. an image's name. */
-  readonly what: string;
-  /** Where it may be, tried in order: mirrors first. */
-  readonly urls: readonly string[];
-  /** Of `packages`: how a version begins that must be there. Of a `key`: its fingerprint. */
-  readonly word?: string;
-  /** Of `image` and `tags`: the registry whose login and authority are used. */
-  readonly registry?: Access;
-}
-
 /** Login and authority of a registry. */
-export interface Access {
+interface Access {
   readonly host: string;
   /** PEM text of a private CA. */
   readonly ca?: string;
@@ -31,9 +18,22 @@ export interface Access {
   readonly authorization?: Secret;
 }
 
+/** A file, package or image that a host will download. */
+export interface Wanted {
+  readonly kind: 'repository' | 'packages' | 'key' | 'image' | 'tags';
+  /** Its name in messages, e.g. an image's name. */
+  readonly what: string;
+  /** Its possible URLs, tried in order: mirrors first. */
+  readonly urls: readonly string[];
+  /** Of `packages`: how the version begins. Of a `key`: its fingerprint. */
+  readonly word?: string;
+  /** Of `image` and `tags`: the registry with its login and CA. */
+  readonly registry?: Access;
+}
+
 /**
- * What one URL said. `silent`: nothing answered there, or no HTTP; `failed`: a server answered, and could not (a status of 5xx
- * or another that is no answer); `missing` and `wrong`: it answered, and does not have what is wanted; `refused`: the login.
+ * Why a download from one URL will fail. `silent`: no HTTP server answered. `failed`: it answered with an error status, such as
+ * 503. `missing`: it does not have the file. `wrong`: the file has another version or key. `refused`: it rejects the login.
  */
 export interface Fault {
   readonly url: string;
@@ -41,16 +41,16 @@ export interface Fault {
   readonly why: string;
 }
 
-/** What is not to be had, and why, by URL. */
+/** A download that no URL has, with the reason for each URL. */
 export interface NotThere {
   readonly wanted: Wanted;
   readonly faults: readonly Fault[];
 }
 
-/** The HTTP status in what a download printed; undefined where no server answered. */
+/** The HTTP status in a download's output; undefined if no server answered. */
 const statusIn = (text: string): string | undefined => /^(?:status )?([345]\d\d)(?:\s|$)/.exec(text)?.[1];
 
-/** Why a download will fail, from what the host printed for one URL; undefined when it will not. */
+/** Why a download will fail, from the host's answer for one URL; undefined if it will succeed. */
 function fault(wanted: Wanted, answer: string | undefined): Omit<Fault, 'url'> | undefined {
   if (answer === undefined) return { kind: 'silent', why: 'was not asked for' };
   const [state = '', ...rest] = answer.split(' ');
@@ -68,7 +68,7 @@ function fault(wanted: Wanted, answer: string | undefined): Omit<Fault, 'url'> |
   if (wanted.kind !== 'key' || wanted.word === undefined) return undefined;
   try {
     const found = readKeyFile(Buffer.from(rest.join(''), 'base64')).keys.map(({ fingerprint }) => fingerprint);
-    return found.length > 0 && found.every((one) => one === wanted.word)
+    return found.length > 0 && found.every((fingerprint) => fingerprint === wanted.word)
       ? undefined
       : { kind: 'wrong', why: `is the key ${found.join(', ')}, and the inventory pins ${wanted.word}` };
   } catch (error) {
@@ -76,7 +76,7 @@ function fault(wanted: Wanted, answer: string | undefined): Omit<Fault, 'url'> |
   }
 }
 
-/** What the host printed, `KIND URL ANSWER` a line, set against what was wanted. */
+/** Reads which downloads will fail, from lines `KIND URL ANSWER`. */
 export function readDownloads(wanted: readonly Wanted[], out: string): readonly NotThere[] {
   const answers = new Map(
     out.split('\n').flatMap((line) => {
@@ -84,17 +84,17 @@ export function readDownloads(wanted: readonly Wanted[], out: string): readonly 
       return key === undefined ? [] : [[key, answer!] as const];
     }),
   );
-  return wanted.flatMap((one) => {
-    const faults = one.urls.flatMap((url): readonly Fault[] => {
-      const found = fault(one, answers.get(`${one.kind} ${url}`));
+  return wanted.flatMap((download) => {
+    const faults = download.urls.flatMap((url): readonly Fault[] => {
+      const found = fault(download, answers.get(`${download.kind} ${url}`));
       return found === undefined ? [] : [{ url, ...found }];
     });
-    // One URL that has it is enough.
-    return faults.length < one.urls.length ? [] : [{ wanted: one, faults }];
+    // One working URL is enough.
+    return faults.length < download.urls.length ? [] : [{ wanted: download, faults }];
   });
 }
 
-/** Logins and authorities lie in a folder on the host, which the script takes away. */
+/** Writes logins and CAs to a folder on the host, which the script of the survey removes. */
 async function placeAccess(
   host: Pick<Remote<'sh'>, 'run' | 'write'>,
   wanted: readonly Wanted[],
@@ -113,7 +113,7 @@ async function placeAccess(
   return { folder, names };
 }
 
-/** Asks from every host for what it will download; what is not to be had comes back. */
+/** Tries on every host what it will download, and returns the downloads that will fail. */
 export const downloads = (
   on: Surveyor,
   hosts: readonly {
@@ -126,15 +126,16 @@ export const downloads = (
   onEach(
     hosts.map(({ host }) => host),
     async (host) => {
-      const { facts, wanted } = hosts.find((one) => one.host.name === host.name)!;
+      const { facts, wanted } = hosts.find((candidate) => candidate.host.name === host.name)!;
       if (wanted.length === 0) return [];
+      // This may throw, so it stands before the logins are written.
+      const { downloader } = distributionOf(host, facts).packages;
       const { folder, names } = await placeAccess(on(host), wanted);
       const WANTED = wanted
         .map(({ kind, urls, word, registry }) =>
           [kind, word ?? names.get(registry?.host ?? '') ?? '-', ...urls].join(' '),
         )
         .join('\n');
-      const { downloader } = distributionOf(host, facts).packages;
       const parameters = { WANTED, ACCESS: folder, ...proxyParameters(proxy) };
       const printed = await on(host).run(using(downloader, script('linux/survey-downloads.sh', parameters)));
       return readDownloads(wanted, printed);

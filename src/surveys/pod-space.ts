@@ -2,32 +2,32 @@ import type { JsonObject } from '../model/inventory.ts';
 import type { Held, Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
-import { complaints, podsSeen, type PodSeen } from './pods-seen.ts';
+import { podsSeen, podWarnings, type PodSeen } from './pods-seen.ts';
 
-/** A namespace of its own for pods that try something; asked by kubectl on one control plane. */
+/** A namespace for the pods of a survey, with kubectl on one control plane. */
 export interface PodSpace {
   readonly namespace: string;
-  /** Makes the namespace, which goes when this program does; and removes those whose time is over. */
+  /** Creates the namespace, which is deleted when this program ends. Deletes expired namespaces of other runs. */
   begin(): Promise<void>;
-  /** Deletes the namespace and waits until all of it is gone. */
+  /** Deletes the namespace and waits until it is gone. */
   end(): Promise<void>;
   apply(objects: readonly JsonObject[]): Promise<void>;
   pods(): Promise<readonly PodSeen[]>;
-  /** What was last complained of, by pod. */
-  complaints(): Promise<ReadonlyMap<string, string>>;
-  /** What a command in a pod's container `web` printed. @throws CommandError on any status but 0, and after two minutes */
+  /** The last warning about each pod. */
+  warnings(): Promise<ReadonlyMap<string, string>>;
+  /** Runs a command in a pod's container `web`, and returns its output. @throws CommandError on failure or after two minutes */
   exec(pod: string, command: readonly string[]): Promise<string>;
 }
 
-/** The container of every pod that something is run in. */
+/** The container of every pod in which a survey runs commands. */
 export const CONTAINER = 'web';
 
 /** Label of such namespaces. */
-export const SPACE_LABEL = 'kbuild.dev/tries';
-/** Annotation of such a namespace: seconds since the epoch by the control plane's clock, after which no run uses it. */
-export const SPACE_UNTIL = 'kbuild.dev/until';
+const SPACE_LABEL = 'kbuild.dev/tries';
+/** Annotation of such a namespace: its end in seconds since the epoch, by the control plane's clock. */
+const SPACE_UNTIL = 'kbuild.dev/until';
 
-/** Names of the namespaces whose time is over, from seconds since the epoch and a JSON list, as one command printed them. */
+/** Reads the names of expired namespaces from the seconds since the epoch and a JSON list, which one command prints. */
 export function expired(out: string): readonly string[] {
   const end = out.indexOf('\n');
   const now = Number(out.slice(0, end));
@@ -42,18 +42,18 @@ export function expired(out: string): readonly string[] {
   );
 }
 
-interface Parts {
+interface PodSpaceOptions {
   readonly kubectl: readonly string[];
   readonly remote: Pick<Remote<'sh'>, 'run' | 'hold'>;
   readonly namespace: string;
-  /** What the namespace lets pods do, also where a cluster's default lets them do less (Pod Security Standards). */
+  /** The Pod Security Standard that the namespace enforces, whatever the cluster's default is. */
   readonly security: 'restricted' | 'privileged';
-  /** How long it may be there at most, seconds. */
+  /** Its longest life in seconds. */
   readonly lifeSeconds: number;
 }
 
-/** A namespace that is not there yet. */
-export function podSpace({ kubectl, remote, namespace, security, lifeSeconds }: Parts): PodSpace {
+/** A namespace for pods; `begin` creates it. */
+export function podSpace({ kubectl, remote, namespace, security, lifeSeconds }: PodSpaceOptions): PodSpace {
   const tool = [...kubectl, '--request-timeout=30s'];
   const inside = ['-n', namespace];
   let held: Held | undefined;
@@ -94,7 +94,7 @@ export function podSpace({ kubectl, remote, namespace, security, lifeSeconds }: 
       await remote.run(sh`printf %s ${list} | ${tool} ${inside} apply -f -`);
     },
     pods: async () => podsSeen(await remote.run(sh`${tool} ${inside} get pods -o json`)),
-    complaints: async () => complaints(await remote.run(sh`${tool} ${inside} get events -o json`)),
+    warnings: async () => podWarnings(await remote.run(sh`${tool} ${inside} get events -o json`)),
     exec: (pod, command) => remote.run(sh`timeout 120 ${kubectl} ${inside} exec ${pod} -c ${CONTAINER} -- ${command}`),
   };
 }

@@ -6,7 +6,7 @@ export interface PodSeen {
   readonly node: string;
   readonly ip: string;
   readonly ready: boolean;
-  /** Why it is not ready; empty when it is. */
+  /** Why it is not ready; empty if it is ready. */
   readonly reason: string;
 }
 
@@ -25,7 +25,7 @@ interface RawPod {
   };
 }
 
-const said = (reason: string, message: string | undefined): string =>
+const withMessage = (reason: string, message: string | undefined): string =>
   message === undefined ? reason : `${reason}: ${message}`;
 
 function seen({ metadata, spec, status }: RawPod): PodSeen {
@@ -35,8 +35,8 @@ function seen({ metadata, spec, status }: RawPod): PodSeen {
   const scheduling = condition('PodScheduled');
   const why = (): string => {
     if (scheduling?.status === 'False') return scheduling.message ?? 'not scheduled';
-    if (status.phase === 'Failed') return said(status.reason ?? 'failed', status.message);
-    if (waiting !== undefined) return said(waiting.reason ?? 'waiting', waiting.message);
+    if (status.phase === 'Failed') return withMessage(status.reason ?? 'failed', status.message);
+    if (waiting !== undefined) return withMessage(waiting.reason ?? 'waiting', waiting.message);
     return status.containerStatuses === undefined ? 'its kubelet has not begun' : 'its server does not answer';
   };
   return {
@@ -48,7 +48,7 @@ function seen({ metadata, spec, status }: RawPod): PodSeen {
   };
 }
 
-/** The pods in what `kubectl get pods -o json` printed. Throws on anything else. */
+/** Reads the pods from the output of `kubectl get pods -o json`. Throws on anything else. */
 export const podsSeen = (out: string): readonly PodSeen[] =>
   (JSON.parse(out) as { readonly items: readonly RawPod[] }).items.map(seen);
 
@@ -58,8 +58,8 @@ interface RawEvent {
   readonly involvedObject: { readonly kind?: string; readonly name?: string };
 }
 
-/** The last warning about each pod, in what `kubectl get events -o json` printed. Throws on anything else. */
-export function complaints(out: string): ReadonlyMap<string, string> {
+/** Reads the last warning about each pod from the output of `kubectl get events -o json`. Throws on anything else. */
+export function podWarnings(out: string): ReadonlyMap<string, string> {
   const { items } = JSON.parse(out) as { readonly items: readonly RawEvent[] };
   return new Map(
     items.flatMap(({ type, message, involvedObject: { kind, name } }) =>
@@ -70,9 +70,9 @@ export function complaints(out: string): ReadonlyMap<string, string> {
   );
 }
 
-/** How pods are waited for. */
-export interface Patience {
-  /** Milliseconds until those that are not ready are given up. */
+/** How kbuild waits for pods. */
+export interface PodWait {
+  /** Limit in ms for all pods to become ready. */
   readonly startMs: number;
   readonly nowMs: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -80,17 +80,17 @@ export interface Patience {
   readonly signal: AbortSignal;
 }
 
-const LOOK_MS = 1000;
+const OBSERVE_MS = 1000;
 
-/** Waits until every pod is ready or the time is over, and returns all. @throws the signal's reason when it was aborted */
+/** Waits until every pod is ready or the time is over, and returns all pods. @throws the signal's reason if it was aborted */
 export async function podsStarted(
-  look: () => Promise<readonly PodSeen[]>,
-  { startMs, nowMs, sleep, say, signal }: Patience,
+  observe: () => Promise<readonly PodSeen[]>,
+  { startMs, nowMs, sleep, say, signal }: PodWait,
 ): Promise<readonly PodSeen[]> {
   const deadline = nowMs() + startMs;
   let waiting = '';
   const settled = async () => {
-    const pods = await look();
+    const pods = await observe();
     signal.throwIfAborted();
     const late = pods.filter(({ ready }) => !ready);
     if (late.length === 0 || nowMs() >= deadline) return pods;
@@ -99,5 +99,5 @@ export async function podsStarted(
     waiting = text;
     return undefined;
   };
-  return (await until(settled, Infinity, { pause: sleep, nowMs, everyMs: LOOK_MS }))!;
+  return (await until(settled, Infinity, { pause: sleep, nowMs, everyMs: OBSERVE_MS }))!;
 }

@@ -4,18 +4,18 @@ import { script } from '../templates.ts';
 import { readConnects, readMtus } from './connects.ts';
 import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
 
-/** One needed way: a port of a host, and who connects to it. */
+/** A port of a host that other hosts must reach. */
 export interface Way {
   readonly to: LinuxHost;
   readonly port: number;
   readonly protocol: 'tcp' | 'udp';
   readonly program: string;
   readonly from: readonly LinuxHost[];
-  /** True where no process listens yet: the survey listens there. */
+  /** True if no process listens yet: the survey listens there. */
   readonly free: boolean;
 }
 
-/** A way that does not lead there. */
+/** A connection that failed. */
 export interface Blocked {
   readonly way: Way;
   readonly from: LinuxHost;
@@ -23,23 +23,23 @@ export interface Blocked {
   readonly how: string;
 }
 
-/** A way that a small packet takes and a packet as large as the sender's interface allows does not. */
-export interface Narrow {
+/** A path on which small packets arrive, and packets as large as the MTU of the sender's interface do not. */
+interface Narrow {
   readonly from: LinuxHost;
   readonly to: LinuxHost;
   /** Of the sender's interface. */
   readonly mtu: number;
   /** The size that a router on the way reported. */
-  readonly told?: number;
+  readonly reported?: number;
 }
 
-/** The port matrix: every needed way was tried once. */
+/** The results of the survey of ports. */
 export interface PortMatrix {
   readonly tried: number;
   readonly blocked: readonly Blocked[];
   readonly narrow: readonly Narrow[];
-  /** Ways by UDP to a port where a process listens already: it does not report what arrives. */
-  readonly untold: readonly Way[];
+  /** UDP ports where a process listens already, which does not report what arrives. */
+  readonly unverified: readonly Way[];
   /** Hosts that could not listen or connect, each with the reason. */
   readonly failed: readonly { readonly host: LinuxHost; readonly reason: string }[];
 }
@@ -47,21 +47,21 @@ export interface PortMatrix {
 const at = ({ to, port }: Way): string => `${to.internalAddress}:${String(port)}`;
 
 function foundOn<T>(all: readonly Surveyed<T>[], host: LinuxHost): T | undefined {
-  const one = all.find((some) => some.host.name === host.name);
-  return one !== undefined && 'found' in one ? one.found : undefined;
+  const surveyed = all.find((candidate) => candidate.host.name === host.name);
+  return surveyed !== undefined && 'found' in surveyed ? surveyed.found : undefined;
 }
 
 /** The tried ways, and the results of two rounds. */
 interface Trial {
   readonly tried: readonly Way[];
-  readonly asked: Results<'ask'>;
-  readonly heard: Results<'hear'>;
-  readonly askedAgain: Results<'ask'>;
-  readonly heardAgain: Results<'hear'>;
+  readonly connected: Results<'connect'>;
+  readonly received: Results<'receive'>;
+  readonly connectedAgain: Results<'connect'>;
+  readonly receivedAgain: Results<'receive'>;
   readonly nameOf: (host: LinuxHost) => string;
 }
 
-type Results<K extends 'ask' | 'hear'> = Awaited<ReturnType<ReturnType<typeof questions>[K]>>;
+type Results<K extends 'connect' | 'receive'> = Awaited<ReturnType<ReturnType<typeof surveyors>[K]>>;
 
 /** Starts a listener on each host, on its free needed ports; `held` gets the listeners. */
 const listenOn = (on: Surveyor, hosts: readonly LinuxHost[], ways: readonly Way[], held: Held[]) =>
@@ -74,9 +74,9 @@ const listenOn = (on: Surveyor, hosts: readonly LinuxHost[], ways: readonly Way[
     return listener.first;
   });
 
-/** How hosts connect, and how they are asked what their listeners heard. */
-const questions = (on: Surveyor, hosts: readonly LinuxHost[], nameOf: (host: LinuxHost) => string) => ({
-  ask: (ways: readonly Way[]) =>
+/** Functions that connect from all hosts (`connect`), and that read what their UDP listeners received (`receive`). */
+const surveyors = (on: Surveyor, hosts: readonly LinuxHost[], nameOf: (host: LinuxHost) => string) => ({
+  connect: (ways: readonly Way[]) =>
     onEach(hosts, async (host) => {
       const targets = ways.filter(({ from }) => from.some(({ name }) => name === host.name));
       if (targets.length === 0) return { connects: readConnects(''), mtus: readMtus('') };
@@ -85,7 +85,7 @@ const questions = (on: Surveyor, hosts: readonly LinuxHost[], nameOf: (host: Lin
       const out = await on(host).run(script('linux/survey-connect.sh', parameters));
       return { connects: readConnects(out), mtus: readMtus(out) };
     }),
-  hear: (ways: readonly Way[]) =>
+  receive: (ways: readonly Way[]) =>
     onEach(hosts, async (host) => {
       const senders = ways.filter(({ to, protocol, free }) => to.name === host.name && protocol === 'udp' && free);
       const names = [...new Set(senders.flatMap(({ from }) => from.map(nameOf)))];
@@ -94,31 +94,24 @@ const questions = (on: Surveyor, hosts: readonly LinuxHost[], nameOf: (host: Lin
     }),
 });
 
-const has = (
-  { nameOf }: Trial,
-  all: Results<'hear'>,
-  size: 'small' | 'large',
-  from: LinuxHost,
-  to: LinuxHost,
-): boolean => foundOn(all, to)?.has(`${size} ${nameOf(from)}`) === true;
-
-/** True when a datagram came through. Where a large one did, a small one that got lost says nothing. */
-const arrived = (trial: Trial, size: 'small' | 'large', from: LinuxHost, to: LinuxHost): boolean =>
-  [trial.heard, trial.heardAgain].some((all) => has(trial, all, size, from, to) || has(trial, all, 'large', from, to));
+/** True if a datagram arrived. If a large one arrived, a lost small one does not matter. */
+const arrived = ({ received, receivedAgain, nameOf }: Trial, size: 'small' | 'large', from: LinuxHost, to: LinuxHost) =>
+  [received, receivedAgain].some((all) =>
+    [size, 'large'].some((sent) => foundOn(all, to)?.has(`${sent} ${nameOf(from)}`) === true),
+  );
 
 const blockedWays = (trial: Trial): readonly Blocked[] =>
   trial.tried.flatMap((way) =>
     way.from.flatMap((from): readonly Blocked[] => {
-      const connects = foundOn(trial.asked, from)?.connects;
+      const connects = foundOn(trial.connected, from)?.connects;
       if (connects === undefined) return [];
       if (way.protocol === 'udp') {
-        // A process that listens there already does not report what arrives.
-        return !way.free || foundOn(trial.heard, way.to) === undefined || arrived(trial, 'small', from, way.to)
+        return !way.free || foundOn(trial.received, way.to) === undefined || arrived(trial, 'small', from, way.to)
           ? []
           : [{ way, from, how: 'nothing came through' }];
       }
       const answer = connects.get(`${way.to.internalAddress} ${String(way.port)}`) ?? 'not tried';
-      // The survey does not listen on a port that is taken: refused says that the way is free.
+      // The survey does not listen on a port that is in use. There, `refused` proves that packets arrive.
       return answer === 'open' || (!way.free && answer === 'refused') ? [] : [{ way, from, how: answer }];
     }),
   );
@@ -127,48 +120,48 @@ const narrowWays = (trial: Trial): readonly Narrow[] =>
   trial.tried.flatMap((way) =>
     way.from.flatMap((from): readonly Narrow[] => {
       const address = way.to.internalAddress;
-      const size = foundOn(trial.askedAgain, from)?.mtus.get(address) ?? foundOn(trial.asked, from)?.mtus.get(address);
+      const size =
+        foundOn(trial.connectedAgain, from)?.mtus.get(address) ?? foundOn(trial.connected, from)?.mtus.get(address);
       if (way.protocol === 'tcp' || !way.free || size === undefined || !arrived(trial, 'small', from, way.to))
         return [];
-      const whole = arrived(trial, 'large', from, way.to) && size.told === undefined;
+      const whole = arrived(trial, 'large', from, way.to) && size.reported === undefined;
       return whole ? [] : [{ from, to: way.to, ...size }];
     }),
   );
 
 /**
- * Listens on every free needed port of every host, and connects to it from every host that needs it: three commands a
- * host, and two more where UDP did not come through at once. A listener ends with its channel, and after ten minutes at the latest.
+ * Listens on every free port that other hosts need, and connects to it from those hosts: three commands a host, and two more if
+ * a UDP datagram was lost. A listener ends with its channel, and after ten minutes at the latest.
  */
 export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways: readonly Way[]): Promise<PortMatrix> {
   const held: Held[] = [];
   try {
     const listening = await listenOn(on, hosts, ways, held);
-    // Datagrams of an earlier survey may still lie there: a sender's name holds where its own host listens.
+    // The file may have datagrams of an earlier survey, so a sender's name ends with the name of its own listener.
     const nameOf = (host: LinuxHost): string => `${host.name}${foundOn(listening, host)?.split('.').at(-1) ?? ''}`;
-    const deaf = new Set(listening.flatMap((one) => ('failed' in one ? [one.host.name] : [])));
+    const notListening = new Set(listening.flatMap((result) => ('failed' in result ? [result.host.name] : [])));
     const tried = ways
-      .filter(({ to, free }) => !free || !deaf.has(to.name))
+      .filter(({ to, free }) => !free || !notListening.has(to.name))
       .map((way) => ({ ...way, from: way.from.filter((host) => hosts.some(({ name }) => name === host.name)) }));
-    const { ask, hear } = questions(on, hosts, nameOf);
-    const asked = await ask(tried);
-    const heard = await hear(tried);
-    const first: Trial = { tried, asked, heard, askedAgain: [], heardAgain: [], nameOf };
-    // A datagram may get lost, or another survey of the same port may have taken it: it is tried twice.
+    const { connect, receive } = surveyors(on, hosts, nameOf);
+    const connected = await connect(tried);
+    const received = await receive(tried);
+    // A datagram may get lost, or another survey of the same port may have received it: kbuild sends it again.
     const again = tried.flatMap((way) => {
-      const from = way.from.filter((one) => !has(first, heard, 'large', one, way.to));
+      const from = way.from.filter((sender) => foundOn(received, way.to)?.has(`large ${nameOf(sender)}`) !== true);
       return way.protocol === 'udp' && way.free && from.length > 0 ? [{ ...way, from }] : [];
     });
-    const askedAgain = await ask(again);
-    const heardAgain = await hear(again);
-    const trial: Trial = { ...first, askedAgain, heardAgain };
-    const failed = [...listening, ...asked, ...heard, ...askedAgain, ...heardAgain].flatMap((one) =>
-      'failed' in one ? [{ host: one.host as LinuxHost, reason: one.failed }] : [],
+    const connectedAgain = await connect(again);
+    const receivedAgain = await receive(again);
+    const trial: Trial = { tried, connected, received, connectedAgain, receivedAgain, nameOf };
+    const failed = [...listening, ...connected, ...received, ...connectedAgain, ...receivedAgain].flatMap((result) =>
+      'failed' in result ? [{ host: result.host as LinuxHost, reason: result.failed }] : [],
     );
     return {
       tried: tried.reduce((sum, { from }) => sum + from.length, 0),
       blocked: blockedWays(trial),
       narrow: narrowWays(trial),
-      untold: tried.filter(({ protocol, free }) => protocol === 'udp' && !free),
+      unverified: tried.filter(({ protocol, free }) => protocol === 'udp' && !free),
       failed,
     };
   } finally {

@@ -2,15 +2,15 @@ import { CommandError } from '../errors.ts';
 import type { Host, LinuxHost } from '../model/inventory.ts';
 import type { Remote } from '../remote/remote.ts';
 
-/** What a survey needs of a host that is connected. */
+/** What a survey needs of a connected host. */
 export type Surveyor = (host: LinuxHost) => Pick<Remote<'sh'>, 'run' | 'hold' | 'write'>;
 
-/** What was measured on a host, or why the measurement failed, or why it was skipped. */
+/** The measurement of a host, or why it failed or was skipped. */
 export type Surveyed<T> = { readonly host: Host } & (
   { readonly found: T } | { readonly failed: string } | { readonly skipped: string }
 );
 
-/** Why a measurement failed, in one line. The output of the survey until then is left out. */
+/** Why a measurement failed, in one line, without the output of the survey. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof CommandError)) return error instanceof Error ? error.message.split('\n')[0]! : String(error);
   if (error.status === 'lost') return 'the connection was lost meanwhile';

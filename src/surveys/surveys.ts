@@ -5,12 +5,12 @@ import type { PodNetwork } from './pod-network.ts';
 import type { PortMatrix } from './port-matrix.ts';
 import type { Surveyed } from './surveyed.ts';
 
-/** What was measured over several hosts or with time, when it was. */
+/** The results of all surveys: measurements between hosts, or over time. */
 export interface Surveys {
   readonly ports: PortMatrix;
   readonly disks: readonly Surveyed<DiskSync>[];
   readonly overlays: readonly Surveyed<OverlayTrial>[];
   readonly downloads: readonly Surveyed<readonly NotThere[]>[];
-  /** Missing where pods were not asked for, or there is no cluster for them. */
+  /** Missing if the operator did not select the survey of pods, or no cluster exists. */
   readonly pods?: { readonly found: PodNetwork } | { readonly failed: string } | undefined;
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Drains a node and notes that it was. Says every REPORT_SECONDS which pods are still there, and which budget keeps them. A node
+# Drains a node and notes that it was. Says every TELL_SECONDS which pods are still there, and which budget keeps them. A node
 # that this drain has cordoned is schedulable again when the drain fails; a cordon of an operator stays.
-# Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, REPORT_SECONDS, DRAINED and CORDONED (names of annotations).
+# Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, TELL_SECONDS, DRAINED and CORDONED (names of annotations).
 started=$(date +%s)
 # The job says by itself what it waits for.
 : >tells
@@ -57,7 +57,7 @@ $KUBECTL drain "$NODE" --ignore-daemonsets --delete-emptydir-data --force --time
 drain=$!
 told=$started
 while kill -0 "$drain" 2>/dev/null; do
-  if [ $(($(date +%s) - told)) -ge "$REPORT_SECONDS" ]; then
+  if [ $(($(date +%s) - told)) -ge "$TELL_SECONDS" ]; then
     told=$(date +%s)
     echo "waiting: pods leave $NODE since $(seconds) s: $(why)"
   fi

@@ -58,7 +58,7 @@ const keyEndsAt = (day: string): Situation => ({
 const [cpHost, workerHost] = inventory().hosts as [LinuxHost, LinuxHost];
 
 const noSurveys: Surveys = {
-  ports: { tried: 0, blocked: [], narrow: [], untold: [], failed: [] },
+  ports: { tried: 0, blocked: [], narrow: [], unverified: [], failed: [] },
   disks: [],
   overlays: [],
   downloads: [],
@@ -766,7 +766,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
             tried: 1,
             failed: [],
             narrow: [],
-            untold: [],
+            unverified: [],
             blocked: [
               {
                 way: {
@@ -793,7 +793,9 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
           ...noSurveys,
           ports: {
             ...noSurveys.ports,
-            untold: [{ to: workerHost, port: 8472, protocol: 'udp', program: 'flannel', from: [cpHost], free: false }],
+            unverified: [
+              { to: workerHost, port: 8472, protocol: 'udp', program: 'flannel', from: [cpHost], free: false },
+            ],
           },
         },
       },
@@ -861,7 +863,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       bad: {
         surveys: {
           ...noSurveys,
-          ports: { ...noSurveys.ports, narrow: [{ from: workerHost, to: cpHost, mtu: 1500, told: 1400 }] },
+          ports: { ...noSurveys.ports, narrow: [{ from: workerHost, to: cpHost, mtu: 1500, reported: 1400 }] },
         },
       },
     },
@@ -872,7 +874,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       bad: {
         surveys: {
           ...noSurveys,
-          overlays: [{ host: workerHost, found: { said: 'mount: merged: wrong fs type, bad option' } }],
+          overlays: [{ host: workerHost, found: { error: 'mount: merged: wrong fs type, bad option' } }],
         },
       },
       good: { surveys: { ...noSurveys, overlays: [{ host: workerHost, found: 'works' }] } },

@@ -8,7 +8,7 @@ const image = (name: string, ...faults: readonly (readonly [string, Fault['kind'
   faults: faults.map(([base, kind, why]) => ({ url: `${base}/v2/${name}/manifests/1`, kind, why })),
 });
 const told = (...found: readonly NotThere[]): readonly string[] => {
-  const surveys = { ports: { tried: 0, blocked: [], narrow: [], untold: [], failed: [] }, disks: [], overlays: [] };
+  const surveys = { ports: { tried: 0, blocked: [], narrow: [], unverified: [], failed: [] }, disks: [], overlays: [] };
   const fleet = { ...fleetOf(), surveys: { ...surveys, downloads: [{ host: cp1, found }] } };
   return downloads
     .test({ inventory: inventoryOf(), fleet })

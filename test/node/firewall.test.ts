@@ -91,10 +91,10 @@ describe('ufw', () => {
       ours: true,
     };
     expect(summaries(seen([drops({ allowed: [...ours(of), stranger] })]))).toEqual([
-      'close 10250/tcp in ufw (found open, nobody needs it now)',
+      'close 10250/tcp in ufw (found open, no longer needed)',
     ]);
     expect(firewallClosed.diff(of).map(({ summary }) => summary)).toEqual([
-      'close 10250/tcp, 10256/tcp, 8472/udp in ufw (found open, nobody needs it now)',
+      'close 10250/tcp, 10256/tcp, 8472/udp in ufw (found open, no longer needed)',
     ]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/inventory.ts';
 import { podNetwork, readPodConnects } from '../../src/surveys/pod-network.ts';
 import { expired, podSpace, type PodSpace } from '../../src/surveys/pod-space.ts';
-import { complaints, podsSeen, type PodSeen } from '../../src/surveys/pods-seen.ts';
+import { podsSeen, podWarnings, type PodSeen } from '../../src/surveys/pods-seen.ts';
 import { linuxHost } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';
 
@@ -27,7 +27,7 @@ function space(answer: (from: string, target: string, time: number) => string, o
       return Promise.resolve();
     },
     pods: () => Promise.resolve(pods),
-    complaints: () => Promise.resolve(new Map()),
+    warnings: () => Promise.resolve(new Map()),
     exec: (pod, [, , text]) => {
       calls.push(`exec ${pod}`);
       const time = (asked.get(pod) ?? 0) + 1;
@@ -77,7 +77,7 @@ describe('the survey of pods', () => {
 
   test('a pod that does not start, or cannot be asked, is said with its reason; the others are tried', async () => {
     const { one } = space(() => 'open', {
-      complaints: () => Promise.resolve(new Map([['on-w1', 'Failed to pull image "agnhost"']])),
+      warnings: () => Promise.resolve(new Map([['on-w1', 'Failed to pull image "agnhost"']])),
       pods: () =>
         Promise.resolve([
           { name: 'on-w1', node: 'w1', ip: '', ready: false, reason: 'ImagePullBackOff' },
@@ -171,5 +171,5 @@ test('pods and why they are not ready, as the API says it', () => {
   ]);
   const event = (type: string, message: string) => ({ type, message, involvedObject: { kind: 'Pod', name: 'b' } });
   const events = [event('Warning', 'first'), event('Warning', 'last\nline'), event('Normal', 'Pulling')];
-  expect([...complaints(JSON.stringify({ items: events }))]).toEqual([['b', 'last']]);
+  expect([...podWarnings(JSON.stringify({ items: events }))]).toEqual([['b', 'last']]);
 });

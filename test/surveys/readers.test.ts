@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { readDownloads, type Wanted } from '../../src/surveys/downloads.ts';
+import { downloads, readDownloads, type Wanted } from '../../src/surveys/downloads.ts';
 import { readConnects, readMtus } from '../../src/surveys/connects.ts';
+import { w1 } from '../fakes/cluster.ts';
 
-test('what bash says about a connection', () => {
+test('reads why a connection failed from the output of bash', () => {
   const out = `10.0.0.1 6443 0 
 10.0.0.2 6443 124 
 10.0.0.3 6443 1 bash: connect: Connection refused bash: line 1: /dev/tcp/10.0.0.3/6443: Connection refused 
@@ -11,12 +12,12 @@ test('what bash says about a connection', () => {
   expect([...readConnects(out).values()]).toEqual(['open', 'no answer within 10 s', 'refused', 'no route']);
 });
 
-test('what packets were sent with, and what a router told', () => {
+test('reads the MTU of sent packets, and a smaller one that a router reported', () => {
   const out = 'mtu 10.0.0.1 1500 \n10.0.0.1 6443 0 \nmtu 10.0.0.2 9000 1400\nmtu 10.0.0.3 1500 1500\n';
-  expect([...readMtus(out).values()]).toEqual([{ mtu: 1500 }, { mtu: 9000, told: 1400 }, { mtu: 1500 }]);
+  expect([...readMtus(out).values()]).toEqual([{ mtu: 1500 }, { mtu: 9000, reported: 1400 }, { mtu: 1500 }]);
 });
 
-test('a download is there when one of its places has it', () => {
+test('a download works if one of its URLs has it', () => {
   const wanted: readonly Wanted[] = [
     { kind: 'repository', what: 'the repository', urls: ['http://a/InRelease', 'http://a/Release'] },
     { kind: 'packages', what: 'Kubernetes 1.36.3', urls: ['http://a/Packages'], word: '1.36.3-' },
@@ -56,4 +57,18 @@ test('a server that answered and could not is told from one that did not answer'
   expect(kinds('curl: (7) Failed to connect to m port 443 after 0 ms: Connection refused')).toBe(
     'silent: curl: (7) Failed to connect to m port 443 after 0 ms: Connection refused',
   );
+});
+
+test('no login is written to a host with an unsupported distribution', async () => {
+  const facts = { osRelease: { id: 'gentoo', idLike: [], versionId: '1', codename: '', prettyName: 'Gentoo' } };
+  const wanted: readonly Wanted[] = [{ kind: 'image', what: 'x', urls: ['https://x/v2/'], registry: { host: 'x' } }];
+  const commands: string[] = [];
+  const remote = {
+    run: (command: { readonly script: string }) => Promise.resolve((commands.push(command.script), '')),
+    write: (path: string) => Promise.resolve(void commands.push(path)),
+    hold: () => Promise.reject(new Error('not used')),
+  };
+  const [result] = await downloads(() => remote, [{ host: w1, facts, wanted }], undefined);
+  expect(result).toMatchObject({ failed: expect.stringContaining('Gentoo is not yet supported') as string });
+  expect(commands).toEqual([]);
 });

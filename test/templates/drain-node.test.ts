@@ -34,7 +34,7 @@ esac
     KUBECTL: kubectl,
     NODE: 'w1',
     SECONDS_TO_DRAIN: 300,
-    REPORT_SECONDS: 1,
+    TELL_SECONDS: 1,
     DRAINED: 'kbuild.dev/drained',
     CORDONED: 'kbuild.dev/cordoned',
   });

@@ -59,7 +59,7 @@ export const drained = (drain: Drain): AnyStep => ({
         KUBECTL: kubectl(inventory, control).join(' '),
         NODE: host.name,
         SECONDS_TO_DRAIN: Math.ceil(drain.timeoutMs / 1000),
-        REPORT_SECONDS,
+        TELL_SECONDS: REPORT_SECONDS,
         DRAINED,
         CORDONED,
       }),

@@ -7,7 +7,7 @@ import { podSpace, type PodSpace } from '../../surveys/pod-space.ts';
 import { portOf } from './objects.ts';
 
 /** What flows can do: use the cluster through one control plane, and connect from this machine. */
-export interface Bench extends Omit<PodSpace, 'complaints'> {
+export interface Bench extends Omit<PodSpace, 'warnings'> {
   /** Cluster address and node port of a Service. */
   service(name: string): Promise<{ readonly address: string; readonly nodePort: number }>;
   /** Name of the pod that answers a request of pod `from`. Throws an Error with the answer's first error if none does. */

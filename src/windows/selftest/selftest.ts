@@ -1,5 +1,5 @@
 import type { NodeView } from '../../facts/cluster.ts';
-import { podsStarted, type Patience } from '../../surveys/pods-seen.ts';
+import { podsStarted, type PodWait } from '../../surveys/pods-seen.ts';
 import type { Bench } from './bench.ts';
 import { flows, trialOf, type Flow, type Trial } from './flows.ts';
 import { podsOf, selftestObjects } from './objects.ts';
@@ -7,7 +7,7 @@ import { fail, type Outcome, type Row } from './outcome.ts';
 import type { SelftestPlan } from './plan.ts';
 
 /** Options of a selftest. */
-interface SelftestOptions extends Patience {
+interface SelftestOptions extends PodWait {
   readonly image: string;
   readonly dnsDomain: string;
   /** `host:port` outside the network of pods, for the flow `outbound by TCP`. */
