@@ -120,7 +120,7 @@ describe('what a host shows of its certificates', () => {
       { middleMs: 0 },
     ) as EtcdPki;
 
-  test('is who signed them, for whom, until when, and whether the key is there', () => {
+  test('is their issuer, names, end, and whether the key exists', () => {
     const found = parse('1780272000000');
     expect(found).toMatchObject({ nowMs: 1_780_272_000_000, isUnfinished: false });
     expect(found.authority).toMatch(/^sha256:[0-9a-f]{64}$/);
@@ -231,7 +231,7 @@ describe('founding', () => {
     });
   });
 
-  test('an interrupted one is gone on with, and a single empty host never founds anything', () => {
+  test('an interrupted one continues, and a single empty host never founds etcd', () => {
     const marker = { cluster: 'demo', action: 'init', job: 'x', stage: 'begun' } as const;
     const begun = [[etcd1, member(etcd1, { marker })], ...bare.slice(1)] as const;
     expect(summaries(etcdFounded, at(etcd2, begun))).toHaveLength(1);
@@ -239,7 +239,7 @@ describe('founding', () => {
     expect(summaries(etcdFounded, at(etcd3, emptied, up(state(view(etcd1), view(etcd2)))))).toEqual([]);
   });
 
-  test('is refused while one of its hosts is not seen: it may hold the data', () => {
+  test('is refused while one of its hosts is not observed: it may have the data', () => {
     expect(() => summaries(etcdFounded, at(etcd1, bare.slice(0, 2)))).toThrow(/etcd3 was not observed/);
   });
 
@@ -298,14 +298,14 @@ describe('members', () => {
     );
   });
 
-  test('nobody joins while another is not well', () => {
+  test('no host joins while a member is not healthy', () => {
     const sick = up(state(view(etcd1), view(etcd2, { healthy: false })));
     expect(summaries(steps, at(etcd3, emptied, sick))[0]).toMatch(
       /wait until etcd3 may become a member of etcd: .*1 of 2 voters healthy/,
     );
   });
 
-  test('a member that started as a learner is gone on with; one that never started is undone', () => {
+  test('a member that started as a learner continues; one that never started is undone', () => {
     const marker = { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } as const;
     const half = [
       [etcd1, member(etcd1)],
@@ -322,7 +322,7 @@ describe('members', () => {
     ]);
   });
 
-  test('nothing is undone while etcd cannot say whether it needs it', async () => {
+  test('no member is undone while etcd does not answer', async () => {
     const marker = { cluster: 'demo', action: 'join', job: 'x', stage: 'begun' } as const;
     const half = [
       [etcd1, member(etcd1)],
@@ -357,7 +357,7 @@ describe('members', () => {
   });
 });
 
-test('its ports are those of etcd, and the kubelet there is asked by nobody', () => {
+test('an etcd host opens the ports of etcd, and no port of the kubelet', () => {
   expect(listeningPorts(inventory, etcd1).map(({ port, from }) => [port, from])).toEqual([
     [2379, 'control-planes'],
     [2380, 'control-planes'],
@@ -389,7 +389,7 @@ describe('a half-finished init', () => {
     expect(await undo(down)).toEqual(['cp1 stop-control-plane', 'etcd1 run', 'cp1 kubeadm-reset']);
   });
 
-  test('never touches keys while somebody else is in the cluster', async () => {
+  test('never deletes keys while another host is in the cluster', async () => {
     const nodes = ['cp1', 'cp2'].map((name) => nodeOf({ name, role: name === 'cp1' ? 'worker' : 'control-plane' }));
     const others = { ...clusterOf({ nodes, members: [] }), caFingerprint: 'sha256:other', etcd: three };
     expect(await undo(others)).toEqual(['cp1 kubeadm-reset']);

@@ -36,13 +36,13 @@ test('a healthy, empty, new etcd is ready', () => {
   expect(due(read(said('')))).toEqual([]);
 });
 
-test('one that is old, silent or not looked at yet is waited for', () => {
+test('kbuild waits for an etcd that is old, does not answer or was not probed yet', () => {
   expect(due([{ url, problem: undefined, version: '3.5.9', keys: 0 }]).join()).toMatch(/etcd 3\.5\.9, and 3\.5\.24/);
   expect(due([{ url, problem: 'refused', version: '', keys: 0 }]).join()).toMatch(/refused/);
   expect(due('not asked')).toHaveLength(1);
 });
 
-test('one that another cluster lives in is refused', () => {
+test('an etcd with the data of another cluster is refused', () => {
   expect(() => due(read(said(',"count":"7"')))).toThrow(/holds 7 keys of a Kubernetes cluster/);
 });
 

@@ -18,7 +18,7 @@ MIIBdzCCAR2gAwIBAgIUFQqVw6rGmZ3kWQm7V5bqv1p0N7EwCgYIKoZIzj0EAwIw
 -----END CERTIFICATE-----`;
 
 describe('a snapshot', () => {
-  test('is what etcdutl says, and nothing else is believed', () => {
+  test('has the status that etcdutl reports; any other output is an error', () => {
     expect(parseSnapshotStatus(`Snapshot saved\n${STATUS}\n`)).toEqual({
       revision: 1439,
       keys: 465,
@@ -38,7 +38,7 @@ describe('a snapshot', () => {
     expect(failing.sent.map(({ kind }) => kind)).toEqual(['job', 'run']);
   });
 
-  test('without a whole certificate is nobody’s', async () => {
+  test('without a complete certificate belongs to no cluster', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'kbuild-test-')), 'snapshot.db');
     writeFileSync(path, `\0\x01${CA}\0 and -----BEGIN CERTIFICATE----- that never ends`);
     expect(() => spkiFingerprint(CA)).toThrow();
@@ -71,7 +71,7 @@ describe('a member is removed', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('not when etcd does not answer: that is unknown', async () => {
+  test('not when etcd does not answer', async () => {
     const { on } = recordingOn({ run: () => 'members \nhealth \nstatus \nalarms \n' });
     await expect(removeMembers(inventoryOf(), on(cp1), cp2)).rejects.toThrow(FactError);
   });

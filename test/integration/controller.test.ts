@@ -1,4 +1,4 @@
-/** The machine that kbuild runs on, as it should not be: no home, a full disk, few files, pipes that nobody reads. */
+/** Problems of the machine that runs kbuild: no home folder, a full disk, few file descriptors, closed pipes. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'kbuild-controller-'));
 const at = (name: string): string => join(folder, name);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Hosts at a port of this machine where nobody listens. */
+/** Hosts at a port of this machine where no process listens. */
 function inventoryOf(hosts: number): string {
   const lines = Array.from({ length: hosts }, (_, i) => {
     const own = `${String(Math.floor(i / 200))}.${String((i % 200) + 1)}`;

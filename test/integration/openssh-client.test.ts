@@ -18,7 +18,7 @@ const keygen = (...args: string[]) => execFileSync('ssh-keygen', ['-q', ...args]
 const publicKey = (file: string) => readFileSync(`${file}.pub`, 'utf8').split(' ').slice(0, 2).join(' ');
 
 let sshd: Sshd;
-/** Its host key and its users' keys are signed: it has no authorized_keys, and nobody knows its plain key. */
+/** Its host key and its users' keys are signed: it has no authorized_keys, and no known_hosts file has its plain key. */
 let certified: Sshd;
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ test('host and user certificates: nothing but the authority is known on either s
   expect(builtIn).toMatchObject({ remedy: expect.stringContaining('ssh.client: openssh') as unknown });
 });
 
-test('an authority that did not sign, and a user whom nobody signed, are refused', async () => {
+test('a host key of another CA, and a user without a certificate, are refused', async () => {
   writeFileSync(at('others'), `@cert-authority * ${publicKey(at('stranger'))}\n`);
   expect(
     await outcome(withSsh(certified.host, { identityFiles: [at('user')], knownHostsFiles: [at('others')] })),
@@ -169,7 +169,7 @@ test('a closed port, a silent host and a name that does not resolve', async () =
   expect(await outcome({ ...sshd.host, address: 'no-such-host.invalid' })).toMatch(/the name does not resolve/);
 });
 
-test('nobody else can enter the folder of the control sockets, and it is gone afterwards', async () => {
+test('no other user can enter the folder of the control sockets, and it is gone afterwards', async () => {
   const own = mkdtempSync(join(folder, 'tmp-'));
   vi.stubEnv('TMPDIR', own);
   try {

@@ -196,7 +196,7 @@ describe('a job', () => {
     await expect((await connected(host)).job('look', question)).rejects.toThrow('an injected failure');
   });
 
-  test('that was ended by somebody is an error, not a wait for ever, and its secrets are gone', async () => {
+  test('that another process ended fails instead of waiting forever, and its secrets are gone', async () => {
     const host = await started({ faults: ({ kind }) => (kind === 'job' ? 'killed' : undefined) });
     const remote = await connected(host);
     await expect(remote.job('look', question, { token: Secret.of('canary') })).rejects.toMatchObject({

@@ -115,7 +115,7 @@ describe('flanneld and kube-proxy as services', () => {
     expect({ ...leftovers(fleet.simulated.machine), ...same }).toEqual({ ...before, ...same });
   });
 
-  test('the way to where clouds answer stays as somebody else made it', async () => {
+  test('a metadata route that kbuild did not create stays', async () => {
     const fleet = await withServices();
     await done(fleet);
     const { routes } = fleet.simulated.machine;

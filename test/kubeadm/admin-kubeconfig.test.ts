@@ -40,7 +40,7 @@ describe('a lost admin.conf', () => {
   });
 });
 
-test('nothing is due where it is there, nor on a host without a control plane', () => {
+test('needs nothing if it exists, or on a host without a control plane', () => {
   expect(due(lost(KEY, '/etc/kubernetes/admin.conf'))).toEqual([]);
   expect(due(factsOf())).toEqual([]);
 });

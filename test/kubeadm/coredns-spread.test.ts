@@ -34,7 +34,7 @@ test('all but one of the pods leave the node that founded the cluster', async ()
   expect(corednsSpread.diff(targetOf(inventory, cp1, of(together)))).toEqual([]);
 });
 
-test('nothing is due where they are apart, or the node takes none', () => {
+test('needs nothing if the pods are on several nodes, or the node cannot run them', () => {
   expect(corednsSpread.diff(targetOf(inventory, w1, of([dns('a', 'cp1'), dns('b', 'w1')])))).toEqual([]);
   const cordoned = nodeOf({ name: 'w1', unschedulable: true });
   expect(corednsSpread.diff(targetOf(inventory, w1, of(together, cordoned)))).toEqual([]);

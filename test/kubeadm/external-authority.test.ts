@@ -27,7 +27,7 @@ const NOW = Date.parse('2026-11-22T00:00:00Z');
 const DAY = 86_400_000;
 const inDays = (days: number): string => new Date(NOW + days * DAY + 1000).toISOString();
 
-describe('where an authority signs elsewhere', () => {
+describe('with an external certificate authority', () => {
   test('no key of it is among the files of init', () => {
     expect(Object.keys(ownAuthorityFiles(elsewhere))).toEqual(['pki_ca.crt']);
   });
@@ -74,21 +74,21 @@ describe('certificates of a control plane', () => {
       .map(({ summary }) => summary);
   };
 
-  test('that hold for 31 days are left alone, whoever they are of', () => {
+  test('with 31 days left are not renewed', () => {
     expect(due({ apiserver: 31, 'admin.conf': 31, 'front-proxy-client': 1, 'kubelet-client': 1 })).toEqual([]);
   });
 
-  test('with 30 days or fewer are renewed', () => {
+  test('with at most 30 days left are renewed', () => {
     expect(due({ apiserver: 30, 'super-admin.conf': -2, 'scheduler.conf': 300 })).toEqual([
       'renew certificates of the control plane on cp1: apiserver (found 30 days left), super-admin.conf (found expired)',
     ]);
   });
 
-  test('are kubeadm’s to renew where it signs', () => {
+  test('are not renewed by kbuild if kubeadm can renew them', () => {
     expect(due({ apiserver: 3 }, inventoryOf())).toEqual([]);
   });
 
-  test('are nobody’s on a host that has not joined', () => {
+  test('are not renewed on a host that has not joined', () => {
     const target = targetOf(elsewhere, cp1, fleetOf(freshHost(cp1)));
     expect(controlPlaneCertificates.diff(target)).toEqual([]);
   });
@@ -144,7 +144,7 @@ describe('a request in the cluster', () => {
     return kubeletRequests.diff({ inventory, host: cp1, facts: cluster, fleet });
   };
 
-  test('of a node of the cluster is signed, and only where an authority signs elsewhere', () => {
+  test('of a node of the cluster is signed, and only with an external certificate authority', () => {
     expect(due().map(({ summary }) => summary)).toEqual([
       'sign the next client certificate of the kubelet on cp1 (found csr-1 pending)',
     ]);
@@ -152,7 +152,7 @@ describe('a request in the cluster', () => {
     expect(due(elsewhere, [{ ...pending, node: 'gone' }])).toEqual([]);
   });
 
-  test('that wants to be somebody else gets nothing, whatever the cluster approved', async () => {
+  test('for the identity of another node is not signed, even if the cluster approved it', async () => {
     const { on, sent } = recordingOn();
     await expect(due()[0]!.apply!(on)).rejects.toThrow('cp1: refused: its request for kubelet cannot be read');
     expect(sent).toEqual([]);

@@ -47,7 +47,7 @@ describe('founding', () => {
     expect(job.script).toContain('MARKER=/var/lib/kbuild/marker.json');
   });
 
-  test('needs nothing where the host is a member', () => {
+  test('needs nothing on a joined host', () => {
     expect(kubeadmInit.diff(targetOf(inventory, cp1, fleetIn(live, CONTROL)))).toEqual([]);
   });
 
@@ -118,7 +118,7 @@ describe('joining', () => {
     expect(waits({ machineId: '' })).toEqual([]);
   });
 
-  test('needs nothing where the host is a member', () => {
+  test('needs nothing on a joined host', () => {
     const joined = fleetIn(withW1, CONTROL, joinedHost(w1));
     expect(joinWorker.diff(targetOf(inventory, w1, joined))).toEqual([]);
   });
@@ -149,14 +149,14 @@ describe('what an interrupted run left', () => {
     ]);
   });
 
-  test('its job is waited for', () => {
+  test('kbuild waits for its job', () => {
     const facts = factsOf({ runningJob: 'kbuild-job-kubeadm-init-1-x.service' });
     const [change] = jobEnded.diff(targetOf(inventory, cp1, fleetOf([cp1, facts])));
     expect(change!.summary).toBe('wait for kbuild-job-kubeadm-init-1-x.service, which another run started');
     expect(change!.apply).toBeUndefined();
   });
 
-  test('its tokens are left while somebody may be joining with them', () => {
+  test('its tokens stay while a host may be joining with them', () => {
     const cluster = clusterOf({ leftoverTokens: ['abcdef'] });
     const seen = (facts: Parameters<typeof factsOf>[0]) =>
       noLeftoverTokens.diff({

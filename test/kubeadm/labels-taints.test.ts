@@ -31,8 +31,8 @@ const changes = (host: LinuxHost, node: NodeView | undefined, seen = node === un
 };
 const summaries = (host: LinuxHost, node: NodeView | undefined) => changes(host, node).map(({ summary }) => summary);
 
-describe('a node without wishes', () => {
-  test('is left alone, with whatever others set', () => {
+describe('a node without labels and taints in the inventory', () => {
+  test('keeps labels and taints that kbuild did not set', () => {
     const node = nodeOf({ name: 'w1', labels: { theirs: 'x' }, taints: [{ key: 'theirs', effect: 'NoExecute' }] });
     expect(summaries(w1, node)).toEqual([]);
   });
@@ -119,13 +119,13 @@ describe('a control plane that lacks what kubeadm’s last phase sets', () => {
     ]);
   });
 
-  test('gets no taint that the inventory takes away, and keeps a value that it sets', () => {
+  test('gets no taint that the inventory removes, and keeps a value that the inventory sets', () => {
     const labels = { 'node.kubernetes.io/exclude-from-external-load-balancers': 'no' };
     const [summary] = summaries({ ...cp1, taints: [], labels }, bare);
     expect(summary).toBe(`label cp1 ${role}, node.kubernetes.io/exclude-from-external-load-balancers=no`);
   });
 
-  test('keeps what its operator took away, while it has its role', () => {
+  test('does not get back a label that its operator removed, while it has its role', () => {
     const node = nodeOf({ name: 'cp1', role: 'control-plane', taints: [controlPlane] });
     expect(summaries(cp1, node)).toEqual([]);
   });

@@ -48,14 +48,14 @@ test('a joined host whose node was deleted gets its kubelet restarted, without t
   expect(script).toContain('FILES=/run/flannel/subnet.env');
 });
 
-test('pods of the deleted node are waited for first', () => {
+test('kbuild first waits until the pods of the deleted node are gone', () => {
   const pods = [podOf({ name: 'kube-proxy-x', node: 'w1' }), podOf({ name: 'other', node: 'cp1' })];
   expect(due(worker(), clusterOf({ pods }))[0]).toEqual({
     summary: 'wait until Kubernetes has deleted the pods of w1, whose node was deleted (found 1)',
   });
 });
 
-test('nothing is due while the node is there, or while no API says whether it is', () => {
+test('needs nothing while the node exists, or while no API answers', () => {
   expect(due(worker(), clusterOf({ nodes: nodesOf(cp1, w1) }))).toEqual([]);
   const target = targetOf(
     inventory,

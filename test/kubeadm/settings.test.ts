@@ -282,7 +282,7 @@ describe('the kubelet of a joined host', () => {
     expect(found({ kubeletFlags: ['--register-with-taints=a=b:NoSchedule', '--node-ip=10.0.0.11'] })).toEqual([]);
   });
 
-  test('of a host that has not joined is kubeadm’s business', () => {
+  test('of a host that has not joined is left alone', () => {
     const target = targetOf(before, cp1, fleetIn(clusterOf(), freshHost(cp1)));
     expect(kubeletSettings.diff(target)).toEqual([]);
   });
@@ -304,7 +304,7 @@ describe('patch files', () => {
     expect(sent).toMatchObject([{ kind: 'write', path, content: Object.values(hostPatches(inventory, host))[0] }]);
   });
 
-  test('that nobody wants are removed: the folder is kbuild’s', () => {
+  test('that the inventory does not have are removed', () => {
     expect(of(new Map([[path, file]]), cp1).map(({ summary }) => summary)).toEqual([
       `remove ${path} (not in the inventory)`,
     ]);

@@ -77,7 +77,7 @@ async function runRecipe(artifact: Artifact, work: string, out: string): Promise
     env: {
       ...process.env,
       LC_ALL: 'C',
-      // What is built must not depend on the settings of whoever builds it.
+      // The build must not depend on the user's settings.
       ...{ GOFLAGS: '-mod=mod -buildvcs=false', CGO_ENABLED: '0', GOWORK: 'off' },
       ...(artifact.go === true ? (await goToolchain()).env : {}),
       ...artifact.settings,

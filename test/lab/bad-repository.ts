@@ -13,7 +13,7 @@ const TRICKLE_MS = 2000;
 export interface BadRepository {
   readonly url: string;
   tamper: Tamper;
-  /** Nobody listens any more, until `open`. */
+  /** Stops listening until `open`. */
   close(): Promise<void>;
   open(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { attempt, type Result } from './run.ts';
 
 let dir = '';
 
-/** Runs a script where nobody else's lab is: in network and mounts of its own. Keys and artifacts are those of the real lab. */
+/** Runs a script away from other labs: with its own network and mounts. Keys and artifacts are those of the real lab. */
 const alone = (script: string): Promise<Result> =>
   attempt(
     'unshare',

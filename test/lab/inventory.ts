@@ -88,7 +88,7 @@ export async function inventory(
       // These limits belong to the machine's first network namespace: no host can write them.
       kubeProxy: { conntrack: { maxPerCore: 0 } },
     },
-    // The clock is the machine's, which runs no time service in its hosts; its disk is everybody's.
+    // The clock is the machine's, which runs no time service in its hosts; all hosts share its disk.
     ignoreChecks: ['time-sync', 'disk-sync'],
     ssh: { user: 'root', identityFile: paths.identityFile, knownHostsFile: paths.knownHostsFile },
     hosts: names.map((name): InventoryHost => {

@@ -29,7 +29,7 @@ export interface Running {
 /** The built program. */
 export const PROGRAM = new URL('../../dist/cli/main.js', import.meta.url).pathname;
 
-/** Starts kbuild; its standard input is empty, so that it asks nobody. `killAfterMs`: SIGKILL at that moment. */
+/** Starts kbuild; its standard input is empty, so that it asks no questions. `killAfterMs`: SIGKILL after this time. */
 export function start(args: readonly string[], options: { readonly killAfterMs?: number } = {}): Running {
   const from = performance.now();
   const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });

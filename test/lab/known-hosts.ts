@@ -5,7 +5,7 @@ import { withLock } from './flock.ts';
 import { hostNames, hostSettings } from './host-settings.ts';
 import { hostDir, paths } from './paths.ts';
 
-/** Writes the known_hosts file of all hosts that exist, so that nobody has to trust a key unseen. */
+/** Writes the known_hosts file of all hosts that exist, so that no run has to trust an unknown key. */
 export async function writeKnownHosts(): Promise<void> {
   await withLock('known-hosts', async () => {
     const lines = hostNames().flatMap((name) => {

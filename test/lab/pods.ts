@@ -81,7 +81,7 @@ export async function stopEcho(controlPlane: string, namespace: string): Promise
   await kubectl(controlPlane, `delete namespace ${namespace} --timeout=120s`);
 }
 
-/** The name of the pod that answered when `from` asked `host:port`; undefined when nobody did. */
+/** The name of the pod that answered when `from` asked `host:port`; undefined if none answered. */
 export async function dial(
   controlPlane: string,
   namespace: string,

@@ -13,7 +13,7 @@ export type Canaries = ReadonlyMap<string, string>;
 export interface Watched {
   /** Command lines and environments, each once. */
   readonly seen: ReadonlySet<string>;
-  /** Secrets of kubeadm that lay in a job's files: minted in the run, so nobody knew them before. */
+  /** Secrets of kubeadm in the files of a job: created during the run, so unknown before it. */
   readonly minted: ReadonlySet<string>;
   readonly samples: () => number;
   readonly stop: () => Promise<void>;

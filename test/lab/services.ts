@@ -75,7 +75,7 @@ export async function servicesDown(): Promise<void> {
 export const runningServices = (): readonly string[] =>
   SERVICE_NAMES.filter((name) => recordedProcess(pidFile(name)) !== undefined);
 
-/** Both registries serve the same images; the private one by TLS, to whoever has the password. */
+/** Both registries serve the same images; the private one over TLS, with a password. */
 async function writeRegistrySettings(): Promise<void> {
   const settings = (port: number): object => ({
     version: '0.1',

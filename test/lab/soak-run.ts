@@ -23,7 +23,7 @@ export interface SoakResult {
 
 /** Seconds within which a fault comes: about what a build takes when nothing happens to it. */
 const WITHIN_S = 75;
-/** A kbuild that nobody kills must end within this many milliseconds, whatever happens to its hosts. */
+/** A kbuild that is not killed must end within this many milliseconds, whatever happens to its hosts. */
 const END_MS = 900_000;
 const A_BUG = 1;
 

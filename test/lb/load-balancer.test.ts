@@ -134,7 +134,7 @@ describe('kube-vip’s pod', () => {
   });
 });
 
-test('the endpoint is waited for until the API answers there', () => {
+test('kbuild waits until the API answers at the endpoint', () => {
   const due = (facts: ClusterView) =>
     endpointServes.diff({ inventory, host: inventory.hosts[0] as LinuxHost, facts, fleet: fleetIn(facts) });
   expect(due(clusterOf({ endpoint: 'ok' }))).toEqual([]);
@@ -161,7 +161,7 @@ test('a converged one needs nothing', async () => {
   expect(summaries(onSecond({ files: await filesOf(steps, onSecond()), services: services() }))).toEqual([]);
 });
 
-test('a control plane more is a reload, not a restart', async () => {
+test('another control plane causes a reload, not a restart', async () => {
   const files = await filesOf(steps, onSecond());
   const grown = inventoryWith({
     ...inventory,
@@ -193,7 +193,7 @@ test('a host whose interfaces do not have its internal address cannot hold the v
   );
 });
 
-test('a haproxy that still reloads runs: it is not started once more', () => {
+test('a HAProxy that is reloading runs: it is not started again', () => {
   const reloading = { ...serving(WRITTEN_MS + 1), active: 'reloading' };
   const seen = onSecond({ services: new Map([...services(), ['haproxy', reloading]]) });
   expect(summaries(seen).filter((one) => one.startsWith('start haproxy'))).toEqual([]);

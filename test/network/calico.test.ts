@@ -104,7 +104,7 @@ test('images come from the inventory’s registry, with its path', () => {
   expect(JSON.stringify(installationOf(linux()))).not.toContain('registry');
 });
 
-test('hosts reach each other by VXLAN, nodes reach Typha, and BGP is nobody’s', () => {
+test('hosts reach each other by VXLAN, nodes reach Typha, and no host needs BGP', () => {
   const ports = (of: Inventory, host: Inventory['hosts'][number]) =>
     listeningPorts(of, host)
       .filter(({ program, from }) => program.startsWith('calico') && from !== 'itself')

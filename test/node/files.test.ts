@@ -29,6 +29,6 @@ test('a file that the inventory no longer names is taken back', () => {
   ]);
 });
 
-test('what was never distributed is nobody’s business', () => {
+test('a file that the inventory never distributed is left alone', () => {
   expect(summaries({ distributedFiles: [] }, { inventory: inventory({}) })).toEqual([]);
 });

@@ -69,9 +69,10 @@ test('a wider rule of the user covers a need, a narrower one does not', () => {
 });
 
 describe('ufw', () => {
-  test('is left alone unless the inventory says so', () => expect(summaries(seen([drops()], inventory()))).toEqual([]));
+  test('is left alone unless the inventory has `firewall: open`', () =>
+    expect(summaries(seen([drops()], inventory()))).toEqual([]));
 
-  test('is opened for the hosts that need it, as few rules as they can be', async () => {
+  test('is opened for the hosts that need it, with as few rules as possible', async () => {
     const of = seen([drops()]);
     expect(summaries(of)).toEqual(['open 10250/tcp, 10256/tcp, 8472/udp in ufw (found closed)']);
     const { on, sent } = recordingOn();
@@ -79,7 +80,7 @@ describe('ufw', () => {
     expect(told(sent)).toContain("OPEN='10.0.0.11 tcp 10250,10256\n10.0.0.22 tcp 10256\n10.0.0.11 udp 8472");
   });
 
-  test('needs nothing once it is open; closes what nobody needs, and all of it at a reset', () => {
+  test('needs nothing once it is open; closes what is no longer needed, and everything at a reset', () => {
     const of = seen([drops({ allowed: ours(seen([])) })]);
     expect(summaries(of)).toEqual([]);
     const stranger: Allowed = {
@@ -154,7 +155,7 @@ describe('balancers', () => {
   } as const;
   const balanced = inventory({ firewall: 'open', hosts: [cp!, ...pair], loadBalancer });
 
-  test('hear each other by VRRP, and nobody else does', () => {
+  test('accept VRRP from each other only', () => {
     const vrrp = (host: LinuxHost) => openings(balanced, host).filter(({ protocol }) => protocol === 'vrrp');
     expect(pair.map((host) => vrrp(host).map(({ from }) => from))).toEqual([['10.0.0.22'], ['10.0.0.21']]);
     expect(vrrp(cp!)).toEqual([]);

@@ -206,7 +206,7 @@ describe('leaving is refused', () => {
     expect(messages(well, 'cp1', 'cp2')).toEqual([]);
   });
 
-  test('for a name that nobody has', () => {
+  test('for a name that no host or node has', () => {
     expect(() => messages(well, 'cp9')).toThrow(
       '"cp9" is neither a host of the inventory nor a node or etcd member of demo',
     );

@@ -12,7 +12,7 @@ test('names of phases and steps are unique, since a change is known by them', ()
   for (const { steps } of phases) expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
 });
 
-test('the founder goes through to the settings at its own pace; then everybody joins while pods are connected', () => {
+test('the founder goes through to the settings at its own pace; then all other hosts join while the pod network starts', () => {
   expect(groups(phases)[0]!.map(({ name }) => name)).toEqual([
     'prepare',
     'former-balancers',
@@ -26,7 +26,7 @@ test('the founder goes through to the settings at its own pace; then everybody j
   expect(groups(phases)[1]!.map(({ name }) => name)).toEqual(['network', 'control-planes', 'join']);
 });
 
-test('tokens of interrupted runs are deleted when nobody joins any more, with the job of such a run neither', () => {
+test('tokens of interrupted runs are deleted when no host joins with them any more', () => {
   const at = (step: string) =>
     groups(phases).findIndex((group) => group.some(({ steps }) => steps.some(({ name }) => name === step)));
   expect(at('job-ended')).toBe(0);

@@ -14,12 +14,12 @@ const summaries = (state: Parameters<typeof filesWith>[0], one = step) =>
 
 describe('a file', () => {
   test('is written when there is none', () => expect(summaries({})).toEqual([`write ${path} (found none)`]));
-  test('is left alone when it is as it should be', () => expect(summaries({ [path]: 'overlay\n' })).toEqual([]));
+  test('needs nothing in its desired state', () => expect(summaries({ [path]: 'overlay\n' })).toEqual([]));
   test('is written when its content differs', () =>
     expect(summaries({ [path]: 'x' })).toEqual([`write ${path} (content differs)`]));
   test('is written when its mode differs', () =>
     expect(summaries({ [path]: fileWith('overlay\n', 0o666) })).toEqual([`write ${path} (mode 666)`]));
-  test('is written when somebody else owns it', () =>
+  test('is written when its owner is not root', () =>
     expect(summaries({ [path]: { ...fileWith('overlay\n'), owner: 'bob:bob' } as never })).toEqual([
       `write ${path} (owner bob:bob)`,
     ]));

@@ -101,7 +101,7 @@ describe('the user’s manifests', () => {
     expect(/^OBJECTS=.*$/m.exec(script)![0]).toContain('"Thing"');
   });
 
-  test('none are none', () => {
+  test('an inventory without manifests applies nothing', () => {
     expect(userManifests.diff(target(clusterOf()))).toEqual([]);
   });
 });

@@ -13,17 +13,17 @@ const state = (version: string, held = true): PackageState => ({ state: 'install
 test('one change lists all that is missing', () =>
   expect(summaries({})).toEqual(['install kubelet 1.36.3 (found none), kubernetes-cni (found none)']));
 
-test('another version, or half an installation, is due', () =>
+test('another version, or half an installation, is installed again', () =>
   expect(
     summaries({ kubelet: state('1.36.1-1.1'), 'kubernetes-cni': { ...state('1.8.0-1.1'), state: 'half' } }),
   ).toEqual(['install kubelet 1.36.3 (found 1.36.1-1.1), kubernetes-cni (found 1.8.0-1.1 half installed)']));
 
-test('a package that is not held is due', () =>
+test('a package that is not held gets held', () =>
   expect(summaries({ kubelet: state('1.36.3-1.1', false), 'kubernetes-cni': state('1.8.0-1.1') })).toEqual([
     'hold kubelet (found 1.36.3-1.1, not held)',
   ]));
 
-test('all there and held: nothing', () =>
+test('needs nothing if all packages are installed and held', () =>
   expect(summaries({ kubelet: state('1.36.3-1.1'), 'kubernetes-cni': state('1.8.0-1.1') })).toEqual([]));
 
 describe('an installation', () => {

@@ -34,7 +34,7 @@ test('a changed setting is written and the runtime restarted: both are in the pl
   ]);
 });
 
-test("somebody else's configuration is kept beside kbuild's", async () => {
+test('an unmanaged configuration is kept beside that of kbuild', async () => {
   const { on, sent } = recordingOn();
   const seen = target({ files: filesWith({ [value.paths.config]: 'disabled_plugins = ["cri"]\n' }) });
   await step('containerd-config-first').diff(seen)[0]!.apply!(on);

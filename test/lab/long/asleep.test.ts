@@ -18,7 +18,7 @@ const inside = async (host: string, command: string): Promise<string> =>
 
 beforeAll(async () => {
   ({ up: args } = await fresh('asleep', HOSTS));
-  // Whoever says nothing is not kept for ever: as many servers are set up.
+  // sshd ends connections that send nothing, as on many servers.
   for (const host of HOSTS) {
     await inside(
       host,
@@ -36,7 +36,7 @@ test('what was under way is followed, and the run goes on where it stood', { tim
   );
   running.kill('SIGSTOP');
   const from = performance.now();
-  // Nobody holds the lock any more, long before it wakes.
+  // The host frees the lock long before the laptop wakes.
   await waitUntil(
     'the locks are free',
     MINUTES_MS,

@@ -59,7 +59,7 @@ async function holders(): Promise<readonly string[]> {
   );
   return found.flat();
 }
-/** Seconds for which nobody answers at the virtual address when a host is `kill`ed, or a command runs on it, until `over`. */
+/** Seconds without an answer at the virtual address when a host is `kill`ed, or a command runs on it, until `over`. */
 async function gone(what: string, act: string, host: string, over: () => Promise<boolean>): Promise<number> {
   const watch = watchApi(VIP, PORT);
   await (act === 'kill' ? lab.kill([host]) : lab.inside(host, act));

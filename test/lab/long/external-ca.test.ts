@@ -155,7 +155,7 @@ test('what has 10 days left is renewed with new keys, and used', async () => {
   expect(changedBy(timed('after it', await cluster.up('--json')))).toEqual([]);
 });
 
-test('a kubelet gets its next certificate by up, and nobody else gets one', async () => {
+test('`up` signs the next certificate of a kubelet, and no other request', async () => {
   await kubectl('cacp1', 'apply -f -', await stranger());
   await kubectl('cacp1', 'certificate approve stranger');
   expect(timed('with a request of a stranger', await cluster.up()).stdout).toBe('nothing to do\n');
@@ -204,7 +204,7 @@ test('edited settings reach a control plane that never had super-admin.conf', as
   expect(timed('after it', await cluster.up()).stdout).toBe('nothing to do\n');
 });
 
-test('the key on a host is refused: then somebody else signs than the inventory says', async () => {
+test('a CA key on a host is refused: the inventory names another signer', async () => {
   await lab.inside('cacp1', 'touch /etc/kubernetes/pki/ca.key');
   const { code, stderr } = await cluster.up();
   await lab.inside('cacp1', 'rm /etc/kubernetes/pki/ca.key');

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => lab.down(HOSTS));
 
-test('nobody waits for its lock, and the run ends with all others Ready', { timeout: 1_200_000 }, async () => {
+test('the run does not wait for its lock, and ends with all others Ready', { timeout: 1_200_000 }, async () => {
   const running = start(args);
   await waitUntil('a job on it', SOON_MS, async () =>
     (await lab.inside(goes, "systemctl list-units --plain --no-legend 'kbuild-job-*' || :")).stdout.includes(

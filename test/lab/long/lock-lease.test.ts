@@ -24,7 +24,7 @@ afterAll(async () => {
   await lab.down(HOSTS);
 });
 
-test('a host that nobody can reach for 45 s loses the lock, and the run that comes back too late is told', async () => {
+test('a host that is unreachable for 45 s loses its lock, and the run that returns too late fails', async () => {
   const [one, two] = [await connect(A), await connect(A)];
   const lock = await lockHosts([one], alice);
   await lab.partition([A]);

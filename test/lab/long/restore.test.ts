@@ -99,7 +99,7 @@ test('a restore that its --timeout ends says where it stands, and the same comma
   expect(await nodes('vrcp2')).toEqual({ vrcp1: true, vrcp2: true, vrcp3: true });
 });
 
-test('two of three are gone for good: nobody can be removed, and the third is restored', async () => {
+test('two of three are gone for good: no member can be removed, and the third is restored', async () => {
   await kubectl('vrcp1', 'create configmap before-the-snapshot');
   timed('snapshot', await cluster.run('etcd', 'snapshot', 'save', snapshot('last')));
   await kubectl('vrcp1', 'create configmap after-the-snapshot');

@@ -369,7 +369,7 @@ describe('the lock of the cluster', () => {
     expect(await unlock()).toContain('cluster: not locked');
   });
 
-  test('a kbuild that is killed: hosts are free long before the 45 s of silence, and its Lease stops nobody on its machine', async () => {
+  test('a kbuild that is killed: hosts are free long before the 45 s of silence, and its Lease stops no run on its machine', async () => {
     await lab.inside(w1, `rm ${modules}`);
     const running = start(['up', file, '--yes', '--json', '--kubeconfig', kubeconfig]);
     await waitUntil('a change', 60_000, () => running.printed().includes('"kind":"changing"'));
@@ -385,7 +385,7 @@ describe('the lock of the cluster', () => {
   });
 });
 
-describe('a port that somebody holds', () => {
+describe('a port that another process holds', () => {
   test('check names host, port and process, all at once, and up changes nothing', async () => {
     const all = { ...inventory, hosts: [...inventory.hosts, ...(await lab.inventory([stray])).hosts] };
     write(all);

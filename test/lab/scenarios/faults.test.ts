@@ -179,7 +179,7 @@ test('what up mends is due: swap to come, a package half installed, a runtime of
   expect(due).toEqual(expect.arrayContaining([`swap ${w1}`, `package-manager ${w1}`, `cgroup-driver ${w2}`]));
 });
 
-test('addresses and names: one that is not on the host, an endpoint nobody knows, a virtual address that is taken', async () => {
+test('addresses and names: one that is not on the host, an endpoint that no nameserver knows, a virtual address that is taken', async () => {
   await lab.reset([cp, w1, w2]);
   const hosts = inventory.hosts
     .slice(0, 3)

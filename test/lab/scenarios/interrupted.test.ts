@@ -1,6 +1,6 @@
 /**
  * Ctrl-C on a terminal, once and twice: where it stands is said, and the same command ends the job. And what others change
- * while somebody reads the plan.
+ * while the operator reads the plan.
  */
 import { homedir } from 'node:os';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -76,7 +76,7 @@ test('the same command ends the job, on a terminal that can only print: plain li
 
 const [MODULES, SYSCTLS] = ['/etc/modules-load.d/kbuild.conf', '/etc/sysctl.d/99-zz-kbuild.conf'] as const;
 
-test('a host is looked at once, before the plan, when nobody held its lock since', async () => {
+test('a host is observed once, before the plan, if no run has held its lock since', async () => {
   await inside(cp, `rm ${MODULES}`);
   const ran = await up('--json');
   expect(ran.code, ran.stderr).toBe(0);

@@ -34,7 +34,7 @@ test('the second operator is told who, since when and what; afterwards the lock 
   await (await lockHosts([two], bob)).release();
 });
 
-test('two runs can tell whether somebody held the lock between a look and their own lock', async () => {
+test('a run detects whether another run held the lock between its observation and its own lock', async () => {
   const [one, two] = [await connect(A), await connect(A)];
   const seen = async () => (await two.run(lockUsed.command)).trim();
   await (await lockHosts([one], alice)).release();

@@ -1,4 +1,4 @@
-/** Ways to a host that are bad for a while: it starts and lets nobody in yet, or every fifth packet is lost. */
+/** Temporary problems of a connection: the host starts and refuses logins, or loses every fifth packet. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ afterAll(async () => {
   await lab.down([HOST]);
 });
 
-test('a host that starts refuses users for a moment: they are let in as soon as it does', async () => {
+test('a host that refuses logins while it starts: kbuild logs in as soon as it can', async () => {
   await inside("echo 'System is booting up.' >/run/nologin");
   const remote = connect(HOST, 'ops');
   const denied = 'journalctl -u ssh --no-pager | grep -q "Access denied for user ops by PAM account" && echo denied';
@@ -29,7 +29,7 @@ test('a host that starts refuses users for a moment: they are let in as soon as 
   expect(await (await remote).run(sh`id -un`)).toBe('root\n');
 });
 
-test('a host that lets nobody in says so', async () => {
+test('a host that refuses all logins fails with a remedy that names /run/nologin', async () => {
   await inside("echo 'Going down.' >/run/nologin");
   await expect(connect(HOST, 'ops')).rejects.toMatchObject({
     message: expect.stringMatching(/the connection was closed during the login/) as string,
@@ -38,7 +38,7 @@ test('a host that lets nobody in says so', async () => {
   await inside('rm /run/nologin');
 });
 
-test('every fifth packet lost each way: a plan and a file come through whole', async () => {
+test('if every fifth packet is lost in both directions, a plan and a file arrive complete', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-loss-'));
   const rule = '-m statistic --mode random --probability 0.2 -j DROP';
   await inside(`iptables -w -A INPUT ${rule}; iptables -w -A OUTPUT ${rule}`);

@@ -48,7 +48,7 @@ test('a worker that fails leaves the run, the others are finished by the same co
   await inside(w2, `rm ${broken}; systemctl daemon-reload`);
 });
 
-test('mended, the same command touches that worker alone, though nobody reads what it says', async () => {
+test('after the repair, the same command changes only that worker, though no process reads its output', async () => {
   const log = join(state, 'last.log');
   const line = '"$@" --json | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}';
   const { code } = await attempt('bash', ['-c', line, 'bash', process.execPath, PROGRAM, ...args, '--log-file', log]);
@@ -60,7 +60,7 @@ test('mended, the same command touches that worker alone, though nobody reads wh
   expect((await up()).stdout).toContain('nothing to do');
 });
 
-test('a worker on which kbuild may not become root is left out, and its lock is nobody’s business', async () => {
+test('a worker on which kbuild may not become root is left out, and kbuild does not need its lock', async () => {
   await inside(w2, "echo 'ops ALL=(ALL:ALL) ALL' >/etc/sudoers.d/ops");
   await inside(w1, `rm ${paths.modulesLoad}`);
   const refused = parse(readFileSync(file, 'utf8')) as LabInventory;

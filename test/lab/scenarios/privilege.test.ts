@@ -118,7 +118,7 @@ test('what runs as root is never given the password, nor is it in any argument',
   expect(seen).not.toContain('battery');
 });
 
-test('where sudo asks for nothing, nobody is asked and the password stays here', async () => {
+test('if sudo needs no password, kbuild neither asks for one nor sends it', async () => {
   const { remote, asked } = await connect('free', PASSWORD);
   expect(await remote.run(sh`id -un; cat`)).toBe('root\n');
   expect(asked()).toBe(0);

@@ -88,7 +88,7 @@ test('what would cost the control plane is refused', async () => {
 
 test('one of three is not removed while another is down, neither by remove nor by reset', async () => {
   const arithmetic = '2 of 3 voters healthy, quorum 2; without hcp2 1 of 2 would be healthy, quorum 2';
-  // Frozen, not ended: nobody starts it again.
+  // Frozen, not ended: the kubelet does not restart it.
   await lab.inside('hcp3', 'pkill -STOP -x etcd');
   await refused(arithmetic, 'remove', 'hcp2', '--yes');
   await refused(arithmetic, 'reset', '--hosts', 'hcp2', '--yes-destroy', 'hcp2');

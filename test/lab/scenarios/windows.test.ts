@@ -115,7 +115,7 @@ describe('a mixed cluster', () => {
   });
 });
 
-describe('kube-proxy that somebody let onto Windows nodes', () => {
+describe('kube-proxy whose node selector was edited for Windows nodes', () => {
   const patch = (type: 'merge' | 'json', body: object): Promise<string> =>
     kubectl(cp, `-n kube-system patch daemonset kube-proxy --type ${type} -p '${JSON.stringify(body)}'`);
   const FINDING = 'the daemonset kube-proxy in kube-system does not select Linux nodes';
