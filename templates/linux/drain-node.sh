@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Drains a node and notes that it was. Says every TELL_SECONDS which pods are still there, and which budget keeps them. A node
-# that this drain has cordoned is schedulable again when the drain fails; a cordon of an operator stays.
+# Drains a node and records that. Reports every TELL_SECONDS which pods are still there, and which budget keeps them. If the
+# drain fails, it uncordons the node, unless an operator had cordoned it.
 # Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, TELL_SECONDS, DRAINED and CORDONED (names of annotations).
 started=$(date +%s)
-# The job says by itself what it waits for.
+# The job reports by itself what it waits for.
 : >tells
 
 # Pods that a drain moves and that are still there: "namespace name state". Pods of DaemonSets and static pods stay.
@@ -31,7 +31,7 @@ kept() {
   done
 }
 
-# What keeps the node, in one line. What cannot be asked now is left out.
+# What keeps the node, in one line. Leaves out what the API does not answer.
 why() {
   kept >kept 2>/dev/null || :
   left >left 2>/dev/null || :

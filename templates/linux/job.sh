@@ -1,11 +1,11 @@
-# Starts the job UNIT, once; waits for its end; prints its result and what it printed.
-# Asked again after a lost connection, it finds FOLDER and only waits. STARTED=yes: the caller knows that the job began.
-# Other parameters: JOBS (folders of all jobs), RUN (the folder in it that is this run's), LOCK (held by the job that
-# runs), START_LOCK, SCRIPT and END (texts), DEADLINE_SECONDS (then the job is ended), NAME, TELL_SECONDS (so often is told what
-# the job does), and put_files, a function that writes the job's files to the current folder. A job may write what it does to
-# the file doing in its working folder, folders that it downloads to to downloads, and make tells when it tells all by itself.
-# Lines that begin with MARK are for the caller; what the job prints after `waiting: ` is told at once. When the caller has
-# read all, it sends one line on stdin.
+# Starts the job UNIT once, waits for its end, and prints its result and its output.
+# If it runs again after a lost connection, it finds FOLDER and only waits. STARTED=yes: the caller knows that the job began.
+# Other parameters: JOBS (folder of all jobs), RUN (this run's folder in it), LOCK (the running job holds it), START_LOCK,
+# SCRIPT and END (texts), DEADLINE_SECONDS (the limit of the job), NAME, TELL_SECONDS (seconds between two reports of what the
+# job does), and put_files, a function that writes the job's files to the current folder. A job may write to its working folder:
+# to `doing` what it does, to `downloads` the folders that it downloads to, and an empty `tells` if it reports by itself.
+# Lines that begin with MARK are for the caller, which gets a line `waiting: ` of the job at once. When the caller has read all
+# lines, it sends one line on stdin.
 umask 077
 mkdir -p -- "$JOBS"
 : >>"$LOCK"
@@ -17,7 +17,7 @@ running() {
 }
 
 start() {
-  # No job runs: whatever other runs left here has ended or never began, and nobody reads it.
+  # No job runs: the folders of other runs belong to jobs that ended or never began, and no run reads them.
   for other in "$JOBS"/*; do
     if [ "$other" != "$RUN" ]; then rm -rf -- "$other"; fi
   done
@@ -32,7 +32,7 @@ start() {
     -p StandardError=append:"$FOLDER/errors" -p ExecStopPost="/bin/sh $FOLDER/end $FOLDER" \
     --setenv=HOME=/root --setenv=LC_ALL=C --setenv=LANGUAGE= --setenv=PATH="$PATH" --setenv=KBUILD_JOB="$UNIT" \
     flock -o "$LOCK" /bin/sh -eu "$FOLDER/work/script"; then
-    # What fails at once systemd may call a start that failed, without a word: its result is there all the same.
+    # If a job fails at once, systemd may report a failed start. The job has a result all the same.
     if [ ! -e "$FOLDER/status" ]; then
       rm -rf -- "$FOLDER"
       exit 1
@@ -40,7 +40,7 @@ start() {
   fi
 }
 
-# Where processes of the job are connected to.
+# The addresses to which processes of the job are connected.
 peers() {
   pids=$(grep -ls -F "/$UNIT.service" /proc/[0-9]*/cgroup | cut -d / -f 3 | tr '\n' ' ')
   ss -Htnp state connected 2>/dev/null | awk -v pids=" $pids" '
@@ -53,7 +53,7 @@ loaded() {
   xargs du -scb -- <"$FOLDER/work/downloads" 2>/dev/null | awk 'END { printf "%d", $1 }'
 }
 
-# Says every TELL_SECONDS what the job does. Its sleeps hold no channel open.
+# Reports every TELL_SECONDS what the job does. Its sleeps do not keep the channel open.
 tell() {
   since=$(stat -c %Y -- "$FOLDER/work/script" 2>/dev/null || date +%s)
   before=$(loaded)
@@ -70,7 +70,7 @@ tell() {
     now=$(loaded)
     if [ -n "$now" ]; then
       kilobytes=$(((now - ${before:-0}) / 1024))
-      # What was downloaded may be deleted meanwhile.
+      # The job may have deleted a download.
       if [ "$kilobytes" -lt 0 ]; then kilobytes=0; fi
       text="$text; $kilobytes kB in $TELL_SECONDS s"
       before=$now
@@ -96,7 +96,7 @@ while :; do
   other=${other%%.service*}
   if [ "$other" != "$followed" ]; then echo "$MARK follow $other"; fi
   followed=$other
-  # Whoever runs holds the lock until it ends: waiting costs nothing.
+  # The running job holds the lock until it ends.
   flock -s "$LOCK" true
   sleep 0.1
 done

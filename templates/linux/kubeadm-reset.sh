@@ -29,7 +29,7 @@ take_down() {
   if command -v kubeadm >/dev/null; then
     timeout -k 10 "$SECONDS_TO_RESET" kubeadm reset --config config.yaml
   else
-    # Somebody removed the packages. What kubeadm would remove, without it.
+    # The packages were removed. Remove without kubeadm what it would remove.
     # shellcheck disable=SC2086
     refuse_mounts_below /var/lib/kubelet $emptied
     for folder in /var/lib/kubelet $emptied; do

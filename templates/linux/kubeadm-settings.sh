@@ -36,8 +36,8 @@ rewrite() {
   done
 }
 
-# Where an authority signs elsewhere, kubeadm's phases want all the kubeconfigs of a founder. The one that joined control
-# planes never had, and that users put away, is stood for by one without credentials.
+# With an external certificate authority, kubeadm's phases require all kubeconfigs of a founder. Only the founder has
+# super-admin.conf, and operators may remove it: the script puts one without credentials in its place.
 super=/etc/kubernetes/super-admin.conf
 if [ ! -e /etc/kubernetes/pki/ca.key ] && [ ! -e $super ]; then
   trap 'rm -f -- $super' EXIT
@@ -57,7 +57,7 @@ for part in $PARTS; do
     etcd) rewrite etcd kubeadm init phase etcd local --config config.yaml ;;
     kubelet) kubeadm init phase upload-config kubelet --config config.yaml ;;
     kubeProxy)
-      # A cluster may have been made without it.
+      # The cluster may have no kube-proxy.
       there=$($KUBECTL -n kube-system get daemonset kube-proxy --ignore-not-found -o name)
       if [ -n "$there" ]; then
         kubeadm init phase addon kube-proxy --config config.yaml

@@ -23,7 +23,7 @@ case $ACTION in
   init)
     kubeadm init --config config.yaml --skip-token-print --skip-certificate-key-print
     mark "$ACTION" 'done'
-    # kubeadm mints a token that nobody needs: every join gets its own.
+    # Delete the token that kubeadm creates: every join gets its own.
     admin="kubectl --kubeconfig /etc/kubernetes/admin.conf --server $SERVER"
     $admin -n kube-system delete secrets --field-selector type=bootstrap.kubernetes.io/token
     printf '%s' "$SETTINGS" | $admin apply --server-side --force-conflicts --field-manager "$MANAGER" -f -

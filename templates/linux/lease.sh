@@ -1,8 +1,7 @@
 # The lock of a whole cluster: the Lease kbuild in kube-system. ACTION: take (also renews), free, show, force (frees that of
 # any run). ADMIN: kubeconfigs, by colons; the first that is there counts. SERVER: API server. HOLDER: who takes it; QUOTED:
 # the same as a JSON string. SECONDS_HELD is written into it. STALE: a version of another run's Lease that may be replaced.
-# Says `locked`; or `held`, when asked to take it with its version, and by whom; or nothing. The time in it is for people:
-# clocks of hosts differ.
+# Prints `locked`; or `held` with version and holder; or nothing. Its time is only for operators: the clocks of hosts differ.
 kube() {
   env -u HTTPS_PROXY -u https_proxy KUBECONFIG="$ADMIN" kubectl --server "$SERVER" --request-timeout=10s -n kube-system "$@"
 }
@@ -33,7 +32,7 @@ if [ -n "$holder" ] && [ "$holder" != "$HOLDER" ] && [ "$version" != "$STALE" ];
 fi
 if [ -n "$version" ]; then verb=replace line="\"resourceVersion\":\"$version\","; else verb=create line=''; fi
 now=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)
-# Who comes second is told by the API server: its version is old, or the object is there already.
+# The API server refuses the second run: its version is old, or the object exists already.
 if printf '{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{%s"name":"kbuild","namespace":"kube-system"},"spec":{"holderIdentity":%s,"leaseDurationSeconds":%s,"renewTime":"%s"}}\n' \
   "$line" "$QUOTED" "$SECONDS_HELD" "$now" | kube "$verb" -f - >/dev/null 2>/run/kbuild/lease.errors; then
   echo locked

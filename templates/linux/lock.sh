@@ -15,7 +15,7 @@ while [ -z "$taken$holder" ] && [ "$tries" -lt 10 ]; do
   if [ -z "$holder" ] && flock -w 0.2 9; then taken=yes; fi
 done
 if [ -z "$taken" ]; then
-  # Our own, on a connection that we lost: nobody else can have written that line.
+  # This run's own lock, on a lost connection: no other run can have written that line.
   if [ "$holder" = "$HOLDER" ] && [ "/proc/$pid/fd/9" -ef "$LOCK" ]; then kill -KILL "$pid" || :; fi
   if [ "$holder" != "$HOLDER" ] || ! flock -w 5 9; then
     echo "held ${holder:-by a run that is taking it now}"

@@ -19,7 +19,7 @@ put() {
 config() { kubectl config --kubeconfig "$@" >&2; }
 told() { kubectl config view --raw --kubeconfig "$1" -o "jsonpath={$2}"; }
 
-# As after a join by a token: the kubelet finds certificate and key in its own store, and renews them there.
+# Puts certificate and key into the kubelet's own store, as a join with a token does: the kubelet renews them there.
 put_kubelet() {
   pair=$kubelet_pki/kubelet-client-$(date -u +%Y-%m-%d-%H-%M-%S).pem
   { cat -- "$1"; told "$WORK/kubelet.conf" '.users[0].user.client-key-data' | base64 -d; } >"$WORK/kubelet.pem"
@@ -45,7 +45,7 @@ for file in signed_*; do
       put 0600 "$WORK/$name" "/etc/kubernetes/$name"
       ;;
     *)
-      # An API server that starts between the two finds a key of another certificate: there is next to nothing between them.
+      # The two renames stand together: an API server that starts between them would find a key of another certificate.
       stage 0600 "$WORK/pki/$name.key" "$pki/$name.key"
       stage 0644 "$file" "$pki/$name.crt"
       mv -f -- "$pki/$name.key.kbuild-new" "$pki/$name.key"

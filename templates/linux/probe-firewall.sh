@@ -20,7 +20,7 @@ elif command -v nft >/dev/null; then
       type)
         case "$one $two $rest" in
           *'hook input '* | *'hook forward '*)
-            # flannel and kube-proxy write into it.
+            # Not the host's own chain: flannel and kube-proxy write rules to it.
             if [ "$table $chain" = 'ip filter FORWARD' ]; then continue; fi
             echo "chain $table $chain"
             nft list chain $table $chain 2>/dev/null

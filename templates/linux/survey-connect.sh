@@ -1,7 +1,7 @@
 # Connects to TARGETS (`tcp ADDRESS PORT` or `udp ADDRESS PORT`, one a line), forty at once. Prints for each of tcp:
-# its address and port, the status (124: nobody answered within 10 s) and what bash said. By udp it sends `small NAME`,
+# its address and port, the status (124: no answer within 10 s) and bash's error. By udp it sends `small NAME`,
 # and `large NAME` in a datagram that fills the MTU of the interface; then it prints `mtu`, the address, that MTU, and
-# the smaller one that a router on the way told, if one did.
+# the smaller one that a router on the way reported, if one did.
 connect() {
   s=0
   said=$(timeout 10 bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$1" "$2" 2>&1) || s=$?

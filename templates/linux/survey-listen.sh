@@ -1,6 +1,6 @@
 # Listens at TCP and UDP (address:port, one a line) while a byte comes in on stdin at least every 45 s; it ends with its
 # channel, and after ten minutes whatever happens. Says where what comes in by UDP lies. The units and the file are its
-# own, and ports may be shared: somebody else may survey the same hosts.
+# own, and the ports are shared, because another run may survey the same hosts.
 mkdir -p /run/kbuild
 heard=$(mktemp /run/kbuild/survey-heard.XXXXXX)
 name=kbuild-survey-${heard##*.}
@@ -9,9 +9,9 @@ end() {
   rm -f -- "$heard"
 }
 trap end EXIT
-# Also when nobody hears the answer any more: a shell that dies of a signal runs no EXIT trap.
+# Also if the channel is gone: a shell that a signal ends runs no EXIT trap.
 trap 'exit 1' HUP INT TERM PIPE
-# Everything else is bound to this unit: it needs nobody who stops it.
+# All other units are bound to this one, and end with it.
 systemd-run -q --collect --unit="$name-life" sleep 600
 bound="BindsTo=$name-life.service"
 set --

@@ -7,7 +7,7 @@ mkdir -p -- "$folder"
 umask 077
 temporary=$(mktemp -- "$folder/.kbuild.XXXXXXXXXX")
 trap 'rm -f -- "$temporary"' EXIT
-# PIPE: a complaint that nobody hears must not end this before it has cleaned up.
+# PIPE: an error message to a closed channel must not end this before it has cleaned up.
 trap 'exit 1' HUP INT TERM PIPE
 cat >"$temporary"
 found=$(sha256sum <"$temporary")
