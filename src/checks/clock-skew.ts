@@ -27,7 +27,7 @@ function clocks(fleet: Fleet): { readonly read: readonly Clock[]; readonly unrea
   return { read, unread };
 }
 
-/** The lower of the two middle ones, so that it is somebody's. */
+/** The lower of the two middle values, so that it is the time of a host. */
 function median(all: readonly Clock[]): number {
   const sorted = all.map(({ offsetMs }) => offsetMs).toSorted((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;

@@ -4,13 +4,13 @@ import { eachHost, type HostFinding, type HostSeen } from './each-host.ts';
 
 const NO_WAY: Partial<Readonly<Record<EndpointAnswer, string>>> = {
   silent: 'does not answer: packets to it are lost',
-  unreachable: 'cannot be reached: nobody has the address, or there is no route',
+  unreachable: 'cannot be reached: no machine has the address, or there is no route',
   unresolved: 'is a name that does not resolve',
 };
 
 const error = (message: string, remedy: string): readonly HostFinding[] => [{ severity: 'error', message, remedy }];
 
-/** The address that kbuild will put on a balancer is nobody's yet. */
+/** No machine has the address yet that kbuild will put on a balancer. */
 function virtualAddressIsFree({ inventory, facts, fleet }: HostSeen): readonly HostFinding[] {
   const { loadBalancer } = inventory;
   if (!('address' in loadBalancer) || !['refused', 'open', 'serves'].includes(facts.endpoint)) return [];
@@ -31,7 +31,7 @@ const PAGE = {
 
 /**
  * The endpoint leads somewhere. Before there is a cluster a refused connection is right: the balancer is there, and nothing
- * behind it (kubernetes.io, "Creating Highly Available Clusters"). For a host that joins, somebody must listen.
+ * behind it (kubernetes.io, "Creating Highly Available Clusters"). For a host that joins, the API must answer.
  */
 export const endpoint = eachHost(PAGE, (seen) => {
   const { inventory, facts, fleet } = seen;

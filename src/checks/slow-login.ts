@@ -11,7 +11,7 @@ export const slowLogin = eachHost(
   {
     name: 'slow-login',
     title: 'the SSH server lets in within 3 s, and the login shell runs a command within 1.5 s',
-    why: 'sshd that asks a silent name server for the name of whoever connects (UseDNS, or PAM) makes each login wait; files of the login shell that do much make each command wait. Nothing fails, and all is slow.',
+    why: 'sshd that asks a silent name server for the name of the client (UseDNS, or PAM) makes each login wait; files of the login shell that do much make each command wait. Nothing fails, and all is slow.',
     severities: ['warning'],
   },
   ({ facts: { login } }) => {
@@ -26,7 +26,7 @@ export const slowLogin = eachHost(
       found.push({
         severity: 'warning',
         message: `its login shell took ${seconds(login.shellMs)} before it ran a command`,
-        remedy: "look at what the shell's files do where nobody sits at a terminal, e.g. ~/.bashrc",
+        remedy: "look at what the shell's files do without a terminal, e.g. ~/.bashrc",
       });
     return found;
   },

@@ -4,7 +4,7 @@ export const uniqueHostname = uniqueValue(
   {
     name: 'unique-hostname',
     title: 'every host has a hostname of its own',
-    why: 'Two machines that call themselves the same are told apart by nobody who reads logs, and programs that register by hostname replace each other. Set `setHostname: true`, or rename one with `hostnamectl`.',
+    why: 'In logs, two machines of one name cannot be told apart, and programs that register by hostname replace each other. Set `setHostname: true`, or rename one with `hostnamectl`.',
     severities: ['error', 'due'],
   },
   ({ hostname }) => [hostname],

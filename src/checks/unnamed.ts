@@ -3,7 +3,7 @@ import type { Check } from './check.ts';
 export const unnamed: Check = {
   name: 'unnamed',
   title: 'every node of the cluster, and every member of an etcd beside it, is a host of the inventory',
-  why: '`up` takes nobody out of a cluster whom the inventory no longer names: `kbuild remove NAME` does, or name the host again.',
+  why: '`up` does not remove a node that the inventory no longer names. Run `kbuild remove NAME`, or name the host again.',
   severities: ['warning'],
   test: ({ inventory, fleet: { cluster } }) => {
     const named = new Set(inventory.hosts.map(({ name }) => name));

@@ -58,7 +58,7 @@ export function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refu
     : [
         new Refused(
           lacks.host.name,
-          `it does not have the key of the cluster's CA (${CA_KEY}): somebody else signs for this cluster`,
+          `it does not have the key of the cluster's CA (${CA_KEY}): certificates of this cluster are signed elsewhere`,
           'name certificates.ca with cert and sign',
         ),
       ];

@@ -115,7 +115,7 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
       ({ name }) =>
         new Refused(
           names,
-          `the inventory does not name ${name}, a control plane of the cluster: nobody can tell whether it is well`,
+          `the inventory does not name ${name}, a control plane of the cluster: kbuild cannot tell whether it is healthy`,
           `name it in the inventory, or take it out with \`kbuild remove ${name}\``,
         ),
     ),

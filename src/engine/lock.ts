@@ -145,8 +145,7 @@ async function keep(remote: Lockable, line: string, keeping: Keeping): Promise<E
   const { held, again, over } = keeping;
   const { name } = remote.host;
   const retake = async (status: number | string): Promise<void> => {
-    if (String(status).startsWith('SIG') || status === STOPPED)
-      throw new Refused(name, 'somebody freed the lock by force');
+    if (String(status).startsWith('SIG') || status === STOPPED) throw new Refused(name, 'the lock was freed by force');
     held.set(name, await takeAgain(remote, line, keeping));
     again.times += 1;
   };
@@ -197,7 +196,7 @@ const isLocked = ({ host }: Lockable, words: string): Refused =>
   new Refused(
     host.name,
     `locked: ${words}`,
-    'wait until it is done; if nobody works there any more: kbuild unlock --force',
+    'wait until that run has ended; if it runs nowhere any more: kbuild unlock --force',
   );
 
 /** Checks that no other run holds a lock on these hosts. Takes no lock itself. @throws Refused */

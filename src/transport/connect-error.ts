@@ -42,7 +42,7 @@ export function connectError(endpoint: Endpoint, failure: Failure): ConnectError
     );
   if (code === 'ECONNREFUSED') return error('connection refused', true, 'is sshd running, and is this its port?');
   if (/closed during the login/.test(message))
-    return error(message, true, 'a host that starts or stops lets nobody but root in (/run/nologin); else see its log');
+    return error(message, true, 'a host that starts or stops lets only root log in (/run/nologin); else see its log');
   if (endedEarly(failure))
     return error(
       `the connection was ${code === 'ECONNRESET' ? 'reset' : 'closed'} before the login`,

@@ -88,7 +88,7 @@ const distrusted = (key: Buffer, found: Distrust, refuse: Refuse): ConnectError 
     ? refuse(`the host key ${shownKey(key)} is revoked at ${found.at}`, 'give the host a new key')
     : refuse(
         `the host key has CHANGED: the host shows ${shownKey(key)}, but ${found.at} has ${shownKey(found.onFile)}`,
-        `find out why: somebody may be listening. If the host was set up anew, remove the line ${found.at}`,
+        `find out why: another machine may answer in its place. If the host was set up anew, remove the line ${found.at}`,
       );
 
 /** Refuses a key that no file has. */
@@ -130,7 +130,7 @@ function pinned(hostKeys: readonly string[], refuse: Refuse): HostKeyGuard {
         ? undefined
         : refuse(
             `the host key ${keyTypeOf(key)} ${shown} is not the one of the inventory (${hostKeys.map(shortened).join(', ')})`,
-            'find out why: somebody may be listening. If the host was set up anew, change ssh.hostKey',
+            'find out why: another machine may answer in its place. If the host was set up anew, change ssh.hostKey',
           );
       return fits;
     },

@@ -6,7 +6,7 @@
 exec 4>&1
 while [ $# -gt 0 ]; do
   status=0
-  # The nonce goes in by stdin: command lines are seen by everybody. A dot comes back for each probe that ended.
+  # The nonce goes in by stdin: every user of the host sees command lines. A dot comes back for each probe that ended.
   ended=$(printf '%s\n' "$NONCE" | timeout -k 1 "$LONGEST" sh -c "$BATCH" sh "$ENOUGH" "$@" 3>&1 >&4 4>&-) || status=$?
   shift $((${#ended} * 2))
   if [ $# -gt 0 ] && { [ "$status" -ne 0 ] || [ -z "$ended" ]; }; then

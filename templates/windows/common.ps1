@@ -107,7 +107,7 @@ function Remove-FolderLink {
 }
 
 # A folder that only SYSTEM and the administrators can look into: SIDs, for names of groups are translated. What lies
-# there is run by SYSTEM: a folder that somebody else has made before is refused.
+# there is run by SYSTEM: a folder that another account has made before is refused.
 function New-PrivateFolder {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
@@ -184,7 +184,7 @@ function ConvertTo-Table {
     $table
 }
 
-# Opens a lock: a file that only its holder can write. $null when somebody else holds it.
+# Opens a lock: a file that only its holder can write. $null when another process holds it.
 function Open-LockFile {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)

@@ -25,7 +25,7 @@ New-PrivateFolder -Path $Jobs
 $deadline = (Get-Date).AddSeconds(60)
 $lock = Open-LockFile -Path $StartLock
 while ($null -eq $lock) {
-    if ((Get-Date) -gt $deadline) { throw "somebody else starts a job for more than a minute: $StartLock" }
+    if ((Get-Date) -gt $deadline) { throw "another run starts a job for more than a minute: $StartLock" }
     Start-Sleep -Milliseconds 200
     $lock = Open-LockFile -Path $StartLock
 }
@@ -41,7 +41,7 @@ try {
     $answer = @{ state = 'started' }
     if (-not $begun -and $running.Count -gt 0) { $answer = @{ state = 'busy'; task = $running[0].TaskName } }
     elseif (-not $begun) {
-        # No job runs: whatever other runs left here has ended or never began, and nobody reads it.
+        # No job runs: what other runs left here has ended or never began, and no run reads it.
         foreach ($old in $known) { Unregister-ScheduledTask -TaskName $old.TaskName -Confirm:$false }
         foreach ($other in @(Get-ChildItem -LiteralPath $Jobs)) {
             if ($other.Name -ne $Run) { Remove-Item -LiteralPath $other.FullName -Recurse -Force }

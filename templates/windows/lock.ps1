@@ -13,7 +13,7 @@ New-PrivateFolder -Path $Root
 $held = Open-LockFile -Path $Lock
 if ($null -eq $held) {
     $other = Get-LockHolder -Path $Lock
-    # Our own, on a connection that we lost: nobody else can have written that line.
+    # Our own, on a connection that we lost: no other run can have written that line.
     if ($other.holder -eq $Holder) {
         Stop-Process -Id $other.process -Force -ErrorAction 'SilentlyContinue'
         $deadline = (Get-Date).AddSeconds(5)

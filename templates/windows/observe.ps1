@@ -4,7 +4,7 @@
 param([Parameter(Mandatory = $true)]$Probes)
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
-# A function sees the variables of whoever calls it: this one's name is no probe's.
+# A function sees the variables of its caller: no probe has this name.
 $kb_said = @{}
 # A probe ends like any script: here its result is kept instead of printed.
 function Write-Result {

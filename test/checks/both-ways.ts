@@ -134,7 +134,7 @@ const prepared = (change: (machine: Machine) => void = () => undefined): Situati
     change(machine);
   });
 
-/** A program of kubeadm's as somebody left it. */
+/** A program of kubeadm's after an edit by hand. */
 const selecting = (kind: string, name: string, nodeSelector: object): ReadonlyMap<string, JsonObject> =>
   new Map([[`apps/v1/${kind}/kube-system/${name}`, { spec: { template: { spec: { nodeSelector } } } }]]);
 

@@ -35,13 +35,13 @@ test.each([
   expect(found(answer).join()).toMatch(text);
 });
 
-test('for a host that joins, somebody must listen', () => {
+test('for a host that joins, the API must answer', () => {
   expect(found('serves', EXTERNAL, clusterOf())).toEqual([]);
   expect(found('refused', EXTERNAL, clusterOf()).join()).toMatch(/error: .* refuses connections/);
   expect(found('silent', EXTERNAL, clusterOf()).join()).toMatch(/error: .* does not answer/);
 });
 
-test('a virtual address is nobody’s', () => {
+test('a virtual address must be free', () => {
   expect(found('unreachable', VIRTUAL)).toEqual([]);
   expect(found('silent', VIRTUAL)).toEqual([]);
   expect(found('refused', VIRTUAL)).toEqual(['error: another machine has the virtual address 10.0.0.100']);

@@ -236,7 +236,7 @@ describe('refused', () => {
     test('while the cluster has a control plane that the inventory does not name: kbuild cannot check it', () => {
       const nodes = [...clusterOf().nodes, nodeOf({ name: 'cp9', role: 'control-plane' })];
       expect(grown({ nodes })).toEqual([
-        'cp2: refused: the inventory does not name cp9, a control plane of the cluster: nobody can tell whether it is well',
+        'cp2: refused: the inventory does not name cp9, a control plane of the cluster: kbuild cannot tell whether it is healthy',
       ]);
     });
 

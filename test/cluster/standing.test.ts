@@ -53,7 +53,7 @@ describe('a worker', () => {
       clusterOf(),
       'foreign',
     ],
-    ['a marker that nobody can read', joinedWorker({ marker: 'unreadable' }), clusterOf(), 'foreign'],
+    ['a marker that cannot be read', joinedWorker({ marker: 'unreadable' }), clusterOf(), 'foreign'],
     ['a corrupt marker on a member', joinedWorker({ marker: 'unreadable' }), both, 'joined'],
     ['another CA', joinedWorker({ caFingerprint: OTHER_CA }), both, 'foreign'],
     ['leftovers while there is no cluster', joinedWorker(), { state: 'absent' } as const, 'foreign'],

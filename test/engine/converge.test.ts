@@ -384,7 +384,7 @@ describe('a run with locks', () => {
     const { failures } = await here.run([linuxPhase('greet', [w1], [step])], {
       held: () => {
         asked += 1;
-        // Between the look and the change the lock was lost, and somebody else said it.
+        // The lock was lost between the observation and the change, and another host reported it.
         if (asked === 2) here.words.get('w1')!.add('hello');
         return Promise.resolve(asked === 1 ? 0 : 1);
       },

@@ -108,8 +108,8 @@ test('a lock that was lost with its connection is tried again until the host ans
 });
 
 test.each([
-  ['somebody else took it', 'held by bob', 'lost', 'a: refused: locked: held by bob'],
-  ['it was freed by force', 'locked', 'SIGKILL', 'a: refused: somebody freed the lock by force'],
+  ['another run took it', 'held by bob', 'lost', 'a: refused: locked: held by bob'],
+  ['it was freed by force', 'locked', 'SIGKILL', 'a: refused: the lock was freed by force'],
 ])('the run is told when %s', async (_, again, status, message) => {
   const log: string[] = [];
   const a = host('a', log, ['locked', again]);
@@ -119,7 +119,7 @@ test.each([
   await lock.release();
 });
 
-/** Time that passes only while somebody waits. */
+/** Time that passes only in pauses. */
 function clock() {
   let now = 0;
   return {
@@ -158,7 +158,7 @@ test('a worker that does not come back loses its lock, and the run goes on with 
   let goOn: () => void = () => undefined;
   const time = clock();
   const pause = async (ms: number) => {
-    // In the middle of it somebody else is looked at.
+    // Another lock is verified meanwhile.
     if (++tried === 10) await new Promise<void>((resolve) => (goOn = resolve));
     await time.pause(ms);
   };

@@ -42,7 +42,7 @@ test('an etcd that says nothing is an error, not an empty one', () => {
   expect(() => parseEtcd('members \nhealth \nstatus \nalarms {}\n')).toThrow('etcd did not tell its members');
 });
 
-test('without quorum, where nobody is asked for health, who answers is told by the status', () => {
+test('without quorum the status shows which members answer, since health needs quorum', () => {
   const alone = out.split('\n').filter((line) => !/^(?:health|alarms)/.test(line));
   const { members } = parseEtcd([...alone, 'alarms {}'].join('\n'));
   expect(members.map(({ name, healthy }) => [name, healthy])).toEqual([

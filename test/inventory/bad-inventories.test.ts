@@ -43,7 +43,7 @@ const FORM: readonly Bad[] = [
     /crio is not supported yet; use containerd/,
   ],
   [
-    'a passphrase for a client that asks nobody',
+    'a passphrase for a client that cannot ask',
     also('ssh: { client: openssh, passphrase: "env:HOME" }'),
     '1:37 ssh.passphrase:',
     /ssh-add/,
@@ -203,7 +203,7 @@ const VALUES: readonly Bad[] = [
   ],
   ['an endpoint port', line(4, '  endpoint: k8s.example.com:99999'), '4:13 kubernetes.endpoint:', /host:port/],
   [
-    'an endpoint port nobody listens at',
+    'an endpoint port without a listener',
     line(4, '  endpoint: k8s.example.com:8443'),
     '4:13 kubernetes.endpoint:',
     /use 6443, or say "loadBalancer/,
@@ -242,7 +242,7 @@ const VALUES: readonly Bad[] = [
     /is required where address is no IPv4/,
   ],
   [
-    'an internalAddress nobody reaches',
+    'an internalAddress that no host reaches',
     line(13, '    address: 127.0.0.1'),
     '13:14 hosts[1].address:',
     /set internalAddress/,
@@ -565,13 +565,13 @@ const VALUES: readonly Bad[] = [
     /gone\.txt: there is no such file/,
   ],
   [
-    'a file for nobody',
+    'a file without hosts',
     also('files: [{ hosts: wroker, path: /etc/a, content: b }]'),
     '1:18 files[0].hosts:',
     /did you mean "worker"\?/,
   ],
   [
-    'a file for nobody, in a list',
+    'a file whose list names no host',
     also('files: [{ hosts: [all, x*], path: /etc/a, content: b }]'),
     '1:24 files[0].hosts[1]:',
     /no host is meant by "x\*"/,

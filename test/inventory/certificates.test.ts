@@ -105,7 +105,7 @@ describe('is refused', () => {
 
   test.each([
     [
-      'a CA that nobody signs with',
+      'a CA without key and signer',
       '{ ca: { cert: ca.crt } }',
       '2:21 certificates.ca.key: is required: env:NAME, file:PATH or command:COMMAND; or sign: COMMAND, where the key must stay with you (an HSM, Vault, step-ca)',
     ],

@@ -129,11 +129,11 @@ describe('a request in the cluster', () => {
     ['for a serving certificate', { signerName: 'kubernetes.io/kubelet-serving' }, {}],
     ['of a bootstrap token', { username: 'system:bootstrap:abcdef', groups: ['system:bootstrappers'] }, {}],
     ['of an administrator', { username: 'kubernetes-admin', groups: ['kubeadm:cluster-admins'] }, {}],
-    ['of somebody with a node’s name alone', { groups: ['system:authenticated'] }, {}],
+    ['of a user that only has a node’s name', { groups: ['system:authenticated'] }, {}],
     ['for more uses', { usages: ['digital signature', 'client auth', 'server auth'] }, {}],
-    ['that nobody approved', {}, { conditions: [] }],
+    ['that was not approved', {}, { conditions: [] }],
     ['that was denied', {}, { conditions: [{ type: 'Approved' }, { type: 'Denied' }] }],
-  ])('%s is nobody’s business', (_, spec, status) => {
+  ])('%s is left alone', (_, spec, status) => {
     expect(names(raw('csr', spec, status))).toEqual([]);
   });
 

@@ -44,7 +44,7 @@ test('at most eight handshakes are under way through a bastion; who is through m
   expect(connections).toEqual(['10.0.0.1']);
 });
 
-test('whoever judges its host key by something else has a connection of his own', async () => {
+test('a host that trusts the bastion by other keys gets a connection of its own', async () => {
   const { connections, through } = dialled();
   const ways: readonly Bastion[] = [
     hop(),

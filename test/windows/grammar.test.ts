@@ -89,7 +89,7 @@ describe.each(scriptNames)('%s', (name) => {
   });
 });
 
-/** Variables that a function reads and has not set itself: whoever calls it may have one of that name. */
+/** Variables that a function reads and has not set itself: its caller may have one of that name. */
 const strangersIn = (one: Node): readonly string[] => {
   const { text } = one;
   const own = new Set(
@@ -133,7 +133,7 @@ describe.each(scriptNames.filter((name) => !FRAME.includes(name)))('%s', (name) 
     const results = nodesOf(tree, 'command')
       .filter((node) => !inFunctions.some((one) => one.startIndex === node.startIndex))
       .filter((node) => /^Write-Result(?:Line)?\b/.test(node.text));
-    // Nobody reads what a job's runner prints; a lock says what became of it, one way or the other.
+    // What a job's runner prints is not read; its lock shows how it ended.
     const expected: Readonly<Record<string, number>> = { 'job-run.ps1': 0, 'lock.ps1': 2 };
     expect(results.length).toBe(expected[name] ?? 1);
   });

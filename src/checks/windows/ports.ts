@@ -13,7 +13,7 @@ const ALLOWED_PROGRAMS: ReadonlySet<string> = new Set([
 export const windowsPorts = eachWindowsHost(
   {
     name: 'windows-ports',
-    title: 'nobody else listens at the ports of a Windows node',
+    title: 'no other program listens at the ports of a Windows node',
     why: 'The kubelet (10250), kube-proxy (10256) and VXLAN (UDP 4789) need theirs. VMware NSX inside the machine, for one, takes the last.',
     severities: ['error'],
   },

@@ -23,7 +23,7 @@ function selectsLinux(live: JsonObject): boolean {
 export const windowsSelectors: Check = {
   name: 'windows-selectors',
   title: 'kube-proxy and CoreDNS of the cluster select Linux nodes, where there are Windows hosts',
-  why: 'kubeadm writes them so. Somebody who changed that gets pods on Windows nodes which never start: kube-proxy tolerates every taint, CoreDNS some. `up` would wait for them in vain.',
+  why: 'kubeadm writes them so. If the selectors were changed, pods that never start are scheduled to Windows nodes, since kube-proxy tolerates every taint and CoreDNS some. `up` would wait for them in vain.',
   severities: ['error'],
   test: ({ inventory, fleet: { cluster } }) => {
     if (cluster.state !== 'up' || windowsHosts(inventory).length === 0) return [];

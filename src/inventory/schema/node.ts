@@ -57,7 +57,7 @@ const taints = z
   .exactOptional()
   .meta({
     description:
-      "Taints of the Node. Default: kubeadm's own on a control plane, none on a worker. An empty list means none, so that a control plane runs everybody's pods.",
+      "Taints of the Node. Default: kubeadm's own on a control plane, none on a worker. An empty list means none, so that a control plane runs all pods.",
   });
 
 const loginFields = {

@@ -21,7 +21,8 @@ const KINDS: readonly Kind[] = [
     said: /REMOTE HOST IDENTIFICATION HAS CHANGED/,
     message: 'the host key has CHANGED',
     retryable: false,
-    remedy: 'find out why: somebody may be listening. If the host was set up anew, remove its line from known_hosts',
+    remedy:
+      'find out why: another machine may answer in its place. If the host was set up anew, remove its line from known_hosts',
   },
   {
     said: /host key is known for|Host key verification failed|Host certificate/i,

@@ -81,7 +81,7 @@ test('unlock --force ends the holder, tells its run, and never ends a job', asyn
   const lock = await lockHosts([one], alice);
   const job = one.job('work', sh`until [ -e /root/go ]; do sleep 0.1; done; echo done`);
   await forceUnlock(two);
-  expect((await lock.lost).message).toBe(`${A}: refused: somebody freed the lock by force`);
+  expect((await lock.lost).message).toBe(`${A}: refused: the lock was freed by force`);
   const other = await lockHosts([two], bob);
   await lab.inside(A, 'touch /root/go');
   expect(await job).toBe('done\n');

@@ -125,7 +125,7 @@ export function startKubelet(options: Options): SimulatedKubelet {
     known = resolve;
     failed = reject;
   });
-  // Nobody may be waiting for it.
+  // The caller may not wait for it.
   registered.catch(() => undefined);
 
   const run = async (): Promise<void> => {
