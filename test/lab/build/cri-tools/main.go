@@ -41,6 +41,15 @@ func main() {
 	name := options.String("name", "", "")
 	state := options.String("state", "", "")
 	tail := options.String("tail", "-1", "")
+	labels := map[string]string{}
+	options.Func("label", "", func(text string) error {
+		key, value, found := strings.Cut(text, "=")
+		if !found {
+			return fmt.Errorf("incorrectly specified label: %v", text)
+		}
+		labels[key] = value
+		return nil
+	})
 	if all.NArg() > 0 {
 		check(options.Parse(all.Args()[1:]))
 	}
@@ -59,7 +68,7 @@ func main() {
 			check(fmt.Errorf("execing command in container synchronously: command exited with status %d", answer.ExitCode))
 		}
 	case "ps":
-		ps(runtime, *every || *state != "", *quiet, *name, *state)
+		ps(runtime, *every || *state != "", *quiet, *name, *state, labels)
 	case "logs":
 		answer, err := runtime.ContainerStatus(context.Background(), &cri.ContainerStatusRequest{ContainerId: arguments[0]})
 		check(err)
@@ -77,8 +86,9 @@ func main() {
 }
 
 // ps lists containers, the youngest first.
-func ps(runtime cri.RuntimeServiceClient, every, quiet bool, name, state string) {
-	answer, err := runtime.ListContainers(context.Background(), &cri.ListContainersRequest{})
+func ps(runtime cri.RuntimeServiceClient, every, quiet bool, name, state string, labels map[string]string) {
+	filter := &cri.ContainerFilter{LabelSelector: labels}
+	answer, err := runtime.ListContainers(context.Background(), &cri.ListContainersRequest{Filter: filter})
 	check(err)
 	pattern, err := regexp.Compile(name)
 	check(err)
