@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { daysLeft, daysServed, shorten } from '../etcd-leaf.ts';
 import { eventsOf } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { timed } from '../ok.ts';
+import { ok, timed } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 
@@ -39,7 +39,8 @@ test('certificates that run out in 10 days are renewed, and used without a resta
   timed('two certificates renewed', await cluster.up());
   expect(await daysServed(ETCD)).toBeGreaterThan(300);
   expect(await daysLeft(CONTROL, 'apiserver-etcd-client')).toBeGreaterThan(300);
-  expect((await cluster.up()).stdout).toBe('nothing to do\n');
+  // A busy machine may still have to wait for the API server, but nothing is changed again.
+  expect(eventsOf(ok(await cluster.up('--json'))).filter(({ kind }) => kind === 'changed')).toEqual([]);
 });
 
 test('reset takes etcd with its data', async () => {
