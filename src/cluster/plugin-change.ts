@@ -16,9 +16,10 @@ const isOfKbuild = (live: JsonObject | undefined): boolean =>
  * The network plugin that kbuild installed in a cluster, by the record of applied objects. Objects of the user's
  * manifests are in that record too, and do not count, unless the live object is still that of kbuild.
  */
-function installed({ owned, objects }: ClusterUp, { manifests }: Inventory): NetworkPlugin | undefined {
+function installed(cluster: ClusterUp, { manifests }: Inventory): NetworkPlugin | undefined {
   const users = new Set(manifests.flatMap((each) => each.objects).map(objectKey));
-  const ours = new Set(owned.filter((key) => !users.has(key) || isOfKbuild(objects.get(key))));
+  // The live objects may be unknown: they are read only where a key is in both lists.
+  const ours = new Set(cluster.owned.filter((key) => !users.has(key) || isOfKbuild(cluster.objects.get(key))));
   return networkPlugins.find(({ agent, isSupported }) => isSupported && agent !== undefined && ours.has(agent.object));
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { refusals } from '../../src/cluster/refusals.ts';
+import { FactError } from '../../src/errors.ts';
 import type { ClusterUp } from '../../src/facts/cluster.ts';
 import { spkiFingerprint } from '../../src/shell/fingerprint.ts';
 import { Secret } from '../../src/shell/secret.ts';
@@ -130,6 +131,14 @@ describe('refused', () => {
     ];
     const own = inventoryOf({ network: noNetwork, manifests: [{ source: 'kube-flannel.yml', objects }] });
     expect(messages(own, fleetIn({ ...live, owned: [key] }, ...hosts))).toEqual([]);
+    const unknown = {
+      ...live,
+      owned: [],
+      get objects(): never {
+        throw new FactError('cp1', 'objects0', 'no answer');
+      },
+    };
+    expect(messages(own, fleetIn(unknown, ...hosts))).toEqual([]);
     // The live DaemonSet is still that of kbuild: applying the user's would replace the network of every pod.
     const ofKbuild = { spec: { template: { metadata: { annotations: { 'kbuild.dev/config': 'abc' } } } } };
     const replacing = { ...live, owned: [key], objects: new Map([[key, ofKbuild]]) };
