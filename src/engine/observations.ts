@@ -18,7 +18,7 @@ export interface Observers {
  * The fleet as it is known now. It notes which facts a `diff` reads, so that after a change only those are observed
  * again: a fact that no step reads again costs nothing.
  */
-export interface Observations extends Pick<Freshness, 'expire' | 'expireCluster' | 'expireAll' | 'expireOld'> {
+export interface Observations {
   /** The fleet as it was observed last; reading it observes nothing. */
   readonly fleet: () => Fleet;
   /**

@@ -39,7 +39,7 @@ export const etcdEndpoints: Step = {
     const { etcd } = inventory;
     const { cluster } = fleet;
     if (etcd.topology === 'stacked' || standing(target) !== 'joined' || cluster.state === 'absent') return [];
-    if (cluster.state === 'down') return waitForApi(cluster);
+    if (cluster.state === 'down') return [waitForApi(cluster)];
     const found = facts.etcdServers === 'absent' ? etcd.endpoints : facts.etcdServers;
     refuseAnother(target, etcd.endpoints, found);
     const isOld = !same([...found].sort(), [...etcd.endpoints].sort());

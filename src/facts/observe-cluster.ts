@@ -136,7 +136,8 @@ function waysOf(hosts: readonly Observed[]) {
 /** True if the view tells the members of etcd, or that they are the user's to know. */
 function knowsEtcd(view: ClusterUp): boolean {
   try {
-    return view.members.length >= 0;
+    Reflect.get(view, 'members');
+    return true;
   } catch (error) {
     if (error instanceof FactError) return false;
     throw error;

@@ -76,7 +76,7 @@ export const controlPlaneFiles: Step = {
     const { cluster } = target.fleet;
     if (target.host.role !== 'control-plane' || target.inventory.files.length === 0) return [];
     if (standing(target) !== 'joined' || cluster.state === 'absent') return [];
-    if (cluster.state === 'down') return waitForApi(cluster);
+    if (cluster.state === 'down') return [waitForApi(cluster)];
     return COMPONENTS.flatMap((component) => restartOf(target, component, cluster));
   },
 };

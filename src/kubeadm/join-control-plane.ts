@@ -71,7 +71,7 @@ export const controlPlanesWell: Step = {
   diff: (target) => {
     const { host, fleet } = target;
     if (!isYetToJoin(target) || fleet.cluster.state === 'absent') return [];
-    if (fleet.cluster.state === 'down') return waitForApi(fleet.cluster);
+    if (fleet.cluster.state === 'down') return [waitForApi(fleet.cluster)];
     const found = obstacle(target, fleet.cluster);
     return found === undefined ? [] : [{ summary: `wait until ${host.name} may join: ${found}` }];
   },

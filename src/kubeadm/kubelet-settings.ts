@@ -87,7 +87,7 @@ export const kubeletSettings: Step = {
     const { inventory, host, facts, fleet } = target;
     const { cluster } = fleet;
     if (standing(target) !== 'joined' || facts.kubeletFlags === 'absent' || cluster.state === 'absent') return [];
-    if (cluster.state === 'down') return waitForApi(cluster);
+    if (cluster.state === 'down') return [waitForApi(cluster)];
     const edited = editedParts(inventory, cluster);
     const live = facts.kubeletFlags;
     const flags = wantedFlags(target, live);

@@ -109,7 +109,7 @@ export const kubeadmSettings: Step<'cluster'> = {
   settleMs: 5 * 60_000,
   diff: ({ inventory, facts, fleet }) => {
     if (facts.state === 'absent') return [];
-    if (facts.state === 'down') return waitForApi(facts);
+    if (facts.state === 'down') return [waitForApi(facts)];
     const edited = editedParts(inventory, facts);
     if (edited.length === 0) return [];
     if (edited !== 'unknown' && edited.includes('cluster')) refuseFixed(inventory, facts.settings);

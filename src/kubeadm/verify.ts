@@ -13,7 +13,7 @@ const CONTROL_PLANE_PODS = new Set(['kube-apiserver', 'kube-controller-manager',
 /** The node of a host, or the wait for it. */
 export function nodeOf({ host, fleet }: Pick<Target, 'host' | 'fleet'>): NodeView | Change {
   const { cluster } = fleet;
-  if (cluster.state === 'down') return waitForApi(cluster)[0]!;
+  if (cluster.state === 'down') return waitForApi(cluster);
   const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
   return node ?? { summary: `wait until ${host.name} is registered (found no node)` };
 }
@@ -50,7 +50,7 @@ export const settled: Step<'cluster'> = {
   settleMs: 5 * MINUTES,
   diff: ({ facts }) => {
     if (facts.state === 'absent') return [{ summary: 'wait until the control plane runs without restarts' }];
-    if (facts.state === 'down') return waitForApi(facts);
+    if (facts.state === 'down') return [waitForApi(facts)];
     const { nowMs } = facts;
     const restarted = facts.pods.filter(
       ({ labels, lastRestartMs }) =>

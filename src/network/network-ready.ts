@@ -23,7 +23,7 @@ export const networkReady: Step = {
     if (agent === undefined) return [];
     const wait = (summary: string): readonly Change[] => [{ summary }];
     const { cluster } = fleet;
-    if (cluster.state === 'down') return waitForApi(cluster);
+    if (cluster.state === 'down') return [waitForApi(cluster)];
     if (cluster.state === 'absent') return wait(`wait until the network of ${host.name} carries`);
     const { label } = agent;
     const pod = cluster.pods.find(({ node, labels }) => node === host.name && labels[label.name] === label.value);

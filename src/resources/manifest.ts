@@ -111,7 +111,7 @@ export const manifest = (name: string, wanted: (inventory: Inventory) => Manifes
     const { inventory, facts } = target;
     const desired = wanted(inventory);
     if (desired === undefined || desired.objects.length === 0) return [];
-    if (facts.state === 'down') return waitForApi(facts);
+    if (facts.state === 'down') return [waitForApi(facts)];
     const found = facts.state === 'absent' ? 'found none' : difference(desired, facts);
     if (found === undefined) return [];
     return [

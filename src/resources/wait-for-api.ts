@@ -1,9 +1,7 @@
 import type { Change } from '../engine/step.ts';
 import type { ClusterView } from '../facts/cluster.ts';
 
-/**
- * The wait for a cluster that does not answer: what is live cannot be compared, which does not mean that nothing differs.
- */
-export const waitForApi = ({ reason }: Extract<ClusterView, { readonly state: 'down' }>): readonly Change[] => [
-  { summary: `wait for the API server to answer (${reason})` },
-];
+/** The wait for a cluster that does not answer: its live settings cannot be compared, and may differ. */
+export const waitForApi = ({ reason }: Extract<ClusterView, { readonly state: 'down' }>): Change => ({
+  summary: `wait for the API server to answer (${reason})`,
+});

@@ -20,7 +20,7 @@ export const windowsKubeletSettings: Step<'windows'> = {
     const { cluster } = fleet;
     const live = facts.kubeletConfig;
     if (live === 'absent' || standing(target) !== 'joined' || cluster.state === 'absent') return [];
-    if (cluster.state === 'down') return waitForApi(cluster);
+    if (cluster.state === 'down') return [waitForApi(cluster)];
     const edited = editedParts(inventory, cluster);
     const own = windowsOwnKubeletConfig(inventory, host);
     const found = [

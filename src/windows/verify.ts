@@ -28,7 +28,7 @@ export const windowsNodeReady: Step<'windows'> = {
   settleMs: 20 * 60_000,
   diff: ({ inventory, host, facts, fleet }) => {
     const { cluster } = fleet;
-    if (cluster.state === 'down') return waitForApi(cluster);
+    if (cluster.state === 'down') return [waitForApi(cluster)];
     const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
     if (node === undefined) return [{ summary: `wait until ${host.name} is registered (found no node)` }];
     if (!facts.kubeletHealthy) return [{ summary: `wait until the kubelet of ${host.name} is healthy` }];

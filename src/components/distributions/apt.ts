@@ -1,7 +1,7 @@
 import { lines, probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
-import { script, using } from '../../templates.ts';
-import { parseLocks, type PackageManager, type Route } from './package-manager.ts';
+import { script } from '../../templates.ts';
+import { parseLocks, transaction, type PackageManager, type Route } from './package-manager.ts';
 
 const installed: PackageManager['installed'] = (names) =>
   probe(
@@ -80,16 +80,7 @@ export const apt: PackageManager = {
   },
   proxyFile: { path: '/etc/apt/apt.conf.d/95kbuild-proxy', content: proxyConfig },
   stateFolders: ['/var/lib/dpkg', '/var/lib/apt'],
-  install: ({ packages, optional, hold, sources }) =>
-    using(
-      'linux/package-transaction.sh',
-      script('debian/install-packages.sh', {
-        PACKAGES: Object.entries(packages).map(([name, version]) => `${name} ${version}`),
-        OPTIONAL: optional,
-        HOLD: hold,
-        SOURCES: sources.map((id) => repositoryFiles(id).source),
-      }),
-    ),
+  install: (request) => transaction('debian/install-packages.sh', request, repositoryFiles),
   release: (names) => sh`apt-mark unhold ${names}`,
   downloader: 'debian/download.sh',
   installHint: (name) => `apt-get install ${name}`,

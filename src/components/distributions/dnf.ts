@@ -1,7 +1,7 @@
 import { lines, probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
-import { script, using } from '../../templates.ts';
-import { parseLocks, type PackageManager, type Proxy } from './package-manager.ts';
+import { script } from '../../templates.ts';
+import { parseLocks, transaction, type PackageManager, type Proxy } from './package-manager.ts';
 
 /** rpm prints the epoch 0 of a package that has none. */
 const withoutEpoch = (version: string): string => version.replace(/^\d+:/, '');
@@ -73,17 +73,8 @@ export const dnf: PackageManager = {
   // dnf 4 reads no folder of drop-ins for dnf.conf, and that file is the administrator's.
   proxyFile: undefined,
   stateFolders: ['/var/lib/rpm', '/var/lib/dnf'],
-  install: ({ packages, optional, hold, sources, proxy }) =>
-    using(
-      'linux/package-transaction.sh',
-      script('rhel/install-packages.sh', {
-        PACKAGES: Object.entries(packages).map(([name, version]) => `${name} ${version}`),
-        OPTIONAL: optional,
-        HOLD: hold,
-        SOURCES: sources.map((id) => repositoryFiles(id).source),
-        PROXY: proxyUrl(proxy) ?? '',
-      }),
-    ),
+  install: (request) =>
+    transaction('rhel/install-packages.sh', request, repositoryFiles, { PROXY: proxyUrl(request.proxy) ?? '' }),
   release: (names) => script('rhel/release-packages.sh', { NAMES: names }),
   downloader: 'rhel/download.sh',
   installHint: (name) => `dnf install ${name}`,

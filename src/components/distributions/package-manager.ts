@@ -1,6 +1,7 @@
 import type { Inventory, PackageRepository, RuntimeName } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
 import { lines, type Probe } from '../../shell/probe.ts';
+import { script, using } from '../../templates.ts';
 
 /** One package of a host. `half` is anything between installed and not installed. */
 export interface PackageState {
@@ -99,3 +100,21 @@ export const parseLocks = (out: string): readonly PackageLock[] =>
     const [, file, pid, process] = /^(\S+) (\d+) (.*)$/.exec(line) ?? [];
     return file === undefined ? [] : [{ file, pid: Number(pid), process: process! }];
   });
+
+/** A package transaction by this script of templates/, which all package managers give the same parameters. */
+export const transaction = (
+  name: `${string}.sh`,
+  { packages, optional, hold, sources }: PackageRequest,
+  repositoryFiles: PackageManager['repositoryFiles'],
+  more: Readonly<Record<string, string>> = {},
+): Command<'sh'> =>
+  using(
+    'linux/package-transaction.sh',
+    script(name, {
+      PACKAGES: Object.entries(packages).map(([each, version]) => `${each} ${version}`),
+      OPTIONAL: optional,
+      HOLD: hold,
+      SOURCES: sources.map((id) => repositoryFiles(id).source),
+      ...more,
+    }),
+  );
