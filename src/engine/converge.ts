@@ -129,7 +129,8 @@ async function runGroup(
       }
       if (!failures.has(host.name)) {
         try {
-          const made = await row.place(() => hostInPhase(run, turn, row.phase, host, row));
+          // The host may have waited for its turn while another one failed.
+          const made = await row.place(async () => (isOver() ? 0 : hostInPhase(run, turn, row.phase, host, row)));
           changes += made;
         } catch (error) {
           if (error instanceof Interrupted && signal.aborted) row.cut();

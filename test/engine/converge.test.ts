@@ -202,6 +202,18 @@ test('a phase with concurrency 1 changes host by host, and observes again before
   expect(here.looks.filter((look) => look === 'w1: images')).toHaveLength(twice + 1);
 });
 
+test('a control plane that fails ends a phase that goes host by host: those that wait for their turn change nothing', async () => {
+  const cp2 = host('cp2', 'control-plane');
+  const here = world([cp1, cp2]);
+  const failing = wants('one', {
+    apply: () => {
+      throw new Error('broken');
+    },
+  });
+  const { failures } = await here.run([linuxPhase('a', [cp1, cp2], [failing], { concurrency: 1 })]);
+  expect([...failures.keys()]).toEqual(['cp1']);
+});
+
 test('an interrupted run finishes the running change and starts no other', async () => {
   const here = world([w1]);
   const controller = new AbortController();
