@@ -19,6 +19,8 @@ export const paths = {
   /** Durable state: the marker and the owner's notes. */
   state: '/var/lib/kbuild',
   marker: '/var/lib/kbuild/marker.json',
+  /** A file for each Kubernetes version whose packages and images an upgrade has downloaded. */
+  upgrade: '/var/lib/kbuild/upgrade',
   /** Manifests of a control plane whose etcd is being restored. */
   restoreAside: '/var/lib/kbuild/restore',
   /** A folder in that of etcd's data, for what is made of a snapshot. */

@@ -1,4 +1,4 @@
-import { apiServerVersions, apiVersionsText, behind, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
+import { apiServerVersions, apiVersionsText, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { compareVersions, minorOf } from '../versions.ts';
 import type { Check, Finding } from './check.ts';
@@ -11,12 +11,11 @@ const minorNumber = (version: string): number => Number(minorOf(version).split('
 /** The API servers while an upgrade is under way: nothing is wrong with that, but packages wait for it. */
 function mixed(cluster: ClusterUp): readonly Finding[] {
   if (!isMixed(cluster)) return [];
-  const late = behind(cluster);
   return [
     {
       severity: 'warning',
       message: `the API servers run different versions (${apiVersionsText(cluster)}; kubeadm noted ${cluster.version}); packages stay at ${lowestApiServer(cluster)} until all of them are upgraded`,
-      ...(late.length === 0 ? {} : { remedy: `finish the upgrade: \`kubeadm upgrade node\` on ${late.join(', ')}` }),
+      remedy: `finish the upgrade: \`kbuild upgrade\` with kubernetes.version ${cluster.version}`,
     },
   ];
 }

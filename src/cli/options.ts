@@ -31,6 +31,14 @@ export function count(text: string): number {
   return Number(text);
 }
 
+/** `3` or `20%`: how many of a number of hosts, at least one. @throws UsageError */
+export function share(text: string): (all: number) => number {
+  const [, amount, percent] = /^([1-9]\d*)(%?)$/.exec(text) ?? [];
+  if (amount === undefined || (percent === '%' && Number(amount) > 100))
+    throw new UsageError('a number of at least 1 is needed, or a share like 20%');
+  return (all) => (percent === '' ? Number(amount) : Math.max(1, Math.floor((all * Number(amount)) / 100)));
+}
+
 /** The deadline of every job in ms, from `KBUILD_JOB_DEADLINE`; undefined: each kind of job has its own. @throws UsageError */
 export function jobDeadline(env: Readonly<Record<string, string | undefined>>): number | undefined {
   const value = env['KBUILD_JOB_DEADLINE'];
@@ -104,13 +112,12 @@ export const yes = option('--yes', {
   details: 'kbuild does not ask either when the plan has more changes once this run holds the lock.',
 });
 
+export const drainTimeout = parsedOption('--drain-timeout <duration>', duration, {
+  summary: 'how long pods may take to leave a node (default 5m)',
+});
+
 /** How nodes are drained. */
-export const draining = [
-  parsedOption('--drain-timeout <duration>', duration, {
-    summary: 'how long pods may take to leave a node (default 5m)',
-  }),
-  option('--no-drain', { summary: 'do not drain nodes' }),
-] as const;
+export const draining = [drainTimeout, option('--no-drain', { summary: 'do not drain nodes' })] as const;
 
 export const bundleOnFailure = option('--bundle <file>', {
   summary: 'on failure, write a support bundle (tar.gz, secrets masked)',

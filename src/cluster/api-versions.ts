@@ -3,21 +3,27 @@ import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { compareVersions } from '../versions.ts';
 
-const COMPONENT = 'kube-apiserver';
+/** Static pods of a control plane, whose images have the version of the component. */
+export type StaticPod = 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'etcd';
 
 const older = (a: string, b: string): string => (compareVersions(a, b) <= 0 ? a : b);
+
+/** The versions of a static pod by node, from its image; `unknown` where the tag of the image is no version. */
+export function staticPodVersions({ pods }: ClusterUp, component: StaticPod): ReadonlyMap<string, string> {
+  return new Map(
+    pods
+      .filter(({ labels }) => labels['component'] === component)
+      .map(({ node, images }) => [node, /:v?(\d+\.\d+\.\d+)/.exec(images[0] ?? '')?.[1] ?? 'unknown']),
+  );
+}
 
 /**
  * The version of the API server on each control plane, by node; `unknown` if its pod does not show it. The version in
  * kubeadm's ClusterConfiguration is that of the newest as soon as an upgrade has begun.
  */
-export function apiServerVersions({ nodes, pods }: ClusterUp): ReadonlyMap<string, string> {
-  const seen = new Map(
-    pods
-      .filter(({ labels }) => labels['component'] === COMPONENT)
-      .map(({ node, images }) => [node, /:v(\d+\.\d+\.\d+)/.exec(images[0] ?? '')?.[1] ?? 'unknown']),
-  );
-  const planes = nodes.filter(({ role }) => role === 'control-plane').map(({ name }) => name);
+export function apiServerVersions(cluster: ClusterUp): ReadonlyMap<string, string> {
+  const seen = staticPodVersions(cluster, 'kube-apiserver');
+  const planes = cluster.nodes.filter(({ role }) => role === 'control-plane').map(({ name }) => name);
   return new Map(planes.map((name) => [name, seen.get(name) ?? 'unknown']));
 }
 
@@ -44,24 +50,33 @@ export function isMixed(cluster: ClusterUp): boolean {
   return versions.length > 1 || (versions.length === 1 && versions[0] !== cluster.version);
 }
 
+/** A program of Kubernetes on a host. */
+interface Program {
+  readonly hasJoined: boolean;
+  readonly installed: string | undefined;
+  /** What happens to one on a joined host that is older than every API server. */
+  readonly older: 'stays' | 'is replaced';
+}
+
 /**
  * The desired Kubernetes version of a program on a host; `any`: keep the installed one.
  * - A host that has not joined gets the inventory's version, but never one newer than the oldest running API server.
- * - A host that has joined follows the oldest API server, so that neither an edited inventory nor an upgrade that has
- * only begun upgrades a kubelet. While API servers differ, a newer installed version stays.
+ * - A host that has joined keeps an older program where `upgrade` brings the newer one: it drains the node first. A program newer
+ * than the oldest API server goes back to that version; while API servers differ, it stays.
  * - While the cluster does not answer, the installed version stays.
  */
 export function programVersion(
   { kubernetes }: Pick<Inventory, 'kubernetes'>,
   cluster: ClusterView,
-  { hasJoined, installed }: { readonly hasJoined: boolean; readonly installed: string | undefined },
+  { hasJoined, installed, older: kept }: Program,
 ): string {
   const desired = kubernetes.version;
   if (cluster.state !== 'up') return hasJoined ? 'any' : desired;
   const lowest = lowestApiServer(cluster);
   if (!hasJoined) return older(lowest, desired);
-  const isNewer = installed !== undefined && compareVersions(installed, lowest) > 0;
-  return isNewer && isMixed(cluster) ? installed : lowest;
+  if (installed === undefined) return lowest;
+  if (compareVersions(installed, lowest) < 0) return kept === 'stays' ? installed : lowest;
+  return isMixed(cluster) ? installed : lowest;
 }
 
 /** `1.36.3 on cp2, cp3; 1.37.1 on cp1`, the oldest first. */
@@ -75,12 +90,6 @@ export function apiVersionsText(cluster: ClusterUp): string {
     .join('; ');
 }
 
-/** Control planes whose API server is older than the version in kubeadm's ClusterConfiguration. */
-export const behind = (cluster: ClusterUp): readonly string[] =>
-  [...apiServerVersions(cluster)].flatMap(([name, version]) =>
-    version !== 'unknown' && compareVersions(version, cluster.version) < 0 ? [name] : [],
-  );
-
 /**
  * @throws Refused while an upgrade is under way: kubeadm would write `what` in the version of its ClusterConfiguration
  * on every control plane.
@@ -90,6 +99,6 @@ export function refuseMixed(subject: string, cluster: ClusterUp, what: string): 
   throw new Refused(
     subject,
     `${what} is due, and the API servers run different versions (${apiVersionsText(cluster)}; kubeadm noted ${cluster.version}): they would be upgraded along with it`,
-    `finish the upgrade first: run \`kubeadm upgrade node\` on ${behind(cluster).join(', ') || 'the other control planes'}`,
+    `finish the upgrade first: \`kbuild upgrade\` with kubernetes.version ${cluster.version}`,
   );
 }

@@ -4,6 +4,8 @@ import { isForeignAction, RESTORE } from '../facts/marker.ts';
 import { endpointHost } from '../topology/api-server.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../topology/select.ts';
+import { compareVersions } from '../versions.ts';
+import { lowestApiServer } from './api-versions.ts';
 import { anotherSigner } from './authority-refusals.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
 import { changeRefusals, roleRefusal } from './change-refusals.ts';
@@ -36,14 +38,15 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
 function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refused[] {
   if (cluster.state !== 'up') return [];
   const { version } = inventory.kubernetes;
+  const running = lowestApiServer(cluster);
   return [
-    ...(version === cluster.version
+    ...(compareVersions(version, running) >= 0
       ? []
       : [
           new Refused(
             inventory.name,
-            `kubernetes.version is ${version}, the cluster runs ${cluster.version}`,
-            `kbuild does not change the version of a live cluster: set kubernetes.version back to ${cluster.version}`,
+            `kubernetes.version is ${version}, the cluster runs ${running}, and Kubernetes has no way back`,
+            `set kubernetes.version to ${running}, or to a newer version for \`kbuild upgrade\``,
           ),
         ]),
     ...pluginChange(inventory, cluster),

@@ -30,6 +30,9 @@ export function markerOf(text: string): Marker | 'absent' | 'unreadable' {
 
 /** The action of a marker on a host whose etcd is being restored, and the stages in which nothing of it is under way. */
 export const RESTORE = 'restore';
+/** The action of a marker on a host whose upgrade kubeadm did not end. It explains, and never undoes. */
+export const UPGRADE = 'upgrade';
+
 const AT_REST: ReadonlySet<string> = new Set(['prepared', 'served']);
 
 const UNDOABLE: ReadonlySet<string> = new Set(['init', 'join', 'reset']);

@@ -30,12 +30,13 @@ import { disjointNetworks, podSubnetSize, serviceSubnetSize } from './rules/netw
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
 import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
-import { kubernetesVersion, runtimeVersion, supportedRuntime } from './rules/versions.ts';
+import { kubernetesVersion, runtimeVersion, supportedRuntime, viaVersions } from './rules/versions.ts';
 import { windowsHosts } from './rules/windows.ts';
 
 /** Rules about what is written: they also hold for the part of an inventory that could be read. */
 export const rules: readonly Rule[] = [
   kubernetesVersion,
+  viaVersions,
   runtimeVersion,
   supportedRuntime,
   hostNames,

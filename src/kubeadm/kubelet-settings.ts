@@ -8,6 +8,7 @@ import { patchedKubeletConfig } from '../configuration/kubelet-patches.ts';
 import { kubeletArguments } from '../configuration/kubeadm-config.ts';
 import { holds } from '../configuration/compare.ts';
 import { editedParts } from '../configuration/settings.ts';
+import { isMixed } from '../cluster/api-versions.ts';
 import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
@@ -19,6 +20,7 @@ import { textDiff } from '../resources/text-diff.ts';
 import { script } from '../templates.ts';
 import { fileDiff } from './settings-diff.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
+import { compareVersions, minorOf } from '../versions.ts';
 
 /** What kubeadm writes on a host that joins. */
 const CONFIG = '/var/lib/kubelet/config.yaml';
@@ -43,6 +45,13 @@ function configDifference({ inventory, host, facts }: Target, cluster: ClusterUp
   // Only kubeadm can apply some patches. Then kbuild compares only the host's own settings.
   const own = ownKubeletConfig(inventory, host);
   return Object.keys(own).filter((key) => !holds(own[key], live[key]));
+}
+
+/** True for a kubelet that waits for its upgrade: what the cluster stores is for the newer one, and reaches it with that. */
+function isOlderThanCluster({ host }: Target, cluster: ClusterUp): boolean {
+  const node = cluster.nodes.find(({ name }) => name === host.name);
+  const version = /\d+\.\d+\.\d+/.exec(node?.kubeletVersion ?? '')?.[0];
+  return version !== undefined && compareVersions(minorOf(version), minorOf(cluster.version)) < 0;
 }
 
 /** The desired arguments: those of kubeadm unchanged, then those of the inventory. */
@@ -88,12 +97,14 @@ export const kubeletSettings: Step = {
     const { cluster } = fleet;
     if (standing(target) !== 'joined' || facts.kubeletFlags === 'absent' || cluster.state === 'absent') return [];
     if (cluster.state === 'down') return [waitForApi(cluster)];
+    // During an upgrade the cluster stores what newer kubelets get.
+    if (isMixed(cluster)) return [];
     const edited = editedParts(inventory, cluster);
     const live = facts.kubeletFlags;
     const flags = wantedFlags(target, live);
     const found = [
       ...(edited !== 'unknown' && edited.includes('kubelet') ? ['settings that were edited'] : []),
-      ...configDifference(target, cluster).map((key) => `another ${key}`),
+      ...(isOlderThanCluster(target, cluster) ? [] : configDifference(target, cluster).map((key) => `another ${key}`)),
       ...(sorted(flags) === sorted(live) ? [] : ['other arguments']),
     ];
     if (found.length === 0) return [];

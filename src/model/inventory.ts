@@ -128,7 +128,12 @@ export interface Inventory {
     readonly version: string;
     /** `1.36` */
     readonly minor: string;
-    readonly repository: PackageRepository;
+    readonly repository: PackageRepository & {
+      /** The URL as the inventory names it, where `{minor}` may still stand: an upgrade needs the repositories of other minors. */
+      readonly urlOfMinor: string;
+    };
+    /** Versions of minors between that of a live cluster and `version`, which an upgrade passes through. */
+    readonly via: readonly string[];
     readonly imageRepository: string;
     readonly dnsDomain: string;
     /** CA fingerprint (`sha256:` + 64 hex of its public key) of a cluster that kubeadm built without kbuild. */

@@ -1,14 +1,19 @@
 import { hostChecks, windowsChecks } from '../checks/index.ts';
 import { STANDING_WATCHES } from '../cluster/standing.ts';
 import { watchesOf, type Phase, type Step } from '../engine/step.ts';
-import type { Kind } from '../facts/fleet.ts';
+import type { Fleet, Kind } from '../facts/fleet.ts';
 import { united, type Watched, type Watches } from '../facts/watched.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 import { controlPlanes, withRole } from '../topology/select.ts';
 import { remove } from './remove.ts';
 import { reset } from './reset.ts';
 import { restorePhases } from './restore.ts';
+import { supportedMinors } from '../versions.ts';
 import { up } from './up.ts';
+import { upgrade } from './upgrade.ts';
+
+/** The workers of an upgrade follow from what runs; each step of theirs is one of a control plane, too. */
+const NO_FLEET: Fleet = { hosts: [], unreachable: [], cluster: { state: 'absent' } };
 
 /** Every phase that a command may run with this inventory, each with all its possible hosts. */
 export function everyPhase(inventory: Inventory): readonly Phase[] {
@@ -18,6 +23,13 @@ export function everyPhase(inventory: Inventory): readonly Phase[] {
     ...up(inventory),
     ...remove(inventory, { leaving, drain: 'no', before: () => Promise.resolve() }),
     ...reset(inventory, {}),
+    ...upgrade(inventory, NO_FLEET, {
+      hops: supportedMinors.map((minor) => ({ from: `${minor}.0`, version: `${minor}.0` })),
+      keep: () => Promise.resolve(),
+      drain: 'no',
+      losesPods: false,
+      atOnce: 1,
+    }),
     ...restorePhases({
       inventory,
       controls,

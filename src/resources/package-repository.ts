@@ -155,10 +155,14 @@ function changesOf(
     : changes(distribution);
 }
 
-/** Configures a package repository with its pinned signing key, in two steps: first the key, then the source. */
+/**
+ * Configures a package repository with its pinned signing key, in two steps: first the key, then the source. `also`: further
+ * repositories that the same key signs.
+ */
 export const packageRepository = (
   id: RepositoryId,
   repositoryOf: (inventory: Inventory) => PackageRepository,
+  also: (inventory: Inventory) => readonly PackageRepository[] = () => [],
 ): readonly Step[] => [
   {
     name: `${id}-repository-key`,
@@ -177,8 +181,15 @@ export const packageRepository = (
     diff: (target) =>
       changesOf(target, `the source of the ${id} repository`, (distribution) => {
         const { inventory, facts } = target;
-        const repository = placedRepository(repositoryOf(inventory), distribution, facts);
-        const content = distribution.packages.repository(id, repository, packageRoute(inventory));
+        const all = [repositoryOf(inventory), ...also(inventory)];
+        const sources = all.map((repository) =>
+          distribution.packages.repository(
+            id,
+            placedRepository(repository, distribution, facts),
+            packageRoute(inventory),
+          ),
+        );
+        const content = [...new Set(sources)].join('');
         return fileChanges(target, {
           path: distribution.packages.repositoryFiles(id).source,
           content: `${OWN_HEADER}.\n${content}`,

@@ -56,6 +56,7 @@ export const images: Step = {
             VERSION: asked.length > 0 ? inventory.kubernetes.version : '',
             ASKED: asked,
             REPOSITORY: inventory.kubernetes.imageRepository,
+            KUBEADM: 'kubeadm',
           });
           await on(host).job('images', withRuntime(inventory, pull));
         },

@@ -119,7 +119,11 @@ export const kubernetesProgram = (
     const { inventory, facts, fleet } = target;
     const url = `${target.host.windows.downloads.kubernetes}/${name}.exe`;
     const installed = versionIn(facts.programs.get(name)?.said ?? '');
-    const version = programVersion(inventory, fleet.cluster, { hasJoined: hasKubelet(facts), installed });
+    const version = programVersion(inventory, fleet.cluster, {
+      hasJoined: hasKubelet(facts),
+      installed,
+      older: 'is replaced',
+    });
     return {
       name,
       version: about.version === 'any' || version === 'any' ? undefined : version,

@@ -1,6 +1,7 @@
 # One apt transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills them.
 # PACKAGES: lines "name version" (version "any": the candidate). OPTIONAL: names, installed along when a repository has them.
 # HOLD: names held afterwards. SOURCES: files of sources.list.d that have the packages; their lists are fetched first.
+# UNPACK: a path; then the packages are only downloaded, and kubeadm's program is unpacked to it. Empty: they are installed.
 # The functions of linux/package-transaction.sh and LOCK_SECONDS stand before this script.
 export DEBIAN_FRONTEND=noninteractive DEBIAN_PRIORITY=critical NEEDRESTART_SUSPEND=1 APT_LISTCHANGES_FRONTEND=none LC_ALL=C
 # Where downloads grow, for job.sh.
@@ -74,6 +75,26 @@ install() {
   get install --no-install-recommends --allow-change-held-packages --allow-downgrades $(cat "$work/wanted")
 }
 
+download() {
+  doing "apt-get install --download-only $(tr '\n' ' ' <"$work/wanted")"
+  # shellcheck disable=SC2046 # names and versions have no blanks
+  get install --download-only --no-install-recommends --allow-change-held-packages --allow-downgrades $(cat "$work/wanted")
+}
+
+# apt does not download again what is installed already.
+unpack_kubeadm() {
+  version=$(sed -n 's/^kubeadm=//p' "$work/wanted")
+  mkdir -p "$(dirname "$UNPACK")"
+  if [ "$(dpkg-query -W -f '${Version}' kubeadm 2>/dev/null)" = "$version" ]; then
+    cp /usr/bin/kubeadm "$UNPACK"
+    return
+  fi
+  for archive in "/var/cache/apt/archives/kubeadm_$(echo "$version" | sed 's/:/%3a/g')"_*.deb; do
+    dpkg-deb --fsys-tarfile "$archive" | tar -xO ./usr/bin/kubeadm >"$UNPACK"
+  done
+  chmod 0755 "$UNPACK"
+}
+
 explain() {
   while read -r name version; do
     echo "$name $version is in no repository of this host; there is: $(apt-cache madison "$name" | awk '{ printf "%s ", $3 }')" >&2
@@ -98,6 +119,11 @@ if dpkg-query -W -f '${db:Status-Status}\n' | grep -q -e '^half-' -e '^unpacked$
 
 if [ -n "$PACKAGES" ]; then
   select_versions || { update_needed && select_versions; } || { update_all && select_versions; } || { explain; exit 1; }
+  if [ -n "$UNPACK" ]; then
+    patiently download || { update_all && select_versions && patiently download; }
+    unpack_kubeadm
+    exit 0
+  fi
   # Lists that were fetched long ago name files that are gone.
   patiently install || { update_all && select_versions && patiently install; }
 fi

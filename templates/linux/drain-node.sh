@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
 # Drains a node and records that. Reports every TELL_SECONDS which pods are still there, and which budget keeps them. If the
 # drain fails, it uncordons the node, unless an operator had cordoned it.
-# Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, TELL_SECONDS, DRAINED and CORDONED (names of annotations).
+# Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, TELL_SECONDS, FLAGS (of kubectl drain, one a line), DRAINED and CORDONED (names of annotations).
 started=$(date +%s)
 # The job reports by itself what it waits for.
 : >tells
@@ -53,7 +53,7 @@ if [ "$unschedulable" != true ]; then
   $KUBECTL patch node "$NODE" --type merge -p "{\"metadata\":{\"annotations\":{\"$CORDONED\":\"true\"}},\"spec\":{\"unschedulable\":true}}"
 fi
 
-$KUBECTL drain "$NODE" --ignore-daemonsets --delete-emptydir-data --force --timeout "${SECONDS_TO_DRAIN}s" >drained 2>errors &
+$KUBECTL drain "$NODE" --ignore-daemonsets --delete-emptydir-data $FLAGS --timeout "${SECONDS_TO_DRAIN}s" >drained 2>errors &
 drain=$!
 told=$started
 while kill -0 "$drain" 2>/dev/null; do

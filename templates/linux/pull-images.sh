@@ -1,12 +1,12 @@
 # Pulls images into the container runtime, all at once, by the functions of templates/runtimes/. IMAGES: full names, one a line; a failure of any is a failure.
-# VERSION: a Kubernetes version, then the images that the installed kubeadm asks for are tried too, of the components ASKED
+# VERSION: a Kubernetes version, then the images that KUBEADM (a program) asks for are tried too, of the components ASKED
 # (etcd, coredns; one a line), from REPOSITORY; kubeadm or the kubelet pulls them when that fails.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 also=
-if [ -n "$VERSION" ] && command -v kubeadm >/dev/null; then
-  listed=$(kubeadm config images list --kubernetes-version "v$VERSION" --image-repository "$REPOSITORY" 2>/dev/null) || listed=
+if [ -n "$VERSION" ] && command -v "$KUBEADM" >/dev/null; then
+  listed=$("$KUBEADM" config images list --kubernetes-version "v$VERSION" --image-repository "$REPOSITORY" 2>/dev/null) || listed=
   for image in $listed; do
     name=${image##*/}
     for one in $ASKED; do

@@ -1,6 +1,7 @@
 # One dnf transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills them.
 # PACKAGES: lines "name version" (version "any": the newest). OPTIONAL: names, installed along when a repository has them.
 # HOLD: names held afterwards. SOURCES: files of yum.repos.d that have the packages; their metadata is fetched first.
+# UNPACK: must be empty.
 # PROXY: URL of the proxy for all repositories that name none; may be empty.
 # The functions of linux/package-transaction.sh stand before this script.
 export LC_ALL=C
@@ -80,6 +81,10 @@ is_interrupted() {
   rpm -qa --qf '%{NAME}.%{ARCH}\n' | grep -vE '^(kernel|gpg-pubkey)' | sort | uniq -d | grep -q .
 }
 
+if [ -n "$UNPACK" ]; then
+  echo "packages of a later version cannot be downloaded beforehand with dnf yet" >&2
+  exit 1
+fi
 wait_for_cloud_init
 import_keys
 if is_interrupted; then patiently run_dnf remove --duplicates; fi

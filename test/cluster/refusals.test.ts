@@ -72,13 +72,13 @@ describe('refused', () => {
     ]);
   });
 
-  test('a Kubernetes version other than the live one', () => {
-    const newer = inventoryOf({ kubernetes: { ...inventory.kubernetes, version: '1.37.1' } });
-    const [refused] = refusals(newer, converged);
-    expect(refused!.message).toBe('demo: refused: kubernetes.version is 1.37.1, the cluster runs 1.36.3');
-    expect(refused!.remedy).toBe(
-      'kbuild does not change the version of a live cluster: set kubernetes.version back to 1.36.3',
+  test('a Kubernetes version older than the live one', () => {
+    const older = inventoryOf({ kubernetes: { ...inventory.kubernetes, version: '1.35.8' } });
+    const [refused] = refusals(older, converged);
+    expect(refused!.message).toBe(
+      'demo: refused: kubernetes.version is 1.35.8, the cluster runs 1.36.3, and Kubernetes has no way back',
     );
+    expect(refused!.remedy).toBe('set kubernetes.version to 1.36.3, or to a newer version for `kbuild upgrade`');
   });
 
   test.each([

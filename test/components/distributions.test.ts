@@ -136,6 +136,7 @@ describe('apt', () => {
         "kubernetes-cni any'",
         'OPTIONAL=cri-tools',
         'HOLD=kubelet',
+        "UNPACK=''",
         'SOURCES=/etc/apt/sources.list.d/kbuild-kubernetes.list',
       ].join('\n'),
     ));

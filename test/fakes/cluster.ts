@@ -34,7 +34,7 @@ export const inventoryOf = (over: Partial<Inventory> = {}): Inventory => ({
     name: 'demo',
     file: '/tmp/demo.yaml',
     endpoint: 'k8s.example:6443',
-    kubernetes: { repository },
+    kubernetes: { repository: { ...repository, urlOfMinor: repository.url } },
     runtime: { repository },
     hosts: [cp1, w1],
   }),

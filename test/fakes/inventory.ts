@@ -65,9 +65,11 @@ const defaults: Inventory = {
     minor: '1.36',
     repository: {
       url: 'https://pkgs.k8s.io/core:/stable:/v1.36/deb/',
+      urlOfMinor: 'https://pkgs.k8s.io/core:/stable:/v{minor}/deb/',
       key: { url: 'https://pkgs.k8s.io/core:/stable:/v1.36/deb/Release.key' },
       fingerprint: 'DE15B14486CD377B9E876E1A234654DA9A296436',
     },
+    via: [],
     imageRepository: 'registry.k8s.io',
     dnsDomain: 'cluster.local',
   },

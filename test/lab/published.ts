@@ -3,7 +3,7 @@ import type { Artifact } from './artifact.ts';
 import type { Sites } from './downloads.ts';
 import type { Keys } from './keys.ts';
 import { paths } from './paths.ts';
-import { type KubernetesVersion, VERSIONS } from './versions.ts';
+import { ETCD_BETWEEN, type KubernetesVersion, VERSIONS } from './versions.ts';
 
 /** The programs of a Kubernetes version. */
 export const kubernetesDownload = (version: string, { programs, checksums }: Sites): Artifact => ({
@@ -69,9 +69,12 @@ export function imagesDownload(versions: readonly KubernetesVersion[], tools: Ar
     name: 'images-download',
     recipe: 'images',
     params: {
-      KUBERNETES_IMAGES: [...images, `pause:${VERSIONS.pause}`, `e2e-test-images/agnhost:${VERSIONS.agnhost}`].join(
-        ' ',
-      ),
+      KUBERNETES_IMAGES: [
+        ...images,
+        ...new Set(versions.map(({ pause }) => `pause:${pause}`)),
+        `etcd:${ETCD_BETWEEN.tag}`,
+        `e2e-test-images/agnhost:${VERSIONS.agnhost}`,
+      ].join(' '),
       FLANNEL_IMAGES: `flannel-io/flannel:v${VERSIONS.flannel} flannel-io/flannel-cni-plugin:v${VERSIONS.flannelCniPlugin}`,
     },
     settings: { KUBERNETES_BASE: from.images, FLANNEL_BASE: from.flannelImages, CHECKSUMS: from.checksums },

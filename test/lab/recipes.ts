@@ -5,7 +5,7 @@ import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { join } from 'node:path';
 import { imagesDownload, kubernetesDownload, packagesDownload, releaseDownload } from './published.ts';
-import { KUBERNETES, type KubernetesVersion, type Release, VERSIONS } from './versions.ts';
+import { ETCD_BETWEEN, KUBERNETES, type KubernetesVersion, type Release, VERSIONS } from './versions.ts';
 
 /** Where Debian comes from on this machine. */
 export interface Mirrors {
@@ -102,7 +102,8 @@ export function recipes(
       ),
       FLANNEL_VERSION: VERSIONS.flannel,
       FLANNEL_CNI_VERSION: VERSIONS.flannelCniPlugin,
-      PAUSE_VERSION: VERSIONS.pause,
+      PAUSE_VERSIONS: [...new Set(versions.map(({ pause }) => pause))].join(' '),
+      ETCD_BETWEEN_TAG: ETCD_BETWEEN.tag,
       AGNHOST_VERSION: VERSIONS.agnhost,
     },
     needs: {
@@ -113,6 +114,7 @@ export function recipes(
           [`COREDNS_${n}`, corednsProgram],
         ]),
       ),
+      ETCD_BETWEEN: program('etcd', ETCD_BETWEEN.built),
       FLANNEL: program('flannel', VERSIONS.flannel),
       // Last version of the plugins' module that still had it.
       FLANNEL_CNI: program('flannel-cni', '0.9.1'),

@@ -1,14 +1,29 @@
+const CURRENT = [
+  { version: '1.36.3', minor: '1.36', etcd: '3.6.8', coredns: '1.14.2', criTools: undefined, pause: '3.10.2' },
+  { version: '1.37.1', minor: '1.37', etcd: '3.7.0', coredns: '1.14.6', criTools: '1.37.0', pause: '3.10.2' },
+] as const;
+
+/** Versions from which a chain of upgrades starts: another 20 minutes to build, so only where KBUILD_LAB_VERSIONS=all asks. */
+const OLDER = [
+  { version: '1.34.4', minor: '1.34', etcd: '3.6.5', coredns: '1.12.1', criTools: undefined, pause: '3.10.1' },
+  { version: '1.35.8', minor: '1.35', etcd: '3.6.6', coredns: '1.13.1', criTools: undefined, pause: '3.10.1' },
+] as const;
+
+/** One of them. */
+export type KubernetesVersion = (typeof CURRENT)[number] | (typeof OLDER)[number];
+
 /**
  * The Kubernetes versions that the lab has packages and images of, with what kubeadm of that version asks for. The
  * repository of one of them has cri-tools, so that hosts with crictl and hosts without are both there.
  */
-export const KUBERNETES = [
-  { version: '1.36.3', minor: '1.36', etcd: '3.6.8', coredns: '1.14.2', criTools: undefined },
-  { version: '1.37.1', minor: '1.37', etcd: '3.7.0', coredns: '1.14.6', criTools: '1.37.0' },
-] as const;
+export const KUBERNETES: readonly [(typeof CURRENT)[0], (typeof CURRENT)[1], ...KubernetesVersion[]] =
+  process.env['KBUILD_LAB_VERSIONS'] === 'all' ? [...CURRENT, ...OLDER] : CURRENT;
 
-/** One of them. */
-export type KubernetesVersion = (typeof KUBERNETES)[number];
+/**
+ * The etcd between 3.6.8 and 3.7.0. kbuild asks for the image 3.6.11-0; of the patches from 3.6.11 on, the lab can build this
+ * one alone, so the image of that tag holds it.
+ */
+export const ETCD_BETWEEN = { tag: '3.6.11-0', built: '3.6.16' } as const;
 
 /** The Debian releases that hosts can be of, the default first. */
 export const RELEASES = ['bookworm', 'trixie'] as const;
@@ -20,7 +35,6 @@ export const VERSIONS = {
   containerd: '2.2.9',
   flannel: '0.28.10',
   flannelCniPlugin: '1.9.1-flannel1',
-  pause: '3.10.2',
   agnhost: '2.53',
 } as const;
 

@@ -35,6 +35,7 @@ esac
     NODE: 'w1',
     SECONDS_TO_DRAIN: 300,
     TELL_SECONDS: 1,
+    FLAGS: ['--force'],
     DRAINED: 'kbuild.dev/drained',
     CORDONED: 'kbuild.dev/cordoned',
   });

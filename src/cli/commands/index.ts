@@ -12,6 +12,7 @@ import { schema } from './schema.ts';
 import { status } from './status.ts';
 import { unlock } from './unlock.ts';
 import { up } from './up.ts';
+import { upgrade } from './upgrade.ts';
 import { validate } from './validate.ts';
 import { windowsSelftest } from './windows-selftest.ts';
 
@@ -26,6 +27,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   command(check, async () => (await import('../check.ts')).runCheck),
   command(plan, async () => (await import('../plan.ts')).runPlan),
   command(up, async () => (await import('../up.ts')).runUp),
+  command(upgrade, async () => (await import('../upgrade.ts')).runUpgrade),
   command(status, async () => (await import('../status.ts')).runStatus),
   command(kubeconfig, async () => (await import('../kubeconfig.ts')).runKubeconfig),
   command(remove, async () => (await import('../remove.ts')).runRemove),

@@ -47,5 +47,9 @@ export async function confirmed({ context, flags }: Run, question: string): Prom
       remedy: 'pass --yes to go ahead without a question',
     });
   }
-  return /^y(es)?$/i.test((await context.ask(`${question} [y/N] `)).trim());
+  return asked({ context }, question);
 }
+
+/** Asks also with `--yes`. False: the operator declines, or there is no terminal. */
+export const asked = async ({ context }: Pick<Run, 'context'>, question: string): Promise<boolean> =>
+  context.canAsk && /^y(es)?$/i.test((await context.ask(`${question} [y/N] `)).trim());

@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly acceptsUnknownDead?: true;
   /** True: `--timeout` limits a part of the command, and not the whole run. */
   readonly hasOwnTimeout?: true;
+  /** True: the inventory keeps its Kubernetes version, also where the live cluster is older. */
+  readonly changesVersion?: true;
   /** True: `--bundle` is written also when the command succeeds. */
   readonly alwaysBundles?: true;
 }

@@ -1,5 +1,6 @@
 import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { memberHost } from '../../cluster/member-host.ts';
 import type { BeforeMembership, KeepData } from '../../cluster/members.ts';
 import { keepData } from '../../etcd/keep-data.ts';
 import { saveSnapshot, type SnapshotStatus } from '../../etcd/snapshot.ts';
@@ -9,12 +10,16 @@ import { paths } from '../../paths.ts';
 import type { On } from '../../remote/remote.ts';
 import { makeFolder } from '../../report/make-folder.ts';
 import type { Run } from './run.ts';
+import { sh } from '../../shell/sh.ts';
+import type { KeepBefore } from '../../upgrade/control-plane.ts';
 import { stamp, stateFolder } from './state-folder.ts';
 
 /** Prefix of snapshots that kbuild takes by itself. It keeps the newest. */
 const AUTOMATIC = 'auto-';
 /** Prefix of etcd's data of hosts on which a half-finished init or join was undone. */
 const UNDONE = 'undone-';
+/** Prefix of copies of /etc/kubernetes, which hold keys. */
+const CONFIGURATION = 'etc-kubernetes-';
 const KEPT = 5;
 
 /** Where snapshots of a cluster go unless the operator names a file. */
@@ -26,8 +31,8 @@ const folderOf = ({ connected }: Run, host: LinuxHost): string =>
   linuxFacts(connected.observations.fleet(), host)?.etcdFolder ?? paths.etcdData;
 
 /** Deletes all but the newest five files of a prefix. */
-async function deleteOld(folder: string, prefix: string): Promise<void> {
-  const all = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.db'));
+async function deleteOld(folder: string, prefix: string, ending = '.db'): Promise<void> {
+  const all = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith(ending));
   for (const name of all.sort().slice(0, -KEPT)) {
     await rm(join(folder, name), { force: true });
     await rm(join(folder, `${name}.json`), { force: true });
@@ -70,6 +75,33 @@ export const snapshotBefore =
     makeFolder(folder);
     await snapshotTo(run, on, control, join(folder, `${AUTOMATIC}${stamp(run.context.nowMs())}.db`), reason);
     await deleteOld(folder, AUTOMATIC);
+  };
+
+/**
+ * Keeps what a way back from an upgrade needs: a snapshot of etcd, and beside it /etc/kubernetes of the control plane, 0600. Keeps
+ * the newest five of each.
+ */
+export const keptBefore =
+  (run: Run): KeepBefore =>
+  async (on, host, reason) => {
+    const { inventory, connected } = run;
+    makeFolder(snapshotFolder(run));
+    // Of an etcd that is the operator's own, the operator keeps snapshots.
+    if (inventory.etcd.topology !== 'external')
+      await snapshotBefore(run)(on, memberHost(inventory, connected.observations.fleet()), reason);
+    const remote = on(host);
+    const archive = `${paths.state}/etc-kubernetes-${run.runId}.tar`;
+    const folder = snapshotFolder(run);
+    const to = join(folder, `${CONFIGURATION}${stamp(run.context.nowMs())}-${host.name}.tar`);
+    try {
+      // kubeadm keeps its own backups in tmp, etcd's data among them.
+      await remote.run(sh`umask 077; tar -C /etc -cf ${archive} --exclude=kubernetes/tmp kubernetes`);
+      await remote.download(archive, to);
+    } finally {
+      await remote.run(sh`rm -f -- ${archive}`);
+    }
+    await chmod(to, 0o600);
+    await deleteOld(folder, CONFIGURATION, '.tar');
   };
 
 /** Keeps a host's etcd data before a half-finished init or join is undone there. Keeps the newest five, and emits the path. */

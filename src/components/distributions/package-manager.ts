@@ -40,6 +40,8 @@ export interface PackageRequest {
   /** Repositories of kbuild whose lists are fetched first; all lists only when these do not suffice. */
   readonly sources: readonly RepositoryId[];
   readonly proxy: Proxy;
+  /** Only downloads, and unpacks the program kubeadm of these packages to this path. */
+  readonly unpackKubeadm?: string;
 }
 
 /** The repositories that kbuild sets up. */
@@ -104,7 +106,7 @@ export const parseLocks = (out: string): readonly PackageLock[] =>
 /** A package transaction by this script of templates/, which all package managers give the same parameters. */
 export const transaction = (
   name: `${string}.sh`,
-  { packages, optional, hold, sources }: PackageRequest,
+  { packages, optional, hold, sources, unpackKubeadm = '' }: PackageRequest,
   repositoryFiles: PackageManager['repositoryFiles'],
   more: Readonly<Record<string, string>> = {},
 ): Command<'sh'> =>
@@ -114,6 +116,7 @@ export const transaction = (
       PACKAGES: Object.entries(packages).map(([each, version]) => `${each} ${version}`),
       OPTIONAL: optional,
       HOLD: hold,
+      UNPACK: unpackKubeadm,
       SOURCES: sources.map((id) => repositoryFiles(id).source),
       ...more,
     }),

@@ -1,5 +1,5 @@
 import { containerRuntime, SUPPORTED_RUNTIMES } from '../../components/runtimes/index.ts';
-import { minorFacts, minorOf, supportedMinors } from '../../versions.ts';
+import { compareVersions, minorFacts, minorOf, supportedMinors } from '../../versions.ts';
 import { problem, warning, type Rule } from './rule.ts';
 
 /** Minors that this kbuild builds. */
@@ -12,6 +12,20 @@ export const kubernetesVersion: Rule = ({ kubernetes: { version } }) =>
           `Kubernetes ${minorOf(version)} is not supported by this version of kbuild; use one of ${supportedMinors.join(', ')}`,
         ),
       ];
+
+/** At most one version of each minor to pass through, all of them older than the inventory's minor. */
+export const viaVersions: Rule = ({ kubernetes: { version, via } }) =>
+  via.flatMap((one, i) => {
+    const path = ['kubernetes', 'via', i];
+    const minor = minorOf(one);
+    if (!supportedMinors.includes(minor))
+      return [problem(path, `Kubernetes ${minor} is not supported; use one of ${supportedMinors.join(', ')}`)];
+    if (compareVersions(minor, minorOf(version)) >= 0)
+      return [problem(path, `${one} is not between the cluster's version and ${version}: name only older minors`)];
+    return via.findIndex((other) => minorOf(other) === minor) === i
+      ? []
+      : [problem(path, `an upgrade passes through one version of ${minor}, and this is the second`)];
+  });
 
 /** The version of the runtime fits Kubernetes, by the runtime's own support matrix. */
 export const runtimeVersion: Rule = ({ kubernetes, runtime }) => {

@@ -28,6 +28,10 @@ const key = (description: string) => urlOrFile().exactOptional().meta({ descript
 export const kubernetes = z
   .strictObject({
     version: version().meta({ description: 'Exact version in quotes, e.g. "1.36.3".' }),
+    via: z.array(version()).default([]).meta({
+      description:
+        'Versions through which `upgrade` passes, one for each minor between that of the cluster and version. Default: the newest of each minor in the repository.',
+    }),
     endpoint: endpoint().exactOptional().meta({
       description:
         'host:port at which kubelets and users reach the API: a name or address that stays when hosts come and go. Default with one control plane: its internalAddress, port 6443; such a cluster can never get a second one.',

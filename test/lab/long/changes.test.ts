@@ -134,7 +134,7 @@ test('after an upgrade by hand of one control plane, no newer kubelet is put ont
   expect(plan.stdout + plan.stderr).toContain(
     `the API servers run different versions (${old.version} on ucp2, ucp3; ${next.version} on ucp1; kubeadm noted ${next.version})`,
   );
-  expect(plan.stderr).toContain('`kubeadm upgrade node` on ucp2, ucp3');
+  expect(plan.stderr).toContain('`kbuild upgrade` with kubernetes.version');
   expect(plan.stdout).not.toContain('install');
   await upgrade(next.version, old.version);
   await say({});

@@ -1,8 +1,8 @@
 #!/bin/sh
 # The storage of a registry with every image that kubeadm of the lab's versions and flannel ask for, and agnhost.
 # With KUBERNETES_IMAGES they are copied (published.sh), without they are made of these:
-# KUBERNETES_<n>, ETCD_<n>, COREDNS_<n> (n: 0, 1, …): programs, and the same with _VERSION their versions. AGNHOST, FLANNEL, FLANNEL_CNI, PAUSE,
-# TOOLS, BOOTSTRAP: other artifacts. FLANNEL_VERSION, FLANNEL_CNI_VERSION, PAUSE_VERSION, AGNHOST_VERSION: tags. OUT: root of the registry.
+# KUBERNETES_<n>, ETCD_<n>, COREDNS_<n> (n: 0, 1, …): programs, and the same with _VERSION their versions. AGNHOST, ETCD_BETWEEN, FLANNEL, FLANNEL_CNI, PAUSE,
+# TOOLS, BOOTSTRAP: other artifacts. FLANNEL_VERSION, FLANNEL_CNI_VERSION, PAUSE_VERSIONS (words), AGNHOST_VERSION, ETCD_BETWEEN_TAG: tags. OUT: root of the registry.
 set -eu
 . ./registry.sh
 if [ -n "${KUBERNETES_IMAGES:-}" ]; then
@@ -23,7 +23,17 @@ shell layers/shell
 with_libraries layers/curl /usr/bin/curl
 
 put "$PAUSE/pause" layers/pause/pause
-image "pause:$PAUSE_VERSION" /pause pause
+for version in $PAUSE_VERSIONS; do image "pause:$version" /pause pause; done
+
+# etcd_image NAME PROGRAMS LAYER
+etcd_image() {
+  for p in etcd etcdutl etcdctl; do
+    # The one that the lab builds is a link to etcd.
+    if [ -L "$2/$p" ]; then ln -s etcd "layers/$3/usr/local/bin/$p"; else put "$2/$p" "layers/$3/usr/local/bin/$p"; fi
+  done
+  image "$1" etcd "$3"
+}
+etcd_image "etcd:$ETCD_BETWEEN_TAG" "$ETCD_BETWEEN" etcd-between
 
 n=0
 while eval "[ -n \"\${KUBERNETES_$n:-}\" ]"; do
@@ -39,11 +49,7 @@ while eval "[ -n \"\${KUBERNETES_$n:-}\" ]"; do
   for p in kube-apiserver kube-controller-manager kube-scheduler; do image "$p:$version" "$p" kubernetes-$n; done
   image "kube-proxy:$version" kube-proxy kubernetes-$n firewall
 
-  for p in etcd etcdutl etcdctl; do
-    # The one that the lab builds is a link to etcd.
-    if [ -L "$etcd/$p" ]; then ln -s etcd "layers/etcd-$n/usr/local/bin/$p"; else put "$etcd/$p" "layers/etcd-$n/usr/local/bin/$p"; fi
-  done
-  image "etcd:$etcd_version-0" etcd etcd-$n
+  etcd_image "etcd:$etcd_version-0" "$etcd" etcd-$n
   put "$coredns/coredns" "layers/coredns-$n/coredns"
   image "coredns/coredns:v$coredns_version" /coredns coredns-$n
   n=$((n + 1))

@@ -1,0 +1,160 @@
+import { lowestApiServer } from '../cluster/api-versions.ts';
+import { acting, liveCluster } from '../cluster/acting.ts';
+import { changesIn } from '../engine/plan.ts';
+import { restartsOf } from '../engine/restarts.ts';
+import type { Phase } from '../engine/step.ts';
+import { combined, mostSerious, Refused } from '../errors.ts';
+import { jsonDocument } from '../report/json.ts';
+import { planText } from '../report/plan.ts';
+import { repairPhases, upgrade } from '../phases/upgrade.ts';
+import { controlPlanes, linuxWorkers, tenthOf } from '../topology/select.ts';
+import { hopsOf } from '../upgrade/hops.ts';
+import { hopsThrough, type Hop } from '../upgrade/hop.ts';
+import { newestPatch } from '../upgrade/newest.ts';
+import { upgradeRefusals } from '../upgrade/refusals.ts';
+import type { UpgradeOptions } from './commands/upgrade.ts';
+import type { Context } from './context.ts';
+import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
+import { drainOf } from './remove.ts';
+import { carryOut, type Outcome } from './session/carry-out.ts';
+import { refuseWithoutApi } from './session/dead-hosts.ts';
+import { partOf, reportLeftOut } from './session/left-out.ts';
+import { findings, leaveOutRefused, refuseObstacles } from './session/preflight.ts';
+import { asked, confirmed, planOf, reportNothingToDo, showPlan, type RunPlan } from './session/run-plan.ts';
+import type { Run } from './session/run.ts';
+import { keptBefore } from './session/snapshots.ts';
+import { withRun } from './session/with-run.ts';
+
+/** The hops from the running version to the inventory's. A cluster that has it already gets one hop to it: workers may be older. */
+async function hopsOfRun({ inventory, connected }: Run): Promise<readonly Hop[]> {
+  const fleet = connected.observations.fleet();
+  const from = lowestApiServer(liveCluster(fleet));
+  const to = inventory.kubernetes.version;
+  const { hops, missing } = hopsOf(from, to, inventory.kubernetes.via);
+  const found = await Promise.all(
+    missing.map((minor) => newestPatch(inventory, fleet, acting(fleet), minor, connected.on)),
+  );
+  const all = missing.length === 0 ? hops : hopsOf(from, to, [...inventory.kubernetes.via, ...found]).hops;
+  return hopsThrough(from, all.length === 0 ? [to] : all);
+}
+
+/** What was cut off between two renames of kubeadm comes first: without it the API may be down. */
+async function repaired(run: Run): Promise<number> {
+  const phases = () => partOf(run, repairPhases(run.inventory)).phases;
+  const plan = planOf(run, phases());
+  if (changesIn(plan.changes).length === 0) return 0;
+  showPlan(run, plan);
+  if (!(await confirmed(run, 'Put these back first?'))) return 0;
+  const { code } = await carryOut(run, { phases }, plan);
+  if (code === 0) await run.connected.observeAgain();
+  return code;
+}
+
+/** The phases of the run, limited by its flags. */
+function phasesOf(run: Run, flags: UpgradeOptions, hops: readonly Hop[]): ReturnType<typeof partOf> {
+  const { inventory, connected } = run;
+  const drain = drainOf(flags);
+  const all: readonly Phase[] = upgrade(inventory, connected.observations.fleet(), {
+    hops,
+    keep: keptBefore(run),
+    drain: drain === 'no' ? drain : { ...drain, ignoresBudgets: flags.disableEviction === true },
+    losesPods: flags.force === true,
+    atOnce: (flags.maxUnavailable ?? (() => tenthOf(linuxWorkers(inventory))))(linuxWorkers(inventory).length),
+  });
+  const isOfControlPlane = ({ name }: Phase): boolean => /^(?:etcd|control-plane|addons)-/.test(name);
+  const isOfWorkers = ({ name }: Phase): boolean => /^(?:canary|workers-)/.test(name);
+  const left = all.filter(
+    (phase) =>
+      !(flags.controlPlaneOnly === true && isOfWorkers(phase)) &&
+      !(flags.workersOnly === true && isOfControlPlane(phase)),
+  );
+  return partOf(run, left);
+}
+
+/** `1.34.4 → 1.35.8 → 1.36.3` */
+const hopsText = (hops: readonly Hop[]): string =>
+  `Kubernetes ${[hops[0]?.from, ...hops.map(({ version }) => version)].filter((one, at, all) => one !== all[at - 1]).join(' → ')}\n`;
+
+function showOnly(run: Run, hops: readonly Hop[], phases: readonly Phase[]): number {
+  const { context, flags, inventory } = run;
+  const { changes } = planOf(run, phases);
+  const restarts = restartsOf(inventory, changes);
+  if (flags.json === true) {
+    const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
+    context.out(jsonDocument({ cluster: inventory.name, hops, changes: shown, restarts }));
+    return 0;
+  }
+  context.out(changes.length === 0 ? 'nothing to do\n' : `${hopsText(hops)}${planText(phases, changes, restarts)}`);
+  return 0;
+}
+
+/** True for the phases that come after the first worker. */
+const isAfterCanary = ({ name }: Phase): boolean => /^(?:workers-|settle$)/.test(name);
+
+/** Carries the plan out. With --pause-after-canary, the operator is asked when the first worker is through; no lock is held then. */
+async function carriedOut(
+  run: Run,
+  flags: UpgradeOptions,
+  phases: () => readonly Phase[],
+  plan: RunPlan,
+): Promise<Outcome> {
+  const rest = plan.changes.filter(({ phase }) => phase.startsWith('workers-'));
+  if (flags.pauseAfterCanary !== true || rest.length === 0) return carryOut(run, { phases }, plan);
+  const isFirst = (phase: Phase): boolean => !isAfterCanary(phase);
+  const first = await carryOut(
+    run,
+    { phases: () => phases().filter(isFirst) },
+    {
+      phases: plan.phases.filter(isFirst),
+      changes: plan.changes.filter(({ phase }) => !/^(?:workers-|settle$)/.test(phase)),
+    },
+  );
+  if (!first.isDone) return first;
+  if (!(await asked(run, 'The first worker is upgraded. Go on with the others?'))) return { code: 0, isDone: false };
+  await run.connected.observeAgain();
+  return carryOut(run, { phases }, planOf(run, phases()));
+}
+
+/** `kbuild upgrade`: makes every component the version of the inventory. */
+export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<number> =>
+  withRun(
+    outer,
+    flags,
+    {
+      command: 'upgrade',
+      json: flags.plan === true ? 'document' : 'events',
+      reportsUnreachable: true,
+      changesVersion: true,
+    },
+    async (run) => {
+      const { inventory, connected } = run;
+      if (connected.observations.fleet().cluster.state === 'absent')
+        throw new Refused(inventory.name, 'there is no cluster to upgrade', 'build it: `kbuild up`');
+      leaveOutRefused(run);
+      refuseObstacles(run, findings(run));
+      const before = flags.plan === true ? 0 : await repaired(run);
+      if (before !== 0) return before;
+      await refuseWithoutApi(run);
+      const hops = await hopsOfRun(run);
+      const refused = upgradeRefusals(
+        inventory,
+        connected.observations.fleet(),
+        hops.map(({ version }) => version),
+      );
+      if (refused.length > 0) throw combined(refused);
+      const { phases, waiting } = phasesOf(run, flags, hops);
+      if (flags.plan === true) return showOnly(run, hops, phases);
+      const plan = planOf(run, phases);
+      const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
+      if (plan.changes.length === 0) {
+        reportNothingToDo(run);
+        return mostSerious(reportLeftOut(run, waiting));
+      }
+      await checkKubeconfigPath(kubeconfig);
+      showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes), notes: hopsText(hops) });
+      if (changesIn(plan.changes).length > 0 && !(await confirmed(run, 'Carry out this upgrade?'))) return 0;
+      const { code, isDone } = await carriedOut(run, flags, () => phasesOf(run, flags, hops).phases, plan);
+      if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
+      return mostSerious([code, ...reportLeftOut(run, waiting)]);
+    },
+  );

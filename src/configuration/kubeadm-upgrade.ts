@@ -1,0 +1,81 @@
+import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
+import { paths } from '../paths.ts';
+import type { Remote } from '../remote/remote.ts';
+import { sh } from '../shell/sh.ts';
+import { script, using } from '../templates.ts';
+import { hostPatches } from './kubelet-config.ts';
+import { secretYaml } from './secret-yaml.ts';
+import { signingAuthority } from './signing.ts';
+import { kubectl } from './kubectl.ts';
+
+/** How many backups of each kind kubeadm's folder keeps. kubeadm itself never deletes one (kubernetes/kubernetes#125357). */
+const BACKUPS_KEPT = 3;
+
+/** Checks of kubeadm that the inventory makes warnings of, for init or for join. */
+const ignoredErrors = ({ kubeadm: { init, join } }: Inventory): readonly unknown[] => [
+  ...new Set(
+    [init, join].flatMap(({ nodeRegistration }) => {
+      const { ignorePreflightErrors = [] } = (nodeRegistration ?? {}) as { readonly ignorePreflightErrors?: unknown[] };
+      return ignorePreflightErrors;
+    }),
+  ),
+];
+
+/**
+ * kubeadm's UpgradeConfiguration. It names the patches, because kubeadm does not remember them. The addons come last, by
+ * themselves: kubeadm skips them without an error while it sees any older API server.
+ */
+export function upgradeConfiguration(inventory: Inventory, host: LinuxHost): JsonObject {
+  const patches = Object.keys(hostPatches(inventory, host)).length === 0 ? {} : { directory: paths.kubeadmPatches };
+  const common = {
+    // Without the CA's key, kubeadm has nothing to sign with.
+    certificateRenewal: signingAuthority(inventory) === undefined,
+    etcdUpgrade: inventory.etcd.topology === 'stacked',
+    imagePullPolicy: 'IfNotPresent',
+    ignorePreflightErrors: ignoredErrors(inventory),
+    skipPhases: ['addon'],
+    ...(Object.keys(patches).length === 0 ? {} : { patches }),
+  };
+  return {
+    apiVersion: 'kubeadm.k8s.io/v1beta4',
+    kind: 'UpgradeConfiguration',
+    apply: { kubernetesVersion: `v${inventory.kubernetes.version}`, ...common },
+    node: common,
+    // kubeadm's default of 2 minutes, tried ten times for each member, makes more than an hour of a member that is down.
+    timeouts: { etcdAPICall: '30s' },
+  };
+}
+
+/**
+ * Upgrades a host with kubeadm, as a job. `apply`: the first control plane, which also writes the version into the cluster.
+ * `node`: the others, and workers. On a control plane the job ends when every component answers at its own port.
+ * @throws CommandError if kubeadm fails, or a component does not answer within 4 minutes
+ */
+export async function kubeadmUpgrade(
+  remote: Remote<'sh'>,
+  inventory: Inventory,
+  host: LinuxHost,
+  how: 'apply' | 'node',
+): Promise<void> {
+  const { proxy } = inventory;
+  const job = script('linux/kubeadm-upgrade.sh', {
+    ...{ HOW: how, ROLE: host.role, VERSION: inventory.kubernetes.version, CLUSTER: inventory.name },
+    ...{ MARKER: paths.marker, KEPT: BACKUPS_KEPT },
+    KUBECTL: host.role === 'control-plane' ? kubectl(inventory, host).join(' ') : '',
+    HTTP_PROXY_URL: proxy?.http ?? '',
+    HTTPS_PROXY_URL: proxy?.https ?? '',
+    NO_PROXY_LIST: proxy?.noProxy.join(',') ?? '',
+  });
+  await remote.job('kubeadm-upgrade', using('linux/marker.sh', job), {
+    'config.yaml': secretYaml([upgradeConfiguration(inventory, host)]),
+  });
+}
+
+/** Upgrades kubeadm's addons, with the kubeadm of a control plane that is upgraded. @throws CommandError if kubeadm fails */
+export async function kubeadmAddons(remote: Remote<'sh'>, inventory: Inventory, host: LinuxHost): Promise<void> {
+  const { skipPhases: _, ...node } = upgradeConfiguration(inventory, host)['node'] as JsonObject;
+  const configuration = { apiVersion: 'kubeadm.k8s.io/v1beta4', kind: 'UpgradeConfiguration', node };
+  await remote.job('kubeadm-addons', sh`kubeadm upgrade node phase addon all --config config.yaml`, {
+    'config.yaml': secretYaml([configuration]),
+  });
+}

@@ -1,0 +1,171 @@
+import type { Phase, Step } from '../engine/step.ts';
+import type { Fleet, Kind } from '../facts/fleet.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { jobEnded } from '../node/running-work.ts';
+import { networkReady } from '../network/network-ready.ts';
+import { kubeadmPatches } from '../kubeadm/patches.ts';
+import { nodeReady } from '../kubeadm/verify.ts';
+import { isNoted } from '../resources/drain.ts';
+import { packageRepository } from '../resources/package-repository.ts';
+import { runtimeSteps } from '../runtime/index.ts';
+import { controlPlanes, linuxNodes, linuxWorkers } from '../topology/select.ts';
+import { addonsUpgraded } from '../upgrade/addons.ts';
+import {
+  componentsSettled,
+  controlPlaneUpgraded,
+  etcdMinimum,
+  manifestsBack,
+  type KeepBefore,
+} from '../upgrade/control-plane.ts';
+import { fetched, hopRepositories, nothingFetched } from '../upgrade/fetch.ts';
+import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
+import { kubeadmPackage, nodeSteps, othersAreBack, type NodeOptions } from '../upgrade/node.ts';
+import { isBehind } from '../upgrade/running.ts';
+import { minorOf } from '../versions.ts';
+import { verifyPhases } from './verify.ts';
+
+/** How an upgrade goes. */
+export interface UpgradeOptions extends NodeOptions {
+  /** From the running version to the desired one, in order. */
+  readonly hops: readonly Hop[];
+  /** Saves etcd's data and /etc/kubernetes before a control plane changes. */
+  readonly keep: KeepBefore;
+  /** How many workers may be away at once. */
+  readonly atOnce: number;
+}
+
+/** The list in pieces of at most `size`. */
+const inBatches = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
+  list.length === 0 ? [] : [list.slice(0, size), ...inBatches(list.slice(size), size)];
+
+/** Puts back what a killed kubeadm has moved away: without it the API may be down, and nothing else can be planned. */
+export const repairPhases = (inventory: Inventory): readonly Phase[] => [
+  {
+    name: 'repair',
+    title: 'Put back manifests of an upgrade that was cut off',
+    kind: 'linux',
+    hosts: controlPlanes(inventory),
+    steps: [jobEnded, manifestsBack],
+    concurrency: 1,
+  },
+];
+
+/** Everything that the hops need is on every host before anything restarts. */
+function fetchPhase(inventory: Inventory, hops: readonly Hop[]): Phase {
+  const last = hops.slice(-1);
+  const steps = (some: readonly Hop[]): readonly Step[] => [jobEnded, ...hopRepositories(hops), ...some.map(fetched)];
+  const workers = new Set(linuxWorkers(inventory).map(({ name }) => name));
+  const all = steps(hops);
+  // A worker goes from its version to the last one at once.
+  const ofWorkers = new Set(steps(last).map(({ name }) => name));
+  return {
+    name: 'fetch',
+    title: 'Download packages and images',
+    kind: 'linux',
+    hosts: linuxNodes(inventory),
+    steps: all.map((step) => ({
+      ...step,
+      diff: (target) => (workers.has(target.host.name) && !ofWorkers.has(step.name) ? [] : step.diff(target)),
+    })),
+  };
+}
+
+/** One hop of the control plane: etcd first where kubeadm would skip a patch, one host at a time, then the addons. */
+function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Phase[] {
+  const hosts = controlPlanes(inventory);
+  const minor = minorOf(hop.version);
+  const before = atHop<'linux'>({ version: hop.from ?? hop.version }, etcdMinimum(hop));
+  const at = <K extends Kind>(steps: readonly Step<K>[]): readonly Step<K>[] => steps.map((step) => atHop(hop, step));
+  return [
+    {
+      name: `etcd-${minor}`,
+      title: `Prepare etcd for Kubernetes ${hop.version}`,
+      kind: 'linux',
+      hosts: etcdBefore(hop) === undefined || inventory.etcd.topology !== 'stacked' ? [] : hosts,
+      steps: [jobEnded, manifestsBack, before],
+      concurrency: 1,
+    },
+    {
+      name: `control-plane-${minor}`,
+      title: `Upgrade control planes to ${hop.version}`,
+      kind: 'linux',
+      hosts,
+      steps: at([
+        jobEnded,
+        manifestsBack,
+        kubeadmPatches,
+        kubeadmPackage(hop),
+        controlPlaneUpgraded(hop, options.keep),
+        ...nodeSteps(hop, options, runtimeSteps(inventory), [nodeReady, networkReady, componentsSettled(hop)]),
+      ]),
+      concurrency: 1,
+    },
+    {
+      name: `addons-${minor}`,
+      title: `Upgrade addons to ${hop.version}`,
+      kind: 'cluster',
+      hosts,
+      steps: at([addonsUpgraded(hop)]),
+    },
+  ];
+}
+
+/** Workers that are older than the hop: one alone first, then batches. A batch that fails ends those after it. */
+function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, options: UpgradeOptions): readonly Phase[] {
+  const nodes = new Map(fleet.cluster.state === 'up' ? fleet.cluster.nodes.map((node) => [node.name, node]) : []);
+  const [canary, ...others] = linuxWorkers(inventory).filter(
+    (host) => isBehind({ host, fleet }, hop) || isNoted(nodes.get(host.name)),
+  );
+  if (canary === undefined) return [];
+  const steps: readonly Step[] = [
+    jobEnded,
+    kubeadmPatches,
+    kubeadmPackage(hop),
+    ...nodeSteps(hop, options, runtimeSteps(inventory), [nodeReady, networkReady]),
+  ].map((step) => atHop<'linux'>(hop, step));
+  const batches = inBatches(others, options.atOnce);
+  const phase = (name: string, title: string, hosts: readonly LinuxHost[]): Phase => ({
+    name,
+    title,
+    kind: 'linux',
+    hosts,
+    steps: [othersAreBack(hosts), ...steps],
+    concurrency: hosts.length,
+  });
+  return [
+    phase('canary', `Upgrade the first worker to ${hop.version}`, [canary]),
+    ...batches.map((hosts, at) =>
+      phase(
+        `workers-${String(at + 1)}`,
+        `Upgrade workers, batch ${String(at + 1)} of ${String(batches.length)}`,
+        hosts,
+      ),
+    ),
+  ];
+}
+
+/** Leaves what `up` would: the repository of the running version, and nothing that only the upgrade needed. */
+const settlePhase = (inventory: Inventory, hops: readonly Hop[]): Phase => ({
+  name: 'settle',
+  title: 'Remove what only the upgrade needed',
+  kind: 'linux',
+  hosts: linuxNodes(inventory),
+  steps: [...packageRepository('kubernetes', ({ kubernetes }) => kubernetes.repository), nothingFetched(hops)],
+});
+
+/**
+ * What `kbuild upgrade` does, in order: downloads, then hop by hop the control plane, then the workers once, then what is left.
+ * Each piece is pending only while something older runs, so the same command finishes what was cut off.
+ */
+export function upgrade(inventory: Inventory, fleet: Fleet, options: UpgradeOptions): readonly Phase[] {
+  const last = options.hops.at(-1);
+  const phases: readonly Phase[] = [
+    ...repairPhases(inventory),
+    ...(last === undefined ? [] : [fetchPhase(inventory, options.hops)]),
+    ...options.hops.flatMap((hop) => hopPhases(inventory, hop, options)),
+    ...(last === undefined ? [] : workerPhases(inventory, fleet, { version: last.version }, options)),
+    settlePhase(inventory, options.hops),
+    ...verifyPhases(inventory),
+  ];
+  return phases.filter(({ hosts }) => hosts.length > 0);
+}

@@ -1,0 +1,56 @@
+import { acting } from '../cluster/acting.ts';
+import { kubeadmAddons } from '../configuration/kubeadm-upgrade.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Step } from '../engine/step.ts';
+import type { PodView } from '../facts/cluster.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
+import { minorFacts, minorOf } from '../versions.ts';
+import type { Hop } from './hop.ts';
+import { isOlder, versionIn } from './running.ts';
+
+const MINUTES = 60_000;
+
+/** The addons of kubeadm by the label of their pods, and the version that each has at least after a hop. */
+const ADDONS: readonly { readonly label: string; readonly name: string; readonly wanted: (hop: Hop) => string }[] = [
+  { label: 'kube-proxy', name: 'kube-proxy', wanted: ({ version }) => version },
+  {
+    label: 'kube-dns',
+    name: 'CoreDNS',
+    // A patch release of Kubernetes may bring a newer one.
+    wanted: ({ version }) => versionIn(minorFacts(minorOf(version))?.images.coredns) ?? '0.0.0',
+  },
+];
+
+const imageVersion = ({ images }: PodView): string | undefined => versionIn(images[0]?.replace(/^.*:/, ''));
+
+/** Upgrades kube-proxy and CoreDNS when every control plane has the version of the hop, and waits until their pods run. */
+export const addonsUpgraded = (hop: Hop): Step<'cluster'> => ({
+  name: 'addons-upgraded',
+  settleMs: 30 * MINUTES,
+  diff: ({ inventory, facts, fleet }) => {
+    if (facts.state !== 'up') return facts.state === 'down' ? [waitForApi(facts)] : [];
+    const old = ADDONS.flatMap(({ label, name, wanted }) => {
+      const pods = facts.pods.filter(
+        ({ namespace, labels }) => namespace === 'kube-system' && labels['k8s-app'] === label,
+      );
+      const behind = pods.filter((pod) => isOlder(imageVersion(pod), wanted(hop)));
+      if (behind.length === 0) return [];
+      return [
+        `${name}${behind.length === pods.length ? '' : `, ${String(behind.length)} of ${String(pods.length)} pods`}`,
+      ];
+    });
+    if (old.length === 0) return [];
+    return [
+      {
+        summary: `upgrade the addons of Kubernetes ${hop.version} (found older ${old.join('; ')})`,
+        restarts: [
+          { what: 'kube-proxy', hosts: facts.nodes.map(({ name }) => name), aboutMs: ABOUT_MS.pod, atOnce: 1 },
+        ],
+        apply: async (on) => {
+          const host = acting(fleet);
+          await kubeadmAddons(on(host), inventory, host);
+        },
+      },
+    ];
+  },
+});

@@ -1,0 +1,156 @@
+import { staticPodVersions } from '../cluster/api-versions.ts';
+import { passRestartGate } from '../cluster/members.ts';
+import { standing } from '../cluster/standing.ts';
+import { kubeadmUpgrade } from '../configuration/kubeadm-upgrade.ts';
+import { applySettings } from '../configuration/kubeadm-settings.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Change, Restart, Step, Target } from '../engine/step.ts';
+import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
+import { UPGRADE } from '../facts/marker.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { merged } from '../model/merge.ts';
+import type { On } from '../remote/remote.ts';
+import { script } from '../templates.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
+import { compareVersions } from '../versions.ts';
+import { etcdBefore, foundAt, type Hop } from './hop.ts';
+import { KUBERNETES_PODS, isOlder, oldPods } from './running.ts';
+
+const MINUTES = 60_000;
+
+/** How long a component must have run since it started, in ms: one that dies of a removed flag dies sooner. */
+const SETTLED_MS = 30_000;
+
+/** Saves what a way back needs, before the version of a host changes: etcd's data and /etc/kubernetes. */
+export type KeepBefore = (on: On, host: LinuxHost, reason: string) => Promise<void>;
+
+/** The wait for a cluster that does not answer. */
+const waits = (cluster: Exclude<ClusterView, ClusterUp>): readonly Change[] =>
+  cluster.state === 'down' ? [waitForApi(cluster)] : [];
+
+const manifestOf = (pod: string): string => `/etc/kubernetes/manifests/${pod}.yaml`;
+
+/** The manifests of a control plane. */
+const manifests = ({ etcd }: Inventory): readonly string[] => [
+  ...(etcd.topology === 'stacked' ? ['etcd'] : []),
+  ...KUBERNETES_PODS,
+];
+
+const hasMarker = ({ inventory, facts: { marker } }: Target): boolean =>
+  typeof marker === 'object' && marker.action === UPGRADE && marker.cluster === inventory.name;
+
+/**
+ * Puts back a manifest that kubeadm moved away before it was killed. Only where the marker of an upgrade says why it is missing:
+ * otherwise an operator may have moved it.
+ */
+export const manifestsBack: Step = {
+  name: 'manifests-back',
+  watches: ({ inventory }) => ({ files: manifests(inventory).map(manifestOf) }),
+  settleMs: 2 * MINUTES,
+  diff: (target) => {
+    const { inventory, host, facts } = target;
+    const missing = manifests(inventory).filter(
+      (pod) => (facts.files.get(manifestOf(pod))?.kind ?? 'absent') === 'absent',
+    );
+    if (missing.length === 0 || !hasMarker(target)) return [];
+    return [
+      {
+        summary: `put back ${missing.map(manifestOf).join(', ')}, which an upgrade that was cut off had moved away`,
+        apply: async (on) => {
+          await on(host).job('manifest-back', script('linux/manifest-back.sh', { NAMES: missing }));
+        },
+      },
+    ];
+  },
+};
+
+/**
+ * Brings the member of a stacked etcd to the oldest patch from which the hop may go on, where kubeadm would skip it. The
+ * ClusterConfiguration does not change, so that kubeadm of the hop puts its own etcd in place.
+ */
+export const etcdMinimum = (hop: Hop): Step => ({
+  name: 'etcd-minimum',
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    const { inventory, host, fleet } = target;
+    const minimum = etcdBefore(hop);
+    if (minimum === undefined || inventory.etcd.topology !== 'stacked' || standing(target) !== 'joined') return [];
+    const { cluster } = fleet;
+    if (cluster.state !== 'up') return waits(cluster);
+    const found = staticPodVersions(cluster, 'etcd').get(host.name);
+    if (!isOlder(found, minimum)) return [];
+    return [
+      {
+        summary: `bring etcd of ${host.name} to ${minimum}, the oldest from which ${hop.version} may go on (found ${found ?? 'unknown'})`,
+        disrupts: true,
+        restarts: [{ what: 'etcd', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }],
+        apply: async (on) => {
+          await passRestartGate(inventory, on(host), host);
+          const cluster = merged(inventory.kubeadm.cluster, { etcd: { local: { imageTag: `${minimum}-0` } } });
+          const between = { ...inventory, kubeadm: { ...inventory.kubeadm, cluster } };
+          await applySettings(on, between, host, { job: 'etcd-minimum', parts: ['etcd'] });
+        },
+      },
+    ];
+  },
+});
+
+const restartsOf = ({ inventory, host }: Target): readonly Restart[] => [
+  { what: 'API server', hosts: [host.name], aboutMs: ABOUT_MS.apiServer },
+  ...(inventory.etcd.topology === 'stacked'
+    ? [{ what: 'etcd', hosts: [host.name], aboutMs: ABOUT_MS.staticPod } as const]
+    : []),
+  { what: 'controller manager, scheduler', hosts: [host.name], aboutMs: ABOUT_MS.staticPod },
+];
+
+/** The first control plane of a hop: kubeadm writes the version into the cluster there. */
+const isFirst = (cluster: ClusterUp, { version }: Hop): boolean => compareVersions(cluster.version, version) < 0;
+
+/** Upgrades API server, controller manager, scheduler and a stacked etcd of one control plane with kubeadm. */
+export const controlPlaneUpgraded = (hop: Hop, keep: KeepBefore): Step => ({
+  name: 'control-plane-upgraded',
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    const { inventory, host, fleet } = target;
+    const { cluster } = fleet;
+    if (standing(target) !== 'joined') return [];
+    if (cluster.state !== 'up') return waits(cluster);
+    const old = oldPods(cluster, host.name, hop.version);
+    const wasCut = hasMarker(target);
+    if (old.length === 0 && !wasCut && !isFirst(cluster, hop)) return [];
+    const found = foundAt(hop, staticPodVersions(cluster, 'kube-apiserver').get(host.name) ?? 'unknown');
+    return [
+      {
+        summary: `upgrade the control plane of ${host.name} from ${found} to ${hop.version}${wasCut ? ' (an upgrade was cut off here)' : ''}`,
+        disrupts: true,
+        restarts: restartsOf(target),
+        apply: async (on) => {
+          if (inventory.etcd.topology === 'stacked') await passRestartGate(inventory, on(host), host);
+          await keep(on, host, `before ${host.name} was upgraded to ${hop.version}`);
+          await kubeadmUpgrade(on(host), inventory, host, isFirst(cluster, hop) ? 'apply' : 'node');
+        },
+      },
+    ];
+  },
+});
+
+/** Waits until the components of a control plane have run for 30 s with the version of the hop. */
+export const componentsSettled = (hop: Hop): Step => ({
+  name: 'components-settled',
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    const { host, fleet } = target;
+    const { cluster } = fleet;
+    if (standing(target) !== 'joined') return [];
+    if (cluster.state !== 'up') return waits(cluster);
+    const pods = cluster.pods.filter(({ node, labels }) => node === host.name && labels['tier'] === 'control-plane');
+    const young = pods.filter(
+      ({ ready, startedMs, lastRestartMs }) =>
+        !ready || cluster.nowMs - startedMs < SETTLED_MS || cluster.nowMs - lastRestartMs < SETTLED_MS,
+    );
+    const found = [...oldPods(cluster, host.name, hop.version), ...young.map(({ name }) => name)];
+    return found.length === 0
+      ? []
+      : [{ summary: `wait until the components of ${host.name} have run for 30 s (found ${found.join(', ')})` }];
+  },
+});

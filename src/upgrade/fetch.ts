@@ -1,0 +1,92 @@
+import { distributionOf } from '../components/distributions/index.ts';
+import { withRuntime } from '../components/runtimes/index.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { paths } from '../paths.ts';
+import { packageRepository } from '../resources/package-repository.ts';
+import { roleImages } from '../runtime/images.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+import { atVersion } from '../topology/at-version.ts';
+import { etcdBefore, type Hop } from './hop.ts';
+import { isBehind } from './running.ts';
+
+/** The package repositories of all hops at once, so that everything can be downloaded before anything restarts. */
+export const hopRepositories = (hops: readonly Hop[]): readonly Step[] =>
+  packageRepository(
+    'kubernetes',
+    ({ kubernetes }) => kubernetes.repository,
+    (inventory) => hops.map(({ version }) => atVersion(inventory, version).kubernetes.repository),
+  );
+
+/** The file that records that a host has all that it needs of a version. */
+const stampOf = ({ version }: Hop): string => `${paths.upgrade}/${version}`;
+
+/** The image of etcd that a hop puts between the running one and kubeadm's own. */
+export const etcdBetween = ({ inventory }: Pick<Target, 'inventory'>, tag: string): string =>
+  `${inventory.kubernetes.imageRepository}/etcd:${tag}-0`;
+
+/** Downloads packages and pulls images of a hop. Installs nothing and restarts nothing. */
+export const fetched = (hop: Hop): Step => ({
+  name: `fetched-${hop.version}`,
+  watches: { trees: [paths.upgrade] },
+  diff: (target) => {
+    const { host, facts } = target;
+    if (standing(target) !== 'joined' || !isBehind(target, hop) || facts.files.has(stampOf(hop))) return [];
+    const inventory = atVersion(target.inventory, hop.version);
+    const isControlPlane = host.role === 'control-plane';
+    const stacked = isControlPlane && inventory.etcd.topology === 'stacked';
+    const between = stacked ? etcdBefore(hop) : undefined;
+    const program = `${paths.upgrade}-kubeadm`;
+    const images = script('linux/pull-images.sh', {
+      IMAGES: [
+        ...roleImages({ inventory, host }),
+        ...(between === undefined ? [] : [etcdBetween({ inventory }, between)]),
+      ],
+      VERSION: isControlPlane ? hop.version : '',
+      ASKED: [...(stacked ? ['etcd'] : []), ...(isControlPlane ? ['coredns'] : [])],
+      REPOSITORY: inventory.kubernetes.imageRepository,
+      KUBEADM: program,
+    });
+    return [
+      {
+        summary: `download packages and images of Kubernetes ${hop.version} (found none)`,
+        apply: async (on) => {
+          const remote = on(host);
+          const request = {
+            packages: { kubeadm: hop.version, kubelet: hop.version, kubectl: hop.version },
+            optional: [],
+            hold: [],
+            sources: ['kubernetes'] as const,
+            proxy: inventory.proxy,
+            unpackKubeadm: program,
+          };
+          await remote.job('packages', distributionOf(host, facts).packages.install(request));
+          await remote.job('images', withRuntime(inventory, images));
+          await remote.run(sh`rm -f -- ${program}`);
+          await remote.write(stampOf(hop), `Kubernetes ${hop.version}\n`);
+        },
+      },
+    ];
+  },
+});
+
+/** Removes the records of what was downloaded for these hops. */
+export const nothingFetched = (hops: readonly Hop[]): Step => ({
+  name: 'downloads-forgotten',
+  watches: { trees: [paths.upgrade] },
+  diff: (target) => {
+    const { host, facts } = target;
+    const found = [...facts.files.keys()].some((path) => path.startsWith(`${paths.upgrade}/`));
+    const willBe = standing(target) === 'joined' && hops.some((hop) => isBehind(target, hop));
+    if (!found && !willBe) return [];
+    return [
+      {
+        summary: `remove the records of what was downloaded from ${host.name}`,
+        apply: async (on) => {
+          await on(host).run(sh`rm -rf -- ${paths.upgrade} ${`${paths.upgrade}-kubeadm`}`);
+        },
+      },
+    ];
+  },
+});

@@ -1,0 +1,154 @@
+import { distributionOf } from '../components/distributions/index.ts';
+import { standing } from '../cluster/standing.ts';
+import { kubeadmUpgrade } from '../configuration/kubeadm-upgrade.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Step, Target } from '../engine/step.ts';
+import type { NodeView } from '../facts/cluster.ts';
+import { drainStep, isDrained, uncordoned, type Drain } from '../resources/drain.ts';
+import { packages } from '../resources/packages.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+import { compareVersions } from '../versions.ts';
+import { foundAt, type Hop } from './hop.ts';
+import { hasOldKubelet, isBehind, isOlder, versionIn } from './running.ts';
+
+const MINUTES = 60_000;
+
+/**
+ * Flags that kubeadm of an older minor wrote for the kubelet, and with which a newer kubelet does not start: kubelet 1.35 dropped
+ * the first one (kubernetes/kubernetes#133779), 1.37 those of cAdvisor (#139870).
+ */
+const REMOVED_FLAGS: readonly string[] = [
+  'pod-infra-container-image',
+  ...['application-metrics-count-limit', 'boot-id-file', 'container-hints', 'containerd', 'containerd-namespace'],
+  ...['enable-load-reader', 'event-storage-age-limit', 'event-storage-event-limit', 'global-housekeeping-interval'],
+  ...['log-cadvisor-usage', 'machine-id-file', 'storage-driver-buffer-duration', 'storage-driver-db'],
+  ...['storage-driver-host', 'storage-driver-password', 'storage-driver-secure', 'storage-driver-table'],
+  'storage-driver-user',
+];
+
+const joinedOnly = (step: Step): Step => ({
+  ...step,
+  diff: (target) => (standing(target) === 'joined' ? step.diff(target) : []),
+});
+
+/** A step that has its turn only before the kubelet of the hop is there: later no pod is away from the node. */
+const whileBehind = (hop: Hop, step: Step): Step => ({
+  ...step,
+  diff: (target) => (standing(target) === 'joined' && isBehind(target, hop) ? step.diff(target) : []),
+});
+
+/** The version of a program after the hop: that of the hop, or a newer one that an interrupted run has installed. */
+const after =
+  (hop: Hop, name: string) =>
+  ({ facts }: Target): string => {
+    const found = versionIn(facts.packages.get(name)?.version);
+    return found !== undefined && compareVersions(found, hop.version) > 0 ? found : hop.version;
+  };
+
+/** Installs kubeadm of the hop. Nothing else on the host changes. */
+export const kubeadmPackage = (hop: Hop): Step =>
+  joinedOnly(
+    packages('kubeadm-package', () => ({ kubeadm: after(hop, 'kubeadm') }), {
+      upgrades: 'held',
+      sources: ['kubernetes'],
+    }),
+  );
+
+const nodeOf = ({ host, fleet: { cluster } }: Target): NodeView | undefined =>
+  cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
+
+/** What is found of a host's kubelet: the running one, and the installed programs. */
+const oldPrograms = (target: Target, { version }: Hop): readonly string[] =>
+  ['kubelet', 'kubectl'].filter((name) => isOlder(versionIn(target.facts.packages.get(name)?.version), version));
+
+/** True while the running kubelet of the node, or an installed one, is older than the hop. */
+const isDue = (target: Target, hop: Hop): boolean => {
+  const node = nodeOf(target);
+  return node !== undefined && (hasOldKubelet(node, hop.version) || oldPrograms(target, hop).length > 0);
+};
+
+/**
+ * Upgrades the kubelet of a drained node: kubeadm's part first, then the packages. A flag that the newer kubelet refuses goes
+ * before it starts.
+ */
+const kubeletUpgraded = (hop: Hop): Step => ({
+  name: 'kubelet-upgraded',
+  watches: { packages: ['kubelet', 'kubectl'] },
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    const { inventory, host, facts } = target;
+    if (standing(target) !== 'joined' || !isDue(target, hop)) return [];
+    const found = foundAt(hop, versionIn(nodeOf(target)?.kubeletVersion) ?? 'unknown');
+    return [
+      {
+        summary: `upgrade the kubelet of ${host.name} from ${found} to ${hop.version}`,
+        disrupts: true,
+        restarts: [{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet }],
+        apply: async (on) => {
+          const remote = on(host);
+          // On a control plane it has run already.
+          if (host.role === 'worker') await kubeadmUpgrade(remote, inventory, host, 'node');
+          await remote.job('kubelet-flags', script('linux/kubelet-flags.sh', { REMOVED: REMOVED_FLAGS }));
+          const names = ['kubelet', 'kubectl'];
+          const request = {
+            packages: Object.fromEntries(names.map((name) => [name, after(hop, name)(target)])),
+            optional: [],
+            hold: names,
+            sources: ['kubernetes'] as const,
+            proxy: inventory.proxy,
+          };
+          await remote.job('packages', distributionOf(host, facts).packages.install(request));
+          await remote.run(sh`systemctl daemon-reload && systemctl restart kubelet`);
+        },
+      },
+    ];
+  },
+});
+
+/**
+ * Waits until every worker that this upgrade has drained before takes pods again. A worker that does not come back keeps all others
+ * as they are: what broke it would break them.
+ */
+export const othersAreBack = (batch: readonly { readonly name: string }[]): Step => ({
+  name: 'others-are-back',
+  settleMs: 30_000,
+  diff: ({ fleet: { cluster } }) => {
+    if (cluster.state !== 'up') return cluster.state === 'down' ? [waitForApi(cluster)] : [];
+    const away = cluster.nodes.filter((node) => isDrained(node) && !batch.some(({ name }) => name === node.name));
+    if (away.length === 0) return [];
+    return [{ summary: `wait until ${away.map(({ name }) => name).join(', ')} takes pods again` }];
+  },
+});
+
+/** How nodes are drained before their kubelet is upgraded. */
+export interface NodeOptions {
+  readonly drain: Drain;
+  /** True: pods without a controller are deleted, and nothing makes them again. */
+  readonly losesPods: boolean;
+}
+
+/** Drains one node, changes what `drained` changes while no pod runs there, upgrades its kubelet, and lets it take pods again. */
+export const nodeSteps = (
+  hop: Hop,
+  { drain, losesPods }: NodeOptions,
+  whileDrained: readonly Step[],
+  gates: readonly Step[],
+): readonly Step[] => {
+  const isOld = (node: NodeView): boolean => hasOldKubelet(node, hop.version);
+  const drained: Step = drainStep({
+    drain,
+    isDue: isOld,
+    losesPods,
+    remedy: ({ name }) =>
+      `let the budget allow a disruption (more replicas, or another budget) or delete what keeps the pods, then run the same command again; \`--drain-timeout 15m\` gives pods of ${name} more time, \`--disable-eviction\` ignores budgets, \`--force\` deletes pods that no controller makes again`,
+  });
+  return [
+    drained,
+    ...whileDrained.map((step) => whileBehind(hop, step)),
+    kubeletUpgraded(hop),
+    ...gates,
+    uncordoned(isOld),
+  ];
+};

@@ -1,0 +1,40 @@
+import { staticPodVersions, type StaticPod } from '../cluster/api-versions.ts';
+import type { Target } from '../engine/step.ts';
+import type { ClusterUp, NodeView } from '../facts/cluster.ts';
+import type { Kind } from '../facts/fleet.ts';
+import { compareVersions } from '../versions.ts';
+import type { Hop } from './hop.ts';
+
+/** Static pods that have the version of Kubernetes. */
+export const KUBERNETES_PODS: readonly StaticPod[] = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
+
+/** The version in a text like `v1.36.3` or `1.36.3-1.1`; undefined where there is none. */
+export const versionIn = (text: string | undefined): string | undefined => /\d+\.\d+\.\d+/.exec(text ?? '')?.[0];
+
+/** True for a version that is older than another, and for one that is unknown. */
+export const isOlder = (found: string | undefined, than: string): boolean =>
+  found === undefined || found === 'unknown' || compareVersions(found, than) < 0;
+
+/** True while the kubelet that reports for a node is older than a version. */
+export const hasOldKubelet = ({ kubeletVersion }: NodeView, version: string): boolean =>
+  isOlder(versionIn(kubeletVersion), version);
+
+/** Static pods of a control plane that are older than a version, with what was found: `kube-scheduler 1.36.3`. */
+export const oldPods = (cluster: ClusterUp, node: string, version: string): readonly string[] =>
+  KUBERNETES_PODS.flatMap((pod) => {
+    const found = staticPodVersions(cluster, pod).get(node);
+    return isOlder(found, version) ? [`${pod} ${found ?? 'unknown'}`] : [];
+  });
+
+/** True while the host runs something that is older than the version of the hop. False while the cluster does not answer. */
+export function isBehind<K extends Kind>(
+  { host, fleet: { cluster } }: Pick<Target<K>, 'host' | 'fleet'>,
+  { version }: Hop,
+): boolean {
+  if (cluster.state !== 'up') return false;
+  const node = cluster.nodes.find(({ name }) => name === host.name);
+  if (node === undefined) return false;
+  return (
+    hasOldKubelet(node, version) || (host.role === 'control-plane' && oldPods(cluster, host.name, version).length > 0)
+  );
+}

@@ -1,0 +1,68 @@
+# shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
+# kubeadm's upgrade of this host, as a job. Parameters: HOW (apply: also writes the version into the cluster; node), ROLE,
+# VERSION (without v), CLUSTER, MARKER (a path), KEPT (backups of each kind that stay), KUBECTL (words; empty on a worker),
+# HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none). config.yaml lies in the working directory.
+# The marker explains an upgrade that was cut off; nothing is ever undone because of it.
+if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
+  export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
+fi
+manifests=/etc/kubernetes/manifests
+
+# A component's port: that of its manifest, or its default.
+port() {
+  found=$(sed -n "s/^ *- --secure-port=//p" "$manifests/$1.yaml" 2>/dev/null | tail -n 1)
+  echo "${found:-$2}"
+}
+
+# Asks a component of this host. Controller manager and scheduler serve with a certificate that they signed themselves.
+healthy() { $KUBECTL --server "https://127.0.0.1:$1" --insecure-skip-tls-verify get --raw "$2" --request-timeout 5s 2>&1; }
+
+# What does not answer as it should, one line each; nothing when all is well.
+wrong() {
+  found=$($KUBECTL get --raw /version --request-timeout 5s 2>&1) || :
+  case $found in
+    *"\"gitVersion\": \"v$VERSION\""*) $KUBECTL get --raw /readyz --request-timeout 5s >ready 2>&1 || echo "kube-apiserver: $(tail -n 1 ready)" ;;
+    *) echo "kube-apiserver: does not answer with v$VERSION" ;;
+  esac
+  answer=$(healthy "$(port kube-controller-manager 10257)" /healthz) || echo "kube-controller-manager: $(echo "$answer" | tail -n 1)"
+  answer=$(healthy "$(port kube-scheduler 10259)" /livez) || echo "kube-scheduler: $(echo "$answer" | tail -n 1)"
+}
+
+# kubeadm calls a component upgraded whose container starts and dies, so each is asked at its own port.
+verify() {
+  from=$(date +%s)
+  told=-10
+  while wrong >wrong 2>/dev/null || :; [ -s wrong ]; do
+    waited=$(($(date +%s) - from))
+    if [ "$waited" -gt 240 ]; then
+      echo "kubeadm has upgraded this control plane to $VERSION, and after 240 s there is still:" >&2
+      cat wrong >&2
+      exit 1
+    fi
+    if [ "$waited" -ge $((told + 10)) ]; then
+      echo "waiting: $(tr '\n' ';' <wrong) ($waited s of at most 240 s)"
+      told=$waited
+    fi
+    sleep 1
+  done
+}
+
+# kubeadm keeps a copy of etcd's data and of the manifests for each of its upgrades.
+prune() {
+  for kind in kubeadm-backup-etcd kubeadm-backup-manifests kubeadm-upgraded-manifests kubeadm-kubelet-config; do
+    # shellcheck disable=SC2012 # kubeadm's names hold a time and nothing odd
+    ls -1dt /etc/kubernetes/tmp/$kind* 2>/dev/null | tail -n "+$((KEPT + 1))" | while read -r old; do rm -rf -- "$old"; done
+  done
+}
+
+: >tells
+mark upgrade begun "$VERSION"
+case $HOW in
+  apply) kubeadm upgrade apply --config config.yaml --yes ;;
+  node) kubeadm upgrade node --config config.yaml ;;
+esac
+if [ "$ROLE" = control-plane ]; then verify; fi
+mark upgrade 'done' "$VERSION"
+prune
+rm -f "$MARKER"
+sync "$(dirname "$MARKER")"

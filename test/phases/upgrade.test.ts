@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest';
+import { plan } from '../../src/engine/plan.ts';
+import type { ClusterUp, NodeView } from '../../src/facts/cluster.ts';
+import type { LinuxFacts } from '../../src/facts/linux.ts';
+import type { LinuxHost } from '../../src/model/inventory.ts';
+import { upgrade } from '../../src/phases/upgrade.ts';
+import { hopsThrough } from '../../src/upgrade/hop.ts';
+import { clusterOf, cp1, cp2, cp3, inventoryOf, memberOf, nodeOf, podOf, CA } from '../fakes/cluster.ts';
+import { fleet } from '../fakes/fleet.ts';
+import { hostOf } from '../fakes/cluster.ts';
+
+const workers = [1, 2, 3, 4].map((n) => hostOf({ name: `w${String(n)}`, address: `203.0.113.3${String(n)}` }));
+const controls = [cp1, cp2, cp3];
+const given = (version: string) =>
+  inventoryOf({
+    hosts: [...controls, ...workers],
+    kubernetes: { ...inventoryOf().kubernetes, version, minor: version.slice(0, 4) },
+  });
+
+/** What a host runs: its static pods and its kubelet. */
+interface Runs {
+  readonly api: string;
+  readonly kubelet?: string;
+  readonly etcd?: string;
+  readonly node?: Partial<NodeView>;
+}
+
+const PODS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
+
+const podsOf = (node: string, { api, etcd = '3.6.8' }: Runs) =>
+  [...PODS.map((name) => [name, `v${api}`] as const), ['etcd', `${etcd}-0`] as const].map(([name, tag]) =>
+    podOf({
+      name: `${name}-${node}`,
+      node,
+      labels: { component: name, tier: 'control-plane' },
+      images: [`registry.k8s.io/${name}:${tag}`],
+      startedMs: 1,
+    }),
+  );
+
+/** A cluster of three control planes and four workers, each of which runs `usual` unless a test says otherwise. */
+function world(usual: Runs, others: Readonly<Record<string, Runs>> = {}, noted = usual.api) {
+  const of = ({ name }: LinuxHost): Runs => others[name] ?? usual;
+  const proxies = [...controls, ...workers].map((host) =>
+    podOf({
+      name: `kube-proxy-${host.name}`,
+      node: host.name,
+      labels: { 'k8s-app': 'kube-proxy' },
+      images: [`registry.k8s.io/kube-proxy:v${noted}`],
+    }),
+  );
+  const cluster: ClusterUp = clusterOf({
+    version: noted,
+    nowMs: 1_000_000,
+    nodes: [...controls, ...workers].map((host) =>
+      nodeOf({
+        name: host.name,
+        role: host.role === 'control-plane' ? 'control-plane' : 'worker',
+        internalAddress: host.internalAddress,
+        kubeletVersion: `v${of(host).kubelet ?? of(host).api}`,
+        ...of(host).node,
+      }),
+    ),
+    pods: [...controls.flatMap((host) => podsOf(host.name, of(host))), ...proxies],
+    members: [memberOf(1), memberOf(2), memberOf(3)],
+    apiServers: new Map(controls.map(({ name }) => [name, 'ok'])),
+  });
+  return { cluster, of };
+}
+
+const installed = (version: string): LinuxFacts['packages'] =>
+  new Map(
+    ['kubeadm', 'kubelet', 'kubectl'].map((name) => [
+      name,
+      { state: 'installed' as const, version: `${version}-1.1`, held: true },
+    ]),
+  );
+
+/** The changes that an upgrade to a version plans there, as `phase host: summary`. */
+function planned(
+  to: string,
+  through: readonly string[],
+  seen: ReturnType<typeof world>,
+  facts: Partial<LinuxFacts> = {},
+) {
+  const inventory = given(to);
+  const traces = (host: LinuxHost): ReadonlySet<string> =>
+    new Set([
+      '/etc/kubernetes/kubelet.conf',
+      '/etc/kubernetes/pki/ca.crt',
+      ...(host.role === 'control-plane' ? ['/etc/kubernetes/admin.conf', '/etc/kubernetes/pki/ca.key'] : []),
+    ]);
+  const all = fleet({
+    inventory,
+    cluster: seen.cluster,
+    facts: Object.fromEntries(
+      inventory.hosts.map((host) => [
+        host.name,
+        {
+          kubernetesTraces: traces(host as LinuxHost),
+          caFingerprint: CA,
+          kubeconfigCluster: { name: 'demo', server: 'https://k8s.example:6443' },
+          packages: installed(seen.of(host as LinuxHost).kubelet ?? seen.of(host as LinuxHost).api),
+          kubeletHealthy: true,
+          ...facts,
+        },
+      ]),
+    ),
+  });
+  const phases = upgrade(inventory, all, {
+    hops: hopsThrough(seen.cluster.version, through),
+    keep: () => Promise.resolve(),
+    drain: { timeoutMs: 1000 },
+    losesPods: false,
+    atOnce: 2,
+  });
+  const { changes, errors } = plan(phases, inventory, all);
+  expect(errors).toEqual([]);
+  return changes
+    .filter(({ change }) => change.apply !== undefined)
+    .map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
+}
+
+/** The hosts of the tests have no package repositories yet. */
+const isUpgrade = ({ step }: { readonly step: string }): boolean =>
+  !/repository|^containerd|registr|runtime/.test(step);
+
+const stepsOn = (changes: ReturnType<typeof planned>, host: string): readonly string[] =>
+  changes.filter((one) => one.host === host && isUpgrade(one)).map(({ phase, step }) => `${phase} ${step}`);
+
+describe('one hop', () => {
+  const changes = planned('1.37.1', ['1.37.1'], world({ api: '1.36.3' }));
+
+  test('downloads everything on every host before anything restarts', () => {
+    const first = changes.findIndex(({ phase }) => phase !== 'fetch');
+    expect(changes.slice(first).some(({ phase }) => phase === 'fetch')).toBe(false);
+    expect(new Set(changes.slice(0, first).map(({ host }) => host)).size).toBe(7);
+  });
+
+  test('brings etcd to its minimum, then kubeadm, drain, kubelet and the way back of one control plane after another', () => {
+    expect(stepsOn(changes, 'cp1')).toEqual([
+      'fetch fetched-1.37.1',
+      'etcd-1.37 etcd-minimum',
+      'control-plane-1.37 kubeadm-package',
+      'control-plane-1.37 control-plane-upgraded',
+      'control-plane-1.37 drained',
+      'control-plane-1.37 kubelet-upgraded',
+      'control-plane-1.37 uncordoned',
+      'addons-1.37 addons-upgraded',
+      'settle downloads-forgotten',
+    ]);
+  });
+
+  test('upgrades one worker alone, then the others in batches', () => {
+    const phases = (host: string) => changes.find((one) => one.host === host && one.step === 'drained')?.phase;
+    expect(workers.map(({ name }) => phases(name))).toEqual(['canary', 'workers-1', 'workers-1', 'workers-2']);
+  });
+
+  test('says what runs and what will', () => {
+    expect(changes.find(({ step }) => step === 'control-plane-upgraded')?.summary).toBe(
+      'upgrade the control plane of cp1 from 1.36.3 to 1.37.1',
+    );
+    expect(changes.find(({ step, host }) => step === 'kubelet-upgraded' && host === 'w1')?.summary).toBe(
+      'upgrade the kubelet of w1 from 1.36.3 to 1.37.1',
+    );
+  });
+});
+
+describe('several hops', () => {
+  const changes = planned('1.37.1', ['1.35.8', '1.36.4', '1.37.1'], world({ api: '1.34.4', etcd: '3.6.5' }));
+
+  test('upgrade every control plane in each, and each worker once', () => {
+    const drains = (host: string) => changes.filter((one) => one.host === host && one.step === 'drained').length;
+    expect(drains('cp2')).toBe(3);
+    expect(workers.map(({ name }) => drains(name))).toEqual([1, 1, 1, 1]);
+    expect(changes.find(({ step, host }) => step === 'kubelet-upgraded' && host === 'w1')?.summary).toBe(
+      'upgrade the kubelet of w1 from 1.34.4 to 1.37.1',
+    );
+  });
+
+  test('name for each hop the version from which it starts', () => {
+    const said = changes.filter(({ step, host }) => step === 'control-plane-upgraded' && host === 'cp3');
+    expect(said.map(({ summary }) => summary)).toEqual([
+      'upgrade the control plane of cp3 from 1.34.4 to 1.35.8',
+      'upgrade the control plane of cp3 from 1.35.8 to 1.36.4',
+      'upgrade the control plane of cp3 from 1.36.4 to 1.37.1',
+    ]);
+  });
+
+  test('bring etcd to its minimum only before the hop that needs it', () => {
+    expect(new Set(changes.filter(({ step }) => step === 'etcd-minimum').map(({ phase }) => phase))).toEqual(
+      new Set(['etcd-1.37']),
+    );
+  });
+});
+
+describe('what was cut off goes on', () => {
+  const done = { api: '1.37.1', etcd: '3.7.0' };
+  const names = (changes: ReturnType<typeof planned>, step: string) =>
+    changes.filter((one) => one.step === step).map(({ host }) => host);
+
+  test('after the first control plane: the others, and no change of the first', () => {
+    const changes = planned('1.37.1', ['1.37.1'], world({ api: '1.36.3', etcd: '3.6.16' }, { cp1: done }, '1.37.1'));
+    expect(names(changes, 'control-plane-upgraded')).toEqual(['cp2', 'cp3']);
+    expect(names(changes, 'etcd-minimum')).toEqual([]);
+  });
+
+  test('before kubeadm wrote the version into the cluster: the first control plane again', () => {
+    const changes = planned('1.37.1', ['1.37.1'], world({ api: '1.36.3', etcd: '3.6.16' }, { cp1: done }, '1.36.3'));
+    expect(names(changes, 'control-plane-upgraded')[0]).toBe('cp1');
+  });
+
+  test('between drain and kubelet: the same worker, drained no second time', () => {
+    const annotations = { 'kbuild.dev/drained': 'true', 'kbuild.dev/cordoned': 'true' };
+    const w1 = { api: '', kubelet: '1.36.3', node: { unschedulable: true, annotations } };
+    const changes = planned('1.37.1', ['1.37.1'], world(done, { w1 }));
+    expect(stepsOn(changes, 'w1').slice(1)).toEqual([
+      'canary kubeadm-package',
+      'canary kubelet-upgraded',
+      'canary uncordoned',
+      'settle downloads-forgotten',
+    ]);
+  });
+
+  test('after the kubelet: the node takes pods again, and an operator’s cordon stays', () => {
+    const node = (annotations: Readonly<Record<string, string>>) => ({
+      ...done,
+      node: { unschedulable: true, annotations },
+    });
+    const ours = node({ 'kbuild.dev/drained': 'true', 'kbuild.dev/cordoned': 'true' });
+    const theirs = node({ 'kbuild.dev/drained': 'true' });
+    const changes = planned('1.37.1', ['1.37.1'], world(done, { w1: ours, w2: theirs }));
+    expect(changes.filter(isUpgrade).map(({ host, summary }) => `${host}: ${summary}`)).toEqual([
+      'w1: let w1 take pods again',
+      'w2: leave w2 cordoned, as an operator wants it',
+    ]);
+  });
+
+  test('a manifest that a killed kubeadm has moved away is put back first, if its marker says so', () => {
+    const marker = { cluster: 'demo', action: 'upgrade', job: 'x', stage: 'begun' };
+    const changes = planned('1.37.1', ['1.37.1'], world({ api: '1.36.3' }), { marker });
+    expect(changes[0]?.summary).toMatch(
+      /^put back .*kube-apiserver\.yaml.*, which an upgrade that was cut off had moved away$/,
+    );
+    const without = planned('1.37.1', ['1.37.1'], world({ api: '1.36.3' }));
+    expect(names(without, 'manifests-back')).toEqual([]);
+  });
+});
+
+test('a cluster that has the version has nothing to upgrade', () => {
+  const changes = planned('1.37.1', ['1.37.1'], world({ api: '1.37.1', etcd: '3.7.0' }));
+  expect(changes.filter(isUpgrade)).toEqual([]);
+});
