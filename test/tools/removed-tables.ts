@@ -7,7 +7,7 @@ import { declaredApis, declaredFlags, declaredGates, type Gate } from './go-sour
 
 const TARGET = fileURLToPath(new URL('../../src/upgrade/removed-data.ts', import.meta.url));
 
-/** Kinds that the module declares and for which the older API server has no storage: nobody could use them. */
+/** Kinds that the module declares, but that the older API server did not serve: it has no storage for them. */
 const NEVER_SERVED: ReadonlySet<string> = new Set(['v1 PodStatusResult', 'scheduling.k8s.io/v1alpha1 PriorityClass']);
 
 interface Declared {
