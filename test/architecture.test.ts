@@ -225,9 +225,9 @@ const COMPONENTS: readonly {
   {
     kind: 'container runtimes',
     names: /containerd|\bcri-?o\b/i,
-    // Windows hosts have a runtime in files of their own.
+    // Windows hosts have a runtime in files of their own; the kubelet had flags named after one.
     lists:
-      /^components\/runtimes\/|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/software)\.ts$/,
+      /^components\/runtimes\/|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/software|upgrade\/removed-data)\.ts$/,
   },
   {
     kind: 'distributions and package managers',

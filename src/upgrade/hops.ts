@@ -1,20 +1,35 @@
-import { compareVersions, minorOf, supportedMinors } from '../versions.ts';
+import { compareVersions, minorOf } from '../versions.ts';
 
-/** The versions of an upgrade in order, and the minors between them for which none is known. */
+/** The way of an upgrade, and what is not known about it. */
 export interface Hops {
+  /** Versions in order, one a minor, the last is the desired one; a missing minor is left out. */
   readonly hops: readonly string[];
+  /** Minors in between for which no patch version was given, oldest first. */
   readonly missing: readonly string[];
 }
 
-/** The versions from `from` to `to`, one a minor. `via`: the versions of minors in between. */
+const numbers = (version: string): readonly [number, number] => {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return [major, minor];
+};
+
+const newest = (versions: readonly string[]): string | undefined => versions.toSorted(compareVersions).at(-1);
+
+/**
+ * The versions through which an upgrade goes, because kubeadm and API servers move one minor at a time. `via`: versions for
+ * the minors in between; of several for one minor the newest counts, others are ignored. Versions without `v`. No hops if
+ * the versions are equal, or if `to` is older.
+ */
 export function hopsOf(from: string, to: string, via: readonly string[]): Hops {
   if (compareVersions(from, to) >= 0) return { hops: [], missing: [] };
-  const between = supportedMinors.filter(
-    (minor) => compareVersions(minor, minorOf(from)) > 0 && compareVersions(minor, minorOf(to)) < 0,
-  );
-  const found = between.map((minor) => via.find((version) => minorOf(version) === minor) ?? minor);
+  const [major, first] = numbers(from);
+  const [, last] = numbers(to);
+  const between = Array.from({ length: Math.max(0, last - first - 1) }, (_, i) => {
+    const minor = `${String(major)}.${String(first + 1 + i)}`;
+    return { minor, version: newest(via.filter((version) => minorOf(version) === minor)) };
+  });
   return {
-    hops: [...found.filter((version) => version.split('.').length === 3), to],
-    missing: found.filter((version) => version.split('.').length === 2),
+    hops: [...between.flatMap(({ version }) => version ?? []), to],
+    missing: between.filter(({ version }) => version === undefined).map(({ minor }) => minor),
   };
 }

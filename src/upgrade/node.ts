@@ -9,24 +9,18 @@ import { packages } from '../resources/packages.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
-import { compareVersions } from '../versions.ts';
+import { compareVersions, minorOf } from '../versions.ts';
 import { foundAt, type Hop } from './hop.ts';
+import { removedTables } from './removed.ts';
 import { hasOldKubelet, isBehind, isOlder, versionIn } from './running.ts';
 
 const MINUTES = 60_000;
 
-/**
- * Flags that kubeadm of an older minor wrote for the kubelet, and with which a newer kubelet does not start: kubelet 1.35 dropped
- * the first one (kubernetes/kubernetes#133779), 1.37 those of cAdvisor (#139870).
- */
-const REMOVED_FLAGS: readonly string[] = [
-  'pod-infra-container-image',
-  ...['application-metrics-count-limit', 'boot-id-file', 'container-hints', 'containerd', 'containerd-namespace'],
-  ...['enable-load-reader', 'event-storage-age-limit', 'event-storage-event-limit', 'global-housekeeping-interval'],
-  ...['log-cadvisor-usage', 'machine-id-file', 'storage-driver-buffer-duration', 'storage-driver-db'],
-  ...['storage-driver-host', 'storage-driver-password', 'storage-driver-secure', 'storage-driver-table'],
-  'storage-driver-user',
-];
+/** Flags that kubeadm wrote for older kubelets, and with which the kubelet of the hop does not start. */
+const removedFlags = ({ version }: Hop): readonly string[] =>
+  removedTables
+    .filter(({ minor }) => compareVersions(minor, minorOf(version)) <= 0)
+    .flatMap(({ flags }) => flags('kubelet').flatMap(({ name, kbuildRemovesIt }) => (kbuildRemovesIt ? [name] : [])));
 
 const joinedOnly = (step: Step): Step => ({
   ...step,
@@ -90,7 +84,7 @@ const kubeletUpgraded = (hop: Hop): Step => ({
           const remote = on(host);
           // On a control plane it has run already.
           if (host.role === 'worker') await kubeadmUpgrade(remote, inventory, host, 'node');
-          await remote.job('kubelet-flags', script('linux/kubelet-flags.sh', { REMOVED: REMOVED_FLAGS }));
+          await remote.job('kubelet-flags', script('linux/kubelet-flags.sh', { REMOVED: removedFlags(hop) }));
           const names = ['kubelet', 'kubectl'];
           const request = {
             packages: Object.fromEntries(names.map((name) => [name, after(hop, name)(target)])),

@@ -1,10 +1,197 @@
-import type { Refused } from '../errors.ts';
-import type { Fleet } from '../facts/fleet.ts';
+import { apiVersionsText, apiServerVersions, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
+import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
+import { containerRuntime } from '../components/runtimes/index.ts';
+import { editedParts } from '../configuration/settings.ts';
+import { Refused } from '../errors.ts';
+import type { ClusterUp } from '../facts/cluster.ts';
+import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import { isForeignAction, UPGRADE } from '../facts/marker.ts';
+import { INVENTORY_NAME } from '../kubeadm/settings-preview.ts';
 import type { Inventory } from '../model/inventory.ts';
+import { paths, windowsPaths } from '../paths.ts';
+import { compareVersions, minorOf, supportedMinors } from '../versions.ts';
+import { etcdBefore } from './hop.ts';
+import { removedRefusals } from './removed-refusals.ts';
+import { oldKubelets } from './kubelet-versions.ts';
 
-/** Why an upgrade may not start. */
-export const upgradeRefusals = (
-  _inventory: Inventory,
-  _fleet: Fleet,
-  _hops: readonly string[],
-): readonly Refused[] => [];
+/** The first minor whose kubelet does not start on cgroup v1 by itself (release notes of 1.35, #134298). */
+const WITHOUT_CGROUP_V1 = '1.35';
+
+const newest = (versions: readonly string[]): string => versions.toSorted(compareVersions).at(-1)!;
+
+/** The newest version in the cluster: of a running API server, or the one that kubeadm noted. */
+const newestVersion = (cluster: ClusterUp): string =>
+  newest([cluster.version, ...[...apiServerVersions(cluster).values()].filter((version) => version !== 'unknown')]);
+
+function downgrade({ name, kubernetes: { version } }: Inventory, cluster: ClusterUp): readonly Refused[] {
+  const lowest = lowestApiServer(cluster);
+  if (compareVersions(version, lowest) >= 0) return [];
+  return [
+    new Refused(
+      name,
+      `kubernetes.version is ${version}, the API servers run ${lowest}: Kubernetes has no downgrade, not even to an older patch`,
+      `set kubernetes.version to ${newestVersion(cluster)} or newer`,
+    ),
+  ];
+}
+
+/** Refuses an upgrade while one to a newer version is half done: its control planes would have to go back. */
+function otherUpgrade({ name, kubernetes: { version } }: Inventory, cluster: ClusterUp): readonly Refused[] {
+  const target = newestVersion(cluster);
+  const isOther = isMixed(cluster) && compareVersions(target, version) > 0;
+  if (!isOther || compareVersions(version, lowestApiServer(cluster)) < 0) return [];
+  return [
+    new Refused(
+      name,
+      `kubernetes.version is ${version}, and an upgrade to ${target} is half done (${apiVersionsText(cluster)}; kubeadm noted ${cluster.version})`,
+      `finish it first: set kubernetes.version to ${target} and run \`kbuild upgrade\``,
+    ),
+  ];
+}
+
+function unknownMinors({ name, kubernetes }: Inventory, hops: readonly string[]): readonly Refused[] {
+  const minors = [...new Set([...hops, kubernetes.version].map(minorOf))];
+  const unknown = minors.filter((minor) => !supportedMinors.includes(minor));
+  if (unknown.length === 0) return [];
+  return [
+    new Refused(
+      name,
+      `this kbuild does not know Kubernetes ${unknown.join(', ')}; it knows ${supportedMinors.join(', ')}`,
+      'set kubernetes.version to one of these minors, or use a newer kbuild',
+    ),
+  ];
+}
+
+/** Kubernetes, "Version Skew Policy": API servers of one cluster may be one minor apart. */
+function apartApiServers({ name }: Inventory, cluster: ClusterUp): readonly Refused[] {
+  const minor = (version: string): number => Number(version.split('.')[1]);
+  const known = [...apiServerVersions(cluster).values()].filter((version) => version !== 'unknown').map(minor);
+  if (known.length === 0 || Math.max(...known) - Math.min(...known) <= 1) return [];
+  return [
+    new Refused(
+      name,
+      `the API servers are more than one minor apart (${apiVersionsText(cluster)}), which Kubernetes does not support`,
+      'upgrade the oldest of them by hand with `kubeadm upgrade node`, one minor at a time',
+    ),
+  ];
+}
+
+function unnamedControlPlanes(inventory: Inventory, cluster: ClusterUp): readonly Refused[] {
+  const names = new Set(inventory.hosts.map(({ name }) => name));
+  return controlPlaneNodes(cluster)
+    .filter(({ name }) => !names.has(name))
+    .map(
+      ({ name }) =>
+        new Refused(
+          inventory.name,
+          `the inventory does not name ${name}, a control plane of the cluster: kbuild cannot upgrade it`,
+          `name it in the inventory, or take it out of the cluster with \`kbuild remove ${name}\``,
+        ),
+    );
+}
+
+function editedSettings(inventory: Inventory, cluster: ClusterUp): readonly Refused[] {
+  const edited = editedParts(inventory, cluster);
+  if (edited === 'unknown' || edited.length === 0) return [];
+  return [
+    new Refused(
+      inventory.name,
+      `settings were edited and not applied yet (${edited.map((part) => INVENTORY_NAME[part]).join(', ')}): kubeadm would mix them with the new version`,
+      'apply them first with `kbuild up`, then run `kbuild upgrade` again',
+    ),
+  ];
+}
+
+function otherActions({ hosts }: Fleet): readonly Refused[] {
+  return hosts.flatMap(({ os, host, facts: { marker } }) => {
+    if (marker === 'unreadable')
+      return [
+        new Refused(
+          host.name,
+          `the marker ${os === 'windows' ? windowsPaths.marker : paths.marker} cannot be read: it is corrupt, or a newer kbuild wrote it`,
+          'finish the action with the kbuild that began it; if none is under way, delete the file',
+        ),
+      ];
+    if (marker === 'absent' || marker.action === UPGRADE || !isForeignAction(marker)) return [];
+    return [
+      new Refused(
+        host.name,
+        `an unfinished ${marker.action} of ${marker.cluster} lies here (${marker.stage})`,
+        'finish it with the command that began it, then run `kbuild upgrade` again',
+      ),
+    ];
+  });
+}
+
+/** A version of the runtime, or an image of etcd, that the inventory pins and that does not go with a hop. */
+function pinned(inventory: Inventory, hops: readonly string[]): readonly Refused[] {
+  const { runtime, kubeadm } = inventory;
+  const misfits = hops.flatMap((hop) => {
+    const misfit = containerRuntime(inventory).misfit(minorOf(hop), runtime.version);
+    return misfit?.severity === 'error' ? [misfit.message] : [];
+  });
+  const etcd = (kubeadm.cluster['etcd'] ?? {}) as { readonly local?: { readonly imageTag?: string } };
+  const tag = etcd.local?.imageTag;
+  const minimum = hops.map((version) => etcdBefore({ version })).find((one) => one !== undefined);
+  const isOld = tag !== undefined && minimum !== undefined && compareVersions(tag.replace(/-.*$/, ''), minimum) < 0;
+  return [
+    ...misfits.map((message) => new Refused(inventory.name, message, 'change runtime.version in the inventory')),
+    ...(isOld
+      ? [
+          new Refused(
+            inventory.name,
+            `kubeadm.cluster.etcd.local.imageTag keeps etcd at ${tag}, and the upgrade needs ${minimum} or newer`,
+            'take imageTag out of the inventory and run `kbuild up`, or name a newer one',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function cgroupV1(inventory: Inventory, fleet: Fleet, cluster: ClusterUp, hops: readonly string[]): readonly Refused[] {
+  const hop = hops.find((version) => compareVersions(minorOf(version), WITHOUT_CGROUP_V1) >= 0);
+  if (hop === undefined || cluster.kubeletConfiguration['failCgroupV1'] === false) return [];
+  return observedLinux(fleet)
+    .filter(({ host }) => host.role !== 'load-balancer' && host.kubelet.config['failCgroupV1'] !== false)
+    .filter(({ facts }) => facts.cgroupVersion === 1)
+    .map(
+      ({ host }) =>
+        new Refused(
+          host.name,
+          `it runs on cgroup v1, and the kubelet of Kubernetes ${minorOf(hop)} does not start there`,
+          'boot it with systemd.unified_cgroup_hierarchy=1, or accept the deprecated v1: set kubelet.config.failCgroupV1: false in the inventory and run `kbuild up`',
+        ),
+    );
+}
+
+/**
+ * Why `upgrade` may not start, all reasons at once; empty if it may. `hops`: the versions to go through, from `hopsOf`.
+ * No reason names an etcd that the user runs: kbuild does not observe its settings. The reasons of `changeRefusals` come on
+ * top. Throws `FactError` when a fact that it needs is unknown.
+ */
+export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readonly string[]): readonly Refused[] {
+  const { cluster } = fleet;
+  if (cluster.state === 'absent')
+    return [new Refused(inventory.name, 'there is no cluster to upgrade', 'build it with `kbuild up`')];
+  if (cluster.state === 'down')
+    return [
+      new Refused(
+        inventory.name,
+        `the cluster does not answer: ${cluster.reason}`,
+        'bring it back first (docs/troubleshooting.md); `kbuild status` shows what is down',
+      ),
+    ];
+  return [
+    ...downgrade(inventory, cluster),
+    ...otherUpgrade(inventory, cluster),
+    ...unknownMinors(inventory, hops),
+    ...apartApiServers(inventory, cluster),
+    ...oldKubelets(inventory, cluster, hops),
+    ...unnamedControlPlanes(inventory, cluster),
+    ...editedSettings(inventory, cluster),
+    ...otherActions(fleet),
+    ...pinned(inventory, hops),
+    ...cgroupV1(inventory, fleet, cluster, hops),
+    ...removedRefusals(inventory, fleet, cluster),
+  ];
+}

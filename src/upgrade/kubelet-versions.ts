@@ -1,0 +1,36 @@
+import { lowestApiServer } from '../cluster/api-versions.ts';
+import { Refused } from '../errors.ts';
+import type { ClusterUp, NodeView } from '../facts/cluster.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { compareVersions } from '../versions.ts';
+
+/** Kubernetes, "Version Skew Policy": a kubelet may be that many minors older than the API server. */
+const ALLOWED = 3;
+
+const minorNumber = (version: string): number => Number(version.split('.')[1]);
+
+/** The version of a node's running kubelet, without `v` and suffixes. */
+const kubeletVersion = ({ kubeletVersion: version }: NodeView): string =>
+  version.replace(/^v/, '').replace(/[-+].*$/, '');
+
+/** The version of the oldest running kubelet; undefined if the cluster has no node. */
+export const lowestKubelet = ({ nodes }: ClusterUp): string | undefined =>
+  nodes.map(kubeletVersion).toSorted(compareVersions)[0];
+
+/** Refuses a first hop that is more than three minors newer than a kubelet. The kubelets can be upgraded before it. */
+export function oldKubelets(inventory: Inventory, cluster: ClusterUp, hops: readonly string[]): readonly Refused[] {
+  const [hop] = hops;
+  if (hop === undefined) return [];
+  const old = cluster.nodes.filter((node) => minorNumber(hop) - minorNumber(kubeletVersion(node)) > ALLOWED);
+  if (old.length === 0) return [];
+  const names = old.map(({ name }) => name).join(',');
+  const only = old.every(({ role }) => role === 'worker') ? ' --workers-only' : '';
+  const lowest = lowestApiServer(cluster);
+  return [
+    new Refused(
+      inventory.name,
+      `API servers of ${hop} do not work with kubelets that are more than ${String(ALLOWED)} minors older: ${old.map((node) => `${node.name} runs ${kubeletVersion(node)}`).join(', ')}`,
+      `upgrade these kubelets first: set kubernetes.version to ${lowest}, run \`kbuild upgrade${only} --hosts ${names}\`, then set kubernetes.version to ${inventory.kubernetes.version} again`,
+    ),
+  ];
+}

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+import { settingsOf } from '../../src/configuration/settings.ts';
+import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
+import type { LinuxFacts } from '../../src/facts/linux.ts';
+import type { Marker } from '../../src/facts/marker.ts';
+import type { Inventory, JsonObject } from '../../src/model/inventory.ts';
+import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
+import { minorOf } from '../../src/versions.ts';
+import { clusterOf, cp1, cp2, fleetIn, inventoryOf, joinedHost, nodeOf, podOf, w1, w2 } from '../fakes/cluster.ts';
+
+const files: Partial<LinuxFacts> = { kubeletFlags: [], kubeletConfig: {}, kubeletOverrides: [], cgroupVersion: 2 };
+const KUBEADM = inventoryOf().kubeadm;
+
+const inventoryAt = (version: string, over: Partial<Inventory> = {}): Inventory => {
+  const inventory = inventoryOf({ hosts: [cp1, cp2, w1, w2], ...over });
+  return { ...inventory, kubernetes: { ...inventory.kubernetes, version, minor: minorOf(version) } };
+};
+
+const planes = (versions: Readonly<Record<string, string>>): Pick<ClusterUp, 'nodes' | 'pods'> => ({
+  nodes: [
+    ...Object.entries(versions).map(([name, version]) =>
+      nodeOf({ name, role: 'control-plane', kubeletVersion: `v${version}` }),
+    ),
+    ...['w1', 'w2'].map((name) => nodeOf({ name, kubeletVersion: `v${Object.values(versions)[0]!}` })),
+  ],
+  pods: Object.entries(versions).map(([node, version]) =>
+    podOf({
+      name: `kube-apiserver-${node}`,
+      node,
+      labels: { component: 'kube-apiserver' },
+      images: [`registry.k8s.io/kube-apiserver:v${version}`],
+    }),
+  ),
+});
+
+const running = (version: string, over: Partial<ClusterUp> = {}): ClusterUp =>
+  clusterOf({ version, ...planes({ cp1: version, cp2: version }), ...over });
+
+interface Situation {
+  readonly inventory?: Inventory;
+  readonly cluster?: ClusterView;
+  readonly hops?: readonly string[];
+  readonly facts?: Readonly<Record<string, Partial<LinuxFacts>>>;
+}
+
+/** Each refusal as `message -> remedy`; without a word of the test, 1.36.3 → 1.37.1. */
+function refused({ inventory = inventoryAt('1.37.1'), cluster = running('1.36.3'), hops, facts = {} }: Situation) {
+  const seen = [cp1, cp2, w1, w2].map((host) => {
+    const own = inventory.hosts.find(({ name }) => name === host.name);
+    return joinedHost(own?.os === 'linux' ? own : host, { ...files, ...facts[host.name] });
+  });
+  return upgradeRefusals(inventory, fleetIn(cluster, ...seen), hops ?? [inventory.kubernetes.version]).map(
+    ({ message, remedy }) => `${message} -> ${remedy ?? ''}`,
+  );
+}
+
+const marker = (action: string, stage = 'begun'): Marker => ({ cluster: 'demo', action, job: 'x', stage });
+
+describe('an upgrade is not refused', () => {
+  test('when nothing stands in its way', () => {
+    expect(refused({})).toEqual([]);
+  });
+
+  test('when it is resumed: API servers of two minors, marker of the upgrade, the newer version noted', () => {
+    const cluster = running('1.37.1', planes({ cp1: '1.37.1', cp2: '1.36.3' }));
+    expect(refused({ cluster, facts: { cp1: { marker: marker('upgrade') } } })).toEqual([]);
+  });
+
+  test('when all is done', () => {
+    expect(refused({ cluster: running('1.37.1'), hops: [] })).toEqual([]);
+  });
+});
+
+describe('an upgrade is refused', () => {
+  test('without a cluster that answers', () => {
+    expect(refused({ cluster: { state: 'absent' } })).toEqual([
+      'demo: refused: there is no cluster to upgrade -> build it with `kbuild up`',
+    ]);
+    expect(refused({ cluster: { state: 'down', reason: 'timeout' } })).toEqual([
+      'demo: refused: the cluster does not answer: timeout -> bring it back first (docs/troubleshooting.md); `kbuild status` shows what is down',
+    ]);
+  });
+
+  test.each(['1.35.8', '1.36.2'])('for the older version %s, also an older patch', (version) => {
+    expect(refused({ inventory: inventoryAt(version), hops: [] })).toEqual([
+      `demo: refused: kubernetes.version is ${version}, the API servers run 1.36.3: Kubernetes has no downgrade, not even to an older patch -> set kubernetes.version to 1.36.3 or newer`,
+    ]);
+  });
+
+  test('for a minor that kbuild does not know, also in between', () => {
+    expect(refused({ inventory: inventoryAt('1.39.0'), hops: ['1.37.1', '1.38.0', '1.39.0'] })).toEqual([
+      'demo: refused: this kbuild does not know Kubernetes 1.38, 1.39; it knows 1.34, 1.35, 1.36, 1.37 -> set kubernetes.version to one of these minors, or use a newer kbuild',
+    ]);
+  });
+
+  test.each([
+    ['kubeadm noted the newer version', running('1.37.1', planes({ cp1: '1.37.1', cp2: '1.36.3' })), '1.37.1'],
+    ['kubeadm was cut off before it noted', running('1.36.3', planes({ cp1: '1.37.1', cp2: '1.36.3' })), '1.36.3'],
+  ])('while an upgrade to a newer version is half done: %s', (_, cluster, noted) => {
+    expect(refused({ inventory: inventoryAt('1.36.4'), cluster })).toEqual([
+      `demo: refused: kubernetes.version is 1.36.4, and an upgrade to 1.37.1 is half done (1.36.3 on cp2; 1.37.1 on cp1; kubeadm noted ${noted}) -> finish it first: set kubernetes.version to 1.37.1 and run \`kbuild upgrade\``,
+    ]);
+  });
+
+  test('when API servers are more than one minor apart', () => {
+    const cluster = running('1.37.1', planes({ cp1: '1.37.1', cp2: '1.35.8' }));
+    expect(refused({ cluster })).toEqual([
+      'demo: refused: the API servers are more than one minor apart (1.35.8 on cp2; 1.37.1 on cp1), which Kubernetes does not support -> upgrade the oldest of them by hand with `kubeadm upgrade node`, one minor at a time',
+    ]);
+  });
+
+  test('when kubelets are more than three minors older than the first hop; the remedy upgrades them first', () => {
+    const { nodes, pods } = planes({ cp1: '1.36.3', cp2: '1.36.3' });
+    const old = nodes.map((node) => (node.name === 'w1' ? { ...node, kubeletVersion: 'v1.33.4' } : node));
+    expect(refused({ cluster: running('1.36.3', { nodes: old, pods }) })).toEqual([
+      'demo: refused: API servers of 1.37.1 do not work with kubelets that are more than 3 minors older: w1 runs 1.33.4 -> upgrade these kubelets first: set kubernetes.version to 1.36.3, run `kbuild upgrade --workers-only --hosts w1`, then set kubernetes.version to 1.37.1 again',
+    ]);
+    const allowed = nodes.map((node) => (node.name === 'w1' ? { ...node, kubeletVersion: 'v1.34.4' } : node));
+    expect(refused({ cluster: running('1.36.3', { nodes: allowed, pods }) })).toEqual([]);
+  });
+
+  test('when the inventory does not name a control plane', () => {
+    expect(refused({ inventory: inventoryAt('1.37.1', { hosts: [cp1, w1, w2] }) })).toEqual([
+      'demo: refused: the inventory does not name cp2, a control plane of the cluster: kbuild cannot upgrade it -> name it in the inventory, or take it out of the cluster with `kbuild remove cp2`',
+    ]);
+  });
+
+  test('when settings were edited; an older cluster without a note is not refused', () => {
+    const before = inventoryAt('1.36.3');
+    const settings = settingsOf(before) as unknown as JsonObject;
+    const cluster = { apiServer: { extraArgs: [{ name: 'v', value: '4' }] } };
+    const inventory = inventoryAt('1.37.1', { kubeadm: { ...KUBEADM, cluster } });
+    expect(refused({ inventory, cluster: running('1.36.3', { settings }) })).toEqual([
+      'demo: refused: settings were edited and not applied yet (kubeadm.cluster): kubeadm would mix them with the new version -> apply them first with `kbuild up`, then run `kbuild upgrade` again',
+    ]);
+    expect(refused({ inventory, cluster: running('1.36.3') })).toEqual([]);
+    expect(refused({ cluster: running('1.36.3', { settings }) })).toEqual([]);
+  });
+
+  test('when another action is unfinished on a host, or its marker cannot be read', () => {
+    expect(refused({ facts: { w1: { marker: marker('rotate-ca', 'trust') } } })).toEqual([
+      'w1: refused: an unfinished rotate-ca of demo lies here (trust) -> finish it with the command that began it, then run `kbuild upgrade` again',
+    ]);
+    expect(refused({ facts: { w1: { marker: 'unreadable' } } })).toEqual([
+      'w1: refused: the marker /var/lib/kbuild/marker.json cannot be read: it is corrupt, or a newer kbuild wrote it -> finish the action with the kbuild that began it; if none is under way, delete the file',
+    ]);
+  });
+
+  test('on cgroup v1 when a hop reaches 1.35, unless the inventory or the cluster accepts v1', () => {
+    const old = running('1.34.4');
+    const facts = { w1: { cgroupVersion: 1 as const } };
+    const inventory = inventoryAt('1.35.8');
+    expect(refused({ inventory, cluster: old, facts })).toEqual([
+      'w1: refused: it runs on cgroup v1, and the kubelet of Kubernetes 1.35 does not start there -> boot it with systemd.unified_cgroup_hierarchy=1, or accept the deprecated v1: set kubelet.config.failCgroupV1: false in the inventory and run `kbuild up`',
+    ]);
+    const accepting = { ...w1, kubelet: { config: { failCgroupV1: false }, extraArgs: [] } };
+    const accepted = inventoryAt('1.35.8', { hosts: [cp1, cp2, accepting, w2] });
+    expect(refused({ inventory: accepted, cluster: old, facts })).toEqual([]);
+    const kubeletConfiguration = { failCgroupV1: false };
+    expect(refused({ inventory, cluster: running('1.34.4', { kubeletConfiguration }), facts })).toEqual([]);
+    expect(refused({ inventory: inventoryAt('1.34.9'), cluster: old, facts })).toEqual([]);
+  });
+});
+
+describe('settings that the newer Kubernetes does not know', () => {
+  const gates = [{ name: 'feature-gates', value: 'SidecarContainers=true,LogarithmicScaleDown=true' }];
+  const configuration = { controllerManager: { extraArgs: gates } };
+
+  test('are refused once a place, with all settings of the place', () => {
+    const inventory = inventoryAt('1.37.1', { kubeadm: { ...KUBEADM, cluster: configuration } });
+    expect(refused({ inventory })).toEqual([
+      'demo: refused: kubeadm.cluster.controllerManager.extraArgs: feature gate LogarithmicScaleDown=true: Kubernetes 1.37 does not know it; feature gate SidecarContainers=true: Kubernetes 1.37 does not know it: kube-controller-manager would not start -> remove it from the inventory and apply that with `kbuild up`, then run `kbuild upgrade` again',
+    ]);
+  });
+
+  test('are refused in the inventory alone when the cluster has them from there', () => {
+    const inventory = inventoryAt('1.37.1', { kubeadm: { ...KUBEADM, cluster: configuration } });
+    expect(refused({ inventory, cluster: running('1.36.3', { configuration }) })).toHaveLength(1);
+  });
+
+  test('are refused in the cluster when the inventory does not have them', () => {
+    expect(refused({ cluster: running('1.36.3', { configuration }) })).toEqual([
+      expect.stringMatching(
+        /^demo: refused: ConfigMap kubeadm-config \(controllerManager\.extraArgs\): .* -> remove it with `kubectl -n kube-system edit configmap kubeadm-config`, then run `kbuild upgrade` again$/,
+      ),
+    ]);
+  });
+
+  test("are refused on the hosts whose kubelet's files have them", () => {
+    const kubeletConfig = { featureGates: { SidecarContainers: true } };
+    expect(refused({ facts: { w1: { kubeletConfig }, w2: { kubeletConfig } } })).toEqual([
+      'w1, w2: refused: /var/lib/kubelet/config.yaml of w1, w2: feature gate SidecarContainers=true: Kubernetes 1.37 does not know it: kubelet would not start -> run `kbuild up`, which writes the file from the inventory, then run `kbuild upgrade` again',
+    ]);
+  });
+
+  test('are no reason to refuse when kbuild takes them out of kubeadm-flags.env', () => {
+    expect(refused({ facts: { w1: { kubeletFlags: ['--containerd=/run/x.sock'] } } })).toEqual([]);
+  });
+
+  test('are refused in a file that overrides the one that kbuild writes', () => {
+    const override = { file: '/etc/default/kubelet', variable: 'KUBELET_EXTRA_ARGS', flags: ['--containerd'] };
+    expect(refused({ facts: { w1: { kubeletOverrides: [override] } } })).toEqual([
+      'w1: refused: KUBELET_EXTRA_ARGS in /etc/default/kubelet of w1: --containerd: Kubernetes 1.37 does not know it: kubelet would not start -> remove it from the file and run `systemctl restart kubelet`, then run `kbuild upgrade` again',
+    ]);
+  });
+
+  test('count for a kubelet from its own version on, which may be older than the API servers', () => {
+    const { nodes, pods } = planes({ cp1: '1.36.3', cp2: '1.36.3' });
+    const old = nodes.map((node) => (node.name === 'w1' ? { ...node, kubeletVersion: 'v1.35.8' } : node));
+    const facts = { w1: { kubeletConfig: { featureGates: { MemoryManager: true } } } };
+    expect(refused({ facts })).toEqual([]);
+    expect(refused({ facts, cluster: running('1.36.3', { nodes: old, pods }) })).toEqual([
+      expect.stringContaining('feature gate MemoryManager=true: Kubernetes 1.36 does not know it'),
+    ]);
+  });
+
+  test('of kubeadm would make its phases fail', () => {
+    const cluster = running('1.36.3', { configuration: { featureGates: { PublicKeysECDSA: true } } });
+    expect(refused({ cluster })).toEqual([
+      expect.stringContaining('kubeadm 1.37 does not know it: kubeadm would refuse its configuration'),
+    ]);
+  });
+});
