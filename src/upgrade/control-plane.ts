@@ -121,7 +121,10 @@ export const controlPlaneUpgraded = (hop: Hop, keep: KeepBefore): Step => ({
     const found = foundAt(hop, staticPodVersions(cluster, 'kube-apiserver').get(host.name) ?? 'unknown');
     return [
       {
-        summary: `upgrade the control plane of ${host.name} from ${found} to ${hop.version}${wasCut ? ' (an upgrade was cut off here)' : ''}`,
+        summary:
+          found === hop.version
+            ? `finish the upgrade of the control plane of ${host.name} to ${hop.version} (it was cut off)`
+            : `upgrade the control plane of ${host.name} from ${found} to ${hop.version}${wasCut ? ' (an upgrade was cut off here)' : ''}`,
         disrupts: true,
         restarts: restartsOf(target),
         apply: async (on) => {
