@@ -110,8 +110,8 @@ export class NotConverged extends KbuildError {
   /** Summaries of what is still needed. */
   readonly needed: readonly string[];
 
-  constructor(host: string, step: string, needed: readonly string[]) {
-    super(`${host}: ${step} does not hold after its changes; still needed: ${needed.join('; ')}`);
+  constructor(host: string, step: string, needed: readonly string[], remedy?: string) {
+    super(`${host}: ${step} does not hold after its changes; still needed: ${needed.join('; ')}`, { remedy });
     this.host = host;
     this.step = step;
     this.needed = needed;

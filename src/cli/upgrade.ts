@@ -1,5 +1,6 @@
 import { lowestApiServer } from '../cluster/api-versions.ts';
 import { acting, liveCluster } from '../cluster/acting.ts';
+import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
@@ -12,6 +13,7 @@ import { hopsOf } from '../upgrade/hops.ts';
 import { hopsThrough, type Hop } from '../upgrade/hop.ts';
 import { newestPatch } from '../upgrade/newest.ts';
 import { upgradeRefusals } from '../upgrade/refusals.ts';
+import { oldPods } from '../upgrade/running.ts';
 import type { UpgradeOptions } from './commands/upgrade.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
@@ -50,6 +52,9 @@ async function repaired(run: Run): Promise<number> {
   return code;
 }
 
+const isOfControlPlane = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:etcd|control-plane|addons)-/.test(name);
+const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:canary$|workers-)/.test(name);
+
 /** The phases of the run, limited by its flags. */
 function phasesOf(run: Run, flags: UpgradeOptions, hops: readonly Hop[]): ReturnType<typeof partOf> {
   const { inventory, connected } = run;
@@ -61,8 +66,6 @@ function phasesOf(run: Run, flags: UpgradeOptions, hops: readonly Hop[]): Return
     losesPods: flags.force === true,
     atOnce: (flags.maxUnavailable ?? (() => tenthOf(linuxWorkers(inventory))))(linuxWorkers(inventory).length),
   });
-  const isOfControlPlane = ({ name }: Phase): boolean => /^(?:etcd|control-plane|addons)-/.test(name);
-  const isOfWorkers = ({ name }: Phase): boolean => /^(?:canary|workers-)/.test(name);
   const left = all.filter(
     (phase) =>
       !(flags.controlPlaneOnly === true && isOfWorkers(phase)) &&
@@ -71,13 +74,32 @@ function phasesOf(run: Run, flags: UpgradeOptions, hops: readonly Hop[]): Return
   return partOf(run, left);
 }
 
+/**
+ * No kubelet may be newer than an API server: workers wait for every control plane of the cluster.
+ * @throws Refused where the flags of the run, or an absent host, leave a control plane as it is
+ */
+function refuseWorkersFirst({ inventory, connected }: Run, { changes }: RunPlan): void {
+  const cluster = liveCluster(connected.observations.fleet());
+  const to = inventory.kubernetes.version;
+  const workers = changes.filter(({ phase, step }) => isOfWorkers({ name: phase }) && step === 'kubelet-upgraded');
+  const last = `control-plane-${inventory.kubernetes.minor}`;
+  const due = new Set(
+    changes.flatMap(({ phase, host, step }) => (phase === last && step === 'control-plane-upgraded' ? [host] : [])),
+  );
+  const left = controlPlaneNodes(cluster).filter(({ name }) => oldPods(cluster, name, to).length > 0 && !due.has(name));
+  if (workers.length === 0 || left.length === 0) return;
+  throw new Refused(
+    inventory.name,
+    `${left.map(({ name }) => name).join(', ')} would stay older than the kubelets of ${workers.map(({ host }) => host).join(', ')}, which Kubernetes does not support`,
+    'upgrade every control plane first: `kbuild upgrade --control-plane-only`',
+  );
+}
+
 /** `1.34.4 → 1.35.8 → 1.36.3` */
 const hopsText = (hops: readonly Hop[]): string =>
   `Kubernetes ${[hops[0]?.from, ...hops.map(({ version }) => version)].filter((one, at, all) => one !== all[at - 1]).join(' → ')}\n`;
 
-function showOnly(run: Run, hops: readonly Hop[], phases: readonly Phase[]): number {
-  const { context, flags, inventory } = run;
-  const { changes } = planOf(run, phases);
+function showOnly({ context, flags, inventory }: Run, hops: readonly Hop[], { phases, changes }: RunPlan): number {
   const restarts = restartsOf(inventory, changes);
   if (flags.json === true) {
     const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
@@ -143,8 +165,9 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
       );
       if (refused.length > 0) throw combined(refused);
       const { phases, waiting } = phasesOf(run, flags, hops);
-      if (flags.plan === true) return showOnly(run, hops, phases);
       const plan = planOf(run, phases);
+      refuseWorkersFirst(run, plan);
+      if (flags.plan === true) return showOnly(run, hops, plan);
       const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
       if (plan.changes.length === 0) {
         reportNothingToDo(run);

@@ -60,6 +60,8 @@ export interface MemberView {
   readonly leader: boolean;
   /** Bytes; 0 when unknown because the member did not answer. */
   readonly dbSize: number;
+  /** Of its server, e.g. `3.6.8`; missing when unknown because the member did not answer. */
+  readonly version?: string;
 }
 
 /** An etcd that kbuild built beside the control planes. `down`: there is one, but no member answers with quorum. */

@@ -44,6 +44,7 @@ interface RawStatus {
     readonly header: { readonly member_id: string };
     readonly leader?: string;
     readonly dbSize?: string | number;
+    readonly version?: string;
   };
 }
 
@@ -89,6 +90,7 @@ export function parseEtcd(out: string): EtcdView {
           (member.clientURLs ?? []).some((url) => healthy.has(url)) || (member.isLearner === true && its !== undefined),
         leader: its?.leader !== undefined && hex(its.leader) === id,
         dbSize: Number(its?.dbSize ?? 0),
+        ...(its?.version === undefined ? {} : { version: its.version }),
       };
     }),
     // etcd's AlarmType: 1 NOSPACE, 2 CORRUPT

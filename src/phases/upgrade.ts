@@ -3,23 +3,26 @@ import type { Fleet, Kind } from '../facts/fleet.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { networkReady } from '../network/network-ready.ts';
+import { controlPlaneServes } from '../kubeadm/join-control-plane.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { nodeReady } from '../kubeadm/verify.ts';
 import { isNoted } from '../resources/drain.ts';
 import { packageRepository } from '../resources/package-repository.ts';
 import { runtimeSteps } from '../runtime/index.ts';
-import { controlPlanes, linuxNodes, linuxWorkers } from '../topology/select.ts';
+import { controlPlanes, etcdHosts, kubernetesHosts, linuxWorkers } from '../topology/select.ts';
 import { addonsUpgraded } from '../upgrade/addons.ts';
 import {
+  apiAnswers,
   componentsSettled,
   controlPlaneUpgraded,
   etcdMinimum,
   manifestsBack,
   type KeepBefore,
 } from '../upgrade/control-plane.ts';
+import { builtEtcdMinimum, builtEtcdUpgraded, etcdKubeletUpgraded } from '../upgrade/etcd.ts';
 import { fetched, hopRepositories, nothingFetched } from '../upgrade/fetch.ts';
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
-import { kubeadmPackage, nodeSteps, othersAreBack, type NodeOptions } from '../upgrade/node.ts';
+import { kubeadmPackage, nodeSteps, othersAreBack, whileBehind, type NodeOptions } from '../upgrade/node.ts';
 import { isBehind } from '../upgrade/running.ts';
 import { minorOf } from '../versions.ts';
 import { verifyPhases } from './verify.ts';
@@ -45,7 +48,7 @@ export const repairPhases = (inventory: Inventory): readonly Phase[] => [
     title: 'Put back manifests of an upgrade that was cut off',
     kind: 'linux',
     hosts: controlPlanes(inventory),
-    steps: [jobEnded, manifestsBack],
+    steps: [jobEnded, manifestsBack, apiAnswers],
     concurrency: 1,
   },
 ];
@@ -62,7 +65,7 @@ function fetchPhase(inventory: Inventory, hops: readonly Hop[]): Phase {
     name: 'fetch',
     title: 'Download packages and images',
     kind: 'linux',
-    hosts: linuxNodes(inventory),
+    hosts: kubernetesHosts(inventory),
     steps: all.map((step) => ({
       ...step,
       diff: (target) => (workers.has(target.host.name) && !ofWorkers.has(step.name) ? [] : step.diff(target)),
@@ -77,12 +80,41 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
   const before = atHop<'linux'>({ version: hop.from ?? hop.version }, etcdMinimum(hop));
   const at = <K extends Kind>(steps: readonly Step<K>[]): readonly Step<K>[] => steps.map((step) => atHop(hop, step));
   return [
+    ...(etcdBefore(hop) === undefined
+      ? []
+      : [
+          {
+            name: `etcd-minimum-${minor}`,
+            title: `Prepare etcd for Kubernetes ${hop.version}`,
+            kind: 'linux',
+            hosts: etcdHosts(inventory),
+            steps: [
+              jobEnded,
+              atHop<'linux'>({ version: hop.from ?? hop.version }, builtEtcdMinimum(hop, options.keep)),
+            ],
+            concurrency: 1,
+          } as const,
+        ]),
+    {
+      name: `etcd-members-${minor}`,
+      title: `Upgrade etcd for Kubernetes ${hop.version}`,
+      kind: 'linux',
+      hosts: etcdHosts(inventory),
+      steps: at([
+        jobEnded,
+        kubeadmPackage(hop),
+        builtEtcdUpgraded(hop, options.keep),
+        ...runtimeSteps(inventory).map((step) => whileBehind(hop, step)),
+        etcdKubeletUpgraded(hop),
+      ]),
+      concurrency: 1,
+    },
     {
       name: `etcd-${minor}`,
       title: `Prepare etcd for Kubernetes ${hop.version}`,
       kind: 'linux',
       hosts: etcdBefore(hop) === undefined || inventory.etcd.topology !== 'stacked' ? [] : hosts,
-      steps: [jobEnded, manifestsBack, before],
+      steps: [jobEnded, manifestsBack, controlPlaneServes, before],
       concurrency: 1,
     },
     {
@@ -93,6 +125,7 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
       steps: at([
         jobEnded,
         manifestsBack,
+        controlPlaneServes,
         kubeadmPatches,
         kubeadmPackage(hop),
         controlPlaneUpgraded(hop, options.keep),
@@ -129,7 +162,7 @@ function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, options: Upg
     title,
     kind: 'linux',
     hosts,
-    steps: [othersAreBack(hosts), ...steps],
+    steps: [othersAreBack(hop, hosts), ...steps],
     concurrency: hosts.length,
   });
   return [
@@ -149,7 +182,7 @@ const settlePhase = (inventory: Inventory, hops: readonly Hop[]): Phase => ({
   name: 'settle',
   title: 'Remove what only the upgrade needed',
   kind: 'linux',
-  hosts: linuxNodes(inventory),
+  hosts: kubernetesHosts(inventory),
   steps: [...packageRepository('kubernetes', ({ kubernetes }) => kubernetes.repository), nothingFetched(hops)],
 });
 

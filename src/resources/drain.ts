@@ -47,8 +47,8 @@ interface DrainOptions {
   readonly isDue: (node: NodeView) => boolean;
   /** True: pods without a controller are deleted, and nothing makes them again. False: they fail the drain. */
   readonly losesPods: boolean;
-  /** What the operator can do after a drain that failed. */
-  readonly remedy: (host: Pick<Host, 'name'>) => string;
+  /** The error of a drain that failed, with what the operator can do. */
+  readonly failed: (host: Host, error: CommandError) => Error;
 }
 
 const nodeOf = ({ fleet, host }: Any): NodeView | undefined =>
@@ -56,9 +56,9 @@ const nodeOf = ({ fleet, host }: Any): NodeView | undefined =>
 
 /**
  * Drains a node if the API answers. If the drain fails, the node takes pods again, unless an operator had cordoned it.
- * @throws CommandError with the pods that stayed and the budgets that keep them
+ * @throws what `failed` makes of the error, which names the pods that stayed and the budgets that keep them
  */
-export const drainStep = ({ drain, isDue, losesPods, remedy }: DrainOptions): AnyStep => ({
+export const drainStep = ({ drain, isDue, losesPods, failed }: DrainOptions): AnyStep => ({
   name: 'drained',
   diff: (target: Any) => {
     const node = nodeOf(target);
@@ -88,8 +88,7 @@ export const drainStep = ({ drain, isDue, losesPods, remedy }: DrainOptions): An
             await on(control).job('drain', command);
           } catch (error) {
             if (!(error instanceof CommandError) || typeof error.status !== 'number') throw error;
-            const { host: where, status, stdout, stderr } = error;
-            throw new CommandError(where, error.command, { status, stdout, stderr }, remedy(host));
+            throw failed(host, error);
           }
         },
       },

@@ -64,6 +64,14 @@ export const manifestsBack: Step = {
   },
 };
 
+/** Waits for the API of a cluster whose control plane has just got its manifests back. */
+export const apiAnswers: Step = {
+  name: 'api-answers',
+  settleMs: 5 * MINUTES,
+  diff: (target) =>
+    hasMarker(target) && target.fleet.cluster.state === 'down' ? [waitForApi(target.fleet.cluster)] : [],
+};
+
 /**
  * Brings the member of a stacked etcd to the oldest patch from which the hop may go on, where kubeadm would skip it. The
  * ClusterConfiguration does not change, so that kubeadm of the hop puts its own etcd in place.

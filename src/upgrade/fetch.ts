@@ -29,22 +29,22 @@ export const etcdBetween = ({ inventory }: Pick<Target, 'inventory'>, tag: strin
 /** Downloads packages and pulls images of a hop. Installs nothing and restarts nothing. */
 export const fetched = (hop: Hop): Step => ({
   name: `fetched-${hop.version}`,
-  watches: { trees: [paths.upgrade] },
+  watches: { trees: [paths.upgrade], packages: ['kubelet'] },
   diff: (target) => {
     const { host, facts } = target;
     if (standing(target) !== 'joined' || !isBehind(target, hop) || facts.files.has(stampOf(hop))) return [];
     const inventory = atVersion(target.inventory, hop.version);
     const isControlPlane = host.role === 'control-plane';
-    const stacked = isControlPlane && inventory.etcd.topology === 'stacked';
-    const between = stacked ? etcdBefore(hop) : undefined;
+    const holdsEtcd = inventory.etcd.topology === 'stacked' ? isControlPlane : host.role === 'etcd';
+    const between = holdsEtcd ? etcdBefore(hop) : undefined;
     const program = `${paths.upgrade}-kubeadm`;
     const images = script('linux/pull-images.sh', {
       IMAGES: [
         ...roleImages({ inventory, host }),
         ...(between === undefined ? [] : [etcdBetween({ inventory }, between)]),
       ],
-      VERSION: isControlPlane ? hop.version : '',
-      ASKED: [...(stacked ? ['etcd'] : []), ...(isControlPlane ? ['coredns'] : [])],
+      VERSION: isControlPlane || holdsEtcd ? hop.version : '',
+      ASKED: [...(holdsEtcd ? ['etcd'] : []), ...(isControlPlane ? ['coredns'] : [])],
       REPOSITORY: inventory.kubernetes.imageRepository,
       KUBEADM: program,
     });
@@ -74,7 +74,7 @@ export const fetched = (hop: Hop): Step => ({
 /** Removes the records of what was downloaded for these hops. */
 export const nothingFetched = (hops: readonly Hop[]): Step => ({
   name: 'downloads-forgotten',
-  watches: { trees: [paths.upgrade] },
+  watches: { trees: [paths.upgrade], packages: ['kubelet'] },
   diff: (target) => {
     const { host, facts } = target;
     const found = [...facts.files.keys()].some((path) => path.startsWith(`${paths.upgrade}/`));

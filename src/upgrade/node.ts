@@ -1,8 +1,10 @@
 import { distributionOf } from '../components/distributions/index.ts';
+import { lowestApiServer } from '../cluster/api-versions.ts';
 import { standing } from '../cluster/standing.ts';
 import { kubeadmUpgrade } from '../configuration/kubeadm-upgrade.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
+import { NotConverged } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import { drainStep, isDrained, uncordoned, type Drain } from '../resources/drain.ts';
 import { packages } from '../resources/packages.ts';
@@ -28,7 +30,7 @@ const joinedOnly = (step: Step): Step => ({
 });
 
 /** A step that has its turn only before the kubelet of the hop is there: later no pod is away from the node. */
-const whileBehind = (hop: Hop, step: Step): Step => ({
+export const whileBehind = (hop: Hop, step: Step): Step => ({
   ...step,
   diff: (target) => (standing(target) === 'joined' && isBehind(target, hop) ? step.diff(target) : []),
 });
@@ -102,15 +104,19 @@ const kubeletUpgraded = (hop: Hop): Step => ({
 });
 
 /**
- * Waits until every worker that this upgrade has drained before takes pods again. A worker that does not come back keeps all others
+ * Waits until every API server has the version of the hop, for no kubelet may be newer, and until every worker that this upgrade
+ * has drained before takes pods again. A worker that does not come back keeps all others
  * as they are: what broke it would break them.
  */
-export const othersAreBack = (batch: readonly { readonly name: string }[]): Step => ({
+export const othersAreBack = (hop: Hop, batch: readonly { readonly name: string }[]): Step => ({
   name: 'others-are-back',
   settleMs: 30_000,
   diff: ({ fleet: { cluster } }) => {
     if (cluster.state !== 'up') return cluster.state === 'down' ? [waitForApi(cluster)] : [];
     const away = cluster.nodes.filter((node) => isDrained(node) && !batch.some(({ name }) => name === node.name));
+    const lowest = lowestApiServer(cluster);
+    // At most one of the two, so that the plan of a whole upgrade stays short.
+    if (isOlder(lowest, hop.version)) return [{ summary: `wait until every API server runs ${hop.version}` }];
     if (away.length === 0) return [];
     return [{ summary: `wait until ${away.map(({ name }) => name).join(', ')} takes pods again` }];
   },
@@ -135,8 +141,13 @@ export const nodeSteps = (
     drain,
     isDue: isOld,
     losesPods,
-    remedy: ({ name }) =>
-      `let the budget allow a disruption (more replicas, or another budget) or delete what keeps the pods, then run the same command again; \`--drain-timeout 15m\` gives pods of ${name} more time, \`--disable-eviction\` ignores budgets, \`--force\` deletes pods that no controller makes again`,
+    failed: ({ name }, { stderr }) =>
+      new NotConverged(
+        name,
+        'drained',
+        [stderr.trim()],
+        `let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods; then run the same command again. \`--drain-timeout 15m\` gives the pods more time, \`--disable-eviction\` ignores budgets, \`--force\` deletes pods that no controller makes again`,
+      ),
   });
   return [
     drained,

@@ -1,7 +1,7 @@
 import { staticPodVersions, type StaticPod } from '../cluster/api-versions.ts';
 import type { Target } from '../engine/step.ts';
 import type { ClusterUp, NodeView } from '../facts/cluster.ts';
-import type { Kind } from '../facts/fleet.ts';
+import { linuxFacts, type Kind } from '../facts/fleet.ts';
 import { compareVersions } from '../versions.ts';
 import type { Hop } from './hop.ts';
 
@@ -28,13 +28,16 @@ export const oldPods = (cluster: ClusterUp, node: string, version: string): read
 
 /** True while the host runs something that is older than the version of the hop. False while the cluster does not answer. */
 export function isBehind<K extends Kind>(
-  { host, fleet: { cluster } }: Pick<Target<K>, 'host' | 'fleet'>,
-  { version }: Hop,
+  { host, fleet }: Pick<Target<K>, 'host' | 'fleet'>,
+  { version }: Pick<Hop, 'version'>,
 ): boolean {
+  const { cluster } = fleet;
   if (cluster.state !== 'up') return false;
+  // A host of role etcd is no node: what is installed there tells.
+  if (host.os === 'linux' && host.role === 'etcd')
+    return isOlder(versionIn(linuxFacts(fleet, host)?.packages.get('kubelet')?.version), version);
   const node = cluster.nodes.find(({ name }) => name === host.name);
   if (node === undefined) return false;
-  return (
-    hasOldKubelet(node, version) || (host.role === 'control-plane' && oldPods(cluster, host.name, version).length > 0)
-  );
+  const isControlPlane = host.role === 'control-plane';
+  return hasOldKubelet(node, version) || (isControlPlane && oldPods(cluster, host.name, version).length > 0);
 }

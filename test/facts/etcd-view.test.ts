@@ -21,6 +21,7 @@ test('ids keep all their digits, and who does not answer is not healthy', () => 
         healthy: true,
         leader: true,
         dbSize: 1_298_432,
+        version: '3.6.8',
       },
       {
         id: 'fd422379fda50e48',

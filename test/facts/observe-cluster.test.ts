@@ -118,6 +118,7 @@ describe('a live cluster', () => {
         healthy: true,
         leader: true,
         dbSize: expect.any(Number) as number,
+        version: expect.any(String) as string,
       },
     ]);
     expect(alarms).toEqual([]);

@@ -90,7 +90,7 @@ export const keptBefore =
     if (inventory.etcd.topology !== 'external')
       await snapshotBefore(run)(on, memberHost(inventory, connected.observations.fleet()), reason);
     const remote = on(host);
-    const archive = `${paths.state}/etc-kubernetes-${run.runId}.tar`;
+    const archive = `${paths.state}/etc-kubernetes.tar`;
     const folder = snapshotFolder(run);
     const to = join(folder, `${CONFIGURATION}${stamp(run.context.nowMs())}-${host.name}.tar`);
     try {

@@ -5,7 +5,7 @@ import { memberHost } from '../../cluster/member-host.ts';
 import { membersOf, removeMembers, type BeforeMembership } from '../../cluster/members.ts';
 import { gate } from '../../cluster/quorum.ts';
 import type { Change, Step, Target } from '../../engine/step.ts';
-import { Refused } from '../../errors.ts';
+import { CommandError, Refused } from '../../errors.ts';
 import type { NodeView } from '../../facts/cluster.ts';
 import { drainStep, type AnyStep, type Drain } from '../../resources/drain.ts';
 import { runs } from '../../resources/runs.ts';
@@ -26,8 +26,13 @@ export const drained = (drain: Drain): AnyStep =>
     drain,
     isDue: () => true,
     losesPods: true,
-    remedy: ({ name }) =>
-      `let the budget allow a disruption (more replicas, or another budget), give the pods more time: \`kbuild remove ${name} --drain-timeout 15m\`, or end them with the node: \`kbuild remove ${name} --no-drain\``,
+    failed: ({ name }, { host, command, status, stdout, stderr }) =>
+      new CommandError(
+        host,
+        command,
+        { status, stdout, stderr },
+        `let the budget allow a disruption (more replicas, or another budget), give the pods more time: \`kbuild remove ${name} --drain-timeout 15m\`, or end them with the node: \`kbuild remove ${name} --no-drain\``,
+      ),
   });
 
 function memberChanges({ inventory, fleet }: Cluster, leaving: Leaving, before: BeforeMembership): readonly Change[] {

@@ -1,0 +1,105 @@
+import { memberHost } from '../cluster/member-host.ts';
+import { isMemberOf, passRestartGate } from '../cluster/members.ts';
+import { standing } from '../cluster/standing.ts';
+import { etcdDocuments } from '../configuration/etcd-config.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
+import { distributionOf } from '../components/distributions/index.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { sh } from '../shell/sh.ts';
+import { merged } from '../model/merge.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { minorFacts, minorOf } from '../versions.ts';
+import type { KeepBefore } from './control-plane.ts';
+import { etcdBefore, type Hop } from './hop.ts';
+import { isOlder, versionIn } from './running.ts';
+
+const MINUTES = 60_000;
+
+/** The version of the member that runs on a host of role etcd; undefined while it does not answer. */
+function memberVersion({ host, fleet: { cluster } }: Target): string | undefined {
+  const { etcd } = cluster;
+  return etcd?.state === 'up' ? etcd.members.find(isMemberOf(host))?.version : undefined;
+}
+
+const withTag = (inventory: Inventory, imageTag: string): Inventory => {
+  const cluster = merged(inventory.kubeadm.cluster, { etcd: { local: { imageTag } } });
+  return { ...inventory, kubeadm: { ...inventory.kubeadm, cluster } };
+};
+
+/** Waits until the member of the host runs a version, or changes it: kubeadm writes the manifest, the kubelet starts it. */
+function brought(target: Target, to: string, inventory: Inventory, keep: KeepBefore): ReturnType<Step['diff']> {
+  const { host, fleet } = target;
+  const { etcd } = fleet.cluster;
+  if (standing(target) !== 'joined') return [];
+  if (etcd?.state !== 'up')
+    return [{ summary: `wait for etcd to answer${etcd === undefined ? '' : ` (${etcd.state})`}` }];
+  const found = memberVersion(target);
+  if (!isOlder(found, to)) return [];
+  return [
+    {
+      summary: `bring etcd of ${host.name} to ${to} (found ${found ?? 'unknown'})`,
+      disrupts: true,
+      restarts: [{ what: 'etcd', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }],
+      apply: async (on) => {
+        const through = memberHost(inventory, fleet, host.name);
+        await passRestartGate(inventory, on(through), host);
+        await keep(on, host, `before etcd of ${host.name} was brought to ${to}`);
+        await on(host).job('etcd-upgrade', sh`kubeadm init phase etcd local --config config.yaml`, {
+          'config.yaml': secretYaml(etcdDocuments(inventory, host)),
+        });
+      },
+    },
+  ];
+}
+
+/** Brings a member on a host of its own to the oldest patch from which the hop may go on. */
+export const builtEtcdMinimum = (hop: Hop, keep: KeepBefore): Step => ({
+  name: 'etcd-minimum',
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    const minimum = etcdBefore(hop);
+    return minimum === undefined ? [] : brought(target, minimum, withTag(target.inventory, `${minimum}-0`), keep);
+  },
+});
+
+/** Brings a member on a host of its own to the etcd that kubeadm of the hop has. Needs that kubeadm on the host. */
+export const builtEtcdUpgraded = (hop: Hop, keep: KeepBefore): Step => ({
+  name: 'etcd-upgraded',
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    // A patch release may bring a newer one; kubeadm knows.
+    const wanted = versionIn(minorFacts(minorOf(hop.version))?.images.etcd);
+    return wanted === undefined ? [] : brought(target, wanted, target.inventory, keep);
+  },
+});
+
+/** Upgrades the kubelet of a host of role etcd, which is no node: its etcd runs on. */
+export const etcdKubeletUpgraded = (hop: Hop): Step => ({
+  name: 'kubelet-upgraded',
+  watches: { packages: ['kubelet', 'kubectl'] },
+  diff: (target) => {
+    const { inventory, host, facts } = target;
+    const found = versionIn(facts.packages.get('kubelet')?.version);
+    if (standing(target) !== 'joined' || !isOlder(found, hop.version)) return [];
+    return [
+      {
+        summary: `upgrade the kubelet of ${host.name} to ${hop.version} (found ${found ?? 'none'})`,
+        disrupts: true,
+        restarts: [{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet }],
+        apply: async (on) => {
+          const names = ['kubelet', 'kubectl'];
+          const request = {
+            packages: Object.fromEntries(names.map((name) => [name, hop.version])),
+            optional: [],
+            hold: names,
+            sources: ['kubernetes'] as const,
+            proxy: inventory.proxy,
+          };
+          await on(host).job('packages', distributionOf(host, facts).packages.install(request));
+          await on(host).run(sh`systemctl daemon-reload && systemctl restart kubelet`);
+        },
+      },
+    ];
+  },
+});
