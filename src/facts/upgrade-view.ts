@@ -85,6 +85,9 @@ function partOf<T>(read: () => T): Part<T> {
   }
 }
 
+/** The name of the probe of one API server's deprecated APIs. */
+const apisOf = ({ name }: LinuxHost): string => `apis-${name}`;
+
 const BETWEEN = 'stderr';
 
 /** One script whose stderr follows its stdout: `Remote.run` returns stdout alone, and a failed part tells its reason on stderr. */
@@ -112,7 +115,7 @@ export async function observeUpgrade(
 ): Promise<UpgradeView> {
   const parts = clusterParts(inventory, control);
   const apis: Readonly<Record<string, Probe<readonly DeprecatedApi[]>>> = Object.fromEntries(
-    apiServers.map((host) => [`apis-${host.name}`, probe(part(inventory, host, 'apis'), parseDeprecatedApis)]),
+    apiServers.map((host) => [apisOf(host), probe(part(inventory, host, 'apis'), parseDeprecatedApis)]),
   );
   const all: Readonly<Record<string, Probe<unknown>>> = { ...parts, ...apis };
   const commands = Object.fromEntries(Object.entries(all).map(([name, { command }]) => [name, command]));
@@ -128,7 +131,12 @@ export async function observeUpgrade(
     twiceBudgeted: partOf(() => facts.twiceBudgeted),
     webhooks: partOf(() => facts.webhooks),
     deprecatedApis: new Map(
-      apiServers.map(({ name }) => [name, partOf(() => factsFrom(name, apis, answers, asked)[`apis-${name}`]!)]),
+      apiServers.map((host) => {
+        const answer = answers[apisOf(host)];
+        const probes = { deprecatedApis: apis[apisOf(host)]! };
+        const its = factsFrom(host.name, probes, answer === undefined ? {} : { deprecatedApis: answer }, asked);
+        return [host.name, partOf(() => its.deprecatedApis)];
+      }),
     ),
     addons: partOf(() => facts.addons),
     nodes: partOf(() => facts.nodes),

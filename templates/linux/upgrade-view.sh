@@ -56,15 +56,37 @@ budgets() {
 }
 
 # "node namespace/name budget,budget" of the pods that two or more budgets select. The API server matches the selectors, eight
-# at once, and only those of namespaces with several budgets.
+# at once, and only those that may share a pod: most budgets of a namespace want different values of one label.
 twice() {
   rows=$(budgets)
   d=$(mktemp -d -p /run kbuild-upgrade.XXXXXX)
   trap 'rm -rf "$d"' EXIT
   trap 'exit 1' HUP INT TERM
   printf '%s\n' "$rows" | awk '
-    $11 == "some" { row[++rows] = $0; namespace[rows] = $1; all[$1] += 1 }
-    END { for (i = 1; i <= rows; i++) if (all[namespace[i]] > 1) print row[i] }' >"$d/budgets"
+    function apart(a, b,  list, i) {
+      for (i = split(keys[a], list, " "); i > 0; i--)
+        if (((b, list[i]) in value) && value[b, list[i]] != value[a, list[i]]) return 1
+      return 0
+    }
+    $11 == "some" {
+      row[++rows] = $0
+      space[rows] = $1
+      selector = $0
+      for (i = 0; i < 11; i++) sub(/^[^ ]+ ?/, "", selector)
+      gsub(/\([^)]*\)/, "", selector)
+      for (i = split(selector, term, ","); i > 0; i--) {
+        if (term[i] !~ /^[^ !=]+=/) continue
+        at = index(term[i], "=")
+        key = substr(term[i], 1, at - 1)
+        keys[rows] = keys[rows] " " key
+        value[rows, key] = substr(term[i], at + 1)
+      }
+    }
+    END {
+      for (a = 1; a <= rows; a++) for (b = a + 1; b <= rows; b++)
+        if (space[a] == space[b] && !apart(a, b)) { both[a] = 1; both[b] = 1 }
+      for (a = 1; a <= rows; a++) if (a in both) print row[a]
+    }' >"$d/budgets"
   number=0
   while read -r namespace budget _ _ _ _ _ _ _ _ _ selector; do
     number=$((number + 1))

@@ -29,6 +29,9 @@ const ANSWERS: Readonly<Record<string, string>> = {
   'get poddisruptionbudgets ': rows(
     'default web 0 1 1 2 1 <nil> <nil> InsufficientPods some app=web,',
     'default front 1 2 1 2 <nil> 25% AlwaysAllow SufficientPods some app in (web,x),tier,',
+    'default other 1 2 1 2 1 <nil> <nil> - some app=other,tier=x,',
+    'cache one 1 2 1 2 1 <nil> <nil> - some app=one,',
+    'cache two 1 2 1 2 1 <nil> <nil> - some app=two,',
     'default nothing 0 0 0 0 <nil> 0 <nil> - none ',
     'db all 0 2 2 2 <nil> 0 <nil> - some ',
   ),
@@ -108,6 +111,9 @@ describe('the view of an upgrade', () => {
       value: [
         { name: 'default/web', minAvailable: '1', evictsUnhealthy: 'within-budget', reason: 'InsufficientPods' },
         { name: 'default/front', maxUnavailable: '25%', evictsUnhealthy: 'always', disruptionsAllowed: 1 },
+        { name: 'default/other' },
+        { name: 'cache/one' },
+        { name: 'cache/two' },
         { name: 'default/nothing', expectedPods: 0, reason: '' },
         { name: 'db/all', maxUnavailable: '0', desiredHealthy: 2, expectedPods: 2 },
       ],
@@ -138,7 +144,7 @@ describe('the view of an upgrade', () => {
       ],
     });
     expect(deprecatedApis.get('cp2')).toEqual({
-      unknown: 'cp2: could not tell apis-cp2: status 1: connection refused',
+      unknown: 'cp2: could not tell deprecatedApis: status 1: connection refused',
     });
   });
 
@@ -171,6 +177,16 @@ describe('the view of an upgrade', () => {
     );
     const metrics = asked.filter((line) => line.endsWith('/metrics')).map((line) => line.split(' ')[1]);
     expect(metrics.toSorted()).toEqual(['https://10.0.0.11:6443', 'https://10.0.0.12:6443']);
+  });
+
+  test('lists no pods of a budget that cannot share one with another budget of its namespace', async () => {
+    await observed();
+    const selectors = [...readFileSync(join(folder, 'asked'), 'utf8').matchAll(/ -n (\S+ -l .+?) --field/g)];
+    expect(selectors.map(([, selector]) => selector).toSorted()).toEqual([
+      'default -l app in (web,x),tier',
+      'default -l app=other,tier=x',
+      'default -l app=web',
+    ]);
   });
 
   test('keeps the other parts if one fails', async () => {
