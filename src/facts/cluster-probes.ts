@@ -25,9 +25,10 @@ const OBJECTS_AT_ONCE = 200;
 const kubectl = (inventory: Inventory, host: LinuxHost): readonly string[] =>
   adminKubectl(apiServerUrl(inventory, host));
 
-const adminKubectl = (server: string): readonly string[] => [
+/** The argv of a kubectl as the administrator against the API server at a URL; each of its requests may take `seconds`. */
+export const adminKubectl = (server: string, seconds = 5): readonly string[] => [
   ...['env', '-u', 'HTTPS_PROXY', '-u', 'https_proxy', `KUBECACHEDIR=${paths.run}/kubectl`, ADMIN_KUBECONFIG],
-  ...['kubectl', '--server', server, '--request-timeout=5s'],
+  ...['kubectl', '--server', server, `--request-timeout=${String(seconds)}s`],
 ];
 
 /** Prints live objects. One whose kind the API does not know (its CRD is not there yet) is absent, not unknown. */

@@ -39,16 +39,20 @@ export function framedScript(
 
 /**
  * Like `framedScript`, but runs all commands at once: for commands that spend most of their time waiting for another process.
- * Their output lies in a folder of /run until all have ended.
+ * Their output lies in a folder of /run until all have ended. `seconds`: how long each may take.
  */
-export function parallelFramedScript(commands: Readonly<Record<string, Command<'sh'>>>, nonce: string): Command<'sh'> {
+export function parallelFramedScript(
+  commands: Readonly<Record<string, Command<'sh'>>>,
+  nonce: string,
+  seconds: number = PROBE_SECONDS,
+): Command<'sh'> {
   const names = Object.keys(commands);
   const calls = Object.entries(commands).map(
     ([name, command]) => `${sh`q ${name} ${`set -eu; export LC_ALL=C\n${command.script}`}`.script} &`,
   );
   const text = [
     `d=$(mktemp -d -p /run kbuild-observe.XXXXXX); trap 'rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM`,
-    `q() { s=0; timeout -k 1 ${String(PROBE_SECONDS)} sh -c "$2" </dev/null >"$d/$1.out" 2>"$d/$1.err" || s=$?; echo "$s" >"$d/$1.status"; }`,
+    `q() { s=0; timeout -k 1 ${String(seconds)} sh -c "$2" </dev/null >"$d/$1.out" 2>"$d/$1.err" || s=$?; echo "$s" >"$d/$1.status"; }`,
     `p() { s=$(cat "$d/$1.status"); printf '%s\\n' ${nonce}:begin:"$1"; cat "$d/$1.out"; printf '\\n%s\\n' ${nonce}:end:"$1":"$s"`,
     `printf '%s\\n' ${nonce}:begin:"$1" >&2; cat "$d/$1.err" >&2; printf '\\n%s\\n' ${nonce}:end:"$1":"$s" >&2; }`,
     ...calls,
@@ -65,15 +69,20 @@ function frames(text: string, nonce: string): ReadonlyMap<string, { readonly tex
   return found;
 }
 
-/** The answers in the output of a framed script. A name that is missing there was not answered. */
-export function readFrames(stdout: string, stderr: string, nonce: string): Readonly<Record<string, Answer>> {
+/** The answers in the output of a framed script. A name that is missing there was not answered. `seconds`: how long each had. */
+export function readFrames(
+  stdout: string,
+  stderr: string,
+  nonce: string,
+  seconds: number = PROBE_SECONDS,
+): Readonly<Record<string, Answer>> {
   const errors = frames(stderr, nonce);
   const answers: Record<string, Answer> = {};
   for (const [name, { text, status }] of frames(stdout, nonce)) {
     if (status === 0) answers[name] = { stdout: text };
     else {
       const why =
-        status === 124 || status === 137 ? `no answer within ${String(PROBE_SECONDS)} s` : `status ${String(status)}`;
+        status === 124 || status === 137 ? `no answer within ${String(seconds)} s` : `status ${String(status)}`;
       const detail = errors.get(name)?.text.trim().split('\n').slice(-3).join(' ') ?? '';
       answers[name] = { failed: detail === '' ? why : `${why}: ${detail}` };
     }

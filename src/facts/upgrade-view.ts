@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { FactError } from '../errors.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import type { Remote } from '../remote/remote.ts';
+import type { Command } from '../shell/command.ts';
+import { probe, type Probe } from '../shell/probe.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+import { apiServerUrl } from '../topology/api-server.ts';
+import { controlPlanes } from '../topology/select.ts';
+import { adminKubectl } from './cluster-probes.ts';
+import { factsFrom } from './facts-from.ts';
+import { parallelFramedScript, readFrames } from './framed-script.ts';
+import { parseAddons, parseKured, parseNodesSeen, type Addons, type Kured, type NodesSeen } from './upgrade-addons.ts';
+import {
+  parseBudgets,
+  parseDeprecatedApis,
+  parseEvictions,
+  parseTwice,
+  parseWebhooks,
+  type Budget,
+  type DeprecatedApi,
+  type Evictions,
+  type FailingWebhook,
+  type TwiceBudgeted,
+} from './upgrade-parts.ts';
+
+/** A part of the view, or why it could not be observed. */
+export type Part<T> = { readonly value: T } | { readonly unknown: string };
+
+/** What an upgrade meets in the cluster, observed before anything changes. */
+export interface UpgradeView {
+  readonly evictions: Part<Evictions>;
+  readonly budgets: Part<readonly Budget[]>;
+  readonly twiceBudgeted: Part<readonly TwiceBudgeted[]>;
+  /** Only those with failurePolicy Fail. */
+  readonly webhooks: Part<readonly FailingWebhook[]>;
+  /** By the host of the API server: each knows only the requests that it served itself since it started. */
+  readonly deprecatedApis: ReadonlyMap<string, Part<readonly DeprecatedApi[]>>;
+  readonly addons: Part<Addons>;
+  readonly nodes: Part<NodesSeen>;
+  readonly kured: Part<Kured>;
+}
+
+/** What an observation of an upgrade may use instead of the usual. */
+export interface UpgradeTools {
+  /** The control planes whose API servers are observed: those that have joined. Default: all of the inventory. */
+  readonly apiServers?: readonly LinuxHost[];
+  /** A fresh unguessable word: output cannot fake a frame. */
+  readonly nonce?: () => string;
+}
+
+/** Seconds that a part may take: the lists of a cluster of thousands of pods come in chunks. */
+const PART_SECONDS = 60;
+
+/** Seconds that each request may take; a list is one request for each 500 objects. */
+const REQUEST_SECONDS = 20;
+
+type PartName = 'pods' | 'budgets' | 'twice' | 'webhooks' | 'apis' | 'addons' | 'nodes' | 'kured';
+
+const part = (inventory: Inventory, server: LinuxHost, name: PartName): Command<'sh'> =>
+  script('linux/upgrade-view.sh', {
+    KUBECTL: adminKubectl(apiServerUrl(inventory, server), REQUEST_SECONDS),
+    PART: name,
+  });
+
+/** The probes that read from the API server of one host. */
+const clusterParts = (inventory: Inventory, control: LinuxHost) => ({
+  evictions: probe(part(inventory, control, 'pods'), parseEvictions),
+  budgets: probe(part(inventory, control, 'budgets'), parseBudgets),
+  twiceBudgeted: probe(part(inventory, control, 'twice'), parseTwice),
+  webhooks: probe(part(inventory, control, 'webhooks'), parseWebhooks),
+  addons: probe(part(inventory, control, 'addons'), parseAddons),
+  nodes: probe(part(inventory, control, 'nodes'), parseNodesSeen),
+  kured: probe(part(inventory, control, 'kured'), parseKured),
+});
+
+/** Reads a fact. Only a fact that could not be observed becomes `unknown`. */
+function partOf<T>(read: () => T): Part<T> {
+  try {
+    return { value: read() };
+  } catch (error) {
+    if (error instanceof FactError) return { unknown: error.message };
+    throw error;
+  }
+}
+
+/** The name of the probe of one API server's deprecated APIs. */
+const apisOf = ({ name }: LinuxHost): string => `apis-${name}`;
+
+const BETWEEN = 'stderr';
+
+/** One script whose stderr follows its stdout: `Remote.run` returns stdout alone, and a failed part tells its reason on stderr. */
+function withStderr(command: Command<'sh'>, nonce: string): Command<'sh'> {
+  const before = sh`e=$(mktemp -p /run kbuild-upgrade.XXXXXX); trap 'rm -f "$e"' EXIT; trap 'exit 1' HUP INT TERM`
+    .script;
+  const after = sh`printf '\n%s\n' ${`${nonce}:${BETWEEN}`}; cat "$e"`.script;
+  return {
+    ...command,
+    script: `${before}\n(\n${command.script}\n) 2>"$e"\n${after}`,
+    title: 'observe what an upgrade meets in the cluster',
+  };
+}
+
+/**
+ * Observes by one script on a control plane what an upgrade meets in the cluster: workloads, budgets, webhooks, deprecated APIs,
+ * addons, cordons. Creates nothing. A part that does not answer is `unknown`. Rejects if the script cannot run
+ * (CommandError, ConnectError).
+ */
+export async function observeUpgrade(
+  remote: Pick<Remote<'sh'>, 'run'>,
+  inventory: Inventory,
+  control: LinuxHost,
+  { apiServers = controlPlanes(inventory), nonce = () => randomBytes(12).toString('hex') }: UpgradeTools = {},
+): Promise<UpgradeView> {
+  const parts = clusterParts(inventory, control);
+  const apis: Readonly<Record<string, Probe<readonly DeprecatedApi[]>>> = Object.fromEntries(
+    apiServers.map((host) => [apisOf(host), probe(part(inventory, host, 'apis'), parseDeprecatedApis)]),
+  );
+  const all: Readonly<Record<string, Probe<unknown>>> = { ...parts, ...apis };
+  const commands = Object.fromEntries(Object.entries(all).map(([name, { command }]) => [name, command]));
+  const word = nonce();
+  const out = await remote.run(withStderr(parallelFramedScript(commands, word, PART_SECONDS), word));
+  const [stdout = '', stderr = ''] = out.split(`\n${word}:${BETWEEN}\n`);
+  const answers = readFrames(stdout, stderr, word, PART_SECONDS);
+  const asked = { middleMs: 0 };
+  const facts = factsFrom(control.name, parts, answers, asked);
+  return {
+    evictions: partOf(() => facts.evictions),
+    budgets: partOf(() => facts.budgets),
+    twiceBudgeted: partOf(() => facts.twiceBudgeted),
+    webhooks: partOf(() => facts.webhooks),
+    deprecatedApis: new Map(
+      apiServers.map((host) => {
+        const answer = answers[apisOf(host)];
+        const probes = { deprecatedApis: apis[apisOf(host)]! };
+        const its = factsFrom(host.name, probes, answer === undefined ? {} : { deprecatedApis: answer }, asked);
+        return [host.name, partOf(() => its.deprecatedApis)];
+      }),
+    ),
+    addons: partOf(() => facts.addons),
+    nodes: partOf(() => facts.nodes),
+    kured: partOf(() => facts.kured),
+  };
+}
