@@ -5,8 +5,10 @@ import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { combined, mostSerious, Refused } from '../errors.ts';
+import { observeUpgrade } from '../facts/upgrade-view.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
+import { upgradeViewJson, upgradeViewText } from '../report/upgrade-view.ts';
 import { repairPhases, upgrade } from '../phases/upgrade.ts';
 import { controlPlanes, linuxWorkers, tenthOf } from '../topology/select.ts';
 import { hopsOf } from '../upgrade/hops.ts';
@@ -99,14 +101,31 @@ function refuseWorkersFirst({ inventory, connected }: Run, { changes }: RunPlan)
 const hopsText = (hops: readonly Hop[]): string =>
   `Kubernetes ${[hops[0]?.from, ...hops.map(({ version }) => version)].filter((one, at, all) => one !== all[at - 1]).join(' → ')}\n`;
 
-function showOnly({ context, flags, inventory }: Run, hops: readonly Hop[], { phases, changes }: RunPlan): number {
+/** What the upgrade meets in the cluster, as text and as JSON. Reads only; a part that cannot be read is shown as unknown. */
+async function viewOf(run: Run, { changes }: RunPlan): Promise<{ readonly text: string; readonly json: object }> {
+  const { inventory, connected } = run;
+  const fleet = connected.observations.fleet();
+  const control = acting(fleet);
+  const apiServers = controlPlanes(inventory).filter(({ name }) => liveCluster(fleet).apiServers.has(name));
+  const nodes = changes.flatMap(({ step, host }) => (step === 'drained' ? [host] : []));
+  const view = await observeUpgrade(connected.on(control), inventory, control, { apiServers });
+  const text = upgradeViewText(view, { target: inventory.kubernetes.version, nodes: [...new Set(nodes)] });
+  return { text, json: upgradeViewJson(view) };
+}
+
+async function showOnly(run: Run, hops: readonly Hop[], plan: RunPlan): Promise<number> {
+  const { context, flags, inventory } = run;
+  const { phases, changes } = plan;
+  const { text, json } = await viewOf(run, plan);
   const restarts = restartsOf(inventory, changes);
   if (flags.json === true) {
     const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
-    context.out(jsonDocument({ cluster: inventory.name, hops, changes: shown, restarts }));
+    context.out(jsonDocument({ cluster: inventory.name, hops, changes: shown, restarts, meets: json }));
     return 0;
   }
-  context.out(changes.length === 0 ? 'nothing to do\n' : `${hopsText(hops)}${planText(phases, changes, restarts)}`);
+  context.out(
+    changes.length === 0 ? 'nothing to do\n' : `${hopsText(hops)}${planText(phases, changes, restarts)}${text}`,
+  );
   return 0;
 }
 
@@ -174,7 +193,10 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
         return mostSerious(reportLeftOut(run, waiting));
       }
       await checkKubeconfigPath(kubeconfig);
-      showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes), notes: hopsText(hops) });
+      showPlan(run, plan, {
+        restarts: restartsOf(inventory, plan.changes),
+        notes: `${hopsText(hops)}${(await viewOf(run, plan)).text}`,
+      });
       if (changesIn(plan.changes).length > 0 && !(await confirmed(run, 'Carry out this upgrade?'))) return 0;
       const { code, isDone } = await carriedOut(run, flags, () => phasesOf(run, flags, hops).phases, plan);
       if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
