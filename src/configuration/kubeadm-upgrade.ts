@@ -25,7 +25,11 @@ const ignoredErrors = ({ kubeadm: { init, join } }: Inventory): readonly unknown
  * kubeadm's UpgradeConfiguration. It names the patches, because kubeadm does not remember them. The addons come last, by
  * themselves: kubeadm skips them without an error while it sees any older API server.
  */
-export function upgradeConfiguration(inventory: Inventory, host: LinuxHost): JsonObject {
+export function upgradeConfiguration(
+  inventory: Inventory,
+  host: LinuxHost,
+  skipPhases: readonly string[] = ['addon'],
+): JsonObject {
   const patches = Object.keys(hostPatches(inventory, host)).length === 0 ? {} : { directory: paths.kubeadmPatches };
   const common = {
     // Without the CA's key, kubeadm has nothing to sign with.
@@ -33,7 +37,7 @@ export function upgradeConfiguration(inventory: Inventory, host: LinuxHost): Jso
     etcdUpgrade: inventory.etcd.topology === 'stacked',
     imagePullPolicy: 'IfNotPresent',
     ignorePreflightErrors: ignoredErrors(inventory),
-    skipPhases: ['addon'],
+    skipPhases,
     ...(Object.keys(patches).length === 0 ? {} : { patches }),
   };
   return {
@@ -73,9 +77,7 @@ export async function kubeadmUpgrade(
 
 /** Upgrades kubeadm's addons, with the kubeadm of a control plane that is upgraded. @throws CommandError if kubeadm fails */
 export async function kubeadmAddons(remote: Remote<'sh'>, inventory: Inventory, host: LinuxHost): Promise<void> {
-  const { skipPhases: _, ...node } = upgradeConfiguration(inventory, host)['node'] as JsonObject;
-  const configuration = { apiVersion: 'kubeadm.k8s.io/v1beta4', kind: 'UpgradeConfiguration', node };
   await remote.job('kubeadm-addons', sh`kubeadm upgrade node phase addon all --config config.yaml`, {
-    'config.yaml': secretYaml([configuration]),
+    'config.yaml': secretYaml([upgradeConfiguration(inventory, host, [])]),
   });
 }

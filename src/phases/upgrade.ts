@@ -73,56 +73,60 @@ function fetchPhase(inventory: Inventory, hops: readonly Hop[]): Phase {
   };
 }
 
-/** One hop of the control plane: etcd first where kubeadm would skip a patch, one host at a time, then the addons. */
-function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Phase[] {
-  const hosts = controlPlanes(inventory);
+/** The steps for an inventory that names the version of the hop. */
+const at = <K extends Kind>(hop: Hop, steps: readonly Step<K>[]): readonly Step<K>[] =>
+  steps.map((step) => atHop(hop, step));
+
+/** Etcd before the control planes: to the patch that the hop needs; where kbuild built it on hosts of its own, to its new minor. */
+function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Phase[] {
   const minor = minorOf(hop.version);
-  const before = atHop<'linux'>({ version: hop.from ?? hop.version }, etcdMinimum(hop));
-  const at = <K extends Kind>(steps: readonly Step<K>[]): readonly Step<K>[] => steps.map((step) => atHop(hop, step));
+  const needsMinimum = etcdBefore(hop) !== undefined;
+  const running: Hop = { version: hop.from ?? hop.version };
+  const serial = { kind: 'linux', concurrency: 1 } as const;
+  const title = `Prepare etcd for Kubernetes ${hop.version}`;
   return [
-    ...(etcdBefore(hop) === undefined
-      ? []
-      : [
-          {
-            name: `etcd-minimum-${minor}`,
-            title: `Prepare etcd for Kubernetes ${hop.version}`,
-            kind: 'linux',
-            hosts: etcdHosts(inventory),
-            steps: [
-              jobEnded,
-              atHop<'linux'>({ version: hop.from ?? hop.version }, builtEtcdMinimum(hop, options.keep)),
-            ],
-            concurrency: 1,
-          } as const,
-        ]),
+    {
+      name: `etcd-minimum-${minor}`,
+      title,
+      ...serial,
+      hosts: needsMinimum ? etcdHosts(inventory) : [],
+      steps: at(running, [jobEnded, builtEtcdMinimum(hop, options.keep)]),
+    },
     {
       name: `etcd-members-${minor}`,
       title: `Upgrade etcd for Kubernetes ${hop.version}`,
-      kind: 'linux',
+      ...serial,
       hosts: etcdHosts(inventory),
-      steps: at([
+      steps: at(hop, [
         jobEnded,
         kubeadmPackage(hop),
         builtEtcdUpgraded(hop, options.keep),
         ...runtimeSteps(inventory).map((step) => whileBehind(hop, step)),
         etcdKubeletUpgraded(hop),
       ]),
-      concurrency: 1,
     },
     {
       name: `etcd-${minor}`,
-      title: `Prepare etcd for Kubernetes ${hop.version}`,
-      kind: 'linux',
-      hosts: etcdBefore(hop) === undefined || inventory.etcd.topology !== 'stacked' ? [] : hosts,
-      steps: [jobEnded, manifestsBack, controlPlaneServes, before],
-      concurrency: 1,
+      title,
+      ...serial,
+      hosts: needsMinimum && inventory.etcd.topology === 'stacked' ? controlPlanes(inventory) : [],
+      steps: at(running, [jobEnded, manifestsBack, controlPlaneServes, etcdMinimum(hop)]),
     },
+  ];
+}
+
+/** One hop of the control plane: etcd first, then one host after another, then the addons. */
+function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Phase[] {
+  const hosts = controlPlanes(inventory);
+  const minor = minorOf(hop.version);
+  return [
+    ...etcdPhases(inventory, hop, options),
     {
       name: `control-plane-${minor}`,
       title: `Upgrade control planes to ${hop.version}`,
       kind: 'linux',
       hosts,
-      steps: at([
+      steps: at(hop, [
         jobEnded,
         manifestsBack,
         controlPlaneServes,
@@ -138,7 +142,7 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
       title: `Upgrade addons to ${hop.version}`,
       kind: 'cluster',
       hosts,
-      steps: at([addonsUpgraded(hop)]),
+      steps: at(hop, [addonsUpgraded(hop)]),
     },
   ];
 }
