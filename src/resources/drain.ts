@@ -3,7 +3,8 @@ import { kubectl } from '../configuration/kubectl.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { CommandError } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
-import type { Host } from '../model/inventory.ts';
+import type { Fleet } from '../facts/fleet.ts';
+import type { Host, LinuxHost } from '../model/inventory.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 
@@ -47,6 +48,8 @@ interface DrainOptions {
   readonly isDue: (node: NodeView) => boolean;
   /** True: pods without a controller are deleted, and nothing makes them again. False: they fail the drain. */
   readonly losesPods: boolean;
+  /** The control plane that drains it. */
+  readonly through: (fleet: Fleet, host: Host) => LinuxHost;
   /** The error of a drain that failed, with what the operator can do. */
   readonly failed: (host: Host, error: CommandError) => Error;
 }
@@ -58,14 +61,14 @@ const nodeOf = ({ fleet, host }: Any): NodeView | undefined =>
  * Drains a node if the API answers. If the drain fails, the node takes pods again, unless an operator had cordoned it.
  * @throws what `failed` makes of the error, which names the pods that stayed and the budgets that keep them
  */
-export const drainStep = ({ drain, isDue, losesPods, failed }: DrainOptions): AnyStep => ({
+export const drainStep = ({ drain, isDue, losesPods, through, failed }: DrainOptions): AnyStep => ({
   name: 'drained',
   diff: (target: Any) => {
     const node = nodeOf(target);
     if (drain === 'no' || node === undefined || (node.unschedulable && DRAINED in node.annotations)) return [];
     if (!isDue(node)) return [];
     const { inventory, host, fleet } = target;
-    const control = acting(fleet, host.name);
+    const control = through(fleet, host);
     const command = {
       ...script('linux/drain-node.sh', {
         KUBECTL: kubectl(inventory, control).join(' '),

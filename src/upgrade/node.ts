@@ -1,4 +1,5 @@
 import { distributionOf } from '../components/distributions/index.ts';
+import { acting } from '../cluster/acting.ts';
 import { lowestApiServer } from '../cluster/api-versions.ts';
 import { standing } from '../cluster/standing.ts';
 import { kubeadmUpgrade } from '../configuration/kubeadm-upgrade.ts';
@@ -141,6 +142,8 @@ export const nodeSteps = (
     drain,
     isDue: isOld,
     losesPods,
+    // Its own API server serves while its node is drained.
+    through: (fleet) => acting(fleet),
     failed: ({ name }, { stderr }) =>
       new NotConverged(
         name,

@@ -9,7 +9,7 @@ started=$(date +%s)
 # Pods that a drain moves and that are still there: "namespace name state". Pods of DaemonSets and static pods stay.
 left() {
   $KUBECTL get pods -A --field-selector "spec.nodeName=$NODE,status.phase!=Succeeded,status.phase!=Failed" -o go-template='
-{{- range .items}}{{$kind := ""}}{{range .metadata.ownerReferences}}{{$kind = .kind}}{{end}}
+{{- range .items}}{{$kind := ""}}{{range .metadata.ownerReferences}}{{if .controller}}{{$kind = .kind}}{{end}}{{end}}
 {{- if and (ne $kind "DaemonSet") (ne $kind "Node")}}{{.metadata.namespace}} {{.metadata.name}} {{if .metadata.deletionTimestamp}}terminating since {{.metadata.deletionTimestamp}}{{end}}{{"\n"}}{{end}}
 {{- end}}'
 }

@@ -247,6 +247,17 @@ describe('what was cut off goes on', () => {
   });
 });
 
+test('a cluster with one control plane is upgraded through that one', () => {
+  const seen = world({ api: '1.36.3' });
+  const alone: ClusterUp = {
+    ...seen.cluster,
+    nodes: seen.cluster.nodes.filter(({ name }) => name !== 'cp2' && name !== 'cp3'),
+    apiServers: new Map([['cp1', 'ok']]),
+  };
+  const changes = planned('1.37.1', ['1.37.1'], { ...seen, cluster: alone });
+  expect(changes.some(({ host, step }) => host === 'cp1' && step === 'drained')).toBe(true);
+});
+
 test('a cluster that has the version has nothing to upgrade', () => {
   const changes = planned('1.37.1', ['1.37.1'], world({ api: '1.37.1', etcd: '3.7.0' }));
   expect(changes.filter(isUpgrade)).toEqual([]);

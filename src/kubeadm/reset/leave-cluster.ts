@@ -26,6 +26,7 @@ export const drained = (drain: Drain): AnyStep =>
     drain,
     isDue: () => true,
     losesPods: true,
+    through: (fleet, { name }) => acting(fleet, name),
     failed: ({ name }, { host, command, status, stdout, stderr }) =>
       new CommandError(
         host,
