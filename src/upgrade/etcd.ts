@@ -42,7 +42,8 @@ function brought(target: Target, to: string, inventory: Inventory, keep: KeepBef
       disrupts: true,
       restarts: [{ what: 'etcd', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }],
       apply: async (on) => {
-        const through = memberHost(inventory, fleet, host.name);
+        // A member alone is asked itself.
+        const through = memberHost(inventory, fleet);
         await passRestartGate(inventory, on(through), host);
         await keep(on, host, `before etcd of ${host.name} was brought to ${to}`);
         await on(host).job('etcd-upgrade', sh`kubeadm init phase etcd local --config config.yaml`, {
