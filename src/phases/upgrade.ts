@@ -3,6 +3,7 @@ import type { Fleet, Kind } from '../facts/fleet.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { networkReady } from '../network/network-ready.ts';
+import { corednsSpread } from '../kubeadm/coredns-spread.ts';
 import { controlPlaneServes } from '../kubeadm/join-control-plane.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { nodeReady } from '../kubeadm/verify.ts';
@@ -191,6 +192,30 @@ const settlePhase = (inventory: Inventory, hops: readonly Hop[]): Phase => ({
 });
 
 /**
+ * The phases that verify the cluster. The drains may leave all pods of CoreDNS on one node: that `up` would spread them, and so this
+ * run does, stands in the plan.
+ */
+const verifiedPhases = (inventory: Inventory, hops: readonly Hop[]): readonly Phase[] =>
+  verifyPhases(inventory).map((phase) => {
+    if (phase.kind !== 'linux') return phase;
+    const steps = phase.steps.map((step): Step => {
+      if (step.name !== corednsSpread.name) return step;
+      const diff: Step['diff'] = (target) => {
+        const found = step.diff(target);
+        if (found.length > 0 || !hops.some((hop) => isBehind(target, hop))) return found;
+        return [
+          {
+            summary: 'spread CoreDNS over the nodes, if the drains leave all of it on one',
+            apply: () => Promise.resolve(),
+          },
+        ];
+      };
+      return { ...step, diff };
+    });
+    return { ...phase, steps };
+  });
+
+/**
  * What `kbuild upgrade` does, in order: downloads, then hop by hop the control plane, then the workers once, then what is left.
  * Each piece is pending only while something older runs, so the same command finishes what was cut off.
  */
@@ -202,7 +227,7 @@ export function upgrade(inventory: Inventory, fleet: Fleet, options: UpgradeOpti
     ...options.hops.flatMap((hop) => hopPhases(inventory, hop, options)),
     ...(last === undefined ? [] : workerPhases(inventory, fleet, { version: last.version }, options)),
     settlePhase(inventory, options.hops),
-    ...verifyPhases(inventory),
+    ...verifiedPhases(inventory, options.hops),
   ];
   return phases.filter(({ hosts }) => hosts.length > 0);
 }

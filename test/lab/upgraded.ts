@@ -119,15 +119,20 @@ export async function upgradeUnderLoad(cluster: Stacked, node: string): Promise<
   return { ran: ok(ran), written, serviceGapMs };
 }
 
+/** Whether CoreDNS must be spread again depends on where its pods went. */
+const isCertain = (change: string): boolean => !change.endsWith(' coredns-spread');
+
 /** The changes of a `--json` run, as `phase host step`. */
 export const changesOf = (ran: Ran): readonly string[] =>
-  eventsOf(ran).flatMap((event) => (event.kind === 'changed' ? [`${event.phase} ${event.host} ${event.step}`] : []));
+  eventsOf(ran)
+    .flatMap((event) => (event.kind === 'changed' ? [`${event.phase} ${event.host} ${event.step}`] : []))
+    .filter(isCertain);
 
 /** The changes that `upgrade --plan --json` shows. */
 export async function plannedChanges(cluster: Stacked): Promise<readonly string[]> {
   const { stdout } = ok(await cluster.run('upgrade', '--plan', '--json'));
   const { changes } = JSON.parse(stdout) as { changes: { phase: string; host: string; step: string }[] };
-  return changes.map(({ phase, host, step }) => `${phase} ${host} ${step}`);
+  return changes.map(({ phase, host, step }) => `${phase} ${host} ${step}`).filter(isCertain);
 }
 
 /** What runs: kubelets, static pods, kube-proxy and etcd, each version once. */

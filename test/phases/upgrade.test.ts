@@ -148,6 +148,7 @@ describe('one hop', () => {
       'control-plane-1.37 uncordoned',
       'addons-1.37 addons-upgraded',
       'settle downloads-forgotten',
+      'verify coredns-spread',
     ]);
   });
 
@@ -219,6 +220,7 @@ describe('what was cut off goes on', () => {
       'canary kubelet-upgraded',
       'canary uncordoned',
       'settle downloads-forgotten',
+      'verify coredns-spread',
     ]);
   });
 

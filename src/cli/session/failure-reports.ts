@@ -29,7 +29,7 @@ export async function reportFailures(run: Run, failures: ReadonlyMap<string, Err
 
 /** True if the host's logs may explain the error: they hold what kubeadm, the kubelet and etcd did. */
 const isInLogs = (error: Error): boolean =>
-  error instanceof NotConverged ||
+  (error instanceof NotConverged && error.remedy === undefined) ||
   // An error that has a remedy needs no logs.
   (error instanceof CommandError &&
     (error.remedy === undefined || error.status === 'timeout') &&
