@@ -4,7 +4,7 @@ import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
-import { combined, mostSerious, Refused } from '../errors.ts';
+import { combined, mostSerious, Refused, UsageError } from '../errors.ts';
 import { observeUpgrade } from '../facts/upgrade-view.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
@@ -169,6 +169,10 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
     },
     async (run) => {
       const { inventory, connected } = run;
+      if (flags.pauseAfterCanary === true && !run.context.canAsk)
+        throw new UsageError('--pause-after-canary asks a question, and there is no terminal to ask on', {
+          remedy: 'leave it out, or upgrade a first worker with --workers-only --hosts NAME',
+        });
       if (connected.observations.fleet().cluster.state === 'absent')
         throw new Refused(inventory.name, 'there is no cluster to upgrade', 'build it: `kbuild up`');
       leaveOutRefused(run);

@@ -1,6 +1,7 @@
 import type { Phase, Step } from '../engine/step.ts';
+import { onlyHosts } from '../engine/target.ts';
 import type { Fleet, Kind } from '../facts/fleet.ts';
-import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import type { Host, Inventory, LinuxHost } from '../model/inventory.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { networkReady } from '../network/network-ready.ts';
 import { corednsSpread } from '../kubeadm/coredns-spread.ts';
@@ -195,8 +196,11 @@ const settlePhase = (inventory: Inventory, hops: readonly Hop[]): Phase => ({
  * The phases that verify the cluster. The drains may leave all pods of CoreDNS on one node: that `up` would spread them, and so this
  * run does, stands in the plan.
  */
-const verifiedPhases = (inventory: Inventory, hops: readonly Hop[]): readonly Phase[] =>
-  verifyPhases(inventory).map((phase) => {
+const verifiedPhases = (inventory: Inventory, { cluster }: Fleet, hops: readonly Hop[]): readonly Phase[] => {
+  const isNode = ({ name }: Host): boolean =>
+    cluster.state !== 'up' || cluster.nodes.some((node) => node.name === name);
+  // A host that has not joined yet is the work of `up`.
+  return onlyHosts(verifyPhases(inventory), isNode).map((phase) => {
     if (phase.kind !== 'linux') return phase;
     const steps = phase.steps.map((step): Step => {
       if (step.name !== corednsSpread.name) return step;
@@ -214,6 +218,7 @@ const verifiedPhases = (inventory: Inventory, hops: readonly Hop[]): readonly Ph
     });
     return { ...phase, steps };
   });
+};
 
 /**
  * What `kbuild upgrade` does, in order: downloads, then hop by hop the control plane, then the workers once, then what is left.
@@ -227,7 +232,7 @@ export function upgrade(inventory: Inventory, fleet: Fleet, options: UpgradeOpti
     ...options.hops.flatMap((hop) => hopPhases(inventory, hop, options)),
     ...(last === undefined ? [] : workerPhases(inventory, fleet, { version: last.version }, options)),
     settlePhase(inventory, options.hops),
-    ...verifiedPhases(inventory, options.hops),
+    ...verifiedPhases(inventory, fleet, options.hops),
   ];
   return phases.filter(({ hosts }) => hosts.length > 0);
 }

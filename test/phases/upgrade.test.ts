@@ -82,6 +82,7 @@ function planned(
   through: readonly string[],
   seen: ReturnType<typeof world>,
   facts: Partial<LinuxFacts> = {},
+  shown: 'changes' | 'and what is waited for' = 'changes',
 ) {
   const inventory = given(to);
   const traces = (host: LinuxHost): ReadonlySet<string> =>
@@ -117,7 +118,7 @@ function planned(
   const { changes, errors } = plan(phases, inventory, all);
   expect(errors).toEqual([]);
   return changes
-    .filter(({ change }) => change.apply !== undefined)
+    .filter(({ change }) => shown !== 'changes' || change.apply !== undefined)
     .map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
 }
 
@@ -258,6 +259,13 @@ test('a cluster with one control plane is upgraded through that one', () => {
   };
   const changes = planned('1.37.1', ['1.37.1'], { ...seen, cluster: alone });
   expect(changes.some(({ host, step }) => host === 'cp1' && step === 'drained')).toBe(true);
+});
+
+test('a host that has not joined yet is neither upgraded nor waited for', () => {
+  const seen = world({ api: '1.37.1', etcd: '3.7.0' });
+  const without = { ...seen.cluster, nodes: seen.cluster.nodes.filter(({ name }) => name !== 'w4') };
+  const changes = planned('1.37.1', ['1.37.1'], { ...seen, cluster: without }, {}, 'and what is waited for');
+  expect(changes.filter(({ host }) => host === 'w4').filter(isUpgrade)).toEqual([]);
 });
 
 test('a cluster that has the version has nothing to upgrade', () => {
