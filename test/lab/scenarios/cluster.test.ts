@@ -305,9 +305,9 @@ describe('what is refused, and touches nothing', () => {
     write(inventory);
   };
 
-  test('another version of Kubernetes', async () => {
+  test('an older version of Kubernetes', async () => {
     const kubernetes = inventory['kubernetes'] as object;
-    await refusedBy({ ...inventory, kubernetes: { ...kubernetes, version: '1.37.1' } }, /version/);
+    await refusedBy({ ...inventory, kubernetes: { ...kubernetes, version: '1.35.8' } }, /Kubernetes has no way back/);
   });
 
   test('a cluster of another name', async () => {
