@@ -8,6 +8,7 @@ import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { controlPlanes } from '../topology/select.ts';
 import type { Status } from './status.ts';
+import { versionsOf } from './versions.ts';
 
 /** A fact, or `otherwise` if it could not be read: `clusterProblems` reports that. */
 function known<T>(read: () => T, otherwise: T): T {
@@ -147,6 +148,7 @@ export function statusOf(
   ];
   return {
     cluster: inventory.name,
+    versions: cluster.state === 'up' ? known(() => versionsOf(inventory, fleet, cluster), []) : [],
     endpoint: inventory.endpoint,
     healthy: problems.length === 0,
     problems,

@@ -1,5 +1,6 @@
 import type { Problem } from '../cluster/health.ts';
 import { daysLeft } from '../shell/expiry.ts';
+import { areMixed, versionRows, type HostVersions } from './versions.ts';
 
 /** `kbuild status` as `cli.md` promises it to scripts. */
 export interface Status {
@@ -29,6 +30,8 @@ export interface Status {
   }[];
   /** What each control plane's own API server answers at /readyz: `ok`, or the reason why it is not ready. */
   readonly apiServers: readonly { readonly host: string; readonly readyz: string }[];
+  /** What each host runs and has installed. */
+  readonly versions: readonly HostVersions[];
   readonly etcd: {
     readonly topology: 'stacked' | 'external';
     readonly leader: string;
@@ -123,6 +126,7 @@ export function statusText(status: Status, nowMs: number): string {
       ]),
     ]),
     '',
+    ...(areMixed(status.versions) ? ['versions', table(versionRows(status.versions)), ''] : []),
     `API servers: ${status.apiServers.map(({ host, readyz }) => `${host} ${readyz}`).join(', ')}`,
     '',
     `etcd (${etcd.topology}), leader ${etcd.leader === '' ? 'unknown' : etcd.leader}`,

@@ -151,6 +151,7 @@ test('a status for people names nodes, members, what expires first, and drift', 
       { host: 'cp1', name: 'ca', expires: '2036-01-01T00:00:00.000Z' },
       { host: 'cp1', name: 'apiserver', expires: '2026-12-01T00:00:00.000Z' },
     ],
+    versions: [],
     drift: ['w1: turn swap off'],
     trouble: [
       {

@@ -37,6 +37,20 @@ describe('a cluster that answers', () => {
     expect(lastLine(clusterOf())).toBe('healthy');
   });
 
+  test('shows what each host runs and has installed, where they differ', () => {
+    const api = (version: string) =>
+      podOf({
+        name: 'api',
+        labels: { component: 'kube-apiserver' },
+        images: [`registry.k8s.io/kube-apiserver:v${version}`],
+      });
+    const nodes = [nodeOf({ name: 'cp1', role: 'control-plane' })];
+    expect(statusText(status(clusterOf({ nodes, pods: [api('1.36.3')] })), NOW)).not.toContain('versions\n');
+    expect(statusText(status(clusterOf({ nodes, pods: [api('1.37.1')] })), NOW)).toMatch(
+      /^ {2}cp1 +1\.37\.1 +- +- +- +1\.36\.3 +- +1\.36\.3 +- +containerd:\/\/2\.2\.9$/m,
+    );
+  });
+
   test('is not healthy with a node under pressure, cordoned, with a taint of an unknown owner, or not Ready', () => {
     const condition = (type: string, state: string, reason: string) => ({ type, status: state, reason });
     const cluster = clusterOf({
