@@ -189,7 +189,11 @@ const settlePhase = (inventory: Inventory, hops: readonly Hop[]): Phase => ({
   title: 'Remove what only the upgrade needed',
   kind: 'linux',
   hosts: kubernetesHosts(inventory),
-  steps: [...packageRepository('kubernetes', ({ kubernetes }) => kubernetes.repository), nothingFetched(hops)],
+  steps: [
+    // After one hop, the hosts have this repository alone.
+    ...(hops.length > 1 ? packageRepository('kubernetes', ({ kubernetes }) => kubernetes.repository) : []),
+    nothingFetched(hops),
+  ],
 });
 
 /**

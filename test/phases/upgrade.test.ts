@@ -158,6 +158,11 @@ describe('one hop', () => {
     expect(workers.map(({ name }) => phases(name))).toEqual(['canary', 'workers-1', 'workers-1', 'workers-2']);
   });
 
+  test('plans to write the package repository once', () => {
+    const writes = changes.filter(({ host, step }) => host === 'w1' && step === 'kubernetes-repository-source');
+    expect(writes.map(({ phase }) => phase)).toEqual(['fetch']);
+  });
+
   test('says what runs and what will', () => {
     expect(changes.find(({ step }) => step === 'control-plane-upgraded')?.summary).toBe(
       'upgrade the control plane of cp1 from 1.36.3 to 1.37.1',
