@@ -155,17 +155,19 @@ export async function versionsOf(controlPlane: string): Promise<Readonly<Record<
   };
 }
 
-/** Nodes that are cordoned, tainted by an upgrade, or carry a note of kbuild's. */
+/** The notes of a drain. */
+const NOTES = ['kbuild.dev/cordoned', 'kbuild.dev/drained'];
+
+/** Nodes that are cordoned, or carry a note of a drain. */
 export async function leftOnNodes(controlPlane: string): Promise<readonly string[]> {
   const { items } = JSON.parse(await kubectl(controlPlane, 'get nodes -o json')) as {
     items: {
       metadata: { name: string; annotations?: Record<string, string> };
-      spec: { unschedulable?: boolean; taints?: { key: string }[] };
+      spec: { unschedulable?: boolean };
     }[];
   };
   return items.flatMap(({ metadata: { name, annotations = {} }, spec }) => [
     ...(spec.unschedulable === true ? [`${name} is cordoned`] : []),
-    ...Object.keys(annotations).flatMap((key) => (key.startsWith('kbuild.dev/') ? [`${name} ${key}`] : [])),
-    ...(spec.taints ?? []).flatMap(({ key }) => (key.startsWith('kbuild.dev/') ? [`${name} ${key}`] : [])),
+    ...NOTES.flatMap((key) => (key in annotations ? [`${name} ${key}`] : [])),
   ]);
 }
