@@ -60,7 +60,8 @@ export const everywhere = [
 
 export const json = option('--json', {
   summary: 'results as JSON on standard output, nothing else',
-  details: 'One document, or one event a line (`up`, `upgrade`, `remove`, `reset`, `etcd snapshot restore`): see [JSON](#json).',
+  details:
+    'One document, or one event a line (`up`, `upgrade`, `remove`, `reset`, `etcd snapshot restore`): see [JSON](#json).',
 });
 
 export const quiet = option('-q, --quiet', { summary: 'print only results and errors, no progress' });
