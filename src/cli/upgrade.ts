@@ -11,6 +11,7 @@ import { planText } from '../report/plan.ts';
 import { upgradeViewJson, upgradeViewText } from '../report/upgrade-view.ts';
 import { repairPhases, upgrade } from '../phases/upgrade.ts';
 import { controlPlanes, linuxWorkers, tenthOf } from '../topology/select.ts';
+import type { KeepBefore } from '../upgrade/control-plane.ts';
 import { hopsOf } from '../upgrade/hops.ts';
 import { hopsThrough, type Hop } from '../upgrade/hop.ts';
 import { newestPatch } from '../upgrade/newest.ts';
@@ -58,12 +59,16 @@ const isOfControlPlane = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:etcd|c
 const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:canary$|workers-)/.test(name);
 
 /** The phases of the run, limited by its flags. */
-function phasesOf(run: Run, flags: UpgradeOptions, hops: readonly Hop[]): ReturnType<typeof partOf> {
+function phasesOf(
+  run: Run,
+  flags: UpgradeOptions,
+  { hops, keep }: { readonly hops: readonly Hop[]; readonly keep: KeepBefore },
+): ReturnType<typeof partOf> {
   const { inventory, connected } = run;
   const drain = drainOf(flags);
   const all: readonly Phase[] = upgrade(inventory, connected.observations.fleet(), {
     hops,
-    keep: keptBefore(run),
+    keep,
     drain: drain === 'no' ? drain : { ...drain, ignoresBudgets: flags.disableEviction === true },
     losesPods: flags.force === true,
     atOnce: (flags.maxUnavailable ?? (() => tenthOf(linuxWorkers(inventory))))(linuxWorkers(inventory).length),
@@ -187,7 +192,8 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
         hops.map(({ version }) => version),
       );
       if (refused.length > 0) throw combined(refused);
-      const { phases, waiting } = phasesOf(run, flags, hops);
+      const way = { hops, keep: keptBefore(run) };
+      const { phases, waiting } = phasesOf(run, flags, way);
       const plan = planOf(run, phases);
       refuseWorkersFirst(run, plan);
       if (flags.plan === true) return showOnly(run, hops, plan);
@@ -202,7 +208,7 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
         notes: `${hopsText(hops)}${(await viewOf(run, plan)).text}`,
       });
       if (changesIn(plan.changes).length > 0 && !(await confirmed(run, 'Carry out this upgrade?'))) return 0;
-      const { code, isDone } = await carriedOut(run, flags, () => phasesOf(run, flags, hops).phases, plan);
+      const { code, isDone } = await carriedOut(run, flags, () => phasesOf(run, flags, way).phases, plan);
       if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
       return mostSerious([code, ...reportLeftOut(run, waiting)]);
     },

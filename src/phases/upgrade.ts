@@ -9,7 +9,6 @@ import { controlPlaneServes } from '../kubeadm/join-control-plane.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { nodeReady } from '../kubeadm/verify.ts';
 import { isNoted } from '../resources/drain.ts';
-import { packageRepository } from '../resources/package-repository.ts';
 import { runtimeSteps } from '../runtime/index.ts';
 import { controlPlanes, etcdHosts, kubernetesHosts, linuxWorkers } from '../topology/select.ts';
 import { addonsUpgraded } from '../upgrade/addons.ts';
@@ -22,7 +21,7 @@ import {
   type KeepBefore,
 } from '../upgrade/control-plane.ts';
 import { builtEtcdMinimum, builtEtcdUpgraded, etcdKubeletUpgraded } from '../upgrade/etcd.ts';
-import { fetched, hopRepositories, nothingFetched } from '../upgrade/fetch.ts';
+import { fetched, hopRepositories, lastRepository, nothingFetched } from '../upgrade/fetch.ts';
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
 import { kubeadmPackage, nodeSteps, othersAreBack, whileBehind, type NodeOptions } from '../upgrade/node.ts';
 import { isBehind } from '../upgrade/running.ts';
@@ -189,11 +188,7 @@ const settlePhase = (inventory: Inventory, hops: readonly Hop[]): Phase => ({
   title: 'Remove what only the upgrade needed',
   kind: 'linux',
   hosts: kubernetesHosts(inventory),
-  steps: [
-    // After one hop, the hosts have this repository alone.
-    ...(hops.length > 1 ? packageRepository('kubernetes', ({ kubernetes }) => kubernetes.repository) : []),
-    nothingFetched(hops),
-  ],
+  steps: [...lastRepository(hops), nothingFetched(hops)],
 });
 
 /**

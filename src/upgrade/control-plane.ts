@@ -8,12 +8,11 @@ import type { Change, Restart, Step, Target } from '../engine/step.ts';
 import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
 import { UPGRADE } from '../facts/marker.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
-import { merged } from '../model/merge.ts';
 import type { On } from '../remote/remote.ts';
 import { script } from '../templates.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { compareVersions } from '../versions.ts';
-import { etcdBefore, foundAt, type Hop } from './hop.ts';
+import { etcdBefore, foundAt, withEtcdTag, type Hop } from './hop.ts';
 import { KUBERNETES_PODS, isOlder, oldPods } from './running.ts';
 
 const MINUTES = 60_000;
@@ -21,8 +20,8 @@ const MINUTES = 60_000;
 /** How long a component must have run since it started, in ms: one that dies of a removed flag dies sooner. */
 const SETTLED_MS = 30_000;
 
-/** Saves what a way back needs, before the version of a host changes: etcd's data and /etc/kubernetes. */
-export type KeepBefore = (on: On, host: LinuxHost, reason: string) => Promise<void>;
+/** Saves what a way back needs, before a host gets a version: etcd's data, once for each version, and /etc/kubernetes of the host. */
+export type KeepBefore = (on: On, host: LinuxHost, version: string) => Promise<void>;
 
 /** The wait for a cluster that does not answer. */
 const waits = (cluster: Exclude<ClusterView, ClusterUp>): readonly Change[] =>
@@ -94,9 +93,10 @@ export const etcdMinimum = (hop: Hop): Step => ({
         restarts: [{ what: 'etcd', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }],
         apply: async (on) => {
           await passRestartGate(inventory, on(host), host);
-          const cluster = merged(inventory.kubeadm.cluster, { etcd: { local: { imageTag: `${minimum}-0` } } });
-          const between = { ...inventory, kubeadm: { ...inventory.kubeadm, cluster } };
-          await applySettings(on, between, host, { job: 'etcd-minimum', parts: ['etcd'] });
+          await applySettings(on, withEtcdTag(inventory, `${minimum}-0`), host, {
+            job: 'etcd-minimum',
+            parts: ['etcd'],
+          });
         },
       },
     ];
@@ -137,7 +137,7 @@ export const controlPlaneUpgraded = (hop: Hop, keep: KeepBefore): Step => ({
         restarts: restartsOf(target),
         apply: async (on) => {
           if (inventory.etcd.topology === 'stacked') await passRestartGate(inventory, on(host), host);
-          await keep(on, host, `before ${host.name} was upgraded to ${hop.version}`);
+          await keep(on, host, hop.version);
           await kubeadmUpgrade(on(host), inventory, host, isFirst(cluster, hop) ? 'apply' : 'node');
         },
       },

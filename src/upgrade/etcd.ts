@@ -7,11 +7,11 @@ import { distributionOf } from '../components/distributions/index.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { sh } from '../shell/sh.ts';
-import { merged } from '../model/merge.ts';
-import type { Inventory } from '../model/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import type { On } from '../remote/remote.ts';
 import { minorFacts, minorOf } from '../versions.ts';
 import type { KeepBefore } from './control-plane.ts';
-import { etcdBefore, type Hop } from './hop.ts';
+import { etcdBefore, withEtcdTag, type Hop } from './hop.ts';
 import { isOlder, versionIn } from './running.ts';
 
 const MINUTES = 60_000;
@@ -22,13 +22,18 @@ function memberVersion({ host, fleet: { cluster } }: Target): string | undefined
   return etcd?.state === 'up' ? etcd.members.find(isMemberOf(host))?.version : undefined;
 }
 
-const withTag = (inventory: Inventory, imageTag: string): Inventory => {
-  const cluster = merged(inventory.kubeadm.cluster, { etcd: { local: { imageTag } } });
-  return { ...inventory, kubeadm: { ...inventory.kubeadm, cluster } };
-};
+const keptFor =
+  ({ version }: Hop, keep: KeepBefore) =>
+  (on: On, host: LinuxHost): Promise<void> =>
+    keep(on, host, version);
 
 /** Waits until the member of the host runs a version, or changes it: kubeadm writes the manifest, the kubelet starts it. */
-function brought(target: Target, to: string, inventory: Inventory, keep: KeepBefore): ReturnType<Step['diff']> {
+function brought(
+  target: Target,
+  to: string,
+  inventory: Inventory,
+  keep: (on: On, host: LinuxHost) => Promise<void>,
+): ReturnType<Step['diff']> {
   const { host, fleet } = target;
   const { etcd } = fleet.cluster;
   if (standing(target) !== 'joined') return [];
@@ -45,7 +50,7 @@ function brought(target: Target, to: string, inventory: Inventory, keep: KeepBef
         // A member alone is asked itself.
         const through = memberHost(inventory, fleet);
         await passRestartGate(inventory, on(through), host);
-        await keep(on, host, `before etcd of ${host.name} was brought to ${to}`);
+        await keep(on, host);
         await on(host).job('etcd-upgrade', sh`kubeadm init phase etcd local --config config.yaml`, {
           'config.yaml': secretYaml(etcdDocuments(inventory, host)),
         });
@@ -60,7 +65,9 @@ export const builtEtcdMinimum = (hop: Hop, keep: KeepBefore): Step => ({
   settleMs: 5 * MINUTES,
   diff: (target) => {
     const minimum = etcdBefore(hop);
-    return minimum === undefined ? [] : brought(target, minimum, withTag(target.inventory, `${minimum}-0`), keep);
+    return minimum === undefined
+      ? []
+      : brought(target, minimum, withEtcdTag(target.inventory, `${minimum}-0`), keptFor(hop, keep));
   },
 });
 
@@ -71,7 +78,7 @@ export const builtEtcdUpgraded = (hop: Hop, keep: KeepBefore): Step => ({
   diff: (target) => {
     // A patch release may bring a newer one; kubeadm knows.
     const wanted = versionIn(minorFacts(minorOf(hop.version))?.images.etcd);
-    return wanted === undefined ? [] : brought(target, wanted, target.inventory, keep);
+    return wanted === undefined ? [] : brought(target, wanted, target.inventory, keptFor(hop, keep));
   },
 });
 

@@ -11,13 +11,37 @@ import { atVersion } from '../topology/at-version.ts';
 import { etcdBefore, type Hop } from './hop.ts';
 import { isBehind } from './running.ts';
 
+/** True for a joined host that runs something older than one of these hops. */
+const isDue = (target: Target, hops: readonly Hop[]): boolean =>
+  standing(target) === 'joined' && hops.some((hop) => isBehind(target, hop));
+
+/** True while an upgrade of the host is due, or has left the records of what it downloaded. */
+const isUnderWay = (target: Target, hops: readonly Hop[]): boolean =>
+  [...target.facts.files.keys()].some((path) => path.startsWith(`${paths.upgrade}/`)) || isDue(target, hops);
+
+/** Steps that change a host only while this is true of it. */
+const onlyIf = (holds: (target: Target) => boolean, steps: readonly Step[]): readonly Step[] =>
+  steps.map((step) => ({ ...step, diff: (target) => (holds(target) ? step.diff(target) : []) }));
+
 /** The package repositories of all hops at once, so that everything can be downloaded before anything restarts. */
 export const hopRepositories = (hops: readonly Hop[]): readonly Step[] =>
-  packageRepository(
-    'kubernetes',
-    ({ kubernetes }) => kubernetes.repository,
-    (inventory) => hops.map(({ version }) => atVersion(inventory, version).kubernetes.repository),
+  onlyIf(
+    (target) => isDue(target, hops),
+    packageRepository(
+      'kubernetes',
+      ({ kubernetes }) => kubernetes.repository,
+      (inventory) => hops.map(({ version }) => atVersion(inventory, version).kubernetes.repository),
+    ),
   );
+
+/** The package repository of the last hop alone, as `up` writes it. After one hop it is there already. */
+export const lastRepository = (hops: readonly Hop[]): readonly Step[] =>
+  hops.length < 2
+    ? []
+    : onlyIf(
+        (target) => isUnderWay(target, hops),
+        packageRepository('kubernetes', ({ kubernetes }) => kubernetes.repository),
+      );
 
 /** The file that records that a host has all that it needs of a version. */
 const stampOf = ({ version }: Hop): string => `${paths.upgrade}/${version}`;
@@ -76,10 +100,8 @@ export const nothingFetched = (hops: readonly Hop[]): Step => ({
   name: 'downloads-forgotten',
   watches: { trees: [paths.upgrade], packages: ['kubelet'] },
   diff: (target) => {
-    const { host, facts } = target;
-    const found = [...facts.files.keys()].some((path) => path.startsWith(`${paths.upgrade}/`));
-    const willBe = standing(target) === 'joined' && hops.some((hop) => isBehind(target, hop));
-    if (!found && !willBe) return [];
+    const { host } = target;
+    if (!isUnderWay(target, hops)) return [];
     return [
       {
         summary: `remove the records of what was downloaded from ${host.name}`,

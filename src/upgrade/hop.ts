@@ -1,3 +1,5 @@
+import type { Inventory } from '../model/inventory.ts';
+import { merged } from '../model/merge.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { Kind } from '../facts/fleet.ts';
 import { compareVersions, minorOf } from '../versions.ts';
@@ -33,3 +35,9 @@ const FIRST_WITH_ETCD_3_7 = '1.37';
 /** The etcd that every member must have before the hop; undefined if any will do. kubeadm checks nothing of it. */
 export const etcdBefore = ({ version }: Hop): string | undefined =>
   compareVersions(minorOf(version), FIRST_WITH_ETCD_3_7) < 0 ? undefined : ETCD_BEFORE_3_7;
+
+/** The inventory as if it named this image of etcd. */
+export function withEtcdTag(inventory: Inventory, imageTag: string): Inventory {
+  const cluster = merged(inventory.kubeadm.cluster, { etcd: { local: { imageTag } } });
+  return { ...inventory, kubeadm: { ...inventory.kubeadm, cluster } };
+}

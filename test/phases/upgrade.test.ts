@@ -273,6 +273,14 @@ test('a host that has not joined yet is neither upgraded nor waited for', () => 
   expect(changes.filter(({ host }) => host === 'w4').filter(isUpgrade)).toEqual([]);
 });
 
+test('a host that does not take part keeps its package repositories', () => {
+  const seen = world({ api: '1.37.1', etcd: '3.7.0' }, { w1: { api: '', kubelet: '1.36.3' } });
+  const writes = planned('1.37.1', ['1.36.4', '1.37.1'], seen).filter(({ step }) =>
+    /^kubernetes-repository/.test(step),
+  );
+  expect(new Set(writes.map(({ host }) => host))).toEqual(new Set(['w1']));
+});
+
 test('a cluster that has the version has nothing to upgrade', () => {
   const changes = planned('1.37.1', ['1.37.1'], world({ api: '1.37.1', etcd: '3.7.0' }));
   expect(changes.filter(isUpgrade)).toEqual([]);

@@ -18,8 +18,6 @@ import { stamp, stateFolder } from './state-folder.ts';
 const AUTOMATIC = 'auto-';
 /** Prefix of etcd's data of hosts on which a half-finished init or join was undone. */
 const UNDONE = 'undone-';
-/** Prefix of copies of /etc/kubernetes, which hold keys. */
-const CONFIGURATION = 'etc-kubernetes-';
 const KEPT = 5;
 
 /** Where snapshots of a cluster go unless the operator names a file. */
@@ -78,21 +76,26 @@ export const snapshotBefore =
   };
 
 /**
- * Keeps what a way back from an upgrade needs: a snapshot of etcd, and beside it /etc/kubernetes of the control plane, 0600. Keeps
- * the newest five of each.
+ * Keeps what a way back from an upgrade needs: before each version a snapshot of etcd, and of each host /etc/kubernetes, 0600. A
+ * snapshot for every host would push that from before the upgrade out of the newest five. Keeps the newest five copies of each host.
  */
-export const keptBefore =
-  (run: Run): KeepBefore =>
-  async (on, host, reason) => {
-    const { inventory, connected } = run;
-    makeFolder(snapshotFolder(run));
+export function keptBefore(run: Run): KeepBefore {
+  const { inventory, connected, context } = run;
+  const folder = snapshotFolder(run);
+  const versions = new Set<string>();
+  return async (on, host, version) => {
+    makeFolder(folder);
     // Of an etcd that is the operator's own, the operator keeps snapshots.
-    if (inventory.etcd.topology !== 'external')
-      await snapshotBefore(run)(on, memberHost(inventory, connected.observations.fleet()), reason);
+    if (inventory.etcd.topology !== 'external' && !versions.has(version)) {
+      const through = memberHost(inventory, connected.observations.fleet());
+      await snapshotBefore(run)(on, through, `before the upgrade to ${version}`);
+      versions.add(version);
+    }
     const remote = on(host);
     const archive = `${paths.state}/etc-kubernetes.tar`;
-    const folder = snapshotFolder(run);
-    const to = join(folder, `${CONFIGURATION}${stamp(run.context.nowMs())}-${host.name}.tar`);
+    // No name of a host has an @: the copies of cp1 are not those of cp1-b.
+    const prefix = `etc-kubernetes-${host.name}@`;
+    const to = join(folder, `${prefix}${stamp(context.nowMs())}.tar`);
     try {
       // kubeadm keeps its own backups in tmp, etcd's data among them.
       await remote.run(sh`umask 077; tar -C /etc -cf ${archive} --exclude=kubernetes/tmp kubernetes`);
@@ -101,8 +104,9 @@ export const keptBefore =
       await remote.run(sh`rm -f -- ${archive}`);
     }
     await chmod(to, 0o600);
-    await deleteOld(folder, CONFIGURATION, '.tar');
+    await deleteOld(folder, prefix, '.tar');
   };
+}
 
 /** Keeps a host's etcd data before a half-finished init or join is undone there. Keeps the newest five, and emits the path. */
 export const dataKept =

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../../src/cli/session/run.ts';
-import { dataKept, snapshotBefore, snapshotFolder } from '../../../src/cli/session/snapshots.ts';
+import { dataKept, keptBefore, snapshotBefore, snapshotFolder } from '../../../src/cli/session/snapshots.ts';
 import type { On } from '../../../src/remote/remote.ts';
 import { clusterOf, cp1, factsOf, fleetIn, fleetOf, inventoryOf } from '../../fakes/cluster.ts';
 import { recordingOn } from '../../fakes/on.ts';
@@ -44,6 +44,41 @@ test('kbuild keeps its newest five snapshots of etcd, 0600, each with a descript
     [3, 4, 5, 6, 7].map((n) => ({ reason: `change ${String(n)}`, through: 'cp1', keys: 465 })),
   );
   expect(readdirSync(folder)).toContain('mine.db');
+});
+
+test('an upgrade keeps one snapshot for each version, and five copies of each host, of hosts whose names begin alike too', async () => {
+  const state = mkdtempSync(join(tmpdir(), 'kbuild-test-'));
+  let nowMs = Date.parse('2026-11-21T16:50:45.000Z');
+  const run = {
+    context: { env: { XDG_STATE_HOME: state }, cwd: state, nowMs: () => (nowMs += 1) },
+    inventory: inventoryOf(),
+    runId: 'run1',
+    connected: { observations: { fleet: () => fleetIn(clusterOf(), [cp1, factsOf()]) } },
+  } as unknown as Run;
+  const on = ((host) => ({
+    ...recordingOn({ job: () => STATUS }).on(host),
+    download: (_from: string, to: string) => {
+      writeFileSync(to, 'data', { mode: 0o644 });
+      return Promise.resolve();
+    },
+  })) as On;
+  const keep = keptBefore(run);
+  const alike = { ...cp1, name: 'cp1-b' };
+  for (const version of ['1.35.8', '1.36.4', '1.37.1', '1.37.2', '1.37.3', '1.37.4'])
+    for (const host of [cp1, alike]) await keep(on, host, version);
+  const files = readdirSync(snapshotFolder(run));
+  const reasons = files
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => (JSON.parse(readFileSync(join(snapshotFolder(run), name), 'utf8')) as { reason: string }).reason);
+  expect(reasons).toEqual(
+    ['1.36.4', '1.37.1', '1.37.2', '1.37.3', '1.37.4'].map((one) => `before the upgrade to ${one}`),
+  );
+  for (const name of ['cp1', 'cp1-b']) {
+    const copies = files.filter((file) => file.startsWith(`etc-kubernetes-${name}@`));
+    expect(copies, name).toHaveLength(5);
+    for (const file of copies) expect(statSync(join(snapshotFolder(run), file)).mode & 0o777).toBe(0o600);
+  }
 });
 
 describe('before a half-finished join is undone', () => {
