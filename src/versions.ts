@@ -29,6 +29,15 @@ export const minorFacts = (minor: string): MinorFacts | undefined => MINORS[mino
 /** `1.36.3` → `1.36`. */
 export const minorOf = (version: string): string => version.split('.').slice(0, 2).join('.');
 
+/** `1.36.3` or `1.36` → 36. */
+export const minorNumber = (version: string): number => Number(version.split('.')[1]);
+
+/** The version in a text like `v1.36.3` or `1.36.3-1.1`; undefined where there is none. */
+export const versionIn = (text: string | undefined): string | undefined => /\d+\.\d+\.\d+/.exec(text ?? '')?.[0];
+
+/** Kubernetes, "Version Skew Policy": a kubelet may be that many minors older than the API server. */
+export const KUBELET_MINORS_BEHIND = 3;
+
 /** Negative when `a` is older than `b`, positive when it is newer, 0 when equal; numbers and dots only. */
 export function compareVersions(a: string, b: string): number {
   const left = a.split('.').map(Number);

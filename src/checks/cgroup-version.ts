@@ -3,7 +3,7 @@ import { compareVersions } from '../versions.ts';
 import { eachHost } from './each-host.ts';
 
 /** The first minor whose kubelet does not start on cgroup v1 by itself (release notes of 1.35, #134298). */
-const REFUSING_MINOR = '1.35';
+export const WITHOUT_CGROUP_V1 = '1.35';
 
 /** kubeadm's own check that fails on cgroup v1 from the same minor on. */
 const KUBEADM_CHECK = 'SystemVerification';
@@ -29,7 +29,7 @@ kubeadm:
     severities: ['error'],
   },
   ({ inventory, host, facts }) => {
-    if (facts.cgroupVersion === 2 || compareVersions(inventory.kubernetes.minor, REFUSING_MINOR) < 0) return [];
+    if (facts.cgroupVersion === 2 || compareVersions(inventory.kubernetes.minor, WITHOUT_CGROUP_V1) < 0) return [];
     const kind = host.role === 'control-plane' ? 'init' : 'join';
     const missing = [
       ...(host.kubelet.config['failCgroupV1'] === false ? [] : ['set kubelet.config.failCgroupV1: false']),

@@ -1,12 +1,7 @@
 import { apiServerVersions, apiVersionsText, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
-import { compareVersions, minorOf } from '../versions.ts';
+import { compareVersions, KUBELET_MINORS_BEHIND, minorNumber, minorOf } from '../versions.ts';
 import type { Check, Finding } from './check.ts';
-
-/** Kubernetes, "Version Skew Policy": a kubelet may be that many minors older than the API server. */
-const ALLOWED = 3;
-
-const minorNumber = (version: string): number => Number(minorOf(version).split('.')[1]);
 
 /** The API servers while an upgrade is under way: nothing is wrong with that, but packages wait for it. */
 function mixed(cluster: ClusterUp): readonly Finding[] {
@@ -37,7 +32,7 @@ export const versionSkew: Check = {
       const server = own === 'unknown' ? lowest : own;
       const older = minorNumber(server) - minorNumber(kubelet);
       const newer = compareVersions(minorOf(kubelet), minorOf(server)) > 0;
-      if (!newer && older <= ALLOWED) return [];
+      if (!newer && older <= KUBELET_MINORS_BEHIND) return [];
       return [
         {
           severity: 'error' as const,

@@ -34,7 +34,8 @@ const nodeRegistration = (inventory: Inventory, host: LinuxHost): JsonObject => 
   ...(host.taints === undefined ? {} : { taints: host.taints }),
 });
 
-const patches = (inventory: Inventory, host: LinuxHost): JsonObject =>
+/** Where kubeadm finds the patches of a host; empty for a host without any. */
+export const patches = (inventory: Inventory, host: LinuxHost): JsonObject =>
   Object.keys(hostPatches(inventory, host)).length === 0 ? {} : { patches: { directory: paths.kubeadmPatches } };
 
 const localApiEndpoint = (inventory: Inventory, host: LinuxHost): JsonObject => ({

@@ -3,7 +3,7 @@ import { paths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
-import { hostPatches } from './kubelet-config.ts';
+import { patches } from './kubeadm-config.ts';
 import { secretYaml } from './secret-yaml.ts';
 import { signingAuthority } from './signing.ts';
 import { kubectl } from './kubectl.ts';
@@ -30,7 +30,6 @@ export function upgradeConfiguration(
   host: LinuxHost,
   skipPhases: readonly string[] = ['addon'],
 ): JsonObject {
-  const patches = Object.keys(hostPatches(inventory, host)).length === 0 ? {} : { directory: paths.kubeadmPatches };
   const common = {
     // Without the CA's key, kubeadm has nothing to sign with.
     certificateRenewal: signingAuthority(inventory) === undefined,
@@ -38,7 +37,7 @@ export function upgradeConfiguration(
     imagePullPolicy: 'IfNotPresent',
     ignorePreflightErrors: ignoredErrors(inventory),
     skipPhases,
-    ...(Object.keys(patches).length === 0 ? {} : { patches }),
+    ...patches(inventory, host),
   };
   return {
     apiVersion: 'kubeadm.k8s.io/v1beta4',

@@ -20,7 +20,7 @@ import { textDiff } from '../resources/text-diff.ts';
 import { script } from '../templates.ts';
 import { fileDiff } from './settings-diff.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
-import { compareVersions, minorOf } from '../versions.ts';
+import { compareVersions, minorOf, versionIn } from '../versions.ts';
 
 /** What kubeadm writes on a host that joins. */
 const CONFIG = '/var/lib/kubelet/config.yaml';
@@ -50,7 +50,7 @@ function configDifference({ inventory, host, facts }: Target, cluster: ClusterUp
 /** True for a kubelet that waits for its upgrade: what the cluster stores is for the newer one, and reaches it with that. */
 function isOlderThanCluster({ host }: Target, cluster: ClusterUp): boolean {
   const node = cluster.nodes.find(({ name }) => name === host.name);
-  const version = /\d+\.\d+\.\d+/.exec(node?.kubeletVersion ?? '')?.[0];
+  const version = versionIn(node?.kubeletVersion);
   return version !== undefined && compareVersions(minorOf(version), minorOf(cluster.version)) < 0;
 }
 

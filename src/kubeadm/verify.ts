@@ -6,7 +6,7 @@ import { waitForApi } from '../resources/wait-for-api.ts';
 const MINUTES = 60_000;
 
 /** How long the control plane's containers must run without a restart, in ms. A wrong cgroup driver restarts them sooner. */
-const SETTLED_MS = 30_000;
+export const SETTLED_MS = 30_000;
 
 const CONTROL_PLANE_PODS = new Set(['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'etcd']);
 

@@ -2,7 +2,7 @@ import { staticPodVersions, type StaticPod } from '../cluster/api-versions.ts';
 import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { versionIn } from '../upgrade/running.ts';
+import { versionIn } from '../versions.ts';
 
 /** What one host runs and has installed, without `v`; empty where it has no such thing or it is unknown. */
 export interface HostVersions {

@@ -54,7 +54,8 @@ interface DrainOptions {
   readonly failed: (host: Host, error: CommandError) => Error;
 }
 
-const nodeOf = ({ fleet, host }: Any): NodeView | undefined =>
+/** The node of a host; undefined if it has none, or while the API does not answer. */
+export const registeredNode = ({ fleet, host }: Any): NodeView | undefined =>
   fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === host.name) : undefined;
 
 /**
@@ -64,7 +65,7 @@ const nodeOf = ({ fleet, host }: Any): NodeView | undefined =>
 export const drainStep = ({ drain, isDue, losesPods, through, failed }: DrainOptions): AnyStep => ({
   name: 'drained',
   diff: (target: Any) => {
-    const node = nodeOf(target);
+    const node = registeredNode(target);
     if (drain === 'no' || node === undefined || (node.unschedulable && DRAINED in node.annotations)) return [];
     if (!isDue(node)) return [];
     const { inventory, host, fleet } = target;
@@ -106,7 +107,7 @@ export const drainStep = ({ drain, isDue, losesPods, through, failed }: DrainOpt
 export const uncordoned = (willDrain: (node: NodeView) => boolean): AnyStep => ({
   name: 'uncordoned',
   diff: (target: Any) => {
-    const node = nodeOf(target);
+    const node = registeredNode(target);
     if (node === undefined) return [];
     if (!isNoted(node) && !willDrain(node)) return [];
     const { inventory, host, fleet } = target;

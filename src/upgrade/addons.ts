@@ -4,9 +4,9 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step } from '../engine/step.ts';
 import type { PodView } from '../facts/cluster.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
-import { minorFacts, minorOf } from '../versions.ts';
+import { minorFacts, minorOf, versionIn } from '../versions.ts';
 import type { Hop } from './hop.ts';
-import { isOlder, versionIn } from './running.ts';
+import { isOlder } from './running.ts';
 
 const MINUTES = 60_000;
 

@@ -3,6 +3,7 @@ import { passRestartGate } from '../cluster/members.ts';
 import { standing } from '../cluster/standing.ts';
 import { kubeadmUpgrade } from '../configuration/kubeadm-upgrade.ts';
 import { applySettings } from '../configuration/kubeadm-settings.ts';
+import { SETTLED_MS } from '../kubeadm/verify.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Restart, Step, Target } from '../engine/step.ts';
 import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
@@ -16,9 +17,6 @@ import { etcdBefore, foundAt, withEtcdTag, type Hop } from './hop.ts';
 import { KUBERNETES_PODS, isOlder, oldPods } from './running.ts';
 
 const MINUTES = 60_000;
-
-/** How long a component must have run since it started, in ms: one that dies of a removed flag dies sooner. */
-const SETTLED_MS = 30_000;
 
 /** Saves what a way back needs, before a host gets a version: etcd's data, once for each version, and /etc/kubernetes of the host. */
 export type KeepBefore = (on: On, host: LinuxHost, version: string) => Promise<void>;

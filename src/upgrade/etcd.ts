@@ -3,16 +3,16 @@ import { isMemberOf, passRestartGate } from '../cluster/members.ts';
 import { standing } from '../cluster/standing.ts';
 import { etcdDocuments } from '../configuration/etcd-config.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
-import { distributionOf } from '../components/distributions/index.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { sh } from '../shell/sh.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
-import { minorFacts, minorOf } from '../versions.ts';
+import { minorFacts, minorOf, versionIn } from '../versions.ts';
 import type { KeepBefore } from './control-plane.ts';
 import { etcdBefore, withEtcdTag, type Hop } from './hop.ts';
-import { isOlder, versionIn } from './running.ts';
+import { installKubelet } from './node.ts';
+import { isOlder } from './running.ts';
 
 const MINUTES = 60_000;
 
@@ -87,7 +87,7 @@ export const etcdKubeletUpgraded = (hop: Hop): Step => ({
   name: 'kubelet-upgraded',
   watches: { packages: ['kubelet', 'kubectl'] },
   diff: (target) => {
-    const { inventory, host, facts } = target;
+    const { host, facts } = target;
     const found = versionIn(facts.packages.get('kubelet')?.version);
     if (standing(target) !== 'joined' || !isOlder(found, hop.version)) return [];
     return [
@@ -95,18 +95,7 @@ export const etcdKubeletUpgraded = (hop: Hop): Step => ({
         summary: `upgrade the kubelet of ${host.name} to ${hop.version} (found ${found ?? 'none'})`,
         disrupts: true,
         restarts: [{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet }],
-        apply: async (on) => {
-          const names = ['kubelet', 'kubectl'];
-          const request = {
-            packages: Object.fromEntries(names.map((name) => [name, hop.version])),
-            optional: [],
-            hold: names,
-            sources: ['kubernetes'] as const,
-            proxy: inventory.proxy,
-          };
-          await on(host).job('packages', distributionOf(host, facts).packages.install(request));
-          await on(host).run(sh`systemctl daemon-reload && systemctl restart kubelet`);
-        },
+        apply: (on) => installKubelet(target, hop, on),
       },
     ];
   },

@@ -2,12 +2,7 @@ import { lowestApiServer } from '../cluster/api-versions.ts';
 import { Refused } from '../errors.ts';
 import type { ClusterUp, NodeView } from '../facts/cluster.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { compareVersions } from '../versions.ts';
-
-/** Kubernetes, "Version Skew Policy": a kubelet may be that many minors older than the API server. */
-const ALLOWED = 3;
-
-const minorNumber = (version: string): number => Number(version.split('.')[1]);
+import { compareVersions, KUBELET_MINORS_BEHIND, minorNumber } from '../versions.ts';
 
 /** The version of a node's running kubelet, without `v` and suffixes. */
 const kubeletVersion = ({ kubeletVersion: version }: NodeView): string =>
@@ -21,7 +16,9 @@ export const lowestKubelet = ({ nodes }: ClusterUp): string | undefined =>
 export function oldKubelets(inventory: Inventory, cluster: ClusterUp, hops: readonly string[]): readonly Refused[] {
   const [hop] = hops;
   if (hop === undefined) return [];
-  const old = cluster.nodes.filter((node) => minorNumber(hop) - minorNumber(kubeletVersion(node)) > ALLOWED);
+  const old = cluster.nodes.filter(
+    (node) => minorNumber(hop) - minorNumber(kubeletVersion(node)) > KUBELET_MINORS_BEHIND,
+  );
   if (old.length === 0) return [];
   const names = old.map(({ name }) => name).join(',');
   const only = old.every(({ role }) => role === 'worker') ? ' --workers-only' : '';
@@ -29,7 +26,7 @@ export function oldKubelets(inventory: Inventory, cluster: ClusterUp, hops: read
   return [
     new Refused(
       inventory.name,
-      `API servers of ${hop} do not work with kubelets that are more than ${String(ALLOWED)} minors older: ${old.map((node) => `${node.name} runs ${kubeletVersion(node)}`).join(', ')}`,
+      `API servers of ${hop} do not work with kubelets that are more than ${String(KUBELET_MINORS_BEHIND)} minors older: ${old.map((node) => `${node.name} runs ${kubeletVersion(node)}`).join(', ')}`,
       `upgrade these kubelets first: set kubernetes.version to ${lowest}, run \`kbuild upgrade${only} --hosts ${names}\`, then set kubernetes.version to ${inventory.kubernetes.version} again`,
     ),
   ];

@@ -7,15 +7,16 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { NotConverged } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
-import { drainStep, isDrained, uncordoned, type Drain } from '../resources/drain.ts';
+import type { On } from '../remote/remote.ts';
+import { drainStep, isDrained, registeredNode, uncordoned, type Drain } from '../resources/drain.ts';
 import { packages } from '../resources/packages.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
-import { compareVersions, minorOf } from '../versions.ts';
+import { compareVersions, minorOf, versionIn } from '../versions.ts';
 import { foundAt, type Hop } from './hop.ts';
 import { removedTables } from './removed.ts';
-import { hasOldKubelet, isBehind, isOlder, versionIn } from './running.ts';
+import { hasOldKubelet, isBehind, isOlder } from './running.ts';
 
 const MINUTES = 60_000;
 
@@ -53,18 +54,30 @@ export const kubeadmPackage = (hop: Hop): Step =>
     }),
   );
 
-const nodeOf = ({ host, fleet: { cluster } }: Target): NodeView | undefined =>
-  cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
-
 /** What is found of a host's kubelet: the running one, and the installed programs. */
 const oldPrograms = (target: Target, { version }: Hop): readonly string[] =>
   ['kubelet', 'kubectl'].filter((name) => isOlder(versionIn(target.facts.packages.get(name)?.version), version));
 
 /** True while the running kubelet of the node, or an installed one, is older than the hop. */
 const isDue = (target: Target, hop: Hop): boolean => {
-  const node = nodeOf(target);
+  const node = registeredNode(target);
   return node !== undefined && (hasOldKubelet(node, hop.version) || oldPrograms(target, hop).length > 0);
 };
+
+/** Installs kubelet and kubectl of the hop, and restarts the kubelet. */
+export async function installKubelet(target: Target, hop: Hop, on: On): Promise<void> {
+  const { inventory, host, facts } = target;
+  const names = ['kubelet', 'kubectl'];
+  const request = {
+    packages: Object.fromEntries(names.map((name) => [name, after(hop, name)(target)])),
+    optional: [],
+    hold: names,
+    sources: ['kubernetes'] as const,
+    proxy: inventory.proxy,
+  };
+  await on(host).job('packages', distributionOf(host, facts).packages.install(request));
+  await on(host).run(sh`systemctl daemon-reload && systemctl restart kubelet`);
+}
 
 /**
  * Upgrades the kubelet of a drained node: kubeadm's part first, then the packages. A flag that the newer kubelet refuses goes
@@ -75,9 +88,9 @@ const kubeletUpgraded = (hop: Hop): Step => ({
   watches: { packages: ['kubelet', 'kubectl'] },
   settleMs: 5 * MINUTES,
   diff: (target) => {
-    const { inventory, host, facts } = target;
+    const { inventory, host } = target;
     if (standing(target) !== 'joined' || !isDue(target, hop)) return [];
-    const found = foundAt(hop, versionIn(nodeOf(target)?.kubeletVersion) ?? 'unknown');
+    const found = foundAt(hop, versionIn(registeredNode(target)?.kubeletVersion) ?? 'unknown');
     return [
       {
         summary: `upgrade the kubelet of ${host.name} from ${found} to ${hop.version}`,
@@ -88,16 +101,7 @@ const kubeletUpgraded = (hop: Hop): Step => ({
           // On a control plane it has run already.
           if (host.role === 'worker') await kubeadmUpgrade(remote, inventory, host, 'node');
           await remote.job('kubelet-flags', script('linux/kubelet-flags.sh', { REMOVED: removedFlags(hop) }));
-          const names = ['kubelet', 'kubectl'];
-          const request = {
-            packages: Object.fromEntries(names.map((name) => [name, after(hop, name)(target)])),
-            optional: [],
-            hold: names,
-            sources: ['kubernetes'] as const,
-            proxy: inventory.proxy,
-          };
-          await remote.job('packages', distributionOf(host, facts).packages.install(request));
-          await remote.run(sh`systemctl daemon-reload && systemctl restart kubelet`);
+          await installKubelet(target, hop, on);
         },
       },
     ];

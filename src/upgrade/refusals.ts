@@ -1,3 +1,4 @@
+import { WITHOUT_CGROUP_V1 } from '../checks/cgroup-version.ts';
 import { apiVersionsText, apiServerVersions, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
@@ -9,13 +10,10 @@ import { isForeignAction, UPGRADE } from '../facts/marker.ts';
 import { INVENTORY_NAME } from '../kubeadm/settings-preview.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { paths, windowsPaths } from '../paths.ts';
-import { compareVersions, minorOf, supportedMinors } from '../versions.ts';
+import { compareVersions, minorNumber, minorOf, supportedMinors } from '../versions.ts';
 import { etcdBefore } from './hop.ts';
 import { removedRefusals } from './removed-refusals.ts';
 import { oldKubelets } from './kubelet-versions.ts';
-
-/** The first minor whose kubelet does not start on cgroup v1 by itself (release notes of 1.35, #134298). */
-const WITHOUT_CGROUP_V1 = '1.35';
 
 const newest = (versions: readonly string[]): string => versions.toSorted(compareVersions).at(-1)!;
 
@@ -64,8 +62,7 @@ function unknownMinors({ name, kubernetes }: Inventory, hops: readonly string[])
 
 /** Kubernetes, "Version Skew Policy": API servers of one cluster may be one minor apart. */
 function apartApiServers({ name }: Inventory, cluster: ClusterUp): readonly Refused[] {
-  const minor = (version: string): number => Number(version.split('.')[1]);
-  const known = [...apiServerVersions(cluster).values()].filter((version) => version !== 'unknown').map(minor);
+  const known = [...apiServerVersions(cluster).values()].filter((version) => version !== 'unknown').map(minorNumber);
   if (known.length === 0 || Math.max(...known) - Math.min(...known) <= 1) return [];
   return [
     new Refused(

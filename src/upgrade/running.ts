@@ -2,14 +2,11 @@ import { staticPodVersions, type StaticPod } from '../cluster/api-versions.ts';
 import type { Target } from '../engine/step.ts';
 import type { ClusterUp, NodeView } from '../facts/cluster.ts';
 import { linuxFacts, type Kind } from '../facts/fleet.ts';
-import { compareVersions } from '../versions.ts';
+import { compareVersions, versionIn } from '../versions.ts';
 import type { Hop } from './hop.ts';
 
 /** Static pods that have the version of Kubernetes. */
 export const KUBERNETES_PODS: readonly StaticPod[] = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
-
-/** The version in a text like `v1.36.3` or `1.36.3-1.1`; undefined where there is none. */
-export const versionIn = (text: string | undefined): string | undefined => /\d+\.\d+\.\d+/.exec(text ?? '')?.[0];
 
 /** True for a version that is older than another, and for one that is unknown. */
 export const isOlder = (found: string | undefined, than: string): boolean =>
