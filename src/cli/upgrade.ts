@@ -56,7 +56,13 @@ async function repaired(run: Run): Promise<number> {
 }
 
 const isOfControlPlane = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:etcd|control-plane|addons)-/.test(name);
-const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:canary$|workers-)/.test(name);
+const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:old-workers$|canary$|cordon-|workers-)/.test(name);
+
+/** How many workers may be away at once. */
+const atOnceOf = ({ inventory }: Run, { maxUnavailable }: UpgradeOptions): number => {
+  const workers = linuxWorkers(inventory);
+  return maxUnavailable?.(workers.length) ?? tenthOf(workers);
+};
 
 /** The phases of the run, limited by its flags. */
 function phasesOf(
@@ -71,7 +77,7 @@ function phasesOf(
     keep,
     drain: drain === 'no' ? drain : { ...drain, ignoresBudgets: flags.disableEviction === true },
     losesPods: flags.force === true,
-    atOnce: (flags.maxUnavailable ?? (() => tenthOf(linuxWorkers(inventory))))(linuxWorkers(inventory).length),
+    atOnce: atOnceOf(run, flags),
   });
   const left = all.filter(
     (phase) =>
@@ -135,7 +141,7 @@ async function showOnly(run: Run, hops: readonly Hop[], plan: RunPlan): Promise<
 }
 
 /** True for the phases that come after the first worker. */
-const isAfterCanary = ({ name }: Phase): boolean => /^(?:workers-|settle$)/.test(name);
+const isAfterCanary = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:cordon-|workers-|settle$)/.test(name);
 
 /** Carries the plan out. With --pause-after-canary, the operator is asked when the first worker is through; no lock is held then. */
 async function carriedOut(
@@ -145,20 +151,21 @@ async function carriedOut(
   plan: RunPlan,
 ): Promise<Outcome> {
   const rest = plan.changes.filter(({ phase }) => phase.startsWith('workers-'));
-  if (flags.pauseAfterCanary !== true || rest.length === 0) return carryOut(run, { phases }, plan);
+  const workersAtOnce = atOnceOf(run, flags);
+  if (flags.pauseAfterCanary !== true || rest.length === 0) return carryOut(run, { phases, workersAtOnce }, plan);
   const isFirst = (phase: Phase): boolean => !isAfterCanary(phase);
   const first = await carryOut(
     run,
-    { phases: () => phases().filter(isFirst) },
+    { phases: () => phases().filter(isFirst), workersAtOnce },
     {
       phases: plan.phases.filter(isFirst),
-      changes: plan.changes.filter(({ phase }) => !/^(?:workers-|settle$)/.test(phase)),
+      changes: plan.changes.filter(({ phase }) => !isAfterCanary({ name: phase })),
     },
   );
   if (!first.isDone) return first;
   if (!(await asked(run, 'The first worker is upgraded. Go on with the others?'))) return { code: 0, isDone: false };
   await run.connected.observeAgain();
-  return carryOut(run, { phases }, planOf(run, phases()));
+  return carryOut(run, { phases, workersAtOnce }, planOf(run, phases()));
 }
 
 /** `kbuild upgrade`: makes every component the version of the inventory. */

@@ -45,7 +45,7 @@ export async function converge(run: Convergence): Promise<Outcome> {
   const { phases, emit, signal, nowMs } = run;
   const failures = new Map<string, Error>();
   const isOver = (): boolean => signal.aborted || [...failures.keys()].some((name) => !isWorker(run.inventory, name));
-  const progress: Progress = { turn: turns(run.inventory), failures, isOver };
+  const progress: Progress = { turn: turns(run.inventory, run.workersAtOnce), failures, isOver };
   const started = nowMs();
   const building = groups(phases.filter(({ verifies }) => verifies !== true));
   const verifying = groups(phases.filter(({ verifies }) => verifies === true));

@@ -20,6 +20,8 @@ export interface Convergence {
   readonly emit: Emit;
   /** Hosts at once. */
   readonly concurrency: number;
+  /** How many workers may be disrupted at once; default: see `disruption.ts`. */
+  readonly workersAtOnce?: number | undefined;
   /** Aborted: finish the current change, start no other. */
   readonly signal: AbortSignal;
   readonly nowMs: () => number;

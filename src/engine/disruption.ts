@@ -13,9 +13,9 @@ export interface Turns {
 /** How many workers may be without their runtime or kubelet at once. */
 export const workersAtOnce = ({ hosts }: Inventory): number => tenthOf(hosts.filter(({ role }) => role === 'worker'));
 
-/** One host that is not a worker at a time, and at most 10 % of the workers (at least one). */
-export function turns(inventory: Inventory): Turns {
-  const ofWorkers = limiter(workersAtOnce(inventory));
+/** One host that is not a worker at a time, and at most `atOnce` workers (default 10 %, at least one). */
+export function turns(inventory: Inventory, atOnce = workersAtOnce(inventory)): Turns {
+  const ofWorkers = limiter(atOnce);
   const ofOthers = limiter(1);
   return { take: (host, work) => (host.role === 'worker' ? ofWorkers : ofOthers).run(work), broken: new Set() };
 }

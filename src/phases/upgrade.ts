@@ -1,14 +1,13 @@
 import type { Phase, Step } from '../engine/step.ts';
 import { onlyHosts } from '../engine/target.ts';
 import type { Fleet, Kind } from '../facts/fleet.ts';
-import type { Host, Inventory, LinuxHost } from '../model/inventory.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { networkReady } from '../network/network-ready.ts';
 import { corednsSpread } from '../kubeadm/coredns-spread.ts';
 import { controlPlaneServes } from '../kubeadm/join-control-plane.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { nodeReady } from '../kubeadm/verify.ts';
-import { isNoted } from '../resources/drain.ts';
 import { runtimeSteps } from '../runtime/index.ts';
 import { controlPlanes, etcdHosts, kubernetesHosts, linuxWorkers } from '../topology/select.ts';
 import { addonsUpgraded } from '../upgrade/addons.ts';
@@ -23,9 +22,10 @@ import {
 import { builtEtcdMinimum, builtEtcdUpgraded, etcdKubeletUpgraded } from '../upgrade/etcd.ts';
 import { fetched, hopRepositories, lastRepository, nothingFetched } from '../upgrade/fetch.ts';
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
-import { kubeadmPackage, nodeSteps, othersAreBack, whileBehind, type NodeOptions } from '../upgrade/node.ts';
+import { kubeadmPackage, nodeSteps, whileBehind, type NodeOptions } from '../upgrade/node.ts';
 import { isBehind } from '../upgrade/running.ts';
 import { minorOf } from '../versions.ts';
+import { workerPhases } from './upgrade-workers.ts';
 import { verifyPhases } from './verify.ts';
 
 /** How an upgrade goes. */
@@ -34,13 +34,7 @@ export interface UpgradeOptions extends NodeOptions {
   readonly hops: readonly Hop[];
   /** Saves etcd's data and /etc/kubernetes before a control plane changes. */
   readonly keep: KeepBefore;
-  /** How many workers may be away at once. */
-  readonly atOnce: number;
 }
-
-/** The list in pieces of at most `size`. */
-const inBatches = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
-  list.length === 0 ? [] : [list.slice(0, size), ...inBatches(list.slice(size), size)];
 
 /** Puts back what a killed kubeadm has moved away: without it the API may be down, and nothing else can be planned. */
 export const repairPhases = (inventory: Inventory): readonly Phase[] => [
@@ -134,7 +128,10 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
         kubeadmPatches,
         kubeadmPackage(hop),
         controlPlaneUpgraded(hop, options.keep),
-        ...nodeSteps(hop, options, runtimeSteps(inventory), [nodeReady, networkReady, componentsSettled(hop)]),
+        ...nodeSteps(hop, options, {
+          whileDrained: runtimeSteps(inventory),
+          gates: [nodeReady, networkReady, componentsSettled(hop)],
+        }),
       ]),
       concurrency: 1,
     },
@@ -145,40 +142,6 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
       hosts,
       steps: at(hop, [addonsUpgraded(hop)]),
     },
-  ];
-}
-
-/** Workers that are older than the hop: one alone first, then batches. A batch that fails ends those after it. */
-function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, options: UpgradeOptions): readonly Phase[] {
-  const nodes = new Map(fleet.cluster.state === 'up' ? fleet.cluster.nodes.map((node) => [node.name, node]) : []);
-  const [canary, ...others] = linuxWorkers(inventory).filter(
-    (host) => isBehind({ host, fleet }, hop) || isNoted(nodes.get(host.name)),
-  );
-  if (canary === undefined) return [];
-  const steps: readonly Step[] = [
-    jobEnded,
-    kubeadmPatches,
-    kubeadmPackage(hop),
-    ...nodeSteps(hop, options, runtimeSteps(inventory), [nodeReady, networkReady]),
-  ].map((step) => atHop<'linux'>(hop, step));
-  const batches = inBatches(others, options.atOnce);
-  const phase = (name: string, title: string, hosts: readonly LinuxHost[]): Phase => ({
-    name,
-    title,
-    kind: 'linux',
-    hosts,
-    steps: [othersAreBack(hop, hosts), ...steps],
-    concurrency: hosts.length,
-  });
-  return [
-    phase('canary', `Upgrade the first worker to ${hop.version}`, [canary]),
-    ...batches.map((hosts, at) =>
-      phase(
-        `workers-${String(at + 1)}`,
-        `Upgrade workers, batch ${String(at + 1)} of ${String(batches.length)}`,
-        hosts,
-      ),
-    ),
   ];
 }
 

@@ -5,8 +5,10 @@ import { CommandError } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { Host, LinuxHost } from '../model/inventory.ts';
+import type { Command } from '../shell/command.ts';
+import type { On } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 
 /** Annotation of a node that kbuild has drained completely. Without it, an interrupted drain continues. */
 const DRAINED = 'kbuild.dev/drained';
@@ -14,11 +16,14 @@ const DRAINED = 'kbuild.dev/drained';
 /** Annotation of a node that kbuild's drain has cordoned, written together with the cordon: an operator's cordon stays. */
 const CORDONED = 'kbuild.dev/cordoned';
 
+/** Annotation of a node that kbuild has cordoned: the workloads with pods there, `Kind/namespace/name=ready pods`, until they are back. */
+export const WORKLOADS = 'kbuild.dev/workloads';
+
 /** The time that a drain may need after its own time-out, in ms. */
 const DRAIN_ENDS_MS = 5 * 60_000;
 
-/** Seconds between two reports of a drain about what it waits for. */
-const REPORT_SECONDS = 30;
+/** Seconds between two reports of a job about the pods that it waits for. */
+export const REPORT_SECONDS = 30;
 
 /** How long the drain of a node may take; `no`: kbuild does not drain it. */
 export type Drain =
@@ -33,17 +38,24 @@ export type Drain =
 export type AnyStep = Step & Step<'windows'>;
 
 /** A target of either system. */
-type Any = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'>;
+export type AnyTarget = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'>;
 
 /** True for a node that kbuild has drained, and that does not take pods again yet. */
 export const isDrained = ({ annotations }: Pick<NodeView, 'annotations'>): boolean => DRAINED in annotations;
 
 /** True for a node with a note of kbuild's drain, which a run that was cut off may have left. */
 export const isNoted = (node: Pick<NodeView, 'annotations'> | undefined): boolean =>
-  node !== undefined && (DRAINED in node.annotations || CORDONED in node.annotations);
+  node !== undefined && [DRAINED, CORDONED, WORKLOADS].some((note) => note in node.annotations);
+
+/** True for a node whose workloads are not all back since kbuild has cordoned it. */
+export const isMissed = ({ annotations }: Pick<NodeView, 'annotations'>): boolean => WORKLOADS in annotations;
+
+/** Whether a drain notes the workloads that have pods on the node, so that a later step can wait until they are back. */
+type Noting = 'notes workloads' | 'notes nothing';
 
 /** What is drained, and how. */
 interface DrainOptions {
+  readonly noting: Noting;
   readonly drain: Drain;
   readonly isDue: (node: NodeView) => boolean;
   /** True: pods without a controller are deleted, and nothing makes them again. False: they fail the drain. */
@@ -55,31 +67,60 @@ interface DrainOptions {
 }
 
 /** The node of a host; undefined if it has none, or while the API does not answer. */
-export const registeredNode = ({ fleet, host }: Any): NodeView | undefined =>
+export const registeredNode = ({ fleet, host }: AnyTarget): NodeView | undefined =>
   fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === host.name) : undefined;
+
+/** What a script that cordons a node needs. */
+const cordonParameters = ({ inventory, host }: AnyTarget, control: LinuxHost, noting: Noting) => ({
+  KUBECTL: kubectl(inventory, control).join(' '),
+  NODE: host.name,
+  CORDONED,
+  WORKLOADS: noting === 'notes workloads' ? WORKLOADS : '',
+});
+
+/** The script with the functions of workloads.sh and cordon.sh. */
+const withCordon = (command: Command<'sh'>): Command<'sh'> =>
+  using('linux/workloads.sh', using('linux/cordon.sh', command));
+
+/**
+ * Cordons a node before another one is drained, so that no pod moves twice. The drain follows, and notes what is not noted yet.
+ * An operator's cordon stays his.
+ */
+export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
+  name: 'cordoned',
+  diff: (target: AnyTarget) => {
+    const node = registeredNode(target);
+    if (node === undefined || node.unschedulable || !isDue(node)) return [];
+    const control = acting(target.fleet);
+    const command = script('linux/cordon-node.sh', cordonParameters(target, control, 'notes workloads'));
+    return [
+      { summary: `cordon ${target.host.name}`, apply: async (on) => void (await on(control).run(withCordon(command))) },
+    ];
+  },
+});
 
 /**
  * Drains a node if the API answers. If the drain fails, the node takes pods again, unless an operator had cordoned it.
  * @throws what `failed` makes of the error, which names the pods that stayed and the budgets that keep them
  */
-export const drainStep = ({ drain, isDue, losesPods, through, failed }: DrainOptions): AnyStep => ({
+export const drainStep = ({ drain, noting, isDue, losesPods, through, failed }: DrainOptions): AnyStep => ({
   name: 'drained',
-  diff: (target: Any) => {
+  diff: (target: AnyTarget) => {
     const node = registeredNode(target);
     if (drain === 'no' || node === undefined || (node.unschedulable && DRAINED in node.annotations)) return [];
     if (!isDue(node)) return [];
-    const { inventory, host, fleet } = target;
+    const { host, fleet } = target;
     const control = through(fleet, host);
     const command = {
-      ...script('linux/drain-node.sh', {
-        KUBECTL: kubectl(inventory, control).join(' '),
-        NODE: host.name,
-        SECONDS_TO_DRAIN: Math.ceil(drain.timeoutMs / 1000),
-        TELL_SECONDS: REPORT_SECONDS,
-        FLAGS: [...(losesPods ? ['--force'] : []), ...(drain.ignoresBudgets === true ? ['--disable-eviction'] : [])],
-        DRAINED,
-        CORDONED,
-      }),
+      ...withCordon(
+        script('linux/drain-node.sh', {
+          ...cordonParameters(target, control, noting),
+          SECONDS_TO_DRAIN: Math.ceil(drain.timeoutMs / 1000),
+          TELL_SECONDS: REPORT_SECONDS,
+          FLAGS: [...(losesPods ? ['--force'] : []), ...(drain.ignoresBudgets === true ? ['--disable-eviction'] : [])],
+          DRAINED,
+        }),
+      ),
       title: `drain ${host.name}`,
       about: host.name,
       deadlineMs: drain.timeoutMs + DRAIN_ENDS_MS,
@@ -102,14 +143,17 @@ export const drainStep = ({ drain, isDue, losesPods, through, failed }: DrainOpt
 
 /**
  * Lets a node that kbuild has drained take pods again. An operator's cordon stays. `willDrain`: nodes that an earlier step of
- * the same run drains, so that the plan shows this change.
+ * the same run drains, so that the plan shows this change. `before`: what is waited for first.
  */
-export const uncordoned = (willDrain: (node: NodeView) => boolean): AnyStep => ({
+export const uncordoned = (
+  willDrain: (node: NodeView) => boolean,
+  before: (target: AnyTarget, on: On) => Promise<void> = () => Promise.resolve(),
+): AnyStep => ({
   name: 'uncordoned',
-  diff: (target: Any) => {
+  diff: (target: AnyTarget) => {
     const node = registeredNode(target);
     if (node === undefined) return [];
-    if (!isNoted(node) && !willDrain(node)) return [];
+    if (!isDrained(node) && !(CORDONED in node.annotations) && !willDrain(node)) return [];
     const { inventory, host, fleet } = target;
     const control = acting(fleet);
     const isOurs = CORDONED in node.annotations || !node.unschedulable;
@@ -121,6 +165,7 @@ export const uncordoned = (willDrain: (node: NodeView) => boolean): AnyStep => (
       {
         summary: isOurs ? `let ${host.name} take pods again` : `leave ${host.name} cordoned, as an operator wants it`,
         apply: async (on) => {
+          await before(target, on);
           await on(control).run(sh`${kubectl(inventory, control)} patch node ${host.name} --type merge -p ${patch}`);
         },
       },

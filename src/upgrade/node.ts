@@ -8,7 +8,7 @@ import type { Step, Target } from '../engine/step.ts';
 import { NotConverged } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { On } from '../remote/remote.ts';
-import { drainStep, isDrained, registeredNode, uncordoned, type Drain } from '../resources/drain.ts';
+import { drainStep, isDrained, isMissed, registeredNode, type Drain } from '../resources/drain.ts';
 import { packages } from '../resources/packages.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { sh } from '../shell/sh.ts';
@@ -17,6 +17,7 @@ import { compareVersions, minorOf, versionIn } from '../versions.ts';
 import { foundAt, type Hop } from './hop.ts';
 import { removedTables } from './removed.ts';
 import { hasOldKubelet, isBehind, isOlder } from './running.ts';
+import { uncordonedWhenReady, workloadsBack } from './workloads.ts';
 
 const MINUTES = 60_000;
 
@@ -83,7 +84,7 @@ export async function installKubelet(target: Target, hop: Hop, on: On): Promise<
  * Upgrades the kubelet of a drained node: kubeadm's part first, then the packages. A flag that the newer kubelet refuses goes
  * before it starts.
  */
-const kubeletUpgraded = (hop: Hop): Step => ({
+const kubeletUpgraded = (hop: Hop, { atOnce }: NodeOptions): Step => ({
   name: 'kubelet-upgraded',
   watches: { packages: ['kubelet', 'kubectl'] },
   settleMs: 5 * MINUTES,
@@ -95,7 +96,12 @@ const kubeletUpgraded = (hop: Hop): Step => ({
       {
         summary: `upgrade the kubelet of ${host.name} from ${found} to ${hop.version}`,
         disrupts: true,
-        restarts: [{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet }],
+        restarts: [
+          {
+            ...{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet },
+            atOnce: host.role === 'worker' ? atOnce : 1,
+          },
+        ],
         apply: async (on) => {
           const remote = on(host);
           // On a control plane it has run already.
@@ -110,20 +116,23 @@ const kubeletUpgraded = (hop: Hop): Step => ({
 
 /**
  * Waits until every API server has the version of the hop, for no kubelet may be newer, and until every worker that this upgrade
- * has drained before takes pods again. A worker that does not come back keeps all others
- * as they are: what broke it would break them.
+ * has drained before takes pods again, and its workloads are back. A worker that does not come back keeps all others as they are:
+ * what broke it would break them.
  */
 export const othersAreBack = (hop: Hop, batch: readonly { readonly name: string }[]): Step => ({
   name: 'others-are-back',
   settleMs: 30_000,
   diff: ({ fleet: { cluster } }) => {
     if (cluster.state !== 'up') return cluster.state === 'down' ? [waitForApi(cluster)] : [];
-    const away = cluster.nodes.filter((node) => isDrained(node) && !batch.some(({ name }) => name === node.name));
+    const others = cluster.nodes.filter((node) => !batch.some(({ name }) => name === node.name));
+    const away = others.filter(isDrained);
+    const missed = others.filter(isMissed);
     const lowest = lowestApiServer(cluster);
     // At most one of the two, so that the plan of a whole upgrade stays short.
     if (isOlder(lowest, hop.version)) return [{ summary: `wait until every API server runs ${hop.version}` }];
-    if (away.length === 0) return [];
-    return [{ summary: `wait until ${away.map(({ name }) => name).join(', ')} takes pods again` }];
+    const names = (nodes: readonly NodeView[]): string => nodes.map(({ name }) => name).join(', ');
+    if (away.length > 0) return [{ summary: `wait until ${names(away)} takes pods again` }];
+    return missed.length === 0 ? [] : [{ summary: `wait until the workloads of ${names(missed)} are back` }];
   },
 });
 
@@ -132,18 +141,31 @@ export interface NodeOptions {
   readonly drain: Drain;
   /** True: pods without a controller are deleted, and nothing makes them again. */
   readonly losesPods: boolean;
+  /** How many workers may be away at once. */
+  readonly atOnce: number;
 }
 
-/** Drains one node, changes what `drained` changes while no pod runs there, upgrades its kubelet, and lets it take pods again. */
+/** What one kind of nodes takes besides. */
+interface NodeParts {
+  /** While no pod runs there. */
+  readonly whileDrained: readonly Step[];
+  /** Before the node takes pods again. */
+  readonly gates: readonly Step[];
+  /** As soon as it takes pods again. */
+  readonly last?: readonly Step[];
+}
+
+/** Drains one node, upgrades its kubelet, lets it take pods again, and waits until the workloads that left it are back. */
 export const nodeSteps = (
   hop: Hop,
-  { drain, losesPods }: NodeOptions,
-  whileDrained: readonly Step[],
-  gates: readonly Step[],
+  options: NodeOptions,
+  { whileDrained, gates, last = [] }: NodeParts,
 ): readonly Step[] => {
+  const { drain, losesPods } = options;
   const isOld = (node: NodeView): boolean => hasOldKubelet(node, hop.version);
   const drained: Step = drainStep({
     drain,
+    noting: 'notes workloads',
     isDue: isOld,
     losesPods,
     // Its own API server serves while its node is drained.
@@ -159,8 +181,10 @@ export const nodeSteps = (
   return [
     drained,
     ...whileDrained.map((step) => whileBehind(hop, step)),
-    kubeletUpgraded(hop),
+    kubeletUpgraded(hop, options),
     ...gates,
-    uncordoned(isOld),
+    uncordonedWhenReady(isOld),
+    ...last,
+    workloadsBack(isOld),
   ];
 };

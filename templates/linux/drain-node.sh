@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
 # Drains a node and records that. Reports every TELL_SECONDS which pods are still there, and which budget keeps them. If the
 # drain fails, it uncordons the node, unless an operator had cordoned it.
-# Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, TELL_SECONDS, FLAGS (of kubectl drain, one a line), DRAINED and CORDONED (names of annotations).
+# Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, TELL_SECONDS, FLAGS (of kubectl drain, one a line), DRAINED, CORDONED and
+# WORKLOADS (annotations). Uses the functions of workloads.sh and cordon.sh.
 started=$(date +%s)
 # The job reports by itself what it waits for.
 : >tells
@@ -48,10 +49,7 @@ why() {
 
 seconds() { echo $(($(date +%s) - started)); }
 
-unschedulable=$($KUBECTL get node "$NODE" -o 'jsonpath={.spec.unschedulable}')
-if [ "$unschedulable" != true ]; then
-  $KUBECTL patch node "$NODE" --type merge -p "{\"metadata\":{\"annotations\":{\"$CORDONED\":\"true\"}},\"spec\":{\"unschedulable\":true}}"
-fi
+cordon
 
 $KUBECTL drain "$NODE" --ignore-daemonsets --delete-emptydir-data $FLAGS --timeout "${SECONDS_TO_DRAIN}s" >drained 2>errors &
 drain=$!
@@ -69,6 +67,7 @@ if [ "$status" -ne 0 ]; then
   echo "after $(seconds) s pods are still on $NODE: $(why)" >&2
   grep -e '^error' errors | grep -v -e 'will retry after' | tail -n 3 >&2 || :
   cordoned=$($KUBECTL get node "$NODE" -o "go-template={{with .metadata.annotations}}{{index . \"$CORDONED\"}}{{end}}")
+  if [ -n "$WORKLOADS" ]; then $KUBECTL annotate node "$NODE" "$WORKLOADS-"; fi
   if [ "$cordoned" = true ]; then
     $KUBECTL patch node "$NODE" --type merge -p "{\"metadata\":{\"annotations\":{\"$CORDONED\":null}},\"spec\":{\"unschedulable\":null}}"
     echo "$NODE takes pods again" >&2

@@ -147,6 +147,7 @@ describe('one hop', () => {
       'control-plane-1.37 drained',
       'control-plane-1.37 kubelet-upgraded',
       'control-plane-1.37 uncordoned',
+      'control-plane-1.37 workloads-back',
       'addons-1.37 addons-upgraded',
       'settle downloads-forgotten',
       'verify coredns-spread',
@@ -156,6 +157,23 @@ describe('one hop', () => {
   test('upgrades one worker alone, then the others in batches', () => {
     const phases = (host: string) => changes.find((one) => one.host === host && one.step === 'drained')?.phase;
     expect(workers.map(({ name }) => phases(name))).toEqual(['canary', 'workers-1', 'workers-1', 'workers-2']);
+  });
+
+  test('lets pods prefer upgraded workers, and cordons a batch before it drains a node of it', () => {
+    expect(stepsOn(changes, 'w2')).toEqual([
+      'fetch fetched-1.37.1',
+      'old-workers marked',
+      'cordon-1 cordoned',
+      'workers-1 kubeadm-package',
+      'workers-1 drained',
+      'workers-1 kubelet-upgraded',
+      'workers-1 uncordoned',
+      'workers-1 unmarked',
+      'workers-1 workloads-back',
+      'settle downloads-forgotten',
+      'verify coredns-spread',
+    ]);
+    expect(changes.filter(({ step }) => step === 'cordoned').map(({ host }) => host)).toEqual(['w2', 'w3']);
   });
 
   test('plans to write the package repository once', () => {
@@ -228,6 +246,22 @@ describe('what was cut off goes on', () => {
       'settle downloads-forgotten',
       'verify coredns-spread',
     ]);
+  });
+
+  test('before the workloads of a worker are back: they are waited for, and no other worker is drained', () => {
+    const w1 = { ...done, node: { annotations: { 'kbuild.dev/workloads': 'Deployment/default/web=2' } } };
+    const old = { ...done, kubelet: '1.36.3' };
+    const changes = planned('1.37.1', ['1.37.1'], world(done, { w1, w2: old }), {}, 'and what is waited for');
+    expect(changes.filter(({ step }) => step === 'others-are-back').map(({ summary }) => summary)).toEqual([
+      'wait until the workloads of w1 are back',
+    ]);
+    expect(names(changes, 'workloads-back')).toEqual(['w1', 'w2']);
+  });
+
+  test('before the mark of a worker was taken away: it goes', () => {
+    const taints = [{ key: 'kbuild.dev/old-version', value: '', effect: 'PreferNoSchedule' as const }];
+    const changes = planned('1.37.1', ['1.37.1'], world(done, { w1: { ...done, node: { taints } } }));
+    expect(names(changes, 'unmarked')).toEqual(['w1']);
   });
 
   test('after the kubelet: the node takes pods again, and an operator’s cordon stays', () => {

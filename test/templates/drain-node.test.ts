@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { script } from '../../src/templates.ts';
+import { script, using } from '../../src/templates.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -13,24 +13,24 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Drains w1; `drain` is what `kubectl drain` does, `cordoned` whether an operator has cordoned the node before. */
-function drained(drain: string, cordoned: '' | 'true') {
+function drained(does: string, cordoned: ' ' | 'cordoned ') {
   const kubectl = join(folder, 'kubectl');
   writeFileSync(
     kubectl,
     `#!/bin/sh
 echo "$*" | head -n 1 >>${folder}/asked
 case "$*" in
-  'get node w1 -o jsonpath'*) printf %s '${cordoned}' ;;
+  'get node w1 -o go-template={{if .spec.unschedulable}}'*) printf %s '${cordoned}' ;;
   'get node w1 -o go-template'*) if grep -q '"kbuild.dev/cordoned":"true"' ${folder}/asked; then echo true; fi ;;
   'get pods -A '*) printf 'default web-0 \\ndefault slow-1 terminating since 2026-01-01T00:00:00Z\\n' ;;
   'get poddisruptionbudgets '*) printf 'default web 1 1 app=web,\\n' ;;
   '-n default get pods '*) case "$*" in *' -l app=web -o name') echo pod/web-0 ;; esac ;;
-  'drain '*) ${drain} ;;
+  'drain '*) ${does} ;;
 esac
 `,
   );
   chmodSync(kubectl, 0o755);
-  const command = script('linux/drain-node.sh', {
+  const drain = script('linux/drain-node.sh', {
     KUBECTL: kubectl,
     NODE: 'w1',
     SECONDS_TO_DRAIN: 300,
@@ -38,7 +38,9 @@ esac
     FLAGS: ['--force'],
     DRAINED: 'kbuild.dev/drained',
     CORDONED: 'kbuild.dev/cordoned',
+    WORKLOADS: '',
   });
+  const command = using('linux/workloads.sh', using('linux/cordon.sh', drain));
   const ran = spawnSync('sh', ['-eu', '-c', command.script], { cwd: folder, encoding: 'utf8' });
   return { ...ran, asked: readFileSync(join(folder, 'asked'), 'utf8') };
 }
@@ -48,7 +50,7 @@ const KEPT =
 
 describe('a drain', () => {
   test('says which pods are still there and which budget keeps them, while it waits and when it fails', () => {
-    const { status, stdout, stderr } = drained('sleep 2; echo "error: global timeout reached" >&2; exit 1', '');
+    const { status, stdout, stderr } = drained('sleep 2; echo "error: global timeout reached" >&2; exit 1', ' ');
     expect(stdout).toMatch(/^waiting: pods leave w1 since \d+ s: /m);
     expect(stdout).toContain(KEPT);
     expect(stderr).toMatch(/^after \d+ s pods are still on w1: /);
@@ -58,19 +60,19 @@ describe('a drain', () => {
   });
 
   test('that fails gives the node back that it has cordoned', () => {
-    const { asked, stderr } = drained('exit 1', '');
+    const { asked, stderr } = drained('exit 1', ' ');
     expect(asked).toContain('{"metadata":{"annotations":{"kbuild.dev/cordoned":null}},"spec":{"unschedulable":null}}');
     expect(stderr).toContain('w1 takes pods again');
   });
 
   test('that fails leaves the cordon of an operator', () => {
-    const { asked, stderr } = drained('exit 1', 'true');
+    const { asked, stderr } = drained('exit 1', 'cordoned ');
     expect(asked).not.toContain('unschedulable":null');
     expect(stderr).toContain('w1 stays cordoned, as it was before');
   });
 
   test('that ends notes it on the node, and leaves it cordoned', () => {
-    const { status, asked } = drained('exit 0', '');
+    const { status, asked } = drained('exit 0', ' ');
     expect(status).toBe(0);
     expect(asked).toContain('annotate --overwrite node w1 kbuild.dev/drained=true');
     expect(asked).not.toContain('unschedulable":null');

@@ -24,6 +24,8 @@ export interface Work {
   readonly typedHosts?: ReadonlySet<string>;
   /** True: changes beyond the plan need no confirmation, because the operator typed the name of all that is destroyed. */
   readonly mayGrow?: true;
+  /** How many workers may be disrupted at once, where the operator said it. */
+  readonly workersAtOnce?: number | undefined;
   /** True for a restore: afterwards the API serves the Lease that the snapshot holds. */
   readonly replacesData?: true;
   /** Called under the locks after a failure: removes what the run prepared and no longer needs. */
@@ -82,6 +84,7 @@ async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lo
     },
     emit,
     concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
+    workersAtOnce: work.workersAtOnce,
     signal,
     nowMs: context.nowMs,
     sleep: context.sleep,

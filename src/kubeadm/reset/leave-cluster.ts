@@ -24,6 +24,7 @@ const registered = ({ fleet }: Cluster, leaving: Leaving): NodeView | undefined 
 export const drained = (drain: Drain): AnyStep =>
   drainStep({
     drain,
+    noting: 'notes nothing',
     isDue: () => true,
     losesPods: true,
     through: (fleet, { name }) => acting(fleet, name),

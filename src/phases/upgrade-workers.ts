@@ -1,0 +1,96 @@
+import type { Phase, Step } from '../engine/step.ts';
+import type { NodeView } from '../facts/cluster.ts';
+import type { Fleet } from '../facts/fleet.ts';
+import { kubeadmPatches } from '../kubeadm/patches.ts';
+import { nodeReady } from '../kubeadm/verify.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { networkReady } from '../network/network-ready.ts';
+import { jobEnded } from '../node/running-work.ts';
+import { cordonStep, isNoted } from '../resources/drain.ts';
+import { runtimeSteps } from '../runtime/index.ts';
+import { linuxWorkers } from '../topology/select.ts';
+import { atHop, type Hop } from '../upgrade/hop.ts';
+import { kubeadmPackage, nodeSteps, othersAreBack, type NodeOptions } from '../upgrade/node.ts';
+import { isMarked, marked, unmarked } from '../upgrade/old-workers.ts';
+import { hasOldKubelet, isBehind } from '../upgrade/running.ts';
+
+/** The list in pieces of at most `size`. */
+const inBatches = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
+  list.length === 0 ? [] : [list.slice(0, size), ...inBatches(list.slice(size), size)];
+
+/** Some workers at once, and what they take. */
+interface Batch {
+  readonly name: string;
+  readonly title: string;
+  readonly hosts: readonly LinuxHost[];
+  readonly steps: readonly Step[];
+}
+
+const phaseOf = (batch: Batch): Phase => ({ ...batch, kind: 'linux', concurrency: batch.hosts.length });
+
+/** Workers that are older than the hop, or that an upgrade has left halfway. */
+function dueWorkers(inventory: Inventory, fleet: Fleet, hop: Hop): readonly LinuxHost[] {
+  const nodes = new Map(fleet.cluster.state === 'up' ? fleet.cluster.nodes.map((node) => [node.name, node]) : []);
+  return linuxWorkers(inventory).filter((host) => {
+    const node = nodes.get(host.name);
+    return isBehind({ host, fleet }, hop) || isNoted(node) || isMarked(node);
+  });
+}
+
+/**
+ * Workers that are older than the hop: one alone first, then batches, each of which is cordoned as a whole before a node of it is
+ * drained. A batch that fails ends those after it.
+ */
+export function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, options: NodeOptions): readonly Phase[] {
+  const due = dueWorkers(inventory, fleet, hop);
+  const [canary, ...others] = due;
+  if (canary === undefined) return [];
+  const isOld = (node: NodeView): boolean => hasOldKubelet(node, hop.version);
+  // Alone, a worker has no other one that pods could prefer.
+  const marks: readonly Step[] = others.length === 0 ? [] : [marked(isOld)];
+  const at = (steps: readonly Step[]): readonly Step[] => steps.map((step) => atHop<'linux'>(hop, step));
+  const steps = at([
+    jobEnded,
+    kubeadmPatches,
+    kubeadmPackage(hop),
+    ...nodeSteps(hop, options, {
+      whileDrained: runtimeSteps(inventory),
+      gates: [nodeReady, networkReady],
+      last: [unmarked((node) => marks.length > 0 && isOld(node))],
+    }),
+  ]);
+  const batches = inBatches(others, options.atOnce);
+  const ofBatch = (hosts: readonly LinuxHost[], number: number): readonly Phase[] => {
+    const name = String(number + 1);
+    const which = `batch ${name} of ${String(batches.length)}`;
+    const cordon = hosts.length === 1 || options.drain === 'no' ? [] : [cordonStep(isOld)];
+    return [
+      {
+        name: `cordon-${name}`,
+        title: `Cordon workers, ${which}`,
+        hosts,
+        steps: [othersAreBack(hop, hosts), ...cordon],
+      },
+      {
+        name: `workers-${name}`,
+        title: `Upgrade workers, ${which}`,
+        hosts,
+        steps: [othersAreBack(hop, hosts), ...steps],
+      },
+    ]
+      .slice(cordon.length === 0 ? 1 : 0)
+      .map(phaseOf);
+  };
+  return [
+    ...(marks.length === 0
+      ? []
+      : [phaseOf({ name: 'old-workers', title: 'Mark workers that are older', hosts: due, steps: marks })]),
+    phaseOf({
+      name: 'canary',
+      title: `Upgrade the first worker to ${hop.version}`,
+      hosts: [canary],
+      steps: [othersAreBack(hop, [canary]), ...steps],
+    }),
+    ...batches.flatMap(ofBatch),
+  ];
+}

@@ -1,0 +1,3 @@
+# shellcheck shell=sh disable=SC2154  # parameters and functions come from outside
+# Cordons a node, so that nothing that leaves another one moves there. Parameters: those of cordon.sh.
+cordon
