@@ -7,21 +7,23 @@ if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
 fi
 manifests=/etc/kubernetes/manifests
-pod() { $KUBECTL -n kube-system get pod "$1-$NODE" -o "jsonpath={.metadata.annotations.kubernetes\.io/config\.hash} {.status.containerStatuses[0].ready}" 2>/dev/null; }
+# `pod COMPONENT [SECONDS]`: hash of the manifest that its pod has, and whether it is ready; SECONDS: at most, default 5. An API
+# server whose etcd restarts would keep a request for a minute.
+pod() { $KUBECTL --request-timeout "${2:-5}s" -n kube-system get pod "$1-$NODE" -o "jsonpath={.metadata.annotations.kubernetes\.io/config\.hash} {.status.containerStatuses[0].ready}" 2>/dev/null; }
 sum() { sha256sum 2>/dev/null <"$manifests/$1.yaml" || echo 'none -'; }
 
 # Runs a command that writes the manifests of COMPONENTS (words) anew; waits for each that it changed.
 rewrite() {
   components=$1
   shift
-  before=$(for one in $components; do echo "$one $(sum "$one") $(pod "$one" || true)"; done)
+  before=$(for one in $components; do echo "$one $(sum "$one") $(pod "$one" 60 || true)"; done)
   "$@"
   echo "$before" | while read -r one old _ pod; do
     if [ "$old" = "$(sum "$one" | cut -d ' ' -f 1)" ]; then continue; fi
     # The old pod answers until the kubelet has noticed its new manifest.
     from=$(date +%s)
     told=-10
-    while now=$(pod "$one") || true; [ "$now" = "$pod" ] || [ "${now#* }" != true ] || ! $KUBECTL get --raw /readyz >/dev/null 2>&1; do
+    while now=$(pod "$one") || true; [ "$now" = "$pod" ] || [ "${now#* }" != true ] || ! $KUBECTL --request-timeout 5s get --raw /readyz >/dev/null 2>&1; do
       waited=$(($(date +%s) - from))
       if [ $waited -ge $((told + 10)) ]; then
         echo "waiting: $one of $NODE restarts with its new manifest ($waited s of at most 240 s)"

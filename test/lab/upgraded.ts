@@ -57,6 +57,12 @@ export async function startWorkload(controlPlane: string): Promise<void> {
   await kubectl(controlPlane, 'rollout status deployment/web --timeout=300s');
 }
 
+/** The inventory names this version from now on. */
+export async function nameVersion(cluster: Stacked, hosts: readonly string[], version: string): Promise<void> {
+  const { kubernetes } = (await lab.inventory(hosts)) as unknown as { readonly kubernetes: object };
+  await cluster.name(hosts, { kubernetes: { ...kubernetes, version, endpoint: cluster.balancer.endpoint } });
+}
+
 const answers = (address: string): Promise<boolean> =>
   new Promise((resolve) => {
     const asked = request({ host: address, port: PORT, path: '/hostname', agent: false, timeout: 1000 }, (answer) => {
@@ -156,18 +162,19 @@ export async function versionsOf(controlPlane: string): Promise<Readonly<Record<
 }
 
 /** The notes of a drain. */
-const NOTES = ['kbuild.dev/cordoned', 'kbuild.dev/drained'];
+const NOTES = ['kbuild.dev/cordoned', 'kbuild.dev/drained', 'kbuild.dev/workloads'];
 
-/** Nodes that are cordoned, or carry a note of a drain. */
+/** Nodes that are cordoned, or carry a note or a taint of an upgrade. */
 export async function leftOnNodes(controlPlane: string): Promise<readonly string[]> {
   const { items } = JSON.parse(await kubectl(controlPlane, 'get nodes -o json')) as {
     items: {
       metadata: { name: string; annotations?: Record<string, string> };
-      spec: { unschedulable?: boolean };
+      spec: { unschedulable?: boolean; taints?: { key: string }[] };
     }[];
   };
   return items.flatMap(({ metadata: { name, annotations = {} }, spec }) => [
     ...(spec.unschedulable === true ? [`${name} is cordoned`] : []),
+    ...(spec.taints ?? []).flatMap(({ key }) => (key.startsWith('kbuild.dev/') ? [`${name} ${key}`] : [])),
     ...NOTES.flatMap((key) => (key in annotations ? [`${name} ${key}`] : [])),
   ]);
 }

@@ -19,6 +19,13 @@ export type KubernetesVersion = (typeof CURRENT)[number] | (typeof OLDER)[number
 export const KUBERNETES: readonly [(typeof CURRENT)[0], (typeof CURRENT)[1], ...KubernetesVersion[]] =
   process.env['KBUILD_LAB_VERSIONS'] === 'all' ? [...CURRENT, ...OLDER] : CURRENT;
 
+/** The lab's version of a minor. @throws TypeError for a minor that it has not built */
+export function versionOf(minor: string): string {
+  const found = KUBERNETES.find((one) => one.minor === minor);
+  if (found === undefined) throw new TypeError(`the lab has no Kubernetes ${minor}: set KBUILD_LAB_VERSIONS=all`);
+  return found.version;
+}
+
 /**
  * The etcd between 3.6.8 and 3.7.0. kbuild asks for the image 3.6.11-0; of the patches from 3.6.11 on, the lab can build this
  * one alone, so the image of that tag holds it.

@@ -7,6 +7,7 @@ import { membersOf, stacked, type Stacked } from '../stacked.ts';
 import {
   changesOf,
   leftOnNodes,
+  nameVersion,
   plannedChanges,
   startWorkload,
   upgradeUnderLoad,
@@ -22,11 +23,7 @@ let planned: readonly string[];
 let upgraded: Upgraded;
 const HOUR = 3_600_000;
 
-/** The inventory names this version from now on. */
-async function wanted(version: string): Promise<void> {
-  const { kubernetes } = (await lab.inventory(HOSTS)) as unknown as { readonly kubernetes: object };
-  await cluster.name(HOSTS, { kubernetes: { ...kubernetes, version, endpoint: cluster.balancer.endpoint } });
-}
+const wanted = (version: string): Promise<void> => nameVersion(cluster, HOSTS, version);
 
 beforeAll(async () => {
   cluster = await stacked('upgrade', 7611, HOSTS);
