@@ -62,8 +62,20 @@ export class Freshness {
   }
 
   expireOld(): void {
+    this.#keepingFresh(() => this.expireAll());
+  }
+
+  /** The cluster, and these hosts, as far as they were not observed within the last three seconds. */
+  expireOldOf(hosts: readonly string[]): void {
+    this.#keepingFresh(() => {
+      this.expire(hosts);
+      this.expireCluster();
+    });
+  }
+
+  #keepingFresh(expire: () => void): void {
     const fresh = [...this.#taken].filter(([one, { atMs }]) => !this.isStale(one) && this.#nowMs() - atMs <= FRESH_MS);
-    this.expireAll();
+    expire();
     for (const [one, { atMs }] of fresh) this.take(one, { moment: this.#moment, atMs });
   }
 }

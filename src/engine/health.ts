@@ -14,6 +14,12 @@ const DOWN_MS = 30_000;
 
 const listed = (found: readonly string[]): string => found.join('; ');
 
+/** The host and the cluster are observed again. */
+function expireNow({ observations }: Convergence, host: string): void {
+  observations.expire([host]);
+  observations.expireCluster();
+}
+
 /** Observes until nothing is found, or returns what was found last when that takes too long. Reports what it waits for. */
 async function untilNone(
   run: Convergence,
@@ -21,10 +27,15 @@ async function untilNone(
   what: string,
   find: () => Promise<{ readonly found: readonly string[]; readonly patienceMs: number }>,
 ): Promise<readonly string[]> {
-  const { nowMs, sleep, signal } = run;
+  const { nowMs, sleep, signal, observations } = run;
   const startedMs = nowMs();
   const tell = teller(run, place);
+  let isFirst = true;
   const observed = async () => {
+    // What the step itself has just observed need not be observed again.
+    if (isFirst) observations.expireOldOf([place.host]);
+    else expireNow(run, place.host);
+    isFirst = false;
     const { found, patienceMs } = await find();
     if (found.length === 0 || nowMs() - startedMs >= patienceMs) return found;
     tell(`${what}: ${listed(found)}`);
@@ -36,10 +47,8 @@ async function untilNone(
   return (await until(observed, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS }))!;
 }
 
-/** What is wrong with a host, observed now. */
-async function ailmentsNow({ inventory, observations }: Convergence, host: Host): Promise<readonly string[]> {
-  observations.expire([host.name]);
-  observations.expireCluster();
+/** What is wrong with a host. */
+async function ailmentsOf({ inventory, observations }: Convergence, host: Host): Promise<readonly string[]> {
   return (await observations.evaluate((fleet) => ailments({ inventory, host, fleet }))).value;
 }
 
@@ -62,7 +71,6 @@ export async function inGoodHealth<R>(
       `${host.name} was left as it is, because ${first} is not well since the same change; mend ${first}, then run the same command again`,
     ]);
   const obstacles = await untilNone(run, place, `wait until ${host.name} may be disrupted`, async () => {
-    observations.expireCluster();
     const { value } = await observations.evaluate((fleet) => ({
       found: disruptionObstacles({ inventory, host, fleet }),
       isDown: fleet.cluster.state === 'down',
@@ -73,14 +81,16 @@ export async function inGoodHealth<R>(
   });
   if (obstacles.length > 0 && !obstacles.includes('the API does not answer'))
     throw new NotConverged(host.name, place.step, [`${host.name} cannot be disrupted: ${listed(obstacles)}`]);
-  if ((await ailmentsNow(run, host)).length > 0) return work();
+  observations.expireOldOf([host.name]);
+  if ((await ailmentsOf(run, host)).length > 0) return work();
   const result = await work().catch(async (error: unknown) => {
-    const left = await ailmentsNow(run, host).catch(() => ['it cannot be told']);
+    expireNow(run, host.name);
+    const left = await ailmentsOf(run, host).catch(() => ['it cannot be told']);
     if (left.length > 0) turns.broken.add(host.name);
     throw error;
   });
   const left = await untilNone(run, place, `wait until ${host.name} is well again`, async () => ({
-    found: await ailmentsNow(run, host),
+    found: await ailmentsOf(run, host),
     patienceMs: PATIENCE_MS,
   }));
   if (left.length > 0) {

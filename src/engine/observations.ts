@@ -34,6 +34,8 @@ export interface Observations {
   readonly expireAll: () => void;
   /** Everything may have changed that was not observed within the last three seconds. */
   readonly expireOld: () => void;
+  /** The same for the cluster and these hosts alone. */
+  readonly expireOldOf: (hosts: readonly string[]) => void;
 }
 
 /** The fleet, with a note of what is read of it. */
@@ -173,5 +175,6 @@ export function observations(first: Fleet, observers: Observers): Observations {
     expireCluster: () => freshness.expireCluster(),
     expireAll: () => freshness.expireAll(),
     expireOld: () => freshness.expireOld(),
+    expireOldOf: (hosts) => freshness.expireOldOf(hosts),
   };
 }

@@ -34,6 +34,7 @@ const run = {
     evaluate: <R>(question: (fleet: Fleet) => R) => Promise.resolve({ value: question(fleet()), sawCluster: true }),
     expire: () => undefined,
     expireCluster: () => undefined,
+    expireOldOf: () => undefined,
   },
   emit: (event: { readonly summary?: string }) => void said.push(event.summary ?? ''),
   nowMs: () => nowMs,
