@@ -9,6 +9,7 @@ import type { Command } from '../shell/command.ts';
 import type { On } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
+import { runs } from './runs.ts';
 
 /** Annotation of a node that kbuild has drained completely. Without it, an interrupted drain continues. */
 const DRAINED = 'kbuild.dev/drained';
@@ -94,7 +95,7 @@ export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
     const control = acting(target.fleet);
     const command = script('linux/cordon-node.sh', cordonParameters(target, control, 'notes workloads'));
     return [
-      { summary: `cordon ${target.host.name}`, apply: async (on) => void (await on(control).run(withCordon(command))) },
+      { summary: `cordon ${target.host.name}`, apply: runs(control, withCordon(command)) },
     ];
   },
 });
