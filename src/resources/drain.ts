@@ -15,7 +15,7 @@ import { runs } from './runs.ts';
 const DRAINED = 'kbuild.dev/drained';
 
 /** Annotation of a node that kbuild's drain has cordoned, written together with the cordon: an operator's cordon stays. */
-const CORDONED = 'kbuild.dev/cordoned';
+export const CORDONED = 'kbuild.dev/cordoned';
 
 /** Annotation of a node that kbuild has cordoned: the workloads with pods there, `Kind/namespace/name=ready pods`, until they are back. */
 export const WORKLOADS = 'kbuild.dev/workloads';
@@ -71,6 +71,10 @@ interface DrainOptions {
 export const registeredNode = ({ fleet, host }: AnyTarget): NodeView | undefined =>
   fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === host.name) : undefined;
 
+/** The script with the functions of workloads.sh and kured.sh. */
+export const withWorkloads = (command: Command<'sh'>): Command<'sh'> =>
+  using('linux/workloads.sh', using('linux/kured.sh', command));
+
 /** What a script that cordons a node needs. */
 const cordonParameters = ({ inventory, host }: AnyTarget, control: LinuxHost, noting: Noting) => ({
   KUBECTL: kubectl(inventory, control).join(' '),
@@ -79,9 +83,8 @@ const cordonParameters = ({ inventory, host }: AnyTarget, control: LinuxHost, no
   WORKLOADS: noting === 'notes workloads' ? WORKLOADS : '',
 });
 
-/** The script with the functions of workloads.sh and cordon.sh. */
-const withCordon = (command: Command<'sh'>): Command<'sh'> =>
-  using('linux/workloads.sh', using('linux/cordon.sh', command));
+/** The script with the functions of workloads.sh, kured.sh and cordon.sh. */
+const withCordon = (command: Command<'sh'>): Command<'sh'> => withWorkloads(using('linux/cordon.sh', command));
 
 /**
  * Cordons a node before another one is drained, so that no pod moves twice. The drain follows, and notes what is not noted yet.
@@ -94,9 +97,7 @@ export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
     if (node === undefined || node.unschedulable || !isDue(node)) return [];
     const control = acting(target.fleet);
     const command = script('linux/cordon-node.sh', cordonParameters(target, control, 'notes workloads'));
-    return [
-      { summary: `cordon ${target.host.name}`, apply: runs(control, withCordon(command)) },
-    ];
+    return [{ summary: `cordon ${target.host.name}`, apply: runs(control, withCordon(command)) }];
   },
 });
 

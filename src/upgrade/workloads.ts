@@ -4,16 +4,18 @@ import { CommandError, NotConverged } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { On } from '../remote/remote.ts';
 import {
+  CORDONED,
   isDrained,
   isMissed,
   registeredNode,
   REPORT_SECONDS,
   uncordoned,
+  withWorkloads,
   WORKLOADS,
   type AnyStep,
   type AnyTarget,
 } from '../resources/drain.ts';
-import { script, using } from '../templates.ts';
+import { script } from '../templates.ts';
 
 /** How long pods may take until as many are ready as before, in seconds. */
 const SECONDS_AT_MOST = 600;
@@ -33,11 +35,10 @@ interface Awaited {
 /** Waits until workloads that were noted before a node was drained have as many ready pods again. @throws NotConverged */
 async function areBack({ inventory, fleet, host }: AnyTarget, on: On, { step, kinds, note }: Awaited): Promise<void> {
   const control = acting(fleet);
-  const command = using(
-    'linux/workloads.sh',
+  const command = withWorkloads(
     script('linux/workloads-back.sh', {
       KUBECTL: kubectl(inventory, control).join(' '),
-      ...{ NODE: host.name, NOTE: WORKLOADS, KINDS: kinds, FORGETS: note === 'goes' ? 'yes' : '' },
+      ...{ NODE: host.name, NOTE: WORKLOADS, CORDONED, KINDS: kinds, FORGETS: note === 'goes' ? 'yes' : '' },
       ...{ SECONDS_AT_MOST, TELL_SECONDS: REPORT_SECONDS },
     }),
   );

@@ -4,7 +4,7 @@
 # again where an interrupted run has done it. Uses the functions of workloads.sh.
 cordon() {
   found=$($KUBECTL get node "$NODE" -o "go-template={{if .spec.unschedulable}}cordoned{{end}} {{with .metadata.annotations}}{{with index . \"${WORKLOADS:-none}\"}}noted{{end}}{{end}}")
-  notes= spec=
+  notes='' spec=''
   case $found in
     cordoned*) ;;
     *) notes="\"$CORDONED\":\"true\"" spec=',"spec":{"unschedulable":true}' ;;

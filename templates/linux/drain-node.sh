@@ -2,7 +2,8 @@
 # Drains a node and records that. Reports every TELL_SECONDS which pods are still there, and which budget keeps them. If the
 # drain fails, it uncordons the node, unless an operator had cordoned it.
 # Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, TELL_SECONDS, FLAGS (of kubectl drain, one a line), DRAINED, CORDONED and
-# WORKLOADS (annotations). Uses the functions of workloads.sh and cordon.sh.
+# WORKLOADS (annotations). Uses the functions of workloads.sh, cordon.sh and kured.sh;
+# takes kured's lock only where it notes workloads: a node that is removed does not come back.
 started=$(date +%s)
 # The job reports by itself what it waits for.
 : >tells
@@ -49,6 +50,7 @@ why() {
 
 seconds() { echo $(($(date +%s) - started)); }
 
+if [ -n "$WORKLOADS" ]; then kured_take; fi
 cordon
 
 $KUBECTL drain "$NODE" --ignore-daemonsets --delete-emptydir-data $FLAGS --timeout "${SECONDS_TO_DRAIN}s" >drained 2>errors &
@@ -67,7 +69,10 @@ if [ "$status" -ne 0 ]; then
   echo "after $(seconds) s pods are still on $NODE: $(why)" >&2
   grep -e '^error' errors | grep -v -e 'will retry after' | tail -n 3 >&2 || :
   cordoned=$($KUBECTL get node "$NODE" -o "go-template={{with .metadata.annotations}}{{index . \"$CORDONED\"}}{{end}}")
-  if [ -n "$WORKLOADS" ]; then $KUBECTL annotate node "$NODE" "$WORKLOADS-"; fi
+  if [ -n "$WORKLOADS" ]; then
+    $KUBECTL annotate node "$NODE" "$WORKLOADS-"
+    kured_release
+  fi
   if [ "$cordoned" = true ]; then
     $KUBECTL patch node "$NODE" --type merge -p "{\"metadata\":{\"annotations\":{\"$CORDONED\":null}},\"spec\":{\"unschedulable\":null}}"
     echo "$NODE takes pods again" >&2

@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { withWorkloads } from '../../src/resources/drain.ts';
 import { script, using } from '../../src/templates.ts';
 
 let folder: string;
@@ -40,7 +41,7 @@ esac
     CORDONED: 'kbuild.dev/cordoned',
     WORKLOADS: '',
   });
-  const command = using('linux/workloads.sh', using('linux/cordon.sh', drain));
+  const command = withWorkloads(using('linux/cordon.sh', drain));
   const ran = spawnSync('sh', ['-eu', '-c', command.script], { cwd: folder, encoding: 'utf8' });
   return { ...ran, asked: readFileSync(join(folder, 'asked'), 'utf8') };
 }

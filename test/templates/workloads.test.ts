@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Command } from '../../src/shell/command.ts';
+import { withWorkloads } from '../../src/resources/drain.ts';
 import { script, using } from '../../src/templates.ts';
 
 let folder: string;
@@ -18,7 +19,7 @@ function run(branches: string, make: (kubectl: string) => Command<'sh'>) {
   const kubectl = join(folder, 'kubectl');
   writeFileSync(kubectl, `#!/bin/sh\necho "$*" | head -n 1 >>${folder}/asked\ncase "$*" in\n${branches}\nesac\n`);
   chmodSync(kubectl, 0o755);
-  const command = using('linux/workloads.sh', make(kubectl));
+  const command = withWorkloads(make(kubectl));
   const ran = spawnSync('sh', ['-eu', '-c', command.script], { cwd: folder, encoding: 'utf8' });
   const asked = join(folder, 'asked');
   return { ...ran, asked: existsSync(asked) ? readFileSync(asked, 'utf8') : '' };
@@ -66,7 +67,7 @@ describe('the cordon of a node', () => {
 const waited = (note: string, branches: string, seconds = 1) =>
   run(`'get node w1 '*) printf '%s' '${note}' ;;\n${branches}`, (kubectl) =>
     script('linux/workloads-back.sh', {
-      ...{ KUBECTL: kubectl, NODE: 'w1', NOTE: 'w', KINDS: '[A-Z][A-Za-z]*', FORGETS: 'yes' },
+      ...{ KUBECTL: kubectl, NODE: 'w1', NOTE: 'w', CORDONED: 'c', KINDS: '[A-Z][A-Za-z]*', FORGETS: 'yes' },
       ...{ SECONDS_AT_MOST: seconds, TELL_SECONDS: 60 },
     }),
   );

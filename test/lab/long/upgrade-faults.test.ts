@@ -20,6 +20,7 @@ const HOSTS = ['ufcp1', 'ufw1', 'ufw2'];
 const [cp, first, second] = HOSTS as [string, string, string];
 const [OLD, NEW] = KUBERNETES;
 const MINUTES_MS = 10 * 60_000;
+const KURED_LOCK = 'weave.works/kured-node-lock';
 const BACKUPS = '/etc/kubernetes/tmp/kubeadm-backup-manifests-*';
 let own: Fresh;
 
@@ -149,6 +150,36 @@ systemctl daemon-reload`,
     spec: { selector: { matchLabels: labels }, ...spec },
   });
 
+  test('kured that reboots a node is waited for, and named when that takes too long', async () => {
+    const selected = { 'example.com/none': 'none' };
+    await apply([
+      {
+        apiVersion: 'apps/v1',
+        kind: 'DaemonSet',
+        metadata: {
+          name: 'kured',
+          namespace: 'kube-system',
+          annotations: { [KURED_LOCK]: `{"nodeID":"${first}","created":"${new Date().toISOString()}","TTL":0}` },
+        },
+        spec: {
+          selector: { matchLabels: { name: 'kured' } },
+          template: {
+            metadata: { labels: { name: 'kured' } },
+            spec: {
+              nodeSelector: selected,
+              containers: [{ name: 'kured', image: `registry.k8s.io/pause:${NEW.pause}` }],
+            },
+          },
+        },
+      },
+    ]);
+    const { code, stderr } = await upgrade();
+    expect(code, stderr).toBe(5);
+    expect(stderr).toContain(`kured reboots ${first}`);
+    expect((await kubelets())[second]).toBe(`v${OLD.version}`);
+    await kubectl(cp, `-n kube-system annotate daemonset kured ${KURED_LOCK}-`);
+  });
+
   test('a budget that allows nothing ends the drain, and the node takes pods again', async () => {
     await apply([budget('web', { minAvailable: 2 })]);
     const { code, stderr } = await upgrade();
@@ -196,6 +227,7 @@ test('the same command ends the upgrade when nothing stops it', async () => {
   });
   // The operator's cordon, and nothing of ours.
   expect(await leftOnNodes(cp)).toEqual([`${cp} is cordoned`]);
+  expect(await kubectl(cp, '-n kube-system get daemonset kured -o yaml')).not.toContain(KURED_LOCK);
   expect(ok(await upgrade()).stdout).toBe('nothing to do\n');
   expect(await leftoversOf(HOSTS)).toEqual([]);
 });
