@@ -10,7 +10,7 @@ import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
 import { upgradeViewJson, upgradeViewText } from '../report/upgrade-view.ts';
 import { repairPhases, upgrade } from '../phases/upgrade.ts';
-import { controlPlanes, linuxWorkers, tenthOf } from '../topology/select.ts';
+import { controlPlanes, linuxWorkers, tenthOf, windowsHosts } from '../topology/select.ts';
 import type { KeepBefore } from '../upgrade/control-plane.ts';
 import { hopsOf } from '../upgrade/hops.ts';
 import { hopsThrough, type Hop } from '../upgrade/hop.ts';
@@ -56,7 +56,8 @@ async function repaired(run: Run): Promise<number> {
 }
 
 const isOfControlPlane = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:etcd|control-plane|addons)-/.test(name);
-const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:canary$|workers-)/.test(name);
+const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean =>
+  /^(?:windows-)?(?:canary$|workers-)|^windows-kube-proxy$/.test(name);
 
 /** The phases of the run, limited by its flags. */
 function phasesOf(
@@ -72,6 +73,7 @@ function phasesOf(
     drain: drain === 'no' ? drain : { ...drain, ignoresBudgets: flags.disableEviction === true },
     losesPods: flags.force === true,
     atOnce: (flags.maxUnavailable ?? (() => tenthOf(linuxWorkers(inventory))))(linuxWorkers(inventory).length),
+    windowsAtOnce: (flags.maxUnavailable ?? (() => tenthOf(windowsHosts(inventory))))(windowsHosts(inventory).length),
   });
   const left = all.filter(
     (phase) =>
@@ -134,8 +136,11 @@ async function showOnly(run: Run, hops: readonly Hop[], plan: RunPlan): Promise<
   return 0;
 }
 
-/** True for the phases that come after the first worker. */
-const isAfterCanary = ({ name }: Phase): boolean => /^(?:workers-|settle$)/.test(name);
+/** True for the phases that come after the first worker: the first Linux one, or the first Windows one where no Linux worker is due. */
+function isAfterCanary({ changes }: RunPlan): (phase: Pick<Phase, 'name'>) => boolean {
+  const canary = changes.find(({ phase }) => isOfWorkers({ name: phase }))?.phase;
+  return (phase) => (isOfWorkers(phase) && phase.name !== canary) || /^(?:windows-)?settle$/.test(phase.name);
+}
 
 /** Carries the plan out. With --pause-after-canary, the operator is asked when the first worker is through; no lock is held then. */
 async function carriedOut(
@@ -144,15 +149,16 @@ async function carriedOut(
   phases: () => readonly Phase[],
   plan: RunPlan,
 ): Promise<Outcome> {
-  const rest = plan.changes.filter(({ phase }) => phase.startsWith('workers-'));
+  const isAfter = isAfterCanary(plan);
+  const rest = plan.changes.filter(({ phase }) => isOfWorkers({ name: phase }) && isAfter({ name: phase }));
   if (flags.pauseAfterCanary !== true || rest.length === 0) return carryOut(run, { phases }, plan);
-  const isFirst = (phase: Phase): boolean => !isAfterCanary(phase);
+  const isFirst = (phase: Phase): boolean => !isAfter(phase);
   const first = await carryOut(
     run,
     { phases: () => phases().filter(isFirst) },
     {
       phases: plan.phases.filter(isFirst),
-      changes: plan.changes.filter(({ phase }) => !/^(?:workers-|settle$)/.test(phase)),
+      changes: plan.changes.filter(({ phase }) => !isAfter({ name: phase })),
     },
   );
   if (!first.isDone) return first;

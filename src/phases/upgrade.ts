@@ -12,6 +12,7 @@ import { isNoted } from '../resources/drain.ts';
 import { runtimeSteps } from '../runtime/index.ts';
 import { controlPlanes, etcdHosts, kubernetesHosts, linuxWorkers } from '../topology/select.ts';
 import { addonsUpgraded } from '../upgrade/addons.ts';
+import { inBatches } from '../upgrade/batches.ts';
 import {
   apiAnswers,
   componentsSettled,
@@ -26,6 +27,7 @@ import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
 import { kubeadmPackage, nodeSteps, othersAreBack, whileBehind, type NodeOptions } from '../upgrade/node.ts';
 import { isBehind } from '../upgrade/running.ts';
 import { minorOf } from '../versions.ts';
+import { windowsFetchPhase, windowsSettlePhase, windowsWorkerPhases } from './upgrade-windows.ts';
 import { verifyPhases } from './verify.ts';
 
 /** How an upgrade goes. */
@@ -34,13 +36,11 @@ export interface UpgradeOptions extends NodeOptions {
   readonly hops: readonly Hop[];
   /** Saves etcd's data and /etc/kubernetes before a control plane changes. */
   readonly keep: KeepBefore;
-  /** How many workers may be away at once. */
+  /** How many Linux workers may be away at once. */
   readonly atOnce: number;
+  /** How many Windows workers may be away at once; default: as many as Linux workers. */
+  readonly windowsAtOnce?: number;
 }
-
-/** The list in pieces of at most `size`. */
-const inBatches = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
-  list.length === 0 ? [] : [list.slice(0, size), ...inBatches(list.slice(size), size)];
 
 /** Puts back what a killed kubeadm has moved away: without it the API may be down, and nothing else can be planned. */
 export const repairPhases = (inventory: Inventory): readonly Phase[] => [
@@ -182,6 +182,12 @@ function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, options: Upg
   ];
 }
 
+/** Windows workers come after all Linux workers. */
+const workersOfBoth = (inventory: Inventory, fleet: Fleet, hop: Hop, options: UpgradeOptions): readonly Phase[] => [
+  ...workerPhases(inventory, fleet, hop, options),
+  ...windowsWorkerPhases(inventory, fleet, hop, { ...options, atOnce: options.windowsAtOnce ?? options.atOnce }),
+];
+
 /** Leaves what `up` would: the repository of the running version, and nothing that only the upgrade needed. */
 const settlePhase = (inventory: Inventory, hops: readonly Hop[]): Phase => ({
   name: 'settle',
@@ -227,10 +233,11 @@ export function upgrade(inventory: Inventory, fleet: Fleet, options: UpgradeOpti
   const last = options.hops.at(-1);
   const phases: readonly Phase[] = [
     ...repairPhases(inventory),
-    ...(last === undefined ? [] : [fetchPhase(inventory, options.hops)]),
+    ...(last === undefined ? [] : [fetchPhase(inventory, options.hops), windowsFetchPhase(inventory, last)]),
     ...options.hops.flatMap((hop) => hopPhases(inventory, hop, options)),
-    ...(last === undefined ? [] : workerPhases(inventory, fleet, { version: last.version }, options)),
+    ...(last === undefined ? [] : workersOfBoth(inventory, fleet, { version: last.version }, options)),
     settlePhase(inventory, options.hops),
+    ...(last === undefined ? [] : [windowsSettlePhase(inventory, last)]),
     ...verifiedPhases(inventory, fleet, options.hops),
   ];
   return phases.filter(({ hosts }) => hosts.length > 0);

@@ -6,9 +6,8 @@ import { kubeadmUpgrade } from '../configuration/kubeadm-upgrade.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { NotConverged } from '../errors.ts';
-import type { NodeView } from '../facts/cluster.ts';
 import type { On } from '../remote/remote.ts';
-import { drainStep, isDrained, registeredNode, uncordoned, type Drain } from '../resources/drain.ts';
+import { drainStep, isDrained, registeredNode, uncordoned, type AnyStep, type Drain } from '../resources/drain.ts';
 import { packages } from '../resources/packages.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { sh } from '../shell/sh.ts';
@@ -21,7 +20,7 @@ import { hasOldKubelet, isBehind, isOlder } from './running.ts';
 const MINUTES = 60_000;
 
 /** Flags that kubeadm wrote for older kubelets, and with which the kubelet of the hop does not start. */
-const removedFlags = ({ version }: Hop): readonly string[] =>
+export const removedFlags = ({ version }: Hop): readonly string[] =>
   removedTables
     .filter(({ minor }) => compareVersions(minor, minorOf(version)) <= 0)
     .flatMap(({ flags }) => flags('kubelet').flatMap(({ name, kbuildRemovesIt }) => (kbuildRemovesIt ? [name] : [])));
@@ -113,10 +112,10 @@ const kubeletUpgraded = (hop: Hop): Step => ({
  * has drained before takes pods again. A worker that does not come back keeps all others
  * as they are: what broke it would break them.
  */
-export const othersAreBack = (hop: Hop, batch: readonly { readonly name: string }[]): Step => ({
+export const othersAreBack = (hop: Hop, batch: readonly { readonly name: string }[]): AnyStep & Step<'cluster'> => ({
   name: 'others-are-back',
   settleMs: 30_000,
-  diff: ({ fleet: { cluster } }) => {
+  diff: ({ fleet: { cluster } }: Pick<Target, 'fleet'>) => {
     if (cluster.state !== 'up') return cluster.state === 'down' ? [waitForApi(cluster)] : [];
     const away = cluster.nodes.filter((node) => isDrained(node) && !batch.some(({ name }) => name === node.name));
     const lowest = lowestApiServer(cluster);
@@ -134,17 +133,11 @@ export interface NodeOptions {
   readonly losesPods: boolean;
 }
 
-/** Drains one node, changes what `drained` changes while no pod runs there, upgrades its kubelet, and lets it take pods again. */
-export const nodeSteps = (
-  hop: Hop,
-  { drain, losesPods }: NodeOptions,
-  whileDrained: readonly Step[],
-  gates: readonly Step[],
-): readonly Step[] => {
-  const isOld = (node: NodeView): boolean => hasOldKubelet(node, hop.version);
-  const drained: Step = drainStep({
+/** Drains the node of a host of either system, if its kubelet is older than the hop. */
+export const drainedFor = (hop: Hop, { drain, losesPods }: NodeOptions): AnyStep =>
+  drainStep({
     drain,
-    isDue: isOld,
+    isDue: (node) => hasOldKubelet(node, hop.version),
     losesPods,
     // Its own API server serves while its node is drained.
     through: (fleet) => acting(fleet),
@@ -156,11 +149,17 @@ export const nodeSteps = (
         `let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods; then run the same command again. \`--drain-timeout 15m\` gives the pods more time, \`--disable-eviction\` ignores budgets, \`--force\` deletes pods that no controller makes again`,
       ),
   });
-  return [
-    drained,
-    ...whileDrained.map((step) => whileBehind(hop, step)),
-    kubeletUpgraded(hop),
-    ...gates,
-    uncordoned(isOld),
-  ];
-};
+
+/** Drains one node, changes what `drained` changes while no pod runs there, upgrades its kubelet, and lets it take pods again. */
+export const nodeSteps = (
+  hop: Hop,
+  options: NodeOptions,
+  whileDrained: readonly Step[],
+  gates: readonly Step[],
+): readonly Step[] => [
+  drainedFor(hop, options),
+  ...whileDrained.map((step) => whileBehind(hop, step)),
+  kubeletUpgraded(hop),
+  ...gates,
+  uncordoned((node) => hasOldKubelet(node, hop.version)),
+];
