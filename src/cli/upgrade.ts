@@ -58,6 +58,8 @@ async function repaired(run: Run): Promise<number> {
 const isOfControlPlane = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:etcd|control-plane|addons)-/.test(name);
 const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean =>
   /^(?:windows-)?(?:canary$|workers-)|^windows-kube-proxy$/.test(name);
+/** Windows hosts are workers: nothing is downloaded to them that is not installed. */
+const isForWorkers = (phase: Phase): boolean => isOfWorkers(phase) || /^windows-(?:fetch|settle)$/.test(phase.name);
 
 /** The phases of the run, limited by its flags. */
 function phasesOf(
@@ -77,7 +79,7 @@ function phasesOf(
   });
   const left = all.filter(
     (phase) =>
-      !(flags.controlPlaneOnly === true && isOfWorkers(phase)) &&
+      !(flags.controlPlaneOnly === true && isForWorkers(phase)) &&
       !(flags.workersOnly === true && isOfControlPlane(phase)),
   );
   return partOf(run, left);

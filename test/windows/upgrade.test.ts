@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { upgrade } from '../../src/phases/upgrade.ts';
 import { atVersion } from '../../src/topology/at-version.ts';
+import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
 import { versionsOf } from '../../src/report/versions.ts';
 import { cp1, inventoryOf, clusterOf, nodeOf, hostOf } from '../fakes/cluster.ts';
 import { fleet } from '../fakes/fleet.ts';
@@ -10,6 +11,7 @@ import { mixedFlannel } from '../fakes/network.ts';
 import { addService, filesOf } from './host/machine.ts';
 import {
   carryOut,
+  copied,
   due,
   fleetNow,
   installed,
@@ -18,6 +20,7 @@ import {
   OLD,
   windowsUp,
   windowsUpgrade,
+  type UpgradedHost,
 } from './upgraded-host.ts';
 
 const summaries = (found: ReturnType<typeof due>): readonly string[] => found.map(({ change }) => change.summary);
@@ -150,10 +153,11 @@ describe('kube-proxy of Windows hosts', () => {
 
 describe('an upgrade that was cut off', () => {
   test('after any of its changes is finished by the same command, drained once', async () => {
-    const whole = await joinedBefore();
+    const joined = await joinedBefore();
+    const whole = copied(joined);
     const all = await carryOut(whole, windowsUpgrade(whole));
     for (let cut = 1; cut < all.length; cut++) {
-      const it = await joinedBefore();
+      const it = copied(joined);
       const first = await carryOut(it, windowsUpgrade(it), it.inventory, cut);
       const second = await carryOut(it, windowsUpgrade(it));
       const done = [...first.slice(0, cut), ...second];
@@ -183,6 +187,38 @@ describe('an upgrade that was cut off', () => {
     expect(it.ran.filter(({ name }) => name === 'windows/install-program.ps1')).toEqual([]);
     expect(it.machine.services.get('kubelet')!.state).toBe('Running');
     expect(done).toContain('let win1 take pods again');
+  });
+});
+
+describe('an upgrade is refused', () => {
+  const refused = (it: UpgradedHost, hops = [NEW]): readonly string[] =>
+    upgradeRefusals(it.inventory, fleetNow(it), hops).map(({ message }) => message);
+
+  test('not because of a flag that kubeadm wrote and kbuild takes out, but because of the same flag in the inventory', async () => {
+    const it = await joinedBefore();
+    it.api = '1.34.9';
+    expect(refused(it)).toEqual([]);
+    const kubelet = { config: {}, extraArgs: [{ name: 'pod-infra-container-image', value: 'x' }] };
+    const host = { ...it.host, kubelet };
+    const inventory = { ...it.inventory, hosts: [cp1, host] };
+    expect(refused({ ...it, host, inventory })).toEqual([
+      expect.stringContaining('--pod-infra-container-image: Kubernetes 1.35 does not know it'),
+    ]);
+  });
+
+  test('when the kubelet of a Windows worker is too old, and when another action was cut off there', async () => {
+    const it = await joinedBefore();
+    it.api = '1.36.3';
+    const files = filesOf(it.machine);
+    files.put('C:\\k\\kubelet.exe', 'MZ Kubernetes v1.33.4\nEND');
+    files.put(
+      'C:\\ProgramData\\kbuild\\marker.json',
+      '{"cluster":"demo","action":"restore","job":"x","stage":"begun"}',
+    );
+    expect(refused(it)).toEqual([
+      'demo: refused: API servers of 1.37.1 do not work with kubelets that are more than 3 minors older: win1 runs 1.33.4',
+      'win1: refused: an unfinished restore of demo lies here (begun)',
+    ]);
   });
 });
 

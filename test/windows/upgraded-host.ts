@@ -19,6 +19,7 @@ export const OLD = '1.34.4';
 export const NEW = '1.37.1';
 
 const CA = testCa();
+const SETTINGS = { kubeletFlags: [], kubeletConfig: {}, kubeletOverrides: [], cgroupVersion: 2 } as const;
 const DRAINED = { 'kbuild.dev/drained': 'true', 'kbuild.dev/cordoned': 'true' };
 
 /** The cluster and one Windows worker of it. */
@@ -74,7 +75,7 @@ function clusterNow(it: UpgradedHost): ClusterUp {
 /** The fleet as it is now. */
 export const fleetNow = (it: UpgradedHost): Fleet => ({
   hosts: [
-    { os: 'linux', host: cp1, facts: joinedControlPlane({ caFingerprint: CA.fingerprint }) },
+    { os: 'linux', host: cp1, facts: joinedControlPlane({ caFingerprint: CA.fingerprint, ...SETTINGS }) },
     { os: 'windows', host: it.host, facts: factsOfMachine(it.inventory, it.host, it.machine) },
   ],
   unreachable: [],
@@ -165,6 +166,19 @@ export const windowsUpgrade = (it: UpgradedHost): readonly Phase[] =>
 /** The phases of `up` on Windows hosts, for the version that the API server runs. */
 export const windowsUp = (it: UpgradedHost): readonly Phase[] =>
   up(atVersion(it.inventory, it.api)).filter(({ kind }) => kind === 'windows');
+
+/** The same host once more, in a machine of its own. */
+export const copied = (it: UpgradedHost): UpgradedHost => ({
+  ...it,
+  machine: {
+    ...it.machine,
+    files: new Map(it.machine.files),
+    folders: new Set(it.machine.folders),
+    services: new Map([...it.machine.services].map(([name, service]) => [name, { ...service }])),
+  },
+  ran: [],
+  upgrades: [],
+});
 
 /** A worker that has joined a cluster of the old version, whose API server then got the new one. */
 export async function joinedBefore(): Promise<UpgradedHost> {
