@@ -37,9 +37,7 @@ export function reachTargets(inventory: Inventory, host: WindowsHost): readonly 
   const kubernetes = downloads.kubernetes.replaceAll('{version}', inventory.kubernetes.version);
   const site = network.windows?.services === true ? [downloads.network] : [];
   const sources =
-    downloads.via === 'host'
-      ? [kubernetes, downloads.containerd, downloads.crictl, ...site].map(originOf)
-      : [];
+    downloads.via === 'host' ? [kubernetes, downloads.containerd, downloads.crictl, ...site].map(originOf) : [];
   const registries = imagesOf(inventory, host).map((image) => firstServerOf(registryOf(image), runtime));
   const all = [api, ...sources, ...registries];
   return all.filter(
