@@ -64,6 +64,8 @@ export const paths = {
 export const windowsPaths = {
   /** Programs: kubelet.exe, kubeadm.exe, crictl.exe and friends; kbuild owns the folder whole. */
   programs: 'C:\\k',
+  /** Programs that an upgrade has downloaded, in a folder for each Kubernetes version. */
+  upgrade: 'C:\\k\\upgrade',
   state: 'C:\\ProgramData\\kbuild',
   jobs: 'C:\\ProgramData\\kbuild\\jobs',
   lock: 'C:\\ProgramData\\kbuild\\lock',

@@ -6,11 +6,12 @@ import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { combined, mostSerious, Refused, UsageError } from '../errors.ts';
 import { observeUpgrade } from '../facts/upgrade-view.ts';
+import type { Host } from '../model/inventory.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
 import { upgradeViewJson, upgradeViewText } from '../report/upgrade-view.ts';
 import { repairPhases, upgrade } from '../phases/upgrade.ts';
-import { controlPlanes, linuxWorkers, tenthOf } from '../topology/select.ts';
+import { controlPlanes, linuxWorkers, tenthOf, windowsHosts } from '../topology/select.ts';
 import type { KeepBefore } from '../upgrade/control-plane.ts';
 import { hopsOf } from '../upgrade/hops.ts';
 import { hopsThrough, type Hop } from '../upgrade/hop.ts';
@@ -56,13 +57,14 @@ async function repaired(run: Run): Promise<number> {
 }
 
 const isOfControlPlane = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:etcd|control-plane|addons)-/.test(name);
-const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:old-workers$|canary$|cordon-|workers-)/.test(name);
+const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean =>
+  /^(?:old-workers$|(?:windows-)?(?:canary$|cordon-|workers-)|windows-kube-proxy$)/.test(name);
+/** Windows hosts are workers: nothing is downloaded to them that is not installed. */
+const isForWorkers = (phase: Phase): boolean => isOfWorkers(phase) || /^windows-(?:fetch|settle)$/.test(phase.name);
 
-/** How many workers may be away at once. */
-const atOnceOf = ({ inventory }: Run, { maxUnavailable }: UpgradeOptions): number => {
-  const workers = linuxWorkers(inventory);
-  return maxUnavailable?.(workers.length) ?? tenthOf(workers);
-};
+/** How many of these workers may be away at once. */
+const atOnceOf = (workers: readonly Host[], { maxUnavailable }: UpgradeOptions): number =>
+  maxUnavailable?.(workers.length) ?? tenthOf(workers);
 
 /** The phases of the run, limited by its flags. */
 function phasesOf(
@@ -77,11 +79,12 @@ function phasesOf(
     keep,
     drain: drain === 'no' ? drain : { ...drain, ignoresBudgets: flags.disableEviction === true },
     losesPods: flags.force === true,
-    atOnce: atOnceOf(run, flags),
+    atOnce: atOnceOf(linuxWorkers(inventory), flags),
+    windowsAtOnce: atOnceOf(windowsHosts(inventory), flags),
   });
   const left = all.filter(
     (phase) =>
-      !(flags.controlPlaneOnly === true && isOfWorkers(phase)) &&
+      !(flags.controlPlaneOnly === true && isForWorkers(phase)) &&
       !(flags.workersOnly === true && isOfControlPlane(phase)),
   );
   return partOf(run, left);
@@ -140,8 +143,13 @@ async function showOnly(run: Run, hops: readonly Hop[], plan: RunPlan): Promise<
   return 0;
 }
 
-/** True for the phases that come after the first worker. */
-const isAfterCanary = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:cordon-|workers-|settle$)/.test(name);
+/** True for the phases that come after the first worker: the first Linux one, or the first Windows one where no Linux worker is due. */
+function isAfterCanary({ changes }: RunPlan): (phase: Pick<Phase, 'name'>) => boolean {
+  const canary = changes.find(({ phase }) => phase !== 'old-workers' && isOfWorkers({ name: phase }))?.phase;
+  return (phase) =>
+    (phase.name !== 'old-workers' && isOfWorkers(phase) && phase.name !== canary) ||
+    /^(?:windows-)?settle$/.test(phase.name);
+}
 
 /** Carries the plan out. With --pause-after-canary, the operator is asked when the first worker is through; no lock is held then. */
 async function carriedOut(
@@ -150,16 +158,18 @@ async function carriedOut(
   phases: () => readonly Phase[],
   plan: RunPlan,
 ): Promise<Outcome> {
-  const rest = plan.changes.filter(({ phase }) => phase.startsWith('workers-'));
-  const workersAtOnce = atOnceOf(run, flags);
+  const isAfter = isAfterCanary(plan);
+  const rest = plan.changes.filter(({ phase }) => isOfWorkers({ name: phase }) && isAfter({ name: phase }));
+  // One of them at a time: Linux workers are through before the first Windows worker.
+  const workersAtOnce = Math.max(...[linuxWorkers, windowsHosts].map((of) => atOnceOf(of(run.inventory), flags)));
   if (flags.pauseAfterCanary !== true || rest.length === 0) return carryOut(run, { phases, workersAtOnce }, plan);
-  const isFirst = (phase: Phase): boolean => !isAfterCanary(phase);
+  const isFirst = (phase: Phase): boolean => !isAfter(phase);
   const first = await carryOut(
     run,
     { phases: () => phases().filter(isFirst), workersAtOnce },
     {
       phases: plan.phases.filter(isFirst),
-      changes: plan.changes.filter(({ phase }) => !isAfterCanary({ name: phase })),
+      changes: plan.changes.filter(({ phase }) => !isAfter({ name: phase })),
     },
   );
   if (!first.isDone) return first;

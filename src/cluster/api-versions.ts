@@ -54,28 +54,26 @@ export function isMixed(cluster: ClusterUp): boolean {
 interface Program {
   readonly hasJoined: boolean;
   readonly installed: string | undefined;
-  /** What happens to one on a joined host that is older than every API server. */
-  readonly older: 'stays' | 'is replaced';
 }
 
 /**
  * The desired Kubernetes version of a program on a host; `any`: keep the installed one.
  * - A host that has not joined gets the inventory's version, but never one newer than the oldest running API server.
- * - A host that has joined keeps an older program where `upgrade` brings the newer one: it drains the node first. A program newer
+ * - A host that has joined keeps an older program: `upgrade` brings the newer one, for it drains the node first. A program newer
  * than the oldest API server goes back to that version; while API servers differ, it stays.
  * - While the cluster does not answer, the installed version stays.
  */
 export function programVersion(
   { kubernetes }: Pick<Inventory, 'kubernetes'>,
   cluster: ClusterView,
-  { hasJoined, installed, older: kept }: Program,
+  { hasJoined, installed }: Program,
 ): string {
   const desired = kubernetes.version;
   if (cluster.state !== 'up') return hasJoined ? 'any' : desired;
   const lowest = lowestApiServer(cluster);
   if (!hasJoined) return older(lowest, desired);
   if (installed === undefined) return lowest;
-  if (compareVersions(installed, lowest) < 0) return kept === 'stays' ? installed : lowest;
+  if (compareVersions(installed, lowest) < 0) return installed;
   return isMixed(cluster) ? installed : lowest;
 }
 

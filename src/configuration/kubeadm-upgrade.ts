@@ -12,7 +12,7 @@ import { kubectl } from './kubectl.ts';
 const BACKUPS_KEPT = 3;
 
 /** Checks of kubeadm that the inventory makes warnings of, for init or for join. */
-const ignoredErrors = ({ kubeadm: { init, join } }: Inventory): readonly unknown[] => [
+export const ignoredErrors = ({ kubeadm: { init, join } }: Inventory): readonly unknown[] => [
   ...new Set(
     [init, join].flatMap(({ nodeRegistration }) => {
       const { ignorePreflightErrors = [] } = (nodeRegistration ?? {}) as { readonly ignorePreflightErrors?: unknown[] };

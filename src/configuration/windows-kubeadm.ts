@@ -7,6 +7,7 @@ import type { Secret } from '../shell/secret.ts';
 import { powershell } from '../templates.ts';
 import { beyond } from './compare.ts';
 import type { JoinCredentials } from './kubeadm-config.ts';
+import { ignoredErrors } from './kubeadm-upgrade.ts';
 import { KUBELET_CONFIG, sharedKubeletConfig } from './kubelet-config.ts';
 import { toYaml } from './secret-yaml.ts';
 
@@ -87,17 +88,29 @@ export const windowsResetConfiguration = (inventory: Inventory): JsonObject =>
     inventory.kubeadm.reset,
   );
 
+/** kubeadm's UpgradeConfiguration for a Windows worker. It names the patches, because kubeadm does not remember them. */
+export const windowsUpgradeConfiguration = (inventory: Inventory, host: WindowsHost): JsonObject => ({
+  apiVersion: 'kubeadm.k8s.io/v1beta4',
+  kind: 'UpgradeConfiguration',
+  node: {
+    ignorePreflightErrors: ignoredErrors(inventory),
+    ...(Object.keys(windowsPatches(inventory, host)).length === 0
+      ? {}
+      : { patches: { directory: windowsPaths.kubeadmPatches } }),
+  },
+});
+
 /** Folders that kubeadm's reset leaves on Windows. The drive's own folders stay. */
 const REMNANTS = [windowsPaths.kubernetes, windowsPaths.kubelet];
 
 /**
- * Runs kubeadm's join or reset on a Windows host. kbuild runs kubeadm only through this job, which outlives the
+ * Runs kubeadm's join, reset or `upgrade node` on a Windows host. kbuild runs kubeadm only through this job, which outlives the
  * connection. Its script writes the marker first and removes it after success. @throws CommandError if kubeadm fails.
  */
 export async function windowsKubeadmJob(
   remote: Remote<'powershell'>,
   inventory: Inventory,
-  action: 'join' | 'reset',
+  action: 'join' | 'reset' | 'upgrade',
   config: Secret,
 ): Promise<void> {
   const { proxy, name } = inventory;

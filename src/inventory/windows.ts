@@ -34,7 +34,8 @@ export function windowsOf(file: InventoryFile, host: Entry): WindowsSettings {
     },
     downloads: {
       via: downloads.via ?? 'host',
-      kubernetes: filled(downloads.kubernetes ?? WINDOWS_DOWNLOADS.kubernetes, kubernetes),
+      // Which version a host gets is told only by the cluster.
+      kubernetes: filled(downloads.kubernetes ?? WINDOWS_DOWNLOADS.kubernetes, '{version}'),
       containerd: filled(downloads.containerd ?? WINDOWS_DOWNLOADS.containerd, containerd),
       crictl: filled(downloads.crictl ?? WINDOWS_DOWNLOADS.crictl, crictl),
       nssm: filled(downloads.nssm ?? '', ''),

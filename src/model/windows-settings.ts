@@ -17,12 +17,13 @@ export interface WindowsSettings {
   readonly downloads: WindowsDownloads;
 }
 
-/** Where the programs of a Windows host come from; versions are already filled in. */
+/** Where the programs of a Windows host come from; versions are already filled in, except that of Kubernetes. */
 export interface WindowsDownloads {
   /** `host`: the host fetches them. `operator`: this machine does, and sends them over SSH. */
   readonly via: 'host' | 'operator';
-  /** Folders (URLs) that hold the files of the release. */
+  /** Folder (URL) that holds the files of a release of Kubernetes; `{version}` stands for the version, without `v`. */
   readonly kubernetes: string;
+  /** Folders (URLs) that hold the files of the release. */
   readonly containerd: string;
   readonly crictl: string;
   readonly nssm: string;

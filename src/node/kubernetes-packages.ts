@@ -15,8 +15,6 @@ const NAMES = ['kubelet', 'kubeadm', 'kubectl'] as const;
 const version = ({ inventory, facts, fleet }: Target, name: string): string =>
   programVersion(inventory, fleet.cluster, {
     hasJoined: hasKubelet(facts),
-    // `upgrade` drains the node first.
-    older: 'stays',
     installed: /^\d+\.\d+\.\d+/.exec(facts.packages.get(name)?.version ?? '')?.[0],
   });
 

@@ -9,14 +9,11 @@ import { jobEnded } from '../node/running-work.ts';
 import { cordonStep, isNoted } from '../resources/drain.ts';
 import { runtimeSteps } from '../runtime/index.ts';
 import { linuxWorkers } from '../topology/select.ts';
+import { inBatches } from '../upgrade/batches.ts';
 import { atHop, type Hop } from '../upgrade/hop.ts';
 import { kubeadmPackage, nodeSteps, othersAreBack, type NodeOptions } from '../upgrade/node.ts';
 import { isMarked, marked, unmarked } from '../upgrade/old-workers.ts';
 import { hasOldKubelet, isBehind } from '../upgrade/running.ts';
-
-/** The list in pieces of at most `size`. */
-const inBatches = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
-  list.length === 0 ? [] : [list.slice(0, size), ...inBatches(list.slice(size), size)];
 
 /** Some workers at once, and what they take. */
 interface Batch {

@@ -25,6 +25,7 @@ import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
 import { kubeadmPackage, nodeSteps, whileBehind, type NodeOptions } from '../upgrade/node.ts';
 import { isBehind } from '../upgrade/running.ts';
 import { minorOf } from '../versions.ts';
+import { windowsFetchPhase, windowsSettlePhase, windowsWorkerPhases } from './upgrade-windows.ts';
 import { workerPhases } from './upgrade-workers.ts';
 import { verifyPhases } from './verify.ts';
 
@@ -34,6 +35,8 @@ export interface UpgradeOptions extends NodeOptions {
   readonly hops: readonly Hop[];
   /** Saves etcd's data and /etc/kubernetes before a control plane changes. */
   readonly keep: KeepBefore;
+  /** How many Windows workers may be away at once; default: as many as Linux workers. */
+  readonly windowsAtOnce?: number;
 }
 
 /** Puts back what a killed kubeadm has moved away: without it the API may be down, and nothing else can be planned. */
@@ -145,6 +148,12 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
   ];
 }
 
+/** Windows workers come after all Linux workers. */
+const workersOfBoth = (inventory: Inventory, fleet: Fleet, hop: Hop, options: UpgradeOptions): readonly Phase[] => [
+  ...workerPhases(inventory, fleet, hop, options),
+  ...windowsWorkerPhases(inventory, fleet, hop, { ...options, atOnce: options.windowsAtOnce ?? options.atOnce }),
+];
+
 /** Leaves what `up` would: the repository of the running version, and nothing that only the upgrade needed. */
 const settlePhase = (inventory: Inventory, hops: readonly Hop[]): Phase => ({
   name: 'settle',
@@ -190,10 +199,11 @@ export function upgrade(inventory: Inventory, fleet: Fleet, options: UpgradeOpti
   const last = options.hops.at(-1);
   const phases: readonly Phase[] = [
     ...repairPhases(inventory),
-    ...(last === undefined ? [] : [fetchPhase(inventory, options.hops)]),
+    ...(last === undefined ? [] : [fetchPhase(inventory, options.hops), windowsFetchPhase(inventory, last)]),
     ...options.hops.flatMap((hop) => hopPhases(inventory, hop, options)),
-    ...(last === undefined ? [] : workerPhases(inventory, fleet, { version: last.version }, options)),
+    ...(last === undefined ? [] : workersOfBoth(inventory, fleet, { version: last.version }, options)),
     settlePhase(inventory, options.hops),
+    ...(last === undefined ? [] : [windowsSettlePhase(inventory, last)]),
     ...verifiedPhases(inventory, fleet, options.hops),
   ];
   return phases.filter(({ hosts }) => hosts.length > 0);

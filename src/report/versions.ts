@@ -1,7 +1,7 @@
 import { staticPodVersions, type StaticPod } from '../cluster/api-versions.ts';
 import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
-import { linuxFacts, type Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../model/inventory.ts';
+import { observedHost, type Fleet } from '../facts/fleet.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import { versionIn } from '../versions.ts';
 
 /** What one host runs and has installed, without `v`; empty where it has no such thing or it is unknown. */
@@ -18,6 +18,14 @@ export interface HostVersions {
   readonly installed: { readonly kubelet: string; readonly kubeadm: string; readonly kubectl: string };
   /** Its name and version, as the node reports them. */
   readonly runtime: string;
+}
+
+/** What tells the version of a program on a host: that of its package, or on Windows what the program says itself. */
+function installedText(fleet: Fleet, host: Host, program: string): string | undefined {
+  const seen = observedHost(fleet, host.name);
+  if (seen?.os === 'linux') return seen.facts.packages.get(program)?.version;
+  // kbuild installs no kubectl there.
+  return program === 'kubectl' ? undefined : seen?.facts.programs.get(program)?.said;
 }
 
 /** The versions of every node, and of the hosts of an etcd beside them. */
@@ -37,8 +45,7 @@ export function versionsOf(
   ]);
   return [...names].map((name) => {
     const host = inventory.hosts.find((one) => one.name === name);
-    const packages = host?.os === 'linux' ? linuxFacts(fleet, host)?.packages : undefined;
-    const installed = (program: string): string => versionIn(packages?.get(program)?.version) ?? '';
+    const installed = (program: string): string => versionIn(host && installedText(fleet, host, program)) ?? '';
     return {
       name,
       apiServer: api.get(name) ?? '',

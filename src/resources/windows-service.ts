@@ -3,6 +3,7 @@ import type { Change, Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { Watches } from '../facts/watched.ts';
 import type { WindowsService } from '../facts/windows/services.ts';
+import type { On } from '../remote/remote.ts';
 import { powershell } from '../templates.ts';
 import { runsOnWindows } from './runs.ts';
 
@@ -45,11 +46,17 @@ function registration(found: WindowsService, wanted: WantedWindowsService): read
   ];
 }
 
-/** The changes of a service of a Windows host, in the order in which kbuild applies them. */
-export function windowsServiceChanges(target: Target<'windows'>, wanted: WantedWindowsService): readonly Change[] {
+/**
+ * The changes of a service of a Windows host, in the order in which kbuild applies them. `found`: what is known of the service,
+ * where that is newer than its observation.
+ */
+export function windowsServiceChanges(
+  target: Target<'windows'>,
+  wanted: WantedWindowsService,
+  found = target.facts.services.get(wanted.name),
+): readonly Change[] {
   const { host, facts } = target;
   const { name } = wanted;
-  const found = facts.services.get(name);
   const disrupts = hasKubelet(facts);
   const register = runsOnWindows(
     host,
@@ -78,6 +85,13 @@ export function windowsServiceChanges(target: Target<'windows'>, wanted: WantedW
   if (why === undefined) return [];
   const restarts = disrupts ? [{ what: name, hosts: [host.name], aboutMs: ABOUT_MS.service }] : [];
   return [...changed, { summary: `restart ${name} (${why})`, disrupts, restarts, apply: act('restart') }];
+}
+
+/** Registers a service of Windows as it is wanted, and starts it, after another command of the same change has stopped it. */
+export async function startStopped(target: Target<'windows'>, wanted: WantedWindowsService, on: On): Promise<void> {
+  const found = target.facts.services.get(wanted.name);
+  const stopped = found === undefined ? undefined : { ...found, state: 'Stopped', startedMs: 0 };
+  for (const { apply } of windowsServiceChanges(target, wanted, stopped)) await apply?.(on);
 }
 
 /** Registers and starts a service of Windows. Restarts it if it is older than a file that it uses. `watches`: its name and these files. */

@@ -8,7 +8,7 @@ import type { Step, Target } from '../engine/step.ts';
 import { NotConverged } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { On } from '../remote/remote.ts';
-import { drainStep, isDrained, isMissed, registeredNode, type Drain } from '../resources/drain.ts';
+import { drainStep, isDrained, isMissed, registeredNode, type AnyStep, type Drain } from '../resources/drain.ts';
 import { packages } from '../resources/packages.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { sh } from '../shell/sh.ts';
@@ -22,7 +22,7 @@ import { uncordonedWhenReady, workloadsBack } from './workloads.ts';
 const MINUTES = 60_000;
 
 /** Flags that kubeadm wrote for older kubelets, and with which the kubelet of the hop does not start. */
-const removedFlags = ({ version }: Hop): readonly string[] =>
+export const removedFlags = ({ version }: Hop): readonly string[] =>
   removedTables
     .filter(({ minor }) => compareVersions(minor, minorOf(version)) <= 0)
     .flatMap(({ flags }) => flags('kubelet').flatMap(({ name, kbuildRemovesIt }) => (kbuildRemovesIt ? [name] : [])));
@@ -119,10 +119,10 @@ const kubeletUpgraded = (hop: Hop, { atOnce }: NodeOptions): Step => ({
  * has drained before takes pods again, and its workloads are back. A worker that does not come back keeps all others as they are:
  * what broke it would break them.
  */
-export const othersAreBack = (hop: Hop, batch: readonly { readonly name: string }[]): Step => ({
+export const othersAreBack = (hop: Hop, batch: readonly { readonly name: string }[]): AnyStep & Step<'cluster'> => ({
   name: 'others-are-back',
   settleMs: 30_000,
-  diff: ({ fleet: { cluster } }) => {
+  diff: ({ fleet: { cluster } }: Pick<Target, 'fleet'>) => {
     if (cluster.state !== 'up') return cluster.state === 'down' ? [waitForApi(cluster)] : [];
     const others = cluster.nodes.filter((node) => !batch.some(({ name }) => name === node.name));
     const away = others.filter(isDrained);
@@ -155,18 +155,12 @@ interface NodeParts {
   readonly last?: readonly Step[];
 }
 
-/** Drains one node, upgrades its kubelet, lets it take pods again, and waits until the workloads that left it are back. */
-export const nodeSteps = (
-  hop: Hop,
-  options: NodeOptions,
-  { whileDrained, gates, last = [] }: NodeParts,
-): readonly Step[] => {
-  const { drain, losesPods } = options;
-  const isOld = (node: NodeView): boolean => hasOldKubelet(node, hop.version);
-  const drained: Step = drainStep({
+/** Drains the node of a host of either system, if its kubelet is older than the hop. */
+export const drainedFor = (hop: Hop, { drain, losesPods }: NodeOptions): AnyStep =>
+  drainStep({
     drain,
     noting: 'notes workloads',
-    isDue: isOld,
+    isDue: (node) => hasOldKubelet(node, hop.version),
     losesPods,
     // Its own API server serves while its node is drained.
     through: (fleet) => acting(fleet),
@@ -178,8 +172,16 @@ export const nodeSteps = (
         `let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods; then run the same command again. \`--drain-timeout 15m\` gives the pods more time, \`--disable-eviction\` ignores budgets, \`--force\` deletes pods that no controller makes again`,
       ),
   });
+
+/** Drains one node, upgrades its kubelet, lets it take pods again, and waits until the workloads that left it are back. */
+export const nodeSteps = (
+  hop: Hop,
+  options: NodeOptions,
+  { whileDrained, gates, last = [] }: NodeParts,
+): readonly Step[] => {
+  const isOld = (node: NodeView): boolean => hasOldKubelet(node, hop.version);
   return [
-    drained,
+    drainedFor(hop, options),
     ...whileDrained.map((step) => whileBehind(hop, step)),
     kubeletUpgraded(hop, options),
     ...gates,

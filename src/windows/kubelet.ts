@@ -40,11 +40,9 @@ const taints = (host: Target<'windows'>['host']): readonly Argument[] => {
 };
 
 /** All flags of the kubelet. Later sources win: Windows' own, those that kubeadm wrote, those of the inventory. */
-function flags({ host, facts }: Target<'windows'>): readonly string[] {
+function flags({ host }: Target<'windows'>, kubeletFlags: readonly string[] | 'absent'): readonly string[] {
   const written =
-    facts.kubeletFlags === 'absent'
-      ? []
-      : facts.kubeletFlags.filter((flag) => KUBEADMS_OWN_FLAGS.test(flag)).map(argument);
+    kubeletFlags === 'absent' ? [] : kubeletFlags.filter((flag) => KUBEADMS_OWN_FLAGS.test(flag)).map(argument);
   const defaults = mergedArguments([...FLAGS, ...taints(host)], written);
   return mergedArguments(defaults, windowsKubeletArguments(host)).map(({ name, value }) => `--${name}=${value}`);
 }
@@ -60,8 +58,12 @@ const nativeCommandLine = (all: readonly string[]): string =>
     ...all,
   ].join(' ');
 
-const desiredService = (target: Target<'windows'>): WantedWindowsService => {
-  const all = flags(target);
+/** The kubelet's service. `kubeletFlags`: those in kubeadm's file. */
+export const kubeletServiceOf = (
+  target: Target<'windows'>,
+  kubeletFlags = target.facts.kubeletFlags,
+): WantedWindowsService => {
+  const all = flags(target, kubeletFlags);
   const isNative = target.host.windows.serviceManager === 'native';
   return {
     name: 'kubelet',
@@ -77,12 +79,12 @@ const desiredService = (target: Target<'windows'>): WantedWindowsService => {
 
 /** Before the join: registers the service `kubelet`, the name that kubeadm expects. `kubeadm join` starts it. */
 export const kubeletService: Step<'windows'> = {
-  ...windowsService('kubelet-service', { units: ['kubelet'] }, desiredService),
-  diff: (target) => (hasKubelet(target.facts) ? [] : windowsServiceChanges(target, desiredService(target))),
+  ...windowsService('kubelet-service', { units: ['kubelet'] }, (target) => kubeletServiceOf(target)),
+  diff: (target) => (hasKubelet(target.facts) ? [] : windowsServiceChanges(target, kubeletServiceOf(target))),
 };
 
 /** After the join: keeps the kubelet running, with the flags that kubeadm wrote. */
 export const kubeletRuns: Step<'windows'> = {
-  ...windowsService('kubelet-runs', { units: ['kubelet'] }, desiredService),
-  diff: (target) => (hasKubelet(target.facts) ? windowsServiceChanges(target, desiredService(target)) : []),
+  ...windowsService('kubelet-runs', { units: ['kubelet'] }, (target) => kubeletServiceOf(target)),
+  diff: (target) => (hasKubelet(target.facts) ? windowsServiceChanges(target, kubeletServiceOf(target)) : []),
 };

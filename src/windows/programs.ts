@@ -2,7 +2,7 @@ import { programVersion } from '../cluster/api-versions.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { VersionedProgram } from '../facts/watched.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
-import type { Change, Step, Target } from '../engine/step.ts';
+import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import { bypassesProxy } from '../topology/proxy.ts';
 import { windowsPaths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
@@ -28,8 +28,32 @@ export interface Program {
 
 const fileName = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
-/** Installs a program. `downloads.via` decides: the host fetches it, or this machine fetches and uploads it. */
-export async function install(on: On, { inventory, host }: Target<'windows'>, program: Program): Promise<void> {
+/** The command that installs a program. `where`: its source, as parameters of the script. */
+const installation = (
+  program: Program,
+  where: Readonly<Record<string, string>>,
+  title = `install ${program.name}`,
+) => ({
+  ...powershell('windows/install-program.ps1', {
+    Archive: program.strip !== undefined,
+    Strip: program.strip ?? 0,
+    Target: program.target,
+    Stop: program.services,
+    ...where,
+  }),
+  title,
+});
+
+/**
+ * Installs a program. `downloads.via` decides: the host fetches it, or this machine fetches and uploads it. `title`: what
+ * the log calls it.
+ */
+export async function install(
+  on: On,
+  { inventory, host }: Unobserved<'windows'>,
+  program: Program,
+  title?: string,
+): Promise<void> {
   const { downloads } = host.windows;
   const { proxy } = inventory;
   const remote = on(host);
@@ -38,25 +62,26 @@ export async function install(on: On, { inventory, host }: Target<'windows'>, pr
       ? ''
       : (proxy.https ?? proxy.http ?? '');
   const known = downloads.sha256[fileName(program.url)];
-  const common = {
-    Archive: program.strip !== undefined,
-    Strip: program.strip ?? 0,
-    Target: program.target,
-    Stop: program.services,
-  };
-  const script = (where: Readonly<Record<string, string>>) => ({
-    ...powershell('windows/install-program.ps1', { ...common, ...where }),
-    title: `install ${program.name}`,
-  });
   const name = `install-${program.name}`;
   if (downloads.via === 'host') {
-    await remote.job(name, script({ Url: program.url, Sha256: known ?? '', SumUrl: program.sumUrl, Proxy: through }));
+    const where = { Url: program.url, Sha256: known ?? '', SumUrl: program.sumUrl, Proxy: through };
+    await remote.job(name, installation(program, where, title));
     return;
   }
   const sum = known ?? (await sumAt(program.sumUrl));
   const uploaded = `${program.target}.upload`;
   await fetched(program.url, sum, (local) => remote.upload(local, uploaded));
-  await remote.job(name, script({ Uploaded: uploaded, Sha256: sum }));
+  await remote.job(name, installation(program, { Uploaded: uploaded, Sha256: sum }, title));
+}
+
+/** Installs a program from a file of the host, which was verified when it was downloaded. The file moves. */
+export async function installFrom(
+  on: On,
+  { host }: Unobserved<'windows'>,
+  program: Program,
+  file: { readonly path: string; readonly sha256: string },
+): Promise<void> {
+  await on(host).job(`install-${program.name}`, installation(program, { Uploaded: file.path, Sha256: file.sha256 }));
 }
 
 /** What a change that restarts these services disrupts: a host that has joined, nothing before. */
@@ -102,7 +127,22 @@ export const program = (
 /** Arguments with which most programs print their version. */
 export const VERSION_ARGUMENTS = { arguments: ['--version'], exits: [] } as const;
 
-/** The step that installs a program of the Kubernetes release. */
+/** The version of an installed program, without `v`; undefined where there is none, or none that runs. */
+export const installedVersion = ({ facts }: Pick<Target<'windows'>, 'facts'>, name: string): string | undefined =>
+  versionIn(facts.programs.get(name)?.said ?? '');
+
+/** A program of the Kubernetes release in one version, without `v`. */
+export function kubernetesRelease(
+  { host }: Unobserved<'windows'>,
+  name: string,
+  { version, services }: { readonly version: string } & Pick<Program, 'services'>,
+): Program {
+  const url = `${host.windows.downloads.kubernetes.replaceAll('{version}', version)}/${name}.exe`;
+  const target = `${windowsPaths.programs}\\${name}.exe`;
+  return { name, version, url, sumUrl: `${url}.sha256`, target, services };
+}
+
+/** The step that installs a program of the Kubernetes release. On a host that has joined, `upgrade` brings a newer one. */
 export const kubernetesProgram = (
   name: string,
   about: {
@@ -117,20 +157,15 @@ export const kubernetesProgram = (
   return program({ name, path, ...(about.observed ?? VERSION_ARGUMENTS) }, (target) => {
     if (about.when?.(target) === false) return undefined;
     const { inventory, facts, fleet } = target;
-    const url = `${target.host.windows.downloads.kubernetes}/${name}.exe`;
-    const installed = versionIn(facts.programs.get(name)?.said ?? '');
     const version = programVersion(inventory, fleet.cluster, {
       hasJoined: hasKubelet(facts),
-      installed,
-      older: 'is replaced',
+      installed: installedVersion(target, name),
     });
-    return {
-      name,
-      version: about.version === 'any' || version === 'any' ? undefined : version,
-      url,
-      sumUrl: `${url}.sha256`,
-      target: path,
+    const isAny = version === 'any';
+    const release = kubernetesRelease(target, name, {
+      version: isAny ? inventory.kubernetes.version : version,
       services: about.services ?? [],
-    };
+    });
+    return about.version === 'any' || isAny ? { ...release, version: undefined } : release;
   });
 };

@@ -1,4 +1,5 @@
-# kubeadm's join or reset, as a job whose working directory holds config.yaml. Action: join or reset. Program: kubeadm.exe.
+# kubeadm's join, reset or upgrade of the node, as a job whose working directory holds config.yaml. Action: join, reset or upgrade.
+# Program: kubeadm.exe.
 # Cluster: its name. Marker: a file that is there while kubeadm works; it says done as soon as kubeadm has joined, and goes at
 # the end. Services: what is stopped before a reset; Paths: what goes after it. Variables: a list of objects with name and value
 # for kubeadm's environment.
@@ -22,6 +23,8 @@ if ($Action -eq 'join') {
     $output = @(Invoke-Native -Exe $Program -Arguments @('join', '--config', 'config.yaml'))
     $mark.stage = 'done'
     Write-TextFile -Path $Marker -Text (ConvertTo-Json -InputObject $mark -Compress)
+} elseif ($Action -eq 'upgrade') {
+    $output = @(Invoke-Native -Exe $Program -Arguments @('upgrade', 'node', '--config', 'config.yaml'))
 } elseif ($Action -eq 'reset') {
     foreach ($service in $Services) {
         if ($null -ne (Get-Service -Name $service -ErrorAction 'SilentlyContinue')) {

@@ -456,7 +456,7 @@ hosts:
       reserved: { system: '2Gi', kube: '1Gi' },
       downloads: {
         via: 'operator',
-        kubernetes: 'https://mirror.example/1.36.3',
+        kubernetes: 'https://mirror.example/{version}',
         containerd: 'https://github.com/containerd/containerd/releases/download/v2.3.1',
         crictl: 'https://github.com/kubernetes-sigs/cri-tools/releases/download/v1.36.0',
         sha256: { 'kubelet.exe': 'a'.repeat(64) },

@@ -5,7 +5,7 @@ import type { Event } from '../../src/engine/event.ts';
 import { changeId, plan } from '../../src/engine/plan.ts';
 import type { Phase } from '../../src/engine/step.ts';
 import { observations, type Observations } from '../../src/engine/observations.ts';
-import type { ClusterView } from '../../src/facts/cluster.ts';
+import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
 import type { Observed } from '../../src/facts/fleet.ts';
 import { watchedOn } from '../../src/phases/watched.ts';
 import { observeWindows } from '../../src/facts/observe-windows.ts';
@@ -50,6 +50,8 @@ export interface SimulatedFleet {
   readonly run: (
     phases: (inventory: Inventory) => readonly Phase[],
     signal?: AbortSignal,
+    /** What the run takes for the inventory. */
+    at?: Inventory,
   ) => Promise<{
     readonly planned: readonly string[];
     readonly outcome: Outcome;
@@ -66,11 +68,20 @@ export interface SimulatedOptions extends Partial<WindowsHostOptions> {
   readonly inventory?: Partial<Inventory>;
   /** Called by kubeadm's join before it leaves anything; rejects to fail. */
   readonly joining?: (signal: AbortSignal, count: number) => Promise<void>;
+  /** What the cluster is otherwise; `sent`: what was asked of the control plane so far. */
+  readonly seen?: (cluster: ClusterUp, sent: readonly Sent[]) => ClusterUp;
 }
 
 /** Starts the host; nothing is connected yet. */
 export async function simulatedFleet(options: SimulatedOptions = {}): Promise<SimulatedFleet> {
-  const { windows = {}, inventory: over = {}, joining, world = {}, ...rest } = options;
+  const {
+    windows = {},
+    inventory: over = {},
+    joining,
+    seen: seenAs = (one: ClusterUp): ClusterUp => one,
+    world = {},
+    ...rest
+  } = options;
   const nodes = new Set<string>();
   const joins: JoinDocument[] = [];
   const events: Event[] = [];
@@ -106,13 +117,14 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
     for (const one of sent)
       if ('script' in one && one.script.includes('delete node'))
         nodes.delete(/'?([\w-]+)'?\s*$/.exec(one.script.trim())?.[1] ?? '');
-    return clusterOf({
+    const live = clusterOf({
       caFingerprint: CA,
       nodes: [
         nodeOf({ name: 'cp1', role: 'control-plane', internalAddress: '10.0.0.11' }),
         ...[...nodes].map((name) => nodeOf({ name, taints: [{ key: 'os', value: 'windows', effect: 'NoSchedule' }] })),
       ],
     });
+    return seenAs(live, sent);
   };
   const remotes: WindowsRemote[] = [];
   let runs = 0;
@@ -151,17 +163,17 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
     events,
     nodes,
     observed: async () => look(await connected()),
-    run: async (phasesOf, signal = new AbortController().signal) => {
+    run: async (phasesOf, signal = new AbortController().signal, at = inventory) => {
       const remote = await connected();
       try {
         const seen = await look(remote);
-        const phases = phasesOf(inventory);
-        const { changes, errors } = plan(phases, inventory, seen.fleet());
+        const phases = phasesOf(at);
+        const { changes, errors } = plan(phases, at, seen.fleet());
         if (errors.length > 0) throw errors[0]!.error;
         let sleptMs = 0;
         const on: On = (one) => (one.os === 'windows' ? remote : onLinux(one)) as never;
         const outcome = await converge({
-          inventory,
+          inventory: at,
           phases,
           observations: seen,
           on,

@@ -179,7 +179,7 @@ describe('a host with existing files and services', () => {
     await carryOut(it, up(it));
     const { machine } = it;
     const files = filesOf(machine);
-    files.put('C:\\k\\kubelet.exe', 'MZ Kubernetes v1.36.2\nEND');
+    files.put('C:\\k\\kubelet.exe', 'MZ Kubernetes v1.36.4\nEND');
     files.put('C:\\Program Files\\containerd\\config.toml', 'edited');
     machine.firewall.delete('kbuild-kubelet');
     machine.environment.set('Path', 'C:\\Windows');
@@ -192,7 +192,7 @@ describe('a host with existing files and services', () => {
         "write C:\\Program Files\\containerd\\config.toml (content differs)",
         "change service containerd (found its environment)",
         "restart containerd (its registration changes)",
-        "install kubelet 1.36.3 (found 1.36.2)",
+        "install kubelet 1.36.3 (found 1.36.4)",
         "start kubelet (found Stopped)",
         "wait until the kubelet of win1 is healthy",
       ]
@@ -201,26 +201,26 @@ describe('a host with existing files and services', () => {
     expect(due(it)).toEqual([]);
   });
 
-  test('replaces older programs in the order kubeadm, kubelet, kube-proxy, and stops their services meanwhile', async () => {
+  test('replaces programs that are newer than the API server in the order kubeadm, kubelet, kube-proxy, and stops their services meanwhile', async () => {
     const settings = windowsHost('win1').windows;
     const it = world({
       windows: { ...settings, downloads: { ...settings.downloads, network: 'https://files.example' } },
     });
     await carryOut(it, up(it));
-    const old = (name: string): void => filesOf(it.machine).put(`C:\\k\\${name}.exe`, 'MZ Kubernetes v1.35.9\nEND');
-    ['kubeadm', 'kubelet', 'kube-proxy'].forEach(old);
+    const newer = (name: string): void => filesOf(it.machine).put(`C:\\k\\${name}.exe`, 'MZ Kubernetes v1.37.1\nEND');
+    ['kubeadm', 'kubelet', 'kube-proxy'].forEach(newer);
     const asServices = { ...it.inventory, network: mixedFlannel({ services: true }) };
     const steps = up(it);
     const changes = steps.flatMap((step) => step.diff(target({ ...it, inventory: asServices })));
-    const versions = changes.filter(({ summary }) => summary.includes('1.35.9'));
+    const versions = changes.filter(({ summary }) => summary.includes('1.37.1'));
     expect(versions.map(({ summary, disrupts }) => [summary, disrupts])).toEqual([
-      ['install kubeadm 1.36.3 (found 1.35.9)', false],
-      ['install kubelet 1.36.3 (found 1.35.9)', true],
-      ['install kube-proxy 1.36.3 (found 1.35.9)', true],
+      ['install kubeadm 1.36.3 (found 1.37.1)', false],
+      ['install kubelet 1.36.3 (found 1.37.1)', true],
+      ['install kube-proxy 1.36.3 (found 1.37.1)', true],
     ]);
     expect(await carryOut(it, steps)).toEqual([
-      'install kubeadm 1.36.3 (found 1.35.9)',
-      'install kubelet 1.36.3 (found 1.35.9)',
+      'install kubeadm 1.36.3 (found 1.37.1)',
+      'install kubelet 1.36.3 (found 1.37.1)',
       'start kubelet (found Stopped)',
     ]);
   });

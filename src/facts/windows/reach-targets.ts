@@ -34,11 +34,10 @@ export function reachTargets(inventory: Inventory, host: WindowsHost): readonly 
   const { downloads } = host.windows;
   const api = { host: endpointHost(endpoint), port: Number(endpoint.slice(endpoint.lastIndexOf(':') + 1)) };
   if (proxy !== undefined) return [api, originOf(proxy.https ?? proxy.http ?? '')];
+  const kubernetes = downloads.kubernetes.replaceAll('{version}', inventory.kubernetes.version);
   const site = network.windows?.services === true ? [downloads.network] : [];
   const sources =
-    downloads.via === 'host'
-      ? [downloads.kubernetes, downloads.containerd, downloads.crictl, ...site].map(originOf)
-      : [];
+    downloads.via === 'host' ? [kubernetes, downloads.containerd, downloads.crictl, ...site].map(originOf) : [];
   const registries = imagesOf(inventory, host).map((image) => firstServerOf(registryOf(image), runtime));
   const all = [api, ...sources, ...registries];
   return all.filter(

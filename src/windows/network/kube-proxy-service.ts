@@ -2,7 +2,7 @@ import { networkPlugin } from '../../components/network-plugins/index.ts';
 import type { Step, Target } from '../../engine/step.ts';
 import { windowsPaths } from '../../paths.ts';
 import { runsOnWindows } from '../../resources/runs.ts';
-import { windowsServiceChanges } from '../../resources/windows-service.ts';
+import { windowsServiceChanges, type WantedWindowsService } from '../../resources/windows-service.ts';
 import { powershell } from '../../templates.ts';
 import { proxyEnvironment } from '../environment.ts';
 import { NSSM, nssmParameters } from '../nssm.ts';
@@ -40,6 +40,36 @@ export const sourceVip: Step<'windows'> = {
   },
 };
 
+/** The service of kube-proxy. */
+export function kubeProxyServiceOf(target: Target<'windows'>): WantedWindowsService {
+  const { inventory, host } = target;
+  const vip = reservedAddress(target);
+  const flags = [
+    '--proxy-mode=kernelspace',
+    `--kubeconfig=${windowsPaths.kubeletConf}`,
+    `--hostname-override=${host.name}`,
+    `--cluster-cidr=${inventory.network.podSubnet}`,
+    `--network-name=${hnsNetwork(inventory)}`,
+    '--enable-dsr=true',
+    ...(vip === undefined ? [] : [`--source-vip=${vip}`]),
+    '--v=2',
+  ];
+  return {
+    name: 'kube-proxy',
+    displayName: 'kube-proxy',
+    path: NSSM,
+    dependsOn: networkPlugin(inventory).windows?.services ?? [],
+    environment: proxyEnvironment(inventory),
+    parameters: nssmParameters(
+      `${windowsPaths.programs}\\kube-proxy.exe`,
+      flags,
+      `${windowsPaths.kubeProxyLog}\\kube-proxy.log`,
+    ),
+    wanted: 'running',
+    uses: [],
+  };
+}
+
 /**
  * Runs kube-proxy as a service. kbuild always passes the node's name. Without it kube-proxy takes local endpoints for
  * remote ones and deletes them. When kube-proxy starts, it removes its own old rules.
@@ -48,33 +78,5 @@ export const kubeProxyService: Step<'windows'> = {
   name: 'kube-proxy-service',
   watches: (about) => (isService(about) ? { units: ['kube-proxy'] } : {}),
   settleMs: 60_000,
-  diff: (target) => {
-    if (!isService(target)) return [];
-    const { inventory, host } = target;
-    const vip = reservedAddress(target);
-    const flags = [
-      '--proxy-mode=kernelspace',
-      `--kubeconfig=${windowsPaths.kubeletConf}`,
-      `--hostname-override=${host.name}`,
-      `--cluster-cidr=${inventory.network.podSubnet}`,
-      `--network-name=${hnsNetwork(inventory)}`,
-      '--enable-dsr=true',
-      ...(vip === undefined ? [] : [`--source-vip=${vip}`]),
-      '--v=2',
-    ];
-    return windowsServiceChanges(target, {
-      name: 'kube-proxy',
-      displayName: 'kube-proxy',
-      path: NSSM,
-      dependsOn: networkPlugin(inventory).windows?.services ?? [],
-      environment: proxyEnvironment(inventory),
-      parameters: nssmParameters(
-        `${windowsPaths.programs}\\kube-proxy.exe`,
-        flags,
-        `${windowsPaths.kubeProxyLog}\\kube-proxy.log`,
-      ),
-      wanted: 'running',
-      uses: [],
-    });
-  },
+  diff: (target) => (isService(target) ? windowsServiceChanges(target, kubeProxyServiceOf(target)) : []),
 };

@@ -10,7 +10,7 @@ const NAMESPACE = 'kube-system';
 const SCRIPT = 'kube-proxy.ps1';
 
 /** Label of kube-proxy's pods on Windows hosts. kubeadm's DaemonSet runs on Linux only. */
-const WINDOWS_KUBE_PROXY_LABEL = { name: 'k8s-app', value: 'kube-proxy-windows' } as const;
+export const WINDOWS_KUBE_PROXY_LABEL = { name: 'k8s-app', value: 'kube-proxy-windows' } as const;
 
 /**
  * Objects of kube-proxy on Windows hosts, in HostProcess pods. kbuild always passes the node's name. Without it

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { releases, type Internet } from '../internet.ts';
-import { filesOf } from '../machine.ts';
+import { filesOf, parentOf } from '../machine.ts';
 import { ScriptFailure, type Answer } from '../script.ts';
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
@@ -26,6 +26,8 @@ export const answer: Answer = async (machine, params, { host }) => {
       throw new ScriptFailure(
         `checksum mismatch: ${Url}${Uploaded} has SHA-256 ${sha256(content)}, and ${wanted} was expected`,
       );
+    // Folders stay when their files move.
+    for (let folder = parentOf(Target); folder.includes('\\'); folder = parentOf(folder)) files.makeFolder(folder);
     for (const service of Stop) await host.stopService(service);
     if (Archive) {
       const entries = Object.entries(JSON.parse(content.toString()) as Readonly<Record<string, string>>);

@@ -31,6 +31,11 @@ export const answer: Answer = async (machine, params, { host, workingFolder, sig
     }
     for (const [path, text] of Object.entries(left)) files.put(path, text);
     await host.startService('kubelet');
+  } else if (Action === 'upgrade') {
+    if (files.text(Program!) === undefined) throw new ScriptFailure(`The term '${Program!}' is not recognized.`);
+    if (!files.exists('C:\\etc\\kubernetes\\kubelet.conf'))
+      throw new ScriptFailure('couldn\'t create a Kubernetes client from file "C:\\etc\\kubernetes\\kubelet.conf"');
+    (host.world['upgrades'] as string[] | undefined)?.push(config);
   } else {
     for (const service of Services) await host.stopService(service);
     for (const path of Paths) files.removeTree(path);
