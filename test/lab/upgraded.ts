@@ -111,12 +111,16 @@ export const upgradeArguments = ({ file, kubeconfig }: Stacked): readonly string
 ];
 
 /** Upgrades the cluster while a client writes through its endpoint and another one asks a Service of two replicas. */
-export async function upgradeUnderLoad(cluster: Stacked, node: string): Promise<Upgraded> {
+export async function upgradeUnderLoad(
+  cluster: Stacked,
+  node: string,
+  flags: readonly string[] = [],
+): Promise<Upgraded> {
   const { address } = lab.hostSettings(node);
   await waitUntil('the Service to answer', 120_000, () => answers(address));
   const writer = startWriter(cluster.kubeconfig);
   const service = watchService(address);
-  const ran = await start(upgradeArguments(cluster)).ended;
+  const ran = await start([...upgradeArguments(cluster), ...flags]).ended;
   const written = await writer.stop();
   const serviceGapMs = await service.stop();
   console.log(
