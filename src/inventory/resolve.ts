@@ -116,6 +116,7 @@ function runtimeOf(file: InventoryFile, gathered: Gathered, minor: string): Inve
   return {
     name,
     version: runtime.version ?? version(minor)!,
+    versionFrom: runtime.version === undefined ? 'default' : 'inventory',
     cgroupDriver,
     package: runtime.package ?? defaults.package,
     repository: {

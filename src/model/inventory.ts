@@ -155,6 +155,8 @@ export interface Inventory {
     readonly name: RuntimeName;
     /** Without `v`: `2.2.9`. */
     readonly version: string;
+    /** `default`: a host that has joined keeps the version that it runs until `upgrade` changes it. */
+    readonly versionFrom: 'inventory' | 'default';
     readonly cgroupDriver: 'systemd' | 'cgroupfs';
     readonly repository: PackageRepository;
     /** Name of the package. */

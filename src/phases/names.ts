@@ -29,6 +29,7 @@ export const UP_PHASES = [
   'nodes',
   'windows-nodes',
   'objects',
+  'runtime-version',
   'verify',
   'windows-verify',
   'settled',

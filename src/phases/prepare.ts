@@ -6,6 +6,7 @@ import { kubernetesPackages } from '../node/kubernetes-packages.ts';
 import { prepare } from '../node/prepare.ts';
 import { images } from '../runtime/images.ts';
 import { runtimeSteps } from '../runtime/index.ts';
+import { atRuntimeOfHost } from '../runtime/version.ts';
 import { balancers, kubernetesHosts } from '../topology/select.ts';
 import { loadBalancerPhases } from './load-balancer.ts';
 import { windowsPreparePhases } from './windows.ts';
@@ -25,7 +26,7 @@ export function preparePhases(inventory: Inventory): readonly Phase[] {
       name: 'runtime',
       title: 'Install the container runtime',
       ...linux,
-      steps: runtimeSteps(inventory),
+      steps: runtimeSteps(inventory).map(atRuntimeOfHost),
       // `kubeadm init` connects to the endpoint: every load balancer must run before the first control plane goes on.
       ...(balancers(inventory).length > 0 ? {} : { overlaps: true }),
     },

@@ -6,6 +6,7 @@ import { etcdPhases } from './etcd.ts';
 import { joinPhases } from './join.ts';
 import { nodePhases } from './nodes.ts';
 import { preparePhases } from './prepare.ts';
+import { runtimePhases, spreadAfterDrains } from './runtime.ts';
 import { verifyPhases } from './verify.ts';
 
 /**
@@ -26,6 +27,7 @@ export function up(
     ...controlPlanePhases(inventory, before, keep),
     ...joinPhases(inventory, before, keep),
     ...nodePhases(inventory),
-    ...verifyPhases(inventory),
+    ...runtimePhases(inventory),
+    ...spreadAfterDrains(verifyPhases(inventory)),
   ];
 }

@@ -10,15 +10,9 @@ import { proxyDropIn } from '../resources/proxy-drop-in.ts';
 import { service } from '../resources/service.ts';
 import { registries } from './registries.ts';
 import { runtimeProved } from './runtime-proved.ts';
+import { installedRuntime } from './version.ts';
 
 const { paths, unit } = runtime;
-
-/** The version of the installed containerd, from any of its packages; undefined if none is installed. */
-function installed({ inventory, facts }: Target): string | undefined {
-  return runtimePackages(inventory)
-    .map((name) => facts.packages.get(name)?.version.replace(/^\d+:/, ''))
-    .find((version) => version !== undefined);
-}
 
 const watches = ({ inventory }: Unobserved): Watches => ({
   files: [paths.config],
@@ -43,8 +37,8 @@ const configFirst: Step = {
   name: 'containerd-config-first',
   watches,
   diff: (target) => {
-    const found = installed(target);
-    const isFirst = found === undefined || major(found) > major(target.inventory.runtime.version);
+    const found = installedRuntime(target.inventory, target.facts);
+    const isFirst = found === undefined || major(found.upstream) > major(target.inventory.runtime.version);
     return isFirst ? fileChanges(target, wanted(target)) : [];
   },
 };

@@ -7,3 +7,6 @@ const STEPS: Readonly<Record<RuntimeName, readonly Step[]>> = { containerd, crio
 
 /** Installs and configures the container runtime of the inventory. */
 export const runtimeSteps = ({ runtime }: Inventory): readonly Step[] => STEPS[runtime.name];
+
+/** Name of the step that installs the runtime's package. */
+export const runtimePackageStep = ({ runtime }: Pick<Inventory, 'runtime'>): string => `${runtime.name}-package`;

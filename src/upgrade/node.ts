@@ -11,13 +11,13 @@ import type { On } from '../remote/remote.ts';
 import { drainStep, isDrained, isMissed, registeredNode, type AnyStep, type Drain } from '../resources/drain.ts';
 import { packages } from '../resources/packages.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
+import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { compareVersions, minorOf, versionIn } from '../versions.ts';
 import { foundAt, type Hop } from './hop.ts';
 import { removedTables } from './removed.ts';
 import { hasOldKubelet, isBehind, isOlder } from './running.ts';
-import { uncordonedWhenReady, workloadsBack } from './workloads.ts';
 
 const MINUTES = 60_000;
 

@@ -8,6 +8,7 @@ import { windowsPaths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { registeredNode } from '../resources/drain.ts';
 import { startStopped } from '../resources/windows-service.ts';
+import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { versionIn } from '../versions.ts';
 import { windowsContainerd } from '../windows/containerd.ts';
 import { windowsKubeadmPatches } from '../windows/join.ts';
@@ -20,7 +21,6 @@ import type { Hop } from './hop.ts';
 import { drainedFor, removedFlags, type NodeOptions } from './node.ts';
 import { hasOldKubelet, isBehind } from './running.ts';
 import { isOldProgram, replaceProgram, windowsKubeadmProgram } from './windows-programs.ts';
-import { uncordonedWhenReady, workloadsBack } from './workloads.ts';
 
 const MINUTES = 60_000;
 

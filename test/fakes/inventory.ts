@@ -79,6 +79,7 @@ const defaults: Inventory = {
   runtime: {
     name: 'containerd',
     version: '2.2.9',
+    versionFrom: 'inventory',
     cgroupDriver: 'systemd',
     repository: {
       url: 'https://download.docker.com/linux/{distribution}',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { containerd } from '../../src/components/runtimes/containerd.ts';
 import { revealed, Secret } from '../../src/shell/secret.ts';
 import { inventoryOf, load, problemsOf, shown } from './load.ts';
 
@@ -43,7 +44,13 @@ test('a minimal inventory gets a default for every setting', async () => {
     endpoint: '10.0.0.11:6443',
     endpointInHosts: false,
     network: { plugin: 'flannel', podSubnet: '10.244.0.0/16', serviceSubnet: '10.96.0.0/12' },
-    runtime: { name: 'containerd', version: '2.2.9', cgroupDriver: 'systemd', package: 'containerd.io' },
+    runtime: {
+      name: 'containerd',
+      version: '2.3.7',
+      versionFrom: 'default',
+      cgroupDriver: 'systemd',
+      package: 'containerd.io',
+    },
     etcd: { topology: 'stacked' },
     loadBalancer: { kind: 'none' },
     proxy: undefined,
@@ -95,7 +102,7 @@ hosts:
   - { name: cp2, address: 10.0.0.12, role: control-plane }
 `);
   expect(warnings.map(shown)).toEqual([
-    '3:21 runtime.version: containerd supports Kubernetes 1.36 from 2.2.0, 2.3.0 on, not in 1.7.28; use 2.2.9',
+    '3:21 runtime.version: containerd supports Kubernetes 1.36 from 2.2.0, 2.3.0 on, not in 1.7.28; use 2.3.7',
     '5:3 hosts: 2 control planes survive the loss of 0, no more than 1 would; use an odd number',
   ]);
 });
@@ -465,4 +472,17 @@ hosts:
   });
   expect(inventory.network).toMatchObject({ flannel: { port: 4789, vni: 4096 } });
   expect(inventory.files[0]!.hosts).toEqual(['cp1']);
+});
+
+test.each([
+  ['1.35.8', '2.2.9'],
+  ['1.36.4', '2.3.7'],
+  ['1.37.1', '2.3.7'],
+])('with Kubernetes %s the runtime is by default of the newest line that it is supported with: %s', (minor, version) =>
+  expect(containerd.version(minor.slice(0, 4))).toBe(version),
+);
+
+test('a version of the runtime in the file is pinned', async () => {
+  const { inventory } = await load(minimal('runtime: { version: "2.2.9" }'));
+  expect(inventory.runtime).toMatchObject({ version: '2.2.9', versionFrom: 'inventory' });
 });

@@ -5,6 +5,7 @@ import type { Inventory, PackageRepository } from '../../model/inventory.ts';
 import { loginOf, registryServer, registrySettings } from '../../components/registries.ts';
 import { containerRuntime } from '../../components/runtimes/index.ts';
 import { fullName, roleImages } from '../../runtime/images.ts';
+import { atRuntimeOf } from '../../runtime/version.ts';
 import { madeOf } from '../../shell/secret.ts';
 import type { Wanted } from '../../surveys/downloads.ts';
 
@@ -89,7 +90,8 @@ const hasAll = ({ facts }: Seen, { packages }: Distribution, names: readonly str
 export function wantedDownloads(inventory: Inventory, seen: Seen): readonly Wanted[] {
   const distribution = supportedDistribution(seen.facts);
   if (distribution === undefined || seen.host.role === 'load-balancer') return [];
-  const { kubernetes, runtime } = inventory;
+  const { kubernetes } = inventory;
+  const { runtime } = atRuntimeOf(inventory, seen.facts);
   return [
     ...(hasAll(seen, distribution, ['kubelet', 'kubeadm', 'kubectl'], kubernetes.version)
       ? []

@@ -12,9 +12,6 @@ import { valueAt } from './toml.ts';
 
 const SOCKET = '/run/containerd/containerd.sock';
 
-/** The version that kbuild installs unless the inventory names another. */
-const TESTED = '2.2.9';
-
 /** First supported containerd of each line, by Kubernetes minor (its RELEASES.md); lines newer than all of these fit. */
 const SINCE: Readonly<Record<string, readonly string[]>> = {
   '1.34': ['1.6.39', '1.7.28', '2.0.6', '2.1.3'],
@@ -23,10 +20,22 @@ const SINCE: Readonly<Record<string, readonly string[]>> = {
   '1.37': ['2.2.0', '2.3.0'],
 };
 
+/**
+ * The version that kbuild installs unless the inventory names another, by Kubernetes minor: the newest line that containerd's
+ * RELEASES.md lists for the minor. 2.3 is supported until 2028-04; 2.2 ended in 2026-11, and no newer line is listed for 1.34
+ * and 1.35. The lab runs 2.2.9, which its inventories name.
+ */
+const DEFAULT: Readonly<Record<string, string>> = {
+  '1.34': '2.2.9',
+  '1.35': '2.2.9',
+  '1.36': '2.3.7',
+  '1.37': '2.3.7',
+};
+
 /** The oldest containerd that speaks CRI v1: kubelets have spoken no other since 1.26. */
 const FIRST_CRI_V1 = '1.6.0';
 
-const version = (minor: string): string | undefined => (minor in SINCE ? TESTED : undefined);
+const version = (minor: string): string | undefined => DEFAULT[minor];
 
 /** True if containerd's own support matrix has this version for this Kubernetes minor. */
 function isInMatrix(minor: string, found: string): boolean {
@@ -38,12 +47,12 @@ function isInMatrix(minor: string, found: string): boolean {
 
 function misfit(minor: string, found: string): RuntimeMisfit | undefined {
   if (compareVersions(found, FIRST_CRI_V1) < 0)
-    return { severity: 'error', message: `containerd ${found} has no CRI v1; use ${TESTED}` };
+    return { severity: 'error', message: `containerd ${found} has no CRI v1; use ${DEFAULT[minor]!}` };
   if (isInMatrix(minor, found)) return undefined;
   const since = SINCE[minor]!.join(', ');
   return {
     severity: 'warning',
-    message: `containerd supports Kubernetes ${minor} from ${since} on, not in ${found}; use ${TESTED}`,
+    message: `containerd supports Kubernetes ${minor} from ${since} on, not in ${found}; use ${DEFAULT[minor]!}`,
   };
 }
 

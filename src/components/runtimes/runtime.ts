@@ -76,7 +76,7 @@ export interface ContainerRuntime {
   readonly dataFolder: string;
   readonly paths: RuntimePaths;
   readonly defaults: RuntimeDefaults;
-  /** The version that kbuild was tested with for a Kubernetes minor; undefined if it does not know the minor. */
+  /** The version that kbuild installs for a Kubernetes minor unless the inventory names one; undefined if it does not know the minor. */
   readonly version: (minor: string) => string | undefined;
   /** Why a version does not fit a Kubernetes minor that kbuild knows; undefined if it fits. */
   readonly misfit: (minor: string, version: string) => RuntimeMisfit | undefined;

@@ -176,7 +176,8 @@ export const runtime = z
       .default('containerd')
       .meta({ description: 'Container runtime. crio is not supported yet.' }),
     version: version().exactOptional().meta({
-      description: 'Exact version in quotes. Default: the one that kbuild was tested with for the Kubernetes minor.',
+      description:
+        'Exact version in quotes. If you edit it, `up` changes joined hosts one at a time, drained unless only the patch differs. Default: of the newest line that the runtime supports with the Kubernetes minor, on new hosts; joined hosts follow by `upgrade`.',
     }),
     cgroupDriver: z.enum(['systemd', 'cgroupfs']).default('systemd').meta({
       description: 'cgroup driver of runtime and kubelet alike. systemd must be init either way.',

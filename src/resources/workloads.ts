@@ -14,7 +14,7 @@ import {
   WORKLOADS,
   type AnyStep,
   type AnyTarget,
-} from '../resources/drain.ts';
+} from './drain.ts';
 import { script } from '../templates.ts';
 
 /** How long pods may take until as many are ready as before, in seconds. */

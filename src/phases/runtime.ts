@@ -1,0 +1,59 @@
+import type { Phase, Step, Target } from '../engine/step.ts';
+import { observedLinux } from '../facts/fleet.ts';
+import { corednsSpread } from '../kubeadm/coredns-spread.ts';
+import { nodeReady } from '../kubeadm/verify.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { networkReady } from '../network/network-ready.ts';
+import { jobEnded } from '../node/running-work.ts';
+import { drainsForRuntime, rollingRuntimeSteps } from '../runtime/rolling.ts';
+import { watchingRuntime } from '../runtime/version.ts';
+import { controlPlanes, etcdHosts, linuxWorkers } from '../topology/select.ts';
+
+/** How long the drain of a node may take, in ms; `upgrade` and `remove` have the same default. */
+const DRAIN_MS = 5 * 60_000;
+
+/**
+ * Changes the runtime of joined hosts to an edited `runtime.version`, one host at a time. Workers come first: what breaks there
+ * breaks no control plane.
+ */
+export const runtimePhases = (inventory: Inventory): readonly Phase[] => [
+  {
+    name: 'runtime-version',
+    title: 'Change the version of the container runtime',
+    kind: 'linux',
+    hosts: [...linuxWorkers(inventory), ...etcdHosts(inventory), ...controlPlanes(inventory)],
+    steps: [jobEnded, ...rollingRuntimeSteps(inventory, { timeoutMs: DRAIN_MS }, [nodeReady, networkReady])],
+    concurrency: 1,
+  },
+];
+
+/** True while the runtime of some node changes, for which the node is drained. */
+const someDrain = ({ inventory, fleet }: Target): boolean =>
+  observedLinux(fleet).some(
+    ({ host, facts }) =>
+      (host.role === 'worker' || host.role === 'control-plane') && drainsForRuntime({ inventory, host, facts, fleet }),
+  );
+
+/** The drains may leave all pods of CoreDNS on one node: that the run would spread them stands in the plan. */
+const spread: Step = watchingRuntime({
+  ...corednsSpread,
+  diff: (target) => {
+    const found = corednsSpread.diff(target);
+    if (found.length > 0 || target.fleet.cluster.state !== 'up' || target.fleet.cluster.nodes.length < 2) return found;
+    if (!someDrain(target)) return found;
+    return [
+      {
+        summary: 'spread CoreDNS over the nodes, if the drains leave all of it on one',
+        apply: () => Promise.resolve(),
+      },
+    ];
+  },
+});
+
+/** The phases that verify the cluster after `runtimePhases`. */
+export const spreadAfterDrains = (phases: readonly Phase[]): readonly Phase[] =>
+  phases.map((phase) =>
+    phase.kind === 'linux'
+      ? { ...phase, steps: phase.steps.map((step) => (step.name === corednsSpread.name ? spread : step)) }
+      : phase,
+  );

@@ -1,0 +1,180 @@
+import { acting } from '../cluster/acting.ts';
+import { memberHost } from '../cluster/member-host.ts';
+import { passRestartGate } from '../cluster/members.ts';
+import { standing } from '../cluster/standing.ts';
+import { containerRuntime } from '../components/runtimes/index.ts';
+import { kubectl } from '../configuration/kubectl.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
+import { NotConverged } from '../errors.ts';
+import type { On } from '../remote/remote.ts';
+import { drainStep, isDrained, isMissed, registeredNode, type Drain } from '../resources/drain.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
+import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
+import { sh } from '../shell/sh.ts';
+import { runtimePackageStep, runtimeSteps } from './index.ts';
+import { runtimeChange, watchingRuntime } from './version.ts';
+
+/**
+ * Annotation of a node whose runtime `up` changes while the node is drained. It tells such a drain from that of an upgrade or a
+ * removal, so that an interrupted run goes on, and nothing else is undone.
+ */
+const CHANGING = 'kbuild.dev/runtime-change';
+
+const isChanging = (target: Target): boolean => CHANGING in (registeredNode(target)?.annotations ?? {});
+
+const isDrainedFor = (target: Target): boolean => runtimeChange(target)?.way === 'drained';
+
+/** True while the runtime itself may have to change. A host of role etcd has no node to write a note on. */
+const isUnderWay = (target: Target): boolean => {
+  if (target.inventory.runtime.versionFrom === 'default') return false;
+  if (target.host.role === 'etcd') return standing(target) === 'joined';
+  return runtimeChange(target) !== undefined || isChanging(target);
+};
+
+const onlyWhile = (isDue: (target: Target) => boolean, step: Step): Step => ({
+  ...step,
+  diff: (target) => (isDue(target) ? step.diff(target) : []),
+});
+
+/** Sets the note on the host's node, or removes it. */
+const noted =
+  ({ inventory, host, fleet }: Target, value: string | null) =>
+  async (on: On): Promise<void> => {
+    const control = acting(fleet);
+    const patch = JSON.stringify({ metadata: { annotations: { [CHANGING]: value } } });
+    await on(control).run(sh`${kubectl(inventory, control)} patch node ${host.name} --type merge -p ${patch}`);
+  };
+
+/** @throws Refused unless every etcd member is healthy, where this host has one */
+async function passGate({ inventory, host, fleet }: Target, on: On): Promise<void> {
+  const { topology } = inventory.etcd;
+  if (host.role !== (topology === 'stacked' ? 'control-plane' : 'etcd')) return;
+  await passRestartGate(inventory, on(memberHost(inventory, fleet)), host);
+}
+
+/**
+ * Waits until every other node that kbuild has drained takes pods again, and its workloads are back. A node that does not come back keeps all others as they
+ * are: what broke it would break them.
+ */
+const othersAreBack: Step = {
+  name: 'others-are-back',
+  settleMs: 30_000,
+  diff: (target) => {
+    const { host, fleet } = target;
+    const { cluster } = fleet;
+    if (cluster.state === 'absent' || !isDrainedFor(target)) return [];
+    if (cluster.state === 'down') return [waitForApi(cluster)];
+    const away = cluster.nodes.filter((node) => (isDrained(node) || isMissed(node)) && node.name !== host.name);
+    if (away.length === 0) return [];
+    const names = away.map(({ name }) => name).join(', ');
+    return [
+      {
+        summary: `wait until ${names} takes pods again, and its workloads are back: run the command again that drained it`,
+      },
+    ];
+  },
+};
+
+/** Notes on the node what the drain is for, before the drain. */
+const changeNoted: Step = {
+  name: 'runtime-change-noted',
+  diff: (target) => {
+    const change = runtimeChange(target);
+    if (change?.way !== 'drained' || registeredNode(target) === undefined || isChanging(target)) return [];
+    const { title } = containerRuntime(target.inventory);
+    return [
+      {
+        summary: `note that ${title} of ${target.host.name} changes from ${change.from} to ${change.to}`,
+        apply: async (on) => {
+          // Before the drain too, so that no node is drained in vain.
+          await passGate(target, on);
+          await noted(target, `${change.from} to ${change.to}`)(on);
+        },
+      },
+    ];
+  },
+};
+
+const drained = (drain: Drain): Step =>
+  onlyWhile(
+    isDrainedFor,
+    drainStep({
+      drain,
+      noting: 'notes workloads',
+      isDue: () => true,
+      losesPods: false,
+      // Its own API server serves while its node is drained.
+      through: (fleet) => acting(fleet),
+      failed: ({ name }, { stderr }) =>
+        new NotConverged(
+          name,
+          'drained',
+          [stderr.trim()],
+          `let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods; then run the same command again. Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
+        ),
+    }),
+  );
+
+/** What a change of the runtime does on a host that is in use: the gate first, and after a package the new program runs. */
+function guarded(target: Target, { name }: Step, change: Change): Change {
+  const { apply, disrupts, restarts } = change;
+  if (apply === undefined || disrupts !== true) return change;
+  const { inventory, host } = target;
+  const { unit } = containerRuntime(inventory);
+  return {
+    ...change,
+    ...(restarts === undefined ? {} : { restarts: restarts.map((one) => ({ ...one, atOnce: 1 })) }),
+    apply: async (on) => {
+      await passGate(target, on);
+      await apply(on);
+      // Not every package restarts what it has replaced.
+      if (name === runtimePackageStep(inventory))
+        await on(host).run(sh`systemctl daemon-reload && systemctl restart ${unit}`);
+    },
+  };
+}
+
+/** A step of the runtime, for the version that the inventory pins. Without the API nobody can tell whether the node is drained. */
+const changed = (step: Step): Step => ({
+  ...step,
+  diff: (target) => {
+    if (!isUnderWay(target)) return [];
+    const { cluster } = target.fleet;
+    if (cluster.state === 'down' && isDrainedFor(target) && target.host.role !== 'etcd') return [waitForApi(cluster)];
+    return step.diff(target).map((change) => guarded(target, step, change));
+  },
+});
+
+/** True while the node is drained because its runtime changes, or will be. */
+export const drainsForRuntime = (target: Target): boolean => isDrainedFor(target) || isChanging(target);
+
+/** Lets the node take pods again, waits until the workloads that left it are back, and removes the note. An operator's cordon stays. */
+const back: readonly Step[] = [
+  { name: 'uncordoned', diff: (target) => uncordonedWhenReady(() => isDrainedFor(target)).diff(target) },
+  { name: 'workloads-back', diff: (target) => workloadsBack(() => isDrainedFor(target)).diff(target) },
+  {
+    name: 'runtime-change-done',
+    diff: (target) =>
+      registeredNode(target) === undefined
+        ? []
+        : [{ summary: `remove the note ${CHANGING} of ${target.host.name}`, apply: noted(target, null) }],
+  },
+];
+
+/**
+ * Brings one joined host to the runtime's version that the inventory pins. For another minor: drains its node, changes the
+ * runtime while no pod runs there, waits for the gates, and lets it take pods again. For a patch: in place. Does nothing where
+ * the inventory pins no version, but goes on with a change that was cut off. Waits while a control plane is absent.
+ */
+export const rollingRuntimeSteps = (
+  inventory: Parameters<typeof runtimeSteps>[0],
+  drain: Drain,
+  gates: readonly Step[],
+): readonly Step[] => {
+  const whole = (step: Step): Step => ({ ...watchingRuntime(step), needs: 'whole-control-plane' });
+  return [
+    ...[othersAreBack, changeNoted, drained(drain), ...runtimeSteps(inventory).map(changed)].map(whole),
+    ...gates.map((gate) => onlyWhile(isChanging, gate)),
+    ...back.map((step) => whole(onlyWhile(drainsForRuntime, step))),
+  ];
+};

@@ -1,0 +1,97 @@
+import { isMixed } from '../cluster/api-versions.ts';
+import { standing } from '../cluster/standing.ts';
+import { knownDistribution } from '../components/distributions/index.ts';
+import { runtimePackages } from '../components/runtimes/index.ts';
+import { watchesOf, type Step, type Target } from '../engine/step.ts';
+import { hasKubelet } from '../facts/joined.ts';
+import type { LinuxFacts } from '../facts/linux.ts';
+import { united } from '../facts/watched.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { minorOf, versionIn } from '../versions.ts';
+
+/** The runtime that a package brought to a host. */
+interface InstalledRuntime {
+  /** Name of the package. */
+  readonly package: string;
+  /** As the package manager names it: `5:2.2.9-1`. */
+  readonly version: string;
+  /** Without epoch and suffix: `2.2.9`. */
+  readonly upstream: string;
+}
+
+/** The runtime on a host, from any of its packages; undefined if none is installed. */
+export function installedRuntime(
+  inventory: Inventory,
+  { packages }: Pick<LinuxFacts, 'packages'>,
+): InstalledRuntime | undefined {
+  for (const name of runtimePackages(inventory)) {
+    const version = packages.get(name)?.version;
+    if (version === undefined) continue;
+    const plain = version.replace(/^\d+:/, '');
+    return { package: name, version, upstream: versionIn(plain) ?? plain };
+  }
+  return undefined;
+}
+
+/** The inventory as if it named another version, and perhaps another package, of the runtime. */
+const withRuntimeVersion = (
+  inventory: Inventory,
+  runtime: Pick<Inventory['runtime'], 'version' | 'package'>,
+): Inventory =>
+  runtime.version === inventory.runtime.version && runtime.package === inventory.runtime.package
+    ? inventory
+    : { ...inventory, runtime: { ...inventory.runtime, ...runtime } };
+
+/**
+ * The inventory as if it named the runtime that a host keeps for now. A host whose kubelet runs pods keeps the installed one:
+ * only `upgrade`, or the phase for an edited `runtime.version`, changes it. Any other host gets the inventory's.
+ */
+export function atRuntimeOf(inventory: Inventory, facts: LinuxFacts): Inventory {
+  const found = hasKubelet(facts) ? installedRuntime(inventory, facts) : undefined;
+  return found === undefined
+    ? inventory
+    : withRuntimeVersion(inventory, { package: found.package, version: found.upstream });
+}
+
+/** A step that also asks which runtime is installed. */
+export const watchingRuntime = (step: Step): Step => ({
+  ...step,
+  watches: (about) => united([watchesOf(step, about), { packages: runtimePackages(about.inventory) }]),
+});
+
+/** A step of the runtime that changes neither its version nor its package on a host with pods. */
+export const atRuntimeOfHost = (step: Step): Step =>
+  watchingRuntime({
+    ...step,
+    diff: (target) => step.diff({ ...target, inventory: atRuntimeOf(target.inventory, target.facts) }),
+  });
+
+/** A change of the runtime's version that is pending on a joined host. */
+export interface RuntimeChange {
+  /** Without epoch and suffix. */
+  readonly from: string;
+  readonly to: string;
+  /** `drained`: pods of one version do not survive the other. `in place`: containers go on running. */
+  readonly way: 'drained' | 'in place';
+}
+
+/**
+ * How a joined host comes to the version that the inventory pins; undefined if it has it, if the inventory pins none, or while an
+ * upgrade is under way. A
+ * patch goes in place: containers outlive the runtime. Another minor, or another package, finds no pods. Throws `FactError`
+ * when a fact that it needs is unknown.
+ */
+export function runtimeChange(target: Target): RuntimeChange | undefined {
+  const { inventory, facts, fleet } = target;
+  const { version, versionFrom, package: name } = inventory.runtime;
+  if (versionFrom === 'default' || !hasKubelet(facts)) return undefined;
+  // In the middle of an upgrade `up` restarts nothing: that upgrade changes the runtime of the nodes that it drains.
+  if (fleet.cluster.state === 'up' && isMixed(fleet.cluster)) return undefined;
+  const found = installedRuntime(inventory, facts);
+  if (found === undefined || standing(target) !== 'joined') return undefined;
+  const isThere =
+    found.package === name && knownDistribution(facts)?.packages.isVersion(found.version, version) === true;
+  if (isThere) return undefined;
+  const isPatch = found.package === name && minorOf(found.upstream) === minorOf(version);
+  return { from: found.upstream, to: version, way: isPatch ? 'in place' : 'drained' };
+}
