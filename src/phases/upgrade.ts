@@ -22,7 +22,7 @@ import {
 import { builtEtcdMinimum, builtEtcdUpgraded, etcdKubeletUpgraded } from '../upgrade/etcd.ts';
 import { fetched, hopRepositories, lastRepository, nothingFetched } from '../upgrade/fetch.ts';
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
-import { kubeadmPackage, nodeSteps, whileBehind, type NodeOptions } from '../upgrade/node.ts';
+import { kubeadmPackage, nodeSteps, onceOnly, whileBehind, type NodeOptions } from '../upgrade/node.ts';
 import { isBehind } from '../upgrade/running.ts';
 import { minorOf } from '../versions.ts';
 import { windowsFetchPhase, windowsSettlePhase, windowsWorkerPhases } from './upgrade-windows.ts';
@@ -75,6 +75,10 @@ function fetchPhase(inventory: Inventory, hops: readonly Hop[]): Phase {
 const at = <K extends Kind>(hop: Hop, steps: readonly Step<K>[]): readonly Step<K>[] =>
   steps.map((step) => atHop(hop, step));
 
+/** The hops before one. */
+const earlierThan = (hop: Hop, { hops }: UpgradeOptions): readonly Hop[] =>
+  hops.slice(0, Math.max(0, hops.indexOf(hop)));
+
 /** Etcd before the control planes: to the patch that the hop needs; where kbuild built it on hosts of its own, to its new minor. */
 function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Phase[] {
   const minor = minorOf(hop.version);
@@ -99,7 +103,7 @@ function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): re
         jobEnded,
         kubeadmPackage(hop),
         builtEtcdUpgraded(hop, options.keep),
-        ...runtimeSteps(inventory).map((step) => whileBehind(hop, step)),
+        ...runtimeSteps(inventory).map((step) => whileBehind(hop, onceOnly(earlierThan(hop, options), step))),
         etcdKubeletUpgraded(hop),
       ]),
     },
@@ -117,6 +121,7 @@ function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): re
 function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Phase[] {
   const hosts = controlPlanes(inventory);
   const minor = minorOf(hop.version);
+  const earlier = earlierThan(hop, options);
   return [
     ...etcdPhases(inventory, hop, options),
     {
@@ -132,7 +137,7 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
         kubeadmPackage(hop),
         controlPlaneUpgraded(hop, options.keep),
         ...nodeSteps(hop, options, {
-          whileDrained: runtimeSteps(inventory),
+          whileDrained: runtimeSteps(inventory).map((step) => onceOnly(earlier, step)),
           gates: [nodeReady, networkReady, componentsSettled(hop)],
         }),
       ]),

@@ -15,7 +15,7 @@ import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { compareVersions, minorOf, versionIn } from '../versions.ts';
-import { foundAt, type Hop } from './hop.ts';
+import { atHop, foundAt, type Hop } from './hop.ts';
 import { removedTables } from './removed.ts';
 import { hasOldKubelet, isBehind, isOlder } from './running.ts';
 
@@ -36,6 +36,20 @@ const joinedOnly = (step: Step): Step => ({
 export const whileBehind = (hop: Hop, step: Step): Step => ({
   ...step,
   diff: (target) => (standing(target) === 'joined' && isBehind(target, hop) ? step.diff(target) : []),
+});
+
+/** A step without what an earlier hop, which is still to come on this host, will have done by then. */
+export const onceOnly = (earlier: readonly Hop[], step: Step): Step => ({
+  ...step,
+  diff: (target) => {
+    const found = step.diff(target);
+    if (found.length === 0) return found;
+    const before = earlier
+      .filter((hop) => isBehind(target, hop))
+      .flatMap((hop) => atHop<'linux'>(hop, step).diff(target))
+      .map(({ summary }) => summary);
+    return found.filter(({ summary }) => !before.includes(summary));
+  },
 });
 
 /** The version of a program after the hop: that of the hop, or a newer one that an interrupted run has installed. */

@@ -212,6 +212,15 @@ describe('several hops', () => {
     ]);
   });
 
+  test('plan a change of the runtime in the first hop that makes it, and not again', () => {
+    const times = new Map<string, number>();
+    for (const { phase, host, summary } of changes)
+      if (phase.startsWith('control-plane-') && summary.includes('containerd'))
+        times.set(`${host}: ${summary}`, (times.get(`${host}: ${summary}`) ?? 0) + 1);
+    expect(times.size).toBeGreaterThan(0);
+    expect(new Set(times.values())).toEqual(new Set([1]));
+  });
+
   test('bring etcd to its minimum only before the hop that needs it', () => {
     expect(new Set(changes.filter(({ step }) => step === 'etcd-minimum').map(({ phase }) => phase))).toEqual(
       new Set(['etcd-1.37']),
