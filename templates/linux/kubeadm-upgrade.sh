@@ -47,6 +47,23 @@ verify() {
   done
 }
 
+# After an upgrade that was cut off, the kubelet may start controller manager and scheduler again only after minutes (its back-off is
+# 5 minutes at most), and kubeadm gives a Job that needs both of them 1 minute. Whatever they do then, kubeadm has its turn: it may be
+# its new manifest that mends them.
+let_components_start() {
+  from=$(date +%s)
+  told=-10
+  while ! { healthy "$(port kube-controller-manager 10257)" /healthz && healthy "$(port kube-scheduler 10259)" /livez; } >/dev/null; do
+    waited=$(($(date +%s) - from))
+    if [ "$waited" -gt 330 ]; then return 0; fi
+    if [ "$waited" -ge $((told + 10)) ]; then
+      echo "waiting: controller manager and scheduler start again after an upgrade that was cut off ($waited s of at most 330 s)"
+      told=$waited
+    fi
+    sleep 1
+  done
+}
+
 # kubeadm keeps a copy of etcd's data and of the manifests for each of its upgrades.
 prune() {
   for kind in kubeadm-backup-etcd kubeadm-backup-manifests kubeadm-upgraded-manifests kubeadm-kubelet-config; do
@@ -56,6 +73,7 @@ prune() {
 }
 
 : >tells
+if [ "$ROLE" = control-plane ] && [ -e "$MARKER" ]; then let_components_start; fi
 mark upgrade begun "$VERSION"
 case $HOW in
   apply) kubeadm upgrade apply --config config.yaml --yes ;;
