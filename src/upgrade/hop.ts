@@ -22,9 +22,9 @@ export const atHop = <K extends Kind>({ version }: Hop, step: Step<K>): Step<K> 
   diff: (target: Target<K>) => step.diff({ ...target, inventory: atVersion(target.inventory, version) }),
 });
 
-/** What is shown as found: an earlier hop brings it to the version from which this one starts. */
-export const foundAt = ({ from }: Hop, found: string): string =>
-  from === undefined || (/^\d/.test(found) && compareVersions(found, from) > 0) ? found : from;
+/** What is shown as found: an earlier hop brings it to the version from which this one starts. A hop without distance comes alone. */
+export const foundAt = ({ from, version }: Hop, found: string): string =>
+  from === undefined || from === version || (/^\d/.test(found) && compareVersions(found, from) > 0) ? found : from;
 
 /** The oldest patch of etcd 3.6 whose members may be upgraded to 3.7 one by one (etcd's guide "Upgrade etcd from 3.6 to 3.7"). */
 const ETCD_BEFORE_3_7 = '3.6.11';

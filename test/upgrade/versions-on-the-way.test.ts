@@ -26,6 +26,7 @@ describe('a hop', () => {
     const hop = { from: '1.35.8', version: '1.36.4' };
     expect(foundAt(hop, '1.34.4')).toBe('1.35.8');
     expect(foundAt(hop, '1.36.1')).toBe('1.36.1');
+    expect(foundAt({ from: '1.37.1', version: '1.37.1' }, '1.36.3')).toBe('1.36.3');
     expect(foundAt(hop, 'unknown')).toBe('1.35.8');
     expect(foundAt({ version: '1.36.4' }, '1.34.4')).toBe('1.34.4');
   });
