@@ -2,6 +2,7 @@ import { FactError } from '../errors.ts';
 import type { ClusterUp, NodeView } from '../facts/cluster.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
+import { isCordonedByKbuild } from './drain-notes.ts';
 import { taintText, unexpectedTaints } from '../configuration/taints.ts';
 
 /** One reason why a cluster is not healthy. */
@@ -49,10 +50,16 @@ export function nodeProblems(inventory: Inventory, node: NodeView): readonly Pro
     ...conditions,
     ...(node.unschedulable
       ? [
-          {
-            message: 'is cordoned: no new pods are scheduled there',
-            remedy: `when its maintenance is over: kubectl uncordon ${name}`,
-          },
+          isCordonedByKbuild(node)
+            ? {
+                message: 'is cordoned by kbuild: no new pods are scheduled there until that run is through',
+                remedy:
+                  'if no kbuild works on it now, run the command that drained it again: `kbuild upgrade`, or `kbuild up`',
+              }
+            : {
+                message: 'is cordoned: no new pods are scheduled there',
+                remedy: `when its maintenance is over: kubectl uncordon ${name}`,
+              },
         ]
       : []),
     ...taints,

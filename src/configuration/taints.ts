@@ -54,6 +54,9 @@ const OF_KUBERNETES: ReadonlySet<string> = new Set([
   'node.cloudprovider.kubernetes.io/shutdown',
 ]);
 
+/** Key of the taint of a worker that `upgrade` has yet to drain; it takes it away again. */
+export const OLD_WORKER = 'kbuild.dev/old-version';
+
 /**
  * Taints of a node that neither the inventory nor Kubernetes explains. A taint that kbuild set before and will remove
  * is a pending change, not unexpected. `host`: undefined for a node that the inventory does not contain.
@@ -63,5 +66,7 @@ export function unexpectedTaints(host: Host | undefined, node: NodeView): readon
     ...[CONTROL_PLANE_TAINT, WINDOWS_TAINT, ...(host === undefined ? [] : wantedTaints(host))].map(taintId),
     ...appliedOf(node).taints,
   ]);
-  return node.taints.filter((taint) => !OF_KUBERNETES.has(taint.key) && !known.has(taintId(taint)));
+  return node.taints.filter(
+    (taint) => !OF_KUBERNETES.has(taint.key) && taint.key !== OLD_WORKER && !known.has(taintId(taint)),
+  );
 }

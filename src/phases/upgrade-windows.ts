@@ -1,8 +1,8 @@
+import { isNoted } from '../cluster/drain-notes.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { Inventory, WindowsHost } from '../model/inventory.ts';
 import { jobEnded } from '../node/running-work.ts';
-import { isNoted } from '../resources/drain.ts';
 import { controlPlanes, windowsHosts } from '../topology/select.ts';
 import { inBatches } from '../upgrade/batches.ts';
 import { atHop, type Hop } from '../upgrade/hop.ts';

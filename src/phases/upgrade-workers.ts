@@ -1,3 +1,4 @@
+import { isNoted } from '../cluster/drain-notes.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { Fleet } from '../facts/fleet.ts';
@@ -6,7 +7,7 @@ import { nodeReady } from '../kubeadm/verify.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { networkReady } from '../network/network-ready.ts';
 import { jobEnded } from '../node/running-work.ts';
-import { cordonStep, isNoted } from '../resources/drain.ts';
+import { cordonStep } from '../resources/drain.ts';
 import { runtimeSteps } from '../runtime/index.ts';
 import { linuxWorkers } from '../topology/select.ts';
 import { inBatches } from '../upgrade/batches.ts';

@@ -1,4 +1,5 @@
 import { acting } from '../cluster/acting.ts';
+import { CORDONED, DRAINED, isDrained, WORKLOADS } from '../cluster/drain-notes.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { CommandError } from '../errors.ts';
@@ -10,15 +11,6 @@ import type { On } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
 import { runs } from './runs.ts';
-
-/** Annotation of a node that kbuild has drained completely. Without it, an interrupted drain continues. */
-const DRAINED = 'kbuild.dev/drained';
-
-/** Annotation of a node that kbuild's drain has cordoned, written together with the cordon: an operator's cordon stays. */
-export const CORDONED = 'kbuild.dev/cordoned';
-
-/** Annotation of a node that kbuild has cordoned: the workloads with pods there, `Kind/namespace/name=ready pods`, until they are back. */
-export const WORKLOADS = 'kbuild.dev/workloads';
 
 /** The time that a drain may need after its own time-out, in ms. */
 const DRAIN_ENDS_MS = 5 * 60_000;
@@ -40,16 +32,6 @@ export type AnyStep = Step & Step<'windows'>;
 
 /** A target of either system. */
 export type AnyTarget = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'>;
-
-/** True for a node that kbuild has drained, and that does not take pods again yet. */
-export const isDrained = ({ annotations }: Pick<NodeView, 'annotations'>): boolean => DRAINED in annotations;
-
-/** True for a node with a note of kbuild's drain, which a run that was cut off may have left. */
-export const isNoted = (node: Pick<NodeView, 'annotations'> | undefined): boolean =>
-  node !== undefined && [DRAINED, CORDONED, WORKLOADS].some((note) => note in node.annotations);
-
-/** True for a node whose workloads are not all back since kbuild has cordoned it. */
-export const isMissed = ({ annotations }: Pick<NodeView, 'annotations'>): boolean => WORKLOADS in annotations;
 
 /** Whether a drain notes the workloads that have pods on the node, so that a later step can wait until they are back. */
 type Noting = 'notes workloads' | 'notes nothing';

@@ -1,20 +1,10 @@
 import { acting } from '../cluster/acting.ts';
+import { CORDONED, isDrained, isMissed, WORKLOADS } from '../cluster/drain-notes.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import { CommandError, NotConverged } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { On } from '../remote/remote.ts';
-import {
-  CORDONED,
-  isDrained,
-  isMissed,
-  registeredNode,
-  REPORT_SECONDS,
-  uncordoned,
-  withWorkloads,
-  WORKLOADS,
-  type AnyStep,
-  type AnyTarget,
-} from './drain.ts';
+import { registeredNode, REPORT_SECONDS, uncordoned, withWorkloads, type AnyStep, type AnyTarget } from './drain.ts';
 import { script } from '../templates.ts';
 
 /** How long pods may take until as many are ready as before, in seconds. */

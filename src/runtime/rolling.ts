@@ -1,4 +1,5 @@
 import { acting } from '../cluster/acting.ts';
+import { isDrained, isMissed } from '../cluster/drain-notes.ts';
 import { memberHost } from '../cluster/member-host.ts';
 import { passRestartGate } from '../cluster/members.ts';
 import { standing } from '../cluster/standing.ts';
@@ -7,7 +8,7 @@ import { kubectl } from '../configuration/kubectl.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { NotConverged } from '../errors.ts';
 import type { On } from '../remote/remote.ts';
-import { drainStep, isDrained, isMissed, registeredNode, type Drain } from '../resources/drain.ts';
+import { drainStep, registeredNode, type Drain } from '../resources/drain.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { sh } from '../shell/sh.ts';

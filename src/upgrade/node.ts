@@ -1,6 +1,7 @@
 import { distributionOf } from '../components/distributions/index.ts';
 import { acting } from '../cluster/acting.ts';
 import { lowestApiServer } from '../cluster/api-versions.ts';
+import { isDrained, isMissed } from '../cluster/drain-notes.ts';
 import { standing } from '../cluster/standing.ts';
 import { kubeadmUpgrade } from '../configuration/kubeadm-upgrade.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
@@ -8,7 +9,7 @@ import type { Step, Target } from '../engine/step.ts';
 import { NotConverged } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { On } from '../remote/remote.ts';
-import { drainStep, isDrained, isMissed, registeredNode, type AnyStep, type Drain } from '../resources/drain.ts';
+import { drainStep, registeredNode, type AnyStep, type Drain } from '../resources/drain.ts';
 import { packages } from '../resources/packages.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';

@@ -1,19 +1,16 @@
 import { acting } from '../cluster/acting.ts';
 import { kubectl } from '../configuration/kubectl.ts';
+import { OLD_WORKER } from '../configuration/taints.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import { registeredNode, type AnyStep, type AnyTarget } from '../resources/drain.ts';
 import { sh } from '../shell/sh.ts';
 
-/**
- * Taint of a worker that this upgrade has yet to drain. Pods that leave another worker go to upgraded ones where they can, and
- * move once instead of twice (as kops and Cluster API do).
- */
-const OLD = 'kbuild.dev/old-version';
+/** Pods that leave another worker go to upgraded ones where they can, and move once instead of twice (as kops and Cluster API do). */
 const EFFECT = 'PreferNoSchedule';
 
 /** True for a node with the taint. */
 export const isMarked = (node: Pick<NodeView, 'taints'> | undefined): boolean =>
-  node?.taints.some(({ key }) => key === OLD) === true;
+  node?.taints.some(({ key }) => key === OLD_WORKER) === true;
 
 /** Marks a worker that is drained later. */
 export const marked = (isOld: (node: NodeView) => boolean): AnyStep => ({
@@ -28,7 +25,7 @@ export const marked = (isOld: (node: NodeView) => boolean): AnyStep => ({
         summary: `let pods prefer other nodes than ${host.name} until it is upgraded`,
         apply: async (on) => {
           await on(control).run(
-            sh`${kubectl(inventory, control)} taint node ${host.name} ${`${OLD}=:${EFFECT}`} --overwrite`,
+            sh`${kubectl(inventory, control)} taint node ${host.name} ${`${OLD_WORKER}=:${EFFECT}`} --overwrite`,
           );
         },
       },
@@ -48,7 +45,9 @@ export const unmarked = (willMark: (node: NodeView) => boolean): AnyStep => ({
       {
         summary: `let pods come to ${host.name} as to any node`,
         apply: async (on) => {
-          await on(control).run(sh`${kubectl(inventory, control)} taint node ${host.name} ${`${OLD}:${EFFECT}-`}`);
+          await on(control).run(
+            sh`${kubectl(inventory, control)} taint node ${host.name} ${`${OLD_WORKER}:${EFFECT}-`}`,
+          );
         },
       },
     ];

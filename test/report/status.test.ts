@@ -87,6 +87,23 @@ describe('a cluster that answers', () => {
     expect(lastLine(cluster)).toBe('not healthy: 4 problems');
   });
 
+  test('that kbuild has cordoned belongs to the run that did it, and the taint of an upgrade is no riddle', () => {
+    const cluster = clusterOf({
+      nodes: [
+        nodeOf({
+          name: 'w1',
+          unschedulable: true,
+          annotations: { 'kbuild.dev/cordoned': 'true' },
+          taints: [{ key: 'kbuild.dev/old-version', effect: 'PreferNoSchedule' }],
+        }),
+      ],
+    });
+    expect(messages(cluster)).toEqual([
+      'node w1: is cordoned by kbuild: no new pods are scheduled there until that run is through',
+    ]);
+    expect(statusText(status(cluster), NOW)).not.toContain('kubectl uncordon');
+  });
+
   test('has taints of the inventory, of kubeadm and of Kubernetes without being unhealthy', () => {
     const wanted = { key: 'pool', value: 'db', effect: 'NoSchedule' } as const;
     const nodes = [

@@ -1,15 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { lowestApiServer } from '../../cluster/api-versions.ts';
 import { Interrupted } from '../../errors.ts';
 import { secretData } from '../../inventory/secret-data.ts';
 import { unreachableText } from '../../report/failure.ts';
-import type { Inventory } from '../../model/inventory.ts';
 import { masker, type Masker } from '../../report/mask.ts';
-import { atVersion } from '../../topology/at-version.ts';
-import { compareVersions } from '../../versions.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
+import { asItRuns } from './as-it-runs.ts';
 import { checkSelection } from './check-selection.ts';
 import { connect, type Connected } from './connect.ts';
 import { checkDeadNames, refuseLivingDead } from './dead-hosts.ts';
@@ -42,20 +39,6 @@ function contextOfRun(unmasked: Context, mask: Masker, { signal, abort }: RunSto
 
 /** `20261121t165045z-0a1b2c3d`. systemd units have it in their names. */
 const newRunId = (ms: number): string => `${stamp(ms).slice(0, 15).toLowerCase()}z-${randomBytes(4).toString('hex')}`;
-
-/**
- * The inventory as if it named the version that the live cluster runs, where that is older: only `upgrade` changes it, and everything
- * else is done for the version that is there.
- */
-function asItRuns({ err }: Context, inventory: Inventory, { observations }: Connected): Inventory {
-  const { cluster } = observations.fleet();
-  const desired = inventory.kubernetes.version;
-  if (cluster.state !== 'up') return inventory;
-  const running = lowestApiServer(cluster);
-  if (compareVersions(desired, running) <= 0) return inventory;
-  err(`the cluster runs Kubernetes ${running}, the inventory names ${desired}: \`kbuild upgrade\` brings it there\n`);
-  return atVersion(inventory, running);
-}
 
 /** Loads the inventory, connects, observes, and calls `work`. Reports how the run ended, and closes all that it opened. */
 export async function withRun(
@@ -92,7 +75,8 @@ export async function withRun(
       context,
       flags,
       command,
-      inventory: options.changesVersion === true ? inventory : asItRuns(context, inventory, connected),
+      inventory:
+        options.changesVersion === true ? inventory : asItRuns(context, inventory, connected.observations.fleet()),
       connected,
       abort,
       draw,

@@ -135,11 +135,11 @@ systemctl daemon-reload`,
 
   test('up in the middle changes no kubelet and no manifest', async () => {
     const manifests = await inside(cp, 'sha256sum /etc/kubernetes/manifests/*');
-    const { stderr } = await kbuild(...own.up);
-    expect(stderr).toContain('kbuild upgrade');
+    const { stderr } = await kbuild(...own.up, '--timeout', '60s');
+    await inside(first, 'rm /etc/systemd/system/kubelet.service.d/99-broken.conf; systemctl daemon-reload');
+    expect(stderr).toContain(`the kubelets of ${first}, ${second} are older than Kubernetes ${NEW.version}`);
     expect((await kubelets())[second]).toBe(`v${OLD.version}`);
     expect(await inside(cp, 'sha256sum /etc/kubernetes/manifests/*')).toBe(manifests);
-    await inside(first, 'rm /etc/systemd/system/kubelet.service.d/99-broken.conf; systemctl daemon-reload');
   });
 
   const labels = { app: 'web' };
