@@ -68,17 +68,17 @@ wait "$drain" || status=$?
 if [ "$status" -ne 0 ]; then
   echo "after $(seconds) s pods are still on $NODE: $(why)" >&2
   grep -e '^error' errors | grep -v -e 'will retry after' | tail -n 3 >&2 || :
+  # Nothing is missed: the workloads that were noted are here, or come back here.
+  notes=${WORKLOADS:+\"$WORKLOADS\":null}
   cordoned=$($KUBECTL get node "$NODE" -o "go-template={{with .metadata.annotations}}{{index . \"$CORDONED\"}}{{end}}")
-  if [ -n "$WORKLOADS" ]; then
-    $KUBECTL annotate node "$NODE" "$WORKLOADS-"
-    kured_release
-  fi
   if [ "$cordoned" = true ]; then
-    $KUBECTL patch node "$NODE" --type merge -p "{\"metadata\":{\"annotations\":{\"$CORDONED\":null}},\"spec\":{\"unschedulable\":null}}"
+    $KUBECTL patch node "$NODE" --type merge -p "{\"metadata\":{\"annotations\":{$notes${notes:+,}\"$CORDONED\":null}},\"spec\":{\"unschedulable\":null}}"
     echo "$NODE takes pods again" >&2
   else
+    if [ -n "$notes" ]; then $KUBECTL patch node "$NODE" --type merge -p "{\"metadata\":{\"annotations\":{$notes}}}"; fi
     echo "$NODE stays cordoned, as it was before" >&2
   fi
+  if [ -n "$WORKLOADS" ]; then kured_release; fi
   exit "$status"
 fi
 $KUBECTL annotate --overwrite node "$NODE" "$DRAINED=true"

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Drains w1; `drain` is what `kubectl drain` does, `cordoned` whether an operator has cordoned the node before. */
-function drained(does: string, cordoned: ' ' | 'cordoned ') {
+function drained(does: string, cordoned: ' ' | 'cordoned ', workloads = '') {
   const kubectl = join(folder, 'kubectl');
   writeFileSync(
     kubectl,
@@ -39,7 +39,7 @@ esac
     FLAGS: ['--force'],
     DRAINED: 'kbuild.dev/drained',
     CORDONED: 'kbuild.dev/cordoned',
-    WORKLOADS: '',
+    WORKLOADS: workloads,
   });
   const command = withWorkloads(using('linux/cordon.sh', drain));
   const ran = spawnSync('sh', ['-eu', '-c', command.script], { cwd: folder, encoding: 'utf8' });
@@ -64,6 +64,13 @@ describe('a drain', () => {
     const { asked, stderr } = drained('exit 1', ' ');
     expect(asked).toContain('{"metadata":{"annotations":{"kbuild.dev/cordoned":null}},"spec":{"unschedulable":null}}');
     expect(stderr).toContain('w1 takes pods again');
+  });
+
+  test('that fails takes all its notes back in one write', () => {
+    const { asked } = drained('exit 1', ' ', 'kbuild.dev/workloads');
+    expect(asked).toContain(
+      '{"metadata":{"annotations":{"kbuild.dev/workloads":null,"kbuild.dev/cordoned":null}},"spec":{"unschedulable":null}}',
+    );
   });
 
   test('that fails leaves the cordon of an operator', () => {
