@@ -53,8 +53,7 @@ export function nodeProblems(inventory: Inventory, node: NodeView): readonly Pro
           isCordonedByKbuild(node)
             ? {
                 message: 'is cordoned by kbuild: no new pods are scheduled there until that run is through',
-                remedy:
-                  'if no kbuild works on it now, run the command that drained it again: `kbuild upgrade`, or `kbuild up`',
+                remedy: `if no kbuild works on it now, run the command that drained it again: \`kbuild upgrade\`, \`kbuild up\` or \`kbuild remove ${name}\``,
               }
             : {
                 message: 'is cordoned: no new pods are scheduled there',

@@ -13,13 +13,24 @@ kured() {
 {{- with .metadata.annotations}}{{with index . "weave.works/kured-node-lock"}}{{.}}{{end}}{{end}}'
 }
 
-# Names of those who hold a lock that has not run out, one a line.
+# Names of those who hold a lock that has not run out, one a line. `unreadable`: the lock has a form or a time that nobody knows
+# here, so somebody holds it.
 kured_holders() {
-  echo "$1" | sed 's/{"nodeID"/\n&/g' | sed -n '/^{"nodeID"/p' | while IFS= read -r one; do
+  lock=$(printf %s "$1" | tr -d ' \t\n')
+  case $lock in
+    '' | *'"locks":[]'* | *'"locks":null'*) return 0 ;;
+    *'{"nodeID":"'*) ;;
+    *)
+      echo unreadable
+      return 0
+      ;;
+  esac
+  echo "$lock" | sed 's/{"nodeID"/\n&/g' | sed -n '/^{"nodeID"/p' | while IFS= read -r one; do
     created=$(echo "$one" | sed -n 's/.*"created":"\([^"]*\)".*/\1/p')
     # A Go duration: nanoseconds; 0: no limit.
     ttl=$(echo "$one" | sed -n 's/.*"TTL":\([0-9]*\)[0-9]\{9\}\([^0-9].*\)\{0,1\}$/\1/p')
-    if [ -n "$created" ] && [ "${ttl:-0}" -gt 0 ] && [ $(($(date -d "$created" +%s) + ttl)) -lt "$(date +%s)" ]; then continue; fi
+    since=$(date -d "${created:-none}" +%s 2>/dev/null) || since=''
+    if [ -n "$since" ] && [ "${ttl:-0}" -gt 0 ] && [ $((since + ttl)) -lt "$(date +%s)" ]; then continue; fi
     echo "$one" | sed -n 's/^{"nodeID":"\([^"]*\)".*/\1/p'
   done
 }

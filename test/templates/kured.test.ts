@@ -68,8 +68,13 @@ describe('the lock of kured', () => {
     expect(asked).not.toContain('annotate');
   });
 
-  test('of an operator who wants no reboots stays', () => {
-    const { status, asked } = called('kured_take', '7\t\t{"nodeID":"manual"}');
+  test.each([
+    ['of an operator who wants no reboots', '{"nodeID":"manual"}'],
+    ['that somebody wrote with spaces', '{ "nodeID" : "manual" }'],
+    ['in a form that kbuild does not know', '{"holder":"manual"}'],
+    ['with a time that is none', lock('manual', 'yesterdayish', 1)],
+  ])('%s stays', (_, value) => {
+    const { status, asked } = called('kured_take', `7\t\t${value}`);
     expect(status).toBe(0);
     expect(asked).not.toContain('annotate');
   });
