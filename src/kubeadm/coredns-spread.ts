@@ -3,7 +3,7 @@ import { founder } from '../cluster/founder.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import { standing } from '../cluster/standing.ts';
 import { wantedTaints } from '../configuration/taints.ts';
-import type { Step, Target } from '../engine/step.ts';
+import type { Phase, Step, Target } from '../engine/step.ts';
 import type { PodView } from '../facts/cluster.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
@@ -63,3 +63,23 @@ export const corednsSpread: Step = {
     ];
   },
 };
+
+/**
+ * The phases with a spread that stands in the plan where drains come before it: they may leave all pods of CoreDNS on one node.
+ * `drains`: whether they may touch this host.
+ */
+export const spreadAfterDrains = (phases: readonly Phase[], drains: (target: Target) => boolean): readonly Phase[] =>
+  phases.map((phase) => {
+    if (phase.kind !== 'linux') return phase;
+    const steps = phase.steps.map((step): Step => {
+      if (step.name !== corednsSpread.name) return step;
+      const diff: Step['diff'] = (target) => {
+        const found = step.diff(target);
+        if (found.length > 0 || !drains(target)) return found;
+        const summary = 'spread CoreDNS over the nodes, if the drains leave all of it on one';
+        return [{ summary, apply: () => Promise.resolve() }];
+      };
+      return { ...step, diff };
+    });
+    return { ...phase, steps };
+  });

@@ -1,6 +1,6 @@
-import type { Phase, Step, Target } from '../engine/step.ts';
+import type { Phase, Target } from '../engine/step.ts';
 import { observedLinux } from '../facts/fleet.ts';
-import { corednsSpread } from '../kubeadm/coredns-spread.ts';
+import { corednsSpread, spreadAfterDrains } from '../kubeadm/coredns-spread.ts';
 import { nodeReady } from '../kubeadm/verify.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { networkReady } from '../network/network-ready.ts';
@@ -29,31 +29,20 @@ export const runtimePhases = (inventory: Inventory): readonly Phase[] => [
 
 /** True while the runtime of some node changes, for which the node is drained. */
 const someDrain = ({ inventory, fleet }: Target): boolean =>
+  fleet.cluster.state === 'up' &&
+  fleet.cluster.nodes.length > 1 &&
   observedLinux(fleet).some(
     ({ host, facts }) =>
       (host.role === 'worker' || host.role === 'control-plane') && drainsForRuntime({ inventory, host, facts, fleet }),
   );
 
-/** The drains may leave all pods of CoreDNS on one node: that the run would spread them stands in the plan. */
-const spread: Step = watchingRuntime({
-  ...corednsSpread,
-  diff: (target) => {
-    const found = corednsSpread.diff(target);
-    if (found.length > 0 || target.fleet.cluster.state !== 'up' || target.fleet.cluster.nodes.length < 2) return found;
-    if (!someDrain(target)) return found;
-    return [
-      {
-        summary: 'spread CoreDNS over the nodes, if the drains leave all of it on one',
-        apply: () => Promise.resolve(),
-      },
-    ];
-  },
-});
-
 /** The phases that verify the cluster after `runtimePhases`. */
-export const spreadAfterDrains = (phases: readonly Phase[]): readonly Phase[] =>
-  phases.map((phase) =>
+export const verifiedAfterRuntime = (phases: readonly Phase[]): readonly Phase[] =>
+  spreadAfterDrains(phases, someDrain).map((phase) =>
     phase.kind === 'linux'
-      ? { ...phase, steps: phase.steps.map((step) => (step.name === corednsSpread.name ? spread : step)) }
+      ? {
+          ...phase,
+          steps: phase.steps.map((step) => (step.name === corednsSpread.name ? watchingRuntime(step) : step)),
+        }
       : phase,
   );

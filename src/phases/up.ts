@@ -6,7 +6,7 @@ import { etcdPhases } from './etcd.ts';
 import { joinPhases } from './join.ts';
 import { nodePhases } from './nodes.ts';
 import { preparePhases } from './prepare.ts';
-import { runtimePhases, spreadAfterDrains } from './runtime.ts';
+import { runtimePhases, verifiedAfterRuntime } from './runtime.ts';
 import { verifyPhases } from './verify.ts';
 
 /**
@@ -28,6 +28,6 @@ export function up(
     ...joinPhases(inventory, before, keep),
     ...nodePhases(inventory),
     ...runtimePhases(inventory),
-    ...spreadAfterDrains(verifyPhases(inventory)),
+    ...verifiedAfterRuntime(verifyPhases(inventory)),
   ];
 }

@@ -61,23 +61,18 @@ export function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, optio
   const ofBatch = (hosts: readonly LinuxHost[], number: number): readonly Phase[] => {
     const name = String(number + 1);
     const which = `batch ${name} of ${String(batches.length)}`;
-    const cordon = hosts.length === 1 || options.drain === 'no' ? [] : [cordonStep(isOld)];
+    const back = othersAreBack(hop, hosts);
+    const cordon = {
+      name: `cordon-${name}`,
+      title: `Cordon workers, ${which}`,
+      hosts,
+      steps: [back, cordonStep(isOld)],
+    };
     return [
-      {
-        name: `cordon-${name}`,
-        title: `Cordon workers, ${which}`,
-        hosts,
-        steps: [othersAreBack(hop, hosts), ...cordon],
-      },
-      {
-        name: `workers-${name}`,
-        title: `Upgrade workers, ${which}`,
-        hosts,
-        steps: [othersAreBack(hop, hosts), ...steps],
-      },
-    ]
-      .slice(cordon.length === 0 ? 1 : 0)
-      .map(phaseOf);
+      // A worker alone is cordoned by its own drain.
+      ...(hosts.length === 1 || options.drain === 'no' ? [] : [phaseOf(cordon)]),
+      phaseOf({ name: `workers-${name}`, title: `Upgrade workers, ${which}`, hosts, steps: [back, ...steps] }),
+    ];
   };
   return [
     ...(marks.length === 0

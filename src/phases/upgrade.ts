@@ -4,7 +4,7 @@ import type { Fleet, Kind } from '../facts/fleet.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { networkReady } from '../network/network-ready.ts';
-import { corednsSpread } from '../kubeadm/coredns-spread.ts';
+import { spreadAfterDrains } from '../kubeadm/coredns-spread.ts';
 import { controlPlaneServes } from '../kubeadm/join-control-plane.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { nodeReady } from '../kubeadm/verify.ts';
@@ -176,24 +176,9 @@ const verifiedPhases = (inventory: Inventory, { cluster }: Fleet, hops: readonly
   const isNode = ({ name }: Host): boolean =>
     cluster.state !== 'up' || cluster.nodes.some((node) => node.name === name);
   // A host that has not joined yet is the work of `up`.
-  return onlyHosts(verifyPhases(inventory), isNode).map((phase) => {
-    if (phase.kind !== 'linux') return phase;
-    const steps = phase.steps.map((step): Step => {
-      if (step.name !== corednsSpread.name) return step;
-      const diff: Step['diff'] = (target) => {
-        const found = step.diff(target);
-        if (found.length > 0 || !hops.some((hop) => isBehind(target, hop))) return found;
-        return [
-          {
-            summary: 'spread CoreDNS over the nodes, if the drains leave all of it on one',
-            apply: () => Promise.resolve(),
-          },
-        ];
-      };
-      return { ...step, diff };
-    });
-    return { ...phase, steps };
-  });
+  return spreadAfterDrains(onlyHosts(verifyPhases(inventory), isNode), (target) =>
+    hops.some((hop) => isBehind(target, hop)),
+  );
 };
 
 /**

@@ -2,7 +2,7 @@ import { acting } from '../cluster/acting.ts';
 import { CORDONED, DRAINED, isDrained, WORKLOADS } from '../cluster/drain-notes.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import type { Step, Target } from '../engine/step.ts';
-import { CommandError } from '../errors.ts';
+import { CommandError, NotConverged } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { Host, LinuxHost } from '../model/inventory.ts';
@@ -124,6 +124,29 @@ export const drainStep = ({ drain, noting, isDue, losesPods, through, failed }: 
     ];
   },
 });
+
+/**
+ * Drains a node that comes back: its workloads are noted, and pods that no controller makes again stay unless the operator says
+ * otherwise. `otherwise`: what the operator can do besides making room for the budgets, one or more sentences. A drain that fails
+ * ends with NotConverged.
+ */
+export const drainForAWhile = (
+  options: Pick<DrainOptions, 'drain' | 'isDue' | 'losesPods'>,
+  otherwise: (host: Host) => string,
+): AnyStep =>
+  drainStep({
+    ...options,
+    noting: 'notes workloads',
+    // Its own API server serves while its node is drained.
+    through: (fleet) => acting(fleet),
+    failed: (host, { stderr }) =>
+      new NotConverged(
+        host.name,
+        'drained',
+        [stderr.trim()],
+        `let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods; then run the same command again. ${otherwise(host)}`,
+      ),
+  });
 
 /**
  * Lets a node that kbuild has drained take pods again. An operator's cordon stays. `willDrain`: nodes that an earlier step of

@@ -6,9 +6,8 @@ import { standing } from '../cluster/standing.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
-import { NotConverged } from '../errors.ts';
 import type { On } from '../remote/remote.ts';
-import { drainStep, registeredNode, type Drain } from '../resources/drain.ts';
+import { drainForAWhile, registeredNode, type Drain } from '../resources/drain.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { sh } from '../shell/sh.ts';
@@ -54,8 +53,8 @@ async function passGate({ inventory, host, fleet }: Target, on: On): Promise<voi
 }
 
 /**
- * Waits until every other node that kbuild has drained takes pods again, and its workloads are back. A node that does not come back keeps all others as they
- * are: what broke it would break them.
+ * Waits until every other node that kbuild has drained takes pods again, and its workloads are back. A node that does not come back
+ * keeps all others as they are: what broke it would break them.
  */
 const othersAreBack: Step = {
   name: 'others-are-back',
@@ -99,21 +98,10 @@ const changeNoted: Step = {
 const drained = (drain: Drain): Step =>
   onlyWhile(
     isDrainedFor,
-    drainStep({
-      drain,
-      noting: 'notes workloads',
-      isDue: () => true,
-      losesPods: false,
-      // Its own API server serves while its node is drained.
-      through: (fleet) => acting(fleet),
-      failed: ({ name }, { stderr }) =>
-        new NotConverged(
-          name,
-          'drained',
-          [stderr.trim()],
-          `let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods; then run the same command again. Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
-        ),
-    }),
+    drainForAWhile(
+      { drain, losesPods: false, isDue: () => true },
+      ({ name }) => `Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
+    ),
   );
 
 /** What a change of the runtime does on a host that is in use: the gate first, and after a package the new program runs. */

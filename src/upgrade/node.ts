@@ -1,15 +1,13 @@
 import { distributionOf } from '../components/distributions/index.ts';
-import { acting } from '../cluster/acting.ts';
 import { lowestApiServer } from '../cluster/api-versions.ts';
 import { isDrained, isMissed } from '../cluster/drain-notes.ts';
 import { standing } from '../cluster/standing.ts';
 import { kubeadmUpgrade } from '../configuration/kubeadm-upgrade.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
-import { NotConverged } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { On } from '../remote/remote.ts';
-import { drainStep, registeredNode, type AnyStep, type Drain } from '../resources/drain.ts';
+import { drainForAWhile, registeredNode, type AnyStep, type Drain } from '../resources/drain.ts';
 import { packages } from '../resources/packages.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
@@ -172,21 +170,11 @@ interface NodeParts {
 
 /** Drains the node of a host of either system, if its kubelet is older than the hop. */
 export const drainedFor = (hop: Hop, { drain, losesPods }: NodeOptions): AnyStep =>
-  drainStep({
-    drain,
-    noting: 'notes workloads',
-    isDue: (node) => hasOldKubelet(node, hop.version),
-    losesPods,
-    // Its own API server serves while its node is drained.
-    through: (fleet) => acting(fleet),
-    failed: ({ name }, { stderr }) =>
-      new NotConverged(
-        name,
-        'drained',
-        [stderr.trim()],
-        `let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods; then run the same command again. \`--drain-timeout 15m\` gives the pods more time, \`--disable-eviction\` ignores budgets, \`--force\` deletes pods that no controller makes again`,
-      ),
-  });
+  drainForAWhile(
+    { drain, losesPods, isDue: (node) => hasOldKubelet(node, hop.version) },
+    () =>
+      '`--drain-timeout 15m` gives the pods more time, `--disable-eviction` ignores budgets, `--force` deletes pods that no controller makes again',
+  );
 
 /** Drains one node, upgrades its kubelet, lets it take pods again, and waits until the workloads that left it are back. */
 export const nodeSteps = (
