@@ -22,6 +22,7 @@ import type { UpgradeOptions } from './commands/upgrade.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
 import { drainOf } from './remove.ts';
+import { waitForApi } from './session/api-answers.ts';
 import { carryOut, type Outcome } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
@@ -202,6 +203,7 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
       const before = flags.plan === true ? 0 : await repaired(run);
       if (before !== 0) return before;
       await refuseWithoutApi(run);
+      await waitForApi(run);
       const hops = await hopsOfRun(run);
       const refused = upgradeRefusals(
         inventory,
