@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as lab from './lab.ts';
+import { requestAgain, signOld } from './old-certificate.ts';
 import { attempt, run } from './run.ts';
 
 const PKI = '/etc/kubernetes/pki';
@@ -31,30 +32,14 @@ export async function daysServed(host: string): Promise<number> {
  */
 export async function shorten(host: string, name: string, days: number, signer: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-leaf-'));
-  const file = (one: string): string => join(folder, one);
+  const read = async (from: string, path: string): Promise<string> =>
+    (await lab.inside(from, `cat ${PKI}/${path}`)).stdout;
+  const authority = { cert: join(folder, 'ca.crt'), key: join(folder, 'ca.key') };
   try {
-    for (const [from, path, to] of [
-      [signer, 'etcd/ca.crt', 'ca.crt'],
-      [signer, 'etcd/ca.key', 'ca.key'],
-      [host, `${name}.crt`, 'leaf.crt'],
-      [host, `${name}.key`, 'leaf.key'],
-    ] as const)
-      writeFileSync(file(to), (await lab.inside(from, `cat ${PKI}/${path}`)).stdout, { mode: 0o600 });
-    const request = [
-      'x509',
-      '-x509toreq',
-      '-in',
-      file('leaf.crt'),
-      '-signkey',
-      file('leaf.key'),
-      '-copy_extensions',
-      'copy',
-    ];
-    await run('openssl', [...request, '-out', file('leaf.csr')]);
-    const sign = ['x509', '-req', '-in', file('leaf.csr'), '-CA', file('ca.crt'), '-CAkey', file('ca.key')];
-    const more = ['-CAcreateserial', '-copy_extensions', 'copy', '-days', String(days), '-out', file('new.crt')];
-    await run('openssl', [...sign, ...more]);
-    await lab.inside(host, `cat > ${PKI}/${name}.crt`, await run('cat', [file('new.crt')]));
+    writeFileSync(authority.cert, await read(signer, 'etcd/ca.crt'));
+    writeFileSync(authority.key, await read(signer, 'etcd/ca.key'), { mode: 0o600 });
+    const request = await requestAgain(await read(host, `${name}.crt`), await read(host, `${name}.key`));
+    await lab.inside(host, `cat > ${PKI}/${name}.crt`, await signOld(authority, request, days));
   } finally {
     rmSync(folder, { recursive: true });
   }

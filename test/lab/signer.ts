@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as lab from './lab.ts';
 import { makeAuthority, type KeyPair } from './openssl.ts';
-import { run } from './run.ts';
+import { requestAgain, signOld } from './old-certificate.ts';
 
 /** What a signer does wrong: signs with another authority, certifies another key, or does not sign at all. */
 export type Lie = 'another-authority' | 'another-key' | 'locked';
@@ -37,29 +37,6 @@ printf 'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature,k
 openssl x509 -req -in request.csr -CA $ca.crt -CAkey $ca.key -CAcreateserial -days 365 -copy_extensions copy -extfile extensions
 `;
 
-/** For `openssl ca`, which alone can make a certificate that began long ago. */
-const CA_CONFIG = `[ca]
-default_ca=own
-[own]
-database=index.txt
-serial=serial.txt
-new_certs_dir=.
-default_md=sha256
-policy=any
-copy_extensions=copy
-x509_extensions=leaf
-[any]
-organizationName=optional
-commonName=supplied
-[leaf]
-basicConstraints=critical,CA:FALSE
-keyUsage=critical,digitalSignature,keyEncipherment
-extendedKeyUsage=serverAuth,clientAuth
-`;
-
-const DAY_MS = 24 * 60 * 60_000;
-const generalizedTime = (ms: number): string => new Date(ms).toISOString().replaceAll(/[-:T]|\.\d+/g, '');
-
 /** Makes the authority and its signing command in a folder. */
 export async function makeSigner(folder: string): Promise<Signer> {
   const authority = await makeAuthority(folder, 'vault');
@@ -67,76 +44,36 @@ export async function makeSigner(folder: string): Promise<Signer> {
   const file = (name: string): string => join(folder, name);
   writeFileSync(file('sign'), SCRIPT);
   chmodSync(file('sign'), 0o700);
-  writeFileSync(file('ca.cnf'), CA_CONFIG);
   return {
     authority,
     command: file('sign'),
     asked: () => readFileSync(file('asked'), 'utf8').trim().split('\n'),
     lie: (lie) => (lie === undefined ? rmSync(file('lie'), { force: true }) : writeFileSync(file('lie'), lie)),
-    old: async (request, daysLeft) => {
-      writeFileSync(file('old.csr'), request);
-      for (const [name, content] of [
-        ['index.txt', ''],
-        ['serial.txt', '0100'],
-      ] as const)
-        writeFileSync(file(name), content);
-      const now = Date.now();
-      const dates = [
-        '-startdate',
-        generalizedTime(now - 200 * DAY_MS),
-        '-enddate',
-        generalizedTime(now + daysLeft * DAY_MS),
-      ];
-      const files = '-config ca.cnf -cert vault.crt -keyfile vault.key -in old.csr -out old.crt'.split(' ');
-      const options = ['-batch', '-notext', '-preserveDN', ...files, ...dates];
-      await run('sh', ['-c', 'cd "$0" && exec openssl ca "$@"', folder, ...options]);
-      return readFileSync(file('old.crt'), 'utf8');
-    },
+    old: (request, daysLeft) => signOld(authority, request, daysLeft),
   };
 }
 
 const PKI = '/etc/kubernetes/pki';
 
-/** A request for the same as a certificate says, by its private key. Both are PEM texts. */
-async function requestAgain(folder: string, certificate: string, key: string): Promise<string> {
-  writeFileSync(join(folder, 'again.crt'), certificate);
-  writeFileSync(join(folder, 'again.key'), key, { mode: 0o600 });
-  try {
-    return await run('openssl', [
-      'x509',
-      '-x509toreq',
-      '-in',
-      join(folder, 'again.crt'),
-      '-signkey',
-      join(folder, 'again.key'),
-      '-copy_extensions',
-      'copy',
-    ]);
-  } finally {
-    rmSync(join(folder, 'again.key'));
-  }
-}
-
 /** Puts an old certificate in the place of a host's API server certificate. */
-export async function ageApiServer(signer: Signer, folder: string, host: string, daysLeft: number): Promise<void> {
+export async function ageApiServer(signer: Pick<Signer, 'old'>, host: string, daysLeft: number): Promise<void> {
   const [certificate, key] = await Promise.all(
     ['crt', 'key'].map(async (end) => (await lab.inside(host, `cat ${PKI}/apiserver.${end}`)).stdout),
   );
-  const old = await signer.old(await requestAgain(folder, certificate!, key!), daysLeft);
+  const old = await signer.old(await requestAgain(certificate!, key!), daysLeft);
   await lab.inside(host, `cat > ${PKI}/apiserver.crt`, old);
 }
 
 /** Puts an old certificate into a kubeconfig of a host. */
 export async function ageKubeconfig(
-  signer: Signer,
-  folder: string,
+  signer: Pick<Signer, 'old'>,
   host: string,
   name: string,
   daysLeft: number,
 ): Promise<void> {
   const data = async (what: string) =>
     (await lab.inside(host, `sed -n 's/^ *client-${what}-data: *//p' /etc/kubernetes/${name} | base64 -d`)).stdout;
-  const old = await signer.old(await requestAgain(folder, await data('certificate'), await data('key')), daysLeft);
+  const old = await signer.old(await requestAgain(await data('certificate'), await data('key')), daysLeft);
   await lab.inside(
     host,
     `cat > /run/old.crt && sed -i "s|client-certificate-data: .*|client-certificate-data: $(base64 -w 0 /run/old.crt)|" /etc/kubernetes/${name}`,
@@ -145,10 +82,10 @@ export async function ageKubeconfig(
 }
 
 /** Puts an old certificate into a kubelet's store and starts it again: it then asks for its next one at once. */
-export async function ageKubelet(signer: Signer, folder: string, host: string, daysLeft: number): Promise<void> {
+export async function ageKubelet(signer: Pick<Signer, 'old'>, host: string, daysLeft: number): Promise<void> {
   const pem = (await lab.inside(host, 'cat /var/lib/kubelet/pki/kubelet-client-current.pem')).stdout;
   const at = pem.indexOf('-----BEGIN', 10);
-  const old = await signer.old(await requestAgain(folder, pem.slice(0, at), pem.slice(at)), daysLeft);
+  const old = await signer.old(await requestAgain(pem.slice(0, at), pem.slice(at)), daysLeft);
   await lab.inside(
     host,
     'cat > /var/lib/kubelet/pki/kubelet-client-current.pem && systemctl restart kubelet',

@@ -126,8 +126,8 @@ test('a second run has nothing to do', async () => {
 });
 
 test('what has 10 days left is renewed with new keys, and used', async () => {
-  await ageApiServer(signer, folder, 'cacp2', 10);
-  await ageKubeconfig(signer, folder, 'cacp2', 'scheduler.conf', 10);
+  await ageApiServer(signer, 'cacp2', 10);
+  await ageKubeconfig(signer, 'cacp2', 'scheduler.conf', 10);
   const key = async () => (await lab.inside('cacp2', 'sha256sum /etc/kubernetes/pki/apiserver.key')).stdout;
   const scheduler = async () => (await lab.inside('cacp2', 'pgrep -x kube-scheduler')).stdout.trim();
   const [oldKey, oldScheduler] = [await key(), await scheduler()];
@@ -159,7 +159,7 @@ test('`up` signs the next certificate of a kubelet, and no other request', async
   await kubectl('cacp1', 'apply -f -', await stranger());
   await kubectl('cacp1', 'certificate approve stranger');
   expect(timed('with a request of a stranger', await cluster.up()).stdout).toBe('nothing to do\n');
-  await ageKubelet(signer, folder, 'caw1', 10);
+  await ageKubelet(signer, 'caw1', 10);
   const pending = await waitUntil('the kubelet asks', 120_000, async () => {
     const all = await kubectl(
       'cacp1',
