@@ -40,6 +40,8 @@ export interface Command extends Declaration {
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
+  /** What the name alone runs; without it, the name alone is a mistake. */
+  readonly itself?: Command;
   readonly commands: readonly (Command | CommandGroup)[];
 }
 

@@ -120,6 +120,10 @@ export const drainTimeout = parsedOption('--drain-timeout <duration>', duration,
 /** How nodes are drained. */
 export const draining = [drainTimeout, option('--no-drain', { summary: 'do not drain nodes' })] as const;
 
+export const kubeconfig = option('--kubeconfig <path>', {
+  summary: 'where to write the admin kubeconfig (default ./<name>.kubeconfig)',
+});
+
 export const bundleOnFailure = option('--bundle <file>', {
   summary: 'on failure, write a support bundle (tar.gz, secrets masked)',
 });

@@ -24,7 +24,16 @@ function parserOption({ flags, summary, parse, conflicts }: Option): ParserOptio
   });
 }
 
-function addCommand(parent: Parser, command: Command, done: (code: number) => void): void {
+/** @throws UsageError for options between the names of a group and of its command: the command would not see them */
+function refuseBefore(group: Parser, name: string): void {
+  const given = Object.keys(group.opts()).filter((key) => group.getOptionValueSource(key) === 'cli');
+  if (given.length === 0) return;
+  throw new UsageError(`options stand before "${name}", and belong behind it`, {
+    remedy: `kbuild ${group.name()} ${name} [options]`,
+  });
+}
+
+function addCommand(parent: Parser, command: Command, done: (code: number) => void): Parser {
   const { name, summary, operand, options, run } = command;
   const parser = parent
     .command(name)
@@ -33,16 +42,25 @@ function addCommand(parent: Parser, command: Command, done: (code: number) => vo
     .addHelpText('after', examples(command.examples));
   for (const one of options) parser.addOption(parserOption(one));
   parser.action(async (first: string | undefined) => {
+    refuseBefore(parent, name);
     const isInventory = operand === inventoryOperand && first !== undefined;
     const values = { ...parser.opts<{ readonly inventory?: string }>(), ...(isInventory ? { inventory: first } : {}) };
     const context = processContext({ inventoryOnStdin: values.inventory === '-' });
     done(await (await run())(context, values, parser.args));
   });
+  return parser;
 }
+
+/** commander's form of the name of a group. */
+const groupParser = (parent: Parser, { name, summary, itself }: CommandGroup, done: (code: number) => void): Parser =>
+  itself === undefined
+    ? parent.command(name).description(summary)
+    : // Otherwise the group takes the options that stand behind the name of one of its commands.
+      addCommand(parent, itself, done).enablePositionalOptions();
 
 function addAll(parent: Parser, list: readonly (Command | CommandGroup)[], done: (code: number) => void): void {
   for (const item of list)
-    if ('commands' in item) addAll(parent.command(item.name).description(item.summary), item.commands, done);
+    if ('commands' in item) addAll(groupParser(parent, item, done), item.commands, done);
     else addCommand(parent, item, done);
 }
 
@@ -52,6 +70,7 @@ export function program(version: string, done: (code: number) => void): Parser {
     .description('Turns an inventory of bare hosts into a production Kubernetes cluster with kubeadm, over SSH.')
     .version(version)
     .exitOverride()
+    .enablePositionalOptions()
     .addHelpText(
       'after',
       examples(['kbuild init > inventory.yaml', 'kbuild check inventory.yaml', 'kbuild up inventory.yaml']),

@@ -69,6 +69,22 @@ function withoutLocalEtcd({ etcd }: Inventory, cluster: JsonObject): JsonObject 
   return { ...cluster, etcd: Object.fromEntries(Object.entries(own).filter(([key]) => key !== 'local')) };
 }
 
+/** `apiServer.certSANs` of settings for kubeadm. */
+export const namesIn = (settings: JsonObject): readonly string[] =>
+  (settings['apiServer'] as { readonly certSANs?: readonly string[] } | undefined)?.certSANs ?? [];
+
+/**
+ * Names and addresses at which clients reach every API server: the inventory's are added to kbuild's, because without the endpoint's
+ * name no kubelet could join.
+ */
+export const apiServerNames = ({ endpoint, loadBalancer, kubeadm }: Inventory): readonly string[] => [
+  ...new Set([
+    endpointHost(endpoint),
+    ...('address' in loadBalancer ? [loadBalancer.address] : []),
+    ...namesIn(kubeadm.cluster),
+  ]),
+];
+
 /** kubeadm's ClusterConfiguration. */
 export function clusterConfiguration(inventory: Inventory): JsonObject {
   const { kubernetes, network, endpoint, kubeadm } = inventory;
@@ -98,17 +114,13 @@ export function clusterConfiguration(inventory: Inventory): JsonObject {
         }),
   };
   const all = merged(base, withoutLocalEtcd(inventory, kubeadm.cluster));
-  const apiServer = (all['apiServer'] ?? {}) as { readonly certSANs?: readonly string[] };
-  // The inventory's names are added to kbuild's: without the endpoint's name no kubelet could join.
   const certSANs = [
     ...new Set([
-      endpointHost(endpoint),
-      ...('address' in inventory.loadBalancer ? [inventory.loadBalancer.address] : []),
+      ...apiServerNames(inventory),
       ...controlPlanes(inventory).map(({ internalAddress }) => internalAddress),
-      ...(apiServer.certSANs ?? []),
     ]),
   ];
-  return { ...all, apiServer: { ...apiServer, certSANs } };
+  return { ...all, apiServer: { ...(all['apiServer'] as JsonObject | undefined), certSANs } };
 }
 
 /** KubeProxyConfiguration; undefined when the inventory has no settings for it. */

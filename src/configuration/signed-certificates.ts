@@ -45,6 +45,9 @@ export const kubeletSubject = (node: string): readonly string[] => ['O=system:no
 /** A certificate of the cluster's authority, by the name of kubeadm's file. */
 export type LeafName = keyof typeof LEAVES;
 
+/** True for the name of a certificate that the cluster's own authority signs. */
+export const isLeafName = (name: string): name is LeafName => name in LEAVES;
+
 /** Certificates that every control plane has for itself. A kubelet renews its own. */
 export const CONTROL_PLANE_LEAVES: readonly LeafName[] = [
   'apiserver',
@@ -101,13 +104,13 @@ export async function signedCertificates(
 }
 
 /** Containers that read their kubeconfig only at start. The API server and the kubelet reload changed files. */
-const RESTARTED: Readonly<Partial<Record<LeafName, string>>> = {
+const RESTARTED: Readonly<Record<string, string>> = {
   'controller-manager.conf': 'kube-controller-manager',
   'scheduler.conf': 'kube-scheduler',
 };
 
 /** The components that must restart after these certificates are renewed. */
-export const restartedBy = (renewed: readonly LeafName[]): readonly string[] =>
+export const restartedBy = (renewed: readonly string[]): readonly string[] =>
   renewed.flatMap((name) => RESTARTED[name] ?? []);
 
 /**

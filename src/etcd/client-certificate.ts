@@ -1,6 +1,7 @@
 import { etcdDocuments } from '../configuration/etcd-config.ts';
 import { toYaml } from '../configuration/secret-yaml.ts';
-import type { Step, Target } from '../engine/step.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
+import type { Due } from '../cluster/renewals.ts';
 import { Refused } from '../errors.ts';
 import { ETCD_SIGNING } from '../facts/linux/etcd-pki.ts';
 import { etcdHosts } from '../topology/select.ts';
@@ -41,9 +42,21 @@ async function fetch({ inventory, host, fleet }: Target, on: On): Promise<void> 
   await remote.run(script('linux/etcd-certificates.sh', { SIGN: '', STAGING: ETCD_SIGNING }));
 }
 
+const NAME = 'apiserver-etcd-client';
+
+const fetching = (target: Target, found: string | undefined): readonly Change[] =>
+  found === undefined
+    ? []
+    : [
+        {
+          summary: `fetch a client certificate of etcd for the API server of ${target.host.name} (found ${found})`,
+          apply: (on) => fetch(target, on),
+        },
+      ];
+
 /**
  * Fetches etcd's CA certificate, never its key, and a client certificate for the API server from a host of role etcd, and again
- * when it has at most 30 days left. The API server reads it again for every connection.
+ * when little time is left. The API server reads it again for every connection.
  */
 export const etcdClientCertificate: Step = {
   name: 'etcd-client-certificate',
@@ -54,14 +67,18 @@ export const etcdClientCertificate: Step = {
       .map((member) => authorityOn(fleet, member))
       .find((authority) => authority !== 'absent');
     const other = theirs !== undefined && authorityOn(fleet, host) !== theirs;
-    const found =
-      certificateFlaw(facts.etcdPki, 'apiserver-etcd-client') ?? (other ? 'of another authority' : undefined);
-    if (found === undefined) return [];
-    return [
-      {
-        summary: `fetch a client certificate of etcd for the API server of ${host.name} (found ${found})`,
-        apply: (on) => fetch(target, on),
-      },
-    ];
+    const flaw = certificateFlaw(facts.etcdPki, NAME, inventory.certificates);
+    return fetching(target, flaw ?? (other ? 'of another authority' : undefined));
   },
 };
+
+/** Fetches that client certificate anew where it is `due`. Does nothing on a host that has none, nor where etcd is not kbuild's. */
+export const renewedEtcdClientCertificate = (due: Due): Step => ({
+  name: 'etcd-client-certificate',
+  diff: (target) => {
+    const { inventory, host, facts } = target;
+    const certificate = facts.certificates.find(({ name }) => name === NAME);
+    if (inventory.etcd.topology !== 'built' || certificate === undefined) return [];
+    return fetching(target, due(host.name, certificate, { ...target, nowMs: facts.nowMs }));
+  },
+});

@@ -10,8 +10,10 @@ import { bindPort } from './rules/bind-port.ts';
 import { internalAddressOf } from './rules/hosts.ts';
 import { balancerPort } from './rules/load-balancer.ts';
 import type { HostEntry, InventoryFile } from './schema.ts';
+import { renewBeforeOf } from './schema/certificates.ts';
 import { asList, selected } from './selector.ts';
 import { sshOf, type Locate, type SshSecrets } from './ssh.ts';
+import { RENEWED_BEFORE_MS } from '../shell/expiry.ts';
 import { windowsOf } from './windows.ts';
 
 const upperHex = (fingerprint: string): string => fingerprint.replaceAll(' ', '').toUpperCase();
@@ -138,9 +140,11 @@ function etcdOf(file: InventoryFile, { etcd }: Gathered, hosts: readonly Host[])
 }
 
 function certificatesOf({ certificates }: InventoryFile, { authority }: Gathered): Certificates {
-  if (typeof certificates === 'string') return { distribution: certificates };
-  if (authority === undefined) return { distribution: certificates.distribution ?? 'upload' };
-  return { distribution: 'sign' in authority ? 'copy' : (certificates.distribution ?? 'upload'), ca: authority };
+  if (typeof certificates === 'string') return { distribution: certificates, renewBeforeMs: RENEWED_BEFORE_MS };
+  const { distribution = 'upload', renewBefore } = certificates;
+  const renewBeforeMs = renewBefore === undefined ? RENEWED_BEFORE_MS : renewBeforeOf(renewBefore);
+  if (authority === undefined) return { distribution, renewBeforeMs };
+  return { distribution: 'sign' in authority ? 'copy' : distribution, ca: authority, renewBeforeMs };
 }
 
 function proxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string): Inventory['proxy'] {

@@ -1,44 +1,74 @@
+import { renewerOf } from '../cluster/expiry.ts';
+import { nearItsEnd, type Due } from '../cluster/renewals.ts';
+import { standing } from '../cluster/standing.ts';
+import { clusterConfiguration, initConfiguration } from '../configuration/kubeadm-config.ts';
 import {
-  CONTROL_PLANE_LEAVES,
+  authorityOf,
+  renewCertificates,
+  RENEWED_NAMES,
+  type RenewedName,
+} from '../configuration/renewed-certificates.ts';
+import { secretYaml } from '../configuration/secret-yaml.ts';
+import {
+  isLeafName,
   placeCertificates,
   restartedBy,
   signedCertificates,
-  type LeafName,
 } from '../configuration/signed-certificates.ts';
 import { signingAuthority } from '../configuration/signing.ts';
-import { daysLeft, RENEWED_AT_DAYS } from '../shell/expiry.ts';
-import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
-import type { Step } from '../engine/step.ts';
+import type { Step, Target } from '../engine/step.ts';
+import type { On } from '../remote/remote.ts';
 
-const RENEWED: readonly LeafName[] = [...CONTROL_PLANE_LEAVES, 'super-admin.conf'];
+/** The certificates that this step renews: not those of an etcd on hosts of its own, which its steps renew. */
+const isOurs = ({ inventory }: Target, name: RenewedName): boolean =>
+  renewerOf(inventory, name) === 'kbuild' && (inventory.etcd.topology === 'stacked' || authorityOf(name) !== 'etcd-ca');
+
+function found(target: Target, due: Due): readonly { readonly name: RenewedName; readonly why: string }[] {
+  const { facts, host } = target;
+  return RENEWED_NAMES.filter((name) => isOurs(target, name)).flatMap((name) => {
+    const certificate = facts.certificates.find((one) => one.name === name);
+    const why = certificate === undefined ? undefined : due(host.name, certificate, { ...target, nowMs: facts.nowMs });
+    return why === undefined ? [] : [{ name, why }];
+  });
+}
+
+/** An authority that signs elsewhere is asked; all others are on the host, and kubeadm signs with them. */
+async function renew({ inventory, host }: Target, names: readonly RenewedName[], on: On): Promise<void> {
+  const isElsewhere = signingAuthority(inventory) !== undefined;
+  const asked = isElsewhere ? names.filter((name) => isLeafName(name)) : [];
+  if (asked.length > 0) {
+    const signed = await signedCertificates(on(host), inventory, asked);
+    await on(host).job('renew-certificates', placeCertificates(inventory, host, asked), signed);
+  }
+  const here = names.filter((name) => !asked.some((one) => one === name));
+  if (here.length > 0) {
+    const config = secretYaml([initConfiguration(inventory, host), clusterConfiguration(inventory)]);
+    await on(host).job('renew-certificates', renewCertificates(inventory, host, here), { 'config.yaml': config });
+  }
+}
 
 /**
- * Renews the certificates of a joined control plane, with new keys, when they have at most 30 days left. Only for an external
- * certificate authority, with which kubeadm cannot renew. The API server reads its certificates again without a restart.
+ * Renews the certificates of a joined control plane, with new keys, when `due` says so. The API server and etcd read theirs again
+ * without a restart. It waits for no absent control plane: certificates end whether or not that one comes back.
  */
-export const controlPlaneCertificates: Step = {
+export const controlPlaneCertificates = (due: Due): Step => ({
   name: 'control-plane-certificates',
-  needs: 'whole-control-plane',
   diff: (target) => {
-    const { inventory, host, facts } = target;
-    if (signingAuthority(inventory) === undefined || standing(target) !== 'joined') return [];
-    const expiring = RENEWED.flatMap((name) => {
-      const found = facts.certificates.find((certificate) => certificate.name === name);
-      const days = found === undefined ? Infinity : daysLeft(Date.parse(found.expires), facts.nowMs);
-      return days > RENEWED_AT_DAYS ? [] : [{ name, found: days < 0 ? 'expired' : `${String(days)} days left` }];
-    });
-    if (expiring.length === 0) return [];
-    const names = expiring.map(({ name }) => name);
+    const { host } = target;
+    if (host.role !== 'control-plane' || standing(target) !== 'joined') return [];
+    const renewed = found(target, due);
+    if (renewed.length === 0) return [];
+    const names = renewed.map(({ name }) => name);
     return [
       {
-        summary: `renew certificates of the control plane on ${host.name}: ${expiring.map(({ name, found }) => `${name} (found ${found})`).join(', ')}`,
+        summary: `renew certificates of the control plane on ${host.name}: ${renewed.map(({ name, why }) => `${name} (found ${why})`).join(', ')}`,
         restarts: restartedBy(names).map((what) => ({ what, hosts: [host.name], aboutMs: ABOUT_MS.pod })),
-        apply: async (on) => {
-          const signed = await signedCertificates(on(host), inventory, names);
-          await on(host).job('renew-certificates', placeCertificates(inventory, host, names), signed);
-        },
+        apply: (on) => renew(target, names, on),
       },
     ];
   },
-};
+});
+
+/** The same for those that end soon. */
+export const renewedCertificates: Step = controlPlaneCertificates(nearItsEnd);

@@ -21,6 +21,10 @@ export const INVENTORY_NAME: Readonly<Record<SettingsPart, string>> = {
 const partOf = (settings: JsonObject | undefined, part: SettingsPart): JsonObject =>
   (settings?.[part] ?? {}) as JsonObject;
 
+/** What of a component's settings is in its manifest: names of the API server are in its certificate alone. */
+const inManifest = (settings: JsonObject, key: string): JsonObject =>
+  Object.fromEntries(Object.entries((settings[key] ?? {}) as JsonObject).filter(([name]) => name !== 'certSANs'));
+
 /** What kbuild restarts when it applies edited parts: pods of the control plane host by host, kube-proxy node by node. */
 export function settingsRestarts(
   inventory: Inventory,
@@ -34,7 +38,8 @@ export function settingsRestarts(
   // Every manifest names an image and has the proxy's variables.
   const all = edited.includes('proxy') || edited.includes('images');
   const components = COMPONENTS.filter(
-    ({ key, pod }) => all || !same(wanted[key], noted[key]) || patches.some((name) => name.startsWith(pod)),
+    ({ key, pod }) =>
+      all || !same(inManifest(wanted, key), inManifest(noted, key)) || patches.some((name) => name.startsWith(pod)),
   );
   const isRewritten = work.includes('cluster') || work.includes('manifests');
   const hosts = cluster.nodes.filter(({ role }) => role === 'control-plane').map(({ name }) => name);

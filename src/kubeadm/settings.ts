@@ -17,7 +17,8 @@ import { waitForApi } from '../resources/wait-for-api.ts';
 
 /** Settings of `kubeadm.cluster` that kbuild can change on a live cluster: it rewrites the control plane's manifests. */
 const CHANGEABLE: Readonly<Record<string, readonly string[]>> = {
-  apiServer: ['extraArgs', 'extraVolumes', 'extraEnvs'],
+  // The step `api-server-names` has signed the certificates by then.
+  apiServer: ['extraArgs', 'extraVolumes', 'extraEnvs', 'certSANs'],
   controllerManager: ['extraArgs', 'extraVolumes', 'extraEnvs'],
   scheduler: ['extraArgs', 'extraVolumes', 'extraEnvs'],
 };

@@ -1,6 +1,7 @@
 import type { BeforeMembership, KeepData } from '../cluster/members.ts';
 import type { Step } from '../engine/step.ts';
-import { controlPlaneCertificates } from './control-plane-certificates.ts';
+import { apiServerCertificateNames } from './api-server-names.ts';
+import { renewedCertificates } from './control-plane-certificates.ts';
 import { earlierMachineGone } from './earlier-machine.ts';
 import { kubeadmInit } from './init.ts';
 import { controlPlanesWell, joinControlPlane } from './join-control-plane.ts';
@@ -19,7 +20,7 @@ export const undoSteps = (before: BeforeMembership, keep: KeepData): readonly St
 ];
 
 /** Initialize the cluster on its first control plane. Need kubeadm's patches on the host. */
-export const initSteps: readonly Step[] = [kubeadmInit, noMarker, controlPlaneCertificates];
+export const initSteps: readonly Step[] = [kubeadmInit, noMarker, renewedCertificates, apiServerCertificateNames];
 
 /** Join a further control plane. */
 export const controlPlaneJoinSteps = (before: BeforeMembership): readonly Step[] => [

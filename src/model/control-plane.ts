@@ -26,6 +26,8 @@ export interface Certificates {
    */
   readonly distribution: 'upload' | 'copy';
   readonly ca?: Authority;
+  /** kbuild renews a certificate when it is valid for at most so many ms more; see `isDue`. */
+  readonly renewBeforeMs: number;
 }
 
 /** haproxy and keepalived with a virtual address, built by kbuild. */

@@ -102,7 +102,7 @@ function certificatesOf(
 ): Pick<Status, 'certificates' | 'problems'> & { readonly warnings: readonly string[] } {
   const hosts = observedLinux(fleet).map(({ host, facts }) => ({ host: host.name, facts }));
   const soon = hosts.flatMap(({ host, facts }) =>
-    known(() => expiring(facts), []).map((one) => ({ ...one, host })),
+    known(() => expiring(inventory, facts), []).map((one) => ({ ...one, host })),
   ) as readonly (Expiring & { readonly host: string })[];
   const [first] = soon.toSorted((a, b) => a.days - b.days);
   const others = soon.length - 1;
@@ -116,13 +116,13 @@ function certificatesOf(
         kind: 'certificate',
         name: one.host,
         message: `its certificate ${expiringText(one)}`,
-        remedy: renewal(inventory, [one]),
+        remedy: renewal([one]),
       })),
     warnings:
       first === undefined
         ? []
         : [
-            `certificates: ${expiringText(first)} on ${first.host}${others === 0 ? '' : `, and ${String(others)} more within 30 days`}; ${renewal(inventory, soon)}`,
+            `certificates: ${expiringText(first)} on ${first.host}${others === 0 ? '' : `, and ${String(others)} more soon`}; ${renewal(soon)}`,
           ],
   };
 }

@@ -1,5 +1,6 @@
 import type { Problem } from '../cluster/health.ts';
 import { daysLeft } from '../shell/expiry.ts';
+import { table } from './table.ts';
 import { areMixed, versionRows, type HostVersions } from './versions.ts';
 
 /** `kbuild status` as `cli.md` promises it to scripts. */
@@ -56,14 +57,6 @@ export interface Status {
     readonly cause: string;
     readonly remedy: string;
   }[];
-}
-
-/** Columns as wide as their widest cell. */
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd())
-    .join('\n');
 }
 
 const MIB = 1024 * 1024;

@@ -7,8 +7,14 @@ show() {
 for file in /etc/kubernetes/pki/*.crt /etc/kubernetes/pki/etcd/*.crt; do
   if [ -e "$file" ]; then show "$(echo "$file" | sed 's|/etc/kubernetes/pki/||;s|[.]crt$||;s|/|-|')" "$file"; fi
 done
-client=/var/lib/kubelet/pki/kubelet-client-current.pem
-if [ -e $client ]; then show kubelet-client $client; fi
+kubelet=/var/lib/kubelet/pki
+if [ -e $kubelet/kubelet-client-current.pem ]; then show kubelet-client $kubelet/kubelet-client-current.pem; fi
+# With serverTLSBootstrap the kubelet serves with the former, and what it made for itself before is used no more.
+if [ -e $kubelet/kubelet-server-current.pem ]; then
+  show kubelet-server $kubelet/kubelet-server-current.pem
+elif [ -e $kubelet/kubelet.crt ]; then
+  show kubelet $kubelet/kubelet.crt
+fi
 for name in admin super-admin controller-manager scheduler; do
   if grep -qs client-certificate-data "/etc/kubernetes/$name.conf"; then
     echo "certificate $name.conf"

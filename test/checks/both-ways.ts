@@ -2,6 +2,7 @@ import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Inventory, JsonObject, LinuxHost, WindowsHost } from '../../src/model/inventory.ts';
 import type { PodNetwork } from '../../src/surveys/pod-network.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
+import { certificateOf } from '../fakes/certificate.ts';
 import { clusterOf, nodeOf, podOf } from '../fakes/cluster.ts';
 import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
 import { inventory, windowsHost } from '../fakes/inventory.ts';
@@ -521,9 +522,9 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
           cp1: {
             nowMs: Date.parse('2026-11-21T12:00:00Z'),
             certificates: [
-              { name: 'admin.conf', expires: '2026-12-19T00:00:00.000Z' },
-              { name: 'apiserver', expires: '2026-12-01T00:00:00.000Z' },
-              { name: 'ca', expires: '2036-12-01T00:00:00.000Z' },
+              certificateOf('admin.conf', '2026-12-19T00:00:00.000Z'),
+              certificateOf('apiserver', '2026-12-01T00:00:00.000Z'),
+              certificateOf('ca', '2036-12-01T00:00:00.000Z'),
             ],
           },
         },
@@ -532,7 +533,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
         facts: {
           cp1: {
             nowMs: Date.parse('2026-11-21T12:00:00Z'),
-            certificates: [{ name: 'apiserver', expires: '2026-12-23T00:00:00.000Z' }],
+            certificates: [certificateOf('apiserver', '2026-12-23T00:00:00.000Z')],
           },
         },
       },

@@ -10,7 +10,9 @@ const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }));
 
 const all = (list: readonly (Command | CommandGroup)[]): readonly Command[] =>
-  list.flatMap((item) => ('commands' in item ? all(item.commands) : [item]));
+  list.flatMap((item) =>
+    'commands' in item ? [...(item.itself === undefined ? [] : [item.itself]), ...all(item.commands)] : [item],
+  );
 
 const flagsOf = (name: string): readonly string[] =>
   all(commands)
@@ -93,4 +95,23 @@ test('each kind of event has a sender', () => {
       (kind) => !sources.some(({ name, text }) => name !== 'engine/event.ts' && text.includes(`kind: '${kind}'`)),
     );
   expect(unsent).toEqual([]);
+});
+
+describe('a group whose name alone is a command', () => {
+  test('leaves options behind the name of a command to that command', async () => {
+    const seen: object[] = [];
+    const root = program('0', () => undefined).configureOutput({ writeErr: () => undefined });
+    const group = root.commands.find((command) => command.name() === 'certs')!;
+    group.commands[0]!.action((_, values: object) => void seen.push(values));
+    await root.parseAsync(['certs', 'renew', '--all', '-i', 'prod.yaml'], { from: 'user' });
+    expect(seen).toMatchObject([{ all: true, inventory: 'prod.yaml' }]);
+    expect(group.opts()).not.toHaveProperty('inventory');
+  });
+
+  test('refuses options before that name: the command would not see them', async () => {
+    const root = program('0', () => undefined).configureOutput({ writeErr: () => undefined });
+    await expect(root.parseAsync(['certs', '-i', 'prod.yaml', 'renew'], { from: 'user' })).rejects.toThrow(
+      'options stand before "renew", and belong behind it',
+    );
+  });
 });

@@ -162,7 +162,9 @@ describe('refused', () => {
 
   test('a CA of the inventory that is not the cluster’s', () => {
     const cert = readFileSync(new URL('../fixtures/authority/ca.crt', import.meta.url), 'utf8');
-    const mine = inventoryOf({ certificates: { distribution: 'upload', ca: { cert, key: Secret.of('') } } });
+    const mine = inventoryOf({
+      certificates: { distribution: 'upload', renewBeforeMs: 30 * 86_400_000, ca: { cert, key: Secret.of('') } },
+    });
     expect(messages(mine, converged)).toEqual([
       expect.stringMatching(
         /^demo: refused: certificates\.ca is sha256:\w{12}…, the cluster was made with sha256:a{12}…/,
@@ -175,8 +177,12 @@ describe('refused', () => {
     const cert = readFileSync(new URL('../fixtures/authority/ca.crt', import.meta.url), 'utf8');
     const caFingerprint = spkiFingerprint(cert);
     const sign = () => Promise.resolve('');
-    const elsewhere = inventoryOf({ certificates: { distribution: 'copy', ca: { cert, sign } } });
-    const withKey = inventoryOf({ certificates: { distribution: 'upload', ca: { cert, key: Secret.of('') } } });
+    const elsewhere = inventoryOf({
+      certificates: { distribution: 'copy', renewBeforeMs: 30 * 86_400_000, ca: { cert, sign } },
+    });
+    const withKey = inventoryOf({
+      certificates: { distribution: 'upload', renewBeforeMs: 30 * 86_400_000, ca: { cert, key: Secret.of('') } },
+    });
     const traces = [...joinedControlPlane().kubernetesTraces];
     const has = joinedControlPlane({ caFingerprint });
     const lacks = joinedControlPlane({

@@ -6,7 +6,7 @@ import { Secret } from '../../src/shell/secret.ts';
 import { cp1, cp2, inventoryOf } from '../fakes/cluster.ts';
 import { recordingOn, type Answers } from '../fakes/on.ts';
 
-const copying = inventoryOf({ certificates: { distribution: 'copy' } });
+const copying = inventoryOf({ certificates: { distribution: 'copy', renewBeforeMs: 30 * 86_400_000 } });
 const STACKED = [
   'ca.crt',
   'ca.key',
@@ -66,9 +66,10 @@ test('without a certificate key a control plane still joins as one', () => {
 
 test('the inventory’s CA is installed where kubeadm’s init reads it; without it no file is', () => {
   const ca = { cert: 'CERT', key: Secret.of('KEY') };
-  expect(Object.keys(ownAuthorityFiles(inventoryOf({ certificates: { distribution: 'upload', ca } })))).toEqual([
-    'pki_ca.crt',
-    'pki_ca.key',
-  ]);
+  expect(
+    Object.keys(
+      ownAuthorityFiles(inventoryOf({ certificates: { distribution: 'upload', renewBeforeMs: 30 * 86_400_000, ca } })),
+    ),
+  ).toEqual(['pki_ca.crt', 'pki_ca.key']);
   expect(ownAuthorityFiles(inventoryOf())).toEqual({});
 });

@@ -11,7 +11,10 @@ interface Listed {
 const listed = (items: readonly (Command | CommandGroup)[], before = ''): readonly Listed[] =>
   items.flatMap((item) =>
     'commands' in item
-      ? listed(item.commands, `${before}${item.name} `)
+      ? [
+          ...(item.itself === undefined ? [] : [{ path: `${before}${item.name}`, declaration: item.itself }]),
+          ...listed(item.commands, `${before}${item.name} `),
+        ]
       : [{ path: `${before}${item.name}`, declaration: item }],
   );
 

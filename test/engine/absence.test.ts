@@ -88,5 +88,5 @@ test('what waits for every control plane, of all steps of `up`', () => {
     .flatMap(({ steps }) =>
       (steps as readonly Step[]).filter(({ needs }) => needs !== undefined).map(({ name }) => name),
     );
-  expect(marked).toEqual(['control-plane-certificates', 'kube-vip', 'etcd-endpoints']);
+  expect(marked).toEqual(['kube-vip', 'etcd-endpoints']);
 });

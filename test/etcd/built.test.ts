@@ -57,6 +57,7 @@ const pki = (host: LinuxHost, days = 300, over: Readonly<Record<string, number>>
     name,
     hasKey: true,
     isIssued: true,
+    beginsMs: NOW_MS - 335 * DAY_MS,
     expiresMs: NOW_MS + (over[name] ?? days) * DAY_MS,
     names: [host.name, 'localhost', host.internalAddress, '127.0.0.1'],
   })),

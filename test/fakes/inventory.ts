@@ -93,7 +93,7 @@ const defaults: Inventory = {
     registries: [],
   },
   etcd: { topology: 'stacked' },
-  certificates: { distribution: 'upload' },
+  certificates: { distribution: 'upload', renewBeforeMs: 30 * 86_400_000 },
   loadBalancer: { kind: 'none' },
   proxy: undefined,
   files: [],

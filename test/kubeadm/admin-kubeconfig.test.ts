@@ -36,7 +36,9 @@ describe('a lost admin.conf', () => {
 
   test('is signed by the inventory’s signing command where no host has the key', () => {
     const ca = { cert: 'CERT', sign: () => Promise.resolve('') };
-    expect(due(lost(), down, inventoryOf({ certificates: { distribution: 'copy', ca } }))).toHaveLength(1);
+    expect(
+      due(lost(), down, inventoryOf({ certificates: { distribution: 'copy', renewBeforeMs: 30 * 86_400_000, ca } })),
+    ).toHaveLength(1);
   });
 });
 

@@ -4,7 +4,7 @@ import { kubeadmJob } from '../../src/configuration/kubeadm-job.ts';
 import { ownAuthorityFiles } from '../../src/configuration/shared-certificates.ts';
 import { leavesOf } from '../../src/configuration/signed-certificates.ts';
 import { parseKubeletRequests } from '../../src/facts/kubelet-requests.ts';
-import { controlPlaneCertificates } from '../../src/kubeadm/control-plane-certificates.ts';
+import { renewedCertificates } from '../../src/kubeadm/control-plane-certificates.ts';
 import { kubeletRequests } from '../../src/kubeadm/kubelet-requests.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import {
@@ -19,13 +19,16 @@ import {
   targetOf,
   w1,
 } from '../fakes/cluster.ts';
+import { certificateOf } from '../fakes/certificate.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const sign = () => Promise.resolve('');
-const elsewhere = inventoryOf({ certificates: { distribution: 'copy', ca: { cert: 'CERT', sign } } });
+const elsewhere = inventoryOf({
+  certificates: { distribution: 'copy', renewBeforeMs: 30 * 86_400_000, ca: { cert: 'CERT', sign } },
+});
 const NOW = Date.parse('2026-11-22T00:00:00Z');
 const DAY = 86_400_000;
-const inDays = (days: number): string => new Date(NOW + days * DAY + 1000).toISOString();
+const inDays = (days: number): string => new Date(NOW + days * DAY).toISOString();
 
 describe('with an external certificate authority', () => {
   test('no key of it is among the files of init', () => {
@@ -66,16 +69,16 @@ describe('with an external certificate authority', () => {
 
 describe('certificates of a control plane', () => {
   const certificates = (days: Readonly<Record<string, number>>) =>
-    Object.entries(days).map(([name, left]) => ({ name, expires: inDays(left) }));
+    Object.entries(days).map(([name, left]) => certificateOf(name, inDays(left)));
   const due = (days: Readonly<Record<string, number>>, inventory = elsewhere) => {
     const facts = joinedControlPlane({ certificates: certificates(days), nowMs: NOW });
-    return controlPlaneCertificates
+    return renewedCertificates
       .diff(targetOf(inventory, cp1, fleetIn(clusterOf(), [cp1, facts])))
       .map(({ summary }) => summary);
   };
 
   test('with 31 days left are not renewed', () => {
-    expect(due({ apiserver: 31, 'admin.conf': 31, 'front-proxy-client': 1, 'kubelet-client': 1 })).toEqual([]);
+    expect(due({ apiserver: 31, 'admin.conf': 31, 'kubelet-client': 1 })).toEqual([]);
   });
 
   test('with at most 30 days left are renewed', () => {
@@ -84,13 +87,9 @@ describe('certificates of a control plane', () => {
     ]);
   });
 
-  test('are not renewed by kbuild if kubeadm can renew them', () => {
-    expect(due({ apiserver: 3 }, inventoryOf())).toEqual([]);
-  });
-
   test('are not renewed on a host that has not joined', () => {
     const target = targetOf(elsewhere, cp1, fleetOf(freshHost(cp1)));
-    expect(controlPlaneCertificates.diff(target)).toEqual([]);
+    expect(renewedCertificates.diff(target)).toEqual([]);
   });
 });
 

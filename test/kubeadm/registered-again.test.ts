@@ -15,11 +15,12 @@ import {
   targetOf,
   w1,
 } from '../fakes/cluster.ts';
+import { certificateOf } from '../fakes/certificate.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const inventory = inventoryOf();
 const nowMs = Date.parse('2026-06-01T00:00:00.000Z');
-const certificate = { name: 'kubelet-client', expires: '2027-01-01T00:00:00.000Z' };
+const certificate = certificateOf('kubelet-client', '2027-01-01T00:00:00.000Z');
 const worker = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
   joinedWorker({
     nowMs,

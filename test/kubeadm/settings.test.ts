@@ -105,9 +105,14 @@ describe('kubeadm settings of a live cluster', () => {
     expect(due(before, noted)).toHaveLength(1);
   });
 
+  test('that are names of the API servers are uploaded, and restart nothing: they are in certificates alone', () => {
+    const [change] = due(withCluster({ apiServer: { certSANs: ['x.example'] } }), settingsOf(before));
+    expect(change).toMatchObject({ restarts: [] });
+    expect(change!.summary).toContain('kubeadm.cluster');
+  });
+
   test.each([
     ['kubeadm.cluster.encryptionAlgorithm', { encryptionAlgorithm: 'ECDSA-P256' }],
-    ['kubeadm.cluster.apiServer.certSANs', { apiServer: { certSANs: ['x.example'] } }],
     ['kubeadm.cluster.etcd', { etcd: { local: { dataDir: '/data' } } }],
   ])('%s cannot be changed: refused', (name, cluster) => {
     expect(() => due(withCluster(cluster), settingsOf(before))).toThrow(Refused);

@@ -4,6 +4,7 @@ import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Fleet } from '../../src/facts/fleet.ts';
 import { statusText } from '../../src/report/status.ts';
 import { statusOf } from '../../src/report/status-view.ts';
+import { certificateOf } from '../fakes/certificate.ts';
 import {
   clusterOf,
   cp1,
@@ -20,7 +21,7 @@ const NOW = Date.parse('2026-11-21T12:00:00Z');
 const inventory = inventoryOf();
 const facts = joinedControlPlane({
   nowMs: NOW,
-  certificates: [{ name: 'apiserver', expires: '2027-11-21T00:00:00.000Z' }],
+  certificates: [certificateOf('apiserver', '2027-11-21T00:00:00.000Z')],
 });
 const nothing = { drift: [], trouble: [] };
 
@@ -167,7 +168,10 @@ describe('certificates', () => {
   const expiring = (...certificates: readonly (readonly [string, string])[]) => ({
     hosts: fleetOf([
       cp1,
-      joinedControlPlane({ nowMs: NOW, certificates: certificates.map(([name, expires]) => ({ name, expires })) }),
+      joinedControlPlane({
+        nowMs: NOW,
+        certificates: certificates.map(([name, expires]) => certificateOf(name, expires)),
+      }),
     ]).hosts,
   });
 
@@ -175,7 +179,7 @@ describe('certificates', () => {
     const soon = expiring(['apiserver', '2026-12-01T00:00:00.000Z'], ['admin.conf', '2026-12-19T00:00:00.000Z']);
     const { warnings, healthy } = status(clusterOf(), soon);
     expect(warnings).toEqual([
-      'certificates: apiserver expires in 9 days (2026-12-01) on cp1, and 1 more within 30 days; run `kubeadm certs renew all` on each control plane and restart its static pods, one control plane after the other: docs/operations.md, "Certificates"',
+      'certificates: apiserver expires in 9 days (2026-12-01) on cp1, and 1 more soon; `kbuild up` renews what kubeadm made; `kbuild certs renew` renews that and nothing else',
     ]);
     expect(healthy).toBe(true);
     expect(statusText(status(clusterOf(), soon), NOW)).toContain(`\n${warnings[0]!}\n`);

@@ -1,4 +1,6 @@
 import { command, type Command, type CommandGroup } from '../command.ts';
+import { certs } from './certs.ts';
+import { renewCerts } from './certs-renew.ts';
 import { check } from './check.ts';
 import { restoreSnapshot } from './etcd-snapshot-restore.ts';
 import { saveSnapshot } from './etcd-snapshot-save.ts';
@@ -31,6 +33,12 @@ export const commands: readonly (Command | CommandGroup)[] = [
   command(status, async () => (await import('../status.ts')).runStatus),
   command(kubeconfig, async () => (await import('../kubeconfig.ts')).runKubeconfig),
   command(remove, async () => (await import('../remove.ts')).runRemove),
+  {
+    name: certs.name,
+    summary: certs.summary,
+    itself: command(certs, async () => (await import('../certs.ts')).runCerts),
+    commands: [command(renewCerts, async () => (await import('../certs-renew.ts')).runRenewCerts)],
+  },
   {
     name: 'etcd',
     summary: 'Save and restore the data of etcd',

@@ -1,6 +1,5 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
-import { option } from '../option.ts';
-import { bundleOnFailure, dead, hosts, ignoreCheck, phase, timeout, usual, yes } from '../options.ts';
+import { bundleOnFailure, dead, hosts, ignoreCheck, kubeconfig, phase, timeout, usual, yes } from '../options.ts';
 
 export const up = declare({
   name: 'up',
@@ -8,17 +7,7 @@ export const up = declare({
   details: 'Writes `./<name>.kubeconfig`.',
   onHosts: 'changes',
   operand: inventoryOperand,
-  options: [
-    ...usual,
-    hosts,
-    phase,
-    dead,
-    ignoreCheck,
-    yes,
-    option('--kubeconfig <path>', { summary: 'where to write the admin kubeconfig (default ./<name>.kubeconfig)' }),
-    bundleOnFailure,
-    timeout,
-  ],
+  options: [...usual, hosts, phase, dead, ignoreCheck, yes, kubeconfig, bundleOnFailure, timeout],
   examples: ['kbuild up', 'kbuild up --yes', "kbuild up --hosts 'w*'", 'kbuild up --dead cp2'],
 });
 

@@ -1,6 +1,17 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
 import { option, parsedOption } from '../option.ts';
-import { bundleOnFailure, dead, hosts, ignoreCheck, share, timeout, usual, yes, drainTimeout } from '../options.ts';
+import {
+  bundleOnFailure,
+  dead,
+  hosts,
+  ignoreCheck,
+  kubeconfig,
+  share,
+  timeout,
+  usual,
+  yes,
+  drainTimeout,
+} from '../options.ts';
 
 export const upgrade = declare({
   name: 'upgrade',
@@ -27,7 +38,7 @@ export const upgrade = declare({
     option('--pause-after-canary', { summary: 'ask after the first worker' }),
     option('--disable-eviction', { summary: 'delete pods in spite of PodDisruptionBudgets' }),
     option('--force', { summary: 'delete pods that no controller makes again' }),
-    option('--kubeconfig <path>', { summary: 'where to write the admin kubeconfig (default ./<name>.kubeconfig)' }),
+    kubeconfig,
     bundleOnFailure,
     timeout,
   ],

@@ -13,6 +13,8 @@ export interface EtcdCertificate {
   /** True when the authority on the same host has signed it. */
   readonly isIssued: boolean;
   /** Milliseconds since the epoch. */
+  readonly beginsMs: number;
+  /** Milliseconds since the epoch. */
   readonly expiresMs: number;
   /** Addresses and names that it is for. */
   readonly names: readonly string[];
@@ -40,6 +42,7 @@ function certificateOf(block: string, authority: X509Certificate | undefined): E
     name,
     hasKey: key === 'key',
     isIssued: authority !== undefined && found.checkIssued(authority) && found.verify(authority.publicKey),
+    beginsMs: Date.parse(found.validFrom),
     expiresMs: Date.parse(found.validTo),
     names: (found.subjectAltName ?? '').split(', ').map((one) => one.replace(/^(?:DNS|IP Address):/, '')),
   };

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { spkiFingerprint } from '../../shell/fingerprint.ts';
@@ -58,24 +57,6 @@ export const serviceNetwork = (apiAddress: string, dnsAddress: string) =>
     (out): { readonly api: boolean; readonly dns: boolean } | 'absent' =>
       out.trim() === 'absent' ? 'absent' : { api: out.includes('api answers'), dns: out.includes('dns answers') },
   );
-
-/** One certificate on the host. */
-export interface Certificate {
-  readonly name: string;
-  /** ISO 8601. */
-  readonly expires: string;
-}
-
-/** Certificates that kubeadm and the kubelet keep on the host; public parts only are read. */
-export const certificates = probe(script('linux/probe-certificates.sh'), (out): readonly Certificate[] =>
-  out
-    .split(/^certificate /m)
-    .slice(1)
-    .map((block) => ({
-      name: block.slice(0, block.indexOf('\n')),
-      expires: new Date(new X509Certificate(block.slice(block.indexOf('\n') + 1)).validTo).toISOString(),
-    })),
-);
 
 /**
  * What network plugins and the kubelet leave on a host: `files`, which may hold `*`, and mounts below /var/lib/kubelet as

@@ -1,5 +1,11 @@
 import * as z from 'zod';
-import { localPath, secretReference } from './formats.ts';
+import { localPath, secretReference, text } from './formats.ts';
+
+const UNITS_MS = { h: 3_600_000, d: 86_400_000 } as const;
+
+/** `30d`, `720h` in ms. */
+export const renewBeforeOf = (value: string): number =>
+  Number(value.slice(0, -1)) * UNITS_MS[value.slice(-1) as keyof typeof UNITS_MS];
 
 const distribution = () =>
   z.enum(['upload', 'copy']).meta({
@@ -12,6 +18,12 @@ export const certificates = z
   .union([
     z.strictObject({
       distribution: distribution().exactOptional(),
+      renewBefore: text(/^[1-9]\d{0,4}[dh]$/, 'days or hours, e.g. "30d" or "720h"')
+        .exactOptional()
+        .meta({
+          description:
+            'When `up` and `certs renew` renew a certificate: so long before its end (days or hours; default 30d), or in the last third of its life where that is shorter. Authorities are never renewed by it.',
+        }),
       ca: z
         .strictObject({
           cert: localPath().meta({ description: 'PEM file of the certificate of the CA that the cluster shall have.' }),

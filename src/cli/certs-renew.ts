@@ -1,0 +1,52 @@
+import { asked, nearItsEnd, type Due } from '../cluster/renewals.ts';
+import { RENEWED_NAMES } from '../configuration/renewed-certificates.ts';
+import { restartsOf } from '../engine/restarts.ts';
+import { mostSerious, UsageError } from '../errors.ts';
+import { observedLinux } from '../facts/fleet.ts';
+import { renewCertificatesPhases } from '../phases/certificates.ts';
+import type { RenewCertsOptions } from './commands/certs-renew.ts';
+import type { Context } from './context.ts';
+import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
+import { carryOut } from './session/carry-out.ts';
+import { partOf, reportLeftOut } from './session/left-out.ts';
+import { refuseForeign } from './session/preflight.ts';
+import { confirmed, planOf, reportNothingToDo, showPlan } from './session/run-plan.ts';
+import type { Run } from './session/run.ts';
+import { withRun } from './session/with-run.ts';
+
+/** Which certificates are meant. @throws UsageError for a name that kubeadm does not renew, and for names beside --all */
+function dueOf({ connected }: Run, names: readonly string[], { all }: RenewCertsOptions): Due {
+  if (names.length > 0 && all === true) throw new UsageError('name certificates, or pass --all: not both');
+  const unknown = names.find((name) => !RENEWED_NAMES.some((one) => one === name));
+  if (unknown !== undefined)
+    throw new UsageError(`"${unknown}" is no certificate that kubeadm renews`, {
+      remedy: `one of ${RENEWED_NAMES.join(', ')}`,
+    });
+  if (names.length === 0 && all !== true) return nearItsEnd;
+  return asked(observedLinux(connected.observations.fleet()), all === true ? undefined : names);
+}
+
+/** `kbuild certs renew [NAME…]`: new certificates for the control planes, and for etcd on hosts of its own. */
+export const runRenewCerts = (outer: Context, flags: RenewCertsOptions, names: readonly string[]): Promise<number> =>
+  withRun(outer, flags, { command: 'certs renew', json: 'events', reportsUnreachable: true }, async (run) => {
+    const { inventory } = run;
+    const due = dueOf(run, names, flags);
+    const all = renewCertificatesPhases(inventory, due);
+    const { waiting } = partOf(run, all);
+    const phases = () => partOf(run, all).phases;
+    const hosts = phases().flatMap((phase) => phase.hosts.map(({ name }) => name));
+    refuseForeign(run, [...new Set(hosts)]);
+    const plan = planOf(run, phases());
+    if (plan.changes.length === 0) {
+      reportNothingToDo(run);
+      return mostSerious([0, ...reportLeftOut(run, waiting)]);
+    }
+    const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
+    await checkKubeconfigPath(kubeconfig);
+    showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
+    if (!(await confirmed(run, 'Renew these certificates?'))) return 0;
+    const { code, isDone } = await carryOut(run, { phases }, plan);
+    // That of the operator has a copy of the old admin.conf.
+    if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
+    return mostSerious([code, ...reportLeftOut(run, waiting)]);
+  });

@@ -1,0 +1,104 @@
+# shellcheck shell=sh disable=SC2154  # parameters come from outside
+# Renews certificates of this control plane with kubeadm, as a job. config.yaml lies in the working directory.
+# Parameters: RENEW (lines: kubeadm's names), HOW (as-it-was; by-configuration: subject and names by config.yaml), KEYS (lines: keys of the authorities that sign them, below the folder pki), WORK (a
+# folder on tmpfs that is made for it), RESTARTED (lines: components that read their kubeconfig only when they start), SERVED
+# (lines: FILE ADDRESS:PORT, what a port shows afterwards). It uses the functions of templates/runtimes/.
+umask 077
+kubernetes=/etc/kubernetes
+for key in $KEYS; do
+  if [ ! -s "$kubernetes/pki/$key" ]; then
+    echo "$kubernetes/pki/$key is not on this host, so kubeadm cannot sign with it: bring it back from a backup or from another control plane" >&2
+    exit 1
+  fi
+done
+
+# kubeadm writes its files where they are, one after the other. It does so in a copy, which it alone sees in their place, so that a
+# host that dies meanwhile never has half a file, nor a certificate with the key of another.
+rm -rf -- "$WORK"
+mkdir -p -- "$WORK"
+trap 'rm -rf -- "$WORK"' EXIT
+cp -rLp -- "$kubernetes"/pki "$kubernetes"/*.conf "$WORK/"
+config=$(pwd)/config.yaml
+# shellcheck disable=SC2016 # the inner shell expands it
+case $HOW in
+  as-it-was) signs='kubeadm certs renew "$name" --config "$4"' ;;
+  # kubeadm makes only what is not there.
+  by-configuration) signs='rm "$2/pki/$name.crt" "$2/pki/$name.key"; kubeadm init phase certs "$name" --config "$4"' ;;
+esac
+unshare --mount sh -euc "mount --bind \"\$1\" \"\$2\"; for name in \$3; do $signs; done" sh "$WORK" "$kubernetes" "$RENEW" "$config"
+
+file_of() {
+  case $1 in
+    *.conf) echo "$1" ;;
+    etcd-*) echo "pki/etcd/${1#etcd-}.crt" ;;
+    *) echo "pki/$1.crt" ;;
+  esac
+}
+for name in $RENEW; do
+  if cmp -s "$WORK/$(file_of "$name")" "$kubernetes/$(file_of "$name")"; then
+    echo "kubeadm did not renew $name" >&2
+    exit 1
+  fi
+done
+
+stage() {
+  cp -p -- "$WORK/$1" "$kubernetes/$1.kbuild-new"
+  sync -- "$kubernetes/$1.kbuild-new"
+}
+place() { mv -f -- "$kubernetes/$1.kbuild-new" "$kubernetes/$1"; }
+for name in $RENEW; do
+  file=$(file_of "$name")
+  stage "$file"
+  if [ "$file" != "${file%.crt}" ]; then
+    # The two renames stand together: a server that starts between them would find a key of another certificate.
+    stage "${file%.crt}.key"
+    place "${file%.crt}.key"
+  fi
+  place "$file"
+done
+
+old=
+for component in $RESTARTED; do
+  for id in $(runtime_running "$component"); do
+    old="$old $id"
+    runtime_signal SIGTERM "$id" 2>/dev/null || true
+  done
+done
+
+fingerprint() { openssl x509 -noout -fingerprint -sha256 2>/dev/null; }
+# What is not as it should be yet, one line each.
+waits() {
+  for component in $RESTARTED; do
+    new=
+    for id in $(runtime_running "$component"); do
+      case " $old " in
+        *" $id "*) ;;
+        *) new=yes ;;
+      esac
+    done
+    if [ -z "$new" ]; then echo "$component starts again"; fi
+  done
+  if ! command -v openssl >/dev/null; then return 0; fi
+  echo "$SERVED" | while read -r file place; do
+    if [ -z "$file" ]; then continue; fi
+    shown=$(timeout 5 openssl s_client -connect "$place" </dev/null 2>/dev/null | fingerprint) || :
+    if [ "$shown" != "$(fingerprint <"$kubernetes/pki/$file")" ]; then echo "$place shows the new certificate"; fi
+  done
+}
+# kube-apiserver looks for new files every minute (dynamic_serving_content.go); etcd reads them for every connection.
+from=$(date +%s)
+told=-10
+while [ -n "$(waits | tee waits)" ]; do
+  waited=$(($(date +%s) - from))
+  if [ "$waited" -gt 240 ]; then
+    echo "the certificates are renewed, and after 240 s this is still to come:" >&2
+    cat waits >&2
+    exit 1
+  fi
+  if [ "$waited" -ge $((told + 10)) ]; then
+    echo "waiting: $(tr '\n' ';' <waits) ($waited s of at most 240 s)"
+    told=$waited
+  fi
+  sleep 1
+done
+if ! command -v openssl >/dev/null; then echo 'openssl is not installed: what the ports show was not compared'; fi
