@@ -1,9 +1,11 @@
 import { asked, nearItsEnd, type Due } from '../cluster/renewals.ts';
 import { RENEWED_NAMES } from '../configuration/renewed-certificates.ts';
 import { restartsOf } from '../engine/restarts.ts';
+import type { Phase } from '../engine/step.ts';
 import { mostSerious, UsageError } from '../errors.ts';
 import { observedLinux } from '../facts/fleet.ts';
-import { renewCertificatesPhases } from '../phases/certificates.ts';
+import { recoverCertificatesPhases, renewCertificatesPhases } from '../phases/certificates.ts';
+import type { RecoverCertsOptions } from './commands/certs-recover.ts';
 import type { RenewCertsOptions } from './commands/certs-renew.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
@@ -26,27 +28,45 @@ function dueOf({ connected }: Run, names: readonly string[], { all }: RenewCerts
   return asked(observedLinux(connected.observations.fleet()), all === true ? undefined : names);
 }
 
+/** Plans these phases, asks, carries them out, and writes the administrator's kubeconfig anew: it has a copy of the old admin.conf. */
+async function renewed(
+  run: Run,
+  flags: { readonly kubeconfig?: string | undefined },
+  { all, question }: { readonly all: readonly Phase[]; readonly question: string },
+): Promise<number> {
+  const { inventory } = run;
+  const { waiting } = partOf(run, all);
+  const phases = () => partOf(run, all).phases;
+  const hosts = phases().flatMap((phase) => phase.hosts.map(({ name }) => name));
+  refuseForeign(run, [...new Set(hosts)]);
+  const plan = planOf(run, phases());
+  if (plan.changes.length === 0) {
+    reportNothingToDo(run);
+    return mostSerious([0, ...reportLeftOut(run, waiting)]);
+  }
+  const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
+  await checkKubeconfigPath(kubeconfig);
+  showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
+  if (!(await confirmed(run, question))) return 0;
+  const { code, isDone } = await carryOut(run, { phases }, plan);
+  if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
+  return mostSerious([code, ...reportLeftOut(run, waiting)]);
+}
+
 /** `kbuild certs renew [NAME…]`: new certificates for the control planes, and for etcd on hosts of its own. */
 export const runRenewCerts = (outer: Context, flags: RenewCertsOptions, names: readonly string[]): Promise<number> =>
-  withRun(outer, flags, { command: 'certs renew', json: 'events', reportsUnreachable: true }, async (run) => {
-    const { inventory } = run;
-    const due = dueOf(run, names, flags);
-    const all = renewCertificatesPhases(inventory, due);
-    const { waiting } = partOf(run, all);
-    const phases = () => partOf(run, all).phases;
-    const hosts = phases().flatMap((phase) => phase.hosts.map(({ name }) => name));
-    refuseForeign(run, [...new Set(hosts)]);
-    const plan = planOf(run, phases());
-    if (plan.changes.length === 0) {
-      reportNothingToDo(run);
-      return mostSerious([0, ...reportLeftOut(run, waiting)]);
-    }
-    const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
-    await checkKubeconfigPath(kubeconfig);
-    showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
-    if (!(await confirmed(run, 'Renew these certificates?'))) return 0;
-    const { code, isDone } = await carryOut(run, { phases }, plan);
-    // That of the operator has a copy of the old admin.conf.
-    if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
-    return mostSerious([code, ...reportLeftOut(run, waiting)]);
-  });
+  withRun(outer, flags, { command: 'certs renew', json: 'events', reportsUnreachable: true }, (run) =>
+    renewed(run, flags, {
+      all: renewCertificatesPhases(run.inventory, dueOf(run, names, flags)),
+      question: 'Renew these certificates?',
+    }),
+  );
+
+/** `kbuild certs recover`: a cluster whose certificates have expired is brought back. */
+export const runRecoverCerts = (outer: Context, flags: RecoverCertsOptions): Promise<number> =>
+  withRun(outer, flags, { command: 'certs recover', json: 'events', reportsUnreachable: true }, (run) =>
+    renewed(run, flags, {
+      all: recoverCertificatesPhases(run.inventory),
+      question: 'Bring the cluster back with new certificates?',
+    }),
+  );

@@ -61,7 +61,7 @@ export const everywhere = [
 export const json = option('--json', {
   summary: 'results as JSON on standard output, nothing else',
   details:
-    'One document, or one event a line (`up`, `upgrade`, `remove`, `reset`, `etcd snapshot restore`): see [JSON](#json).',
+    'One document, or one event a line (`up`, `upgrade`, `remove`, `reset`, `certs renew`, `certs recover`, `etcd snapshot restore`): see [JSON](#json).',
 });
 
 export const quiet = option('-q, --quiet', { summary: 'print only results and errors, no progress' });

@@ -6,7 +6,7 @@ import { paths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import { Secret } from '../shell/secret.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import { clusterConfiguration, initConfiguration } from './kubeadm-config.ts';
 import { toYaml } from './secret-yaml.ts';
 import type { PkiFiles } from './shared-certificates.ts';
@@ -112,6 +112,10 @@ const RESTARTED: Readonly<Record<string, string>> = {
 /** The components that must restart after these certificates are renewed. */
 export const restartedBy = (renewed: readonly string[]): readonly string[] =>
   renewed.flatMap((name) => RESTARTED[name] ?? []);
+
+/** The job that signs a certificate for the kubelet of a control plane on that host, and puts it in its place. Needs config.yaml. */
+export const signedByThisHost = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
+  using(script('linux/sign-kubelet.sh', { WORK, NODE: host.name }), placeCertificates(inventory, host));
 
 /**
  * Installs the files of `signedCertificates` from a job's folder. `renewed`: certificates that running components

@@ -18,6 +18,7 @@ import {
 import { signingAuthority } from '../configuration/signing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
 import type { On } from '../remote/remote.ts';
 
 /** The certificates that this step renews: not those of an etcd on hosts of its own, which its steps renew. */
@@ -31,6 +32,19 @@ function found(target: Target, due: Due): readonly { readonly name: RenewedName;
     const why = certificate === undefined ? undefined : due(host.name, certificate, { ...target, nowMs: facts.nowMs });
     return why === undefined ? [] : [{ name, why }];
   });
+}
+
+/** @throws Refused when an authority that must sign has itself ended: what it signs is trusted by nobody */
+function refuseEndedAuthority({ host, facts }: Target, names: readonly RenewedName[]): void {
+  const ended = facts.certificates.find(
+    ({ name, expires }) => Date.parse(expires) <= facts.nowMs && names.some((one) => authorityOf(one) === name),
+  );
+  if (ended === undefined) return;
+  throw new Refused(
+    host.name,
+    `the authority ${ended.name} ended ${ended.expires}, and nobody trusts what it signs`,
+    'exchange it first: kubernetes.io, "Manual Rotation of CA Certificates"',
+  );
 }
 
 /** An authority that signs elsewhere is asked; all others are on the host, and kubeadm signs with them. */
@@ -60,6 +74,7 @@ export const controlPlaneCertificates = (due: Due): Step => ({
     const renewed = found(target, due);
     if (renewed.length === 0) return [];
     const names = renewed.map(({ name }) => name);
+    refuseEndedAuthority(target, names);
     return [
       {
         summary: `renew certificates of the control plane on ${host.name}: ${renewed.map(({ name, why }) => `${name} (found ${why})`).join(', ')}`,

@@ -6,6 +6,7 @@ import { earlierMachineGone } from './earlier-machine.ts';
 import { kubeadmInit } from './init.ts';
 import { controlPlanesWell, joinControlPlane } from './join-control-plane.ts';
 import { joinWorker } from './join-worker.ts';
+import { kubeletCertificateOfWorker } from './kubelet-certificate.ts';
 import { kubeletRequests } from './kubelet-requests.ts';
 import { noMarker } from './marker.ts';
 import { kubeadmPatches } from './patches.ts';
@@ -37,6 +38,7 @@ export const workerJoinSteps: readonly Step[] = [
   earlierMachineGone,
   joinWorker,
   noMarker,
+  kubeletCertificateOfWorker,
   ...registeredAgain,
 ];
 

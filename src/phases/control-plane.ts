@@ -1,6 +1,7 @@
 import type { BeforeMembership, KeepData } from '../cluster/members.ts';
 import type { Phase } from '../engine/step.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
+import { kubeletCertificatesPhase } from './certificates.ts';
 import { clusterSettingsSteps, initSteps, undoSteps } from '../kubeadm/steps.ts';
 import { kubeVipOfFounder } from '../lb/kube-vip.ts';
 import type { Inventory } from '../model/inventory.ts';
@@ -11,6 +12,7 @@ export function controlPlanePhases(inventory: Inventory, before: BeforeMembershi
   const hosts = controlPlanes(inventory);
   const isStacked = inventory.etcd.topology === 'stacked';
   return [
+    kubeletCertificatesPhase(inventory),
     {
       name: 'init',
       title: 'Initialize the cluster',

@@ -17,6 +17,7 @@ export const UP_PHASES = [
   'etcd-start',
   'etcd-members',
   'reach-etcd',
+  'kubelet-certificates',
   'init',
   'settings',
   'network',

@@ -5,6 +5,16 @@
 # (lines: FILE ADDRESS:PORT, what a port shows afterwards). It uses the functions of templates/runtimes/.
 umask 077
 kubernetes=/etc/kubernetes
+fingerprint() { openssl x509 -noout -fingerprint -sha256 2>/dev/null; }
+shown() { timeout 5 openssl s_client -connect "$1" </dev/null 2>/dev/null | fingerprint || :; }
+# Only a port that answers now must show the new certificate later: etcd may be without quorum until other hosts have theirs.
+: >answers
+if command -v openssl >/dev/null; then
+  echo "$SERVED" | while read -r file place; do
+    if [ -n "$file" ] && [ -n "$(shown "$place")" ]; then echo "$file $place" >>answers; fi
+  done
+fi
+
 for key in $KEYS; do
   if [ ! -s "$kubernetes/pki/$key" ]; then
     echo "$kubernetes/pki/$key is not on this host, so kubeadm cannot sign with it: bring it back from a backup or from another control plane" >&2
@@ -57,18 +67,20 @@ for name in $RENEW; do
   place "$file"
 done
 
+# Those that run now must run again: without the API they start and end.
+restarts=
 old=
 for component in $RESTARTED; do
   for id in $(runtime_running "$component"); do
+    restarts="$restarts $component"
     old="$old $id"
     runtime_signal SIGTERM "$id" 2>/dev/null || true
   done
 done
 
-fingerprint() { openssl x509 -noout -fingerprint -sha256 2>/dev/null; }
 # What is not as it should be yet, one line each.
 waits() {
-  for component in $RESTARTED; do
+  for component in $restarts; do
     new=
     for id in $(runtime_running "$component"); do
       case " $old " in
@@ -78,12 +90,9 @@ waits() {
     done
     if [ -z "$new" ]; then echo "$component starts again"; fi
   done
-  if ! command -v openssl >/dev/null; then return 0; fi
-  echo "$SERVED" | while read -r file place; do
-    if [ -z "$file" ]; then continue; fi
-    shown=$(timeout 5 openssl s_client -connect "$place" </dev/null 2>/dev/null | fingerprint) || :
-    if [ "$shown" != "$(fingerprint <"$kubernetes/pki/$file")" ]; then echo "$place shows the new certificate"; fi
-  done
+  while read -r file place; do
+    if [ "$(shown "$place")" != "$(fingerprint <"$kubernetes/pki/$file")" ]; then echo "$place shows the new certificate"; fi
+  done <answers
 }
 # kube-apiserver looks for new files every minute (dynamic_serving_content.go); etcd reads them for every connection.
 from=$(date +%s)

@@ -20,6 +20,7 @@ test('the founder goes through to the settings at its own pace; then all other h
     'packages',
     'images',
     'reach-etcd',
+    'kubelet-certificates',
     'init',
     'settings',
   ]);

@@ -1,5 +1,6 @@
 import { command, type Command, type CommandGroup } from '../command.ts';
 import { certs } from './certs.ts';
+import { recoverCerts } from './certs-recover.ts';
 import { renewCerts } from './certs-renew.ts';
 import { check } from './check.ts';
 import { restoreSnapshot } from './etcd-snapshot-restore.ts';
@@ -37,7 +38,10 @@ export const commands: readonly (Command | CommandGroup)[] = [
     name: certs.name,
     summary: certs.summary,
     itself: command(certs, async () => (await import('../certs.ts')).runCerts),
-    commands: [command(renewCerts, async () => (await import('../certs-renew.ts')).runRenewCerts)],
+    commands: [
+      command(renewCerts, async () => (await import('../certs-renew.ts')).runRenewCerts),
+      command(recoverCerts, async () => (await import('../certs-renew.ts')).runRecoverCerts),
+    ],
   },
   {
     name: 'etcd',
