@@ -4,6 +4,7 @@ import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
+import { onlyHosts } from '../engine/target.ts';
 import { combined, mostSerious, Refused, UsageError } from '../errors.ts';
 import { observeUpgrade } from '../facts/upgrade-view.ts';
 import type { Host } from '../model/inventory.ts';
@@ -60,8 +61,6 @@ async function repaired(run: Run): Promise<number> {
 const isOfControlPlane = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:etcd|control-plane|addons)-/.test(name);
 const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean =>
   /^(?:old-workers$|(?:windows-)?(?:canary$|cordon-|workers-)|windows-kube-proxy$)/.test(name);
-/** Windows hosts are workers: nothing is downloaded to them that is not installed. */
-const isForWorkers = (phase: Phase): boolean => isOfWorkers(phase) || /^windows-(?:fetch|settle)$/.test(phase.name);
 
 /** How many of these workers may be away at once. */
 const atOnceOf = (workers: readonly Host[], { maxUnavailable }: UpgradeOptions): number =>
@@ -83,12 +82,12 @@ function phasesOf(
     atOnce: atOnceOf(linuxWorkers(inventory), flags),
     windowsAtOnce: atOnceOf(windowsHosts(inventory), flags),
   });
-  const left = all.filter(
-    (phase) =>
-      !(flags.controlPlaneOnly === true && isForWorkers(phase)) &&
-      !(flags.workersOnly === true && isOfControlPlane(phase)),
+  // Nothing is downloaded to workers that is not installed.
+  const some = flags.controlPlaneOnly === true ? onlyHosts(all, ({ role }) => role !== 'worker') : all;
+  return partOf(
+    run,
+    some.filter((phase) => !(flags.workersOnly === true && isOfControlPlane(phase))),
   );
-  return partOf(run, left);
 }
 
 /**

@@ -22,6 +22,16 @@ for key in $KEYS; do
   fi
 done
 
+# kubeadm writes only the first certificate of ca.crt into kubeconfigs (renewal/readwriter.go).
+case $RENEW in
+  *.conf*)
+    if [ "$(grep -c 'BEGIN CERTIFICATE' "$kubernetes/pki/ca.crt")" -gt 1 ]; then
+      echo "$kubernetes/pki/ca.crt holds several certificates: an exchange of the authority is under way. End it first" >&2
+      exit 1
+    fi
+    ;;
+esac
+
 # kubeadm writes its files where they are, one after the other. It does so in a copy, which it alone sees in their place, so that a
 # host that dies meanwhile never has half a file, nor a certificate with the key of another.
 rm -rf -- "$WORK"

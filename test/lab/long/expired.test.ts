@@ -30,8 +30,10 @@ const ends = async (): Promise<readonly number[]> => {
 
 beforeAll(async () => {
   await lab.up([LATER]);
+  const { kubeadm } = (await lab.inventory(HOSTS)) as unknown as { readonly kubeadm: object };
   cluster = await stacked('expired', 7471, HOSTS, {
     kubeadm: {
+      ...kubeadm,
       cluster: {
         certificateValidityPeriod: LIFE,
         controllerManager: { extraArgs: [{ name: 'cluster-signing-duration', value: LIFE }] },

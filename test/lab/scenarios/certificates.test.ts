@@ -180,11 +180,15 @@ test('one name on one host renews no other', async () => {
 test('a name given to the API servers is in their certificates, one taken away is not, and nothing restarts', async () => {
   const alive = await started(['kube-apiserver', 'kube-controller-manager', 'etcd']);
   const [shows, lacks] = [/DNS:api\.example\.org/, /^(?!.*DNS:api\.example\.org)/s];
+  const { kubeadm } = (await lab.inventory(HOSTS)) as unknown as { readonly kubeadm: object };
   for (const [certSANs, expected] of [
     [['api.example.org'], shows],
     [[], lacks],
   ] as const) {
-    await cluster.name(HOSTS, { certificates: using(mine), kubeadm: { cluster: { apiServer: { certSANs } } } });
+    await cluster.name(HOSTS, {
+      certificates: using(mine),
+      kubeadm: { ...kubeadm, cluster: { apiServer: { certSANs } } },
+    });
     const ran = ok(await cluster.up('--json'));
     const steps = eventsOf(ran).flatMap((event) => (event.kind === 'changed' ? [event.step] : []));
     expect(steps).toEqual(['api-server-names', 'api-server-names', 'kubeadm-settings']);
