@@ -29,7 +29,7 @@ const ends = async (): Promise<readonly number[]> => {
 };
 
 beforeAll(async () => {
-  await lab.up([LATER]);
+  await lab.up([...HOSTS, LATER]);
   const { kubeadm } = (await lab.inventory(HOSTS)) as unknown as { readonly kubeadm: object };
   cluster = await stacked('expired', 7471, HOSTS, {
     kubeadm: {
