@@ -1,6 +1,6 @@
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { Secret } from '../shell/secret.ts';
-import { minorOf } from '../versions.ts';
+import { minorNumber, minorOf } from '../versions.ts';
 import type { Authority } from '../model/control-plane.ts';
 import type { ExternalEtcd, PackageRepository } from '../model/inventory.ts';
 import { ownAuthority } from './authority.ts';
@@ -31,7 +31,10 @@ export interface Gathered extends AppliedManifests {
 
 /** kubeadm's own rule: target[suffix][+type].extension (cmd/kubeadm/app/util/patches). */
 const PATCH_FILE =
-  /^(?:etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kubeletconfiguration|corednsdeployment)[^+/]*(?:\+(?:strategic|merge|json))?\.(?:yaml|json)$/;
+  /^(etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kubeletconfiguration|corednsdeployment|kubeproxydaemonset)[^+/]*(?:\+(?:strategic|merge|json))?\.(?:yaml|json)$/;
+
+/** Targets of patches that older kubeadms do not have, with their first minor: kubernetes/kubernetes#138090. */
+const FIRST_MINOR: Readonly<Record<string, number>> = { kubeproxydaemonset: 37 };
 
 /** The repository's signing key: where a host fetches it, or the key itself. */
 const signingKey = async (reader: Reader, path: Path, given: string): Promise<PackageRepository['key']> =>
@@ -43,10 +46,24 @@ async function certificate(reader: Reader, path: Path, name: string, report: Rep
   return pem;
 }
 
-async function patchFiles(reader: Reader, path: Path, folder: string, names: readonly string[], report: Report) {
+/** Reads the files of a folder of patches that this version's kubeadm knows; reports the others. */
+async function patchFiles(
+  { reader, path, report }: { readonly reader: Reader; readonly path: Path; readonly report: Report },
+  folder: string,
+  names: readonly string[],
+  version: string,
+) {
   const contents: Record<string, string> = {};
   for (const name of names.filter((each) => !each.startsWith('.'))) {
-    if (PATCH_FILE.test(name)) contents[name] = await reader.text(path, `${folder}/${name}`);
+    const target = PATCH_FILE.exec(name)?.[1];
+    const first = FIRST_MINOR[target ?? ''] ?? 0;
+    if (target !== undefined && minorNumber(version) >= first)
+      contents[name] = await reader.text(path, `${folder}/${name}`);
+    else if (target !== undefined)
+      report(
+        path,
+        `${folder}/${name}: kubeadm patches ${target} from Kubernetes 1.${String(first)} on; this is ${version}`,
+      );
     else
       report(
         path,
@@ -129,11 +146,10 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
       patchFolder === undefined
         ? {}
         : await patchFiles(
-            reader,
-            patchPath,
+            { reader, path: patchPath, report },
             patchFolder,
             await reader.attempt(patchPath, patchFolder, () => sources.list(sources.locate(patchFolder, folder)), []),
-            report,
+            kubernetes.version,
           ),
   };
 }

@@ -85,7 +85,10 @@ function rewritten(
     kubeProxy: ['kubeProxy'],
     proxy: ['kubeProxy'],
     images: ['cluster', 'kubeProxy', 'coredns'],
-    patches: isPatched('corednsdeployment') ? ['coredns'] : [],
+    patches: [
+      ...(isPatched('corednsdeployment') ? (['coredns'] as const) : []),
+      ...(isPatched('kubeproxydaemonset') ? (['kubeProxy'] as const) : []),
+    ],
   };
   const others = inOrder(edited.flatMap((part) => eachOf[part]));
   return { acting: inOrder([...others, ...edited.flatMap((part) => actingOf[part])]), others };

@@ -89,7 +89,7 @@ describe('secrets', () => {
 describe('settings of the user', () => {
   test('are added to kbuild’s names of the API server', () => {
     expect(clusterConfiguration(rich)['apiServer']).toMatchObject({
-      certSANs: ['k8s.example', '10.0.0.11', 'api.example'],
+      certSANs: ['k8s.example', 'api.example', '10.0.0.11'],
     });
   });
 

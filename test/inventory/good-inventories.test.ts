@@ -5,8 +5,8 @@ import { containerd } from '../../src/components/runtimes/containerd.ts';
 import { revealed, Secret } from '../../src/shell/secret.ts';
 import { inventoryOf, load, problemsOf, shown } from './load.ts';
 
-const minimal = (more = ''): string => `name: prod
-kubernetes: { version: "1.36.3" }
+const minimal = (more = '', version = '1.36.3'): string => `name: prod
+kubernetes: { version: "${version}" }
 ${more}
 hosts:
   - { name: cp1, address: 203.0.113.11, internalAddress: 10.0.0.11, role: control-plane }
@@ -336,6 +336,15 @@ test('private CAs and patches are read', async () => {
   expect(await problemsOf(text, { 'ca.pem': 'x', 'patches/readme.txt': '' })).toEqual([
     '3:40 runtime.registries[0].ca: ca.pem: holds no PEM certificate',
     expect.stringMatching(/^4:21 kubeadm\.patches: patches\/readme\.txt: kubeadm reads no file of this name/),
+  ]);
+});
+
+test('a patch of kube-proxy’s DaemonSet is for Kubernetes 1.37 and newer', async () => {
+  const text = (version: string) => minimal('kubeadm: { patches: patches }', version);
+  const files = { 'patches/kubeproxydaemonset.yaml': 'a: b' };
+  expect((await inventoryOf(text('1.37.1'), files)).kubeadm.patches).toHaveProperty(['kubeproxydaemonset.yaml']);
+  expect(await problemsOf(text('1.36.3'), files)).toEqual([
+    expect.stringContaining('kubeadm patches kubeproxydaemonset from Kubernetes 1.37 on; this is 1.36.3'),
   ]);
 });
 

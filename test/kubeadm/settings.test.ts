@@ -152,10 +152,15 @@ describe('kubeadm settings of a live cluster', () => {
       expect(due(before, old)).toEqual([]);
     });
 
-    test('a patch of etcd rewrites etcd alone, one of CoreDNS the addon', async () => {
+    test('a patch of etcd rewrites etcd alone, one of CoreDNS its addon', async () => {
       const noted = settingsOf(before);
       expect(await partsOf(patched({ 'etcd+merge.yaml': 'a: b' }), noted)).toMatchObject({ PARTS: ['etcd'] });
       expect(await partsOf(patched({ 'corednsdeployment.yaml': 'a: b' }), noted)).toMatchObject({ PARTS: ['coredns'] });
+    });
+
+    test('a patch of kube-proxy, which kubeadm knows from 1.37 on, applies its addon again', async () => {
+      const patch = patched({ 'kubeproxydaemonset+merge.yaml': 'a: b' });
+      expect(await partsOf(patch, settingsOf(before))).toMatchObject({ PARTS: ['kubeProxy'] });
     });
 
     test('a patch of the kubelet is for the kubelets of the hosts', () => {

@@ -15,12 +15,12 @@ const HOUR = 3_600_000;
 const [OLD, NEW] = KUBERNETES;
 let cluster: Stacked;
 
-/** The versions of etcd that its members serve. */
-const etcdVersions = async (): Promise<readonly string[]> =>
+/** The versions of etcd that its members serve. The port of metrics serves no `/version`. */
+const etcdVersions = async (): Promise<readonly (string | undefined)[]> =>
   Promise.all(
     ETCD.map(async (host) => {
-      const { stdout } = await lab.inside(host, 'curl -fsS http://127.0.0.1:2381/version');
-      return (JSON.parse(stdout) as { readonly etcdserver: string }).etcdserver;
+      const { stdout } = await lab.inside(host, 'curl -fsS http://127.0.0.1:2381/metrics');
+      return /^etcd_server_version\{server_version="([^"]+)"\} 1$/m.exec(stdout)?.[1];
     }),
   );
 
