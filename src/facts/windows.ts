@@ -29,7 +29,7 @@ export const windowsProbes = (inventory: Inventory, host: WindowsHost, watched: 
     volume: machine.volume,
     services: services(watched.units),
     programs: programs(watched.programs),
-    files: files(watched.files, watched.trees),
+    files: files(host.name, watched.files, watched.trees),
     access: access(watched.access),
     environment: network.environment(watched.variables),
     network: network.network,

@@ -69,10 +69,9 @@ export function windowsFolderChanges(
   wanted: readonly WantedWindowsFile[],
 ): readonly Change[] {
   const kept = new Set(wanted.map(({ path }) => path.toLowerCase()));
-  const unmanaged = target.facts.files.all.filter(
-    ({ kind, path }) =>
-      kind === 'file' && path.toLowerCase().startsWith(root.toLowerCase()) && !kept.has(path.toLowerCase()),
-  );
+  const unmanaged = target.facts.files
+    .under(root)
+    .filter(({ kind, path }) => kind === 'file' && !kept.has(path.toLowerCase()));
   return [
     ...wanted.flatMap((file) => windowsFileChanges(target, file)),
     ...unmanaged.flatMap(({ path }) => windowsFileChanges(target, { path, content: undefined })),

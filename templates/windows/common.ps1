@@ -65,11 +65,29 @@ function Write-Utf8 {
     [IO.File]::WriteAllText($Path, $Text, (New-Object -TypeName 'Text.UTF8Encoding' -ArgumentList $false))
 }
 
+# A file to read, also one that another process has open to write. What opens a path by itself is refused that one.
+function Open-SharedFile {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    [IO.File]::Open($Path, 'Open', 'Read', 'ReadWrite')
+}
+
 # The text of a file. Get-Content would return a string with properties, which Windows PowerShell's JSON turns into an object.
 function Read-Utf8 {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
-    [IO.File]::ReadAllText($Path)
+    $file = Open-SharedFile -Path $Path
+    try { (New-Object -TypeName 'IO.StreamReader' -ArgumentList $file).ReadToEnd() }
+    finally { $file.Close() }
+}
+
+# The SHA-256 of a file, in capitals.
+function Get-FileSha256 {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    $file = Open-SharedFile -Path $Path
+    try { (Get-FileHash -InputStream $file -Algorithm 'SHA256').Hash }
+    finally { $file.Close() }
 }
 
 # Text to a file, whole or not at all; its folder is made.
@@ -209,9 +227,7 @@ function Write-LockHolder {
 function Get-LockHolder {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
-    $file = [IO.File]::Open($Path, 'Open', 'Read', 'ReadWrite')
-    try { $lines = @((New-Object -TypeName 'IO.StreamReader' -ArgumentList $file).ReadToEnd().Split("`n")) }
-    finally { $file.Close() }
+    $lines = @((Read-Utf8 -Path $Path).Split("`n"))
     if ($lines.Count -lt 2) { return @{ process = 0; holder = 'by a run that is taking it now' } }
     @{ process = [int]$lines[0]; holder = $lines[1] }
 }

@@ -3,4 +3,4 @@
 param([Parameter(Mandatory = $true)][string]$Path)
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
-Write-Result -Value @{ sha256 = (Get-FileHash -LiteralPath $Path -Algorithm 'SHA256').Hash }
+Write-Result -Value @{ sha256 = Get-FileSha256 -Path $Path }

@@ -34,7 +34,7 @@ try {
         }
     }
     if ($Url -ne '') { Invoke-Native -Exe 'curl.exe' -Arguments ($curl + @('-o', $file, $Url)) | Out-Null }
-    $found = (Get-FileHash -LiteralPath $file -Algorithm 'SHA256').Hash
+    $found = Get-FileSha256 -Path $file
     if ($found -ne $wanted) { throw "checksum mismatch: $Url$Uploaded has SHA-256 $found, and $wanted was expected" }
     if ($Archive) {
         if (Test-Path -LiteralPath $unpacked) { Remove-Item -LiteralPath $unpacked -Recurse -Force }

@@ -10,7 +10,7 @@ param(
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 try {
-    $found = (Get-FileHash -LiteralPath $Source -Algorithm 'SHA256').Hash
+    $found = Get-FileSha256 -Path $Source
     if ($found -ne $Sha256) { throw "what arrived for $Target has the SHA-256 $found instead of $Sha256; the old file stays" }
     if (Test-Path -LiteralPath $Target -PathType 'Container') { throw "$Target is a folder" }
     $folder = Split-Path -Path $Target -Parent

@@ -50,7 +50,7 @@ describe('signatures found in facts', () => {
     services: new Map(['containerd', 'kubelet'].map((name) => [name, { name, state: 'Running' }])),
     hns: { networks: [{ name: 'flannel.4096' }], endpoints: [] },
     network: { addresses: [{ address: host.internalAddress }] },
-    files: windowsFiles([], ['C:\\sourcevip']),
+    files: windowsFiles('win1', [], ['C:\\sourcevip']),
   };
   const seen = (facts: object): readonly string[] => {
     const fleet = { hosts: [], unreachable: [], cluster: { state: 'absent' } } as const;
@@ -85,7 +85,7 @@ describe('signatures found in facts', () => {
   });
 
   test('before the join, a source address of an earlier cluster', () => {
-    const files = windowsFiles([{ kind: 'folder', path: 'C:\\sourcevip', entries: 1, modifiedMs: 0 }], []);
+    const files = windowsFiles('win1', [{ kind: 'folder', path: 'C:\\sourcevip', entries: 1, modifiedMs: 0 }], []);
     expect(seen({ files, kubernetesTraces: new Set() })).toEqual([
       'stale-source-vip: C:\\sourcevip of an earlier cluster',
     ]);

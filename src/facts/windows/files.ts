@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FactError } from '../../errors.ts';
 import { powershell } from '../../templates.ts';
 import { WatchedMap } from '../watched.ts';
 import { windowsProbe } from './windows-probe.ts';
@@ -10,18 +11,26 @@ const FILE = z.discriminatedUnion('kind', [
   z.object({ path: text, kind: z.literal('folder'), entries: z.number(), modifiedMs: z.number() }),
 ]);
 
+const UNREADABLE = z.object({ path: text, kind: z.literal('unreadable'), problem: text });
+
 /** A file or folder that exists on a Windows host. */
 export type WindowsFile = Readonly<z.output<typeof FILE>>;
 
+/** A path at which something is that could not be read, and why. */
+export type UnreadableFile = Readonly<z.output<typeof UNREADABLE>>;
+
 /** The watched paths that exist, and all files below the watched trees. Look-ups ignore case, as Windows does. */
 export interface WindowsFiles {
+  /** @throws FactError where something is that could not be read: that is neither a file nor absent. */
   readonly at: (path: string) => WindowsFile | undefined;
-  readonly all: readonly WindowsFile[];
+  /** The files below a folder, which ends in a backslash. @throws FactError as `at` */
+  readonly under: (folder: string) => readonly WindowsFile[];
 }
 
-/** The observed files of these paths and trees. `at` throws a plain `Error` (a bug) for a path that is not watched. */
+/** The observed files of these paths and trees of a host. `at` throws a plain `Error` (a bug) for a path that is not watched. */
 export function windowsFiles(
-  found: readonly WindowsFile[],
+  host: string,
+  found: readonly (WindowsFile | UnreadableFile)[],
   paths: readonly string[],
   trees: readonly string[] = [],
 ): WindowsFiles {
@@ -31,15 +40,30 @@ export function windowsFiles(
     found.map((file) => [file.path.toLowerCase(), file]),
     (path) => known.has(path) || roots.some((root) => path.startsWith(root)),
   );
-  return { at: (path) => byPath.get(path.toLowerCase()), all: [...byPath.values()] };
+  const readable = (file: WindowsFile | UnreadableFile): WindowsFile => {
+    if (file.kind === 'unreadable') throw new FactError(host, file.path, file.problem);
+    return file;
+  };
+  return {
+    at: (path) => {
+      const file = byPath.get(path.toLowerCase());
+      return file === undefined ? undefined : readable(file);
+    },
+    under: (folder) => {
+      const root = folder.toLowerCase();
+      return [...byPath]
+        .filter(([path, { kind }]) => path.startsWith(root) || (kind === 'unreadable' && `${path}\\` === root))
+        .map(([, file]) => readable(file));
+    },
+  };
 }
 
-/** Observes the named files and folders, and every file below the trees. */
-export const files = (paths: readonly string[], trees: readonly string[]) =>
+/** Observes the named files and folders of a host, and every file below the trees. */
+export const files = (host: string, paths: readonly string[], trees: readonly string[]) =>
   windowsProbe(
     powershell('windows/probe-files.ps1', { Paths: paths, Trees: trees }),
-    z.object({ files: z.array(FILE) }),
-    (answer): WindowsFiles => windowsFiles(answer.files, paths, trees),
+    z.object({ files: z.array(z.union([FILE, UNREADABLE])) }),
+    (answer): WindowsFiles => windowsFiles(host, answer.files, paths, trees),
   );
 
 /** The paths that exist, spelled as in `paths`. */

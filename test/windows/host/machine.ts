@@ -5,6 +5,8 @@ export interface MachineFile {
   readonly content: Buffer;
   /** Who may read it: `private` is SYSTEM and administrators. */
   readonly access: 'private' | 'inherited';
+  /** Another process has it open and lets nobody read it. */
+  readonly isClosed?: boolean;
 }
 
 /** A service as it is registered and as it runs. */

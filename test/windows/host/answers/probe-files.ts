@@ -8,6 +8,12 @@ const times = new WeakMap<Buffer, number>();
 function stateOf(machine: Machine, path: string): object {
   const file = filesOf(machine).get(path);
   if (file === undefined) return { path, kind: 'folder', entries: filesOf(machine).under(path).length, modifiedMs: 0 };
+  if (file.isClosed === true)
+    return {
+      path: file.path,
+      kind: 'unreadable',
+      problem: `The process cannot access the file '${file.path}' because it is being used by another process.`,
+    };
   const modifiedMs = times.get(file.content) ?? Date.now();
   times.set(file.content, modifiedMs);
   return { path: file.path, kind: 'file', sha256: createHash('sha256').update(file.content).digest('hex'), modifiedMs };
