@@ -9,12 +9,16 @@ import { windowsService, windowsServiceChanges, type WantedWindowsService } from
 import { proxyEnvironment } from './environment.ts';
 import { NSSM, nssmParameters } from './nssm.ts';
 
-/** Flags of every kubelet on Windows. They override kubeadm's configuration, which all nodes share and which is for Linux. */
+/**
+ * Flags of every kubelet on Windows. They override kubeadm's configuration, which all nodes share and which is for Linux.
+ * Paths have a drive: without one the kubelet writes `\\var\\lib\\...` into kubelet.conf, which client-go takes at its
+ * next start for a path below the folder of that file (Go's filepath.IsAbs; kubeadm's kubelet_windows.go).
+ */
 const FLAGS: readonly Argument[] = [
-  { name: 'cert-dir', value: '/var/lib/kubelet/pki' },
-  { name: 'config', value: '/var/lib/kubelet/config.yaml' },
-  { name: 'bootstrap-kubeconfig', value: '/etc/kubernetes/bootstrap-kubelet.conf' },
-  { name: 'kubeconfig', value: '/etc/kubernetes/kubelet.conf' },
+  { name: 'cert-dir', value: 'C:/var/lib/kubelet/pki' },
+  { name: 'config', value: 'C:/var/lib/kubelet/config.yaml' },
+  { name: 'bootstrap-kubeconfig', value: 'C:/etc/kubernetes/bootstrap-kubelet.conf' },
+  { name: 'kubeconfig', value: 'C:/etc/kubernetes/kubelet.conf' },
   { name: 'cgroups-per-qos', value: 'false' },
   { name: 'enforce-node-allocatable', value: '' },
   { name: 'resolv-conf', value: '' },

@@ -39,7 +39,7 @@ if ($env:NETWORK_MODE -eq 'overlay') {
         if ($record.subnet -eq $subnet) { $known = [string]$record.address }
     }
     if ($null -eq $known) {
-        $request = @{ cniVersion = '0.2.0'; name = $env:KUBE_NETWORK; ipam = @{ type = 'host-local'; ranges = @(, @(@{ subnet = $subnet })); dataDir = '/var/lib/cni/networks' } }
+        $request = @{ cniVersion = '0.2.0'; name = $env:KUBE_NETWORK; ipam = @{ type = 'host-local'; ranges = @(, @(@{ subnet = $subnet })); dataDir = 'C:/var/lib/cni/networks' } }
         $env:CNI_COMMAND = 'ADD'
         $env:CNI_CONTAINERID = 'kbuild-source-vip'
         $env:CNI_NETNS = 'none'

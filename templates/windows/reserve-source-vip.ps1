@@ -11,7 +11,7 @@ $ErrorActionPreference = 'Stop'
 $networks = @(Get-HnsNetwork | Where-Object -FilterScript { $_.Name -eq $Name })
 if ($networks.Count -eq 0) { throw "there is no HNS network $Name" }
 $subnet = [string]$networks[0].Subnets[0].AddressPrefix
-$ipam = @{ type = 'host-local'; ranges = @(, @(@{ subnet = $subnet })); dataDir = '/var/lib/cni/networks' }
+$ipam = @{ type = 'host-local'; ranges = @(, @(@{ subnet = $subnet })); dataDir = 'C:/var/lib/cni/networks' }
 $request = ConvertTo-Json -InputObject @{ cniVersion = '0.2.0'; name = $Name; ipam = $ipam } -Compress -Depth 8
 Set-Item -Path 'Env:CNI_CONTAINERID' -Value 'kbuild-source-vip'
 Set-Item -Path 'Env:CNI_NETNS' -Value 'none'

@@ -162,6 +162,8 @@ const kubeconfig = (access: { server: string; ca: string }, user: string, login:
 export const CLIENT_CERTIFICATE = 'C:\\var\\lib\\kubelet\\pki\\kubelet-client-current.pem';
 /** The kubelet's way into the cluster; who has it has joined. */
 export const KUBELET_CONF = 'C:\\etc\\kubernetes\\kubelet.conf';
+/** kubeadm's own way into the cluster, until the kubelet has its certificate. */
+export const BOOTSTRAP_CONF = 'C:\\etc\\kubernetes\\bootstrap-kubelet.conf';
 /** kubeadm's note for the kubelet's service. */
 export const FLAGS_FILE = 'C:\\var\\lib\\kubelet\\kubeadm-flags.env';
 /** The kubelet's configuration. */
@@ -183,7 +185,8 @@ function registration(document: JoinConfiguration): {
     flags: [
       ...(registered === '' ? [] : [`--register-with-taints=${registered}`]),
       ...kubeletExtraArgs.map((argument) => `--${argument.name}=${argument.value}`),
-    ],
+      // kubeadm sorts what it writes (kubeadmutil.ArgumentsToCommand).
+    ].toSorted(),
   };
 }
 

@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { certificateIn, inKubeconfig } from '../host/go-paths.ts';
 import { filesOf, type Machine } from '../host/machine.ts';
 import { ScriptFailure, type Program } from '../host/script.ts';
-import { FLAGS_FILE, kubeletAccess, KUBELET_CONF, kubeadmJoin, type JoinFiles } from './join.ts';
+import {
+  BOOTSTRAP_CONF,
+  CLIENT_CERTIFICATE,
+  FLAGS_FILE,
+  kubeletAccess,
+  KUBELET_CONF,
+  kubeadmJoin,
+  type JoinFiles,
+} from './join.ts';
 import { startKubelet } from './kubelet.ts';
 import type { NodeFacts } from './node.ts';
 import type { Pod } from './pods.ts';
@@ -81,6 +90,14 @@ export const kubeletProgram =
   (machine) => {
     const files = filesOf(machine);
     if (files.text(KUBELET_CONF) === undefined) return Promise.reject(new ScriptFailure('kubelet.conf: not found'));
+    const flag = (name: string): string =>
+      flagsOf(machine)
+        .find((one) => one.startsWith(`--${name}=`))
+        ?.slice(name.length + 3) ?? '';
+    const certificate = inKubeconfig(flag('kubeconfig'), certificateIn(flag('cert-dir')));
+    // At its first start the kubelet still has the bootstrap file, and needs no certificate.
+    if (!files.exists(BOOTSTRAP_CONF) && certificate !== CLIENT_CERTIFICATE)
+      return Promise.reject(new ScriptFailure(`unable to read client-cert ${certificate}: no such file`));
     const kubelet = startKubelet({
       access: kubeletAccess((path) => files.text(path)),
       facts: factsOf(machine),
