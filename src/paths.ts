@@ -97,6 +97,9 @@ export const windowsPaths = {
   cniConfig: 'C:\\etc\\cni\\net.d',
   cniState: 'C:\\var\\lib\\cni',
   kubeProxyState: 'C:\\var\\lib\\kube-proxy',
+  /** The copy of kubeadm's kubeconfig that pods of kube-proxy read; it holds no secret. */
+  kubeProxyPod: 'C:\\var\\lib\\kube-proxy-windows',
+  kubeProxyKubeconfig: 'C:\\var\\lib\\kube-proxy-windows\\kubeconfig.conf',
   kubeProxyLog: 'C:\\var\\log\\kube-proxy',
   sourceVip: 'C:\\sourcevip',
   sourceVipFile: 'C:\\sourcevip\\sourceVip.json',

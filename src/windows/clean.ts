@@ -80,6 +80,7 @@ const FOLDERS: readonly string[] = [
   windowsPaths.cniConfig,
   windowsPaths.cniState,
   windowsPaths.kubeProxyState,
+  windowsPaths.kubeProxyPod,
   windowsPaths.kubeProxyLog,
   ...windowsPlugins.flatMap(({ folders }) => folders),
   windowsPaths.sourceVip,

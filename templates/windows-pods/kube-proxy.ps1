@@ -1,6 +1,7 @@
 # Runs kube-proxy in a HostProcess pod, once the network of pods is there.
 # Parameters come from the pod's environment: NODE_NAME, KUBE_NETWORK (its name; kube-proxy reads it too), NETWORK_MODE
-# (overlay, host-gw or calico), POD_SUBNET, CNI_BIN, SOURCE_VIP (a folder of the host), NETWORK_SECONDS (how long to wait).
+# (overlay, host-gw or calico), POD_SUBNET, CNI_BIN, SOURCE_VIP (a folder of the host), NETWORK_SECONDS (how long to wait),
+# KUBECONFIG_COPY (a file of the host).
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 $ProgressPreference = 'SilentlyContinue'
@@ -19,10 +20,17 @@ while ($networks.Count -eq 0) {
 $stale = @(Get-HnsPolicyList)
 if ($stale.Count -gt 0) { $stale | Remove-HnsPolicyList }
 
+# kubeadm's ConfigMap, which is mounted here and cannot be written, names the token and the certificate authority without a
+# drive: client-go would look for them below its own folder.
+$kubeconfig = Get-Content -LiteralPath 'C:\var\lib\kube-proxy\kubeconfig.conf' -Raw -Encoding 'UTF8'
+$folder = Split-Path -Path $env:KUBECONFIG_COPY -Parent
+if (-not (Test-Path -LiteralPath $folder)) { New-Item -ItemType 'Directory' -Path $folder -Force | Out-Null }
+Set-Content -LiteralPath $env:KUBECONFIG_COPY -Value ($kubeconfig -replace ': /var/', ': C:/var/') -Encoding 'Ascii'
+
 $arguments = @(
     "--hostname-override=$env:NODE_NAME",
     '--proxy-mode=kernelspace',
-    '--kubeconfig=C:\var\lib\kube-proxy\kubeconfig.conf',
+    "--kubeconfig=$env:KUBECONFIG_COPY",
     "--cluster-cidr=$env:POD_SUBNET",
     '--enable-dsr=true',
     '--v=2'

@@ -45,12 +45,13 @@ export function windowsKubeProxyObjects(inventory: Inventory, network: Windows):
               POD_SUBNET: inventory.network.podSubnet,
               CNI_BIN: windowsPaths.cniBin,
               SOURCE_VIP: windowsPaths.sourceVip,
+              KUBECONFIG_COPY: windowsPaths.kubeProxyKubeconfig,
             }),
           ],
           readinessProbe: { httpGet: { path: '/healthz', port: 10256 }, periodSeconds: 5 },
           volumeMounts: [
             { name: 'scripts', mountPath: SCRIPTS },
-            // kubeadm's ConfigMap has the kubeconfig with the API endpoint.
+            // kubeadm's ConfigMap has the kubeconfig with the API endpoint; the script makes a copy with drives.
             { name: 'kube-proxy', mountPath: '/var/lib/kube-proxy' },
           ],
         },

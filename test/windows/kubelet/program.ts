@@ -56,6 +56,7 @@ function networkPod(machine: Machine, network: string, { metadata, spec }: Pod):
     const wanted = spec.containers[0]?.env?.find(({ name }) => name === 'KUBE_NETWORK')?.value;
     if (!machine.networks.some(({ name }) => name === wanted))
       throw new Error(`the HNS network ${wanted ?? ''} did not come within 300 s`);
+    files.put('C:\\var\\lib\\kube-proxy-windows\\kubeconfig.conf', 'kind: Config');
     if (wanted?.startsWith('flannel.') === true) files.put('C:\\sourcevip\\sourceVip.json', '{}');
   }
 }
