@@ -41,23 +41,33 @@ if ($env:NETWORK_MODE -eq 'overlay') {
     # where the subnet is another one than before.
     $subnet = [string]$networks[0].Subnets[0].AddressPrefix
     $kept = "$env:SOURCE_VIP\sourceVip.json"
-    $known = $null
+    $known = ''
     if (Test-Path -LiteralPath $kept) {
-        $record = Get-Content -LiteralPath $kept -Raw | ConvertFrom-Json
-        if ($record.subnet -eq $subnet) { $known = [string]$record.address }
+        # A crash may have left it empty, or with half of it: then it counts as none.
+        try {
+            $record = Get-Content -LiteralPath $kept -Raw | ConvertFrom-Json
+            if ($record.subnet -eq $subnet) { $known = [string]$record.address }
+        } catch {
+            Write-Output -InputObject "$kept cannot be read, an address is reserved anew: $($_.Exception.Message)"
+        }
     }
-    if ($null -eq $known) {
+    if ($known -eq '') {
         $request = @{ cniVersion = '0.2.0'; name = $env:KUBE_NETWORK; ipam = @{ type = 'host-local'; ranges = @(, @(@{ subnet = $subnet })); dataDir = 'C:/var/lib/cni/networks' } }
-        $env:CNI_COMMAND = 'ADD'
         $env:CNI_CONTAINERID = 'kbuild-source-vip'
         $env:CNI_NETNS = 'none'
         $env:CNI_IFNAME = 'none'
         $env:CNI_PATH = $env:CNI_BIN
-        $answer = (ConvertTo-Json -InputObject $request -Compress -Depth 8) | & "$env:CNI_BIN\host-local.exe"
-        if ($LASTEXITCODE -ne 0) { throw "host-local.exe ended with status ${LASTEXITCODE}: $answer" }
+        # host-local refuses a second address of one name, and a run that crashed before it wrote the file may have one.
+        foreach ($command in @('DEL', 'ADD')) {
+            $env:CNI_COMMAND = $command
+            $answer = (ConvertTo-Json -InputObject $request -Compress -Depth 8) | & "$env:CNI_BIN\host-local.exe"
+            if ($LASTEXITCODE -ne 0) { throw "host-local.exe ended with status ${LASTEXITCODE} at ${command}: $answer" }
+        }
         $known = [string]("$answer" | ConvertFrom-Json).ip4.ip.Split('/')[0]
         if (-not (Test-Path -LiteralPath $env:SOURCE_VIP)) { New-Item -ItemType 'Directory' -Path $env:SOURCE_VIP -Force | Out-Null }
-        ConvertTo-Json -InputObject @{ subnet = $subnet; address = $known } -Compress | Set-Content -LiteralPath $kept -Encoding 'Ascii'
+        # Beside it, then renamed: whole or not there.
+        ConvertTo-Json -InputObject @{ subnet = $subnet; address = $known } -Compress | Set-Content -LiteralPath "$kept.kbuild-new" -Encoding 'Ascii'
+        Move-Item -LiteralPath "$kept.kbuild-new" -Destination $kept -Force
     }
     $arguments = $arguments + @("--source-vip=$known")
 }

@@ -3,15 +3,28 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Node } from 'web-tree-sitter';
 import { podScript } from '../../src/templates.ts';
 import { parse as parseYaml } from 'yaml';
+import { inventoryOf } from '../fakes/cluster.ts';
+import { windowsHost } from '../fakes/inventory.ts';
+import { windowsFacts } from '../fakes/windows.ts';
+import { filesOf } from './host/machine.ts';
 import { inKubeconfig } from './host/go-paths.ts';
-import { codeOf, nodesOf, powershellParser, problemsOf } from './grammar.ts';
+import { codeOf, nodesOf, powershellParser, problemsOf, scriptText } from './grammar.ts';
 
 const names = readdirSync(new URL('../../templates/windows-pods', import.meta.url)) as `${string}.ps1`[];
 
 /** What Windows PowerShell 5.1 and the modules of Windows Server bring. */
 const KNOWN = new Set([
   ...['Set-StrictMode', 'Test-Path', 'New-Item', 'Out-Null', 'Copy-Item', 'Remove-Item', 'Write-Output', 'Get-Date'],
-  ...['Where-Object', 'Start-Sleep', 'Split-Path', 'Get-Content', 'Set-Content', 'ConvertFrom-Json', 'ConvertTo-Json'],
+  ...[
+    'Where-Object',
+    'Start-Sleep',
+    'Move-Item',
+    'Split-Path',
+    'Get-Content',
+    'Set-Content',
+    'ConvertFrom-Json',
+    'ConvertTo-Json',
+  ],
   ...['Get-HnsNetwork', 'Get-HnsEndpoint', 'Get-HnsPolicyList', 'Remove-HnsPolicyList'],
 ]);
 
@@ -113,4 +126,42 @@ users:
     expect(script).toContain('"--kubeconfig=$env:KUBECONFIG_COPY"');
     expect(script).toContain('Set-Content -LiteralPath $env:KUBECONFIG_COPY');
   });
+});
+
+describe('the source address that is reserved for kube-proxy', () => {
+  /** host-local: one address for one name; taking back what is not there succeeds. */
+  const hostLocal = (names: Set<string>) => (command: string) => {
+    if (command === 'DEL') return names.delete('kbuild-source-vip');
+    if (names.has('kbuild-source-vip')) throw new Error('duplicate allocation is not allowed');
+    return names.add('kbuild-source-vip');
+  };
+  const commandsOf = (script: string): readonly string[] =>
+    [...(/foreach \(\$command in @\(([^)]*)\)\)/.exec(script)?.[1] ?? '').matchAll(/'(\w+)'/g)].map(([, one]) => one!);
+
+  test.each([
+    ['by the pod', podScript('kube-proxy.ps1')],
+    ['by kbuild', scriptText('reserve-source-vip.ps1')],
+  ])('%s, is reserved again after a crash between the reservation and its note', (_, script) => {
+    const reserve = hostLocal(new Set(['kbuild-source-vip']));
+    expect(() => commandsOf(script).forEach(reserve)).not.toThrow();
+    expect(commandsOf(script)).toContain('ADD');
+  });
+
+  test('is noted in a file that is written beside, then renamed', () => {
+    expect(podScript('kube-proxy.ps1')).toMatch(
+      /Set-Content -LiteralPath "\$kept\.kbuild-new"[^\n]*\n\s*Move-Item -LiteralPath "\$kept\.kbuild-new" -Destination \$kept -Force/,
+    );
+    expect(scriptText('reserve-source-vip.ps1')).toContain('Write-TextFile -Path $Path');
+  });
+
+  test.each(['', '{"subnet":"10.244', '{}', '{"subnet":"10.244.3.0/24","address":""}', 'null'])(
+    'counts as none where its note is %j',
+    (text) => {
+      const host = windowsHost('win1');
+      const facts = windowsFacts({ ...inventoryOf(), hosts: [host] }, host, (machine) =>
+        filesOf(machine).put('C:\\sourcevip\\sourceVip.json', text),
+      );
+      expect(facts.sourceVip).toBe('absent');
+    },
+  );
 });

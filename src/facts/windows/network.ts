@@ -71,7 +71,7 @@ export interface SourceVip {
   readonly address: string;
 }
 
-const SOURCE_VIP = z.object({ subnet: text, address: text });
+const SOURCE_VIP = z.object({ subnet: text.min(1), address: text.min(1) });
 
 /** The address that is reserved for kube-proxy; `absent` if the file does not exist or has another format. */
 export const sourceVip = textOf(windowsPaths.sourceVipFile, (content): SourceVip | 'absent' => {

@@ -27,7 +27,8 @@ export const network: readonly WindowsSignature[] = [
         : undefined,
     cause: 'kube-proxy goes on with the source address that it had reserved in its former network',
     remedy: 'kbuild up before the join, or delete C:\\sourcevip and restart kube-proxy',
-    mends: '`up` removes it before a join, and kube-proxy reserves another one when its network changed',
+    mends:
+      '`up` removes it before a join, and kube-proxy reserves another one when its network changed, or when the file cannot be read',
   },
   {
     name: 'endpoints-deleted',

@@ -57,7 +57,8 @@ function networkPod(machine: Machine, network: string, { metadata, spec }: Pod):
     if (!machine.networks.some(({ name }) => name === wanted))
       throw new Error(`the HNS network ${wanted ?? ''} did not come within 300 s`);
     files.put('C:\\var\\lib\\kube-proxy-windows\\kubeconfig.conf', 'kind: Config');
-    if (wanted?.startsWith('flannel.') === true) files.put('C:\\sourcevip\\sourceVip.json', '{}');
+    if (wanted?.startsWith('flannel.') === true)
+      files.put('C:\\sourcevip\\sourceVip.json', '{"subnet":"10.244.3.0/24","address":"10.244.3.2"}');
   }
 }
 
