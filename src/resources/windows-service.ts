@@ -33,16 +33,31 @@ export interface WantedWindowsService {
 const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((text, index) => text === b[index]);
 
+/**
+ * A command line, with its flags sorted by their names: kubeadm sorts what it writes, and their order means nothing to a
+ * program. Flags of one name keep their order: the last one wins.
+ */
+function inOrder(line: string): string {
+  const [program = '', ...flags] = line.split(/\s+(?=--)/);
+  const nameOf = (flag: string): string => flag.split('=', 1)[0]!;
+  return [program, ...flags.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : Number(nameOf(a) > nameOf(b))))].join(' ');
+}
+
+/** True if these command lines start the same program with the same flags. */
+const isSameLine = (a: string | undefined, b: string): boolean => a !== undefined && inOrder(a) === inOrder(b);
+
 /** What differs in how a service is registered. */
 function registration(found: WindowsService, wanted: WantedWindowsService): readonly string[] {
   const parameters = new Map(found.parameters.map(({ name, value }) => [name, value]));
   return [
-    ...(found.path === wanted.path ? [] : ['its command line']),
+    ...(isSameLine(found.path, wanted.path) ? [] : ['its command line']),
     ...(found.startMode === 'Auto' ? [] : [`start mode ${found.startMode}`]),
     ...(same(found.dependsOn, wanted.dependsOn) ? [] : ['what it depends on']),
     ...(same(found.environment, wanted.environment) ? [] : ['its environment']),
     ...(found.restarts ? [] : ['no restart after a failure']),
-    ...(wanted.parameters.every(({ name, value }) => parameters.get(name) === String(value)) ? [] : ['its parameters']),
+    ...(wanted.parameters.every(({ name, value }) => isSameLine(parameters.get(name), String(value)))
+      ? []
+      : ['its parameters']),
   ];
 }
 

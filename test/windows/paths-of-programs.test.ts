@@ -16,7 +16,7 @@ function target(serviceManager: 'native' | 'nssm'): Target<'windows'> {
   const usual = windowsHost('win1').windows;
   const host = windowsHost('win1', { windows: { ...usual, serviceManager } });
   const inventory = { ...inventoryOf(), hosts: [host], network: mixedFlannel() };
-  return { inventory, host, facts: windowsFacts(inventory, host) } as Target<'windows'>;
+  return { inventory, host, facts: windowsFacts(inventory, host) } as unknown as Target<'windows'>;
 }
 
 /** The flags of a service, by name. */

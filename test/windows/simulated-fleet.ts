@@ -91,7 +91,11 @@ export async function simulatedFleet(options: SimulatedOptions = {}): Promise<Si
     await joining?.(signal, joins.length);
     const { name, kubeletExtraArgs } = document.nodeRegistration;
     nodes.add(name);
-    const flags = kubeletExtraArgs.map((one) => `--${one.name}=${one.value}`).join(' ');
+    // kubeadm sorts them.
+    const flags = kubeletExtraArgs
+      .map((one) => `--${one.name}=${one.value}`)
+      .toSorted()
+      .join(' ');
     return {
       'C:\\etc\\kubernetes\\pki\\ca.crt': CA_PEM,
       'C:\\etc\\kubernetes\\kubelet.conf':
