@@ -10,7 +10,7 @@ import { powershell } from '../templates.ts';
 import { kubeletService } from './kubelet.ts';
 import { windowsNetworkPrograms } from './network/programs.ts';
 import { NSSM } from './nssm.ts';
-import { kubernetesProgram, program, VERSION_ARGUMENTS } from './programs.ts';
+import { kubernetesProgram, pinnedProgram, program, VERSION_ARGUMENTS } from './programs.ts';
 
 const inPrograms = (file: string): string => `${windowsPaths.programs}\\${file}`;
 
@@ -28,20 +28,18 @@ const crictl = program({ name: 'crictl', path: inPrograms('crictl.exe'), ...VERS
   };
 });
 
-const NSSM_OBSERVED = { name: 'nssm', path: NSSM, arguments: ['version'], exits: [] };
-
-const nssm = program(NSSM_OBSERVED, ({ host: { windows } }) =>
-  windows.serviceManager === 'nssm'
-    ? {
-        name: 'nssm',
-        version: undefined,
-        url: `${windows.downloads.nssm}/nssm.exe`,
-        sumUrl: '',
-        target: NSSM,
-        services: ['kube-proxy', ...windowsServices, 'kubelet'],
-      }
-    : undefined,
-);
+/** Installs nssm with the checksum of the inventory. It is never run for its version: it has none to tell, and may open a window. */
+const nssm: Step<'windows'> = {
+  name: 'nssm',
+  watches: { files: [NSSM] },
+  diff: (target) => {
+    const { windows } = target.host;
+    if (windows.serviceManager !== 'nssm') return [];
+    const services = ['kube-proxy', ...windowsServices, 'kubelet'];
+    const url = `${windows.downloads.nssm}/nssm.exe`;
+    return pinnedProgram(target, { name: 'nssm', version: undefined, url, sumUrl: '', target: NSSM, services });
+  },
+};
 
 const crictlConfig = windowsFile('crictl-config', windowsPaths.crictlConfig, () =>
   stringify({ 'runtime-endpoint': WINDOWS_CRI_SOCKET, 'image-endpoint': WINDOWS_CRI_SOCKET, timeout: 30 }),

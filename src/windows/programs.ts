@@ -124,6 +124,21 @@ export const program = (
   },
 });
 
+/** The change that installs a program, unless the file is the one whose checksum the inventory has. It must be watched. */
+export function pinnedProgram(target: Target<'windows'>, wanted: Program): readonly Change[] {
+  const { host, facts } = target;
+  const found = facts.files.at(wanted.target);
+  const sum = host.windows.downloads.sha256[fileName(wanted.url)];
+  if (found?.kind === 'file' && found.sha256 === sum?.toLowerCase()) return [];
+  return [
+    {
+      summary: `install ${wanted.name} (found ${found === undefined ? 'none' : 'another'})`,
+      ...restarting(target, wanted.services),
+      apply: (on) => install(on, target, wanted),
+    },
+  ];
+}
+
 /** Arguments with which most programs print their version. */
 export const VERSION_ARGUMENTS = { arguments: ['--version'], exits: [] } as const;
 

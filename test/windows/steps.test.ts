@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Step, Target } from '../../src/engine/step.ts';
 import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
@@ -19,6 +20,7 @@ import { windowsHost } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { factsOfMachine, remoteOf } from '../fakes/windows.ts';
 import { testCa } from './ca.ts';
+import { releases } from './host/internet.ts';
 import { filesOf, freshMachine, leftovers, type Machine } from './host/machine.ts';
 import { calicoNetwork, mixedFlannel } from '../fakes/network.ts';
 
@@ -30,6 +32,8 @@ interface World {
 }
 
 const CA = testCa();
+
+const NSSM_SUM = createHash('sha256').update(releases('https://files.example/nssm.exe')!).digest('hex');
 
 function world(over: Partial<WindowsHost> = {}, more: Partial<Inventory> = {}): World {
   const host = windowsHost('win1', over);
@@ -57,8 +61,19 @@ function target({ inventory, host, machine, cluster }: World): Target<'windows'>
   return { inventory, host, facts, fleet };
 }
 
+/** The flags that kubeadm notes for the kubelet: the taints and those of the configuration, sorted (ArgumentsToCommand). */
+const noted = ({ inventory, host }: World): string => {
+  const { nodeRegistration } = windowsJoinConfiguration(inventory, host, { token: Secret.of('t'), caHash: '' }) as {
+    readonly nodeRegistration: {
+      readonly kubeletExtraArgs: readonly { readonly name: string; readonly value: string }[];
+    };
+  };
+  const flags = nodeRegistration.kubeletExtraArgs.map(({ name, value }) => `--${name}=${value}`);
+  return [...flags, '--register-with-taints=os=windows:NoSchedule'].toSorted().join(' ');
+};
+
 /** Applies the steps in order. After each step its diff must be empty. */
-async function carryOut(it: World, steps: readonly Step<'windows'>[], joins = ''): Promise<readonly string[]> {
+async function carryOut(it: World, steps: readonly Step<'windows'>[], joins = noted(it)): Promise<readonly string[]> {
   const done: string[] = [];
   const kubeadm = (): Promise<Readonly<Record<string, string>>> => {
     it.cluster = clusterOf({
@@ -144,6 +159,30 @@ test('before the kubelet starts, its service has every flag', async () => {
       "v=4",
     ]
   `);
+});
+
+test.each(['native', 'nssm'] as const)(
+  'the first up changes the kubelet only once, though kubeadm notes its flags in another order: %s',
+  async (serviceManager) => {
+    const { windows } = windowsHost('win1');
+    const downloads = { ...windows.downloads, nssm: 'https://files.example', sha256: { 'nssm.exe': NSSM_SUM } };
+    const it = world({ windows: { ...windows, serviceManager, downloads } });
+    const done = await carryOut(it, up(it));
+    expect(done.filter((summary) => /(?:service|restart|start) kubelet /.test(summary))).toEqual([
+      'register service kubelet (found none)',
+    ]);
+    expect(due(it)).toEqual([]);
+  },
+);
+
+test('nssm is judged by its checksum, and never run: another one is replaced, the right one stays', async () => {
+  const { windows } = windowsHost('win1');
+  const downloads = { ...windows.downloads, nssm: 'https://files.example', sha256: { 'nssm.exe': NSSM_SUM } };
+  const it = world({ windows: { ...windows, serviceManager: 'nssm', downloads } });
+  expect(await carryOut(it, up(it))).toContain('install nssm (found none)');
+  expect(due(it)).toEqual([]);
+  filesOf(it.machine).put('C:\\k\\nssm.exe', 'MZ another\nEND');
+  expect(due(it)).toEqual(['install nssm (found another)']);
 });
 
 test('if kubeadm wrote other flags, the service gets them and the kubelet restarts', async () => {

@@ -1,6 +1,6 @@
 import { networkPlugin } from '../../components/network-plugins/index.ts';
-import type { Change, Step } from '../../engine/step.ts';
-import { install, restarting } from '../programs.ts';
+import type { Step } from '../../engine/step.ts';
+import { pinnedProgram } from '../programs.ts';
 import { isService } from './services.ts';
 
 /** Installs the programs of a network plugin that is a service. The inventory has their checksums. */
@@ -15,29 +15,18 @@ export const windowsNetworkPrograms: Step<'windows'> = {
         }
       : {},
   diff: (target) => {
-    const { inventory, host, facts } = target;
+    const { inventory, host } = target;
     const { windows } = networkPlugin(inventory);
     if (windows === undefined || !isService(target)) return [];
-    const { network, sha256 } = host.windows.downloads;
-    return windows.programs(inventory.network).flatMap(({ file, path }): readonly Change[] => {
-      const found = facts.files.at(path);
-      if (found?.kind === 'file' && found.sha256 === sha256[file]) return [];
-      const services = windows.services.filter((name) => file === `${name}.exe`);
-      return [
-        {
-          summary: `install ${file} (found ${found === undefined ? 'none' : 'another'})`,
-          ...restarting(target, services),
-          apply: (on) =>
-            install(on, target, {
-              name: file,
-              version: undefined,
-              url: `${network}/${file}`,
-              sumUrl: '',
-              target: path,
-              services,
-            }),
-        },
-      ];
-    });
+    return windows.programs(inventory.network).flatMap(({ file, path }) =>
+      pinnedProgram(target, {
+        name: file,
+        version: undefined,
+        url: `${host.windows.downloads.network}/${file}`,
+        sumUrl: '',
+        target: path,
+        services: windows.services.filter((name) => file === `${name}.exe`),
+      }),
+    );
   },
 };
