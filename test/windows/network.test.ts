@@ -22,7 +22,7 @@ const hostGw = withNetwork(
   inventoryOf(),
   flannelNetwork({ backend: 'host-gw' }, { ...images, mode: 'host-gw', services: false }),
 );
-const host = { address: '10.0.0.31', subnet: '10.0.0.0/24' };
+const host = { internalAddress: '10.0.0.31' };
 const golden = (name: string): string => new URL(`../golden/windows/${name}`, import.meta.url).pathname;
 
 describe('golden', () => {
@@ -96,13 +96,24 @@ describe('required fields', () => {
     expect(JSON.stringify(windowsNetworkManifest(overlay))).toContain('--hostname-override=$env:NODE_NAME');
   });
 
-  test.each([
-    ['overlay', overlay],
-    ['host-gw', hostGw],
-  ])('%s: pods, Services and the hosts’ own network are excepted from NAT', (_, inventory) => {
-    expect(JSON.stringify(windowsCniConfig(inventory, host))).toContain(
-      '"Exceptions":["10.244.0.0/16","10.96.0.0/12","10.0.0.0/24"]',
-    );
+  const exceptionsOf = (inventory: typeof overlay): readonly string[] =>
+    JSON.parse(/"Exceptions":(\[[^\]]*\])/.exec(JSON.stringify(windowsCniConfig(inventory, host)))![1]!) as string[];
+
+  test('overlay: only pods and Services are excepted from NAT, because hosts have no way back to a pod', () => {
+    expect(exceptionsOf(overlay)).toEqual(['10.244.0.0/16', '10.96.0.0/12']);
+  });
+
+  test('host-gw: the hosts themselves are excepted too, not the other machines of their subnet', () => {
+    const hosts = [
+      windowsHost('win1', { internalAddress: '10.0.0.31' }),
+      windowsHost('win2', { internalAddress: '10.0.1.32' }),
+    ];
+    expect(exceptionsOf({ ...hostGw, hosts })).toEqual([
+      '10.244.0.0/16',
+      '10.96.0.0/12',
+      '10.0.0.31/32',
+      '10.0.1.32/32',
+    ]);
   });
 
   test('a changed network configuration replaces the pods', () => {

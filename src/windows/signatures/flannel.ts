@@ -31,9 +31,10 @@ export const flannel: readonly WindowsSignature[] = [
   {
     name: 'exception-list',
     symptom: 'Pods reach other pods, but not the hosts; or the other way round, and answers come from a wrong address',
-    see: '`C:\\etc\\cni\\net.d\\10-flannel.conf`: Exceptions holds pods, Services and the network of the hosts',
-    cause: 'what is not excepted from outbound NAT leaves with the address of the host',
+    see: '`C:\\etc\\cni\\net.d\\10-flannel.conf`: Exceptions holds pods and Services; with host-gw also each host as /32, and never their subnet',
+    cause:
+      'what is excepted from outbound NAT keeps the address of the pod, to which hosts of an overlay, and other machines of the network, have no way back',
     remedy: 'kbuild up writes the list; pods must be made again to follow it',
-    mends: '`up` writes it from podSubnet, serviceSubnet and the network of the host’s address',
+    mends: '`up` writes it from podSubnet and serviceSubnet, with host-gw also from the addresses of the hosts',
   },
 ];

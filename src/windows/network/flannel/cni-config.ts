@@ -1,25 +1,25 @@
 import type { InventoryWith } from '../../../components/network-plugins/network-plugin.ts';
-import type { JsonObject } from '../../../model/inventory.ts';
+import type { JsonObject, WindowsHost } from '../../../model/inventory.ts';
 import { hnsNetwork } from '../hns-network.ts';
 
-/** The network of the host, as observed. The inventory does not have it. */
-export interface ManagementNetwork {
-  /** The host's internalAddress. */
-  readonly address: string;
-  /** The subnet of that address, e.g. `10.0.0.0/24`. */
-  readonly subnet: string;
-}
-
 /**
- * flannel's CNI configuration of a Windows host. Packets to pods, Services and the hosts' subnet keep their source
- * address. Outbound NAT gives all others the host's address.
+ * What outbound NAT leaves as it is. Overlay: pods and Services only, because hosts have no way back to a pod's address
+ * (Microsoft's flannel_overlay.conf, flannel-overlay.yml of sig-windows-tools). host-gw: also the hosts themselves, which do
+ * (kubernetes #86482); other machines of their subnet do not.
  */
+const exceptions = ({ network, hosts }: InventoryWith<'flannel'>): readonly string[] => [
+  network.podSubnet,
+  network.serviceSubnet,
+  ...(network.flannel.backend === 'vxlan' ? [] : hosts.map(({ internalAddress }) => `${internalAddress}/32`)),
+];
+
+/** flannel's CNI configuration of a Windows host. Outbound NAT gives packets the address of the host, but for exceptions. */
 export function windowsCniConfig(
   inventory: InventoryWith<'flannel'>,
-  { address, subnet }: ManagementNetwork,
+  { internalAddress: address }: Pick<WindowsHost, 'internalAddress'>,
 ): JsonObject {
-  const { podSubnet, serviceSubnet, flannel } = inventory.network;
-  const outboundNat = { Type: 'OutBoundNAT', Settings: { Exceptions: [podSubnet, serviceSubnet, subnet] } };
+  const { serviceSubnet, flannel } = inventory.network;
+  const outboundNat = { Type: 'OutBoundNAT', Settings: { Exceptions: exceptions(inventory) } };
   const route = (type: string, DestinationPrefix: string): JsonObject => ({
     Type: type,
     Settings: { DestinationPrefix, NeedEncap: true },
