@@ -97,7 +97,15 @@ function Write-TextFile {
     $folder = Split-Path -Path $Path -Parent
     if (-not (Test-Path -LiteralPath $folder)) { New-Item -ItemType 'Directory' -Path $folder -Force | Out-Null }
     Write-Utf8 -Path "$Path.kbuild-new" -Text $Text
-    Move-Item -LiteralPath "$Path.kbuild-new" -Destination $Path -Force
+    Move-FileOver -Source "$Path.kbuild-new" -Target $Path
+}
+
+# Moves a file to a place where one may be. Move-Item would delete that one first: a moment without either.
+function Move-FileOver {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Source, [Parameter(Mandatory = $true)][string]$Target)
+    if (Test-Path -LiteralPath $Target -PathType 'Leaf') { [IO.File]::Replace($Source, $Target, [NullString]::Value) }
+    else { Move-Item -LiteralPath $Source -Destination $Target }
 }
 
 # Removes a file, or a folder with all that is in it. A link or a mount point among it is removed as such, and what it shows
@@ -132,10 +140,23 @@ function New-PrivateFolder {
     if (Test-Path -LiteralPath $Path) {
         $owner = Get-OwnerSid -Path $Path
         if (@('S-1-5-18', 'S-1-5-32-544', (Get-OwnSid)) -notcontains $owner) { throw "$Path belongs to $owner, not to an administrator: find out why, and remove it" }
-        return
+    } else {
+        New-Item -ItemType 'Directory' -Path $Path -Force | Out-Null
     }
-    New-Item -ItemType 'Directory' -Path $Path -Force | Out-Null
-    Invoke-Native -Exe 'icacls.exe' -Arguments @($Path, '/inheritance:r', '/grant', '*S-1-5-18:(OI)(CI)F', '/grant', '*S-1-5-32-544:(OI)(CI)F') | Out-Null
+    # Every time: the command may have failed for a folder that is there, and others may have been let in since.
+    Invoke-Native -Exe 'icacls.exe' -Arguments @($Path, '/inheritance:r', '/grant:r', '*S-1-5-18:(OI)(CI)F', '/grant:r', '*S-1-5-32-544:(OI)(CI)F') | Out-Null
+    foreach ($account in @(Get-AllowedSids -Path $Path)) {
+        if (@('S-1-5-18', 'S-1-5-32-544') -notcontains $account) { Invoke-Native -Exe 'icacls.exe' -Arguments @($Path, '/remove', "*$account") | Out-Null }
+    }
+    $left = @(Get-AllowedSids -Path $Path | Where-Object -FilterScript { @('S-1-5-18', 'S-1-5-32-544') -notcontains $_ })
+    if ($left.Count -gt 0) { throw "$Path lets $($left -join ', ') in, and should let in only SYSTEM and the administrators" }
+}
+
+# The accounts that the access rules of a folder name.
+function Get-AllowedSids {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    foreach ($rule in (Get-Acl -LiteralPath $Path).GetAccessRules($true, $true, [Security.Principal.SecurityIdentifier])) { $rule.IdentityReference.Value }
 }
 
 function Get-OwnerSid {
@@ -213,23 +234,39 @@ function Open-LockFile {
     }
 }
 
-# Notes in a lock who holds it.
+# Notes in a lock who holds it: the process, its words, and when the process started.
 function Write-LockHolder {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)]$File, [Parameter(Mandatory = $true)][int]$Process, [Parameter(Mandatory = $true)][string]$Holder)
-    $bytes = [Text.Encoding]::UTF8.GetBytes("$Process`n$Holder`n")
+    $started = Get-UnixMilliseconds -Time (Get-Process -Id $Process).StartTime
+    $bytes = [Text.Encoding]::UTF8.GetBytes("$Process`n$Holder`n$started`n")
     $File.SetLength(0)
     $File.Write($bytes, 0, $bytes.Length)
     $File.Flush()
 }
 
-# Who holds a lock: process and words.
+# Who holds a lock: process, words, and when the process started; 0 where the lock does not tell.
 function Get-LockHolder {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
     $lines = @((Read-Utf8 -Path $Path).Split("`n"))
-    if ($lines.Count -lt 2) { return @{ process = 0; holder = 'by a run that is taking it now' } }
-    @{ process = [int]$lines[0]; holder = $lines[1] }
+    $holder = @{ process = 0; started = 0; holder = 'by a run that is taking it now' }
+    if ($lines.Count -ge 2) { $holder['holder'] = $lines[1] }
+    if ($lines.Count -ge 3 -and $lines[0] -match '^[1-9][0-9]{0,8}$' -and $lines[2] -match '^[1-9][0-9]*$') {
+        $holder['process'] = [int]$lines[0]
+        $holder['started'] = [long]$lines[2]
+    }
+    $holder
+}
+
+# Ends the process that holds a lock, and no other: Windows gives numbers of processes that ended to new ones.
+function Stop-LockHolder {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)]$Other)
+    if ($Other.process -le 0) { return }
+    foreach ($process in @(Get-Process -Name 'powershell' | Where-Object -FilterScript { $_.Id -eq $Other.process })) {
+        if ((Get-UnixMilliseconds -Time $process.StartTime) -eq $Other.started) { Stop-Process -InputObject $process -Force }
+    }
 }
 
 function Close-LockFile {

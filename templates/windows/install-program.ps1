@@ -47,10 +47,11 @@ try {
     if ($Archive) {
         if (-not (Test-Path -LiteralPath $Target)) { New-Item -Path $Target -ItemType 'Directory' -Force | Out-Null }
         foreach ($item in @(Get-ChildItem -LiteralPath $unpacked -Force)) {
-            Move-Item -LiteralPath $item.FullName -Destination "$Target\$($item.Name)" -Force
+            if ($item.PSIsContainer) { Move-Item -LiteralPath $item.FullName -Destination "$Target\$($item.Name)" -Force }
+            else { Move-FileOver -Source $item.FullName -Target "$Target\$($item.Name)" }
         }
     } else {
-        Move-Item -LiteralPath $file -Destination $Target -Force
+        Move-FileOver -Source $file -Target $Target
     }
 } finally {
     foreach ($left in @($file, $unpacked)) {

@@ -14,7 +14,7 @@ if (Test-Path -LiteralPath $Lock) {
         $other = Get-LockHolder -Path $Lock
         $holder = $other.holder
         if ($Force -eq 'yes') {
-            Stop-Process -Id $other.process -Force -ErrorAction 'SilentlyContinue'
+            Stop-LockHolder -Other $other
             $deadline = (Get-Date).AddSeconds(5)
             while ($null -eq $file -and (Get-Date) -lt $deadline) {
                 Start-Sleep -Milliseconds 100

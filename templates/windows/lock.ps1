@@ -1,6 +1,6 @@
 # Takes the lock Lock and keeps it while a byte comes in on stdin at least every 45 s; it ends with its channel.
 # Says `locked`, or `held` and who holds it. Root: a private folder for it. Holder: one line about who takes it. In the file: the process that holds it,
-# then its Holder.
+# then its Holder, then when that process started.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Root,
@@ -15,7 +15,7 @@ if ($null -eq $held) {
     $other = Get-LockHolder -Path $Lock
     # Our own, on a connection that we lost: no other run can have written that line.
     if ($other.holder -eq $Holder) {
-        Stop-Process -Id $other.process -Force -ErrorAction 'SilentlyContinue'
+        Stop-LockHolder -Other $other
         $deadline = (Get-Date).AddSeconds(5)
         while ($null -eq $held -and (Get-Date) -lt $deadline) {
             Start-Sleep -Milliseconds 100

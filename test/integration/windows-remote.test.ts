@@ -280,4 +280,15 @@ describe('the lock', () => {
     expect(await whoHolds(other)).toBeUndefined();
     await lock.release();
   });
+
+  test('by force ends no process that has the number of the one that held it', async () => {
+    const host = await started();
+    let isEnded = false;
+    host.machine.locks.set('c:\\programdata\\kbuild\\lock', { pid: 4242, holder: 'by ann@desk', startedMs: 1 });
+    host.machine.processes.set(4242, { name: 'lsass.exe', startedMs: 2, end: () => void (isEnded = true) });
+    const other = await connected(host);
+    await forceUnlock(other);
+    expect([isEnded, await whoHolds(other)]).toEqual([false, 'ann@desk']);
+    host.machine.processes.clear();
+  });
 });

@@ -66,17 +66,21 @@ export function exchange(host: WindowsHost, transport: Commands, tools: Exchange
         command: command.title,
         status: result.status,
         durationMs: nowMs() - startedMs,
-        ...(output === 'shown'
-          ? {
-              stdout: (resultsIn(result.stdout)[0] ?? readableOutput(result.stdout)).slice(-LOG_TAIL),
-              stderr: readableErrors(result.stderr).slice(-LOG_TAIL),
-            }
-          : {}),
+        ...(output === 'shown' ? readable(result) : {}),
       });
       return ended(command, result);
     },
   };
 }
+
+/**
+ * What the log keeps of a script's output. The result stands there in base64, in which no secret can be recognised: it is
+ * decoded first, so that the log masks what it holds.
+ */
+export const readable = ({ stdout, stderr }: Pick<ExecResult, 'stdout' | 'stderr'>) => ({
+  stdout: (resultsIn(stdout)[0] ?? readableOutput(stdout)).slice(-LOG_TAIL),
+  stderr: readableErrors(stderr).slice(-LOG_TAIL),
+});
 
 const readableOutput = (stdout: string): string =>
   stdout

@@ -6,7 +6,7 @@ import { revealed, Secret } from '../../shell/secret.ts';
 import { powershell, windowsBootstrap, scriptFile } from '../../templates.ts';
 import type { JobTools } from '../job.ts';
 import { isRetryable, patiently } from '../patiently.ts';
-import type { Exchange } from './exchange.ts';
+import { readable, type Exchange } from './exchange.ts';
 
 /** Seconds that one observation may wait for the end of a job. */
 const SECONDS_EACH = 20;
@@ -63,8 +63,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
       command: `job ${job.id}: ${title}`,
       status,
       durationMs: tools.nowMs() - startedMs,
-      stdout: output,
-      stderr: errors,
+      ...readable({ stdout: output, stderr: errors }),
     });
     await forget();
     return on.ended(job.command, { status, stdout: output, stderr: errors });

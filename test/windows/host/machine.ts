@@ -51,6 +51,8 @@ export interface HnsObject {
 /** A process: ended by Stop-Process, by its channel, or by the machine going down. */
 export interface Process {
   readonly name: string;
+  /** When it started; Windows gives its number to another one after its end. */
+  readonly startedMs?: number;
   /** With a status; default that of Stop-Process. */
   readonly end: (status?: number) => void;
 }
@@ -89,7 +91,7 @@ export interface Machine {
   readonly registry: Map<string, unknown>;
   readonly processes: Map<number, Process>;
   /** Locks that are held, by path in lower case. */
-  readonly locks: Map<string, { readonly pid: number; readonly holder: string }>;
+  readonly locks: Map<string, { readonly pid: number; readonly holder: string; readonly startedMs?: number }>;
   /** Anything else that some probe shows: Defender, BitLocker, adapters. */
   readonly extra: Map<string, unknown>;
 }

@@ -5,8 +5,11 @@ export const answer: Answer = async (machine, params, { sleep }) => {
   const path = Lock!.toLowerCase();
   const held = machine.locks.get(path);
   if (held !== undefined && Force === 'yes') {
-    machine.processes.get(held.pid)?.end();
-    while (machine.locks.has(path)) await sleep(10);
+    // Only the process that took it: another may have its number by now.
+    const process = machine.processes.get(held.pid);
+    if (process?.startedMs === held.startedMs) process?.end();
+    const deadline = Date.now() + 300;
+    while (machine.locks.has(path) && Date.now() < deadline) await sleep(10);
   }
   return held?.holder ?? null;
 };

@@ -7,12 +7,16 @@ export const answer: Answer = async (machine, params, { pid, result, heartbeat, 
   filesOf(machine).makeFolder(Root!);
   const other = machine.locks.get(path);
   if (other !== undefined && other.holder === Holder) {
-    machine.processes.get(other.pid)?.end();
-    while (machine.locks.has(path)) await sleep(10);
+    // Only the process that took it: another may have its number by now.
+    const process = machine.processes.get(other.pid);
+    if (process?.startedMs === other.startedMs) process?.end();
+    const deadline = Date.now() + 300;
+    while (machine.locks.has(path) && Date.now() < deadline) await sleep(10);
   }
   const held = machine.locks.get(path);
   if (held !== undefined) return `held ${held.holder}`;
-  machine.locks.set(path, { pid, holder: Holder! });
+  const startedMs = machine.processes.get(pid)?.startedMs;
+  machine.locks.set(path, { pid, holder: Holder!, ...(startedMs === undefined ? {} : { startedMs }) });
   result('locked');
   while (await heartbeat(45_000));
   const files = filesOf(machine);
