@@ -203,6 +203,14 @@ function Get-UnixMilliseconds {
     ([DateTimeOffset]$Time).ToUnixTimeMilliseconds()
 }
 
+# How long the host has been up, in milliseconds: when the clock is set, Windows shifts the time of the last boot by as much.
+function Get-UptimeMilliseconds {
+    [CmdletBinding()]
+    param()
+    $system = Get-CimInstance -ClassName 'Win32_OperatingSystem'
+    [long]($system.LocalDateTime - $system.LastBootUpTime).TotalMilliseconds
+}
+
 # A script as it was sent, ready to be called. Throws where it does not parse.
 function ConvertTo-ScriptBlock {
     [CmdletBinding()]

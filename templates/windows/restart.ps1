@@ -1,13 +1,10 @@
-# Restarts the host in five seconds, by a task of SYSTEM, so that this command can still return. Before: the time of the
-# last boot. If the host has restarted since then, it does nothing.
+# Restarts the host in five seconds, by a task of SYSTEM, so that this command can still return. Before: how long it
+# had been up, in milliseconds. If the host has restarted since then, it does nothing.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Before)
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
-$system = Get-CimInstance -ClassName 'Win32_OperatingSystem'
-$now = Get-UnixMilliseconds -Time $system.LastBootUpTime
-# It moves by a little when the clock is set.
-$same = [Math]::Abs($now - [long]$Before) -lt 5000
+$same = (Get-UptimeMilliseconds) -ge [long]$Before
 if ($same) {
     $action = New-ScheduledTaskAction -Execute 'shutdown.exe' -Argument '/r /f /t 5'
     $principal = New-ScheduledTaskPrincipal -UserId 'SYSTEM' -LogonType 'ServiceAccount' -RunLevel 'Highest'

@@ -41,21 +41,21 @@ async function connected(
 }
 
 /** Any script that returns something. */
-const question = powershell('windows/boot-time.ps1');
+const question = powershell('windows/uptime.ps1');
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'kbuild-test-'));
 
 describe('a command', () => {
   test.each(['cmd', 'powershell', 'pwsh'] as const)('returns its JSON, whatever the noise, under %s', async (shell) => {
     const host = await started({ shell });
-    expect(JSON.parse(await (await connected(host)).run(question))).toBe(String(host.machine.bootTimeMs));
+    expect(JSON.parse(await (await connected(host)).run(question))).toMatch(/^\d+$/);
     expect(host.connections()).toBe(1);
   });
 
   test('that fails says the script, its status and its error, without XML and carriage returns', async () => {
     const host = await started({ faults: () => 'fails' });
     await expect((await connected(host)).run(question)).rejects.toMatchObject({
-      message: expect.stringMatching(/^win1: status 1: windows\/boot-time\.ps1\nan injected failure\n/) as string,
+      message: expect.stringMatching(/^win1: status 1: windows\/uptime\.ps1\nan injected failure\n/) as string,
       stderr: expect.not.stringMatching(/CLIXML|\r|<Objs/) as string,
     });
   });
@@ -64,7 +64,7 @@ describe('a command', () => {
     const host = await started({ faults: ({ count }) => (count === 0 ? 'lost-after' : undefined) });
     const remote = await connected(host);
     await expect(remote.run(question)).rejects.toMatchObject({ status: 'lost' });
-    expect(JSON.parse(await remote.run(question))).toBe(String(host.machine.bootTimeMs));
+    expect(JSON.parse(await remote.run(question))).toMatch(/^\d+$/);
   });
 
   test('that never answers is given up, with what to look at', async () => {
@@ -175,9 +175,7 @@ describe('a job', () => {
   test('is a task of SYSTEM; its secrets lie beside it until it ends', async () => {
     const host = await started();
     const remote = await connected(host);
-    expect(JSON.parse(await remote.job('look', question, { 'config.yaml': Secret.of('canary') }))).toBe(
-      String(host.machine.bootTimeMs),
-    );
+    expect(JSON.parse(await remote.job('look', question, { 'config.yaml': Secret.of('canary') }))).toMatch(/^\d+$/);
     expect(host.machine.tasks.size).toBe(0);
     expect([...host.machine.files.keys()]).toEqual([]);
   });
@@ -187,8 +185,8 @@ describe('a job', () => {
       faults: ({ name, count }) => (/job-(?:start|wait)/.test(name) && count < 2 ? 'lost-after' : undefined),
     });
     const remote = await connected(host, { pause: () => Promise.resolve() });
-    expect(JSON.parse(await remote.job('look', question))).toBe(String(host.machine.bootTimeMs));
-    expect(host.began.filter((name) => name === 'windows/boot-time.ps1')).toHaveLength(1);
+    expect(JSON.parse(await remote.job('look', question))).toMatch(/^\d+$/);
+    expect(host.began.filter((name) => name === 'windows/uptime.ps1')).toHaveLength(1);
   });
 
   test('that fails says why', async () => {
@@ -226,7 +224,7 @@ describe('a job', () => {
 });
 
 describe('a restart', () => {
-  test('is over when another boot answers: not while the old one still does', async () => {
+  test('is over when the host has been up for less than before: not while the old boot still answers', async () => {
     const host = await started({ restartMs: { goingDown: 400, down: 200 } });
     const remote = await connected(host, { pause: (ms) => new Promise((done) => setTimeout(done, Math.min(ms, 50))) });
     host.machine.features.set('Containers', 'InstallPending');
@@ -235,7 +233,7 @@ describe('a restart', () => {
     expect(host.machine.bootTimeMs).toBeGreaterThan(before);
     expect(host.machine.features.get('Containers')).toBe('Installed');
     // It was asked while it went down, and answered with the old time.
-    expect(host.began.filter((name) => name === 'windows/boot-time.ps1').length).toBeGreaterThan(2);
+    expect(host.began.filter((name) => name === 'windows/uptime.ps1').length).toBeGreaterThan(2);
     expect(host.began.filter((name) => name === 'windows/restart.ps1')).toHaveLength(1);
   });
 });

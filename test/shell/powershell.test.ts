@@ -92,10 +92,10 @@ describe('the payload', () => {
   });
 
   test('of a template brings the functions that all scripts may use', () => {
-    const { common, script, name } = decodePayload(powershell('windows/boot-time.ps1').script);
-    expect(name).toBe('windows/boot-time.ps1');
+    const { common, script, name } = decodePayload(powershell('windows/uptime.ps1').script);
+    expect(name).toBe('windows/uptime.ps1');
     expect(common).toContain('function Write-Result');
-    expect(script).toContain('Win32_OperatingSystem');
+    expect(script).toContain('Get-UptimeMilliseconds');
   });
 });
 

@@ -1,0 +1,3 @@
+import type { Answer } from '../script.ts';
+
+export const answer: Answer = (machine) => String(Date.now() - machine.bootTimeMs);
