@@ -16,6 +16,7 @@ import { diskSync } from './disk-sync.ts';
 import { downloads } from './downloads.ts';
 import { endpoint } from './endpoint.ts';
 import { endpointName } from './endpoint-name.ts';
+import { etcdSpace } from './etcd-space.ts';
 import { existingRuntime } from './existing-runtime.ts';
 import { firewall } from './firewall.ts';
 import { halfFinished } from './half-finished.ts';
@@ -154,6 +155,7 @@ export const fleetChecks: readonly Check[] = [
   routesBetweenHosts,
   mtu,
   endpointName,
+  etcdSpace,
   endpoint,
   versionSkew,
   nodeHealth,

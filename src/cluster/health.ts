@@ -3,6 +3,7 @@ import type { ClusterUp, NodeView } from '../facts/cluster.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
 import { isCordonedByKbuild } from './drain-notes.ts';
+import { DEFRAGMENT, hasNoSpace } from './etcd-space.ts';
 import { taintText, unexpectedTaints } from '../configuration/taints.ts';
 
 /** One reason why a cluster is not healthy. */
@@ -81,7 +82,7 @@ function etcdProblems({ name: cluster, members, alarms }: ClusterUp): readonly P
       kind: 'etcd' as const,
       name: cluster,
       message: `etcd has an alarm: ${alarm}`,
-      remedy: 'see docs/operations.md, "Recover"',
+      remedy: hasNoSpace([alarm]) ? DEFRAGMENT : 'see docs/operations.md, "Recover"',
     })),
   ];
 }

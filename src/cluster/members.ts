@@ -46,7 +46,8 @@ const mayBeNameless = ({ role }: MemberOf): boolean => role === 'control-plane' 
 export const membersOf = ({ members }: Pick<ClusterUp, 'members'>, host: MemberOf): readonly MemberView[] =>
   members.filter(isMemberOf(host));
 
-async function observeEtcd(inventory: Inventory, control: Remote<'sh'>): Promise<EtcdView> {
+/** etcd at this moment, as the member of a host sees it. @throws CommandError and FactError if it does not answer */
+export async function observeEtcd(inventory: Inventory, control: Remote<'sh'>): Promise<EtcdView> {
   const output = await control.run(etcdCommand(inventory));
   try {
     return parseEtcd(output);

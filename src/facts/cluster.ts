@@ -58,8 +58,12 @@ export interface MemberView {
   readonly learner: boolean;
   readonly healthy: boolean;
   readonly leader: boolean;
-  /** Bytes; 0 when unknown because the member did not answer. */
+  /** Bytes of its database, free pages included; 0 when unknown because the member did not answer. */
   readonly dbSize: number;
+  /** Bytes of it that hold data; missing when unknown because the member did not answer. */
+  readonly dbSizeInUse?: number;
+  /** Bytes that the database may have (`--quota-backend-bytes`), negative: no limit; missing when the member did not tell. */
+  readonly dbSizeQuota?: number;
   /** Of its server, e.g. `3.6.8`; missing when unknown because the member did not answer. */
   readonly version?: string;
 }

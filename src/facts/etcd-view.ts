@@ -44,6 +44,8 @@ interface RawStatus {
     readonly header: { readonly member_id: string };
     readonly leader?: string;
     readonly dbSize?: string | number;
+    readonly dbSizeInUse?: string | number;
+    readonly dbSizeQuota?: string | number;
     readonly version?: string;
   };
 }
@@ -52,6 +54,27 @@ interface RawStatus {
 const withLongNumbers = (json: string): unknown => JSON.parse(json.replaceAll(/("\s*:\s*)(\d{16,})/g, '$1"$2"'));
 
 const hex = (id: string | number): string => BigInt(id).toString(16);
+
+interface RawHealth {
+  readonly endpoint: string;
+  readonly health: boolean;
+  readonly error?: string;
+}
+
+/**
+ * True for a member that answers a linearizable read. etcdctl calls every member unhealthy while any of them has an alarm
+ * (etcdctl/ctlv3/command/ep_command.go); under NOSPACE, of which `alarms` tells, members serve reads and hold their quorum.
+ */
+const isWell = ({ health, error = '' }: RawHealth): boolean =>
+  health || /^Active Alarm\(s\):( NOSPACE)+\s*$/.test(error);
+
+/** etcd's AlarmType by number or name. One that kbuild does not know must not pass for NOSPACE, which kbuild disarms. */
+const alarmName = (alarm: number | string | undefined): string =>
+  alarm === 1 ? 'NOSPACE' : alarm === 2 ? 'CORRUPT' : String(alarm ?? 'unknown');
+
+/** A size that a member told, as a field; none if it did not. */
+const sized = <K extends string>(name: K, size: string | number | undefined): { readonly [P in K]?: number } =>
+  size === undefined ? {} : ({ [name]: Number(size) } as { readonly [P in K]: number });
 
 /** Parses what `etcdCommand` or `etcdAloneCommand` printed; without health every member that answers counts as healthy. Throws on other output. */
 export function parseEtcd(out: string): EtcdView {
@@ -65,16 +88,16 @@ export function parseEtcd(out: string): EtcdView {
   };
   const { members } = (answer('members') ?? {}) as { readonly members?: readonly RawMember[] };
   if (members === undefined) throw new Error('etcd did not tell its members');
-  const health = (answer('health') ?? []) as readonly { readonly endpoint: string; readonly health: boolean }[];
+  const health = (answer('health') ?? []) as readonly RawHealth[];
   const status = (answer('status') ?? []) as readonly RawStatus[];
   const healthy = new Set(
     answers.has('health')
-      ? health.filter((one) => one.health).map(({ endpoint }) => endpoint)
+      ? health.filter(isWell).map(({ endpoint }) => endpoint)
       : status.map(({ Endpoint }) => Endpoint),
   );
   const byId = new Map(status.map(({ Status }) => [hex(Status.header.member_id), Status]));
   const { alarms = [] } = (answer('alarms') ?? {}) as {
-    readonly alarms?: readonly { readonly memberID?: string; readonly alarm?: number }[];
+    readonly alarms?: readonly { readonly memberID?: string; readonly alarm?: number | string }[];
   };
   return {
     members: members.map((member) => {
@@ -90,10 +113,11 @@ export function parseEtcd(out: string): EtcdView {
           (member.clientURLs ?? []).some((url) => healthy.has(url)) || (member.isLearner === true && its !== undefined),
         leader: its?.leader !== undefined && hex(its.leader) === id,
         dbSize: Number(its?.dbSize ?? 0),
+        ...sized('dbSizeInUse', its?.dbSizeInUse),
+        ...sized('dbSizeQuota', its?.dbSizeQuota),
         ...(its?.version === undefined ? {} : { version: its.version }),
       };
     }),
-    // etcd's AlarmType: 1 NOSPACE, 2 CORRUPT
-    alarms: alarms.map(({ memberID, alarm }) => `${alarm === 2 ? 'CORRUPT' : 'NOSPACE'} on ${hex(memberID ?? 0)}`),
+    alarms: alarms.map(({ memberID, alarm }) => `${alarmName(alarm)} on ${hex(memberID ?? 0)}`),
   };
 }

@@ -20,6 +20,7 @@ export const CHECK_NAMES = [
   'downloads',
   'endpoint',
   'endpoint-name',
+  'etcd-space',
   'existing-runtime',
   'firewall',
   'half-finished',

@@ -1,5 +1,6 @@
 import { apiVersionsText, isMixed } from '../cluster/api-versions.ts';
 import { clusterProblems, type Problem } from '../cluster/health.ts';
+import { spaceFindings } from '../cluster/etcd-space.ts';
 import { expiring, expiringText, renewal, type Expiring } from '../cluster/expiry.ts';
 import { taintText } from '../configuration/taints.ts';
 import { FactError } from '../errors.ts';
@@ -133,6 +134,12 @@ function upgradeWarnings(cluster: ClusterUp): readonly string[] {
   return isUnderWay ? [`the API servers run different versions: ${apiVersionsText(cluster)}`] : [];
 }
 
+/** A database of etcd that comes near its quota. An alarm is a problem. */
+const spaceWarnings = ({ members, alarms }: ClusterUp): readonly string[] =>
+  spaceFindings(members, alarms)
+    .filter(({ severity }) => severity === 'warning')
+    .map(({ message, remedy }) => `etcd: ${message}; ${remedy}`);
+
 /** The status of a fleet, whether a cluster answers or not. `drift`: what `up` would change, `trouble`: of Windows hosts. */
 export function statusOf(
   inventory: Inventory,
@@ -152,7 +159,10 @@ export function statusOf(
     endpoint: inventory.endpoint,
     healthy: problems.length === 0,
     problems,
-    warnings: [...certificates.warnings, ...(cluster.state === 'up' ? upgradeWarnings(cluster) : [])],
+    warnings: [
+      ...certificates.warnings,
+      ...(cluster.state === 'up' ? [...known(() => spaceWarnings(cluster), []), ...upgradeWarnings(cluster)] : []),
+    ],
     ...(cluster.state === 'up' ? clusterStatus(cluster, topology) : nothing(topology)),
     certificates: certificates.certificates,
     drift,

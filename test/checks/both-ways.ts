@@ -3,7 +3,7 @@ import type { Inventory, JsonObject, LinuxHost, WindowsHost } from '../../src/mo
 import type { PodNetwork } from '../../src/surveys/pod-network.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
 import { certificateOf } from '../fakes/certificate.ts';
-import { clusterOf, nodeOf, podOf } from '../fakes/cluster.ts';
+import { clusterOf, memberOf, nodeOf, podOf, spaceOf } from '../fakes/cluster.ts';
 import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
 import { inventory, windowsHost } from '../fakes/inventory.ts';
 import type { MachineChange } from '../fakes/windows.ts';
@@ -734,6 +734,32 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       finds: /the API servers run different versions \(1[.]36[.]3 on cp1; kubeadm noted 1[.]36[.]4\)/,
       bad: { cluster: clusterOf({ version: '1.36.4', pods: [apiServerOf('1.36.3')] }) },
       good: { cluster: clusterOf({ pods: [apiServerOf('1.36.3')] }) },
+    },
+  ],
+  'etcd-space': [
+    {
+      finds: /etcd is full and takes no writes, so nothing in the cluster can change \(NOSPACE on 1\)/,
+      bad: { cluster: clusterOf({ members: [memberOf(1)], alarms: ['NOSPACE on 1'] }) },
+      good: { cluster: clusterOf({ members: [memberOf(1)] }) },
+    },
+    {
+      finds: /cp2 has 85[.]0 MiB \(20[.]0 MiB in use\) of its quota of 100 MiB: when it is full, etcd takes no writes/,
+      bad: { cluster: clusterOf({ members: [memberOf(1), memberOf(2, spaceOf(85, 20, 100))] }) },
+      good: { cluster: clusterOf({ members: [memberOf(1), memberOf(2, spaceOf(80, 20, 100))] }) },
+    },
+    {
+      finds: /etcd1 has 85[.]0 MiB/,
+      bad: {
+        cluster: {
+          state: 'absent',
+          etcd: {
+            state: 'up',
+            via: 'etcd1',
+            alarms: [],
+            members: [memberOf(1, { name: 'etcd1', ...spaceOf(85, 85, 100) })],
+          },
+        },
+      },
     },
   ],
   unnamed: [

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { etcdAloneCommand, parseEtcd } from '../../src/facts/etcd-view.ts';
 
@@ -36,6 +36,46 @@ test('ids keep all their digits, and who does not answer is not healthy', () => 
     ],
     alarms: ['NOSPACE on 8e9e05c52164694d'],
   });
+});
+
+describe('under the alarm NOSPACE', () => {
+  // etcdctl 3.6.8 calls every member unhealthy while one of them has an alarm.
+  const under = (error: string, alarm: string): string =>
+    [
+      out.split('\n')[0],
+      `health [{"endpoint":"https://10.0.0.11:2379","health":false,"took":"2ms","error":"${error}"}]`,
+      `alarms {"alarms":[{"memberID":10276657743932975437,"alarm":${alarm}}]}`,
+      'status []',
+    ].join('\n');
+  const healthOf = (text: string) => parseEtcd(text).members[0]?.healthy;
+
+  test('a member that answers is healthy: the alarm stands beside it', () => {
+    expect(healthOf(under('Active Alarm(s): NOSPACE ', '1'))).toBe(true);
+    expect(healthOf(under('Active Alarm(s): NOSPACE NOSPACE ', '1'))).toBe(true);
+  });
+
+  test('a member whose data differs, or that does not answer, is not healthy', () => {
+    expect(healthOf(under('Active Alarm(s): NOSPACE CORRUPT ', '2'))).toBe(false);
+    expect(healthOf(under('context deadline exceeded', '1'))).toBe(false);
+  });
+
+  test('an alarm of another kind does not pass for NOSPACE', () => {
+    expect(['1', '2', '3', '"CORRUPT"'].map((alarm) => parseEtcd(under('', alarm)).alarms[0])).toEqual([
+      'NOSPACE on 8e9e05c52164694d',
+      'CORRUPT on 8e9e05c52164694d',
+      '3 on 8e9e05c52164694d',
+      'CORRUPT on 8e9e05c52164694d',
+    ]);
+  });
+});
+
+test('sizes and quota are those that the member told', () => {
+  const told = out.replace('"dbSize":1298432', '"dbSize":1298432,"dbSizeInUse":1048576,"dbSizeQuota":2147483648');
+  expect(parseEtcd(told).members.map(({ dbSizeInUse, dbSizeQuota }) => [dbSizeInUse, dbSizeQuota])).toEqual([
+    [1_048_576, 2_147_483_648],
+    [undefined, undefined],
+    [undefined, undefined],
+  ]);
 });
 
 test('an etcd that says nothing is an error, not an empty one', () => {

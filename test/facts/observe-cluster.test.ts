@@ -118,6 +118,8 @@ describe('a live cluster', () => {
         healthy: true,
         leader: true,
         dbSize: expect.any(Number) as number,
+        dbSizeInUse: expect.any(Number) as number,
+        dbSizeQuota: 2 * 1024 ** 3,
         version: expect.any(String) as string,
       },
     ]);

@@ -148,6 +148,17 @@ export const memberOf = (index: number, member: Partial<MemberView> = {}): Membe
   ...member,
 });
 
+/** The space of an etcd member, in MiB. */
+export const spaceOf = (
+  size: number,
+  inUse: number,
+  quota = 2048,
+): Required<Pick<MemberView, 'dbSize' | 'dbSizeInUse' | 'dbSizeQuota'>> => ({
+  dbSize: size * 1024 ** 2,
+  dbSizeInUse: inUse * 1024 ** 2,
+  dbSizeQuota: quota * 1024 ** 2,
+});
+
 /** A live cluster of `cp1` alone, unless told otherwise. */
 export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   state: 'up',

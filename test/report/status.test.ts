@@ -12,8 +12,10 @@ import {
   fleetOf,
   inventoryOf,
   joinedControlPlane,
+  memberOf,
   nodeOf,
   podOf,
+  spaceOf,
   w1,
 } from '../fakes/cluster.ts';
 
@@ -137,6 +139,14 @@ describe('a cluster that answers', () => {
       'etcd cp3: its etcd member is not healthy',
       'etcd demo: etcd has an alarm: NOSPACE on 1',
       'pod kube-system/flannel-x: on w1: CrashLoopBackOff',
+    ]);
+  });
+
+  test('names the command that makes room in etcd, under its alarm and before it', () => {
+    const { problems } = status(clusterOf({ alarms: ['NOSPACE on 1'] }));
+    expect(problems.map(({ remedy }) => remedy)).toEqual(['`kbuild etcd defragment`']);
+    expect(status(clusterOf({ members: [memberOf(1, spaceOf(90, 20, 100))] })).warnings).toEqual([
+      'etcd: cp1 has 90.0 MiB (20.0 MiB in use) of its quota of 100 MiB: when it is full, etcd takes no writes; `kbuild etcd defragment`',
     ]);
   });
 

@@ -80,7 +80,7 @@ export const kubeadmSignatures: readonly Signature[] = [
     name: 'etcd-nospace',
     seen: /etcdserver: mvcc: database space exceeded|alarm:NOSPACE/,
     cause: 'the etcd database reached its quota, so that nothing can be written',
-    remedy: 'compact and defragment it, then disarm the alarm (etcdctl alarm disarm)',
+    remedy: 'make room in it: `kbuild etcd defragment`',
   },
   {
     name: 'etcd-not-removed',
