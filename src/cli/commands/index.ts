@@ -3,6 +3,7 @@ import { certs } from './certs.ts';
 import { recoverCerts } from './certs-recover.ts';
 import { renewCerts } from './certs-renew.ts';
 import { check } from './check.ts';
+import { defragmentEtcd } from './etcd-defragment.ts';
 import { restoreSnapshot } from './etcd-snapshot-restore.ts';
 import { saveSnapshot } from './etcd-snapshot-save.ts';
 import { facts } from './facts.ts';
@@ -45,7 +46,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   },
   {
     name: 'etcd',
-    summary: 'Save and restore the data of etcd',
+    summary: 'Save and restore the data of etcd, and make room in it',
     commands: [
       {
         name: 'snapshot',
@@ -55,6 +56,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
           command(restoreSnapshot, async () => (await import('../restore.ts')).runRestore),
         ],
       },
+      command(defragmentEtcd, async () => (await import('../etcd-defragment.ts')).runDefragment),
     ],
   },
   {
