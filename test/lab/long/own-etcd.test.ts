@@ -112,6 +112,14 @@ test('a snapshot of it is not taken: it is the user’s', async () => {
   expect(stderr).toContain('its etcd is your own, and so are its snapshots');
 });
 
+test('its space is the user’s too: kbuild defragments none of its members', async () => {
+  const { code, stderr } = await kbuild('etcd', 'defragment', file, '--yes');
+  expect(code, stderr).toBe(7);
+  expect(stderr).toContain(
+    `its etcd is your own (${etcd.endpoints.join(', ')}), and kbuild does not change its members`,
+  );
+});
+
 test('reset leaves its members and its data, and the next up refuses what lies there', async () => {
   timed('reset', await kbuild('reset', file, '--yes-destroy', 'haown'));
   expect(await etcd.ctl('get --prefix /registry/namespaces/ --keys-only')).toContain('/registry/namespaces/default');
