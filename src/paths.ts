@@ -21,6 +21,8 @@ export const paths = {
   marker: '/var/lib/kbuild/marker.json',
   /** A file for each Kubernetes version whose packages and images an upgrade has downloaded. */
   upgrade: '/var/lib/kbuild/upgrade',
+  /** The boot id of a host that `kbuild reboot` is to restart, from before. Gone when all hosts of that run are through. */
+  reboot: '/var/lib/kbuild/reboot',
   /** Manifests of a control plane whose etcd is being restored. */
   restoreAside: '/var/lib/kbuild/restore',
   /** A folder in that of etcd's data, for what is made of a snapshot. */

@@ -4,7 +4,8 @@ import { watchesOf, type Phase, type Step } from '../engine/step.ts';
 import type { Fleet, Kind } from '../facts/fleet.ts';
 import { united, type Watched, type Watches } from '../facts/watched.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
-import { controlPlanes, withRole } from '../topology/select.ts';
+import { controlPlanes, linuxHosts, withRole } from '../topology/select.ts';
+import { reboot } from './reboot.ts';
 import { remove } from './remove.ts';
 import { reset } from './reset.ts';
 import { restorePhases } from './restore.ts';
@@ -30,6 +31,11 @@ export function everyPhase(inventory: Inventory): readonly Phase[] {
       losesPods: false,
       atOnce: 1,
     }),
+    ...reboot(
+      inventory,
+      { hosts: linuxHosts(inventory), from: new Map() },
+      { drain: 'no', losesPods: false, atOnce: 1 },
+    ),
     ...restorePhases({
       inventory,
       controls,

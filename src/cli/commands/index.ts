@@ -10,6 +10,7 @@ import { facts } from './facts.ts';
 import { init } from './init.ts';
 import { kubeconfig } from './kubeconfig.ts';
 import { plan } from './plan.ts';
+import { reboot } from './reboot.ts';
 import { remove } from './remove.ts';
 import { reset } from './reset.ts';
 import { schema } from './schema.ts';
@@ -32,6 +33,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   command(plan, async () => (await import('../plan.ts')).runPlan),
   command(up, async () => (await import('../up.ts')).runUp),
   command(upgrade, async () => (await import('../upgrade.ts')).runUpgrade),
+  command(reboot, async () => (await import('../reboot.ts')).runReboot),
   command(status, async () => (await import('../status.ts')).runStatus),
   command(kubeconfig, async () => (await import('../kubeconfig.ts')).runKubeconfig),
   command(remove, async () => (await import('../remove.ts')).runRemove),

@@ -1,0 +1,32 @@
+import { declare, type OptionsOf } from '../command.ts';
+import { option, parsedOption } from '../option.ts';
+import { bundleOnFailure, dead, drainTimeout, ignoreCheck, share, timeout, usual, yes } from '../options.ts';
+
+export const reboot = declare({
+  name: 'reboot',
+  summary: 'Reboot the Linux hosts that want it, drained and rolling',
+  details:
+    'Restarts workers in batches, then etcd hosts, control planes and load balancers one at a time, the holder of the virtual address last. A new boot id proves each restart. The same command finishes a run that was cut off. Windows hosts are not rebooted.',
+  onHosts: 'changes',
+  operand: { name: '[hosts...]', summary: 'hosts of the inventory; none: all hosts that want a reboot' },
+  options: [
+    ...usual,
+    option('--plan', { summary: 'only show which hosts restart, and in which order; change nothing' }),
+    option('--all', { summary: 'also reboot hosts that do not want it' }),
+    dead,
+    ignoreCheck,
+    yes,
+    drainTimeout,
+    parsedOption('--max-unavailable <n>', share, {
+      summary: 'how many workers may be away at once: a number, or a share like 20% (default 10%, at least one)',
+    }),
+    option('--disable-eviction', { summary: 'delete pods in spite of PodDisruptionBudgets' }),
+    option('--force', { summary: 'delete pods that no controller makes again' }),
+    bundleOnFailure,
+    timeout,
+  ],
+  examples: ['kbuild reboot --plan', 'kbuild reboot', 'kbuild reboot w1 w2 -i prod.yaml', 'kbuild reboot --all'],
+});
+
+/** The values of its options. */
+export type RebootOptions = OptionsOf<typeof reboot>;

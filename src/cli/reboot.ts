@@ -1,0 +1,101 @@
+import { changesIn } from '../engine/plan.ts';
+import { restartsOf } from '../engine/restarts.ts';
+import { mostSerious, Refused, UsageError } from '../errors.ts';
+import type { LinuxHost } from '../model/inventory.ts';
+import { reboot, rebootsOf } from '../phases/reboot.ts';
+import { jsonDocument } from '../report/json.ts';
+import { planText } from '../report/plan.ts';
+import { linuxHosts, linuxWorkers, tenthOf } from '../topology/select.ts';
+import type { RebootOptions } from './commands/reboot.ts';
+import type { Context } from './context.ts';
+import { drainOf } from './remove.ts';
+import { carryOut } from './session/carry-out.ts';
+import { refuseWithoutApi } from './session/dead-hosts.ts';
+import { partOf, reportLeftOut } from './session/left-out.ts';
+import { findings, leaveOutRefused, refuseForeign, refuseObstacles } from './session/preflight.ts';
+import { confirmed, planOf, reportNothingToDo, showPlan, type RunPlan } from './session/run-plan.ts';
+import type { Run } from './session/run.ts';
+import { withRun } from './session/with-run.ts';
+
+/** The hosts that the run may restart. @throws UsageError for an unknown name; Refused for a Windows host and for one that has not joined */
+function hostsOf({ inventory, connected }: Run, operands: readonly string[]): readonly LinuxHost[] {
+  const { cluster } = connected.observations.fleet();
+  const joined = new Set(cluster.state === 'up' ? cluster.nodes.map(({ name }) => name) : []);
+  const isPart = ({ name, role }: LinuxHost): boolean =>
+    role === 'etcd' || role === 'load-balancer' || joined.has(name);
+  for (const name of operands) {
+    const host = inventory.hosts.find((one) => one.name === name);
+    if (host === undefined)
+      throw new UsageError(`"${name}" is no host of the inventory`, { remedy: 'name hosts as the inventory does' });
+    if (host.os === 'windows')
+      throw new Refused(name, 'kbuild does not reboot Windows hosts', 'drain it and restart it yourself');
+    if (!isPart(host)) throw new Refused(name, 'it is no node of the cluster', 'join it first: `kbuild up`');
+  }
+  const hosts = linuxHosts(inventory).filter(isPart);
+  return operands.length === 0 ? hosts : hosts.filter(({ name }) => operands.includes(name));
+}
+
+/** The phases of the run by what was observed last. */
+function phasesOf(run: Run, flags: RebootOptions, hosts: readonly LinuxHost[]): ReturnType<typeof partOf> {
+  const { inventory, connected } = run;
+  const fleet = connected.observations.fleet();
+  const drain = drainOf(flags);
+  const options = {
+    drain: drain === 'no' ? drain : { ...drain, ignoresBudgets: flags.disableEviction === true },
+    losesPods: flags.force === true,
+    atOnce: atOnceOf(run, flags),
+  };
+  const which = flags.all === true ? 'all' : 'those that want it';
+  return partOf(run, reboot(inventory, rebootsOf(fleet, hosts, which), options, fleet));
+}
+
+/** How many workers may be away at once. */
+const atOnceOf = ({ inventory }: Run, { maxUnavailable }: RebootOptions): number => {
+  const workers = linuxWorkers(inventory);
+  return maxUnavailable?.(workers.length) ?? tenthOf(workers);
+};
+
+/** `--plan`: shows the plan on stdout, or as JSON. */
+function showOnly({ context, flags, inventory }: Run, { phases, changes }: RunPlan): number {
+  const restarts = restartsOf(inventory, changes);
+  if (flags.json === true) {
+    const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
+    context.out(jsonDocument({ cluster: inventory.name, changes: shown, restarts }));
+    return 0;
+  }
+  context.out(changes.length === 0 ? 'nothing to do\n' : planText(phases, changes, restarts));
+  return 0;
+}
+
+/** `kbuild reboot [HOST…]`: restarts the hosts that want it, one gate after another. */
+export const runReboot = (outer: Context, flags: RebootOptions, operands: readonly string[]): Promise<number> =>
+  withRun(
+    outer,
+    flags,
+    { command: 'reboot', json: flags.plan === true ? 'document' : 'events', reportsUnreachable: true },
+    async (run) => {
+      const { inventory, connected } = run;
+      if (connected.observations.fleet().cluster.state === 'absent')
+        throw new Refused(inventory.name, 'there is no cluster whose hosts could reboot', 'build it: `kbuild up`');
+      leaveOutRefused(run);
+      refuseObstacles(run, findings(run));
+      await refuseWithoutApi(run);
+      const hosts = hostsOf(run, operands);
+      refuseForeign(
+        run,
+        hosts.map(({ name }) => name),
+      );
+      const { phases, waiting } = phasesOf(run, flags, hosts);
+      const plan = planOf(run, phases);
+      if (flags.plan === true) return showOnly(run, plan);
+      if (plan.changes.length === 0) {
+        reportNothingToDo(run);
+        return mostSerious(reportLeftOut(run, waiting));
+      }
+      showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
+      if (!(await confirmed(run, 'Carry out these reboots?'))) return 0;
+      const work = { phases: () => phasesOf(run, flags, hosts).phases, workersAtOnce: atOnceOf(run, flags) };
+      const { code } = await carryOut(run, work, plan);
+      return mostSerious([code, ...reportLeftOut(run, waiting)]);
+    },
+  );

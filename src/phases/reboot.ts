@@ -1,0 +1,111 @@
+import type { Phase, Step } from '../engine/step.ts';
+import { linuxFacts, type Fleet } from '../facts/fleet.ts';
+import { controlPlaneServes } from '../kubeadm/join-control-plane.ts';
+import { nodeReady } from '../kubeadm/verify.ts';
+import type { Inventory, LinuxHost, Role } from '../model/inventory.ts';
+import { networkReady } from '../network/network-ready.ts';
+import {
+  balancerBack,
+  othersRebooted,
+  rebootForgotten,
+  rebootNote,
+  rebootNoted,
+  rebootSteps,
+  whileDue,
+  type RebootOptions,
+  type Reboots,
+} from '../node/reboot.ts';
+import { jobEnded } from '../node/running-work.ts';
+import { cordonStep } from '../resources/drain.ts';
+import { inBatches } from '../upgrade/batches.ts';
+
+/**
+ * Which of these hosts a run restarts: those that want it, or all. If a run over all hosts was cut off, only its hosts are left: a
+ * host without a note may be one that it has restarted. @throws FactError for a boot id or a pending reboot that is not known
+ */
+export function rebootsOf(fleet: Fleet, hosts: readonly LinuxHost[], which: 'all' | 'those that want it'): Reboots {
+  const seen = hosts.flatMap((host) => {
+    const facts = linuxFacts(fleet, host);
+    return facts === undefined ? [] : [{ host, facts, note: rebootNote({ facts }) }];
+  });
+  const wasCutOff = seen.some(({ note }) => note === 'rebooted');
+  const due = seen.filter(({ facts, note }) => {
+    if (note !== 'none') return note === 'noted';
+    return facts.pendingReboot !== 'none' || (which === 'all' && !wasCutOff);
+  });
+  const from = new Map(due.map(({ host, facts }) => [host.name, facts.bootId]));
+  return {
+    hosts: seen.filter(({ host, note }) => from.has(host.name) || note !== 'none').map(({ host }) => host),
+    from,
+  };
+}
+
+/** The hosts with the holder of the virtual address last. */
+function holderLast(inventory: Inventory, fleet: Fleet | undefined, hosts: readonly LinuxHost[]): readonly LinuxHost[] {
+  const { loadBalancer } = inventory;
+  if (fleet === undefined || !('address' in loadBalancer)) return hosts;
+  const { address } = loadBalancer;
+  const holds = (host: LinuxHost): boolean =>
+    linuxFacts(fleet, host)?.interfaces.some(({ addresses }) => addresses.includes(address)) === true;
+  return [...hosts.filter((host) => !holds(host)), ...hosts.filter(holds)];
+}
+
+/** The first worker alone, then batches, each of which is cordoned as a whole before a node of it is drained. */
+function workerPhases(workers: readonly LinuxHost[], reboots: Reboots, options: RebootOptions): readonly Phase[] {
+  const batches = [workers.slice(0, 1), ...inBatches(workers.slice(1), options.atOnce)];
+  return batches.flatMap((hosts, number): readonly Phase[] => {
+    const which = `batch ${String(number + 1)} of ${String(batches.length)}`;
+    const back = othersRebooted(reboots, hosts);
+    const phase = (name: string, title: string, steps: readonly Step[]): Phase => ({
+      ...{ name: `${name}-${String(number + 1)}`, title: `${title}, ${which}`, kind: 'linux', hosts, steps },
+      concurrency: Math.max(1, hosts.length),
+    });
+    const cordon = whileDue(
+      reboots,
+      cordonStep(() => true),
+    );
+    return [
+      // A worker alone is cordoned by its own drain.
+      ...(hosts.length < 2 || options.drain === 'no' ? [] : [phase('cordon', 'Cordon workers', [back, cordon])]),
+      phase('reboot-workers', 'Reboot workers', [
+        back,
+        jobEnded,
+        ...rebootSteps(reboots, options, [nodeReady, networkReady]),
+      ]),
+    ];
+  });
+}
+
+/**
+ * What `kbuild reboot` does, in order: it notes the boot ids, restarts workers in batches, then etcd hosts, control planes and load
+ * balancers one at a time (the holder of the virtual address last), and removes the notes when all are through.
+ */
+export function reboot(
+  inventory: Inventory,
+  reboots: Reboots,
+  options: RebootOptions,
+  fleet?: Fleet,
+): readonly Phase[] {
+  const { hosts } = reboots;
+  const of = (role: Role): readonly LinuxHost[] => hosts.filter((host) => host.role === role);
+  const serial = (name: string, title: string, role: Role, gates: readonly Step[]): readonly Phase[] =>
+    // A phase for each host: a host that does not come back keeps the next one as it is.
+    holderLast(inventory, fleet, of(role)).map((host) => ({
+      ...{ name: `${name}-${host.name}`, title: `${title} ${host.name}`, kind: 'linux', hosts: [host] },
+      steps: [othersRebooted(reboots, [host]), jobEnded, ...rebootSteps(reboots, options, [...gates, balancerBack])],
+      concurrency: 1,
+    }));
+  const phases: readonly Phase[] = [
+    { name: 'note', title: 'Note which hosts restart', kind: 'linux', hosts, steps: [rebootNoted(reboots)] },
+    ...workerPhases(of('worker'), reboots, options),
+    ...serial('reboot-etcd', 'Reboot etcd host', 'etcd', []),
+    ...serial('reboot-control-plane', 'Reboot control plane', 'control-plane', [
+      nodeReady,
+      controlPlaneServes,
+      networkReady,
+    ]),
+    ...serial('reboot-balancer', 'Reboot load balancer', 'load-balancer', []),
+    { name: 'forget', title: 'Remove the notes', kind: 'linux', hosts, steps: [rebootForgotten(reboots)] },
+  ];
+  return phases.filter((phase) => phase.hosts.length > 0);
+}
