@@ -60,7 +60,11 @@ export async function runScript(runtime: Runtime, run: Run, line: string): Promi
   runtime.began.push(payload.name);
   runtime.environments.set(payload.name, run.environment);
   const pid = runtime.newPid();
-  machine.processes.set(pid, { name: payload.name, startedMs: Date.now(), end: (status = 0xffffffff) => ending.abort(status) });
+  machine.processes.set(pid, {
+    name: payload.name,
+    startedMs: Date.now(),
+    end: (status = 0xffffffff) => ending.abort(status),
+  });
   const fault = runtime.faultOf(run.kind, payload.name);
   let results = 0;
   const stopIfEnded = (): void => {
