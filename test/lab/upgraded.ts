@@ -97,8 +97,8 @@ function watchService(address: string): { readonly stop: () => Promise<number> }
   };
 }
 
-/** An upgrade, and what clients saw meanwhile. */
-export interface Upgraded {
+/** A run, and what clients saw meanwhile. */
+export interface UnderLoad {
   readonly ran: Ran;
   readonly written: Written;
   /** The longest time in ms between two answers of the Service. */
@@ -110,24 +110,29 @@ export const upgradeArguments = ({ file, kubeconfig }: Stacked): readonly string
   ...['upgrade', file, '--yes', '--json', '--kubeconfig', kubeconfig],
 ];
 
-/** Upgrades the cluster while a client writes through its endpoint and another one asks a Service of two replicas. */
-export async function upgradeUnderLoad(
+/** Does `work` while a client writes through the endpoint and another one asks a Service of two replicas by way of `node`. */
+export async function underLoad(
   cluster: Stacked,
   node: string,
-  flags: readonly string[] = [],
-): Promise<Upgraded> {
+  what: string,
+  work: () => Promise<Ran>,
+): Promise<UnderLoad> {
   const { address } = lab.hostSettings(node);
   await waitUntil('the Service to answer', 120_000, () => answers(address));
   const writer = startWriter(cluster.kubeconfig);
   const service = watchService(address);
-  const ran = await start([...upgradeArguments(cluster), ...flags]).ended;
+  const ran = await work();
   const written = await writer.stop();
   const serviceGapMs = await service.stop();
   console.log(
-    `upgraded in ${ran.seconds.toFixed(0)} s; ${String(written.acknowledged)} writes acknowledged, ${String(written.lost.length)} lost, longest gap ${String(written.longestGapMs)} ms; the Service's longest gap ${String(serviceGapMs)} ms`,
+    `${what} in ${ran.seconds.toFixed(0)} s; ${String(written.acknowledged)} writes acknowledged, ${String(written.lost.length)} lost, longest gap ${String(written.longestGapMs)} ms; the Service's longest gap ${String(serviceGapMs)} ms`,
   );
   return { ran: ok(ran), written, serviceGapMs };
 }
+
+/** Upgrades the cluster under load. */
+export const upgradeUnderLoad = (cluster: Stacked, node: string, flags: readonly string[] = []): Promise<UnderLoad> =>
+  underLoad(cluster, node, 'upgraded', () => start([...upgradeArguments(cluster), ...flags]).ended);
 
 /** Whether CoreDNS must be spread again depends on where its pods went. */
 const isCertain = (change: string): boolean => !change.endsWith(' coredns-spread');

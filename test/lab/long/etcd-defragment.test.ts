@@ -67,6 +67,7 @@ async function takesWrites(name: string): Promise<void> {
 }
 
 beforeAll(async () => {
+  await lab.up(HOSTS);
   const plain = await lab.inventory(HOSTS);
   const quota = { name: 'quota-backend-bytes', value: String(QUOTA) };
   cluster = await stacked('defrag', 7505, HOSTS, {

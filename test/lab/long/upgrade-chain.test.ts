@@ -12,7 +12,7 @@ import {
   startWorkload,
   upgradeUnderLoad,
   versionsOf,
-  type Upgraded,
+  type UnderLoad,
 } from '../upgraded.ts';
 import { versionOf } from '../versions.ts';
 
@@ -23,7 +23,7 @@ const [FIRST, NEXT, THEN, LAST] = ['1.34', '1.35', '1.36', '1.37'].map(versionOf
 const HOUR = 3_600_000;
 let cluster: Stacked;
 let planned: readonly string[];
-let upgraded: Upgraded;
+let upgraded: UnderLoad;
 
 beforeAll(async () => {
   cluster = await stacked('chain', 7612, HOSTS);

@@ -12,7 +12,7 @@ import {
   startWorkload,
   upgradeUnderLoad,
   versionsOf,
-  type Upgraded,
+  type UnderLoad,
 } from '../upgraded.ts';
 import { KUBERNETES } from '../versions.ts';
 
@@ -20,7 +20,7 @@ const HOSTS = ['ugcp1', 'ugcp2', 'ugcp3', 'ugw1', 'ugw2'];
 const [OLD, NEW] = KUBERNETES;
 let cluster: Stacked;
 let planned: readonly string[];
-let upgraded: Upgraded;
+let upgraded: UnderLoad;
 const HOUR = 3_600_000;
 
 const wanted = (version: string): Promise<void> => nameVersion(cluster, HOSTS, version);
