@@ -63,7 +63,7 @@ async function restoreOf(run: Run, file: string | undefined): Promise<Restore> {
   const names = restoreHosts(about).map(({ name }) => name);
   refuseForeign(run, names);
   await refuseOtherSnapshot(run, about.controls, snapshot);
-  await refuseOtherMembers(run, about, file);
+  await refuseOtherMembers(run, about, [file]);
   return { inventory, ...about, snapshot, ...(await restoreId(run, about, snapshot)) };
 }
 

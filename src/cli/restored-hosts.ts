@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { otherMembers, otherMembersRefusal } from '../cluster/restore-members.ts';
+import { otherMembers, otherMembersRefusal, type OtherMember } from '../cluster/restore-members.ts';
 import { Refused } from '../errors.ts';
 import { authoritiesIn } from '../etcd/foreign.ts';
 import { begunRestore, restoreIdOf, type Restore } from '../etcd/restore.ts';
+import { isOfOwnData, OWN_DATA, type Marker } from '../facts/marker.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import { isControlPlane } from '../facts/joined.ts';
 import type { LinuxHost } from '../model/inventory.ts';
@@ -70,12 +71,17 @@ export async function refuseOtherSnapshot(run: Run, hosts: readonly LinuxHost[],
     );
 }
 
-/** @throws Refused while members of etcd that are not restored run, or do not answer and are not declared dead. */
-export async function refuseOtherMembers(run: Run, { members }: Pick<Restore, 'members'>, file: string): Promise<void> {
+/** @throws Refused while members of etcd that are not restored run, or do not answer and are not declared dead. Returns the members that are left out. */
+export async function refuseOtherMembers(
+  run: Run,
+  { members }: Pick<Restore, 'members'>,
+  operands: readonly string[],
+): Promise<readonly OtherMember[]> {
   const { connected, flags, inventory } = run;
   const others = await otherMembers(connected.on, inventory, connected.observations.fleet(), members);
-  const refused = otherMembersRefusal(others, flags.dead ?? [], (names) => commandWithDead(run, names, [file]));
+  const refused = otherMembersRefusal(others, flags.dead ?? [], (names) => commandWithDead(run, names, operands));
   if (refused !== undefined) throw refused;
+  return others;
 }
 
 async function digestOf(file: string, members: readonly LinuxHost[]): Promise<string> {
@@ -92,7 +98,24 @@ export async function restoreId(
   file: string,
 ): Promise<Pick<Restore, 'id' | 'hasEnded'>> {
   const digest = await digestOf(file, about.members);
+  return restoreIdOf(markersOn(run, about), digest, run.runId);
+}
+
+const markersOn = (run: Run, about: RestoredHosts): readonly (Marker | 'absent' | 'unreadable')[] => {
   const fleet = run.connected.observations.fleet();
-  const markers = restoreHosts(about).map((host) => linuxFacts(fleet, host)?.marker ?? 'absent');
-  return restoreIdOf(markers, digest, run.runId);
+  return restoreHosts(about).map((host) => linuxFacts(fleet, host)?.marker ?? 'absent');
+};
+
+/** The id of a recovery of these hosts. @throws Refused if a restore of a snapshot was cut off there: only it knows which data is whose */
+export function recoveryId(run: Run, about: RestoredHosts): Pick<Restore, 'id' | 'hasEnded'> & { hasBegun: boolean } {
+  const markers = markersOn(run, about);
+  const begun = begunRestore(markers);
+  if (begun !== undefined && !isOfOwnData(begun))
+    throw new Refused(
+      run.inventory.name,
+      `a restore of a snapshot was cut off here (${begun.stage})`,
+      'finish it first: `kbuild etcd snapshot restore FILE` with the same snapshot',
+    );
+  const id = restoreIdOf(markers, OWN_DATA, run.runId);
+  return { ...id, hasBegun: begun !== undefined || id.hasEnded === true };
 }

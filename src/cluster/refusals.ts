@@ -1,6 +1,6 @@
 import { Refused } from '../errors.ts';
 import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
-import { isForeignAction, RESTORE } from '../facts/marker.ts';
+import { isForeignAction, isOfOwnData, RESTORE } from '../facts/marker.ts';
 import { endpointHost } from '../topology/api-server.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../topology/select.ts';
@@ -75,7 +75,9 @@ function unfinishedRestore(inventory: Inventory, fleet: Fleet): readonly Refused
           new Refused(
             host.name,
             `a restore of etcd was cut off here (${marker.stage})`,
-            'run the same command again: `kbuild etcd snapshot restore FILE` with the same snapshot',
+            isOfOwnData(marker)
+              ? 'run the same command again: `kbuild etcd recover`'
+              : 'run the same command again: `kbuild etcd snapshot restore FILE` with the same snapshot',
           ),
         ]
       : [],

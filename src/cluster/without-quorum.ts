@@ -6,7 +6,7 @@ import type { On } from '../remote/remote.ts';
 import { gate } from './quorum.ts';
 
 const REMEDY =
-  'bring the members that are down back; if they are gone for good, put the others back to a snapshot: `kbuild etcd snapshot restore FILE --dead NAMES`';
+  'bring the members that are down back; if they are gone for good, go on with what the only one that is left has: `kbuild etcd recover --dead NAMES`, or put the others back to a snapshot: `kbuild etcd snapshot restore FILE --dead NAMES`';
 
 /** etcd as the first stacked member that answers sees it; undefined if none answers. */
 async function anyView(on: On, inventory: Inventory, fleet: Fleet): Promise<EtcdView | undefined> {

@@ -49,25 +49,43 @@ function stageStep(
   };
 }
 
+/** A command on a host that runs the programs of etcd's image; `MANIFESTS` names the image. */
+const withEtcdImage = ({ inventory }: Restore, command: Command<'sh'>): Command<'sh'> =>
+  withRuntime(inventory, using('linux/etcd-image.sh', command));
+
+const MANIFESTS = [paths.etcdManifest, `${paths.restoreAside}/etcd.yaml`];
+
+/** Brings the snapshot to the host: the file, or what the host's own data holds. */
+async function snapshotOn(restore: Restore, on: On, host: LinuxHost, folder: string): Promise<void> {
+  const work = workFolder(folder);
+  if (restore.snapshot !== undefined) {
+    await on(host).upload(restore.snapshot, `${work}/snapshot.db`, 0o600);
+    return;
+  }
+  const taking = script('linux/etcd-take-data.sh', { WORK: work, FOLDER: folder, MANIFESTS, NAME: host.name });
+  await on(host).job('etcd-take-data', withEtcdImage(restore, taking));
+}
+
 async function prepare(restore: Restore, on: On, { host, facts, fleet }: Target): Promise<void> {
   const remote = on(host);
+  const stage = restore.snapshot === undefined ? 'taken' : 'prepared';
   if (!isMember(restore, host)) {
-    await remote.job('etcd-restore', noting(restore, sh`:`, 'prepared'));
+    await remote.job('etcd-restore', noting(restore, sh`:`, stage));
     return;
   }
   const folder = linuxFacts(fleet, host)?.etcdFolder ?? facts.etcdFolder;
   const work = workFolder(folder);
   try {
-    await remote.upload(restore.snapshot, `${work}/snapshot.db`, 0o600);
+    await snapshotOn(restore, on, host, folder);
     const making = script('linux/etcd-restore-prepare.sh', {
       WORK: work,
-      MANIFESTS: [paths.etcdManifest, `${paths.restoreAside}/etcd.yaml`],
+      MANIFESTS,
       NAME: host.name,
       PEER: peerUrl(host),
       CLUSTER: restore.members.map((member) => `${member.name}=${peerUrl(member)}`).join(','),
       TOKEN: tokenOf(restore),
     });
-    await remote.job('etcd-restore', noting(restore, withRuntime(restore.inventory, making), 'prepared'));
+    await remote.job('etcd-restore', noting(restore, withEtcdImage(restore, making), stage));
   } catch (error) {
     // If the host cannot be reached, the folder stays. The same command or the next `up` removes it.
     await remote.run(sh`rm -rf -- ${work}`).catch(() => undefined);
@@ -85,6 +103,19 @@ export const prepared = (restore: Restore): Step =>
       isMember(restore, host)
         ? `make etcd's data of ${host.name} from the snapshot, beside the live data`
         : `note the restore on ${host.name}`,
+    (on, target) => prepare(restore, on, target),
+  );
+
+/** Takes over what the member that is left has, its log included, into new data beside the old. Its etcd has stopped before. */
+export const taken = (restore: Restore): Step =>
+  stageStep(
+    restore,
+    'etcd-data-taken',
+    'taken',
+    (host) =>
+      isMember(restore, host)
+        ? `make new data for etcd of ${host.name} from all that it has, beside the old data`
+        : `note the recovery on ${host.name}`,
     (on, target) => prepare(restore, on, target),
   );
 

@@ -7,15 +7,15 @@ import { paths } from '../paths.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
 
-/** A restore of one snapshot on all members at the same time. */
+/** A restore on all members at the same time: of one snapshot, or of what the only member that is left has. */
 export interface Restore {
   readonly inventory: Inventory;
   /** The control planes that stop during the restore. */
   readonly controls: readonly LinuxHost[];
   /** The hosts of etcd's members: the same, or those of role etcd. */
   readonly members: readonly LinuxHost[];
-  /** Path of the local file. */
-  readonly snapshot: string;
+  /** Path of the local file; undefined: the data of the only member that is left, whose etcd has no quorum (`etcd recover`). */
+  readonly snapshot: string | undefined;
   /** Id of this restore. Each id is another etcd cluster, which members of older ones cannot join. */
   readonly id: string;
   /** True if an earlier run reached `served` on every host: only its markers are left, on some of them. */
@@ -24,17 +24,22 @@ export interface Restore {
 
 /** The stages of a host. The marker records the last one, so that the same command continues an interrupted restore. */
 const STAGES = ['prepared', 'stopped', 'swapped', 'started', 'served'] as const;
-export type RestoreStage = (typeof STAGES)[number];
+/** Data is `taken` only when etcd has stopped: what it writes later would be lost. */
+const STAGES_OF_OWN_DATA = ['stopped', 'taken', 'swapped', 'started', 'served'] as const;
+export type RestoreStage = (typeof STAGES)[number] | (typeof STAGES_OF_OWN_DATA)[number];
+
+const stagesOf = ({ snapshot }: Restore): readonly RestoreStage[] =>
+  snapshot === undefined ? STAGES_OF_OWN_DATA : STAGES;
 
 /** The index of the last stage that this restore reached on a host; -1 if it has not begun. */
 export const stageOf = (restore: Restore, { facts }: Pick<Target, 'facts'>): number =>
   typeof facts.marker === 'object' && facts.marker.action === RESTORE && facts.marker.about === restore.id
-    ? STAGES.indexOf(facts.marker.stage as RestoreStage)
+    ? stagesOf(restore).indexOf(facts.marker.stage as RestoreStage)
     : -1;
 
 /** True when this restore reached the stage on a host. */
 export const isPast = (restore: Restore, target: Pick<Target, 'facts'>, stage: RestoreStage): boolean =>
-  restore.hasEnded === true || stageOf(restore, target) >= STAGES.indexOf(stage);
+  restore.hasEnded === true || stageOf(restore, target) >= stagesOf(restore).indexOf(stage);
 
 /** True for a host of an etcd member that is restored. */
 export const isMember = ({ members }: Restore, host: LinuxHost): boolean =>

@@ -33,6 +33,13 @@ export const RESTORE = 'restore';
 /** The action of a marker on a host whose upgrade kubeadm did not end. It explains, and never undoes. */
 export const UPGRADE = 'upgrade';
 
+/** The end of `about` of a restore that makes no snapshot but the member's own data the cluster: `kbuild etcd recover`. */
+export const OWN_DATA = 'own-data';
+
+/** True for the marker of `kbuild etcd recover`. */
+export const isOfOwnData = (marker: Marker | 'absent' | 'unreadable' | undefined): boolean =>
+  typeof marker === 'object' && marker.action === RESTORE && marker.about?.endsWith(`-${OWN_DATA}`) === true;
+
 const AT_REST: ReadonlySet<string> = new Set(['prepared', 'served']);
 
 const UNDOABLE: ReadonlySet<string> = new Set(['init', 'join', 'reset']);

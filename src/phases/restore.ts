@@ -1,5 +1,5 @@
 import type { Phase } from '../engine/step.ts';
-import { forgotten, prepared, served, serving, started, stopped, swapped } from '../etcd/restore-steps.ts';
+import { forgotten, prepared, served, serving, started, stopped, swapped, taken } from '../etcd/restore-steps.ts';
 import type { Restore } from '../etcd/restore.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 
@@ -10,14 +10,21 @@ export const restoreHosts = ({ controls, members }: Pick<Restore, 'controls' | '
 
 /**
  * What `kbuild etcd snapshot restore` does: every host creates its new data first. Then all API servers and etcds stop. The new
- * data takes the place of the old data, which is kept. etcd starts everywhere, then the API servers. Each phase waits for all
+ * data takes the place of the old data, which is kept. `kbuild etcd recover` stops first, and makes the new data from the old. etcd starts everywhere, then the API servers. Each phase waits for all
  * hosts, so no restored member starts while an old one runs. If it is cut off, the same command continues.
  */
 export function restorePhases(restore: Restore): readonly Phase[] {
   const all = { kind: 'linux', hosts: restoreHosts(restore) } as const;
+  const stop: Phase = { name: 'restore-stop', title: 'Stop the control plane', ...all, steps: [stopped(restore)] };
+  const first: readonly Phase[] =
+    restore.snapshot === undefined
+      ? [stop, { name: 'recover-take', title: 'Take over the data of etcd', ...all, steps: [taken(restore)] }]
+      : [
+          { name: 'restore-prepare', title: 'Prepare etcd data from the snapshot', ...all, steps: [prepared(restore)] },
+          stop,
+        ];
   return [
-    { name: 'restore-prepare', title: 'Prepare etcd data from the snapshot', ...all, steps: [prepared(restore)] },
-    { name: 'restore-stop', title: 'Stop the control plane', ...all, steps: [stopped(restore)] },
+    ...first,
     {
       name: 'restore-swap',
       title: 'Start etcd with the restored data',

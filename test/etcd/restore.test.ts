@@ -189,6 +189,46 @@ describe('a restore that was cut off', () => {
   });
 });
 
+describe('a recovery of the only member that is left', () => {
+  const recovery: Restore = { ...restore, controls: [cp1], members: [cp1], snapshot: undefined, id: 'run1-own-data' };
+  const at = (stage?: string) => {
+    const facts = {
+      marker: stage === undefined ? ('absent' as const) : marker(stage, recovery.id),
+      etcdFolder: '/data/etcd',
+    };
+    return plan(restorePhases(recovery), inventory, fleetIn(down, joinedHost(cp1, facts))).changes;
+  };
+  const phases = (stage?: string) => at(stage).map(({ phase }) => phase);
+
+  test('stops etcd before it reads its data: what etcd wrote later would be lost', () => {
+    expect(phases().slice(0, 3)).toEqual(['restore-stop', 'recover-take', 'restore-swap']);
+  });
+
+  test('that was cut off goes on after its last stage', () => {
+    expect(phases('stopped')[0]).toBe('recover-take');
+    expect(phases('taken')[0]).toBe('restore-swap');
+  });
+
+  test('makes new data from the old, and uploads nothing', async () => {
+    const { on, sent } = recordingOn();
+    await at('stopped')[0]!.change.apply!(on);
+    const jobs = sent.flatMap((one) => (one.kind === 'job' ? [one] : []));
+    expect(jobs.map(({ name }) => name)).toEqual(['etcd-take-data', 'etcd-restore']);
+    expect(jobs).toHaveLength(sent.length);
+    expect(jobs[0]!.script).toContain('--force-new-cluster');
+    expect(jobs[1]!.script).toContain('STAGE=taken');
+  });
+
+  test('is no rest for `up`, whatever its stage: it names the command', () => {
+    for (const stage of ['stopped', 'taken', 'swapped', 'started']) {
+      const fleet = fleetIn(down, joinedHost(cp1, { marker: marker(stage, recovery.id) }));
+      expect(refusals(inventory, fleet).map(({ remedy }) => remedy)).toContain(
+        'run the same command again: `kbuild etcd recover`',
+      );
+    }
+  });
+});
+
 describe('members that a restore leaves out', () => {
   const command = (names: readonly string[]) => `again --dead ${names.join()}`;
   const other = (name: string, state: OtherMember['state']): OtherMember => ({

@@ -4,6 +4,7 @@ import { recoverCerts } from './certs-recover.ts';
 import { renewCerts } from './certs-renew.ts';
 import { check } from './check.ts';
 import { defragmentEtcd } from './etcd-defragment.ts';
+import { recoverEtcd } from './etcd-recover.ts';
 import { restoreSnapshot } from './etcd-snapshot-restore.ts';
 import { saveSnapshot } from './etcd-snapshot-save.ts';
 import { facts } from './facts.ts';
@@ -48,7 +49,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   },
   {
     name: 'etcd',
-    summary: 'Save and restore the data of etcd, and make room in it',
+    summary: 'Save, restore and recover the data of etcd, and make room in it',
     commands: [
       {
         name: 'snapshot',
@@ -58,6 +59,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
           command(restoreSnapshot, async () => (await import('../restore.ts')).runRestore),
         ],
       },
+      command(recoverEtcd, async () => (await import('../etcd-recover.ts')).runRecoverEtcd),
       command(defragmentEtcd, async () => (await import('../etcd-defragment.ts')).runDefragment),
     ],
   },

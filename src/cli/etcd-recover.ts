@@ -1,0 +1,108 @@
+import { Refused } from '../errors.ts';
+import { keptFolder, restoredMemberId, type Restore } from '../etcd/restore.ts';
+import { linuxFacts } from '../facts/fleet.ts';
+import type { LinuxHost } from '../model/inventory.ts';
+import { paths } from '../paths.ts';
+import { restoreHosts, restorePhases } from '../phases/restore.ts';
+import type { RecoverEtcdOptions } from './commands/etcd-recover.ts';
+import type { Context } from './context.ts';
+import { requireOurs } from './etcd.ts';
+import { recoveryId, refuseOtherMembers, restoredHosts } from './restored-hosts.ts';
+import { carryOut, type Work } from './session/carry-out.ts';
+import { commandWithDead } from './session/dead-hosts.ts';
+import { refuseForeign } from './session/preflight.ts';
+import { confirmed, planOf, reachedPhases, showPlan } from './session/run-plan.ts';
+import type { Run } from './session/run.ts';
+import { withRun } from './session/with-run.ts';
+
+/** A recovery, and the member that is left. */
+interface Recovery {
+  readonly restore: Restore;
+  readonly survivor: LinuxHost;
+}
+
+/** @throws Refused unless exactly one member is left: two have different data, and may have quorum together */
+function onlyMember(run: Run, members: readonly LinuxHost[]): LinuxHost {
+  const [only, ...others] = members;
+  if (only !== undefined && others.length === 0) return only;
+  const names = members.map(({ name }) => name).join(', ');
+  throw new Refused(
+    run.inventory.name,
+    `etcd can be recovered from one member only, and ${names} are not declared dead`,
+    `if more than half of all members can start, start them: etcd has quorum then; else switch off all but one, and name them: \`${commandWithDead(run, ['NAMES'])}\``,
+  );
+}
+
+/** @throws Refused while etcd has quorum */
+function refuseWithQuorum({ connected, inventory, flags }: Run): void {
+  const { cluster } = connected.observations.fleet();
+  if (cluster.state !== 'up' && cluster.etcd?.state !== 'up') return;
+  const dead = flags.dead ?? [];
+  throw new Refused(
+    inventory.name,
+    'etcd has quorum: nothing is lost, and there is nothing to recover',
+    dead.length === 0
+      ? 'see `kbuild status`'
+      : `remove what is dead: \`kbuild remove ${dead.join(' ')} --dead ${dead.join(',')}\``,
+  );
+}
+
+/** What is recovered. @throws Refused when it must not be, or nothing is lost */
+async function recoveryOf(run: Run): Promise<Recovery> {
+  const { inventory } = run;
+  requireOurs(run);
+  const about = restoredHosts(run);
+  refuseForeign(
+    run,
+    restoreHosts(about).map(({ name }) => name),
+  );
+  const { hasBegun, ...id } = recoveryId(run, about);
+  if (!hasBegun) refuseWithQuorum(run);
+  const survivor = onlyMember(run, about.members);
+  const lost = await refuseOtherMembers(run, about, []);
+  if (lost.length === 0 && !hasBegun)
+    throw new Refused(survivor.name, 'its etcd has no other member, so no quorum is lost', 'see `kbuild status`');
+  return { restore: { inventory, ...about, snapshot: undefined, ...id }, survivor };
+}
+
+/** What the operator must know before the answer, and the question. */
+function wordsOf({ flags, inventory }: Run, { restore, survivor: { name } }: Recovery): readonly [string, string] {
+  if (restore.hasEnded === true)
+    return [
+      'An earlier run has ended this recovery, and its notes are left: nothing is changed now.\n',
+      'Remove them?',
+    ];
+  const dead = flags.dead?.join(', ') ?? '';
+  return [
+    `This makes what etcd of ${name} has the data of ${inventory.name}. What only ${dead} had is lost.\nKeep ${dead} switched off: together they would serve the data of before.\n`,
+    `Recover ${inventory.name} from ${name}?`,
+  ];
+}
+
+/** Prints what etcd serves now, where the data before it is kept, and what to do next. */
+function report({ connected, context, flags, inventory }: Run, { restore, survivor }: Recovery): void {
+  if (flags.json === true) return;
+  const { etcdFolder } = linuxFacts(connected.observations.fleet(), survivor) ?? { etcdFolder: paths.etcdData };
+  const dead = flags.dead ?? [];
+  const next =
+    dead.length === 0
+      ? ''
+      : `remove the others, \`kbuild remove ${dead.join(' ')} --dead ${dead.join(',')}\`, and grow again with new machines: \`kbuild up\`\n`;
+  context.out(
+    `${inventory.name} goes on with what ${survivor.name} had (etcd serves it as ${restoredMemberId(restore, survivor)}); its data before is in ${survivor.name}:${keptFolder(etcdFolder, restore)}\n${next}`,
+  );
+}
+
+/** `kbuild etcd recover`: quorum is lost, and the data of the only member that is left becomes the cluster. */
+export const runRecoverEtcd = (outer: Context, flags: RecoverEtcdOptions): Promise<number> =>
+  withRun(outer, flags, { command: 'etcd recover', json: 'events', acceptsUnknownDead: true }, async (run) => {
+    const recovery = await recoveryOf(run);
+    const work: Work = { phases: () => reachedPhases(run, restorePhases(recovery.restore)), replacesData: true };
+    const plan = planOf(run, work.phases());
+    const [notes, question] = wordsOf(run, recovery);
+    showPlan(run, plan, { notes });
+    if (!(await confirmed(run, question))) return 0;
+    const { code, isDone } = await carryOut(run, work, plan);
+    if (isDone) report(run, recovery);
+    return code;
+  });
