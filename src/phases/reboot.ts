@@ -1,7 +1,9 @@
 import type { Phase, Step } from '../engine/step.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
+import { corednsSpread, spreadAfterDrains } from '../kubeadm/coredns-spread.ts';
 import { controlPlaneServes } from '../kubeadm/join-control-plane.ts';
-import { nodeReady } from '../kubeadm/verify.ts';
+import { nodeReady, settled } from '../kubeadm/verify.ts';
+import { endpointServes } from '../lb/steps.ts';
 import type { Inventory, LinuxHost, Role } from '../model/inventory.ts';
 import { networkReady } from '../network/network-ready.ts';
 import {
@@ -17,6 +19,7 @@ import {
 } from '../node/reboot.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { cordonStep } from '../resources/drain.ts';
+import { linuxNodes } from '../topology/select.ts';
 import { inBatches } from '../upgrade/batches.ts';
 
 /**
@@ -76,9 +79,33 @@ function workerPhases(workers: readonly LinuxHost[], reboots: Reboots, options: 
   });
 }
 
+/** What `up` would find to do afterwards: drains may leave CoreDNS on one node, and the control plane has just started. */
+function endPhases(inventory: Inventory, reboots: Reboots, fleet: Fleet | undefined): readonly Phase[] {
+  const nodes = fleet?.cluster.state === 'up' ? fleet.cluster.nodes.map(({ name }) => name) : [];
+  const spread: Phase = {
+    name: 'verify',
+    title: 'Verify nodes',
+    kind: 'linux',
+    hosts: reboots.hosts.length === 0 ? [] : linuxNodes(inventory).filter(({ name }) => nodes.includes(name)),
+    steps: [corednsSpread],
+    verifies: true,
+  };
+  return [
+    ...spreadAfterDrains([spread], ({ host }) => host.role !== 'etcd' && reboots.from.has(host.name)),
+    {
+      name: 'settled',
+      title: 'Verify the control plane',
+      kind: 'cluster',
+      hosts: reboots.hosts.filter(({ role }) => role === 'control-plane'),
+      steps: [endpointServes, settled],
+      verifies: true,
+    },
+  ];
+}
+
 /**
  * What `kbuild reboot` does, in order: it notes the boot ids, restarts workers in batches, then etcd hosts, control planes and load
- * balancers one at a time (the holder of the virtual address last), and removes the notes when all are through.
+ * balancers one at a time (the holder of the virtual address last), verifies the cluster, and removes the notes when all are through.
  */
 export function reboot(
   inventory: Inventory,
@@ -105,6 +132,7 @@ export function reboot(
       networkReady,
     ]),
     ...serial('reboot-balancer', 'Reboot load balancer', 'load-balancer', []),
+    ...endPhases(inventory, reboots, fleet),
     { name: 'forget', title: 'Remove the notes', kind: 'linux', hosts, steps: [rebootForgotten(reboots)] },
   ];
   return phases.filter((phase) => phase.hosts.length > 0);

@@ -57,6 +57,7 @@ describe('which hosts restart', () => {
       'reboot-workers-1 w2 rebooted',
       'reboot-workers-1 w2 uncordoned',
       'reboot-workers-1 w2 workloads-back',
+      'verify w2 coredns-spread',
       'forget w2 reboot-forgotten',
     ]);
   });
