@@ -11,6 +11,7 @@ import { INVENTORY_NAME } from '../kubeadm/settings-preview.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { paths, windowsPaths } from '../paths.ts';
 import { compareVersions, minorNumber, minorOf, supportedMinors } from '../versions.ts';
+import { backupRoom } from './backup-room.ts';
 import { etcdBefore } from './hop.ts';
 import { removedRefusals } from './removed-refusals.ts';
 import { oldKubelets } from './kubelet-versions.ts';
@@ -189,6 +190,7 @@ export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readon
     ...otherActions(fleet),
     ...pinned(inventory, hops),
     ...cgroupV1(inventory, fleet, cluster, hops),
+    ...backupRoom(inventory, fleet, cluster),
     ...removedRefusals(inventory, fleet, cluster),
   ];
 }

@@ -6,9 +6,27 @@ import type { Marker } from '../../src/facts/marker.ts';
 import type { Inventory, JsonObject } from '../../src/model/inventory.ts';
 import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
 import { minorOf } from '../../src/versions.ts';
-import { clusterOf, cp1, cp2, fleetIn, inventoryOf, joinedHost, nodeOf, podOf, w1, w2 } from '../fakes/cluster.ts';
+import {
+  clusterOf,
+  cp1,
+  cp2,
+  fleetIn,
+  inventoryOf,
+  joinedHost,
+  memberOf,
+  nodeOf,
+  podOf,
+  w1,
+  w2,
+} from '../fakes/cluster.ts';
 
-const files: Partial<LinuxFacts> = { kubeletFlags: [], kubeletConfig: {}, kubeletOverrides: [], cgroupVersion: 2 };
+const files: Partial<LinuxFacts> = {
+  kubeletFlags: [],
+  kubeletConfig: {},
+  kubeletOverrides: [],
+  cgroupVersion: 2,
+  storage: [],
+};
 const KUBEADM = inventoryOf().kubeadm;
 
 const inventoryAt = (version: string, over: Partial<Inventory> = {}): Inventory => {
@@ -159,6 +177,33 @@ describe('an upgrade is refused', () => {
     const kubeletConfiguration = { failCgroupV1: false };
     expect(refused({ inventory, cluster: running('1.34.4', { kubeletConfiguration }), facts })).toEqual([]);
     expect(refused({ inventory: inventoryAt('1.34.9'), cluster: old, facts })).toEqual([]);
+  });
+});
+
+describe('a control plane without room for kubeadm’s copy of etcd’s data', () => {
+  const GIB = 1024 ** 3;
+  const cluster = running('1.36.3', { members: [{ ...memberOf(1), dbSize: GIB }] });
+  const storage = (freeBytes: number): Partial<LinuxFacts> => ({
+    storage: [
+      {
+        ...{ path: '/etc', isEtcds: false, mountPoint: '/', fileSystem: 'ext4', readOnly: false, freeBytes },
+        totalBytes: 9 * GIB,
+        freeInodes: 0,
+        totalInodes: 0,
+      },
+    ],
+  });
+
+  test('is refused before anything is touched', () => {
+    expect(refused({ cluster, facts: { cp1: storage(GIB) } })).toEqual([
+      "cp1: refused: kubeadm copies etcd's data to /etc/kubernetes/tmp before it exchanges etcd, and / has 1024 MiB free, not 1536 MiB -> make room there",
+    ]);
+    expect(refused({ cluster, facts: { cp1: storage(2 * GIB) } })).toEqual([]);
+  });
+
+  test('is left alone when it has been upgraded', () => {
+    const upgraded = { ...cluster, ...planes({ cp1: '1.37.1', cp2: '1.36.3' }) };
+    expect(refused({ cluster: upgraded, facts: { cp1: storage(GIB) } })).toEqual([]);
   });
 });
 
