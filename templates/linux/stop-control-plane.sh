@@ -21,6 +21,14 @@ tries=0
 # While the runtime does not answer, they may run.
 until ids=$(running) && [ -z "$ids" ]; do
   tries=$((tries + 1))
+  # A kubelet that has not reached an API since it started removes no pod: "skipping delete because sources aren't ready yet" (kubelet.go).
+  if [ "$tries" -eq 40 ] && systemctl is-active -q kubelet; then
+    trap 'systemctl start kubelet' EXIT
+    systemctl stop kubelet
+    for id in $ids; do runtime_signal TERM "$id" || true; done
+  elif [ "$tries" -eq 80 ]; then
+    for id in $ids; do runtime_signal KILL "$id" || true; done
+  fi
   if [ "$tries" -ge 120 ]; then
     echo 'the control plane did not stop within 2 minutes' >&2
     exit 1

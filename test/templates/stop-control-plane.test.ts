@@ -50,4 +50,19 @@ describe.each(['ctr', 'crictl'])('the control plane, by %s', (client) => {
     if (client === 'crictl') tool('crictl', own);
     expect(stop()).toMatchObject({ status: 0 });
   });
+
+  test('whose kubelet removes no pod is ended without it, and the kubelet runs again', () => {
+    // Static pods of a kubelet that has not reached an API since it started: they run until they are sent a signal.
+    const list = `if [ -e ${bin}/ended ]; then exit 0; fi; echo own`;
+    const tasks = `if [ -e ${bin}/ended ]; then exit 0; fi; echo 'own 1 RUNNING'`;
+    tool('ctr', `case "$*" in *kill*) : >${bin}/ended ;; *tasks*) ${tasks} ;; *) ${list} ;; esac`);
+    if (client === 'crictl') tool('crictl', list);
+    tool('systemctl', `echo "$*" >>${bin}/units`);
+    expect(stop()).toMatchObject({ status: 0 });
+    expect(readFileSync(join(bin, 'units'), 'utf8').split('\n').slice(-3)).toEqual([
+      'stop kubelet',
+      'start kubelet',
+      '',
+    ]);
+  });
 });
