@@ -9,6 +9,9 @@ export const CORDONED = 'kbuild.dev/cordoned';
 /** Annotation of a node that kbuild has cordoned: the workloads with pods there, `Kind/namespace/name=ready pods`, until they are back. */
 export const WORKLOADS = 'kbuild.dev/workloads';
 
+/** The taint of a cordoned node. The controller manager sets and removes it, and no pod is placed while it stands. */
+export const CORDON_TAINT = 'node.kubernetes.io/unschedulable';
+
 type Noted = Pick<NodeView, 'annotations'>;
 
 /** True for a node that kbuild has drained, and that does not take pods again yet. */

@@ -1,4 +1,5 @@
 import { acting } from '../cluster/acting.ts';
+import { CORDON_TAINT } from '../cluster/drain-notes.ts';
 import { founder } from '../cluster/founder.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import { standing } from '../cluster/standing.ts';
@@ -16,7 +17,10 @@ function mayRunDns({ host, fleet: { cluster } }: Target): boolean {
   const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
   if (node !== undefined && (node.unschedulable || node.conditions.length > 0)) return false;
   return (node?.taints ?? wantedTaints(host)).every(
-    ({ key, effect }) => key === TOLERATED || effect === 'PreferNoSchedule' || key.startsWith('node.kubernetes.io/'),
+    ({ key, effect }) =>
+      key === TOLERATED ||
+      effect === 'PreferNoSchedule' ||
+      (key.startsWith('node.kubernetes.io/') && key !== CORDON_TAINT),
   );
 }
 

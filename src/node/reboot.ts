@@ -44,7 +44,7 @@ export function rebootNote(target: Pick<Target, 'facts'>): 'none' | 'noted' | 'r
 }
 
 /** True until the host runs with a new boot id. */
-const isDue = ({ host, facts }: Pick<Target, 'host' | 'facts'>, { from }: Reboots): boolean =>
+export const isDue = ({ host, facts }: Pick<Target, 'host' | 'facts'>, { from }: Reboots): boolean =>
   from.get(host.name) === facts.bootId;
 
 /** A step that has its turn only before the host restarts. */

@@ -8,6 +8,7 @@ import type { Inventory, LinuxHost, Role } from '../model/inventory.ts';
 import { networkReady } from '../network/network-ready.ts';
 import {
   balancerBack,
+  isDue,
   othersRebooted,
   rebootForgotten,
   rebootNote,
@@ -91,7 +92,7 @@ function endPhases(inventory: Inventory, reboots: Reboots, fleet: Fleet | undefi
     verifies: true,
   };
   return [
-    ...spreadAfterDrains([spread], ({ host }) => host.role !== 'etcd' && reboots.from.has(host.name)),
+    ...spreadAfterDrains([spread], (target) => isDue(target, reboots)),
     {
       name: 'settled',
       title: 'Verify the control plane',

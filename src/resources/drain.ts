@@ -1,5 +1,5 @@
 import { acting } from '../cluster/acting.ts';
-import { CORDONED, DRAINED, isDrained, WORKLOADS } from '../cluster/drain-notes.ts';
+import { CORDON_TAINT, CORDONED, DRAINED, isDrained, WORKLOADS } from '../cluster/drain-notes.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { CommandError, NotConverged } from '../errors.ts';
@@ -148,6 +148,10 @@ export const drainForAWhile = (
       ),
   });
 
+/** True for a node that is not cordoned any more, whose taint of the cordon the controller manager has not removed yet. */
+const keepsPodsAway = ({ unschedulable, taints }: NodeView): boolean =>
+  !unschedulable && taints.some(({ key }) => key === CORDON_TAINT);
+
 /**
  * Lets a node that kbuild has drained take pods again. An operator's cordon stays. `willDrain`: nodes that an earlier step of
  * the same run drains, so that the plan shows this change. `before`: what is waited for first.
@@ -157,10 +161,12 @@ export const uncordoned = (
   before: (target: AnyTarget, on: On) => Promise<void> = () => Promise.resolve(),
 ): AnyStep => ({
   name: 'uncordoned',
+  settleMs: 2 * 60_000,
   diff: (target: AnyTarget) => {
     const node = registeredNode(target);
     if (node === undefined) return [];
-    if (!isDrained(node) && !(CORDONED in node.annotations) && !willDrain(node)) return [];
+    if (!isDrained(node) && !(CORDONED in node.annotations) && !willDrain(node))
+      return keepsPodsAway(node) ? [{ summary: `wait until pods can be placed on ${node.name} again` }] : [];
     const { inventory, host, fleet } = target;
     const control = acting(fleet);
     const isOurs = CORDONED in node.annotations || !node.unschedulable;
