@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Mounts the image that one of MANIFESTS names, for the commands that follow: `$(etcd_program NAME)` is the path of a program of it,
-# `$manifest` the file that was found. The image has no shell, and its programs are static. When the commands fail WORK goes. Uses the
-# functions of templates/runtimes/.
+# For the commands that follow: `mount_etcd_image` mounts the image that one of MANIFESTS names (`$manifest` is the one that was found), and
+# `$(etcd_program NAME)` is the path of a program of it. The image has no shell, and its programs are static. At the end the image goes, and
+# when the commands fail WORK goes too. Uses the functions of templates/runtimes/.
 image=
 finish() {
   status=${1:-$?}
@@ -12,21 +12,23 @@ finish() {
   if [ "$status" -ne 0 ]; then rm -rf -- "$WORK"; fi
   exit "$status"
 }
-trap finish EXIT
-trap 'exit 1' HUP INT TERM
-reference=
-for manifest in $MANIFESTS; do
-  if [ -e "$manifest" ]; then
-    if grep -q -- '--wal-dir' "$manifest"; then
-      echo "$manifest has --wal-dir: kbuild cannot restore an etcd whose log lies in another folder" >&2
-      exit 1
+mount_etcd_image() {
+  trap finish EXIT
+  trap 'exit 1' HUP INT TERM
+  reference=
+  for manifest in $MANIFESTS; do
+    if [ -e "$manifest" ]; then
+      if grep -q -- '--wal-dir' "$manifest"; then
+        echo "$manifest has --wal-dir: kbuild cannot restore an etcd whose log lies in another folder" >&2
+        exit 1
+      fi
+      reference=$(sed -n 's/^ *image: *//p' "$manifest" | head -n 1)
+      break
     fi
-    reference=$(sed -n 's/^ *image: *//p' "$manifest" | head -n 1)
-    break
-  fi
-done
-image=$(mktemp -d -p /run kbuild-etcd.XXXXXX)
-runtime_mount_image "$reference" "$image"
+  done
+  image=$(mktemp -d -p /run kbuild-etcd.XXXXXX)
+  runtime_mount_image "$reference" "$image"
+}
 etcd_program() {
   for path in "usr/local/bin/$1" "usr/bin/$1" "bin/$1"; do
     if [ -x "$image/$path" ]; then

@@ -2,6 +2,7 @@
 # Makes etcd's data of one member from the snapshot in the folder WORK, beside the live data; touches nothing else. When it
 # fails WORK goes. Parameters: WORK, MANIFESTS (where that of etcd may lie), NAME, PEER (URL of this member), CLUSTER
 # (name=url,… of all), TOKEN. Uses etcd-image.sh.
+mount_etcd_image
 etcdutl=$(etcd_program etcdutl)
 rm -rf -- "$WORK/data"
 "$etcdutl" snapshot status "$WORK/snapshot.db" -w json

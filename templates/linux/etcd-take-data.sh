@@ -11,6 +11,7 @@ stop() {
   fi
   finish "$status"
 }
+mount_etcd_image
 trap stop EXIT
 # etcd holds a lock on its database while it runs.
 if ! flock -n "$FOLDER/member/snap/db" true; then

@@ -19,7 +19,7 @@ export const OLD = '1.34.4';
 export const NEW = '1.37.1';
 
 const CA = testCa();
-const SETTINGS = { kubeletFlags: [], kubeletConfig: {}, kubeletOverrides: [], cgroupVersion: 2 } as const;
+const SETTINGS = { kubeletFlags: [], kubeletConfig: {}, kubeletOverrides: [], cgroupVersion: 2, storage: [] } as const;
 const DRAINED = { 'kbuild.dev/drained': 'true', 'kbuild.dev/cordoned': 'true' };
 const MISSED = { 'kbuild.dev/workloads': 'none' };
 
