@@ -164,7 +164,8 @@ test('`certs renew --all` renews every one with a new key, and restarts neither 
       '',
     );
   expect(ok(await kbuild('kubeconfig', cluster.file)).stdout).toBe(readFileSync(cluster.kubeconfig, 'utf8'));
-  expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
+  // On a quick machine the next run waits until what has restarted has run for 30 s. It changes nothing.
+  expect(eventsOf(ok(await cluster.up('--json'))).filter(({ kind }) => kind === 'changed')).toEqual([]);
 });
 
 test('one name on one host renews no other', async () => {
