@@ -192,7 +192,8 @@ test('a name given to the API servers is in their certificates, one taken away i
     });
     const ran = ok(await cluster.up('--json'));
     const steps = eventsOf(ran).flatMap((event) => (event.kind === 'changed' ? [event.step] : []));
-    expect(steps).toEqual(['api-server-names', 'api-server-names', 'kubeadm-settings']);
+    // Whether kubeadm's settings are written before or after the second host is renewed is chance.
+    expect(steps.toSorted()).toEqual(['api-server-names', 'api-server-names', 'kubeadm-settings']);
     for (const host of HOSTS) {
       const { address } = lab.hostSettings(host);
       const { stdout } = await lab.inside(
