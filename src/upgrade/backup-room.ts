@@ -21,10 +21,11 @@ export function backupRoom(
   const versions = apiServerVersions(cluster);
   return observedLinux(fleet).flatMap(({ host, facts }) => {
     const member = host.role === 'control-plane' ? cluster.members.find(isMemberOf(host)) : undefined;
+    // Only the disks of these hosts matter: one of a worker that is not known stops no upgrade.
+    if (member === undefined || versions.get(host.name) === version) return [];
     const volume = facts.storage.find(({ path }) => path === '/etc');
-    if (member === undefined || volume === undefined || versions.get(host.name) === version) return [];
     const needed = member.dbSize + LOG_BYTES;
-    if (volume.freeBytes >= needed) return [];
+    if (volume === undefined || volume.freeBytes >= needed) return [];
     return [
       new Refused(
         host.name,

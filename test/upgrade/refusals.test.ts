@@ -201,6 +201,11 @@ describe('a control plane without room for kubeadm’s copy of etcd’s data', (
     expect(refused({ cluster, facts: { cp1: storage(2 * GIB) } })).toEqual([]);
   });
 
+  test('is the only host whose disk must be known', () => {
+    const workers = { w1: { storage: undefined } as unknown as Partial<LinuxFacts> };
+    expect(refused({ cluster, facts: { ...workers, cp1: storage(2 * GIB) } })).toEqual([]);
+  });
+
   test('is left alone when it has been upgraded', () => {
     const upgraded = { ...cluster, ...planes({ cp1: '1.37.1', cp2: '1.36.3' }) };
     expect(refused({ cluster: upgraded, facts: { cp1: storage(GIB) } })).toEqual([]);
