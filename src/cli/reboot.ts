@@ -5,10 +5,10 @@ import type { LinuxHost } from '../model/inventory.ts';
 import { reboot, rebootsOf } from '../phases/reboot.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
-import { linuxHosts, linuxWorkers, tenthOf } from '../topology/select.ts';
+import { linuxHosts, linuxWorkers } from '../topology/select.ts';
 import type { RebootOptions } from './commands/reboot.ts';
 import type { Context } from './context.ts';
-import { drainOf } from './remove.ts';
+import { atOnceOf, rollingDrain } from './rolling-drain.ts';
 import { carryOut } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
@@ -39,21 +39,10 @@ function hostsOf({ inventory, connected }: Run, operands: readonly string[]): re
 function phasesOf(run: Run, flags: RebootOptions, hosts: readonly LinuxHost[]): ReturnType<typeof partOf> {
   const { inventory, connected } = run;
   const fleet = connected.observations.fleet();
-  const drain = drainOf(flags);
-  const options = {
-    drain: drain === 'no' ? drain : { ...drain, ignoresBudgets: flags.disableEviction === true },
-    losesPods: flags.force === true,
-    atOnce: atOnceOf(run, flags),
-  };
+  const options = { ...rollingDrain(flags), atOnce: atOnceOf(linuxWorkers(inventory), flags) };
   const which = flags.all === true ? 'all' : 'those that want it';
   return partOf(run, reboot(inventory, rebootsOf(fleet, hosts, which), options, fleet));
 }
-
-/** How many workers may be away at once. */
-const atOnceOf = ({ inventory }: Run, { maxUnavailable }: RebootOptions): number => {
-  const workers = linuxWorkers(inventory);
-  return maxUnavailable?.(workers.length) ?? tenthOf(workers);
-};
 
 /** `--plan`: shows the plan on stdout, or as JSON. */
 function showOnly({ context, flags, inventory }: Run, { phases, changes }: RunPlan): number {
@@ -94,7 +83,10 @@ export const runReboot = (outer: Context, flags: RebootOptions, operands: readon
       }
       showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
       if (!(await confirmed(run, 'Carry out these reboots?'))) return 0;
-      const work = { phases: () => phasesOf(run, flags, hosts).phases, workersAtOnce: atOnceOf(run, flags) };
+      const work = {
+        phases: () => phasesOf(run, flags, hosts).phases,
+        workersAtOnce: atOnceOf(linuxWorkers(inventory), flags),
+      };
       const { code } = await carryOut(run, work, plan);
       return mostSerious([code, ...reportLeftOut(run, waiting)]);
     },

@@ -106,7 +106,7 @@ const markersOn = (run: Run, about: RestoredHosts): readonly (Marker | 'absent' 
   return restoreHosts(about).map((host) => linuxFacts(fleet, host)?.marker ?? 'absent');
 };
 
-/** The id of a recovery of these hosts. @throws Refused if a restore of a snapshot was cut off there: only it knows which data is whose */
+/** The id of a recovery of these hosts. @throws Refused if a restore of a snapshot was cut off there: its data may be in place already */
 export function recoveryId(run: Run, about: RestoredHosts): Pick<Restore, 'id' | 'hasEnded'> & { hasBegun: boolean } {
   const markers = markersOn(run, about);
   const begun = begunRestore(markers);

@@ -7,12 +7,11 @@ import type { Phase } from '../engine/step.ts';
 import { onlyHosts } from '../engine/target.ts';
 import { combined, mostSerious, Refused, UsageError } from '../errors.ts';
 import { observeUpgrade } from '../facts/upgrade-view.ts';
-import type { Host } from '../model/inventory.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
 import { upgradeViewJson, upgradeViewText } from '../report/upgrade-view.ts';
 import { repairPhases, upgrade } from '../phases/upgrade.ts';
-import { controlPlanes, linuxWorkers, tenthOf, windowsHosts } from '../topology/select.ts';
+import { controlPlanes, linuxWorkers, windowsHosts } from '../topology/select.ts';
 import type { KeepBefore } from '../upgrade/control-plane.ts';
 import { hopsOf } from '../upgrade/hops.ts';
 import { hopsThrough, type Hop } from '../upgrade/hop.ts';
@@ -22,7 +21,7 @@ import { oldPods } from '../upgrade/running.ts';
 import type { UpgradeOptions } from './commands/upgrade.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
-import { drainOf } from './remove.ts';
+import { atOnceOf, rollingDrain } from './rolling-drain.ts';
 import { waitForApi } from './session/api-answers.ts';
 import { carryOut, type Outcome } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
@@ -62,10 +61,6 @@ const isOfControlPlane = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:etcd|c
 const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean =>
   /^(?:old-workers$|(?:windows-)?(?:canary$|cordon-|workers-)|windows-kube-proxy$)/.test(name);
 
-/** How many of these workers may be away at once. */
-const atOnceOf = (workers: readonly Host[], { maxUnavailable }: UpgradeOptions): number =>
-  maxUnavailable?.(workers.length) ?? tenthOf(workers);
-
 /** The phases of the run, limited by its flags. */
 function phasesOf(
   run: Run,
@@ -73,12 +68,10 @@ function phasesOf(
   { hops, keep }: { readonly hops: readonly Hop[]; readonly keep: KeepBefore },
 ): ReturnType<typeof partOf> {
   const { inventory, connected } = run;
-  const drain = drainOf(flags);
   const all: readonly Phase[] = upgrade(inventory, connected.observations.fleet(), {
     hops,
     keep,
-    drain: drain === 'no' ? drain : { ...drain, ignoresBudgets: flags.disableEviction === true },
-    losesPods: flags.force === true,
+    ...rollingDrain(flags),
     atOnce: atOnceOf(linuxWorkers(inventory), flags),
     windowsAtOnce: atOnceOf(windowsHosts(inventory), flags),
   });

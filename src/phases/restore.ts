@@ -10,8 +10,9 @@ export const restoreHosts = ({ controls, members }: Pick<Restore, 'controls' | '
 
 /**
  * What `kbuild etcd snapshot restore` does: every host creates its new data first. Then all API servers and etcds stop. The new
- * data takes the place of the old data, which is kept. `kbuild etcd recover` stops first, and makes the new data from the old. etcd starts everywhere, then the API servers. Each phase waits for all
+ * data takes the place of the old data, which is kept. etcd starts everywhere, then the API servers. Each phase waits for all
  * hosts, so no restored member starts while an old one runs. If it is cut off, the same command continues.
+ * `kbuild etcd recover` does the same, but stops etcd first, and creates the new data from the old.
  */
 export function restorePhases(restore: Restore): readonly Phase[] {
   const all = { kind: 'linux', hosts: restoreHosts(restore) } as const;
