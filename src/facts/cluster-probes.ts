@@ -1,6 +1,7 @@
 import { networkPlugin } from '../components/network-plugins/index.ts';
 import { ADMIN_KUBECONFIG, apiServerUrl } from '../topology/api-server.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
+import { servesByCluster } from '../model/kubelet-serving.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { script } from '../templates.ts';
 import { paths } from '../paths.ts';
@@ -95,7 +96,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
       (out) => parseTokens(out, TOKEN_DESCRIPTION),
     ),
     kubeletRequests: probe(
-      signsElsewhere(inventory)
+      signsElsewhere(inventory) || inventory.hosts.some(servesByCluster)
         ? raw('/apis/certificates.k8s.io/v1/certificatesigningrequests')
         : sh`echo '{"items":[]}'`,
       parseKubeletRequests,

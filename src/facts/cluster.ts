@@ -112,7 +112,7 @@ export interface ClusterUp {
   readonly settings?: JsonObject | undefined;
   /** Ids of bootstrap tokens that kbuild minted and did not delete. */
   readonly leftoverTokens: readonly string[];
-  /** Kubelets that wait for a certificate; observed only if the authority signs outside of the cluster. */
+  /** Kubelets that wait for a certificate; observed only if kbuild signs client certificates or approves serving certificates. */
   readonly kubeletRequests: readonly KubeletRequest[];
 }
 

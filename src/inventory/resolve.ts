@@ -4,6 +4,7 @@ import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
 import type { Gathered } from './gather.ts';
 import type { Certificates, LoadBalancer } from '../model/control-plane.ts';
 import type { Host, Inventory, RegistrySettings } from '../model/inventory.ts';
+import { withKubeletAuthority } from '../model/kubelet-serving.ts';
 import { merged, mergedArguments } from '../model/merge.ts';
 import { pluginFile } from './network-plugins/index.ts';
 import { bindPort } from './rules/bind-port.ts';
@@ -209,7 +210,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     manifests: gathered.manifests,
     kubeadm: {
       init: file.kubeadm.init,
-      cluster: file.kubeadm.cluster,
+      cluster: withKubeletAuthority(file.kubeadm.cluster, hosts),
       join: file.kubeadm.join,
       kubeProxy: file.kubeadm.kubeProxy,
       reset: file.kubeadm.reset,

@@ -3,12 +3,8 @@ import { kubectl } from '../configuration/kubectl.ts';
 import { kubeletSubject } from '../configuration/signed-certificates.ts';
 import { signedCertificate, signingAuthority } from '../configuration/signing.ts';
 import type { Step } from '../engine/step.ts';
-import type { KubeletRequest } from '../facts/kubelet-requests.ts';
 import { sh } from '../shell/sh.ts';
-
-/** The patch with the signed certificate. Its uid protects another request of the same name. */
-const answer = ({ uid }: KubeletRequest, certificate: string): string =>
-  JSON.stringify({ metadata: { uid }, status: { certificate: Buffer.from(certificate).toString('base64') } });
+import { issued } from './kubelet-serving.ts';
 
 /**
  * Signs the kubelets' requests for their next client certificates if the certificate authority is external: no controller
@@ -19,7 +15,9 @@ export const kubeletRequests: Step<'cluster'> = {
   diff: ({ inventory, facts, fleet }) => {
     const authority = signingAuthority(inventory);
     if (authority === undefined || facts.state !== 'up') return [];
-    const pending = facts.kubeletRequests.filter(({ node }) => facts.nodes.some(({ name }) => name === node));
+    const pending = facts.kubeletRequests.filter(
+      ({ profile, node }) => profile === 'client' && facts.nodes.some(({ name }) => name === node),
+    );
     if (pending.length === 0) return [];
     return [
       {
@@ -35,7 +33,7 @@ export const kubeletRequests: Step<'cluster'> = {
               [kubeletSubject(node)],
             );
             await on(control).run(
-              sh`printf %s ${answer(asked, certificate)} | ${tool} patch certificatesigningrequest ${name} --subresource status --type merge --patch-file /dev/stdin`,
+              sh`printf %s ${issued(asked, certificate)} | ${tool} patch certificatesigningrequest ${name} --subresource status --type merge --patch-file /dev/stdin`,
             );
           }
         },

@@ -11,6 +11,7 @@ import type { ClusterUp } from '../facts/cluster.ts';
 import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
+import { beforeKubeletsServe } from '../configuration/kubelet-authority.ts';
 import { kubeadmPatches } from './patches.ts';
 import { INVENTORY_NAME, settingsPreview, settingsRestarts } from './settings-preview.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
@@ -61,7 +62,7 @@ const others = (inventory: Inventory, fleet: Fleet, host: LinuxHost): readonly L
     .map((seen) => seen.host);
 
 /** What kubeadm rewrites for edited parts on the acting control plane, and on every other control plane. */
-function rewritten(
+export function rewritten(
   inventory: Inventory,
   cluster: ClusterUp,
   edited: readonly SettingsPart[],
@@ -103,6 +104,22 @@ async function rewrite(target: Target, on: On, parts: readonly KubeadmPart[], no
   await applySettings(on, inventory, host, { parts, note });
 }
 
+/** Has kubeadm write edited parts on all joined control planes; the acting one is the last, and notes the settings. */
+export async function rewriteAll(
+  { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
+  { acting: onActing, others: onOthers }: ReturnType<typeof rewritten>,
+  on: On,
+): Promise<void> {
+  const host = acting(fleet);
+  const targetOf = (control: LinuxHost): Target => {
+    return { inventory, host: control, facts: linuxFacts(fleet, control)!, fleet };
+  };
+  if (onOthers.length > 0)
+    for (const other of others(inventory, fleet, host)) await rewrite(targetOf(other), on, onOthers, '');
+  // The note comes last: every control plane has the settings by then.
+  await rewrite(targetOf(host), on, onActing, JSON.stringify(settingsNote(inventory)));
+}
+
 /**
  * Applies kubeadm settings that were edited after init, with kubeadm's own phases: one control plane after another, each
  * until it is ready again. Refuses settings for which kubeadm has no phase.
@@ -111,9 +128,10 @@ export const kubeadmSettings: Step<'cluster'> = {
   name: 'kubeadm-settings',
   // The API may need hosts whose runtime or kubelet this run starts at the same time.
   settleMs: 5 * 60_000,
-  diff: ({ inventory, facts, fleet }) => {
+  diff: ({ inventory: whole, facts, fleet }) => {
     if (facts.state === 'absent') return [];
     if (facts.state === 'down') return [waitForApi(facts)];
+    const inventory = beforeKubeletsServe(whole, facts);
     const edited = editedParts(inventory, facts);
     if (edited.length === 0) return [];
     if (edited !== 'unknown' && edited.includes('cluster')) refuseFixed(inventory, facts.settings);
@@ -130,16 +148,7 @@ export const kubeadmSettings: Step<'cluster'> = {
         disrupts: work.others.length > 0,
         restarts: settingsRestarts(inventory, facts, parts, work.acting),
         ...(parts.length === 0 ? {} : { preview: () => Promise.resolve(settingsPreview(inventory, facts, parts)) }),
-        apply: async (on) => {
-          const host = acting(fleet);
-          const targetOf = (control: LinuxHost): Target => {
-            return { inventory, host: control, facts: linuxFacts(fleet, control)!, fleet };
-          };
-          if (work.others.length > 0)
-            for (const other of others(inventory, fleet, host)) await rewrite(targetOf(other), on, work.others, '');
-          // The note comes last: every control plane has the settings by then.
-          await rewrite(targetOf(host), on, work.acting, JSON.stringify(settingsNote(inventory)));
-        },
+        apply: (on) => rewriteAll({ inventory, fleet }, work, on),
       },
     ];
   },

@@ -6,7 +6,8 @@ const isObject = (value: unknown): value is JsonObject =>
 /** Lists of `{name, value}` in kubeadm's v1beta4 that are merged by name. */
 const ARGUMENT_LISTS: ReadonlySet<string> = new Set(['extraArgs', 'kubeletExtraArgs', 'extraEnvs']);
 
-interface Named {
+/** An argument, or a variable of an environment. */
+export interface Named {
   readonly name: string;
 }
 

@@ -1,9 +1,11 @@
 import type { Phase } from '../engine/step.ts';
 import { jobEnded } from '../node/running-work.ts';
+import { windowsKubeletServing } from '../kubeadm/kubelet-serving.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.ts';
 import { podsDeleted } from '../kubeadm/registered-again.ts';
 import { undoMayBegin } from '../kubeadm/undo-half-finished.ts';
 import type { Inventory } from '../model/inventory.ts';
+import { servesByCluster } from '../model/kubelet-serving.ts';
 import { windowsHosts } from '../topology/select.ts';
 import { windowsContainerd } from '../windows/containerd.ts';
 import { windowsKubernetes } from '../windows/kubernetes.ts';
@@ -42,7 +44,15 @@ export const windowsJoinPhases = (inventory: Inventory): readonly Phase[] =>
 /** Applies settings of joined Windows nodes. */
 export const windowsNodePhases = (inventory: Inventory): readonly Phase[] =>
   onWindows(inventory, [
-    { name: 'windows-nodes', title: 'Label Windows nodes', steps: [...windowsKubeletSteps, labelsAndTaints] },
+    {
+      name: 'windows-nodes',
+      title: 'Label Windows nodes',
+      steps: [
+        ...windowsKubeletSteps,
+        ...(windowsHosts(inventory).some(servesByCluster) ? [windowsKubeletServing] : []),
+        labelsAndTaints,
+      ],
+    },
   ]);
 
 /** Verifies that Windows nodes work. */

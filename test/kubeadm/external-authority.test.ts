@@ -3,7 +3,7 @@ import { joinConfiguration } from '../../src/configuration/kubeadm-config.ts';
 import { kubeadmJob } from '../../src/configuration/kubeadm-job.ts';
 import { ownAuthorityFiles } from '../../src/configuration/shared-certificates.ts';
 import { leavesOf } from '../../src/configuration/signed-certificates.ts';
-import { parseKubeletRequests } from '../../src/facts/kubelet-requests.ts';
+import { parseKubeletRequests, type KubeletRequest } from '../../src/facts/kubelet-requests.ts';
 import { renewedCertificates } from '../../src/kubeadm/control-plane-certificates.ts';
 import { kubeletRequests } from '../../src/kubeadm/kubelet-requests.ts';
 import { Secret } from '../../src/shell/secret.ts';
@@ -95,7 +95,7 @@ describe('certificates of a control plane', () => {
 
 describe('a request in the cluster', () => {
   const raw = (name: string, spec: object = {}, status: object = {}, at = '2026-11-22T00:00:00Z') => ({
-    metadata: { name, uid: `uid-${name}`, creationTimestamp: at },
+    metadata: { name, uid: `uid-${name}`, resourceVersion: '9', creationTimestamp: at },
     spec: {
       signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
       username: 'system:node:w1',
@@ -111,7 +111,15 @@ describe('a request in the cluster', () => {
 
   test('of a kubelet for itself waits until it has its certificate', () => {
     expect(parseKubeletRequests(JSON.stringify({ items: [raw('csr-1')] }))).toEqual([
-      { name: 'csr-1', uid: 'uid-csr-1', node: 'w1', request: 'PEM' },
+      {
+        profile: 'client',
+        name: 'csr-1',
+        uid: 'uid-csr-1',
+        resourceVersion: '9',
+        approved: true,
+        node: 'w1',
+        request: 'PEM',
+      },
     ]);
     expect(names(raw('rsa', { usages: ['client auth', 'key encipherment', 'digital signature'] }))).toEqual(['rsa']);
     expect(names(raw('done', {}, { certificate: 'eA==' }))).toEqual([]);
@@ -136,7 +144,15 @@ describe('a request in the cluster', () => {
     expect(names(raw('csr', spec, status))).toEqual([]);
   });
 
-  const pending = { name: 'csr-1', uid: 'u', node: 'cp1', request: '' };
+  const pending: KubeletRequest = {
+    profile: 'client',
+    name: 'csr-1',
+    uid: 'u',
+    resourceVersion: '1',
+    approved: true,
+    node: 'cp1',
+    request: '',
+  };
   const due = (inventory = elsewhere, requests = [pending]) => {
     const cluster = clusterOf({ kubeletRequests: requests });
     const fleet = fleetIn(cluster, joinedHost(cp1));

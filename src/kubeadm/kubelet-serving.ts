@@ -1,0 +1,177 @@
+import { acting } from '../cluster/acting.ts';
+import { standing } from '../cluster/standing.ts';
+import { kubectl } from '../configuration/kubectl.ts';
+import { kubeletSubject } from '../configuration/signed-certificates.ts';
+import { signedCertificate, signingAuthority } from '../configuration/signing.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import type { Kind } from '../facts/fleet.ts';
+import type { KubeletRequest } from '../facts/kubelet-requests.ts';
+import type { Host } from '../model/inventory.ts';
+import { servesByCluster } from '../model/kubelet-serving.ts';
+import type { On } from '../remote/remote.ts';
+import { waitForApi } from '../resources/wait-for-api.ts';
+import { requested, type Certified } from '../shell/certified.ts';
+import { sh } from '../shell/sh.ts';
+
+/** How long a kubelet may take to ask for its certificate after a start, and to serve with it, in ms. */
+const ASKS_MS = 2 * 60_000;
+
+const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+
+/** The names for which a kubelet may serve: its node's name, and the addresses that the inventory gives the node. */
+function namesOf(host: Host): ReadonlySet<string> {
+  const addresses = host.kubelet.extraArgs
+    .filter(({ name }) => name === 'node-ip')
+    .flatMap(({ value }) => value.split(','));
+  return new Set([`DNS:${host.name}`, ...[host.internalAddress, ...addresses].map((address) => `IP:${address}`)]);
+}
+
+function refuse(host: Host, { name }: KubeletRequest, why: string): never {
+  throw new Refused(
+    host.name,
+    `${why} in the request ${name} for its serving certificate, which is not approved`,
+    `correct the node's name or address in the inventory; if the host is not yours, remove it. \`kubectl describe csr ${name}\` shows the request`,
+  );
+}
+
+/** @throws Refused unless a request is for exactly this node: its user, its subject, and no names but its own */
+function refuseOthers(host: Host, asked: KubeletRequest): void {
+  let found: Certified;
+  try {
+    found = requested(asked.request);
+  } catch (error) {
+    refuse(host, asked, `its kubelet sent what cannot be read (${(error as Error).message})`);
+  }
+  const subject = [...kubeletSubject(host.name)].sort();
+  if (found.subject.join('\n') !== subject.join('\n'))
+    refuse(host, asked, `its kubelet names itself ${found.subject.join(', ') || 'nothing'}`);
+  const allowed = namesOf(host);
+  const others = found.names.filter((name) => !allowed.has(name));
+  if (others.length > 0)
+    refuse(host, asked, `its kubelet asks for ${others.join(', ')} (allowed: ${[...allowed].join(', ')})`);
+  if (!found.names.includes(`IP:${host.internalAddress}`))
+    refuse(host, asked, `its kubelet does not ask for its address ${host.internalAddress}`);
+}
+
+/** The update that approves a request. If somebody has changed or replaced the request meanwhile, the API refuses it. */
+const approval = ({ name, uid, resourceVersion }: KubeletRequest): string =>
+  JSON.stringify({
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name, uid, resourceVersion },
+    status: {
+      conditions: [
+        {
+          type: 'Approved',
+          status: 'True',
+          reason: 'KbuildApproved',
+          message: 'user, names and addresses are those of the node in the inventory',
+        },
+      ],
+    },
+  });
+
+/** The patch with a certificate that was signed elsewhere. Its uid protects another request of the same name. */
+export const issued = ({ uid }: KubeletRequest, certificate: string): string =>
+  JSON.stringify({ metadata: { uid }, status: { certificate: Buffer.from(certificate).toString('base64') } });
+
+async function approve(target: Pick<Target<Kind>, 'inventory' | 'host' | 'fleet'>, asked: KubeletRequest, on: On) {
+  const { inventory, host, fleet } = target;
+  const control = acting(fleet);
+  const tool = kubectl(inventory, control);
+  if (!asked.approved)
+    await on(control).run(
+      sh`printf %s ${approval(asked)} | ${tool} replace --raw ${`${REQUESTS}/${asked.name}/approval`} -f /dev/stdin`,
+    );
+  const authority = signingAuthority(inventory);
+  if (authority === undefined) return;
+  const certificate = await signedCertificate(
+    authority,
+    { host: host.name, certificate: 'kubelet-server', profile: 'server', request: asked.request },
+    [kubeletSubject(host.name)],
+  );
+  await on(control).run(
+    sh`printf %s ${issued(asked, certificate)} | ${tool} patch certificatesigningrequest ${asked.name} --subresource status --type merge --patch-file /dev/stdin`,
+  );
+}
+
+/** The request of the node's kubelet that waits; undefined: none. */
+function pendingOf({ host, fleet: { cluster } }: Pick<Target<Kind>, 'host' | 'fleet'>): KubeletRequest | undefined {
+  return cluster.state === 'up'
+    ? cluster.kubeletRequests.find(({ profile, node }) => profile === 'server' && node === host.name)
+    : undefined;
+}
+
+/** What is wrong with the certificate with which the kubelet of a Linux host serves; undefined: nothing. */
+function flaw({ host, facts }: Target): string | undefined {
+  const found = facts.certificates.find(({ name }) => name === 'kubelet-server');
+  if (found === undefined) return 'found none';
+  if (Date.parse(found.expires) <= facts.nowMs) return `found one that ended ${found.expires}`;
+  return found.names.includes(host.internalAddress) ? undefined : `found one for ${found.names.join(', ')}`;
+}
+
+const approvalOf = (target: Pick<Target<Kind>, 'inventory' | 'host' | 'fleet'>, asked: KubeletRequest): Change => ({
+  summary: `approve the serving certificate of the kubelet of ${target.host.name} (found ${asked.name} pending)`,
+  apply: (on) => approve(target, asked, on),
+});
+
+/** True for a joined node that the inventory wants to serve with a certificate of the cluster. */
+const concerns = <K extends Kind>(target: Target<K>): boolean =>
+  servesByCluster(target.host) && standing(target as unknown as Target) === 'joined';
+
+/**
+ * Waits until the kubelet has asked for its serving certificate, or has one. A kubelet asks when it starts with
+ * `serverTLSBootstrap`, when its addresses change, and when 70 to 90 % of the certificate's time is over.
+ */
+const servingRequested: Step = {
+  name: 'kubelet-serving-requested',
+  settleMs: ASKS_MS,
+  diff: (target) => {
+    const { host, fleet } = target;
+    if (!concerns(target)) return [];
+    if (fleet.cluster.state === 'down') return [waitForApi(fleet.cluster)];
+    const found = flaw(target);
+    if (found === undefined || pendingOf(target) !== undefined) return [];
+    return [{ summary: `wait until the kubelet of ${host.name} asks for a serving certificate (${found})` }];
+  },
+};
+
+/**
+ * Approves the serving certificate that a kubelet asks for, which nobody in Kubernetes does, after its user, its names and its
+ * addresses were compared with the inventory; signs it if the authority is external.
+ */
+const servingApproved: Step = {
+  name: 'kubelet-serving',
+  settleMs: ASKS_MS,
+  diff: (target) => {
+    const { host } = target;
+    if (!concerns(target)) return [];
+    const asked = pendingOf(target);
+    if (asked === undefined) {
+      const found = flaw(target);
+      return found === undefined
+        ? []
+        : [{ summary: `wait until the kubelet of ${host.name} has a serving certificate (${found})` }];
+    }
+    refuseOthers(host, asked);
+    if (asked.approved && signingAuthority(target.inventory) === undefined)
+      return [{ summary: `wait until the certificate ${asked.name} of ${host.name} is signed` }];
+    return [approvalOf(target, asked)];
+  },
+};
+
+/** The steps about the serving certificate of a Linux node's kubelet. */
+export const kubeletServing: readonly Step[] = [servingRequested, servingApproved];
+
+/** The same for a Windows node, whose certificate kbuild cannot observe: only what the kubelet asks for. */
+export const windowsKubeletServing: Step<'windows'> = {
+  name: 'kubelet-serving',
+  diff: (target) => {
+    if (!servesByCluster(target.host)) return [];
+    const asked = pendingOf(target);
+    if (asked === undefined || asked.approved) return [];
+    refuseOthers(target.host, asked);
+    return [approvalOf(target, asked)];
+  },
+};
