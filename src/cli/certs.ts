@@ -32,12 +32,14 @@ export const runCerts = (outer: Context, flags: CertsOptions): Promise<number> =
   withRun(outer, flags, { command: 'certs', json: 'document', reportsUnreachable: true }, async (run) => {
     const { context, inventory, connected } = run;
     const fleet = connected.observations.fleet();
-    const view = certificatesView(inventory, fleet, (host) => selects(flags.hosts, host));
+    const view = certificatesView(inventory, fleet, (host) => selects(run.flags.hosts, host));
     if (flags.metrics !== undefined)
       await replaceFile(resolve(context.cwd, flags.metrics), certificatesMetrics(view, context.nowMs()));
     context.out(flags.json === true ? jsonDocument(view) : certificatesText(view));
     return mostSerious([
-      worstExitCode(fleet.unreachable.filter(({ host }) => selects(flags.hosts, host.name)).map(({ error }) => error)),
+      worstExitCode(
+        fleet.unreachable.filter(({ host }) => selects(run.flags.hosts, host.name)).map(({ error }) => error),
+      ),
       view.unknown.length > 0 ? NOT_READ : 0,
       hasExpired(view) ? NOT_HEALTHY : 0,
     ]);

@@ -20,12 +20,12 @@ export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =
     const { context } = run;
     leaveOutRefused(run);
     const fleet = run.connected.observations.fleet();
-    const meant = fleet.hosts.filter(({ host }) => selects(flags.hosts, host.name));
+    const meant = fleet.hosts.filter(({ host }) => selects(run.flags.hosts, host.name));
     const hosts = meant.map(({ host }) => host.name);
     const about = observedLinux(fleet).filter(({ host }) => hosts.includes(host.name));
     const surveys = flags.active === true ? { ...(await survey(run, about)), pods: await surveyPods(run) } : undefined;
     const all = findings(run, surveys);
-    const found = all.filter(({ host }) => host === undefined || selects(flags.hosts, host));
+    const found = all.filter(({ host }) => host === undefined || selects(run.flags.hosts, host));
     if (flags.junit !== undefined) {
       const names = checks.map(({ name }) => name);
       await writeFile(

@@ -22,8 +22,8 @@ function plain(value: unknown): unknown {
 }
 
 /** `kbuild facts`: what was observed, as JSON. Reads only. */
-export const runFacts = (outer: Context, flags: FactsOptions): Promise<number> =>
-  withRun(outer, flags, { command: 'facts', json: 'document' }, ({ connected, context, inventory }) => {
+export const runFacts = (outer: Context, given: FactsOptions): Promise<number> =>
+  withRun(outer, given, { command: 'facts', json: 'document' }, ({ connected, context, inventory, flags }) => {
     const fleet = connected.observations.fleet();
     const hosts = fleet.hosts
       .filter(({ host }) => selects(flags.hosts, host.name))

@@ -87,9 +87,9 @@ export const connecting = [
 export const usual = [...everywhere, json, quiet, ...connecting] as const;
 
 export const hosts = parsedOption('--hosts <names>', filledList, {
-  summary: 'change or show only these hosts; patterns with * work',
+  summary: 'change or show only these hosts or groups of hosts; patterns with * work',
   details:
-    'kbuild observes all hosts all the same. A pattern that matches no host, or an empty list, is exit 2 before any host is contacted.',
+    'kbuild observes all hosts all the same. A pattern that matches no host or group, or an empty list, is exit 2 before any host is contacted.',
 });
 
 export const phase = parsedOption('--phase <names>', filledList, {

@@ -92,11 +92,11 @@ export const runReset = (outer: Context, flags: ResetOptions): Promise<number> =
     const { cluster } = connected.observations.fleet();
     refuseUnreachable(
       run,
-      ({ name }) => selects(flags.hosts, name),
+      ({ name }) => selects(run.flags.hosts, name),
       (unreachable) =>
         `make them reachable; if they are gone for good, reset the others: ${commandWithDead(run, unreachable)}`,
     );
-    const isWhole = flags.hosts === undefined;
+    const isWhole = run.flags.hosts === undefined;
     const names = namesToType(run);
     const typed = isWhole ? [] : names;
     // Computed once: after its first changes, a leaving host no longer appears as a member.
@@ -105,7 +105,7 @@ export const runReset = (outer: Context, flags: ResetOptions): Promise<number> =
     const phases = () =>
       reachedPhases(run, [
         ...remove(inventory, { leaving, drain: drainOf(flags), before: snapshotBefore(run) }),
-        ...reset(inventory, { hosts: flags.hosts, except }),
+        ...reset(inventory, { hosts: run.flags.hosts, except }),
       ]);
     refuseReset(run, typed);
     const plan = planOf(run, phases());

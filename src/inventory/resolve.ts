@@ -19,22 +19,31 @@ import { windowsOf } from './windows.ts';
 
 const upperHex = (fingerprint: string): string => fingerprint.replaceAll(' ', '').toUpperCase();
 
+/** The settings of a host's node, from the farthest to the nearest: of its role, of its groups in their order, its own. */
+const levelsOf = (file: InventoryFile, host: HostEntry) =>
+  [
+    host.role === 'control-plane' || host.role === 'worker' ? file.roles[host.role] : undefined,
+    ...host.groups.map((name) => file.groups[name]),
+    host,
+  ].filter((level) => level !== undefined);
+
 function hostOf(file: InventoryFile, host: HostEntry, secrets: SshSecrets, locate: Locate): Host {
-  const shared = host.role === 'control-plane' || host.role === 'worker' ? file.roles[host.role] : undefined;
-  const levels = [file.kubelet, shared?.kubelet, host.kubelet].filter((level) => level !== undefined);
+  const levels = levelsOf(file, host);
+  const kubelets = [file.kubelet, ...levels.map(({ kubelet }) => kubelet)];
   const common = {
     name: host.name,
     address: host.address,
     internalAddress: internalAddressOf(host) ?? host.address,
+    groups: host.groups,
     kubelet: {
-      config: levels.reduce((config, level) => merged(config, level.config), {}),
-      extraArgs: levels.reduce<Host['kubelet']['extraArgs']>(
+      config: kubelets.reduce((config, level) => merged(config, level.config), {}),
+      extraArgs: kubelets.reduce<Host['kubelet']['extraArgs']>(
         (args, level) => mergedArguments(args, level.extraArgs),
         [],
       ),
     },
-    labels: { ...shared?.labels, ...host.labels },
-    taints: host.taints ?? shared?.taints,
+    labels: Object.assign({}, ...levels.map(({ labels }) => labels)) as HostEntry['labels'],
+    taints: levels.findLast(({ taints }) => taints !== undefined)?.taints,
   };
   if (host.os === 'windows')
     return {

@@ -8,6 +8,7 @@ import {
   endpointPort,
 } from './rules/endpoint.ts';
 import { etcdFolder } from './rules/etcd-folder.ts';
+import { groupNames, groupsOfNodes, knownGroups, usedGroups } from './rules/groups.ts';
 import {
   controlPlaneCount,
   etcdCount,
@@ -43,6 +44,8 @@ export const rules: readonly Rule[] = [
   hostAddresses,
   internalAddresses,
   nodeSettings,
+  groupNames,
+  groupsOfNodes,
   supportedHosts,
   windowsHosts,
   disjointNetworks,
@@ -67,6 +70,8 @@ export const wholeRules: readonly Rule[] = [
   someControlPlane,
   controlPlaneCount,
   etcdCount,
+  knownGroups,
+  usedGroups,
   endpointOfMany,
   endpointElsewhere,
   endpointCannotMove,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { certificates } from './schema/certificates.ts';
 import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './schema/formats.ts';
-import { files, hosts, kubeletOfAll, roles, ssh } from './schema/node.ts';
+import { files, groups, hosts, kubeletOfAll, roles, ssh } from './schema/node.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
 import { windows } from './schema/windows.ts';
 
@@ -88,6 +88,7 @@ export const inventorySchema = z
     }),
     kubelet: kubeletOfAll,
     roles,
+    groups,
     kubeadm: z
       .strictObject({
         init: overrides('InitConfiguration'),

@@ -4,11 +4,15 @@ import { selects } from '../topology/select.ts';
 interface Selectable {
   readonly name: string;
   readonly role: string;
+  readonly groups: readonly string[];
 }
 
-/** Hosts that one selector means: `all`, a role, a name or a pattern with `*`. */
+/** Hosts that one selector means: `all`, a role, a group, a name or a pattern with `*`. */
 export const selected = <H extends Selectable>(hosts: readonly H[], selector: string): readonly H[] =>
-  hosts.filter(({ name, role }) => selector === 'all' || selector === role || selects([selector], name));
+  hosts.filter(
+    ({ name, role, groups }) =>
+      selector === 'all' || selector === role || groups.includes(selector) || selects([selector], name),
+  );
 
 /** A text or a list of texts, as a list. */
 export const asList = (value: string | readonly string[]): readonly string[] =>

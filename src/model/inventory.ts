@@ -28,8 +28,10 @@ interface HostCommon {
   readonly address: string;
   /** Where Kubernetes listens; default: `address`. */
   readonly internalAddress: string;
+  /** Groups of the host, in its order. */
+  readonly groups: readonly string[];
   readonly ssh: SshSettings;
-  /** kubelet settings of this host, already merged from the inventory's, the role's and the host's own. */
+  /** kubelet settings of this host, already merged from the inventory's, the role's, its groups' and the host's own. */
   readonly kubelet: { readonly config: JsonObject; readonly extraArgs: readonly Argument[] };
   readonly labels: Readonly<Record<string, string>>;
   /** undefined: kubeadm's default taint of a control plane, none on a worker. An empty list means none. */

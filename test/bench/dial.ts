@@ -23,6 +23,7 @@ export function benchDial({ identityFile, knownHostsFile, port }: Reach): (addre
       kubelet: { config: {}, extraArgs: [] },
       labels: {},
       taints: undefined,
+      groups: [],
       setHostname: false,
     };
     return linuxRemote(host, await dialler.dial(host), { runId: 'bench' });

@@ -35,9 +35,12 @@ hosts:
 - **Files** are relative to the inventory's folder; \`~\` is your home folder.
 - **Secrets** are never in this file. Write where the secret is: \`env:NAME\` (an environment variable), \`file:PATH\`, or
   \`command:COMMAND\` (the output of the command). \`kbuild validate\` runs no command and fetches no URL.
-- **Settings of a node** can be set for all hosts (\`kubelet\`), for a role (\`roles\`) and for one host. The host's value wins
-  over the role's, and the role's over that for all hosts. Mappings are merged, lists are replaced, \`extraArgs\` are merged by
-  name, and \`null\` removes a field.
+- **Settings of a node** can be set for all hosts (\`kubelet\`), for a role (\`roles\`), for a group (\`groups\`) and for one host.
+  The nearest value wins: the host's over that of its groups, that over the role's, and the role's over that for all hosts. Of
+  two groups, the one that is named later in \`hosts[].groups\` wins. Mappings are merged, lists are replaced, \`extraArgs\` are
+  merged by name, and \`null\` removes a field.
+- **Groups** stand wherever hosts are selected: \`groups: { gpu: { labels: { gpu: "yes" } } }\` and \`groups: [gpu]\` at a host, then
+  \`files: [{ hosts: gpu, … }]\`, and \`kbuild up --hosts gpu\`.
 - **Overrides of kubeadm's configuration** (\`kubeadm\`, \`kubelet.config\`, \`runtime.config\`) take any field, except the fields
   that have a setting in the inventory: kbuild refuses those and names the setting.
 - kbuild refuses anchors, aliases and tags of YAML, and every setting that it does not know.
@@ -69,9 +72,17 @@ const fallback = (setting: Setting, required: string): string => {
 function rows(path: string, setting: Setting, required: string): readonly string[] {
   const own = `| ${code(path)} | ${cell(kind(setting))} | ${cell(fallback(setting, required))} | ${cell(setting.description ?? '')} |`;
   const list = setting.type === 'array';
-  const inner = list ? setting.items : (setting.anyOf?.find(({ properties }) => properties !== undefined) ?? setting);
+  const named = setting.additionalProperties || undefined;
+  const isNamed = named?.properties !== undefined;
+  const inner = list
+    ? setting.items
+    : (setting.anyOf?.find(({ properties }) => properties !== undefined) ?? (isNamed ? named : setting));
   const inside = Object.entries(inner?.properties ?? {}).flatMap(([name, child]) =>
-    rows(`${path}${list ? '[]' : ''}.${name}`, child, inner?.required?.includes(name) === true ? '**required**' : ''),
+    rows(
+      `${path}${list ? '[]' : isNamed ? '.NAME' : ''}.${name}`,
+      child,
+      inner?.required?.includes(name) === true ? '**required**' : '',
+    ),
   );
   return [own, ...inside];
 }

@@ -12,6 +12,7 @@ export const linuxHost = (name: string, overrides: Partial<Omit<LinuxHost, 'name
   kubelet: { config: {}, extraArgs: [] },
   labels: {},
   taints: undefined,
+  groups: [],
   setHostname: false,
   ...overrides,
 });
@@ -27,6 +28,7 @@ export const windowsHost = (name: string, overrides: Partial<Omit<WindowsHost, '
   kubelet: { config: {}, extraArgs: [] },
   labels: {},
   taints: undefined,
+  groups: [],
   setHostname: false,
   windows: {
     containerd: { version: '2.3.5' },

@@ -118,6 +118,7 @@ export async function startSshd(config: readonly string[] = [], loginShell?: str
       kubelet: { config: {}, extraArgs: [] },
       labels: {},
       taints: undefined,
+      groups: [],
       setHostname: false,
     },
     connectionProcesses: () => childrenOf(process.pid!),

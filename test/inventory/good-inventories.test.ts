@@ -63,6 +63,7 @@ test('a minimal inventory gets a default for every setting', async () => {
     name: 'cp1',
     os: 'linux',
     role: 'control-plane',
+    groups: [],
     address: '203.0.113.11',
     internalAddress: '10.0.0.11',
     ssh: {

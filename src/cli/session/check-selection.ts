@@ -36,17 +36,30 @@ function checkPatterns(
   });
 }
 
+/** The patterns of `--hosts` with the names of hosts in the place of groups: nothing below knows of groups. */
+export const withoutGroups = <F extends Pick<Flags, 'hosts'>>({ hosts }: Inventory, flags: F): F =>
+  flags.hosts === undefined
+    ? flags
+    : {
+        ...flags,
+        hosts: [
+          ...new Set(
+            flags.hosts.flatMap((pattern) => {
+              const members = hosts.filter(({ groups }) => groups.includes(pattern)).map(({ name }) => name);
+              return members.length === 0 ? [pattern] : members;
+            }),
+          ),
+        ],
+      };
+
 /**
  * Checks the values of `--hosts`, `--phase` and `--ignore-check` before any host is contacted: a typing error must not end as
  * a success. @throws UsageError
  */
 export function checkSelection({ hosts }: Inventory, { hosts: patterns, phase, ignoreCheck }: Flags): void {
-  checkPatterns(
-    '--hosts',
-    'host of the inventory',
-    patterns,
-    hosts.map(({ name }) => name),
-  );
+  checkPatterns('--hosts', 'host or group of the inventory', patterns, [
+    ...new Set([...hosts.map(({ name }) => name), ...hosts.flatMap(({ groups }) => groups)]),
+  ]);
   checkPatterns('--phase', 'phase', phase, UP_PHASES);
   const unknown = ignoreCheck?.find((name) => !(CHECK_NAMES as readonly string[]).includes(name));
   if (unknown !== undefined) throw new UsageError(`--ignore-check: ${unknownCheck(unknown)}`);

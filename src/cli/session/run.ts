@@ -28,6 +28,7 @@ export interface RunOptions {
 export interface Run extends RunLog {
   /** Its `out` and `err` mask secrets. */
   readonly context: Context;
+  /** In `hosts`, the names of hosts stand in the place of groups. */
   readonly flags: Flags;
   /** As the operator types it, e.g. `etcd snapshot save`. */
   readonly command: string;

@@ -7,7 +7,7 @@ import { masker, type Masker } from '../../report/mask.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
 import { asItRuns } from './as-it-runs.ts';
-import { checkSelection } from './check-selection.ts';
+import { checkSelection, withoutGroups } from './check-selection.ts';
 import { connect, type Connected } from './connect.ts';
 import { checkDeadNames, refuseLivingDead } from './dead-hosts.ts';
 import { checkOpenFiles } from './open-files.ts';
@@ -40,16 +40,20 @@ function contextOfRun(unmasked: Context, mask: Masker, { signal, abort }: RunSto
 /** `20261121t165045z-0a1b2c3d`. systemd units have it in their names. */
 const newRunId = (ms: number): string => `${stamp(ms).slice(0, 15).toLowerCase()}z-${randomBytes(4).toString('hex')}`;
 
-/** Loads the inventory, connects, observes, and calls `work`. Reports how the run ended, and closes all that it opened. */
+/**
+ * Loads the inventory, connects, observes, and calls `work`. Reports how the run ended, and closes all that it opened.
+ * `run.flags.hosts` names hosts where `given.hosts` names groups: `work` reads only the former.
+ */
 export async function withRun(
   outer: Context,
-  flags: Flags,
+  given: Flags,
   options: RunOptions,
   work: (run: Run) => Promise<number>,
 ): Promise<number> {
-  const stop = runStop((options.hasOwnTimeout === true ? undefined : flags.timeout) ?? Infinity);
-  const inventory = await readInventory(outer, flags);
-  checkSelection(inventory, flags);
+  const stop = runStop((options.hasOwnTimeout === true ? undefined : given.timeout) ?? Infinity);
+  const inventory = await readInventory(outer, given);
+  checkSelection(inventory, given);
+  const flags = withoutGroups(inventory, given);
   checkDeadNames(inventory, flags, options);
   checkOpenFiles(inventory.hosts.length);
   const mask = masker([inventory, secretData(inventory)]);

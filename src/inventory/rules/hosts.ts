@@ -2,7 +2,8 @@ import { isIP, isIPv4 } from 'node:net';
 import type { HostEntry, InventoryFile } from '../schema.ts';
 import { problem, repeated, warning, type Rule } from './rule.ts';
 
-const RESERVED: readonly string[] = ['all', 'control-plane', 'worker', 'etcd', 'load-balancer', 'localhost'];
+/** Names that mean something else in a selector of hosts. */
+export const RESERVED: readonly string[] = ['all', 'control-plane', 'worker', 'etcd', 'load-balancer', 'localhost'];
 
 /** The IPv4 address at which Kubernetes listens on a host; undefined if the entry has none. */
 export const internalAddressOf = ({ internalAddress, address }: HostEntry): string | undefined =>

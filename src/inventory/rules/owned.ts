@@ -123,9 +123,12 @@ const kubeletViolations = ({ config, extraArgs }: Kubelet, path: Path): readonly
 ];
 
 /** kubelet settings leave alone what the inventory has a setting for. */
-export const ownedByKubelet: Rule = ({ kubelet, roles, hosts }) => [
+export const ownedByKubelet: Rule = ({ kubelet, roles, groups, hosts }) => [
   ...kubeletViolations(kubelet, ['kubelet']),
   ...Object.entries(roles).flatMap(([role, shared]) => kubeletViolations(shared.kubelet, ['roles', role, 'kubelet'])),
+  ...Object.entries(groups).flatMap(([name, { kubelet: shared }]) =>
+    kubeletViolations(shared, ['groups', name, 'kubelet']),
+  ),
   ...hosts.flatMap((host, i) => kubeletViolations(host.kubelet, ['hosts', i, 'kubelet'])),
 ];
 
@@ -133,13 +136,14 @@ export const ownedByKubelet: Rule = ({ kubelet, roles, hosts }) => [
 const OWN_LABELS = /^(?:kubernetes\.io\/(?:arch|hostname|os)|node-role\.kubernetes\.io\/control-plane)$/;
 
 /** Labels leave alone what Kubernetes sets. */
-export const ownedLabels: Rule = ({ roles, hosts }) => {
+export const ownedLabels: Rule = ({ roles, groups, hosts }) => {
   const check = (labels: Readonly<Record<string, string>>, path: Path) =>
     Object.keys(labels).flatMap((key) =>
       OWN_LABELS.test(key) ? [problem([...path, 'labels', key], 'is set by Kubernetes itself: remove it')] : [],
     );
   return [
     ...Object.entries(roles).flatMap(([role, { labels }]) => check(labels, ['roles', role])),
+    ...Object.entries(groups).flatMap(([name, { labels }]) => check(labels, ['groups', name])),
     ...hosts.flatMap(({ labels }, i) => check(labels, ['hosts', i])),
   ];
 };

@@ -47,7 +47,7 @@ const OWN_PATHS: ReadonlySet<string> = new Set([
 ]);
 
 /** Every file has one content and at least one host, and no path is written twice. */
-export const files: Rule = ({ files, hosts }) => {
+export const files: Rule = ({ files, groups, hosts }) => {
   const ways = files.map((file) => {
     const names = asList(file.hosts).flatMap((selector) => selected(hosts, selector).map(({ name }) => name));
     return { path: file.path, names: new Set(names) };
@@ -66,11 +66,15 @@ export const files: Rule = ({ files, hosts }) => {
     asList(file.hosts).forEach((selector, j) => {
       if (selected(hosts, selector).length > 0) return;
       const at = typeof file.hosts === 'string' ? ['files', i, 'hosts'] : ['files', i, 'hosts', j];
-      const meant = nearest(selector, ['all', 'control-plane', 'worker', 'etcd', ...hosts.map(({ name }) => name)]);
+      const meant = nearest(selector, [
+        ...['all', 'control-plane', 'worker', 'etcd', 'load-balancer'],
+        ...Object.keys(groups),
+        ...hosts.map(({ name }) => name),
+      ]);
       found.push(
         problem(
           at,
-          `no host is meant by ${JSON.stringify(selector)}; use "all", a role, a name or a pattern with "*"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
+          `no host is meant by ${JSON.stringify(selector)}; use "all", a role, a group, a name or a pattern with "*"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
         ),
       );
     });

@@ -4,6 +4,7 @@ import {
   absolutePath,
   hostName,
   ipv4,
+  label,
   line,
   localPath,
   hostKey,
@@ -126,7 +127,7 @@ const sshFields = {
 export const ssh = z.strictObject(sshFields).prefault({}).meta({ description: 'How to log in.' });
 
 const nodeFields = {
-  kubelet: kubelet.prefault({}).meta({ description: 'kubelet settings; the nearest wins: host, role, all.' }),
+  kubelet: kubelet.prefault({}).meta({ description: 'kubelet settings; the nearest wins: host, groups, role, all.' }),
   labels,
   taints,
 };
@@ -143,6 +144,12 @@ export const roles = z
   .prefault({})
   .meta({ description: 'Settings of all hosts of a role.' });
 
+/** `groups:`: what all hosts share that name the group. */
+export const groups = z.record(label(), z.strictObject(nodeFields)).default({}).meta({
+  description:
+    'Settings of hosts that have something in common, e.g. a GPU: the name of a group, and below it the settings that a role can have. Hosts name their groups.',
+});
+
 const host = z.strictObject({
   name: hostName().meta({ description: 'Name of the host and of its Node. Unique.' }),
   address: address().meta({ description: 'Where SSH connects: an IP address or a DNS name.' }),
@@ -153,6 +160,10 @@ const host = z.strictObject({
   role: z.enum(['control-plane', 'worker', 'etcd', 'load-balancer']).meta({
     description:
       'What the host is for. etcd: a member of an external etcd (etcd.topology: external). load-balancer: haproxy and keepalived (loadBalancer.kind: keepalived).',
+  }),
+  groups: z.array(label()).default([]).meta({
+    description:
+      'Groups of the host. Their settings win over those of the role. If two groups have the same setting, the group that is named later here wins.',
   }),
   os: z
     .enum(['linux', 'windows'])
@@ -176,7 +187,7 @@ export const files = z
     z.strictObject({
       hosts: z
         .union([line(), z.array(line()).min(1)])
-        .meta({ description: 'Who gets it: "all", a role, a name, a pattern with "*", or a list of these.' }),
+        .meta({ description: 'Who gets it: "all", a role, a group, a name, a pattern with "*", or a list of these.' }),
       source: localPath().exactOptional().meta({ description: 'A text file on this machine, next to the inventory.' }),
       content: z.string().exactOptional().meta({ description: 'The content itself, instead of source.' }),
       secret: secretReference().exactOptional().meta({

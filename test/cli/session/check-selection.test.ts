@@ -1,14 +1,14 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { filledList } from '../../../src/cli/options.ts';
-import { checkSelection } from '../../../src/cli/session/check-selection.ts';
+import { checkSelection, withoutGroups } from '../../../src/cli/session/check-selection.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { loadInventory } from '../../../src/inventory/load.ts';
 import { selects } from '../../../src/topology/select.ts';
 import { UP_PHASES } from '../../../src/phases/names.ts';
 import { up } from '../../../src/phases/up.ts';
-import { inventory } from '../../fakes/inventory.ts';
+import { inventory, linuxHost } from '../../fakes/inventory.ts';
 
 const refusal = (flags: Parameters<typeof checkSelection>[1]): string => {
   try {
@@ -28,10 +28,10 @@ describe('--hosts', () => {
 
   test('refuses a name that no host has, and proposes the nearest one, also beside names that match', () => {
     expect(refusal({ hosts: ['cp1', 'pc1'] })).toBe(
-      '--hosts: "pc1" matches no host of the inventory; nothing was done, and no host was contacted → did you mean "cp1"?',
+      '--hosts: "pc1" matches no host or group of the inventory; nothing was done, and no host was contacted → did you mean "cp1"?',
     );
     expect(refusal({ hosts: ['nosuch'] })).toContain('→ there are cp1, w1, w2');
-    expect(refusal({ hosts: ['x*'] })).toContain('"x*" matches no host of the inventory');
+    expect(refusal({ hosts: ['x*'] })).toContain('"x*" matches no host or group of the inventory');
   });
 
   test('refuses an empty list, which selects no host', () => {
@@ -41,6 +41,44 @@ describe('--hosts', () => {
     expect(filledList('a,b')).toEqual(['a', 'b']);
     expect(selects([], 'cp1')).toBe(false);
     expect(selects(undefined, 'cp1')).toBe(true);
+  });
+});
+
+describe('--hosts with groups', () => {
+  const grouped = inventory({
+    hosts: [
+      linuxHost('cp1', { role: 'control-plane' }),
+      linuxHost('w1', { groups: ['gpu'] }),
+      linuxHost('w2', { groups: ['fast', 'gpu'] }),
+    ],
+  });
+
+  test('accepts the name of a group, and means its hosts', () => {
+    expect(() => {
+      checkSelection(grouped, { hosts: ['gpu', 'cp1'] });
+    }).not.toThrow();
+    expect(withoutGroups(grouped, { hosts: ['gpu', 'fast', 'cp*'], quiet: true })).toEqual({
+      hosts: ['w1', 'w2', 'cp*'],
+      quiet: true,
+    });
+    expect(withoutGroups(grouped, {})).toEqual({});
+  });
+
+  test('refuses a group that no host is in, and proposes the nearest one', () => {
+    expect(() => {
+      checkSelection(grouped, { hosts: ['gpus'] });
+    }).toThrow('"gpus" matches no host or group of the inventory');
+    expect(refusal({ hosts: ['gpu'] })).toContain('"gpu" matches no host or group');
+  });
+
+  test('reaches a command as names of hosts: no command reads the flags that came before', () => {
+    const folder = new URL('../../../src/cli/', import.meta.url);
+    const commands = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+    const outer = commands.filter((name) => {
+      const work = /outer: Context, flags\b[\s\S]*/.exec(readFileSync(new URL(name, folder), 'utf8'))?.[0] ?? '';
+      return /(?<!run\.)flags\.hosts/.test(work);
+    });
+    expect(outer).toEqual([]);
   });
 });
 

@@ -34,6 +34,7 @@ export function kbuilds(): {
         kubelet: { config: {}, extraArgs: [] },
         labels: {},
         taints: undefined,
+        groups: [],
         setHostname: false,
       };
       const runId = `test${String(process.pid)}-${String(remotes.length + 1)}`;

@@ -37,6 +37,7 @@ async function connect(user: User, password?: string) {
     kubelet: { config: {}, extraArgs: [] },
     labels: {},
     taints: undefined,
+    groups: [],
     setHostname: false,
   };
   let asked = 0;
