@@ -47,30 +47,31 @@ const endpointNames = ({ endpoint }: Inventory): readonly string[] => {
 type Probes = Readonly<Record<string, Probe<unknown>>>;
 
 /** The machine and its kernel. */
-const machineProbes = {
-  osRelease: machine.osRelease,
-  arch: machine.arch,
-  kernel: machine.kernel,
-  hostname: names.hostname,
-  staticHostname: names.staticHostname,
-  hostsBlock: names.hostsBlock,
-  bootId: machine.bootId,
-  machineId: machine.machineId,
-  productUuid: machine.productUuid,
-  clockOffsetMs: machine.clockOffsetMs,
-  nowMs: machine.nowMs,
-  cpus: machine.cpus,
-  memoryMiB: machine.memoryMiB,
-  initSystem: machine.initSystem,
-  cgroupVersion: machine.cgroupVersion,
-  swaps,
-  fstabSwaps,
-  swapUnits,
-  zram,
-  modules,
-  sysctls,
-  sysctlSettings,
-} satisfies Probes;
+const machineProbes = (host: LinuxHost) =>
+  ({
+    osRelease: machine.osRelease,
+    arch: machine.arch,
+    kernel: machine.kernel,
+    hostname: names.hostname,
+    staticHostname: names.staticHostname,
+    hostsBlock: names.hostsBlock,
+    bootId: machine.bootId,
+    machineId: machine.machineId,
+    productUuid: machine.productUuid,
+    clockOffsetMs: machine.clockOffsetMs,
+    nowMs: machine.nowMs,
+    cpus: machine.cpus,
+    memoryMiB: machine.memoryMiB,
+    initSystem: machine.initSystem,
+    cgroupVersion: machine.cgroupVersion,
+    swaps,
+    fstabSwaps,
+    swapUnits,
+    zram,
+    modules,
+    sysctls: sysctls(host),
+    sysctlSettings: sysctlSettings(host),
+  }) satisfies Probes;
 
 /** Kubernetes and the cluster on the host. */
 const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
@@ -109,7 +110,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     lockUsed,
     // Early, too: it compares with the moment at which the probes began.
     login,
-    ...machineProbes,
+    ...machineProbes(host),
     files: files(watched.files, watched.trees),
     packages: packages(watched.packages),
     ...distributionProbes,

@@ -95,6 +95,10 @@ export function triedForm(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue;
   const forms = issue.errors.filter((errors) => !errors.some((e) => e.code === 'invalid_type' && e.path.length === 0));
   const inner = forms[0]?.[0];
-  if (inner === undefined) return { ...issue, message: 'must be text or a list of texts' };
+  const isNumeric = issue.errors.some((errors) =>
+    errors.some((e) => e.code === 'invalid_type' && (e.expected === 'number' || e.expected === 'int')),
+  );
+  if (inner === undefined)
+    return { ...issue, message: isNumeric ? 'must be text or a whole number' : 'must be text or a list of texts' };
   return triedForm({ ...inner, path: [...issue.path, ...inner.path] });
 }

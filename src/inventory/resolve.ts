@@ -58,6 +58,9 @@ function hostOf(file: InventoryFile, host: HostEntry, secrets: SshSecrets, locat
     ...common,
     os: 'linux',
     role: host.role,
+    sysctls: Object.fromEntries(
+      [file, ...levels].flatMap(({ sysctls }) => Object.entries(sysctls).map(([name, value]) => [name, String(value)])),
+    ),
     ssh: sshOf(file.ssh, host.ssh, secrets, locate),
     setHostname: host.setHostname ?? file.setHostname,
   };

@@ -31,6 +31,7 @@ import { disjointNetworks, podSubnetSize, serviceSubnetSize } from './rules/netw
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
 import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
+import { ownedSysctls } from './rules/sysctls.ts';
 import { kubernetesVersion, runtimeVersion, supportedRuntime, viaVersions } from './rules/versions.ts';
 import { windowsHosts } from './rules/windows.ts';
 
@@ -61,6 +62,7 @@ export const rules: readonly Rule[] = [
   ownedByKubeadm,
   ownedByKubelet,
   ownedLabels,
+  ownedSysctls,
   etcdFolder,
   virtualAddress,
 ];

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { certificates } from './schema/certificates.ts';
 import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './schema/formats.ts';
-import { files, groups, hosts, kubeletOfAll, roles, ssh } from './schema/node.ts';
+import { files, groups, hosts, kubeletOfAll, roles, ssh, sysctls } from './schema/node.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
 import { windows } from './schema/windows.ts';
 
@@ -87,6 +87,7 @@ export const inventorySchema = z
         'YAML files, or https:// URLs, of at most 8 MiB, with objects for the cluster, applied after the network; or mappings of source and sha256, which its bytes must have.',
     }),
     kubelet: kubeletOfAll,
+    sysctls,
     roles,
     groups,
     kubeadm: z

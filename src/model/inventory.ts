@@ -43,6 +43,8 @@ interface HostCommon {
 export interface LinuxHost extends HostCommon {
   readonly os: 'linux';
   readonly role: Role;
+  /** Kernel settings of the inventory for this host, merged from all levels: name with dots → value. */
+  readonly sysctls: Readonly<Record<string, string>>;
 }
 
 export interface WindowsHost extends HostCommon {

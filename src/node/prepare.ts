@@ -30,6 +30,7 @@ export const prepareBalancer: readonly Step[] = [
   hostname,
   hostsFile,
   firewallOpen,
+  sysctls,
   packagesProxy,
   packagesWhole,
   certificateAuthorities,

@@ -1,27 +1,46 @@
-import type { Step } from '../engine/step.ts';
-import { REQUIRED_SYSCTLS, type SysctlName } from '../facts/linux/kernel.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
 import { OWN_HEADER, paths } from '../paths.ts';
 import { fileChanges } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
+import { REQUIRED_SYSCTLS, sysctlsOf } from '../topology/sysctls.ts';
 
-const required = Object.entries(REQUIRED_SYSCTLS) as readonly (readonly [SysctlName, string])[];
+/** Settings that the kernel does not have, or that have no value: of the inventory's, the check `sysctls` warns. */
+const NOT_SETTABLE: ReadonlySet<string> = new Set(['absent', 'unreadable']);
 
-/** Sets the kernel settings that Services need, now and after a reboot. */
+/** Adds to the summary the settings that leave the file: nobody knows the values that they had before. */
+function withRemoved({ facts }: Target, wanted: ReadonlyMap<string, string>, change: Change): Change {
+  const removed = facts.sysctlSettings
+    .filter(({ file, name }) => file === paths.sysctl && !wanted.has(name))
+    .map(({ name }) => name);
+  return removed.length === 0
+    ? change
+    : {
+        ...change,
+        summary: `${change.summary}; the kernel keeps ${removed.join(', ')} until the next boot`,
+      };
+}
+
+/** Sets the kernel settings that Services need and those of the inventory, now and after a reboot. */
 export const sysctls: Step = {
   name: 'sysctls',
   watches: { files: [paths.sysctl] },
   diff: (target) => {
     const { host, facts } = target;
-    const content = `${OWN_HEADER}.\n${required.map(([name, value]) => `${name} = ${value}`).join('\n')}\n`;
-    const off = required.filter(([name, value]) => facts.sysctls[name] !== value);
+    const wanted = new Map(sysctlsOf(host));
+    const lines = [...wanted].map(([name, value]) => `${name} = ${value}`);
+    const content = lines.length === 0 ? undefined : `${OWN_HEADER}.\n${lines.join('\n')}\n`;
+    const off = [...wanted].filter(([name, value]) => {
+      const found = facts.sysctls[name]!;
+      return found !== value && (name in REQUIRED_SYSCTLS || !NOT_SETTABLE.has(found));
+    });
     return [
-      ...fileChanges(target, { path: paths.sysctl, content }),
+      ...fileChanges(target, { path: paths.sysctl, content }).map((change) => withRemoved(target, wanted, change)),
       ...(off.length === 0
         ? []
         : [
             {
-              summary: `set ${off.map(([name, value]) => `${name}=${value} (found ${facts.sysctls[name]})`).join(', ')}`,
+              summary: `set ${off.map(([name, value]) => `${name}=${value} (found ${facts.sysctls[name]!})`).join(', ')}`,
               // Unlike procps it is on every host with systemd, and it reads the file as at boot.
               apply: runs(host, sh`/usr/lib/systemd/systemd-sysctl ${paths.sysctl}`),
             },

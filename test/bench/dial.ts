@@ -24,6 +24,7 @@ export function benchDial({ identityFile, knownHostsFile, port }: Reach): (addre
       labels: {},
       taints: undefined,
       groups: [],
+      sysctls: {},
       setHostname: false,
     };
     return linuxRemote(host, await dialler.dial(host), { runId: 'bench' });

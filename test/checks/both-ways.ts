@@ -42,6 +42,19 @@ export interface Case {
 const w1 = (printed: RawAnswers): Situation => ({ printed: { w1: printed } });
 const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
 
+const FORWARDING =
+  'net.bridge.bridge-nf-call-iptables 1\nnet.bridge.bridge-nf-call-ip6tables 1\nnet.ipv4.ip_forward 1\n';
+
+/** A fleet whose w1 has a kernel setting of the inventory. `sysctls`: what its probe prints. */
+const mapped = (sysctls: string): Situation => ({
+  inventory: inventory({
+    hosts: inventory().hosts.map((host) =>
+      host.name === 'w1' ? { ...(host as LinuxHost), sysctls: { 'vm.max_map_count': '262144' } } : host,
+    ),
+  }),
+  printed: { ...all({ sysctls: FORWARDING }), w1: { sysctls } },
+});
+
 const keyEndsAt = (day: string): Situation => ({
   facts: {
     w1: {
@@ -322,12 +335,30 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     {
       finds: /99-zzz\.conf sets net\.ipv4\.ip_forward=0/,
       bad: w1({ sysctlSettings: '/etc/sysctl.d/99-zzz.conf:net.ipv4.ip_forward = 0\n' }),
-      good: {
-        printed: all({
-          sysctls:
-            'net.bridge.bridge-nf-call-iptables 1\nnet.bridge.bridge-nf-call-ip6tables 1\nnet.ipv4.ip_forward 1\n',
-        }),
+      good: { printed: all({ sysctls: FORWARDING }) },
+    },
+    {
+      finds: /99-zzz\.conf sets vm\.max_map_count=65530 at boot/,
+      bad: {
+        ...mapped(`${FORWARDING}vm.max_map_count 262144 \n`),
+        printed: {
+          w1: {
+            sysctls: `${FORWARDING}vm.max_map_count 262144 \n`,
+            sysctlSettings: '/etc/sysctl.d/99-zzz.conf:vm/max_map_count=65530\n',
+          },
+        },
       },
+      good: mapped(`${FORWARDING}vm.max_map_count 262144 \n`),
+    },
+    {
+      finds: /the kernel has no setting vm\.max_map_count/,
+      bad: mapped(`${FORWARDING}vm.max_map_count absent\n`),
+      good: mapped(`${FORWARDING}vm.max_map_count 262144 \n`),
+    },
+    {
+      finds: /vm\.max_map_count, which the inventory sets, has no value that can be read/,
+      bad: mapped(`${FORWARDING}vm.max_map_count unreadable\n`),
+      good: mapped(`${FORWARDING}vm.max_map_count 262144 \n`),
     },
   ],
   'cgroup-version': [{ finds: /cgroup v1/, bad: w1({ cgroupVersion: 'tmpfs\n' }) }],

@@ -35,12 +35,14 @@ hosts:
 - **Files** are relative to the inventory's folder; \`~\` is your home folder.
 - **Secrets** are never in this file. Write where the secret is: \`env:NAME\` (an environment variable), \`file:PATH\`, or
   \`command:COMMAND\` (the output of the command). \`kbuild validate\` runs no command and fetches no URL.
-- **Settings of a node** can be set for all hosts (\`kubelet\`), for a role (\`roles\`), for a group (\`groups\`) and for one host.
+- **Settings of a node** can be set for all hosts (\`kubelet\`, \`sysctls\`), for a role (\`roles\`), for a group (\`groups\`) and for one host.
   The nearest value wins: the host's over that of its groups, that over the role's, and the role's over that for all hosts. Of
   two groups, the one that is named later in \`hosts[].groups\` wins. Mappings are merged, lists are replaced, \`extraArgs\` are
   merged by name, and \`null\` removes a field.
 - **Groups** stand wherever hosts are selected: \`groups: { gpu: { labels: { gpu: "yes" } } }\` and \`groups: [gpu]\` at a host, then
   \`files: [{ hosts: gpu, … }]\`, and \`kbuild up --hosts gpu\`.
+- **Kernel settings** (\`sysctls\`) that a host needs beside those of Kubernetes: \`sysctls: { vm.max_map_count: 262144 }\`. kbuild refuses
+  values that break Services (\`net.ipv4.ip_forward: 0\`) or that the kubelet sets itself (\`kernel.panic\`). Windows hosts get none.
 - **Overrides of kubeadm's configuration** (\`kubeadm\`, \`kubelet.config\`, \`runtime.config\`) take any field, except the fields
   that have a setting in the inventory: kbuild refuses those and names the setting.
 - kbuild refuses anchors, aliases and tags of YAML, and every setting that it does not know.

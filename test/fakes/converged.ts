@@ -1,11 +1,11 @@
 import type { FileState } from '../../src/facts/linux/files.ts';
-import { REQUIRED_SYSCTLS } from '../../src/facts/linux/kernel.ts';
 import { apt } from '../../src/components/distributions/apt.ts';
 import type { PackageState } from '../../src/components/distributions/package-manager.ts';
 import type { ServiceState } from '../../src/facts/linux/services.ts';
 import type { Step, Target } from '../../src/engine/step.ts';
 import type { Role } from '../../src/model/inventory.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
+import { sysctlsOf } from '../../src/topology/sysctls.ts';
 import { kubernetesPackages } from '../../src/node/kubernetes-packages.ts';
 import { prepare } from '../../src/node/prepare.ts';
 import { runtimeSteps } from '../../src/runtime/index.ts';
@@ -49,7 +49,7 @@ export async function preparedFacts(seen: Target): Promise<FactOverrides> {
   return {
     hostsBlock: /^write "(.*)" to/.exec(wanted ?? '')?.[1] ?? 'absent',
     modules: { overlay: 'working', br_netfilter: 'working' },
-    sysctls: REQUIRED_SYSCTLS,
+    sysctls: Object.fromEntries(sysctlsOf(seen.host)),
     files: await filesOf([...prepare, ...runtimeSteps(inventory), ...kubernetesPackages], seen),
     keyrings: new Map([
       [

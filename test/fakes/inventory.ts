@@ -5,6 +5,7 @@ import { flannelNetwork } from './network.ts';
 export const linuxHost = (name: string, overrides: Partial<Omit<LinuxHost, 'name' | 'os'>> = {}): LinuxHost => ({
   name,
   os: 'linux',
+  sysctls: {},
   address: '10.0.0.21',
   internalAddress: overrides.address ?? '10.0.0.21',
   role: 'worker',

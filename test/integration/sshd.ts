@@ -119,6 +119,7 @@ export async function startSshd(config: readonly string[] = [], loginShell?: str
       labels: {},
       taints: undefined,
       groups: [],
+      sysctls: {},
       setHostname: false,
     },
     connectionProcesses: () => childrenOf(process.pid!),

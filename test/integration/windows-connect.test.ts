@@ -160,7 +160,7 @@ test('a Windows host that the inventory calls a Linux host is told', async () =>
   const { host } = await started();
   const { windows, ...rest } = host;
   expect(windows).toBeDefined();
-  expect(await refusal({ ...rest, os: 'linux' })).toMatchObject({
+  expect(await refusal({ ...rest, os: 'linux', sysctls: {} })).toMatchObject({
     message: 'win1: it is a Windows host: its SSH server is OpenSSH_for_Windows_9.5',
     remedy: 'say "os: windows" and "role: worker" for it',
   });

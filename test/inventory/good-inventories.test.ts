@@ -64,6 +64,7 @@ test('a minimal inventory gets a default for every setting', async () => {
     os: 'linux',
     role: 'control-plane',
     groups: [],
+    sysctls: {},
     address: '203.0.113.11',
     internalAddress: '10.0.0.11',
     ssh: {

@@ -1,6 +1,9 @@
+import type { LinuxHost } from '../../model/inventory.ts';
+import { paths } from '../../paths.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { lines, probe } from '../../shell/probe.ts';
+import { sysctlFile, sysctlsOf } from '../../topology/sysctls.ts';
 
 /** What a module is to a host: working (loaded or built in), there to be loaded, or missing. */
 export type ModuleState = 'working' | 'loadable' | 'missing';
@@ -17,33 +20,50 @@ export const modules = probe(script('linux/probe-modules.sh'), (out) => {
   return { overlay, br_netfilter: brNetfilter };
 });
 
-/** The kernel settings that kbuild owns, and what each must be. */
-export const REQUIRED_SYSCTLS = {
-  'net.bridge.bridge-nf-call-iptables': '1',
-  'net.bridge.bridge-nf-call-ip6tables': '1',
-  'net.ipv4.ip_forward': '1',
-} as const;
-
-export type SysctlName = keyof typeof REQUIRED_SYSCTLS;
-
-/** Effective values; `absent` where the kernel has no such setting (yet). */
-export const sysctls = probe(
-  script('linux/probe-sysctls.sh', {
-    SYSCTLS: Object.keys(REQUIRED_SYSCTLS).map((name) => `${name} /proc/sys/${name.replaceAll('.', '/')}`),
-  }),
-  (out) => Object.fromEntries(lines(out).map((line) => line.split(' '))) as Readonly<Record<SysctlName, string>>,
-);
+/** A value of a kernel setting as it is compared: the kernel separates numbers by tabs. */
+const plain = (value: string): string => value.trim().replaceAll(/\s+/g, ' ');
 
 /**
- * Lines of configuration files that set one of our sysctls. At boot the last file name wins, whatever
- * its folder (sysctl.d(5)). /etc/sysctl.conf counts where /etc/sysctl.d has a link to it.
+ * Effective values of the kernel settings of a host. `absent` where the kernel has no such setting (yet), `unreadable` where
+ * it has one without a value.
  */
-export const sysctlSettings = probe(
-  sh`grep -Hs ${Object.keys(REQUIRED_SYSCTLS).flatMap((name) => ['-e', name])} /etc/sysctl.d/*.conf /run/sysctl.d/*.conf /usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf || true`,
-  (out) =>
-    lines(out).flatMap((line) => {
-      const [, file, written, value] = /^([^:]+):\s*-?([\w./-]+)\s*=\s*(\S+)/.exec(line) ?? [];
-      const name = written?.replaceAll('/', '.') as SysctlName;
-      return file === undefined || !(name in REQUIRED_SYSCTLS) ? [] : [{ file, name, value: value! }];
-    }),
-);
+export const sysctls = (host: LinuxHost) => {
+  const names = sysctlsOf(host).map(([name]) => name);
+  return probe(
+    script('linux/probe-sysctls.sh', { SYSCTLS: names.map((name) => `${name} ${sysctlFile(name)}`) }),
+    (out): Readonly<Record<string, string>> => {
+      const values = lines(out).map((line) => {
+        const [name = '', ...value] = line.split(' ');
+        return [name, plain(value.join(' '))] as const;
+      });
+      const missing = names.find((name) => !values.some(([read]) => read === name));
+      if (missing !== undefined) throw new Error(`${missing} was not read: ${out}`);
+      return Object.fromEntries(values);
+    },
+  );
+};
+
+/** A name as kbuild writes it: with dots between its parts (sysctl.d(5)). */
+const withDots = (name: string): string =>
+  /[./]/.exec(name)?.[0] === '/' ? name.replaceAll(/[./]/g, (separator) => (separator === '.' ? '/' : '.')) : name;
+
+/**
+ * Lines of configuration files that set one of the host's kernel settings, and all lines of kbuild's own file. At boot the
+ * last file name wins, whatever its folder (sysctl.d(5)). /etc/sysctl.conf counts where /etc/sysctl.d has a link to it.
+ */
+export const sysctlSettings = (host: LinuxHost) => {
+  const names = new Set(sysctlsOf(host).map(([name]) => name));
+  // grep needs a pattern, also where a load balancer has no settings: empty lines say nothing.
+  const patterns = ['^$', ...[...names].map((name) => name.replaceAll('/', '.'))].flatMap((one) => ['-e', one]);
+  return probe(
+    sh`grep -Hs ${patterns} /etc/sysctl.d/*.conf /run/sysctl.d/*.conf /usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf || true; grep -Hs = ${paths.sysctl} || true`,
+    (out) =>
+      lines(out).flatMap((line) => {
+        const [, file, written = '', value] = /^([^:]+):\s*-?([\w./-]+)\s*=\s*(\S.*)/.exec(line) ?? [];
+        const name = withDots(written);
+        return file === undefined || (!names.has(name) && file !== paths.sysctl)
+          ? []
+          : [{ file, name, value: plain(value!) }];
+      }),
+  );
+};

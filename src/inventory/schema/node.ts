@@ -61,6 +61,27 @@ const taints = z
       "Taints of the Node. Default: kubeadm's own on a control plane, none on a worker. An empty list means none, so that a control plane runs all pods.",
   });
 
+/** `sysctls:` of the inventory, a role, a group or a host. */
+export const sysctls = z
+  .record(
+    text(
+      /^[a-z][a-z0-9_-]*(?:\.[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*)+$/,
+      'the name of a kernel setting with dots, e.g. "vm.max_map_count"',
+    ),
+    z.union([
+      z.number().int(),
+      text(
+        /^(?!.*(?:^| )(?:\+|-?0[0-9xX]))[^\p{Cc}\s]+(?: [^\p{Cc}\s]+)*$/u,
+        'as the kernel shows it: words between single blanks, numbers in decimal digits',
+      ),
+    ]),
+  )
+  .default({})
+  .meta({
+    description:
+      'Kernel settings of Linux hosts, e.g. vm.max_map_count: 262144; the nearest wins: host, groups, role, all. Those that you take out keep their value until the next boot.',
+  });
+
 const loginFields = {
   user: text(/^[A-Za-z_][A-Za-z0-9._-]{0,31}$/, 'a user name')
     .exactOptional()
@@ -130,6 +151,7 @@ const nodeFields = {
   kubelet: kubelet.prefault({}).meta({ description: 'kubelet settings; the nearest wins: host, groups, role, all.' }),
   labels,
   taints,
+  sysctls,
 };
 
 /** kubelet settings of all nodes. */

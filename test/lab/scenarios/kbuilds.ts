@@ -35,6 +35,7 @@ export function kbuilds(): {
         labels: {},
         taints: undefined,
         groups: [],
+        sysctls: {},
         setHostname: false,
       };
       const runId = `test${String(process.pid)}-${String(remotes.length + 1)}`;

@@ -38,6 +38,7 @@ async function connect(user: User, password?: string) {
     labels: {},
     taints: undefined,
     groups: [],
+    sysctls: {},
     setHostname: false,
   };
   let asked = 0;
