@@ -121,6 +121,22 @@ test("a file that is read after kbuild's and switches forwarding off is an error
     "error sysctls w1: /etc/sysctl.d/99-zzz.conf sets net.ipv4.ip_forward=0 at boot, after kbuild's own file",
   ]));
 
+test('a setting of the bridge is missing only where `up` does not load its module', () => {
+  const name = 'net.bridge.bridge-nf-call-arptables';
+  const off = { [name]: 'absent', 'net.ipv4.ip_forward': '0' };
+  const found = (br_netfilter: 'loadable' | 'working', role: 'worker' | 'load-balancer') =>
+    run(
+      { w1: { sysctls: off, modules: { overlay: 'working', br_netfilter } } },
+      { inventory: inventory({ hosts: [linuxHost('w1', { role, sysctls: { [name]: '0' } })] }) },
+    )
+      .filter(({ check }) => check === 'sysctls')
+      .filter(({ message }) => message.includes('arptables'))
+      .map(({ severity }) => severity);
+  expect(found('loadable', 'worker')).toEqual(['due']);
+  expect(found('working', 'worker')).toEqual(['warning']);
+  expect(found('loadable', 'load-balancer')).toEqual(['warning']);
+});
+
 describe('cgroup v1', () => {
   const old = { cp1: { cgroupVersion: 1 }, w1: { cgroupVersion: 1 } } as const;
   const skips = { nodeRegistration: { ignorePreflightErrors: ['SystemVerification'] } };

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
 import { runInit } from '../../src/cli/init.ts';
 import { runSchema } from '../../src/cli/schema.ts';
+import { withRun } from '../../src/cli/session/with-run.ts';
 import { runValidate } from '../../src/cli/validate.ts';
 
 let folder: string;
@@ -167,4 +168,25 @@ test('init refuses answers that make no inventory, and never overwrites a file',
   file('inventory.yaml', 'mine');
   await expect(runInit(context(), { inventory: 'inventory.yaml' })).rejects.toThrow(/is there already/);
   expect(readFileSync(join(folder, 'inventory.yaml'), 'utf8')).toBe('mine');
+});
+
+test('a command gets names of hosts where --hosts names a group', async () => {
+  // Port 1 refuses: the run goes on without these hosts.
+  const host = 'address: 127.0.0.1, ssh: { port: 1, configFile: none }';
+  file(
+    'inventory.yaml',
+    `name: prod
+kubernetes: { version: "1.36.3" }
+groups: { gpu: {} }
+hosts:
+  - { name: cp1, ${host}, internalAddress: 10.0.0.11, role: control-plane }
+  - { name: w1, ${host.replace('0.0.1', '0.0.2')}, internalAddress: 10.0.0.21, role: worker, groups: [gpu] }
+`,
+  );
+  let hosts: readonly string[] | undefined;
+  await withRun(context(), { hosts: ['gpu'], quiet: true }, { command: 'facts', json: 'document' }, ({ flags }) => {
+    hosts = flags.hosts;
+    return Promise.resolve(0);
+  });
+  expect(hosts).toEqual(['w1']);
 });
