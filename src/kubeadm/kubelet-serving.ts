@@ -27,32 +27,36 @@ function namesOf(host: Host): ReadonlySet<string> {
   return new Set([`DNS:${host.name}`, ...[host.internalAddress, ...addresses].map((address) => `IP:${address}`)]);
 }
 
-function refuse(host: Host, { name }: KubeletRequest, why: string): never {
-  throw new Refused(
-    host.name,
-    `${why} in the request ${name} for its serving certificate, which is not approved`,
-    `correct the node's name or address in the inventory; if the host is not yours, remove it. \`kubectl describe csr ${name}\` shows the request`,
-  );
-}
-
-/** @throws Refused unless a request is for exactly this node: its user, its subject, and no names but its own */
-function refuseOthers(host: Host, asked: KubeletRequest): void {
+/** What is wrong with a request: its user, its subject, or names that are not the node's own. undefined: nothing. */
+function objection(host: Host, asked: KubeletRequest): string | undefined {
   let found: Certified;
   try {
     found = requested(asked.request);
   } catch (error) {
-    refuse(host, asked, `its kubelet sent what cannot be read (${(error as Error).message})`);
+    return `sent what cannot be read (${(error as Error).message})`;
   }
   const subject = [...kubeletSubject(host.name)].sort();
-  if (found.subject.join('\n') !== subject.join('\n'))
-    refuse(host, asked, `its kubelet names itself ${found.subject.join(', ') || 'nothing'}`);
+  if (found.subject.join('\n') !== subject.join('\n')) return `names itself ${found.subject.join(', ') || 'nothing'}`;
   const allowed = namesOf(host);
   const others = found.names.filter((name) => !allowed.has(name));
-  if (others.length > 0)
-    refuse(host, asked, `its kubelet asks for ${others.join(', ')} (allowed: ${[...allowed].join(', ')})`);
-  if (!found.names.includes(`IP:${host.internalAddress}`))
-    refuse(host, asked, `its kubelet does not ask for its address ${host.internalAddress}`);
+  if (others.length > 0) return `asks for ${others.join(', ')} (allowed: ${[...allowed].join(', ')})`;
+  return found.names.includes(`IP:${host.internalAddress}`)
+    ? undefined
+    : `does not ask for its address ${host.internalAddress}`;
 }
+
+/** A change that refuses a request. It fails its own host alone: a node must not keep `up` from all others by what it asks for. */
+const refusal = (host: Host, { name }: KubeletRequest, why: string): Change => ({
+  summary: `refuse the serving certificate of the kubelet of ${host.name} (its request ${name} ${why})`,
+  apply: () =>
+    Promise.reject(
+      new Refused(
+        host.name,
+        `its kubelet ${why} in the request ${name} for its serving certificate, which is not approved`,
+        `correct the node's name or address in the inventory; if the request is not the kubelet's, find out who has the node's key. \`kubectl describe csr ${name}\` shows it`,
+      ),
+    ),
+});
 
 /** The update that approves a request. If somebody has changed or replaced the request meanwhile, the API refuses it. */
 const approval = ({ name, uid, resourceVersion }: KubeletRequest): string =>
@@ -111,10 +115,15 @@ function flaw({ host, facts }: Target): string | undefined {
   return found.names.includes(host.internalAddress) ? undefined : `found one for ${found.names.join(', ')}`;
 }
 
-const approvalOf = (target: Pick<Target<Kind>, 'inventory' | 'host' | 'fleet'>, asked: KubeletRequest): Change => ({
-  summary: `approve the serving certificate of the kubelet of ${target.host.name} (found ${asked.name} pending)`,
-  apply: (on) => approve(target, asked, on),
-});
+/** What is due for a request that nobody has approved. */
+function answerTo(target: Pick<Target<Kind>, 'inventory' | 'host' | 'fleet'>, asked: KubeletRequest): Change {
+  const why = objection(target.host, asked);
+  if (why !== undefined) return refusal(target.host, asked, why);
+  return {
+    summary: `approve the serving certificate of the kubelet of ${target.host.name} (found ${asked.name} pending)`,
+    apply: (on) => approve(target, asked, on),
+  };
+}
 
 /** True for a joined node that the inventory wants to serve with a certificate of the cluster. */
 const concerns = <K extends Kind>(target: Target<K>): boolean =>
@@ -154,10 +163,9 @@ const servingApproved: Step = {
         ? []
         : [{ summary: `wait until the kubelet of ${host.name} has a serving certificate (${found})` }];
     }
-    refuseOthers(host, asked);
     if (asked.approved && signingAuthority(target.inventory) === undefined)
       return [{ summary: `wait until the certificate ${asked.name} of ${host.name} is signed` }];
-    return [approvalOf(target, asked)];
+    return [answerTo(target, asked)];
   },
 };
 
@@ -171,7 +179,6 @@ export const windowsKubeletServing: Step<'windows'> = {
     if (!servesByCluster(target.host)) return [];
     const asked = pendingOf(target);
     if (asked === undefined || asked.approved) return [];
-    refuseOthers(target.host, asked);
-    return [approvalOf(target, asked)];
+    return [answerTo(target, asked)];
   },
 };

@@ -103,15 +103,17 @@ describe('the serving certificate of a kubelet', () => {
     ['of a name that it is not', '/O=system:nodes/CN=system:node:cp1', OWN, 'names itself CN=system:node:cp1'],
     ['of an administrator', '/O=system:masters/CN=system:node:w1', OWN, 'names itself CN=system:node:w1, O=system:mas'],
     ['without its address', '/O=system:nodes/CN=system:node:w1', 'DNS:w1', 'does not ask for its address'],
-  ])('%s is refused by name', (_, subject, names, why) => {
-    const diff = () => due([asked(requestFor(subject, names))]);
-    expect(diff).toThrow(Refused);
-    expect(diff).toThrow(why);
-    expect(diff).toThrow('csr-1');
+  ])('%s is refused by name, on its own host alone', async (_, subject, names, why) => {
+    const { on, sent } = recordingOn();
+    const [change] = due([asked(requestFor(subject, names))]);
+    expect(change!.summary).toContain('refuse the serving certificate of the kubelet of w1 (its request csr-1 ');
+    expect(change!.summary).toContain(why);
+    await expect(change!.apply!(on)).rejects.toBeInstanceOf(Refused);
+    expect(sent).toEqual([]);
   });
 
   test('that cannot be read is refused', () => {
-    expect(() => due([asked('nothing')])).toThrow('cannot be read');
+    expect(summaries([asked('nothing')])[0]).toContain('cannot be read');
   });
 
   test('is not asked about where the inventory does not want it', () => {
