@@ -37,20 +37,15 @@ function checkPatterns(
 }
 
 /** The patterns of `--hosts` with the names of hosts in the place of groups: nothing below knows of groups. */
-export const withoutGroups = <F extends Pick<Flags, 'hosts'>>({ hosts }: Inventory, flags: F): F =>
-  flags.hosts === undefined
-    ? flags
-    : {
-        ...flags,
-        hosts: [
-          ...new Set(
-            flags.hosts.flatMap((pattern) => {
-              const members = hosts.filter(({ groups }) => groups.includes(pattern)).map(({ name }) => name);
-              return members.length === 0 ? [pattern] : members;
-            }),
-          ),
-        ],
-      };
+export const withoutGroups = <F extends Pick<Flags, 'hosts'>>({ hosts }: Inventory, flags: F): F => {
+  if (flags.hosts === undefined) return flags;
+  const named = flags.hosts.flatMap((pattern) => {
+    const members = hosts.filter(({ groups }) => groups.some((group) => selects([pattern], group)));
+    const isOfHosts = members.length === 0 || hosts.some(({ name }) => selects([pattern], name));
+    return [...(isOfHosts ? [pattern] : []), ...members.map(({ name }) => name)];
+  });
+  return { ...flags, hosts: [...new Set(named)] };
+};
 
 /**
  * Checks the values of `--hosts`, `--phase` and `--ignore-check` before any host is contacted: a typing error must not end as

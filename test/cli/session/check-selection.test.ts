@@ -61,6 +61,7 @@ describe('--hosts with groups', () => {
       hosts: ['w1', 'w2', 'cp*'],
       quiet: true,
     });
+    expect(withoutGroups(grouped, { hosts: ['gp*'] })).toEqual({ hosts: ['w1', 'w2'] });
     expect(withoutGroups(grouped, {})).toEqual({});
   });
 
