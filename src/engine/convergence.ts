@@ -1,4 +1,4 @@
-import type { Inventory } from '../model/inventory.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import type { Emit } from './event.ts';
 import type { PlannedChange } from './plan.ts';
@@ -17,6 +17,8 @@ export interface Convergence {
   readonly planned: ReadonlySet<string>;
   /** Asked about a change beyond the confirmed ones; false stops its host. */
   readonly approve: (summary: string) => Promise<boolean>;
+  /** Called before each change on a host; it rejects if the host is to stay as it is. */
+  readonly beforeChange?: (host: Host) => Promise<void>;
   readonly emit: Emit;
   /** Hosts at once. */
   readonly concurrency: number;

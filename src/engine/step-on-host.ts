@@ -103,6 +103,7 @@ async function apply(
     // The run may have been interrupted or frozen while it waited for its turn or for the answer.
     await run.held(host.name);
     stopIfInterrupted(signal, 'before a change');
+    if (phase.kind !== 'cluster') await run.beforeChange?.(host);
     applied += 1;
     const startedMs = nowMs();
     emit({ kind: 'changing', ...place, summary: change.summary });

@@ -3,7 +3,9 @@ import { Secret } from '../shell/secret.ts';
 import { minorNumber, minorOf } from '../versions.ts';
 import type { Authority } from '../model/control-plane.ts';
 import type { ExternalEtcd, PackageRepository } from '../model/inventory.ts';
+import type { RunHere } from '../model/hooks.ts';
 import { ownAuthority } from './authority.ts';
+import { hooksHere } from './hooks.ts';
 import { readManifests, type AppliedManifests } from './read-manifests.ts';
 import type { Path } from './path.ts';
 import { readerOf, type Reader, type Report } from './reader.ts';
@@ -25,6 +27,8 @@ export interface Gathered extends AppliedManifests {
   readonly etcd: Omit<ExternalEtcd, 'topology'> | undefined;
   /** The user's own CA. */
   readonly authority: Authority | undefined;
+  /** Runs hooks on this machine. */
+  readonly runHere: RunHere;
   /** Secrets of `ssh:`, in the order of the hosts. */
   readonly ssh: readonly SshSecrets[];
 }
@@ -141,6 +145,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
     kubernetesKey: await signingKey(reader, ['kubernetes', 'repository', 'key'], kubernetesKey),
     runtimeKey: await signingKey(reader, ['runtime', 'repository', 'key'], runtimeKeyOf(file)),
     etcd: await externalEtcd(reader, file, report),
+    runHere: hooksHere(sources),
     authority: await ownAuthority(reader, file, sources, report),
     patches:
       patchFolder === undefined

@@ -6,6 +6,7 @@ import type { Certificates, LoadBalancer } from '../model/control-plane.ts';
 import type { Host, Inventory, RegistrySettings } from '../model/inventory.ts';
 import { withKubeletAuthority } from '../model/kubelet-serving.ts';
 import { merged, mergedArguments } from '../model/merge.ts';
+import { hooksOf } from './hooks.ts';
 import { pluginFile } from './network-plugins/index.ts';
 import { bindPort } from './rules/bind-port.ts';
 import { internalAddressOf } from './rules/hosts.ts';
@@ -219,6 +220,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     loadBalancer: loadBalancerOf(file),
     proxy: proxyOf(file, hosts, endpoint),
     files: filesOf(file, gathered, hosts),
+    hooks: hooksOf(file, hosts, gathered.runHere),
     manifests: gathered.manifests,
     kubeadm: {
       init: file.kubeadm.init,

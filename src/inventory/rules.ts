@@ -30,6 +30,7 @@ import { opensshClient } from './rules/ssh-client.ts';
 import { disjointNetworks, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
+import { hooksMeanHosts } from './rules/selectors.ts';
 import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
 import { ownedSysctls } from './rules/sysctls.ts';
 import { kubernetesVersion, runtimeVersion, supportedRuntime, viaVersions } from './rules/versions.ts';
@@ -84,6 +85,7 @@ export const wholeRules: readonly Rule[] = [
   virtualPort,
   balancersOfUse,
   files,
+  hooksMeanHosts,
   signingAuthority,
   signingElsewhere,
 ];

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { certificates } from './schema/certificates.ts';
 import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './schema/formats.ts';
 import { files, groups, hosts, kubeletOfAll, roles, ssh, sysctls } from './schema/node.ts';
+import { hooks } from './schema/hooks.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
 import { windows } from './schema/windows.ts';
 
@@ -82,6 +83,7 @@ export const inventorySchema = z
         'open: `up` opens in ufw, firewalld or nftables what hosts and pods of this inventory need, and `reset` takes it back. report: `check` lists what is missing.',
     }),
     files,
+    hooks,
     manifests: z.array(manifestEntry()).default([]).meta({
       description:
         'YAML files, or https:// URLs, of at most 8 MiB, with objects for the cluster, applied after the network; or mappings of source and sha256, which its bytes must have.',

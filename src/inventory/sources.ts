@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { open, readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
@@ -22,6 +22,8 @@ export interface Sources {
    * act meanwhile.
    */
   readonly filter?: (command: string, input: string, variables: Readonly<Record<string, string>>) => Promise<string>;
+  /** Runs a hook with additional environment `variables`, and ends it with all that it started after `timeoutMs`. */
+  readonly hook?: (command: string, variables: Readonly<Record<string, string>>, timeoutMs: number) => Promise<void>;
 }
 
 /** Whether a source is fetched, instead of read from a file. */
@@ -96,6 +98,42 @@ const runFilter =
       child.stdin?.end(input);
     });
 
+/** What a hook prints is kept up to this many characters, from its end. */
+const KEPT_CHARACTERS = 64 * 1024;
+
+const runHook =
+  (env: Sources['env']): NonNullable<Sources['hook']> =>
+  (command, variables, timeoutMs) =>
+    new Promise((done, fail) => {
+      // A process group of its own: what the shell has started would else outlive it, and keep the pipes open.
+      const child = spawn('/bin/sh', ['-c', command], {
+        env: { ...env, ...variables },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      });
+      let printed = '';
+      const keep = (bytes: Buffer): void => void (printed = (printed + bytes.toString()).slice(-KEPT_CHARACTERS));
+      child.stdout.on('data', keep);
+      child.stderr.on('data', keep);
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        if (child.pid !== undefined)
+          execFile('kill', ['-s', 'KILL', '--', `-${String(child.pid)}`], () => child.kill('SIGKILL'));
+      }, timeoutMs);
+      child.on('error', fail);
+      child.on('close', (status, signal) => {
+        clearTimeout(timer);
+        if (status === 0) {
+          done();
+          return;
+        }
+        const why = isLate ? `no end within ${String(timeoutMs / 1000)} s` : `exit status ${String(status ?? signal)}`;
+        const lines = printed.trim().split('\n').slice(-SHOWN_LINES);
+        fail(new Error([why, ...lines].filter((line) => line !== '').join('\n')));
+      });
+    });
+
 /** This machine's files and environment. `reach: 'local'` contacts nothing and runs no command. */
 export function localSources(options: {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -110,6 +148,6 @@ export function localSources(options: {
       resolve(cwd, folder, path === '~' || path.startsWith('~/') ? `${home}${path.slice(1)}` : path),
     read: (path, limit) => readAtMost(path === '-' ? 0 : path, limit),
     list: async (path) => (await readdir(path)).sort(),
-    ...(reach === 'all' ? { fetch: fetchAtMost, command: runCommand, filter: runFilter(env) } : {}),
+    ...(reach === 'all' ? { fetch: fetchAtMost, command: runCommand, filter: runFilter(env), hook: runHook(env) } : {}),
   };
 }

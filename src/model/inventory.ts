@@ -1,3 +1,4 @@
+import type { Hooks } from './hooks.ts';
 import type { Secret } from '../shell/secret.ts';
 import type { Certificates, LoadBalancer } from './control-plane.ts';
 import type { PluginSettings } from './network-plugins.ts';
@@ -175,6 +176,8 @@ export interface Inventory {
   /** Outbound proxy; `noProxy` is complete: hosts, endpoint, CIDRs, .svc, the cluster's domain. */
   readonly proxy: { readonly http?: string; readonly https?: string; readonly noProxy: readonly string[] } | undefined;
   readonly files: readonly FileToDistribute[];
+  /** Commands of the user's around what kbuild does. */
+  readonly hooks: Hooks;
   readonly manifests: readonly UserManifest[];
   /** Overrides merged into kbuild's configuration objects. Fields that kbuild owns were refused while loading. */
   readonly kubeadm: {

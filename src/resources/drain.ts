@@ -10,6 +10,7 @@ import type { Command } from '../shell/command.ts';
 import type { On } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
+import { hooksFor, runHooks } from './hooks.ts';
 import { runs } from './runs.ts';
 
 /** The time that a drain may need after its own time-out, in ms. */
@@ -68,6 +69,12 @@ const cordonParameters = ({ inventory, host }: AnyTarget, control: LinuxHost, no
 /** The script with the functions of workloads.sh, kured.sh and cordon.sh. */
 const withCordon = (command: Command<'sh'>): Command<'sh'> => withWorkloads(using('linux/cordon.sh', command));
 
+/** What a plan says of the hooks around a drain; empty without any. */
+const afterHooks = ({ inventory, host }: AnyTarget): string =>
+  hooksFor(inventory, 'beforeDrain', host).length === 0 ? '' : 'run the hook beforeDrain, then ';
+const thenHooks = ({ inventory, host }: AnyTarget): string =>
+  hooksFor(inventory, 'afterUncordon', host).length === 0 ? '' : ', then run the hook afterUncordon';
+
 /**
  * Cordons a node before another one is drained, so that no pod moves twice. The drain follows, and notes what is not noted yet.
  * An operator's cordon stays his.
@@ -79,7 +86,16 @@ export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
     if (node === undefined || node.unschedulable || !isDue(node)) return [];
     const control = acting(target.fleet);
     const command = script('linux/cordon-node.sh', cordonParameters(target, control, 'notes workloads'));
-    return [{ summary: `cordon ${target.host.name}`, apply: runs(control, withCordon(command)) }];
+    const cordon = runs(control, withCordon(command));
+    return [
+      {
+        summary: `${afterHooks(target)}cordon ${target.host.name}`,
+        apply: async (on) => {
+          await runHooks(target.inventory, 'beforeDrain', target.host, on);
+          await cordon(on);
+        },
+      },
+    ];
   },
 });
 
@@ -93,7 +109,7 @@ export const drainStep = ({ drain, noting, isDue, losesPods, through, failed }: 
     const node = registeredNode(target);
     if (drain === 'no' || node === undefined || (node.unschedulable && DRAINED in node.annotations)) return [];
     if (!isDue(node)) return [];
-    const { host, fleet } = target;
+    const { inventory, host, fleet } = target;
     const control = through(fleet, host);
     const command = {
       ...withCordon(
@@ -111,8 +127,9 @@ export const drainStep = ({ drain, noting, isDue, losesPods, through, failed }: 
     };
     return [
       {
-        summary: `drain ${host.name} (found ${node.ready ? 'Ready' : 'not Ready'})`,
+        summary: `${afterHooks(target)}drain ${host.name} (found ${node.ready ? 'Ready' : 'not Ready'})`,
         apply: async (on) => {
+          await runHooks(inventory, 'beforeDrain', host, on);
           try {
             await on(control).job('drain', command);
           } catch (error) {
@@ -176,10 +193,20 @@ export const uncordoned = (
     });
     return [
       {
-        summary: isOurs ? `let ${host.name} take pods again` : `leave ${host.name} cordoned, as an operator wants it`,
+        summary: isOurs
+          ? `let ${host.name} take pods again${thenHooks(target)}`
+          : `leave ${host.name} cordoned, as an operator wants it`,
         apply: async (on) => {
           await before(target, on);
-          await on(control).run(sh`${kubectl(inventory, control)} patch node ${host.name} --type merge -p ${patch}`);
+          const patched = (content: string) =>
+            on(control).run(sh`${kubectl(inventory, control)} patch node ${host.name} --type merge -p ${content}`);
+          if (isOurs) {
+            // The notes stay until the hook has ended: a run that is cut off here is finished by the next one.
+            if (hooksFor(inventory, 'afterUncordon', host).length > 0)
+              await patched(JSON.stringify({ spec: { unschedulable: null } }));
+            await runHooks(inventory, 'afterUncordon', host, on);
+          }
+          await patched(patch);
         },
       },
     ];

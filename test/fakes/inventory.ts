@@ -1,4 +1,5 @@
 import type { Inventory, LinuxHost, WindowsHost } from '../../src/model/inventory.ts';
+import { NO_HOOKS } from '../../src/model/hooks.ts';
 import { flannelNetwork } from './network.ts';
 
 /** A Linux host; a worker at 10.0.0.21 unless told. */
@@ -100,6 +101,7 @@ const defaults: Inventory = {
   loadBalancer: { kind: 'none' },
   proxy: undefined,
   files: [],
+  hooks: NO_HOOKS,
   manifests: [],
   kubeadm: { init: {}, cluster: {}, join: {}, kubeProxy: {}, reset: {}, patches: {} },
   hosts,

@@ -11,6 +11,8 @@ import { reportFailures } from './failure-reports.ts';
 import { withLocks } from './locks.ts';
 import { confirmed, planOf, type RunPlan } from './run-plan.ts';
 import { refuseForeign } from './preflight.ts';
+import { runHooks, runHooksAfter } from '../../resources/hooks.ts';
+import type { Host } from '../../model/inventory.ts';
 import type { Run } from './run.ts';
 import { GO_ON } from './run-stop.ts';
 
@@ -68,6 +70,16 @@ async function planUnderLock(run: Run, work: Work, agreed: RunPlan, lock: Lock):
   return { phases, changes: [...agreed.changes, ...beyond] };
 }
 
+/** A work that is done once for each host, however often it is asked for. */
+function onceForEachHost(work: (host: Host) => Promise<void>): (host: Host) => Promise<void> {
+  const begun = new Map<string, Promise<void>>();
+  return (host) => {
+    const running = begun.get(host.name) ?? work(host);
+    begun.set(host.name, running);
+    return running;
+  };
+}
+
 async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lock: Lock): Promise<Converged> {
   const { connected, context, flags, inventory, emit, signal } = run;
   await run.draw(phases);
@@ -82,6 +94,7 @@ async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lo
       await run.stopDrawing();
       return approved(run, work, `${summary}\nThis was not in the plan. Do it?`);
     },
+    beforeChange: onceForEachHost((host) => runHooks(inventory, 'beforeChange', host, connected.on)),
     emit,
     concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
     workersAtOnce: work.workersAtOnce,
@@ -113,11 +126,7 @@ async function carryOutLocked(run: Run, work: Work, agreed: RunPlan, lock: Lock)
   return { code, isDone: code === 0 };
 }
 
-/**
- * Carries out a confirmed plan under the locks. @throws Refused while another run holds a lock, and for a host that turned
- * out to be foreign; the reason why the run was stopped from outside
- */
-export const carryOut = (run: Run, work: Work, agreed: RunPlan): Promise<Outcome> =>
+const carriedOut = (run: Run, work: Work, agreed: RunPlan): Promise<Outcome> =>
   withLocks(run, work.replacesData, async (lock) => {
     const lost: Error[] = [];
     void lock.lost.then((error) => lost.push(error));
@@ -130,3 +139,22 @@ export const carryOut = (run: Run, work: Work, agreed: RunPlan): Promise<Outcome
     if (outcome.code !== 0) await afterFailure();
     return outcome;
   });
+
+/**
+ * Carries out a confirmed plan under the locks. @throws Refused while another run holds a lock, and for a host that turned
+ * out to be foreign; the reason why the run was stopped from outside.
+ * The hooks `afterRun` follow, whatever happened.
+ */
+export async function carryOut(run: Run, work: Work, agreed: RunPlan): Promise<Outcome> {
+  let code = 1;
+  try {
+    const outcome = await carriedOut(run, work, agreed);
+    ({ code } = outcome);
+    return outcome;
+  } catch (error) {
+    code = exitCodeOf(error);
+    throw error;
+  } finally {
+    for (const line of await runHooksAfter(run.inventory, code)) run.context.err(`${line}\n`);
+  }
+}

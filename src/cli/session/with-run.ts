@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Interrupted } from '../../errors.ts';
 import { secretData } from '../../inventory/secret-data.ts';
+import type { Inventory } from '../../model/inventory.ts';
 import { unreachableText } from '../../report/failure.ts';
 import { masker, type Masker } from '../../report/mask.ts';
 import type { Context } from '../context.ts';
@@ -37,6 +38,12 @@ function contextOfRun(unmasked: Context, mask: Masker, { signal, abort }: RunSto
   };
 }
 
+/** The inventory whose hooks learn which command runs. */
+const asking = (inventory: Inventory, { command }: RunOptions): Inventory => ({
+  ...inventory,
+  hooks: { ...inventory.hooks, action: command },
+});
+
 /** `20261121t165045z-0a1b2c3d`. systemd units have it in their names. */
 const newRunId = (ms: number): string => `${stamp(ms).slice(0, 15).toLowerCase()}z-${randomBytes(4).toString('hex')}`;
 
@@ -51,7 +58,7 @@ export async function withRun(
   work: (run: Run) => Promise<number>,
 ): Promise<number> {
   const stop = runStop((options.hasOwnTimeout === true ? undefined : given.timeout) ?? Infinity);
-  const inventory = await readInventory(outer, given);
+  const inventory = asking(await readInventory(outer, given), options);
   checkSelection(inventory, given);
   const flags = withoutGroups(inventory, given);
   checkDeadNames(inventory, flags, options);

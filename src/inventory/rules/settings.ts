@@ -4,10 +4,10 @@ import { paths } from '../../paths.ts';
 import { CHECK_NAMES } from '../check-names.ts';
 import { sourceOf } from '../manifest-entry.ts';
 import { unknownCheck } from '../messages.ts';
-import { nearest } from '../nearest.ts';
 import { pluginManifests } from '../network-plugins/index.ts';
 import { asList, selected } from '../selector.ts';
 import { problem, repeated, type Rule } from './rule.ts';
+import { unmeant } from './selectors.ts';
 
 /** An external etcd is the user's own, and whole, or kbuild's on the hosts of role etcd; never both. */
 export const supportedSettings: Rule = ({ etcd, hosts }) => {
@@ -47,7 +47,8 @@ const OWN_PATHS: ReadonlySet<string> = new Set([
 ]);
 
 /** Every file has one content and at least one host, and no path is written twice. */
-export const files: Rule = ({ files, groups, hosts }) => {
+export const files: Rule = (whole) => {
+  const { files, hosts } = whole;
   const ways = files.map((file) => {
     const names = asList(file.hosts).flatMap((selector) => selected(hosts, selector).map(({ name }) => name));
     return { path: file.path, names: new Set(names) };
@@ -63,21 +64,7 @@ export const files: Rule = ({ files, groups, hosts }) => {
         ),
       );
     if (OWN_PATHS.has(file.path)) found.push(problem(['files', i, 'path'], 'kbuild writes this file itself'));
-    asList(file.hosts).forEach((selector, j) => {
-      if (selected(hosts, selector).length > 0) return;
-      const at = typeof file.hosts === 'string' ? ['files', i, 'hosts'] : ['files', i, 'hosts', j];
-      const meant = nearest(selector, [
-        ...['all', 'control-plane', 'worker', 'etcd', 'load-balancer'],
-        ...Object.keys(groups),
-        ...hosts.map(({ name }) => name),
-      ]);
-      found.push(
-        problem(
-          at,
-          `no host is meant by ${JSON.stringify(selector)}; use "all", a role, a group, a name or a pattern with "*"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
-        ),
-      );
-    });
+    found.push(...unmeant(whole, ['files', i, 'hosts'], file.hosts));
     const clash = ways
       .slice(0, i)
       .findIndex(({ path, names }) => path === file.path && [...names].some((name) => ways[i]!.names.has(name)));
