@@ -58,6 +58,18 @@ function Get-NativeStatus {
     $global:LASTEXITCODE
 }
 
+# What a command finds; nothing if Windows says that there is none. Any other error is thrown: it does not show that a
+# thing is absent. Look: one command, with -ErrorAction 'Stop', because cmdlets of modules do not see a script's preference.
+function Find-Existing {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)]$Look)
+    try { & $Look }
+    catch {
+        # A command that Windows lacks or cannot load is ObjectNotFound too: such an Id names no cmdlet after a comma.
+        if ("$($_.CategoryInfo.Category)" -ne 'ObjectNotFound' -or $_.FullyQualifiedErrorId -notlike '*,*') { throw }
+    }
+}
+
 # UTF-8 without a byte order mark, which containerd and kubeadm refuse.
 function Write-Utf8 {
     [CmdletBinding()]
@@ -184,7 +196,9 @@ function Set-MachineEnvironment {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Name, [Parameter(Mandatory = $true)][AllowNull()][AllowEmptyString()]$Value)
     $key = 'HKLM:\SYSTEM\CurrentControlSet\Control\Session Manager\Environment'
-    if ($null -eq $Value) { Remove-ItemProperty -LiteralPath $key -Name $Name -ErrorAction 'SilentlyContinue' }
+    if ($null -eq $Value) {
+        if (@((Get-Item -LiteralPath $key).Property) -contains $Name) { Remove-ItemProperty -LiteralPath $key -Name $Name }
+    }
     else { Set-ItemProperty -LiteralPath $key -Name $Name -Value ([string]$Value) -Type 'ExpandString' }
 }
 
@@ -275,6 +289,14 @@ function Stop-LockHolder {
     foreach ($process in @(Get-Process -Name 'powershell' | Where-Object -FilterScript { $_.Id -eq $Other.process })) {
         if ((Get-UnixMilliseconds -Time $process.StartTime) -eq $Other.started) { Stop-Process -InputObject $process -Force }
     }
+}
+
+# Removes the file of a lock that was closed. Another process may have opened it since. A file that stays holds nobody up.
+function Remove-LockFile {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    try { Remove-Item -LiteralPath $Path -Force }
+    catch { $null = $_ }
 }
 
 function Close-LockFile {

@@ -37,7 +37,7 @@ function Get-SectionText {
         $parts = @($name.Split(':'))
         $filter = @{ LogName = $parts[0] }
         if ($parts.Count -gt 1) { $filter['ProviderName'] = $parts[1] }
-        foreach ($record in @(Get-WinEvent -FilterHashtable $filter -MaxEvents $lines -ErrorAction 'SilentlyContinue')) {
+        foreach ($record in @(Find-Existing -Look { Get-WinEvent -FilterHashtable $filter -MaxEvents $lines -ErrorAction 'Stop' })) {
             "$($record.TimeCreated.ToUniversalTime().ToString('s'))Z $($record.LevelDisplayName) $($record.ProviderName): $($record.Message)"
         }
         return

@@ -42,7 +42,7 @@ try {
         Invoke-Native -Exe 'tar.exe' -Arguments @('-xf', $file, '-C', $unpacked, "--strip-components=$Strip") | Out-Null
     }
     foreach ($service in $Stop) {
-        if ($null -ne (Get-Service -Name $service -ErrorAction 'SilentlyContinue')) { Stop-Service -Name $service -Force }
+        if ($null -ne (Find-Existing -Look { Get-Service -Name $service -ErrorAction 'Stop' })) { Stop-Service -Name $service -Force }
     }
     if ($Archive) {
         if (-not (Test-Path -LiteralPath $Target)) { New-Item -Path $Target -ItemType 'Directory' -Force | Out-Null }

@@ -3,6 +3,6 @@
 param([Parameter(Mandatory = $true)][string]$Folder, [Parameter(Mandatory = $true)][string]$Task)
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
-foreach ($one in @(Get-ScheduledTask -TaskName $Task -ErrorAction 'SilentlyContinue')) { Unregister-ScheduledTask -TaskName $one.TaskName -Confirm:$false }
+foreach ($one in @(Find-Existing -Look { Get-ScheduledTask -TaskName $Task -ErrorAction 'Stop' })) { Unregister-ScheduledTask -TaskName $one.TaskName -Confirm:$false }
 if (Test-Path -LiteralPath $Folder) { Remove-Item -LiteralPath $Folder -Recurse -Force }
 Write-Result -Value $true

@@ -30,7 +30,7 @@ while ($null -eq $lock) {
     $lock = Open-LockFile -Path $StartLock
 }
 try {
-    $known = @(Get-ScheduledTask -TaskName 'kbuild-job-*' -ErrorAction 'SilentlyContinue')
+    $known = @(Find-Existing -Look { Get-ScheduledTask -TaskName 'kbuild-job-*' -ErrorAction 'Stop' })
     $own = @($known | Where-Object -FilterScript { $_.TaskName -eq $Task })
     $begun = $false
     if (Test-Path -LiteralPath $Folder) {
@@ -68,5 +68,5 @@ try {
 }
 finally {
     Close-LockFile -File $lock
-    Remove-Item -LiteralPath $StartLock -Force -ErrorAction 'SilentlyContinue'
+    Remove-LockFile -Path $StartLock
 }

@@ -11,7 +11,15 @@ $ErrorActionPreference = 'Stop'
 $deadline = (Get-Date).AddSeconds($Seconds)
 $state = 'running'
 while ($state -eq 'running') {
-    $runs = @(Get-ScheduledTask -TaskName $Task -ErrorAction 'SilentlyContinue' | Where-Object -FilterScript { @('Running', 'Queued') -contains "$($_.State)" }).Count -gt 0
+    # A scheduler that fails for a moment does not say that the job is gone: it is asked until the deadline.
+    $runs = $true
+    try {
+        $found = @(Find-Existing -Look { Get-ScheduledTask -TaskName $Task -ErrorAction 'Stop' })
+        $runs = @($found | Where-Object -FilterScript { @('Running', 'Queued') -contains "$($_.State)" }).Count -gt 0
+    }
+    catch {
+        if ((Get-Date) -ge $deadline) { throw }
+    }
     # In this order: a job that ends between the two looks has its status.
     if ($Folder -ne '' -and (Test-Path -LiteralPath "$Folder\status")) { $state = 'ended' }
     elseif (-not $runs) { $state = 'gone' }

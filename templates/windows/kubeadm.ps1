@@ -27,7 +27,7 @@ if ($Action -eq 'join') {
     $output = @(Invoke-Native -Exe $Program -Arguments @('upgrade', 'node', '--config', 'config.yaml'))
 } elseif ($Action -eq 'reset') {
     foreach ($service in $Services) {
-        if ($null -ne (Get-Service -Name $service -ErrorAction 'SilentlyContinue')) {
+        if ($null -ne (Find-Existing -Look { Get-Service -Name $service -ErrorAction 'Stop' })) {
             Stop-Service -Name $service -Force -WarningAction 'SilentlyContinue'
         }
     }

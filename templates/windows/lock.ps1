@@ -29,7 +29,7 @@ else {
     Write-Result -Value 'locked'
     while (Wait-Heartbeat -Seconds 45) { }
     Close-LockFile -File $held
-    Remove-Item -LiteralPath $Lock -Force -ErrorAction 'SilentlyContinue'
+    Remove-LockFile -Path $Lock
     # Without a marker and without files of jobs nothing here is worth keeping.
     if (@(Get-ChildItem -LiteralPath $Root -File -Recurse).Count -eq 0) { Remove-Item -LiteralPath $Root -Recurse -Force }
 }

@@ -4,7 +4,7 @@ param()
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 $excluded = @()
-$present = $null -ne (Get-Command -Name 'Get-MpPreference' -ErrorAction 'SilentlyContinue')
+$present = $null -ne (Find-Existing -Look { Get-Command -Name 'Get-MpPreference' -ErrorAction 'Stop' })
 if ($present) {
     $preference = Get-MpPreference
     foreach ($process in @($preference.ExclusionProcess)) {

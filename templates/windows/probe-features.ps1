@@ -4,7 +4,7 @@ param([string[]]$Names = @())
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 $features = @()
-$available = $null -ne (Get-Command -Name 'Get-WindowsFeature' -ErrorAction 'SilentlyContinue')
+$available = $null -ne (Find-Existing -Look { Get-Command -Name 'Get-WindowsFeature' -ErrorAction 'Stop' })
 if ($available) {
     foreach ($feature in @(Get-WindowsFeature -Name $Names)) {
         $features += @{ name = [string]$feature.Name; state = [string]$feature.InstallState }

@@ -9,7 +9,7 @@ foreach ($one in @(Get-NetFirewallProfile)) {
 }
 $rules = @()
 foreach ($name in $Names) {
-    foreach ($rule in @(Get-NetFirewallRule -Name $name -ErrorAction 'SilentlyContinue')) {
+    foreach ($rule in @(Find-Existing -Look { Get-NetFirewallRule -Name $name -ErrorAction 'Stop' })) {
         $ports = Get-NetFirewallPortFilter -AssociatedNetFirewallRule $rule
         $rules += @{
             name = [string]$rule.Name

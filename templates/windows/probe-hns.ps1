@@ -9,7 +9,7 @@ function Get-Field($Object, [string]$Name) {
 }
 $networks = @()
 $endpoints = @()
-if ($null -ne (Get-Command -Name 'Get-HnsNetwork' -ErrorAction 'SilentlyContinue')) {
+if ($null -ne (Find-Existing -Look { Get-Command -Name 'Get-HnsNetwork' -ErrorAction 'Stop' })) {
     foreach ($network in @(Get-HnsNetwork)) {
         $subnet = ''
         if ($null -ne $network.PSObject.Properties['Subnets']) {

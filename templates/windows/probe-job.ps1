@@ -4,7 +4,7 @@ param()
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 $running = @()
-foreach ($task in @(Get-ScheduledTask -TaskName 'kbuild-job-*' -ErrorAction 'SilentlyContinue')) {
+foreach ($task in @(Find-Existing -Look { Get-ScheduledTask -TaskName 'kbuild-job-*' -ErrorAction 'Stop' })) {
     if (@('Running', 'Queued') -contains "$($task.State)") { $running += [string]$task.TaskName }
 }
 Write-Result -Value @{ running = @($running) }

@@ -4,17 +4,17 @@ param([int[]]$Tcp = @(), [int[]]$Udp = @())
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 function Get-ProgramName([int]$Id) {
-    foreach ($process in @(Get-Process -Id $Id -ErrorAction 'SilentlyContinue')) { return [string]$process.Name }
+    foreach ($process in @(Find-Existing -Look { Get-Process -Id $Id -ErrorAction 'Stop' })) { return [string]$process.Name }
     return ''
 }
 $found = @()
 foreach ($port in $Tcp) {
-    foreach ($one in @(Get-NetTCPConnection -State 'Listen' -LocalPort $port -ErrorAction 'SilentlyContinue')) {
+    foreach ($one in @(Find-Existing -Look { Get-NetTCPConnection -State 'Listen' -LocalPort $port -ErrorAction 'Stop' })) {
         $found += @{ protocol = 'tcp'; port = $port; program = Get-ProgramName $one.OwningProcess }
     }
 }
 foreach ($port in $Udp) {
-    foreach ($one in @(Get-NetUDPEndpoint -LocalPort $port -ErrorAction 'SilentlyContinue')) {
+    foreach ($one in @(Find-Existing -Look { Get-NetUDPEndpoint -LocalPort $port -ErrorAction 'Stop' })) {
         $found += @{ protocol = 'udp'; port = $port; program = Get-ProgramName $one.OwningProcess }
     }
 }

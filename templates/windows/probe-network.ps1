@@ -25,12 +25,12 @@ foreach ($address in @(Get-NetIPAddress -AddressFamily 'IPv4')) {
     }
 }
 $routes = @()
-foreach ($route in @(Get-NetRoute -DestinationPrefix '0.0.0.0/0' -ErrorAction 'SilentlyContinue')) {
+foreach ($route in @(Find-Existing -Look { Get-NetRoute -DestinationPrefix '0.0.0.0/0' -ErrorAction 'Stop' })) {
     $routes += @{ index = [int]$route.InterfaceIndex; gateway = [string]$route.NextHop }
 }
-$metadata = @(Get-NetRoute -DestinationPrefix '169.254.169.254/32' -ErrorAction 'SilentlyContinue')
+$metadata = @(Find-Existing -Look { Get-NetRoute -DestinationPrefix '169.254.169.254/32' -ErrorAction 'Stop' })
 $networks = @()
-foreach ($network in @(Get-NetConnectionProfile -ErrorAction 'SilentlyContinue')) {
+foreach ($network in @(Find-Existing -Look { Get-NetConnectionProfile -ErrorAction 'Stop' })) {
     $networks += @{ index = [int]$network.InterfaceIndex; category = [string]$network.NetworkCategory }
 }
 Write-Result -Value @{

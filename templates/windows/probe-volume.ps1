@@ -10,7 +10,12 @@ $query = @{
     ClassName = 'Win32_EncryptableVolume'
     Filter = "DriveLetter = 'C:'"
 }
-$encrypted = @(Get-CimInstance @query -ErrorAction 'SilentlyContinue')
+$encrypted = @()
+try { $encrypted = @(Get-CimInstance @query -ErrorAction 'Stop') }
+catch {
+    # WBEM_E_INVALID_NAMESPACE and WBEM_E_INVALID_CLASS: Windows has no BitLocker. Any other error is not an answer.
+    if ($_.FullyQualifiedErrorId -notmatch '^HRESULT 0x(8004100e|80041010)') { throw }
+}
 if ($encrypted.Count -gt 0) { $bitLocker = [string]$encrypted[0].ProtectionStatus }
 Write-Result -Value @{
     freeMiB = [int]([long]$drive.FreeSpace / 1048576)

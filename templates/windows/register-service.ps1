@@ -26,8 +26,8 @@ if ($null -eq $service) {
 }
 if ($Environment.Count -gt 0) {
     Set-ItemProperty -Path $key -Name 'Environment' -Value $Environment -Type 'MultiString'
-} else {
-    Remove-ItemProperty -Path $key -Name 'Environment' -ErrorAction 'SilentlyContinue'
+} elseif (@((Get-Item -LiteralPath $key).Property) -contains 'Environment') {
+    Remove-ItemProperty -Path $key -Name 'Environment'
 }
 if (@($Parameters).Count -gt 0) {
     if (-not (Test-Path -Path "$key\Parameters")) { New-Item -Path "$key\Parameters" -Force | Out-Null }

@@ -4,6 +4,6 @@ param([string[]]$Names = @())
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 foreach ($name in $Names) {
-    if ($null -ne (Get-NetFirewallRule -Name $name -ErrorAction 'SilentlyContinue')) { Remove-NetFirewallRule -Name $name }
+    if ($null -ne (Find-Existing -Look { Get-NetFirewallRule -Name $name -ErrorAction 'Stop' })) { Remove-NetFirewallRule -Name $name }
 }
 Write-Result -Value @{ removed = @($Names) }

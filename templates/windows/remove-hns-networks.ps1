@@ -8,7 +8,7 @@ function Get-Field($Object, [string]$Name) {
     if ($null -eq $Object.PSObject.Properties[$Name]) { return '' }
     return [string]$Object.PSObject.Properties[$Name].Value
 }
-if ($null -ne (Get-Command -Name 'Get-HnsNetwork' -ErrorAction 'SilentlyContinue')) {
+if ($null -ne (Find-Existing -Look { Get-Command -Name 'Get-HnsNetwork' -ErrorAction 'Stop' })) {
     foreach ($endpoint in @(Get-HnsEndpoint)) {
         if ($Names -contains (Get-Field $endpoint 'VirtualNetworkName')) { $endpoint | Remove-HnsEndpoint | Out-Null }
     }

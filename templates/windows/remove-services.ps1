@@ -6,7 +6,7 @@ Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 $removed = @()
 foreach ($name in $Names) {
-    if ($null -ne (Get-Service -Name $name -ErrorAction 'SilentlyContinue')) {
+    if ($null -ne (Find-Existing -Look { Get-Service -Name $name -ErrorAction 'Stop' })) {
         Stop-Service -Name $name -Force -WarningAction 'SilentlyContinue'
         Invoke-Native -Exe 'sc.exe' -Arguments @('delete', $name) | Out-Null
         $removed += $name

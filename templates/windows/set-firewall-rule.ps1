@@ -8,7 +8,7 @@ param(
 )
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
-if ($null -ne (Get-NetFirewallRule -Name $Name -ErrorAction 'SilentlyContinue')) { Remove-NetFirewallRule -Name $Name }
+if ($null -ne (Find-Existing -Look { Get-NetFirewallRule -Name $Name -ErrorAction 'Stop' })) { Remove-NetFirewallRule -Name $Name }
 $rule = @{
     Name = $Name
     DisplayName = $DisplayName

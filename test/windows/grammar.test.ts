@@ -78,10 +78,10 @@ describe.each(scriptNames)('%s', (name) => {
     const invoked = nodesOf(tree, 'command')
       .filter((node) => /^[&.]\s/.test(node.text))
       .map((node) => node.text);
-    // The bootstrap runs the script, observe.ps1 the probes, and Invoke-Native the program.
+    // The bootstrap runs the script, observe.ps1 the probes, Invoke-Native the program, and Find-Existing the look.
     const may: Readonly<Record<string, RegExp>> = {
       'bootstrap.ps1': /^[&.] \$?\(?\$?kb_|^[&.] \(|^[&.] \$kb/,
-      'common.ps1': /^& \$Exe @Arguments/,
+      'common.ps1': /^& \$(?:Exe @Arguments|Look$)/,
       'observe.ps1': /^& \$block /,
     };
     expect(invoked.filter((one) => !(may[name]?.test(one) ?? false))).toEqual([]);
