@@ -20,8 +20,12 @@ try {
 }
 catch { Set-Content -LiteralPath "$Folder\errors" -Value "$_" -Encoding 'ASCII' }
 finally {
-    Remove-Item -LiteralPath "$Folder\work" -Recurse -Force
-    Remove-Item -LiteralPath "$Folder\payload" -Force
+    # The payload first: it has secrets. What a process still has open stays, and must not cost the status; job-forget
+    # removes the folder again, and names what it cannot.
+    foreach ($secret in @('payload', 'work')) {
+        try { Remove-Item -LiteralPath "$Folder\$secret" -Recurse -Force }
+        catch { $null = $_ }
+    }
     Set-Content -LiteralPath "$Folder\status.new" -Value "$status" -Encoding 'ASCII'
     Move-Item -LiteralPath "$Folder\status.new" -Destination "$Folder\status" -Force
 }
