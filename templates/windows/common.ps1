@@ -25,7 +25,7 @@ function Write-ResultLine {
 }
 
 # Runs a program and returns the lines of its stdout. Any status but 0 and those of -AllowExit throws, with the end of
-# what the program said. -InputText is what it reads. No argument may be empty or hold a double quote: the versions of PowerShell disagree on both.
+# its stdout and the end of its stderr. -InputText is what it reads. No argument may be empty or hold a double quote: the versions of PowerShell disagree on both.
 function Invoke-Native {
     [CmdletBinding()]
     param(
@@ -45,7 +45,9 @@ function Invoke-Native {
     $ErrorActionPreference = 'Stop'
     $output = @($said | Where-Object -FilterScript { $_ -isnot [Management.Automation.ErrorRecord] } | ForEach-Object -Process { "$_" })
     if ($status -ne 0 -and $AllowExit -notcontains $status) {
-        $end = @($said | ForEach-Object -Process { "$_" } | Select-Object -Last 10) -join "`n"
+        # Of each by itself: the two arrive in any order, and a long stdout would push the reason out. It comes last.
+        $errors = @($said | Where-Object -FilterScript { $_ -is [Management.Automation.ErrorRecord] } | ForEach-Object -Process { "$_" })
+        $end = @(@($output | Select-Object -Last 10) + @($errors | Select-Object -Last 10)) -join "`n"
         throw "$Exe ended with status ${status}: $end"
     }
     $output
