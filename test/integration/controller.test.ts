@@ -143,7 +143,7 @@ test('hosts, phases and checks that there are not are exit 2 before any host is 
   };
   for (const command of ['up', 'plan', 'check', 'facts', 'reset'])
     expect(ended(`${command} --hosts h0,g1`), command).toMatch(
-      /^2 warning: .*\nkbuild: --hosts: "g1" matches no host of the inventory; nothing was done, and no host was contacted\n {2}→ did you mean "h[01]"\?\n$/,
+      /^2 warning: .*\nkbuild: --hosts: "g1" matches no host or group of the inventory; nothing was done, and no host was contacted\n {2}→ did you mean "h[01]"\?\n$/,
     );
   for (const command of ['up', 'plan', 'check', 'facts', 'reset'])
     expect(ended(`${command} --hosts ""`), command).toMatch(/^2 .*the list is empty/);
