@@ -31,23 +31,41 @@ export interface Watches {
 /** Everything that the probes of one host read by name, each name once. */
 export type Watched = Required<Watches>;
 
-/** Unites what several steps and checks watch on a host. */
+/** Lists of names: all but the programs. */
+type NameList = Exclude<keyof Watches, 'programs'>;
+
+/**
+ * Unites what several steps and checks watch on a host. It runs for every step of every host before the first probe, so it
+ * visits only the lists that each declares.
+ */
 export function united(all: Iterable<Watches>): Watched {
-  const parts = [...all];
-  const names = (list: Exclude<keyof Watches, 'programs'>): readonly string[] => [
-    ...new Set(parts.flatMap((one) => one[list] ?? [])),
-  ];
+  const names: Record<NameList, Set<string>> = {
+    files: new Set(),
+    trees: new Set(),
+    packages: new Set(),
+    units: new Set(),
+    keyrings: new Set(),
+    features: new Set(),
+    firewallRules: new Set(),
+    variables: new Set(),
+    access: new Set(),
+  };
+  const byName = new Map<string, VersionedProgram>();
+  for (const { programs = [], ...lists } of all) {
+    for (const program of programs) byName.set(program.name, program);
+    for (const list of Object.keys(lists) as NameList[]) for (const name of lists[list] ?? []) names[list].add(name);
+  }
   return {
-    files: names('files'),
-    trees: names('trees'),
-    packages: names('packages'),
-    units: names('units'),
-    keyrings: names('keyrings'),
-    features: names('features'),
-    programs: [...new Map(parts.flatMap(({ programs = [] }) => programs.map((one) => [one.name, one]))).values()],
-    firewallRules: names('firewallRules'),
-    variables: names('variables'),
-    access: names('access'),
+    files: [...names.files],
+    trees: [...names.trees],
+    packages: [...names.packages],
+    units: [...names.units],
+    keyrings: [...names.keyrings],
+    features: [...names.features],
+    programs: [...byName.values()],
+    firewallRules: [...names.firewallRules],
+    variables: [...names.variables],
+    access: [...names.access],
   };
 }
 

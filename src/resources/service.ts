@@ -69,6 +69,10 @@ function outdated(
   return after.some((step) => step.diff(target).length > 0) ? 'what it uses changes' : undefined;
 }
 
+/** `start`, `enable and start`, `unmask, enable, and start`. `Intl.ListFormat` would load ICU's data for it, about 20 ms a run. */
+const listed = (verbs: readonly string[]): string =>
+  verbs.length < 3 ? verbs.join(' and ') : `${verbs.slice(0, -1).join(', ')}, and ${verbs.at(-1)!}`;
+
 function pendingChange(target: Target, unit: string, options: ServiceOptions): Change | undefined {
   const { facts, host } = target;
   const state = facts.services.get(unit);
@@ -89,7 +93,7 @@ function pendingChange(target: Target, unit: string, options: ServiceOptions): C
   const found =
     why ?? `found ${state.load === 'not-found' ? 'none' : `${state.enabled || 'not enabled'}, ${state.active}`}`;
   return {
-    summary: `${new Intl.ListFormat('en', { style: 'long' }).format(verbs)} ${unit} (${found})`,
+    summary: `${listed(verbs)} ${unit} (${found})`,
     disrupts,
     ...(disrupts ? { restarts: [{ what: unit, hosts: [host.name], aboutMs: ABOUT_MS.service }] } : {}),
     apply: async (on) => {
