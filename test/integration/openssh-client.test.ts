@@ -186,9 +186,16 @@ test('no other user can enter the folder of the control sockets, and it is gone 
   }
 });
 
-test('its processes end with the one that started them, however that dies', async () => {
-  const own = await startSshd();
-  const program = `
+test.each([
+  ['its processes end with the one that started them, however that dies', ''],
+  ['so does an ssh that misses SIGTERM', "trap '' TERM"],
+])(
+  '%s',
+  async (_, before) => {
+    const own = await startSshd();
+    const bin = mkdtempSync(join(folder, 'bin-'));
+    writeFileSync(join(bin, 'ssh'), `#!/bin/sh\n${before}\nexec /usr/bin/ssh "$@"\n`, { mode: 0o755 });
+    const program = `
     import { opensshDialler } from ${JSON.stringify(new URL('../../src/transport/openssh/dialler.ts', import.meta.url).href)};
     const host = JSON.parse(process.argv[2]);
     const transport = await opensshDialler({ policy: 'strict', home: '/nonexistent' }).dial(host);
@@ -196,25 +203,28 @@ test('its processes end with the one that started them, however that dies', asyn
     console.log('connected');
     setInterval(() => undefined, 1000);
   `;
-  writeFileSync(at('holder.mts'), program);
-  const holder = spawn(
-    process.execPath,
-    [
-      '--import',
-      new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href,
-      at('holder.mts'),
-      JSON.stringify(own.host),
-    ],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  await once(holder.stdout, 'data');
-  expect(own.connectionProcesses()).toHaveLength(1);
-  holder.kill('SIGKILL');
-  await expect.poll(() => own.connectionProcesses(), { timeout: 10_000 }).toEqual([]);
-  await own.stop();
-}, 60_000);
+    writeFileSync(at('holder.mts'), program);
+    const holder = spawn(
+      process.execPath,
+      [
+        '--import',
+        new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href,
+        at('holder.mts'),
+        JSON.stringify(own.host),
+      ],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` },
+      },
+    );
+    await once(holder.stdout, 'data');
+    expect(own.connectionProcesses()).toHaveLength(1);
+    holder.kill('SIGKILL');
+    await expect.poll(() => own.connectionProcesses(), { timeout: 30_000 }).toEqual([]);
+    await own.stop();
+  },
+  60_000,
+);
 
 test('a command that has ended before it was known to have begun is heard to the end', async () => {
   const server = await startSshd(['ForceCommand echo no; echo way >&2; exit 3']);

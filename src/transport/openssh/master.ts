@@ -19,12 +19,13 @@ const READY = 'kbuild-connected';
 
 /**
  * Ends ssh when stdin does, which is when kbuild does, however it dies: the host's lock must not outlive its holder.
- * POSIX sh gives a background command /dev/null as stdin.
+ * POSIX sh gives a background command /dev/null as stdin. ssh may miss a SIGTERM: OpenSSH 9.2 polls without a deadline and
+ * without a signal mask, so one that comes just before is noticed only when something else happens.
  */
 const GUARD = [
   'exec 3<&0',
   '"$@" 3<&- & p=$!',
-  '{ cat <&3 >/dev/null 2>&1; kill "$p" 2>/dev/null; } & w=$!',
+  '{ cat <&3; kill "$p"; sleep 1; kill -KILL "$p"; } >/dev/null 2>&1 & w=$!',
   'exec 3<&-',
   'wait "$p"; s=$?; kill "$w" 2>/dev/null; exit "$s"',
 ].join('\n');
