@@ -8,6 +8,7 @@ import type { Remote } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import type { Secret } from '../shell/secret.ts';
 import { script, using } from '../templates.ts';
+import { runsKubeadm } from './runs-kubeadm.ts';
 import { settingsNote } from './settings.ts';
 import type { PkiFiles } from './shared-certificates.ts';
 import { placeCertificates } from './signed-certificates.ts';
@@ -61,12 +62,6 @@ export async function kubeadmJob(
   config: Secret,
   pki: PkiFiles = {},
 ): Promise<void> {
-  await remote.job(
-    `kubeadm-${action}`,
-    using('linux/marker.sh', command(inventory, remote.host as LinuxHost, action)),
-    {
-      'config.yaml': config,
-      ...pki,
-    },
-  );
+  const job = runsKubeadm(command(inventory, remote.host as LinuxHost, action));
+  await remote.job(`kubeadm-${action}`, job, { 'config.yaml': config, ...pki });
 }

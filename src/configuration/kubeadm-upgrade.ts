@@ -2,7 +2,8 @@ import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
-import { script, using } from '../templates.ts';
+import { script } from '../templates.ts';
+import { runsKubeadm } from './runs-kubeadm.ts';
 import { patches } from './kubeadm-config.ts';
 import { secretYaml } from './secret-yaml.ts';
 import { signingAuthority } from './signing.ts';
@@ -69,7 +70,7 @@ export async function kubeadmUpgrade(
     HTTPS_PROXY_URL: proxy?.https ?? '',
     NO_PROXY_LIST: proxy?.noProxy.join(',') ?? '',
   });
-  await remote.job('kubeadm-upgrade', using('linux/marker.sh', job), {
+  await remote.job('kubeadm-upgrade', runsKubeadm(job), {
     'config.yaml': secretYaml([upgradeConfiguration(inventory, host)]),
   });
 }

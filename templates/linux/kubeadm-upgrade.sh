@@ -76,8 +76,8 @@ prune() {
 if [ "$ROLE" = control-plane ] && [ -e "$MARKER" ]; then let_components_start; fi
 mark upgrade begun "$VERSION"
 case $HOW in
-  apply) kubeadm upgrade apply --config config.yaml --yes ;;
-  node) kubeadm upgrade node --config config.yaml ;;
+  apply) run_kubeadm upgrade apply --config config.yaml --yes ;;
+  node) run_kubeadm upgrade node --config config.yaml ;;
 esac
 if [ "$ROLE" = control-plane ]; then verify; fi
 mark upgrade 'done' "$VERSION"

@@ -21,7 +21,7 @@ if [ -n "$PLACE" ]; then sh -euc "$PLACE"; fi
 
 case $ACTION in
   init)
-    kubeadm init --config config.yaml --skip-token-print --skip-certificate-key-print
+    run_kubeadm init --config config.yaml --skip-token-print --skip-certificate-key-print
     mark "$ACTION" 'done'
     # Delete the token that kubeadm creates: every join gets its own.
     admin="kubectl --kubeconfig /etc/kubernetes/admin.conf --server $SERVER"
@@ -29,7 +29,7 @@ case $ACTION in
     printf '%s' "$SETTINGS" | $admin apply --server-side --force-conflicts --field-manager "$MANAGER" -f -
     ;;
   join)
-    kubeadm join --config config.yaml ${IGNORED:+--ignore-preflight-errors="$IGNORED"}
+    run_kubeadm join --config config.yaml ${IGNORED:+--ignore-preflight-errors="$IGNORED"}
     mark "$ACTION" 'done'
     ;;
   *)

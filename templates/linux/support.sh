@@ -29,7 +29,7 @@ section "$runtime_unit-status" systemctl status "$runtime_unit" --no-pager -n 0
 section "$runtime_unit-journal" journalctl -u "$runtime_unit" -n 200 --no-pager
 section kernel-messages journalctl -k -n 100 --no-pager
 if command -v crictl >/dev/null; then
-  section containers crictl --runtime-endpoint "$runtime_endpoint" ps -a
+  section containers crictl -t 30s -r "$runtime_endpoint" ps -a
 fi
 # Only what Kubernetes, its networks and kbuild run: what other pods print may be secret. NAMESPACE_POD_UID/CONTAINER/, as the
 # kubelet keeps them: neither crictl nor a runtime that answers is needed. The youngest 24.

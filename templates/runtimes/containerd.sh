@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2086  # the scripts that follow use these; runtime_limit is several words
 # Functions that kbuild's scripts use on containerd, the same as in the other files of this folder. `crictl` comes from a
-# package that is only recommended, so containerd's own client does what it does not.
+# package that is only recommended, so containerd's own client does what it does not. Untold, crictl gives the runtime 2 s.
 runtime_unit=containerd
 runtime_packages='containerd containerd.io'
 runtime_endpoint=unix:///run/containerd/containerd.sock
@@ -14,7 +14,7 @@ runtime_answers() { timeout -k 1 15 ctr -n k8s.io version >/dev/null 2>&1; }
 # Pulls the image $1.
 runtime_pull() {
   if command -v crictl >/dev/null; then
-    crictl --runtime-endpoint "$runtime_endpoint" pull "$1"
+    crictl -t 30s -r "$runtime_endpoint" pull "$1"
   else
     ctr -n k8s.io images pull --hosts-dir /etc/containerd/certs.d "$1"
   fi
@@ -32,7 +32,7 @@ runtime_containers() {
 }
 runtime_running() {
   if command -v crictl >/dev/null; then
-    $runtime_limit crictl -r "$runtime_endpoint" ps -q --label io.kubernetes.pod.namespace=kube-system --name "^$1\$" --state Running
+    $runtime_limit crictl -t 30s -r "$runtime_endpoint" ps -q --label io.kubernetes.pod.namespace=kube-system --name "^$1\$" --state Running
     return
   fi
   # It asks every shim, so it is slower.
@@ -49,7 +49,7 @@ runtime_exec() {
   runtime_id=$1 runtime_name=$2
   shift 2
   if command -v crictl >/dev/null; then
-    crictl -r "$runtime_endpoint" exec -s "$runtime_id" "$@"
+    crictl -t 30s -r "$runtime_endpoint" exec -s "$runtime_id" "$@"
   else
     ctr -n k8s.io tasks exec --exec-id "kbuild-$$-$runtime_name" "$runtime_id" "$@"
   fi

@@ -3,7 +3,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, utimesSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { script, using } from '../../src/templates.ts';
+import { runsKubeadm } from '../../src/configuration/runs-kubeadm.ts';
+import { script } from '../../src/templates.ts';
 
 /** Runs the job of kubeadm with programs that end as they are told; returns its status and what the marker says. */
 function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly kubectl: number }) {
@@ -32,7 +33,7 @@ function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly
     PLACE: '',
     IGNORED: '',
   });
-  const { script: text } = using('linux/marker.sh', kubeadm);
+  const { script: text } = runsKubeadm(kubeadm);
   const { status } = spawnSync('/bin/sh', ['-eu', '-c', text], {
     cwd: folder,
     env: { PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}` },

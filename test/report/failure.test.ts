@@ -76,6 +76,10 @@ const SAID: readonly (readonly [name: string, said: string])[] = [
     '[ERROR CRI]: container runtime is not running: output: time="x" level=fatal msg="validate service connection: rpc error: code = Unavailable desc = connection error: dial unix /run/containerd/containerd.sock: connect: no such file or directory"',
   ],
   [
+    'runtime-late',
+    '[ERROR CRI]: could not connect to the container runtime: failed to create new CRI runtime service: validate service connection: validate CRI v1 runtime API for endpoint "unix:///run/containerd/containerd.sock": rpc error: code = DeadlineExceeded desc = context deadline exceeded',
+  ],
+  [
     'cri-disabled',
     '[ERROR CRI]: container runtime is not running: output: validate CRI v1 runtime API: rpc error: code = Unimplemented desc = unknown service runtime.v1.RuntimeService',
   ],

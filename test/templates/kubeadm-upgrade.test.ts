@@ -4,7 +4,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { script, using } from '../../src/templates.ts';
+import { runsKubeadm } from '../../src/configuration/runs-kubeadm.ts';
+import { script } from '../../src/templates.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -35,7 +36,7 @@ esac`,
     ...{ HOW: 'node', ROLE: 'control-plane', VERSION: '1.37.1', CLUSTER: 'demo', MARKER: marker, KEPT: 3 },
     ...{ KUBECTL: kubectl, HTTP_PROXY_URL: '', HTTPS_PROXY_URL: '', NO_PROXY_LIST: '' },
   });
-  const ran = spawnSync('sh', ['-eu', '-c', using('linux/marker.sh', job).script], {
+  const ran = spawnSync('sh', ['-eu', '-c', runsKubeadm(job).script], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` },

@@ -129,6 +129,13 @@ export const kubeadmSignatures: readonly Signature[] = [
     runtime.signatures.map((one) => ({ ...one, remedy: `${RERUN}: ${one.remedy}` })),
   ),
   {
+    name: 'runtime-late',
+    seen: /(?:could not connect to the container runtime|container runtime is not running|validate CRI v1 \w+ API)[^\n]*DeadlineExceeded/,
+    cause:
+      'the container runtime runs and does not answer in time: the host is busy, its disk is slow, or the runtime hangs',
+    remedy: `${RERUN}; if it stays, see what keeps the runtime: ${JOURNALS}`,
+  },
+  {
     name: 'runtime-down',
     // A kubelet that loses it for a moment prints another message.
     seen: new RegExp(

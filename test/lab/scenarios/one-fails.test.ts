@@ -1,4 +1,4 @@
-/** A worker that fails: the others are finished, and the next run touches it alone. */
+/** A worker that fails: the others are finished, and the next run touches it alone. One whose runtime is late joins all the same. */
 import { join } from 'node:path';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -31,12 +31,22 @@ beforeAll(async () => {
 
 afterAll(() => lab.down(HOSTS));
 
+/** A kubeadm that finds a runtime which does not answer for 6 s, the first time that it joins. */
+const WITH_LATE_RUNTIME = `#!/bin/sh
+if [ "$1" = join ] && mkdir /run/late 2>/dev/null; then
+  pkill -STOP -x containerd
+  (sleep 6; pkill -CONT -x containerd) >/dev/null 2>&1 &
+fi
+exec /usr/bin/kubeadm "$@"
+`;
+
 test('a worker that fails leaves the run, the others are finished by the same command', async () => {
   const broken = '/run/systemd/system/kubelet.service.d/99-broken.conf';
   await inside(
     w2,
     `mkdir -p $(dirname ${broken}); printf '[Service]\\nExecStartPre=/bin/false\\n' >${broken}; systemctl daemon-reload`,
   );
+  await inside(w1, `printf %s '${WITH_LATE_RUNTIME}' >/usr/local/bin/kubeadm; chmod 755 /usr/local/bin/kubeadm`);
   // Asked before the cluster is built, not after.
   const misplaced = await up('--kubeconfig', '/proc/nowhere/admin.conf');
   expect(misplaced.code, misplaced.stderr).toBe(2);
@@ -44,6 +54,14 @@ test('a worker that fails leaves the run, the others are finished by the same co
   const ran = await up('--json');
   expect(ran.code, ran.stderr).toBe(4);
   expect(ran.stderr).toMatch(/last words of kubelet/);
+  expect(eventsOf(ran)).toContainEqual(
+    expect.objectContaining({
+      kind: 'job-waits',
+      host: w1,
+      summary: expect.stringMatching(/^the container runtime does not answer within 2 s/) as string,
+    }),
+  );
+  await inside(w1, 'rm /usr/local/bin/kubeadm');
   expect(await nodes(cp)).toMatchObject({ [cp]: true, [w1]: true });
   await inside(w2, `rm ${broken}; systemctl daemon-reload`);
 });

@@ -28,10 +28,16 @@ func main() {
 	socket := "unix:///run/containerd/containerd.sock"
 	all.StringVar(&socket, "r", socket, "")
 	all.StringVar(&socket, "runtime-endpoint", socket, "")
+	patience := all.Duration("t", 2*time.Second, "")
 	check(all.Parse(os.Args[1:]))
 	connection, err := grpc.NewClient(socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	check(err)
 	runtime, images := cri.NewRuntimeServiceClient(connection), cri.NewImageServiceClient(connection)
+	// As crictl: the runtime must answer in time before it is asked anything.
+	limited, done := context.WithTimeout(context.Background(), *patience)
+	_, err = runtime.Version(limited, &cri.VersionRequest{})
+	done()
+	check(err)
 
 	// As crictl: options first, then what they are about.
 	options := flag.NewFlagSet(all.Arg(0), flag.ExitOnError)
