@@ -16,6 +16,9 @@ import { runs } from './runs.ts';
 /** The time that a drain may need after its own time-out, in ms. */
 const DRAIN_ENDS_MS = 5 * 60_000;
 
+/** Seconds that volumes get at least to be detached, after the last pod has left the node. */
+const VOLUMES_SECONDS = 60;
+
 /** Seconds between two reports of a job about the pods that it waits for. */
 export const REPORT_SECONDS = 30;
 
@@ -100,8 +103,9 @@ export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
 });
 
 /**
- * Drains a node if the API answers. If the drain fails, the node takes pods again, unless an operator had cordoned it.
- * @throws what `failed` makes of the error, which names the pods that stayed and the budgets that keep them
+ * Drains a node if the API answers. A node that comes back counts as drained when the volumes of its pods are detached, too. If the
+ * drain fails, the node takes pods again, unless an operator had cordoned it.
+ * @throws what `failed` makes of the error, which names the pods that stayed and the budgets that keep them, or the volumes
  */
 export const drainStep = ({ drain, noting, isDue, losesPods, through, failed }: DrainOptions): AnyStep => ({
   name: 'drained',
@@ -116,6 +120,7 @@ export const drainStep = ({ drain, noting, isDue, losesPods, through, failed }: 
         script('linux/drain-node.sh', {
           ...cordonParameters(target, control, noting),
           SECONDS_TO_DRAIN: Math.ceil(drain.timeoutMs / 1000),
+          VOLUMES_SECONDS,
           TELL_SECONDS: REPORT_SECONDS,
           FLAGS: [...(losesPods ? ['--force'] : []), ...(drain.ignoresBudgets === true ? ['--disable-eviction'] : [])],
           DRAINED,
@@ -161,7 +166,7 @@ export const drainForAWhile = (
         host.name,
         'drained',
         [stderr.trim()],
-        `let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods; then run the same command again. ${otherwise(host)}`,
+        `let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods, or mend the storage driver that keeps the volumes; then run the same command again. ${otherwise(host)}`,
       ),
   });
 

@@ -13,8 +13,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Drains w1; `drain` is what `kubectl drain` does, `cordoned` whether an operator has cordoned the node before. */
-function drained(does: string, cordoned: ' ' | 'cordoned ', workloads = '') {
+/**
+ * Drains w1; `does` is what `kubectl drain` does, `cordoned` whether an operator has cordoned the node before, `answers` what
+ * kubectl says of volumes (cases of a shell script), `seconds` how long the drain may take.
+ */
+function drained(does: string, cordoned: ' ' | 'cordoned ', workloads = '', answers = '', seconds = 300) {
   const kubectl = join(folder, 'kubectl');
   writeFileSync(
     kubectl,
@@ -27,6 +30,7 @@ case "$*" in
   'get poddisruptionbudgets '*) printf 'default web 1 1 app=web,\\n' ;;
   '-n default get pods '*) case "$*" in *' -l app=web -o name') echo pod/web-0 ;; esac ;;
   'drain '*) ${does} ;;
+${answers}
 esac
 `,
   );
@@ -34,7 +38,8 @@ esac
   const drain = script('linux/drain-node.sh', {
     KUBECTL: kubectl,
     NODE: 'w1',
-    SECONDS_TO_DRAIN: 300,
+    SECONDS_TO_DRAIN: seconds,
+    VOLUMES_SECONDS: 1,
     TELL_SECONDS: 1,
     FLAGS: ['--force'],
     DRAINED: 'kbuild.dev/drained',
@@ -85,4 +90,44 @@ describe('a drain', () => {
     expect(asked).toContain('annotate --overwrite node w1 kbuild.dev/drained=true');
     expect(asked).not.toContain('unschedulable":null');
   });
+});
+
+describe('a drain of a node that comes back', () => {
+  const NOTED = 'kbuild.dev/workloads';
+  /** A volume that is attached to w1, the first N times that kubectl is asked; its claim. */
+  const attached = (times: number, claim: string): string =>
+    `  'get volumeattachments '*) if [ "$(grep -c volumeattachments "$(dirname "$0")/asked")" -le ${String(times)} ]; then echo pv-1; fi ;;
+  'get persistentvolumeclaims '*) echo default ${claim} pv-1 ;;`;
+
+  test('ends when the volumes of its pods are detached, and reports them meanwhile', () => {
+    const { status, stdout, asked } = drained('exit 0', ' ', NOTED, attached(3, 'data-1'));
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^waiting: volumes are detached from w1 since \d+ s: pv-1$/m);
+    expect(asked.match(/^get volumeattachments/gm)).toHaveLength(4);
+    expect(asked).toContain('annotate --overwrite node w1 kbuild.dev/drained=true');
+  });
+
+  // The fake kubectl lists `default web-0` for the claims of pods that stay, too.
+  test('waits for no volume of a pod that stays', () => {
+    const { status, asked } = drained('exit 0', ' ', NOTED, attached(99, 'web-0'));
+    expect(status).toBe(0);
+    expect(asked.match(/^get volumeattachments/gm)).toHaveLength(1);
+  });
+
+  test.each([
+    ['volumes that stay attached', attached(999, 'data-1'), 'pv-1'],
+    ['an API that does not say what is attached', `  'get volumeattachments '*) exit 1 ;;`, 'unknown'],
+  ])('fails with %s, and the node takes pods again', (_, answers, names) => {
+    const { status, stderr, asked } = drained('exit 0', ' ', NOTED, answers, 1);
+    expect(status).toBe(1);
+    expect(stderr).toContain(`volumes of them are still attached to it: ${names}. Their storage driver`);
+    expect(stderr).toContain('w1 takes pods again');
+    expect(asked).not.toContain('kbuild.dev/drained=true');
+  });
+});
+
+test('a drain of a node that is removed waits for no volumes', () => {
+  const { status, asked } = drained('exit 0', ' ', '', `  'get volumeattachments '*) echo pv-1 ;;`);
+  expect(status).toBe(0);
+  expect(asked).not.toContain('volumeattachments');
 });
