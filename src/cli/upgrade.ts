@@ -5,7 +5,7 @@ import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { onlyHosts } from '../engine/target.ts';
-import { combined, mostSerious, Refused, UsageError } from '../errors.ts';
+import { combined, FactError, mostSerious, Refused, UsageError } from '../errors.ts';
 import { observeUpgrade } from '../facts/upgrade-view.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
@@ -18,6 +18,7 @@ import { hopsThrough, type Hop } from '../upgrade/hop.ts';
 import { newestPatch } from '../upgrade/newest.ts';
 import { upgradeRefusals } from '../upgrade/refusals.ts';
 import { oldPods } from '../upgrade/running.ts';
+import { unreadableApis, unreadableRefusals } from '../upgrade/unreadable-objects.ts';
 import type { UpgradeOptions } from './commands/upgrade.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
@@ -108,14 +109,29 @@ function refuseWorkersFirst({ inventory, connected }: Run, { changes }: RunPlan)
 const hopsText = (hops: readonly Hop[]): string =>
   `Kubernetes ${[hops[0]?.from, ...hops.map(({ version }) => version)].filter((one, at, all) => one !== all[at - 1]).join(' → ')}\n`;
 
-/** What the upgrade meets in the cluster, as text and as JSON. Reads only; a part that cannot be read is shown as unknown. */
-async function viewOf(run: Run, { changes }: RunPlan): Promise<{ readonly text: string; readonly json: object }> {
+/**
+ * What the upgrade meets in the cluster, as text and as JSON. Reads only. `use`: where it is only shown, a part that cannot be read is shown as
+ * unknown.
+ * @throws Refused for objects that no newer API server can read; FactError when it is unknown whether there are any
+ */
+async function viewOf(
+  run: Run,
+  { changes }: RunPlan,
+  use: 'only shown' | 'before an upgrade',
+): Promise<{ readonly text: string; readonly json: object }> {
   const { inventory, connected } = run;
   const fleet = connected.observations.fleet();
   const control = acting(fleet);
-  const apiServers = controlPlanes(inventory).filter(({ name }) => liveCluster(fleet).apiServers.has(name));
+  const cluster = liveCluster(fleet);
+  const apiServers = controlPlanes(inventory).filter(({ name }) => cluster.apiServers.has(name));
   const nodes = changes.flatMap(({ step, host }) => (step === 'drained' ? [host] : []));
-  const view = await observeUpgrade(connected.on(control), inventory, control, { apiServers });
+  const unreadable = unreadableApis(lowestApiServer(cluster), inventory.kubernetes.version);
+  const view = await observeUpgrade(connected.on(control), inventory, control, { apiServers, unreadable });
+  const objects = view.unreadableObjects;
+  if ('unknown' in objects && use === 'before an upgrade')
+    throw new FactError(control.name, 'whether there are objects that a newer API server cannot read', objects.unknown);
+  const refused = 'unknown' in objects ? [] : unreadableRefusals(inventory, objects.value);
+  if (refused.length > 0) throw combined(refused);
   const text = upgradeViewText(view, { target: inventory.kubernetes.version, nodes: [...new Set(nodes)] });
   return { text, json: upgradeViewJson(view) };
 }
@@ -123,7 +139,7 @@ async function viewOf(run: Run, { changes }: RunPlan): Promise<{ readonly text: 
 async function showOnly(run: Run, hops: readonly Hop[], plan: RunPlan): Promise<number> {
   const { context, flags, inventory } = run;
   const { phases, changes } = plan;
-  const { text, json } = await viewOf(run, plan);
+  const { text, json } = await viewOf(run, plan, 'only shown');
   const restarts = restartsOf(inventory, changes);
   if (flags.json === true) {
     const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
@@ -216,7 +232,7 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
       await checkKubeconfigPath(kubeconfig);
       showPlan(run, plan, {
         restarts: restartsOf(inventory, plan.changes),
-        notes: `${hopsText(hops)}${(await viewOf(run, plan)).text}`,
+        notes: `${hopsText(hops)}${(await viewOf(run, plan, 'before an upgrade')).text}`,
       });
       if (changesIn(plan.changes).length > 0 && !(await confirmed(run, 'Carry out this upgrade?'))) return 0;
       const { code, isDone } = await carriedOut(run, flags, () => phasesOf(run, flags, way).phases, plan);

@@ -72,6 +72,13 @@ export interface DeprecatedApi {
   readonly removedRelease: string;
 }
 
+/** Objects of an API version that alone serves their kind. */
+export interface StoredObjects {
+  /** As kubectl takes it: `Workload.v1alpha2.scheduling.k8s.io` */
+  readonly api: string;
+  readonly count: number;
+}
+
 /** A row's words. Throws if it has fewer than `count`. */
 function words(row: string, count: number): readonly string[] {
   const found = row.split(' ');
@@ -97,6 +104,13 @@ export function parseEvictions(out: string): Evictions {
   }
   return { perNode, pods };
 }
+
+/** Parses the part `objects` of `upgrade-view.sh`. Throws on other output. */
+export const parseObjects = (out: string): readonly StoredObjects[] =>
+  lines(out).map((row) => {
+    const [api, number] = words(row, 2);
+    return { api: api!, count: count(number) };
+  });
 
 const MISSING = '<nil>';
 

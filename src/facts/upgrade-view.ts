@@ -16,12 +16,14 @@ import {
   parseBudgets,
   parseDeprecatedApis,
   parseEvictions,
+  parseObjects,
   parseTwice,
   parseWebhooks,
   type Budget,
   type DeprecatedApi,
   type Evictions,
   type FailingWebhook,
+  type StoredObjects,
   type TwiceBudgeted,
 } from './upgrade-parts.ts';
 
@@ -37,6 +39,8 @@ export interface UpgradeView {
   readonly webhooks: Part<readonly FailingWebhook[]>;
   /** By the host of the API server: each knows only the requests that it served itself since it started. */
   readonly deprecatedApis: ReadonlyMap<string, Part<readonly DeprecatedApi[]>>;
+  /** Of the API versions that the newer Kubernetes cannot read. */
+  readonly unreadableObjects: Part<readonly StoredObjects[]>;
   readonly addons: Part<Addons>;
   readonly nodes: Part<NodesSeen>;
   readonly kured: Part<Kured>;
@@ -46,6 +50,8 @@ export interface UpgradeView {
 export interface UpgradeTools {
   /** The control planes whose API servers are observed: those that have joined. Default: all of the inventory. */
   readonly apiServers?: readonly LinuxHost[];
+  /** API versions that the newer Kubernetes cannot read, e.g. `Workload.v1alpha2.scheduling.k8s.io`. Default: none. */
+  readonly unreadable?: readonly string[];
   /** A fresh unguessable word: output cannot fake a frame. */
   readonly nonce?: () => string;
 }
@@ -56,20 +62,27 @@ const PART_SECONDS = 60;
 /** Seconds that each request may take; a list is one request for each 500 objects. */
 const REQUEST_SECONDS = 20;
 
-type PartName = 'pods' | 'budgets' | 'twice' | 'webhooks' | 'apis' | 'addons' | 'nodes' | 'kured';
+type PartName = 'pods' | 'budgets' | 'twice' | 'webhooks' | 'apis' | 'objects' | 'addons' | 'nodes' | 'kured';
 
-const part = (inventory: Inventory, server: LinuxHost, name: PartName): Command<'sh'> =>
+const part = (
+  inventory: Inventory,
+  server: LinuxHost,
+  name: PartName,
+  unreadable: readonly string[] = [],
+): Command<'sh'> =>
   script('linux/upgrade-view.sh', {
     KUBECTL: adminKubectl(apiServerUrl(inventory, server), REQUEST_SECONDS),
     PART: name,
+    REMOVED: unreadable,
   });
 
 /** The probes that read from the API server of one host. */
-const clusterParts = (inventory: Inventory, control: LinuxHost) => ({
+const clusterParts = (inventory: Inventory, control: LinuxHost, unreadable: readonly string[]) => ({
   evictions: probe(part(inventory, control, 'pods'), parseEvictions),
   budgets: probe(part(inventory, control, 'budgets'), parseBudgets),
   twiceBudgeted: probe(part(inventory, control, 'twice'), parseTwice),
   webhooks: probe(part(inventory, control, 'webhooks'), parseWebhooks),
+  unreadableObjects: probe(part(inventory, control, 'objects', unreadable), parseObjects),
   addons: probe(part(inventory, control, 'addons'), parseAddons),
   nodes: probe(part(inventory, control, 'nodes'), parseNodesSeen),
   kured: probe(part(inventory, control, 'kured'), parseKured),
@@ -104,16 +117,20 @@ function withStderr(command: Command<'sh'>, nonce: string): Command<'sh'> {
 
 /**
  * Observes by one script on a control plane what an upgrade meets in the cluster: workloads, budgets, webhooks, deprecated APIs,
- * addons, cordons. Creates nothing. A part that does not answer is `unknown`. Rejects if the script cannot run
+ * objects that would become unreadable, addons, cordons. Creates nothing. A part that does not answer is `unknown`. Rejects if the script cannot run
  * (CommandError, ConnectError).
  */
 export async function observeUpgrade(
   remote: Pick<Remote<'sh'>, 'run'>,
   inventory: Inventory,
   control: LinuxHost,
-  { apiServers = controlPlanes(inventory), nonce = () => randomBytes(12).toString('hex') }: UpgradeTools = {},
+  {
+    apiServers = controlPlanes(inventory),
+    unreadable = [],
+    nonce = () => randomBytes(12).toString('hex'),
+  }: UpgradeTools = {},
 ): Promise<UpgradeView> {
-  const parts = clusterParts(inventory, control);
+  const parts = clusterParts(inventory, control, unreadable);
   const apis: Readonly<Record<string, Probe<readonly DeprecatedApi[]>>> = Object.fromEntries(
     apiServers.map((host) => [apisOf(host), probe(part(inventory, host, 'apis'), parseDeprecatedApis)]),
   );
@@ -138,6 +155,7 @@ export async function observeUpgrade(
         return [host.name, partOf(() => its.deprecatedApis)];
       }),
     ),
+    unreadableObjects: partOf(() => facts.unreadableObjects),
     addons: partOf(() => facts.addons),
     nodes: partOf(() => facts.nodes),
     kured: partOf(() => facts.kured),

@@ -106,7 +106,7 @@ function unknownLines(view: UpgradeView): readonly string[] {
   const parts: readonly Part<unknown>[] = [
     ...[view.evictions, view.budgets, view.twiceBudgeted, view.webhooks],
     ...view.deprecatedApis.values(),
-    ...[view.addons, view.nodes, view.kured],
+    ...[view.unreadableObjects, view.addons, view.nodes, view.kured],
   ];
   return parts.flatMap((part) => ('unknown' in part ? [unknown(part.unknown)] : []));
 }
@@ -142,6 +142,7 @@ export function upgradeViewJson(view: UpgradeView): object {
     podsWithSeveralBudgets: of(view.twiceBudgeted),
     webhooks: of(view.webhooks),
     deprecatedApis: Object.fromEntries([...view.deprecatedApis].map(([host, part]) => [host, of(part)])),
+    unreadableObjects: of(view.unreadableObjects),
     addons: of(view.addons),
     nodes: of(view.nodes),
     kured: of(view.kured),

@@ -7,6 +7,7 @@ import { compareVersions } from '../versions.ts';
 import { removedInUse, type PlaceSource, type RemovedUse } from './in-use.ts';
 import { lowestKubelet } from './kubelet-versions.ts';
 import { settingsPlaces } from './settings-places.ts';
+import { isAlpha } from './unreadable-objects.ts';
 
 const AGAIN = 'then run `kbuild upgrade` again';
 const BY_UP = 'run `kbuild up`, which writes the file from the inventory';
@@ -51,6 +52,14 @@ const covers = (earlier: RemovedUse, later: RemovedUse): boolean =>
   later.source !== 'administrator' &&
   (earlier.hosts.length === 0 || later.hosts.every((host) => earlier.hosts.includes(host)));
 
+/** Without the setting the API server does not show the objects of an alpha API any more, and they stay in etcd. */
+function objectsFirst(uses: readonly RemovedUse[]): string {
+  const apis = uses.filter(({ kind, name }) => kind === 'API' && isAlpha(name)).map(({ name }) => name);
+  return apis.length === 0
+    ? ''
+    : `first delete the objects of ${apis.join(', ')} that you made, if there are any; then `;
+}
+
 /** One refusal for each place in which settings stand that a newer component does not accept. */
 export function removedRefusals(inventory: Inventory, fleet: Fleet, cluster: ClusterUp): readonly Refused[] {
   const uses = removedSettings(inventory, fleet, cluster);
@@ -62,7 +71,7 @@ export function removedRefusals(inventory: Inventory, fleet: Fleet, cluster: Clu
     return new Refused(
       hosts.length === 0 ? inventory.name : hosts.join(', '),
       `${where}: ${here.map(({ message }) => message).join('; ')}: ${consequence}`,
-      `${REMEDY[source]}, ${AGAIN}`,
+      `${objectsFirst(here)}${REMEDY[source]}, ${AGAIN}`,
     );
   });
 }

@@ -1,8 +1,9 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
 # Prints one part of what an upgrade meets in the cluster. It creates nothing. The lists come as rows of words, made by
 # go-templates: whole objects of thousands of pods would be too much.
-# Parameters: KUBECTL (the command with its options, one word a line) and PART: pods, budgets, twice, webhooks, apis, addons,
-# nodes or kured.
+# Parameters: KUBECTL (the command with its options, one word a line), PART: pods, budgets, twice, webhooks, apis, objects, addons,
+# nodes or kured; for objects REMOVED (API versions of kinds as kubectl takes them, e.g. Workload.v1alpha2.scheduling.k8s.io, one
+# a line).
 set -eu -f
 
 # "node namespace name controller emptyDir tolerates claims" of the pods that a drain moves: they have a node and have not
@@ -123,6 +124,44 @@ apis() {
     printf '%s\n' "$found"
     case $found in *end) ;; *) exit 1 ;; esac
   }
+}
+
+# Prints the objects of the API version of a kind, one a line; nothing if the API server does not serve it.
+listed() {
+  if $KUBECTL get "$1" -A --ignore-not-found -o name 2>"$d/errors"; then return 0; fi
+  if grep -q "the server doesn't have a resource type" "$d/errors"; then return 3; fi
+  cat "$d/errors" >&2
+  return 1
+}
+
+# True if the API server serves the kind in another version of its group, too, which is not in REMOVED: then objects are stored in
+# that one.
+is_elsewhere() {
+  kind=${1%%.*} rest=${1#*.}
+  group=${rest#*.}
+  for version in $($KUBECTL api-versions | sed -n "s|^$group/||p"); do
+    printf '%s\n' $REMOVED | grep -q -x -F "$kind.$version.$group" && continue
+    status=0
+    listed "$kind.$version.$group" >"$d/other" || status=$?
+    case $status in 0) return 0 ;; 3) ;; *) return 2 ;; esac
+  done
+  return 1
+}
+
+# "KIND.VERSION.GROUP COUNT" of the API versions in REMOVED that have objects, and in which alone their kind is served.
+objects() {
+  d=$(mktemp -d -p /run kbuild-upgrade.XXXXXX)
+  trap 'rm -rf "$d"' EXIT
+  trap 'exit 1' HUP INT TERM
+  for api in $REMOVED; do
+    status=0
+    listed "$api" >"$d/found" || status=$?
+    case $status in 0) ;; 3) continue ;; *) exit 1 ;; esac
+    [ -s "$d/found" ] || continue
+    status=0
+    is_elsewhere "$api" || status=$?
+    case $status in 0) ;; 1) echo "$api $(wc -l <"$d/found")" ;; *) exit 1 ;; esac
+  done
 }
 
 # Who owns which fields of CoreDNS's Deployment, whether kube-proxy's DaemonSet exists, and kubeadm's ClusterConfiguration.

@@ -61,7 +61,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
 };
 
 /** Observes two control planes, of which only that of cp1 answers, through a kubectl on this machine. */
-async function observed(answers: Readonly<Record<string, string>> = {}) {
+async function observed(answers: Readonly<Record<string, string>> = {}, unreadable: readonly string[] = []) {
   const cases = Object.entries({ ...ANSWERS, ...answers }).map(([start, answer]) => {
     return `  '${start}'*) ${answer === '' ? ':' : answer} ;;`;
   });
@@ -85,7 +85,7 @@ esac
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     return Promise.resolve(stdout);
   };
-  return observeUpgrade({ run }, inventoryOf({ hosts: [cp1, cp2, w1] }), cp1);
+  return observeUpgrade({ run }, inventoryOf({ hosts: [cp1, cp2, w1] }), cp1, { unreadable });
 }
 
 describe('the view of an upgrade', () => {
@@ -119,6 +119,52 @@ describe('the view of an upgrade', () => {
       ],
     });
     expect(twiceBudgeted).toEqual({ value: [{ node: 'w2', pod: 'default/web-2', budgets: ['front', 'web'] }] });
+  });
+
+  describe('of objects that a newer API server cannot read', () => {
+    const GROUP = 'scheduling.k8s.io';
+    const WORKLOAD = `Workload.v1alpha2.${GROUP}`;
+    const POD_GROUP = `PodGroup.v1alpha2.${GROUP}`;
+    // As kubectl 1.36 says it.
+    const notServed = (kind: string) =>
+      `echo "error: the server doesn't have a resource type \\"${kind}\\"" >&2; exit 1`;
+    const VERSIONS = { 'api-versions': rows('v1', `${GROUP}/v1`, `${GROUP}/v1alpha2`) };
+    const elsewhere = { [`get Workload.v1.${GROUP} `]: notServed('Workload') };
+    const objectsOf = async (answers: Readonly<Record<string, string>>, apis = [WORKLOAD, POD_GROUP]) =>
+      (await observed(answers, apis)).unreadableObjects;
+
+    test('counts those of a kind that no other version serves', async () => {
+      const found = { [`get ${WORKLOAD} -A`]: rows('workload.scheduling.k8s.io/a', 'workload.scheduling.k8s.io/b') };
+      const missing = { [`get ${POD_GROUP} -A`]: notServed('PodGroup') };
+      expect(await objectsOf({ ...found, ...missing, ...VERSIONS, ...elsewhere })).toEqual({
+        value: [{ api: WORKLOAD, count: 2 }],
+      });
+    });
+
+    test('leaves out a kind that another version serves, which its objects are stored in', async () => {
+      const found = { [`get ${WORKLOAD} -A`]: rows('a'), [`get Workload.v1.${GROUP} `]: rows('a') };
+      expect(await objectsOf({ ...found, ...VERSIONS })).toEqual({ value: [] });
+    });
+
+    test('counts another version that goes with the same upgrade for none', async () => {
+      const both = { [`get ${WORKLOAD} -A`]: rows('a'), [`get Workload.v1alpha1.${GROUP} -A`]: rows('a') };
+      const versions = { 'api-versions': rows(`${GROUP}/v1alpha1`, `${GROUP}/v1alpha2`) };
+      const apis = [`Workload.v1alpha1.${GROUP}`, WORKLOAD];
+      expect(await objectsOf({ ...both, ...versions }, apis)).toEqual({
+        value: apis.map((api) => ({ api, count: 1 })),
+      });
+    });
+
+    test.each([
+      ['the list of objects', { [`get ${WORKLOAD} -A`]: 'echo refused >&2; exit 1' }],
+      [
+        'the other version',
+        { ...VERSIONS, [`get ${WORKLOAD} -A`]: rows('a'), [`get Workload.v1.${GROUP} `]: 'echo refused >&2; exit 1' },
+      ],
+    ])('is unknown when %s cannot be read', async (_, answers) => {
+      const part = await objectsOf(answers, [WORKLOAD]);
+      expect(part).toEqual({ unknown: expect.stringContaining('refused') as string });
+    });
   });
 
   test('shows which services of webhooks have a ready endpoint', async () => {
@@ -210,6 +256,7 @@ describe('the view of an upgrade', () => {
       '-n kube-system get configmap kubeadm-config ': rows('dns:', '  disabled: true', 'proxy:', '  disabled: true'),
     });
     expect(view).toEqual({
+      unreadableObjects: { value: [] },
       evictions: { value: { perNode: new Map(), pods: [] } },
       budgets: { value: [] },
       twiceBudgeted: { value: [] },

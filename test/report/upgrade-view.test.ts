@@ -10,6 +10,7 @@ const viewOf = (over: Partial<UpgradeView> = {}): UpgradeView => ({
   twiceBudgeted: { value: [] },
   webhooks: { value: [] },
   deprecatedApis: new Map([['cp1', { value: [] }]]),
+  unreadableObjects: { value: [] },
   addons: { value: { coreDnsEdits: [], comesBack: [] } },
   nodes: { value: { names: [], cordonedByOperator: [] } },
   kured: { value: 'absent' },

@@ -243,6 +243,14 @@ describe('settings that the newer Kubernetes does not know', () => {
     ]);
   });
 
+  test('that enable an alpha API are refused with the hint that its objects come first, since nothing shows them later', () => {
+    const extraArgs = [{ name: 'runtime-config', value: 'scheduling.k8s.io/v1alpha2=true' }];
+    const inventory = inventoryAt('1.37.1', { kubeadm: { ...KUBEADM, cluster: { apiServer: { extraArgs } } } });
+    expect(refused({ inventory })).toEqual([
+      'demo: refused: kubeadm.cluster.apiServer.extraArgs: --runtime-config with scheduling.k8s.io/v1alpha2: Kubernetes 1.37 does not know this API version: kube-apiserver would not start -> first delete the objects of scheduling.k8s.io/v1alpha2 that you made, if there are any; then remove it from the inventory and apply that with `kbuild up`, then run `kbuild upgrade` again',
+    ]);
+  });
+
   test('are no reason to refuse when kbuild takes them out of kubeadm-flags.env', () => {
     expect(refused({ facts: { w1: { kubeletFlags: ['--containerd=/run/x.sock'] } } })).toEqual([]);
   });
