@@ -1,6 +1,7 @@
 /** One hop of three control planes and two workers: planned, done under load, nothing left, nothing to do again. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventsOf } from '../kbuild.ts';
+import { unmetExpectations } from '../kubeadm-expectations.ts';
 import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
@@ -93,6 +94,10 @@ test('everything has the new version, and nothing of the upgrade is left', async
     );
     expect(stdout, host).toBe('');
   }
+});
+
+test("the cluster is what kubeadm's own tests expect of one", async () => {
+  expect(await unmetExpectations(['ugcp1', 'ugcp2', 'ugcp3'])).toEqual([]);
 });
 
 test('there is nothing to upgrade again, and nothing for up to do', async () => {

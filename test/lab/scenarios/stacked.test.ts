@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventsOf } from '../kbuild.ts';
+import { unmetExpectations } from '../kubeadm-expectations.ts';
 import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
@@ -57,6 +58,10 @@ test('neither certificates nor tokens of the joins are left', async () => {
   const secrets = await kubectl('hcp1', '-n kube-system get secrets -o name');
   expect(secrets).not.toContain('kubeadm-certs');
   expect(secrets).not.toContain('bootstrap-token');
+});
+
+test("the cluster is what kubeadm's own tests expect of one", async () => {
+  expect(await unmetExpectations(['hcp1', 'hcp2', 'hcp3'])).toEqual([]);
 });
 
 test('CoreDNS is not on one node alone', async () => {
