@@ -43,7 +43,7 @@ function needed({ inventory, host }: HostSeen, { path, isEtcds }: Volume): numbe
 
 interface Threshold {
   readonly signal: DiskSignal;
-  /** As the kubelet is told, e.g. `10%`. */
+  /** As the kubelet's configuration has it, e.g. `10%`. */
   readonly text: string;
   /** Bytes or inodes. */
   readonly amount: number;

@@ -6,7 +6,7 @@ export const halfFinished = eachHostOfAny(
   {
     name: 'half-finished',
     title: "no init, join or reset of kbuild's was cut off on the host",
-    why: '`up` undoes what is half there and does it again: an init, join or reset that kubeadm did not end, on a host that did not serve before. Any other unfinished action is told, and never undone. A half-finished cluster of another inventory is refused (exit 7).',
+    why: '`up` undoes what is half there and does it again: an init, join or reset that kubeadm did not end, on a host that did not serve before. Any other unfinished action is reported, and never undone. A half-finished cluster of another inventory is refused (exit 7).',
     severities: ['due', 'warning'],
   },
   ({ inventory, host, facts, fleet }) => {

@@ -9,7 +9,7 @@ const hostNamed = ({ hosts }: Inventory, node: string): Host | undefined => host
 function carrier(inventory: Inventory, from: string, to: readonly string[]): string {
   const plugin = networkPlugin(inventory);
   const between = `between ${from} and ${to.join(', ')}`;
-  if (plugin.agent === undefined) return `look at the network plugin's pods and at what it needs ${between}`;
+  if (plugin.agent === undefined) return `check the network plugin's pods, and what it needs ${between}`;
   const port = plugin.vxlanPort(inventory);
   return port === undefined
     ? `no router may stand ${between}, and the hosts must forward packets; ${plugin.agent.logs} says more`
@@ -22,7 +22,7 @@ const remedies: Readonly<
   pod: carrier,
   api: (_, from) => `kube-proxy of ${from} makes this address: kubectl -n kube-system logs -l k8s-app=kube-proxy`,
   dns: (_, from) =>
-    `look at CoreDNS (kubectl -n kube-system get pods -l k8s-app=kube-dns -o wide), and at the way there from ${from}`,
+    `check CoreDNS (kubectl -n kube-system get pods -l k8s-app=kube-dns -o wide), and the network path from ${from} to it`,
 };
 
 const whereTo = (about: PodBlocked['to']['about'], to: readonly string[]): string =>

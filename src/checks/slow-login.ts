@@ -20,13 +20,13 @@ export const slowLogin = eachHost(
       found.push({
         severity: 'warning',
         message: `its SSH server took ${seconds(login.sshdMs)} to let kbuild in`,
-        remedy: 'set "UseDNS no" in sshd_config, or look at its name servers, PAM modules and load',
+        remedy: 'set "UseDNS no" in sshd_config, or check its name servers, PAM modules and load',
       });
     if (login.shellMs !== undefined && login.shellMs > SHELL_MS)
       found.push({
         severity: 'warning',
         message: `its login shell took ${seconds(login.shellMs)} before it ran a command`,
-        remedy: "look at what the shell's files do without a terminal, e.g. ~/.bashrc",
+        remedy: "check what the shell's files do without a terminal, e.g. ~/.bashrc",
       });
     return found;
   },

@@ -6,7 +6,7 @@ import { daysLeft, isDue } from '../shell/expiry.ts';
 
 /**
  * Who renews a certificate. `kbuild`: `up` and `certs renew`. `kubelet`: by itself. `you`: it comes from the inventory, or is an
- * authority's. `nobody`: it is trusted by nobody either (what a kubelet made for itself).
+ * authority's. `nobody`: no program verifies it either (what a kubelet made for itself).
  */
 export type Renewer = 'kbuild' | 'kubelet' | 'you' | 'nobody';
 
@@ -39,7 +39,7 @@ export const validityOf = ({ begins, expires }: Pick<Certificate, 'begins' | 'ex
 });
 
 /**
- * The certificates of a host that it is time to renew, soonest first; not those that nobody trusts. @throws FactError if they could not
+ * The certificates of a host that it is time to renew, soonest first; not those that no program verifies. @throws FactError if they could not
  * be observed.
  */
 export const expiring = (

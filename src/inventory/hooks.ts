@@ -24,7 +24,7 @@ const aboutHosts =
     timeoutMs: timeoutMs(timeout),
   });
 
-/** Runs hooks on this machine. Where no command may run (`validate`), none is asked for. */
+/** Runs hooks on this machine. Where no command may run (`validate`), no hook is called. */
 export const hooksHere =
   ({ hook }: Sources): RunHere =>
   async (command, variables, timeout) => {

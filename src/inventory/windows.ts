@@ -34,7 +34,7 @@ export function windowsOf(file: InventoryFile, host: Entry): WindowsSettings {
     },
     downloads: {
       via: downloads.via ?? 'host',
-      // Which version a host gets is told only by the cluster.
+      // Only the cluster determines which version a host gets.
       kubernetes: filled(downloads.kubernetes ?? WINDOWS_DOWNLOADS.kubernetes, '{version}'),
       containerd: filled(downloads.containerd ?? WINDOWS_DOWNLOADS.containerd, containerd),
       crictl: filled(downloads.crictl ?? WINDOWS_DOWNLOADS.crictl, crictl),

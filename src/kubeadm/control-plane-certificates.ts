@@ -34,7 +34,7 @@ function found(target: Target, due: Due): readonly { readonly name: RenewedName;
   });
 }
 
-/** @throws Refused when an authority that must sign has itself ended: what it signs is trusted by nobody */
+/** @throws Refused when an authority that must sign has itself ended: no client would trust what it signs */
 function refuseEndedAuthority({ host, facts }: Target, names: readonly RenewedName[]): void {
   const ended = facts.certificates.find(
     ({ name, expires }) => Date.parse(expires) <= facts.nowMs && names.some((one) => authorityOf(one) === name),
@@ -42,12 +42,12 @@ function refuseEndedAuthority({ host, facts }: Target, names: readonly RenewedNa
   if (ended === undefined) return;
   throw new Refused(
     host.name,
-    `the authority ${ended.name} ended ${ended.expires}, and nobody trusts what it signs`,
+    `the authority ${ended.name} ended ${ended.expires}, and no client trusts what it signs`,
     'exchange it first: kubernetes.io, "Manual Rotation of CA Certificates"',
   );
 }
 
-/** An authority that signs elsewhere is asked; all others are on the host, and kubeadm signs with them. */
+/** An external authority signs by its command. The keys of all others are on the host, and kubeadm signs with them. */
 async function renew({ inventory, host }: Target, names: readonly RenewedName[], on: On): Promise<void> {
   const isElsewhere = signingAuthority(inventory) !== undefined;
   const asked = isElsewhere ? names.filter((name) => isLeafName(name)) : [];

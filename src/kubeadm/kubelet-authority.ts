@@ -13,9 +13,9 @@ import { settingsPreview, settingsRestarts } from './settings-preview.ts';
 
 /** @throws Refused for nodes whose kubelets kbuild does not manage: API servers could not connect to them any more */
 function refuseStrangers(inventory: Inventory, { nodes }: ClusterUp): void {
-  const strangers = nodes.filter(({ name }) => !inventory.hosts.some((host) => host.name === name));
-  if (strangers.length === 0) return;
-  const names = strangers.map(({ name }) => name).join(', ');
+  const unnamed = nodes.filter(({ name }) => !inventory.hosts.some((host) => host.name === name));
+  if (unnamed.length === 0) return;
+  const names = unnamed.map(({ name }) => name).join(', ');
   throw new Refused(
     inventory.name,
     `${names}: not in the inventory; API servers that verify kubelets' certificates could not read the logs of pods there`,

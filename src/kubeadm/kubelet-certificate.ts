@@ -29,7 +29,7 @@ function flaw(target: Target): string | undefined {
   return Date.parse(found.expires) <= facts.nowMs ? `one that ended ${found.expires}` : undefined;
 }
 
-/** By an authority elsewhere, which is asked for it. */
+/** Has an external authority sign it. */
 async function signedElsewhere({ inventory, host }: Target, on: On): Promise<void> {
   const signed = await signedCertificates(on(host), inventory, ['kubelet.conf']);
   const place = placeCertificates(inventory, host, ['kubelet.conf']);

@@ -58,7 +58,7 @@ const refusal = (host: Host, { name }: KubeletRequest, why: string): Change => (
     ),
 });
 
-/** The update that approves a request. If somebody has changed or replaced the request meanwhile, the API refuses it. */
+/** The update that approves a request. If the request was changed or replaced meanwhile, the API refuses the update. */
 const approval = ({ name, uid, resourceVersion }: KubeletRequest): string =>
   JSON.stringify({
     apiVersion: 'certificates.k8s.io/v1',
@@ -115,7 +115,7 @@ function flaw({ host, facts }: Target): string | undefined {
   return found.names.includes(host.internalAddress) ? undefined : `found one for ${found.names.join(', ')}`;
 }
 
-/** What is due for a request that nobody has approved. */
+/** The change for a request that is not approved yet. */
 function answerTo(target: Pick<Target<Kind>, 'inventory' | 'host' | 'fleet'>, asked: KubeletRequest): Change {
   const why = objection(target.host, asked);
   if (why !== undefined) return refusal(target.host, asked, why);
@@ -147,7 +147,7 @@ const servingRequested: Step = {
 };
 
 /**
- * Approves the serving certificate that a kubelet asks for, which nobody in Kubernetes does, after its user, its names and its
+ * Approves the serving certificate that a kubelet asks for (no controller of Kubernetes does), after its user, its names and its
  * addresses were compared with the inventory; signs it if the authority is external.
  */
 const servingApproved: Step = {

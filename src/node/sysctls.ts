@@ -8,7 +8,7 @@ import { REQUIRED_SYSCTLS, sysctlsOf } from '../topology/sysctls.ts';
 /** Settings that the kernel does not have, or that have no value: of the inventory's, the check `sysctls` warns. */
 const NOT_SETTABLE: ReadonlySet<string> = new Set(['absent', 'unreadable']);
 
-/** Adds to the summary the settings that leave the file: nobody knows the values that they had before. */
+/** Adds to the summary the settings that leave the file. kbuild does not know their values from before. */
 function withRemoved({ facts }: Target, wanted: ReadonlyMap<string, string>, change: Change): Change {
   const removed = facts.sysctlSettings
     .filter(({ file, name }) => file === paths.sysctl && !wanted.has(name))

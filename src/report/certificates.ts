@@ -60,7 +60,7 @@ export function certificatesView(
   };
 }
 
-/** True when a certificate that somebody trusts has expired. */
+/** True when a certificate has expired that another program verifies. */
 export const hasExpired = ({ certificates }: CertificatesView): boolean =>
   certificates.some(({ days, renewedBy }) => days < 0 && renewedBy !== 'nobody');
 

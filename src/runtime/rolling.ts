@@ -123,7 +123,7 @@ function guarded(target: Target, { name }: Step, change: Change): Change {
   };
 }
 
-/** A step of the runtime, for the version that the inventory pins. Without the API nobody can tell whether the node is drained. */
+/** A step of the runtime, for the version that the inventory pins. Without the API kbuild cannot observe whether the node is drained. */
 const changed = (step: Step): Step => ({
   ...step,
   diff: (target) => {

@@ -47,7 +47,7 @@ function brought(
       disrupts: true,
       restarts: [{ what: 'etcd', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }],
       apply: async (on) => {
-        // A member alone is asked itself.
+        // A single member is observed through itself.
         const through = memberHost(inventory, fleet);
         await passRestartGate(inventory, on(through), host);
         await keep(on, host);

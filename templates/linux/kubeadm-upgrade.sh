@@ -28,7 +28,7 @@ wrong() {
   answer=$(healthy "$(port kube-scheduler 10259)" /livez) || echo "kube-scheduler: $(echo "$answer" | tail -n 1)"
 }
 
-# kubeadm calls a component upgraded whose container starts and dies, so each is asked at its own port.
+# kubeadm calls a component upgraded whose container starts and dies, so each is probed at its own port.
 verify() {
   from=$(date +%s)
   told=-10

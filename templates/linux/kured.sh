@@ -13,8 +13,8 @@ kured() {
 {{- with .metadata.annotations}}{{with index . "weave.works/kured-node-lock"}}{{.}}{{end}}{{end}}'
 }
 
-# Names of those who hold a lock that has not run out, one a line. `unreadable`: the lock has a form or a time that nobody knows
-# here, so somebody holds it.
+# Names of the nodes that hold a lock that has not run out, one a line. `unreadable`: the lock has a form or a time that kbuild does
+# not know, so it counts as held.
 kured_holders() {
   lock=$(printf %s "$1" | tr -d ' \t\n')
   case $lock in
@@ -60,7 +60,7 @@ kured_take() {
         lock=$(i=0; while [ "$i" -lt "$owners" ]; do printf '%s,' "$one"; i=$((i + 1)); done)
         lock="{\"maxOwners\":$owners,\"locks\":[${lock%,}]}"
       fi
-      # Somebody else may have taken it meanwhile.
+      # Another holder may have taken it meanwhile.
       if $KUBECTL -n kube-system annotate --overwrite --resource-version "$version" daemonset kured "$KURED_LOCK=$lock" >&2; then return 0; fi
     fi
     if [ $(($(date +%s) - from)) -ge "$SECONDS_TO_DRAIN" ]; then

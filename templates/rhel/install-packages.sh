@@ -7,7 +7,7 @@
 export LC_ALL=C
 printf '%s\n' /var/cache/dnf >downloads || :
 
-# dnf waits for ever for a lock unless it is told to exit; it then exits with 200.
+# dnf waits for a lock without a limit, unless exit_on_lock is set; then it exits with 200.
 run_dnf() {
   dnf -y --setopt=exit_on_lock=True --setopt=install_weak_deps=False --setopt=retries=3 ${PROXY:+--setopt=proxy="$PROXY"} "$@"
 }

@@ -293,7 +293,7 @@ function Stop-LockHolder {
     }
 }
 
-# Removes the file of a lock that was closed. Another process may have opened it since. A file that stays holds nobody up.
+# Removes the file of a lock that was closed. Another process may have opened it since. A file that stays blocks no other run.
 function Remove-LockFile {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)

@@ -14,7 +14,7 @@ const sweepOn = (times: number, planCpu = 0.87): readonly Row[] =>
     { who: 'xargs ssh', hosts: 200, wall: 13.97, cpu: 16.19 },
   ].map((row) => ({ ...row, wall: row.wall * times, cpu: row.cpu * times, memory: 60, load: 1 }));
 
-test('what a sweep promises holds on a machine of half and of ten times the speed', () => {
+test('the bounds of a sweep are the same on a machine of half and of ten times the speed', () => {
   for (const times of [0.1, 1, 2]) expect(sweepBounds(sweepOn(times)).filter((bound) => !kept(bound))).toEqual([]);
 });
 

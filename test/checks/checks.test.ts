@@ -29,7 +29,7 @@ const lines = (...args: Parameters<typeof run>) =>
     .filter(({ check, severity }) => !(severity === 'due' && (check === 'kernel-modules' || check === 'sysctls')))
     .map(({ check, severity, host, message }) => `${severity} ${check} ${host ?? ''}: ${message}`);
 
-test('fresh hosts may be built on: what is missing is due', () => {
+test('on fresh hosts, what `up` will install is a finding of severity due', () => {
   const findings = run({});
   expect(findings.filter(stops)).toEqual([]);
   expect(findings.map(({ check, host, message }) => `${check} ${host!}: ${message}`).slice(0, 3)).toEqual([
@@ -39,7 +39,7 @@ test('fresh hosts may be built on: what is missing is due', () => {
   ]);
 });
 
-test('all findings are shown at once, the grave ones first', () =>
+test('all findings are reported at once, errors first', () =>
   expect(
     lines({
       w1: { initSystem: 'openrc', swaps: ['/dev/sda2'] },
@@ -51,7 +51,7 @@ test('all findings are shown at once, the grave ones first', () =>
     'due swap w1: swap is on: /dev/sda2',
   ]));
 
-test('a fact that could not be read is unknown, and the other hosts are still looked at', () => {
+test('a fact that could not be read is unknown, and the other hosts are checked all the same', () => {
   const findings = run({ cp1: failing('swaps'), w1: { swaps: ['/dev/sda2'] } });
   expect(findings.filter(({ check }) => check === 'swap')).toMatchObject([
     { check: 'swap', severity: 'unknown', host: 'cp1', message: 'could not tell swaps: no answer within 20 s' },
@@ -60,7 +60,7 @@ test('a fact that could not be read is unknown, and the other hosts are still lo
   expect(findings.some(stops)).toBe(true);
 });
 
-test('an ignored check warns, and what is due stays due', () => {
+test('an ignored check warns; its findings of severity due stay due', () => {
   const about = { ignored: ['init-system', 'swap'] };
   expect(lines({ w1: { initSystem: 'openrc', swaps: ['/dev/sda2'] } }, about)).toEqual([
     'due swap w1: swap is on: /dev/sda2',
@@ -68,7 +68,7 @@ test('an ignored check warns, and what is due stays due', () => {
   ]);
 });
 
-test('what is ignored is marked, so that it is said in one line; what up mends is not', () => {
+test('ignored findings are marked, so that one line lists them; those that up will mend are not', () => {
   const found = run({ w1: { initSystem: 'openrc', swaps: ['/dev/sda2'] } }, { ignored: ['init-system', 'swap'] });
   const marked = found.filter(({ ignored }) => ignored);
   expect(marked.map(({ check, severity }) => [check, severity])).toEqual([['init-system', 'warning']]);
@@ -95,7 +95,7 @@ describe('swap', () => {
       'error swap w1: my.swap turns swap on and cannot be masked: its file is /etc/systemd/system/my.swap',
       'due swap w1: swap is on: dev-sdb1.swap',
     ]));
-  test('is fine where the kubelet is told to live with it', () => {
+  test("is no finding where the kubelet's configuration allows it", () => {
     const tolerant = [linuxHost('w1', { kubelet: { config: { failSwapOn: false }, extraArgs: [] } })];
     expect(lines({ w1: { swaps: ['/dev/sda2'] } }, { inventory: inventory({ hosts: tolerant }) })).toEqual([]);
   });

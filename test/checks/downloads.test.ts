@@ -25,7 +25,7 @@ test('a registry that answers 500 is one finding with its status, however many i
   ]);
 });
 
-test('the way of the host is to be checked only where nothing answered', () => {
+test('the remedy names resolution, routes and proxy only where nothing answered', () => {
   const silent = (name: string) => image(name, [MIRROR, 'silent', 'curl: (7) Connection refused']);
   expect(told(silent('pause'), silent('coredns'))).toEqual([
     'error: cannot get 2 images (registry.k8s.io/pause, registry.k8s.io/coredns): http://mirror:5000: curl: (7) Connection refused → nothing answered: check name resolution, routes, proxy and mirrors of the host',

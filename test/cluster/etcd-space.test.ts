@@ -33,7 +33,7 @@ describe('a member', () => {
     expect(isBelowQuota(memberOf(1, { dbSize: 100, dbSizeQuota: -1 }))).toBe(true);
   });
 
-  test('is told with what it knows of its space', () => {
+  test('is described with what is known of its space', () => {
     expect(spaceText(member(1700, 1650))).toBe('cp1 has 1700 MiB (1650 MiB in use) of its quota of 2048 MiB');
     expect(spaceText(memberOf(1, { dbSize: 1_572_864 }))).toBe('cp1 has 1.5 MiB');
   });

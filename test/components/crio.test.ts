@@ -33,7 +33,7 @@ test('a fresh host gets the repository, the drop-in, the package and the service
     'start crio (found none)',
   ]));
 
-test("kubeadm is told CRI-O's socket", () => {
+test("kubeadm's configuration names CRI-O's socket", () => {
   const socket = 'unix:///run/crio/crio.sock';
   expect(criEndpoint(about.inventory)).toBe(socket);
   const { nodeRegistration } = initConfiguration(about.inventory, linuxHosts(about.inventory)[0]!);

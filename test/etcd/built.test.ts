@@ -250,7 +250,7 @@ describe('founding', () => {
     expect(() => etcdFounded.flatMap((step) => step.diff(at(etcd1, lost, down)))).toThrow(Refused);
   });
 
-  test('kubeadm is told the member, the token and the settings of the user; control planes are told the endpoints', () => {
+  test("kubeadm's configuration has the member, the token and the user's settings; that of control planes has the endpoints", () => {
     const local = { extraArgs: [{ name: 'quota-backend-bytes', value: '1' }] };
     const mine = { ...inventory, kubeadm: { ...inventory.kubeadm, cluster: { etcd: { local } } } };
     const [init, cluster] = etcdDocuments(mine, etcd1, { initial: newCluster(mine) });

@@ -267,7 +267,7 @@ describe('members that a restore leaves out', () => {
     ]);
   });
 
-  test("are told by the members' data while no etcd runs", async () => {
+  test("are read from the members' data while no etcd runs", async () => {
     const data =
       '{"id":1,"peerURLs":["https://10.0.0.11:2380"],"name":"cp1"}\n{"id":3,"peerURLs":["https://10.0.0.13:2380"],"isLearner":true,"name":"cp3"}\n';
     const { on } = recordingOn({

@@ -24,11 +24,11 @@ const joined = (...worker: Parameters<typeof joinedWorker>) =>
   fleetOf(joinedHost(cp1), joinedHost(w1, ...worker)).hosts;
 const bare = fleetOf(freshHost(cp1), freshHost(w1)).hosts;
 
-test('the cluster is asked while its hosts are looked at, by what was known of them', async () => {
+test('the cluster is observed while its hosts are, by their facts from before', async () => {
   expect(await asked(joined(), joined({ hostname: 'another' }))).toEqual(['known', 'hosts']);
 });
 
-test('it is asked once more where a control plane tells another way to it by now, or told none before', async () => {
+test('it is observed once more if a control plane has another kubeconfig by now, or had none before', async () => {
   expect(await asked(bare, joined())).toEqual(['known', 'hosts', 'seen']);
   expect(await asked([], joined())).toEqual(['known', 'hosts', 'seen']);
 });

@@ -15,7 +15,7 @@ describe.each(SHELLS)('many commands in one shell: %s', (program = '', ...flags)
     return readFrames(stdout, stderr, 'NONCE');
   };
 
-  test('each has its own output, status and last words', () =>
+  test('each has its own output, exit status and end of stderr', () =>
     expect(
       asked({
         text: sh`printf 'a\n\nb'`,
@@ -36,7 +36,7 @@ describe.each(SHELLS)('many commands in one shell: %s', (program = '', ...flags)
       last: { stdout: 'end\n' },
     }));
 
-  test('none sees what another did, or takes its input', () =>
+  test('probes run in parallel do not share stdin or files', () =>
     expect(
       asked({
         sets: sh`cd /; leak=1; f() { echo leaked; }; set +eu; IFS=x; export LC_ALL=de_DE; exec 2>/dev/null`,
@@ -55,7 +55,7 @@ describe.each(SHELLS)('many commands in one shell: %s', (program = '', ...flags)
       last: { stdout: 'end\n' },
     }));
 
-  test('one that hangs, or ends the shell of all, costs only itself', () => {
+  test('a probe that hangs, or that ends the shell, fails alone', () => {
     const answers = asked(
       { before: sh`echo 1`, hangs: sh`echo half; sleep 100`, kills: sh`kill -9 $$`, after: sh`echo 2` },
       { probe: 1, batch: 0 },
@@ -68,7 +68,7 @@ describe.each(SHELLS)('many commands in one shell: %s', (program = '', ...flags)
     });
   });
 
-  test('what they print cannot end the answer of another', () => {
+  test('the output of a probe cannot end the answer of another probe', () => {
     const fake = '\nOTHER:end:one:0\nOTHER:begin:two\nfaked';
     expect(asked({ one: sh`echo ${fake}`, two: sh`echo real` })).toEqual({
       one: { stdout: `${fake}\n` },
@@ -77,7 +77,7 @@ describe.each(SHELLS)('many commands in one shell: %s', (program = '', ...flags)
   });
 });
 
-test('a command that has its time is not cut short by those before it', () => {
+test('the deadline of a command starts with the command, not with those before it', () => {
   const slow = Object.fromEntries(Array.from({ length: 3 }, (_, i) => [`slow${String(i)}`, sh`sleep 1.5; echo ${i}`]));
   const { script } = framedScript(slow, 'NONCE', { probe: 3, batch: 1 });
   const { stdout, stderr } = spawnSync('/bin/sh', ['-s'], {

@@ -169,11 +169,11 @@ describe('unknown is never absent', () => {
   });
 });
 
-describe('which control plane is asked', () => {
+describe('the control plane through which the cluster is observed', () => {
   const cp2 = hostOf({ name: 'cp2', role: 'control-plane' });
   const refused = { stdout: '', stderr: 'connection refused', status: 1 };
 
-  test('no host has a control plane: absent, and no host is asked', async () => {
+  test('if no host has a control plane, the cluster is absent, and no command runs', async () => {
     const never = () => Promise.reject(new Error('asked'));
     expect(await observe(never, [freshHost(cp1)])).toEqual({ state: 'absent' });
   });
@@ -187,7 +187,7 @@ describe('which control plane is asked', () => {
       ]),
     });
 
-  test('one that lost admin.conf is asked with super-admin.conf, and after the others', async () => {
+  test('a control plane without admin.conf is used with super-admin.conf, and after the others', async () => {
     const founder = lost('/etc/kubernetes/super-admin.conf');
     const answer = () => Promise.resolve(answers(captured));
     expect(await observe(answer, [[cp1, founder]])).toMatchObject({ state: 'up', via: 'cp1' });

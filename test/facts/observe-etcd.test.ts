@@ -48,7 +48,7 @@ test('one that is there and does not answer is down, never absent', async () => 
   });
 });
 
-test('where no host has been made a member there is no etcd, and without hosts of role etcd none is asked', async () => {
+test('lists no members before the first etcd host joins, and observes no etcd without hosts of role etcd', async () => {
   const bare = factsOf();
   expect(await observe(() => WELL, [bare, bare])).toEqual({ state: 'absent' });
   expect(

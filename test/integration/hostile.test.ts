@@ -193,7 +193,7 @@ test('an account whose .bashrc takes its time is said to be one', async () => {
       };
     };
     const quick = await found();
-    // On a machine that is slow at everything both are told, rightly.
+    // On a machine that is slow at everything both are reported, rightly.
     if (quick.shellMs < 1500) expect(quick.messages.filter((text) => text.includes('login shell'))).toEqual([]);
     writeFileSync(join(server.folder, '.bashrc'), 'sleep 1.6\n');
     const slow = await found();

@@ -253,7 +253,7 @@ describe('known_hosts: the same verdict as ssh -o BatchMode=yes', () => {
   });
 });
 
-test('a changed key is told with both fingerprints as ssh-keygen has them, file and line', async () => {
+test('a changed key is reported with both fingerprints as ssh-keygen prints them, with file and line', async () => {
   const file = at('changed');
   writeFileSync(file, `# a\n[127.0.0.1]:${String(sshd.port)} ${keys.other}\n`);
   const [own, other] = [fingerprintOf(join(sshd.folder, 'host.pub')), fingerprintOf(at('other.pub'))];
@@ -265,7 +265,7 @@ test('a changed key is told with both fingerprints as ssh-keygen has them, file 
   expect(await remedyOf(changed)).toContain(`remove the line ${file}:2`);
 });
 
-test('an unknown key is told with its fingerprint, and both ways out lead in', async () => {
+test('an unknown key is reported with its fingerprint, and both remedies work', async () => {
   const file = at('unknown');
   writeFileSync(file, '');
   const own = fingerprintOf(join(sshd.folder, 'host.pub'));
@@ -347,7 +347,7 @@ describe('keys', () => {
     writeFileSync(join(sshd.folder, 'authorized_keys'), readFileSync(`${file}.pub`), { flag: 'a' });
   };
 
-  test('an encrypted key is asked for once, for any number of hosts', async () => {
+  test('kbuild prompts once for the passphrase of an encrypted key, for any number of hosts', async () => {
     const file = encrypted();
     authorize(file);
     let asked = 0;
@@ -576,7 +576,7 @@ Match host web2
     config.close();
   });
 
-  test('a configuration that no ssh is there to read is told, once', async () => {
+  test('a configuration without an ssh that reads it is reported once', async () => {
     const { home, file } = configured('Host *\n  User deploy\n');
     const told: string[] = [];
     const config = sshConfig({ home, noSsh: (name) => told.push(name) });

@@ -74,7 +74,7 @@ describe('files over the SFTP of a real OpenSSH', () => {
     expect(transport.connections).toBe(2);
   });
 
-  test('a server without SFTP is told apart, with what to set', async () => {
+  test('a server without SFTP is distinguished, with the setting that enables it', async () => {
     const error: unknown = await (
       await dialled(without)
     )

@@ -210,7 +210,7 @@ describe.each(clients)('the %s client', (_, dial) => {
     }
   });
 
-  test('an account that runs nothing is told apart from a command that failed', async () => {
+  test('an account that runs no command is distinguished from a command that failed', async () => {
     const server = await startSshd(['ForceCommand echo This account is currently not available.; exit 1']);
     try {
       await expect((await connect(server)).run(sh`true`)).rejects.toMatchObject({

@@ -209,7 +209,7 @@ hosts:
   ]);
 });
 
-test('hosts behind one address are told apart by their ports', async () => {
+test('hosts behind one address are distinguished by their ports', async () => {
   expect(
     await problemsOf(`name: prod
 kubernetes: { version: "1.36.3" }

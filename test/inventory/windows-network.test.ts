@@ -34,7 +34,7 @@ test('the kind of the Windows network follows the backend', () => {
   expect(networkOf(file({ flannel: { backend: 'host-gw' } })).windows?.mode).toBe('host-gw');
 });
 
-test('flanneld and kube-proxy are pods unless services are asked for', () => {
+test('flanneld and kube-proxy are pods unless the inventory has services: true', () => {
   expect(networkOf(file({})).windows?.services).toBe(false);
   expect(networkOf(file({ windows: { services: true } })).windows?.services).toBe(true);
 });

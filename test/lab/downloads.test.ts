@@ -94,7 +94,7 @@ const programs = async (answered: Asked): Promise<Artifact> =>
   (await recipesOf(answered)).images.needs!['KUBERNETES_0']!;
 const etcd = async (): Promise<Artifact> => (await recipesOf(['releases'])).images.needs!['ETCD_0']!;
 
-test('every site is asked for itself; one that does not answer, or whose URL is empty, is not used', async () => {
+test('every site is probed by itself; a site that does not answer, or whose URL is empty, is not used', async () => {
   expect(await answering(SITES)).toEqual([...SITES]);
   vi.stubEnv('KBUILD_LAB_DOWNLOAD_BASE', 'http://127.0.0.1:1');
   vi.stubEnv('KBUILD_LAB_FLANNEL_IMAGES_BASE', '');

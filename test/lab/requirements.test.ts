@@ -77,7 +77,7 @@ describe('Go', () => {
     expect(await withGo('2.0.1', 'exit 1')).toEqual({ env: {} });
   });
 
-  test('of 1.21 or newer fetches its toolchain, also where it is told not to', async () => {
+  test('of 1.21 or newer fetches its toolchain, also with GOTOOLCHAIN=local', async () => {
     const fetches = '[ "$GOTOOLCHAIN" = go1.26.0 ]';
     expect(await withGo('1.22.5', fetches)).toEqual({ env: { GOTOOLCHAIN: 'go1.26.0+auto' } });
     vi.stubEnv('GOTOOLCHAIN', 'local');

@@ -176,7 +176,7 @@ test('another control plane causes a reload, not a restart', async () => {
   ]);
 });
 
-test('what a service loaded since its start is told by its note, and another content is not in it', async () => {
+test('the note of a service names the content that it loaded since its start, and no other', async () => {
   const files = await filesOf(steps, onSecond());
   const old = services(WRITTEN_MS - 1);
   expect(summaries(onSecond({ files, services: old }))).toEqual([

@@ -44,7 +44,7 @@ describe('swap', () => {
       'comment swap out of /etc/fstab (found UUID=1)',
       'turn swap off (found /dev/sda2, /dev/zram0)',
     ]));
-  test('is left alone where the kubelet is told to live with it', () => {
+  test("stays on where the kubelet's configuration allows it", () => {
     const tolerant = inventory({
       hosts: [linuxHost('w1', { kubelet: { config: { failSwapOn: false }, extraArgs: [] } })],
     });

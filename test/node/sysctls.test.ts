@@ -51,7 +51,7 @@ describe('kernel settings of the inventory', () => {
       ),
     ).toEqual([]));
 
-  test('that somebody changed are set again', () =>
+  test('that were changed on the host are set again', () =>
     expect(
       summaries(
         { sysctls: MAPS },

@@ -213,14 +213,14 @@ describe.each(Object.entries(INVENTORIES))('with an inventory: %s', (_, given) =
   });
 });
 
-test.each(OTHER_FIXTURES)('on %s a plan shows its changes: nothing is asked that was not observed', (fixture) => {
+test.each(OTHER_FIXTURES)('on %s a plan shows its changes: no step reads a fact that was not observed', (fixture) => {
   const given = inventory({ proxy: { http: 'http://proxy:3128', https: 'http://proxy:3128', noProxy: [] } });
   const { changes, errors } = plan(up(given), given, fleet({ inventory: given, fixture }));
   expect(errors).toEqual([]);
   expect(changes.filter(({ step }) => step === 'containerd-repository-source')).toHaveLength(given.hosts.length);
 });
 
-test('every name that a step watches is asked for', () => {
+test('every name that a step watches is probed', () => {
   const all = Object.values(INVENTORIES);
   const ofChecks = united(checks.map(({ watches = {} }) => watches));
   for (const list of Object.values(FACTS)) {

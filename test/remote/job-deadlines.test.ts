@@ -21,7 +21,7 @@ test('KBUILD_JOB_DEADLINE takes the place of all of them', () => {
   );
 });
 
-test('a job that systemd has ended at its deadline is told apart from one that was killed', () => {
+test('a job that systemd has ended at its deadline is distinguished from a job that was killed', () => {
   const report = (result: string) => jobReport(`M started\nM done ${result}\n\nM end\n`, 'M');
   expect(report('timeout killed TERM')).toMatchObject({ kind: 'ended', status: 'SIGTERM (timeout)' });
   expect(report('signal killed KILL')).toMatchObject({ status: 'SIGKILL' });

@@ -39,7 +39,7 @@ describe('the certificates of a cluster', () => {
     );
   });
 
-  test('that nobody trusts may have expired', () => {
+  test('that no program verifies may have expired', () => {
     expect(hasExpired(view())).toBe(false);
   });
 

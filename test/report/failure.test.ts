@@ -122,7 +122,7 @@ test('what kubeadm only warns of is not the cause', () => {
   expect(diagnosis([`${warned}\n[ERROR Port-6443]: Port 6443 is in use`])?.name).toBe('port-in-use');
 });
 
-test('a cause in the journal is told before a symptom in what kubeadm says', () => {
+test("a cause in the journal comes before a symptom in kubeadm's output", () => {
   const kubeadm =
     "The HTTP call equal to 'curl -sSL http://127.0.0.1:10248/healthz' failed with error: connection refused";
   const journal =

@@ -80,7 +80,7 @@ describe('a hook', () => {
     expect(ran[0]![1]).toMatchObject({ KBUILD_HOST: 'win1', KBUILD_OS: 'windows' });
   });
 
-  test('after a run gets its exit code; one that fails is told and keeps none of the others from running', async () => {
+  test("after a run gets the run's exit code; a hook that fails is reported, and the others run all the same", async () => {
     const { inventory, ran } = hooksOf({ afterRun: [hook({ command: 'a' }), hook({ command: 'b' })] }, ['a']);
     expect(await runHooksAfter(inventory, 5)).toEqual(['hook afterRun failed: exit status 3\nno ceph']);
     expect(ran.map(([command, { KBUILD_EXIT }]) => [command, KBUILD_EXIT])).toEqual([

@@ -43,7 +43,7 @@ key http://a/key there bm8ga2V5
   expect(readDownloads(wanted.slice(0, 1), '')).toHaveLength(1);
 });
 
-test('a server that answered and could not is told from one that did not answer', () => {
+test('a server that answers with an error is distinguished from a server that does not answer', () => {
   const kinds = (text: string): string => {
     const wanted: Wanted = { kind: 'image', what: 'x/y:1', urls: ['http://m/v2/y/manifests/1'] };
     const [one] = readDownloads([wanted], `image ${wanted.urls[0]!} failed ${text}\n`);

@@ -62,7 +62,7 @@ test('a run takes it, renews it under a new version, and frees its own alone', (
   expect(state()).toBe('');
 });
 
-test('another run is told who holds which version, and replaces that version alone', () => {
+test('another run reads the holder and the version, and replaces that version alone', () => {
   lease('take', 'by a');
   expect(lease('take', 'by b')).toBe('held 1 by a');
   lease('take', 'by a');

@@ -84,7 +84,7 @@ test('on another port the bracketed name counts; the bare name only helps to rec
   expect(judge(`[10.0.0.*]:2222 ${text(ed)}`, ed, '10.0.0.7', 2222)).toEqual({ kind: 'known' });
 });
 
-test('types on file are asked for first; an RSA key signs with SHA-2', () => {
+test('key types of known_hosts are offered first; an RSA key signs with SHA-2', () => {
   const types = (file: string) => keyTypesOnFile(lookup(parseKnownHosts(file, 'kh'))('node1', 22));
   expect(types(`node1 ${text(rsa)}\n@revoked node1 ${text(ed)}`)).toEqual(['ssh-rsa']);
   expect(hostKeyAlgorithms(['ssh-rsa']).slice(0, 3)).toEqual(['rsa-sha2-512', 'rsa-sha2-256', 'ssh-ed25519']);

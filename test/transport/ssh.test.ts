@@ -193,7 +193,7 @@ test('no more than five channels are open at once', async () => {
   expect(most).toBe(5);
 });
 
-test('a server that opens fewer channels is asked again when one has closed', async () => {
+test('if a server allows fewer channels, kbuild opens the next one when another has closed', async () => {
   const server = await serve(exits(0), { sessions: 1 });
   const transport = await dial(server, { pause: (ms) => new Promise((done) => setTimeout(done, ms / 50)) });
   const results = await Promise.all(Array.from({ length: 8 }, () => transport.exec('x')));
@@ -289,7 +289,7 @@ test.each([
   expect((await (await dial(server)).exec('x')).status).toBe(0);
 });
 
-test('keys that cannot be used are told apart, and nothing is sent', async () => {
+test('the reasons why keys cannot be used are distinguished, and nothing is sent', async () => {
   const server = await serve(exits(0));
   const encrypted = `${server.knownHosts}.encrypted`;
   const { utils } = (await import('ssh2')).default;
@@ -330,7 +330,7 @@ test('a key that others can read is refused, as ssh refuses it', async () => {
   expect((await (await dial(server)).exec('x')).status).toBe(0);
 });
 
-test('of several keys those that cannot be used are left out; only when none is left that is told', async () => {
+test('of several keys those that cannot be used are skipped; they are reported only if no key is left', async () => {
   const server = await serve(exits(0));
   const [own] = server.host.ssh.identityFiles!;
   expect((await (await dial(withKeys(server, '/nonexistent', own!, '/nor-this'))).exec('x')).status).toBe(0);

@@ -58,7 +58,7 @@ describe('removed settings in use', () => {
     ]);
   });
 
-  test('a gate that is locked and later removed is told once, with the first minor', () => {
+  test('a gate that is locked and later removed is reported once, with the first minor', () => {
     const tracing = flag('feature-gates', 'APIServerTracing=false');
     expect(messages(tracing, '1.33.4')).toEqual([
       'feature gate APIServerTracing=false: Kubernetes 1.34 accepts only true',

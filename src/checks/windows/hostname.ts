@@ -3,8 +3,8 @@ import { eachWindowsHost } from '../each-host.ts';
 export const windowsHostname = eachWindowsHost(
   {
     name: 'windows-hostname',
-    title: 'a Windows host calls itself what the inventory calls it',
-    why: 'The kubelet is told its name, so the node is right either way; people who look for the machine, and programs that ask Windows for its name, are not.',
+    title: 'the hostname of a Windows host is its name in the inventory',
+    why: 'The node gets its name from the inventory in any case. Programs that ask Windows for the hostname, and operators who search for the machine, find another name.',
     severities: ['warning'],
   },
   ({ host, facts }) => {

@@ -5,7 +5,7 @@ export const windowsMacSpoofing = eachWindowsHost(
   {
     name: 'windows-mac-spoofing',
     title: 'the hypervisor lets a Windows virtual machine use other MAC addresses',
-    why: 'Pods have MAC addresses of their own. Hyper-V and VMware drop such packets unless they are told not to: pods then reach nobody. Nothing inside the machine can tell, so this is said of every virtual machine that is about to join.',
+    why: 'Pods have MAC addresses of their own. By default Hyper-V and VMware drop packets of such addresses, and the pods cannot reach other hosts. kbuild cannot observe this from inside the machine, so it warns of every virtual machine that is about to join.',
     severities: ['warning'],
   },
   ({ inventory, facts }) => {

@@ -9,7 +9,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   IU: 'everybody at the console',
 };
 
-/** The ordinary users to whom these access rules give access; undefined if only administrators have it. */
+/** The users without administrator rights who have access by these rules; undefined if there are none. */
 function openTo(sddl: string): string | undefined {
   const allowed = [...sddl.matchAll(/\(A;[^;]*;[^;]*;[^;]*;[^;]*;([A-Z]{2})\)/g)].map(([, group]) => group!);
   return allowed.map((group) => GROUPS[group]).find((users) => users !== undefined);
@@ -18,8 +18,8 @@ function openTo(sddl: string): string | undefined {
 export const windowsSecrets = eachWindowsHost(
   {
     name: 'windows-secrets',
-    title: 'Secrets on a Windows host can only be read by those who may',
-    why: 'Windows has no tmpfs: Secrets of pods lie on the disk in clear, below `C:\\var\\lib\\kubelet`. Encrypt the drive with BitLocker, and let nobody but administrators and SYSTEM into the folder.',
+    title: 'only administrators can read Secrets on a Windows host',
+    why: 'Windows has no tmpfs: Secrets of pods lie on the disk in clear, below `C:\\var\\lib\\kubelet`. Encrypt the drive with BitLocker, and give only administrators and SYSTEM access to the folder.',
     severities: ['warning'],
     watches: { access: [windowsPaths.kubelet, windowsPaths.kubernetes] },
   },

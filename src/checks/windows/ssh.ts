@@ -4,7 +4,7 @@ export const windowsSsh = eachWindowsHost(
   {
     name: 'windows-ssh',
     title: 'the SSH server comes back after a restart',
-    why: "A feature restarts the host. If `sshd` does not start by itself then, or the firewall lets nobody in on the profile of the network (Server 2025's own rule leaves out Public), kbuild has lost the host.",
+    why: "A feature restarts the host. If `sshd` does not start by itself then, or the firewall blocks SSH on the profile of the network (Server 2025's own rule leaves out Public), kbuild can no longer connect.",
     severities: ['warning', 'error'],
     watches: { units: ['sshd'], firewallRules: ['OpenSSH-Server-In-TCP'] },
   },

@@ -4,7 +4,7 @@ import { hosts, usual } from '../options.ts';
 
 export const certs = declare({
   name: 'certs',
-  summary: 'Show every certificate of the cluster: where it is, whom it is for, when it ends, who renews it',
+  summary: 'Show every certificate of the cluster: its host, subject, end, and what renews it',
   details:
     'Exit 5 when one has expired, 3 when those of a host are not known. `kbuild certs renew` renews them, see [operations](operations.md#certificates).',
   onHosts: 'reads',

@@ -57,7 +57,7 @@ export const surroundingsSignatures: readonly Signature[] = [
     name: 'read-only',
     seen: /Read-only file system/,
     cause: 'a file system is mounted read-only: often after an error of the disk',
-    remedy: 'look at dmesg, mend it and mount it again',
+    remedy: 'find the error with `dmesg`, repair the disk, and mount the file system again',
   },
   {
     name: 'no-memory',

@@ -10,7 +10,7 @@ export const hasJoined = ({ kubernetesTraces }: WindowsFacts): boolean =>
 export const network: readonly WindowsSignature[] = [
   {
     name: 'mac-spoofing',
-    symptom: 'Pods of one host reach each other, and nobody else; the host is a virtual machine',
+    symptom: 'Pods of one host reach each other, and no other host; the host is a virtual machine',
     see: '`kbuild windows selftest`: pod to pod on one host passes, across hosts fails',
     cause: 'the hypervisor drops frames whose MAC address is not the machine’s own; every pod has one of its own',
     remedy:

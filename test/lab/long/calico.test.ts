@@ -51,7 +51,7 @@ afterAll(async () => {
   await lab.down(HOSTS);
 });
 
-test('the operator, its kinds, and what it is told come before nodes are waited for', async () => {
+test('the operator, its kinds and its configuration are applied before kbuild waits for nodes', async () => {
   const { seconds, stderr } = ok(await up());
   console.log(`1 control plane and 1 worker with the stand-in of Calico: ${seconds.toFixed(1)} s`);
   expect(stderr).toContain('calico was never run with kbuild');
@@ -63,7 +63,7 @@ test('the operator, its kinds, and what it is told come before nodes are waited 
   expect(ok(await up()).stdout).toContain('nothing to do');
 });
 
-test('a Windows host in the old cluster: Calico is told, and what it adds is complete', async () => {
+test("a Windows host in the old cluster: Calico's configuration names it, and what the operator adds is complete", async () => {
   write(withWindows());
   const { seconds } = ok(await up());
   console.log(`a Windows host beside Calico: ${seconds.toFixed(1)} s`);

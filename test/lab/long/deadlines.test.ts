@@ -27,7 +27,7 @@ afterAll(async () => {
   await lab.down(HOSTS);
 });
 
-test('a job whose repository trickles is told every 30 s, ends at its deadline, and the error names what it waited for', async () => {
+test('a job whose repository sends a byte every two seconds is reported every 30 s and ends at its deadline; the error names what it waited for', async () => {
   const plain = await lab.inventory([worker]);
   const runtime = plain['runtime'] as { readonly repository: object };
   const ours = { ...runtime.repository, url: `${repository.url}/containerd`, key: `${repository.url}/containerd/gpg` };

@@ -1,6 +1,6 @@
 /**
  * A small cluster whose inventory is edited after it was built: a runtime of the older major gives way, files that the API
- * server reads and the cgroup driver reach what runs, arguments that win over kbuild's are told, and a repository without
+ * server reads and the cgroup driver reach what runs, arguments that win over kbuild's are reported, and a repository without
  * images ends before anything is changed. The tests build on each other.
  */
 import { writeFileSync } from 'node:fs';
@@ -78,7 +78,7 @@ test('a host with containerd 1.6, which refuses the configuration of 2.x, gets 2
   await nothingIsChanged();
 });
 
-test('KUBELET_EXTRA_ARGS is told with its flags and its file, and is no change', async () => {
+test('KUBELET_EXTRA_ARGS is reported with its flags and its file, and is no change', async () => {
   await inside(
     worker,
     `cp /etc/default/kubelet /root/ 2>/dev/null; echo 'KUBELET_EXTRA_ARGS="--max-pods=50 -v=2"' >/etc/default/kubelet`,

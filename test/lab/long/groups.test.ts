@@ -76,7 +76,7 @@ test('a host that enters the group gets them, by the name of the group in --host
   await isEmpty();
 });
 
-test('a setting that somebody changed on the host is set back', async () => {
+test('a setting that was changed on the host is set back', async () => {
   await lab.inside(w2, 'echo 1000 > /proc/sys/net/core/somaxconn');
   const { stdout } = await kbuild('plan', file);
   expect(stdout).toContain('set net.core.somaxconn=8190 (found 1000)');

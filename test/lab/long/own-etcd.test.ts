@@ -1,6 +1,6 @@
 /**
  * An etcd of the user's own: three members that kbuild neither builds nor touches, two control planes behind haproxy and
- * keepalived, a worker. What is wrong with it is told before kubeadm runs. The tests build on each other.
+ * keepalived, a worker. kbuild reports what is wrong with it before kubeadm runs. The tests build on each other.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ test('keys of another cluster in it are refused before kubeadm runs, and stay', 
   await etcd.ctl('del --prefix /registry/');
 });
 
-test('a client certificate of another authority is told with each endpoint', async () => {
+test('a client certificate of another authority is reported with each endpoint', async () => {
   const theirs = await makeAuthority(folder, 'theirs');
   const stranger = await makeLeaf(folder, 'stranger', theirs);
   await write({ cert: stranger.cert, key: stranger.key });
@@ -68,7 +68,7 @@ test('a client certificate of another authority is told with each endpoint', asy
   expect(await traces()).toBe('');
 });
 
-test('a member that is down is told, and kubeadm does not run', async () => {
+test('a member that is down is reported, and kubeadm does not run', async () => {
   await write();
   await lab.inside('haetcd3', 'systemctl kill -s STOP own-etcd');
   const { code, stderr } = await up();
@@ -80,7 +80,7 @@ test('a member that is down is told, and kubeadm does not run', async () => {
   expect(await traces()).toBe('');
 });
 
-test('a control plane that cannot reach it is told before kubeadm runs on any other', async () => {
+test('a control plane that cannot reach it is reported before kubeadm runs on any other', async () => {
   await lab.inside('haetcd3', 'systemctl kill -s CONT own-etcd');
   const rule = 'OUTPUT -p tcp --dport 2379 -j DROP';
   await lab.inside('hacp2', `iptables -I ${rule}`);

@@ -89,7 +89,7 @@ test('a leftover marker and an API that is down for a moment undo nothing', asyn
   expect(await kubectl(CP, 'get configmaps -o name')).toContain('configmap/precious');
 });
 
-test('a marker of an action that this version does not know is told, and stays', async () => {
+test('a marker of an action that this version does not know is reported, and stays', async () => {
   await mark({ action: 'upgrade', stage: 'begun' });
   const { stdout, stderr } = await cluster.run('check');
   expect(`${stdout}${stderr}`).toContain('an unfinished upgrade of vundo lies here (begun)');

@@ -152,7 +152,7 @@ describe('check --active tries the network from a pod on every node', () => {
   });
 });
 
-test('a kubelet that is newer than the API server is told', async () => {
+test('a kubelet that is newer than the API server is reported', async () => {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'newer' } };
   await kubectl(cp, 'create -f -', JSON.stringify({ ...node, status: { nodeInfo: { kubeletVersion: 'v1.99.0' } } }));
   const { findings } = await checked(inventory);

@@ -207,7 +207,7 @@ test('cgroup v1, where the machine has it, is an error unless the inventory acce
   expect(found).toEqual(stdout.trim() === 'cgroup2fs' ? [] : hosts.map(({ name }) => name));
 });
 
-test('a worker that is cut off is told, and a clock of this machine that is wrong', async () => {
+test('a worker that is cut off is reported, and so is a wrong clock of this machine', async () => {
   const clock = `printf '#!/bin/sh\\nexec /usr/bin/date -d "+10 minutes" "$@"\\n' > /usr/local/bin/date; chmod +x /usr/local/bin/date`;
   for (const host of [cp, w1]) await on(host, clock);
   await lab.partition([w2]);

@@ -84,7 +84,7 @@ test('a host is observed once, before the plan, if no run has held its lock sinc
   expect((await lab.inside(cp, `test -e ${MODULES}`)).code).toBe(0);
 });
 
-test('what others did while the plan was read is seen under the lock, and what is due beyond the plan is asked for', async () => {
+test('what another run did while the operator read the plan is observed under the lock, and changes beyond the plan need another confirmation', async () => {
   await inside(cp, `rm ${MODULES}`);
   const asking = args.filter((argument) => argument !== '--yes');
   const terminal = onTerminal([process.execPath, PROGRAM, ...asking], { HOME: homedir(), XDG_STATE_HOME: state });

@@ -112,7 +112,7 @@ test('the job of a kbuild that died is waited for, its result is not believed, i
   await expect(abandoned).rejects.toThrow();
 });
 
-test('what a job waits for is told while it waits, once, also when the connection is lost meanwhile', async () => {
+test('what a job waits for is reported once while it waits, also if the connection is lost meanwhile', async () => {
   const remote = await kbuild();
   const done = remote.job(
     'patient',
@@ -156,7 +156,7 @@ test('two jobs at once on one host take turns', async () => {
   expect((await inside('cat /root/turns')).split('\n')).toEqual(['in', 'out', 'in', 'out', 'in', 'out']);
 });
 
-test('a host that lost its power during a job is told apart from a job that never began', async () => {
+test('a host that lost its power during a job is distinguished from a job that never began', async () => {
   const remote = await kbuild();
   const failure = remote.job('doomed', sh`touch /run/doomed; sleep 600`).catch((error: unknown) => error);
   await waitUntil('the job runs', SOON_MS, () => exists('/run/doomed'));

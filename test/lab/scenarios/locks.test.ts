@@ -22,7 +22,7 @@ afterAll(async () => {
   await lab.down([A, B]);
 });
 
-test('the second operator is told who, since when and what; afterwards the lock is free', async () => {
+test('the refusal of the second run names the holder, its command and its start; afterwards the lock is free', async () => {
   const [one, two] = [await connect(A), await connect(A, 'ops')];
   const lock = await lockHosts([one], alice);
   await expect(lockHosts([two], bob)).rejects.toThrow(

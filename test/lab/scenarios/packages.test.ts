@@ -1,6 +1,6 @@
 /**
  * Packages where things go wrong: a repository that is down, empty, tampered with, unsigned, outdated, or signed with a key
- * that has expired: nothing is installed, and each is told apart. A host that is busy with packages is waited for. A key
+ * that has expired: nothing is installed, and each is distinguished. kbuild waits for a host that is busy with packages. A key
  * that runs out soon is fetched anew.
  */
 import { execFileSync } from 'node:child_process';
@@ -71,7 +71,7 @@ afterAll(async () => {
   await lab.down([HOST]);
 });
 
-test('each fault of a repository is told apart, and nothing is installed', async () => {
+test('each fault of a repository is distinguished, and nothing is installed', async () => {
   const fingerprint = /^fpr:*([0-9A-F]{40}):/m.exec(gpg(keys, ['--with-colons', '--fingerprint', OLD]).toString())![1]!;
   const cases: readonly {
     readonly fault: string;

@@ -163,7 +163,7 @@ test('what failed is undone, and the build goes on', async () => {
   write(inventory);
 });
 
-test('passwords are asked on a terminal, one time each, and what is typed does not show', async () => {
+test('kbuild prompts for each password once on a terminal, and does not display it', async () => {
   const ssh = inventory['ssh'] as object;
   write({ ...inventory, ssh: { ...ssh, passphrase: undefined, sudoPassword: undefined } });
   const terminal = onTerminal([process.execPath, PROGRAM, 'plan', file], { HOME: homedir(), XDG_STATE_HOME: state });

@@ -166,7 +166,7 @@ describe('one node for everything, with everything', () => {
     expect(cgroups).not.toContain('kubepods.slice');
   });
 
-  test('etcd is asked through crictl, where the repository of Kubernetes has cri-tools', async () => {
+  test('etcd is observed through crictl where the repository of Kubernetes has cri-tools', async () => {
     expect(await on('dpkg -s cri-tools | grep ^Status')).toBe('Status: install ok installed\n');
     expect(await on("crictl ps -q --name '^etcd$' --state Running")).toMatch(/^[0-9a-f]{64}\n$/);
     const status = ok(await kbuild('status', file, '--json'));
@@ -218,7 +218,7 @@ describe('one node for everything, with everything', () => {
 });
 
 describe('no network plugin', () => {
-  test('nodes are registered and kubelets healthy; that is all that is asked', async () => {
+  test('without a network plugin, kbuild waits only until nodes are registered and kubelets healthy', async () => {
     ok(await kbuild('reset', file, '--yes-destroy', 'variants'));
     expect(await on('cat /etc/hosts')).not.toContain('api.variants.test');
     expect(await on('cat /etc/hosts')).toContain('192.0.2.1 mine\n');
