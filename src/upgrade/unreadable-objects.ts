@@ -32,6 +32,6 @@ export const unreadableRefusals = (
       new Refused(
         name,
         `Kubernetes ${minor} cannot read ${String(count)} ${count === 1 ? 'object' : 'objects'} of ${api}, and has no newer version of them`,
-        `see what they are for with \`kubectl get ${api} -A\`, delete those objects yourself, then run \`kbuild upgrade\` again`,
+        `delete those objects yourself when you know what they are for (\`kubectl get ${api} -A\`), then run \`kbuild upgrade\` again`,
       ),
   );

@@ -24,7 +24,7 @@ test('each API version with objects is a refusal that leaves the objects to the 
       exitCode: 7,
       message: `${inventory.name}: refused: Kubernetes ${inventory.kubernetes.minor} cannot read 2 objects of Workload.v1alpha2.scheduling.k8s.io, and has no newer version of them`,
       remedy:
-        'see what they are for with `kubectl get Workload.v1alpha2.scheduling.k8s.io -A`, delete those objects yourself, then run `kbuild upgrade` again',
+        'delete those objects yourself when you know what they are for (`kubectl get Workload.v1alpha2.scheduling.k8s.io -A`), then run `kbuild upgrade` again',
     },
   ]);
 });
