@@ -1,3 +1,5 @@
+import { EXIT, SERIOUSNESS } from './exit-codes.ts';
+
 /** An error of kbuild, with the exit code that docs/cli.md promises to scripts. */
 export abstract class KbuildError extends Error {
   abstract readonly exitCode: number;
@@ -25,7 +27,7 @@ export interface Problem {
 
 /** The inventory is wrong; carries every problem. No host was contacted. Exit 2. */
 export class InventoryError extends KbuildError {
-  readonly exitCode = 2;
+  readonly exitCode: typeof EXIT.usage = EXIT.usage;
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
@@ -36,12 +38,12 @@ export class InventoryError extends KbuildError {
 
 /** The command line is wrong, or there is no terminal to ask on. Exit 2. */
 export class UsageError extends KbuildError {
-  readonly exitCode = 2;
+  readonly exitCode: typeof EXIT.usage = EXIT.usage;
 }
 
 /** kbuild cannot reach a host. Exit 3. `retryable` is false if another attempt cannot help (a host key, a login). */
 export class ConnectError extends KbuildError {
-  readonly exitCode = 3;
+  readonly exitCode: typeof EXIT.unreachable = EXIT.unreachable;
   readonly host: string;
   readonly retryable: boolean;
 
@@ -61,7 +63,7 @@ export class NoAnswer extends ConnectError {}
 
 /** A fact could not be read: neither true nor false. Thrown when the fact is read, never replaced by a guess. Exit 3. */
 export class FactError extends KbuildError {
-  readonly exitCode = 3;
+  readonly exitCode: typeof EXIT.unreachable = EXIT.unreachable;
   readonly host: string;
   readonly fact: string;
 
@@ -74,7 +76,7 @@ export class FactError extends KbuildError {
 
 /** A command on a host failed. Exit 4. The message shows the end of stderr; `stderr` has all of it. */
 export class CommandError extends KbuildError {
-  readonly exitCode = 4;
+  readonly exitCode: typeof EXIT.command = EXIT.command;
   readonly host: string;
   readonly command: string;
   /** Exit status, the name of the signal, or `lost` when the connection ended first. */
@@ -104,7 +106,7 @@ export class CommandError extends KbuildError {
 
 /** A host does not match the inventory in time after its changes. Exit 5. */
 export class NotConverged extends KbuildError {
-  readonly exitCode = 5;
+  readonly exitCode: typeof EXIT.notConverged = EXIT.notConverged;
   readonly host: string;
   readonly step: string;
   /** Summaries of what is still needed. */
@@ -120,17 +122,17 @@ export class NotConverged extends KbuildError {
 
 /** The run's deadline passed. Exit 5. */
 export class DeadlinePassed extends KbuildError {
-  readonly exitCode = 5;
+  readonly exitCode: typeof EXIT.notConverged = EXIT.notConverged;
 }
 
 /** Preflight checks failed; nothing was changed. Exit 6. */
 export class ChecksFailed extends KbuildError {
-  readonly exitCode = 6;
+  readonly exitCode: typeof EXIT.checks = EXIT.checks;
 }
 
 /** Refused, and no flag overrides it: quorum, a foreign cluster, a version step, another run's lock. Exit 7. */
 export class Refused extends KbuildError {
-  readonly exitCode = 7;
+  readonly exitCode: typeof EXIT.refused = EXIT.refused;
   readonly subject: string;
 
   constructor(subject: string, message: string, remedy?: string) {
@@ -141,7 +143,7 @@ export class Refused extends KbuildError {
 
 /** The user interrupted the run. Exit 130. */
 export class Interrupted extends KbuildError {
-  readonly exitCode = 130;
+  readonly exitCode: typeof EXIT.interrupted = EXIT.interrupted;
 }
 
 /** Several hosts failed. Its exit code is the most serious one: 7, 6, 3, 4, 5 in this order, a bug (1) before all. */
@@ -160,11 +162,9 @@ export class SeveralErrors extends KbuildError {
 export const combined = <E extends Error>(errors: readonly E[]): E | SeveralErrors =>
   errors.length === 1 ? errors[0]! : new SeveralErrors(errors);
 
-const SERIOUSNESS: readonly number[] = [1, 130, 2, 7, 6, 3, 4, 5];
-
 /** The exit code that an error calls for; 1 (a bug) for anything that is not kbuild's own. */
 export function exitCodeOf(error: unknown): number {
-  return error instanceof KbuildError ? error.exitCode : 1;
+  return error instanceof KbuildError ? error.exitCode : EXIT.bug;
 }
 
 /** The most serious of several exit codes; 0 for none. */

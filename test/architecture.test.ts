@@ -8,6 +8,7 @@ const src = join(root, 'src');
 
 /** Who may import what, from the bottom up; names on one line are peers and do not import each other. */
 const LAYERS: readonly (readonly string[])[] = [
+  ['exit-codes.ts'],
   ['each-limit.ts', 'until.ts', 'errors.ts', 'paths.ts', 'versions.ts', 'shell'],
   ['model', 'templates.ts'],
   ['components'],

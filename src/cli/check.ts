@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { checks } from '../checks/index.ts';
 import { worstExitCode } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 import { observedLinux } from '../facts/fleet.ts';
 import { findingsText } from '../report/findings.ts';
 import { jsonDocument } from '../report/json.ts';
@@ -41,6 +42,6 @@ export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =
           : `${findingsText(found)}each check is explained in docs/checks.md\n`,
       );
     const obstacle = obstacles(run, found);
-    if (obstacle !== undefined && obstacle.exitCode !== 6) throw obstacle;
+    if (obstacle !== undefined && obstacle.exitCode !== EXIT.checks) throw obstacle;
     return Promise.resolve(obstacle?.exitCode ?? worstExitCode(fleet.unreachable.map(({ error }) => error)));
   });

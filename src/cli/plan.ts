@@ -3,6 +3,7 @@ import { eachLimit } from '../each-limit.ts';
 import { changesIn, waitsIn, type PlannedChange } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import { mostSerious } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 import { up } from '../phases/up.ts';
 import { findingsText } from '../report/findings.ts';
 import { grouped } from '../report/grouped.ts';
@@ -18,8 +19,6 @@ import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
 import type { Run } from './session/run.ts';
 import { planOf } from './session/run-plan.ts';
 import { withRun } from './session/with-run.ts';
-
-const CHANGES_ARE_DUE = 10;
 
 /** A change and what it would change, line by line; undefined where the change has nothing to show. */
 type Previewed = PlannedChange & { readonly diff?: string };
@@ -62,7 +61,7 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
     leaveOutRefused(run);
     const found = findings(run);
     const obstacle = obstacles(run, found);
-    if (obstacle !== undefined && obstacle.exitCode === 7) throw obstacle;
+    if (obstacle !== undefined && obstacle.exitCode === EXIT.refused) throw obstacle;
     await refuseWithoutApi(run);
     const { phases, waiting } = partOf(run, up(run.inventory));
     const { changes: planned } = planOf(run, phases);
@@ -91,5 +90,5 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
     if (obstacle !== undefined) throw obstacle;
     const missing = mostSerious(leftOut);
     if (missing !== 0) return missing;
-    return flags.detailedExitcode === true && changes.length > 0 ? CHANGES_ARE_DUE : 0;
+    return flags.detailedExitcode === true && changes.length > 0 ? EXIT.changesDue : 0;
   });

@@ -1,6 +1,7 @@
 import type { Command, CommandGroup, Declaration } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands/index.ts';
 import type { Option } from '../../src/cli/option.ts';
+import { EXIT_CODES } from '../../src/exit-codes.ts';
 
 /** A command under its whole name, e.g. `etcd snapshot save`. */
 interface Listed {
@@ -61,6 +62,9 @@ const table = (head: readonly string[], rows: readonly string[]): string =>
 const tables: Readonly<Record<string, string>> = {
   commands: table(['command', 'what it does', 'on hosts'], all.map(commandRow)),
   options: table(['option', 'of', 'what it means'], options.map(optionRow)),
+  'exit codes': `| exit | meaning | what to do |\n| ---: | --- | --- |\n${EXIT_CODES.map(
+    ({ code, title, remedy }) => `| ${code} | ${cell(title)} | ${cell(remedy)} |`,
+  ).join('\n')}\n`,
   'commands in short': table(
     ['command', 'what it does'],
     all.map(({ path, declaration }) => `| \`${path}\` | ${cell(declaration.summary)} |`),
