@@ -50,12 +50,14 @@ export function jobDeadline(env: Readonly<Record<string, string | undefined>>): 
   }
 }
 
-/** Options of every command. */
+export const noColor = option('--no-color', { summary: 'no colours (NO_COLOR and CI are honoured)' });
+
+/** Options of every command that reads an inventory. */
 export const everywhere = [
   option('-i, --inventory <file>', {
     summary: 'inventory file, - for standard input (default: $KBUILD_INVENTORY, then ./inventory.yaml)',
   }),
-  option('--no-color', { summary: 'no colours (NO_COLOR and CI are honoured)' }),
+  noColor,
 ] as const;
 
 export const json = option('--json', {

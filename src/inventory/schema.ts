@@ -1,17 +1,21 @@
 import * as z from 'zod';
 import { certificates } from './schema/certificates.ts';
 import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './schema/formats.ts';
-import { files, groups, hosts, kubeletOfAll, roles, ssh, sysctls } from './schema/node.ts';
+import { files } from './schema/files.ts';
+import { groups, hosts, kubeletOfAll, roles, ssh, sysctls } from './schema/node.ts';
 import { hooks } from './schema/hooks.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
 import { windows } from './schema/windows.ts';
 
 const PROXY = 'Proxy for outbound HTTP and HTTPS, e.g. http://proxy.example.com:3128.';
 
-const overrides = (kind: string) =>
+const overrides = (kind: string, example: Readonly<Record<string, unknown>>) =>
   freeObject()
     .default({})
-    .meta({ description: `Fields of ${kind}, merged into kbuild's. Lists are replaced, extraArgs merged by name.` });
+    .meta({
+      examples: [example],
+      description: `Fields of ${kind}, merged into kbuild's. Lists are replaced, extraArgs merged by name.`,
+    });
 
 /** The inventory as users write it: the source of validation, of the JSON Schema and of the reference in docs/. */
 export const inventorySchema = z
@@ -73,6 +77,7 @@ export const inventorySchema = z
           .array(text(/^[A-Za-z0-9.*:/_-]+$/, 'a name, address or network without blanks and commas'))
           .default([])
           .meta({
+            examples: [['.example.com', '192.0.2.0/24']],
             description: 'What is reached directly, besides hosts, endpoint, pods and Services, which kbuild adds.',
           }),
       })
@@ -94,11 +99,13 @@ export const inventorySchema = z
     groups,
     kubeadm: z
       .strictObject({
-        init: overrides('InitConfiguration'),
-        cluster: overrides('ClusterConfiguration'),
-        join: overrides('JoinConfiguration'),
-        kubeProxy: overrides('KubeProxyConfiguration'),
-        reset: overrides('ResetConfiguration'),
+        init: overrides('InitConfiguration', { timeouts: { kubeletHealthCheck: '5m0s' } }),
+        cluster: overrides('ClusterConfiguration', {
+          apiServer: { extraArgs: [{ name: 'profiling', value: 'false' }] },
+        }),
+        join: overrides('JoinConfiguration', { timeouts: { tlsBootstrap: '10m0s' } }),
+        kubeProxy: overrides('KubeProxyConfiguration', { mode: 'nftables' }),
+        reset: overrides('ResetConfiguration', { unmountFlags: ['MNT_DETACH'] }),
         patches: localPath()
           .exactOptional()
           .meta({ description: "Folder with patches for kubeadm's `patches.directory`." }),
@@ -114,7 +121,10 @@ export const inventorySchema = z
     ignoreChecks: z
       .array(text(/^[A-Za-z][A-Za-z0-9-]*$/, 'the name of a check'))
       .default([])
-      .meta({ description: 'Checks whose findings become warnings. There is no way to ignore all.' }),
+      .meta({
+        examples: [['pending-reboot']],
+        description: 'Checks whose findings become warnings. There is no way to ignore all.',
+      }),
     hosts,
   })
   .meta({ title: 'kbuild inventory' });

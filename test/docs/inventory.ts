@@ -1,19 +1,4 @@
-import { inventoryJsonSchema } from '../../src/inventory/schema.ts';
-
-interface Setting {
-  readonly description?: string;
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly const?: string;
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly anyOf?: readonly Setting[];
-  readonly items?: Setting;
-  readonly properties?: Readonly<Record<string, Setting>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: Setting | false;
-}
+import { inventorySettings, withInner, type Setting } from '../../src/inventory/settings.ts';
 
 const INTRODUCTION = `# The inventory
 
@@ -53,48 +38,19 @@ const HEAD = '| setting | value | default | meaning |\n| --- | --- | --- | --- |
 const code = (text: string): string => `\`${text}\``;
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-function kind(setting: Setting): string {
-  if (setting.const !== undefined) return code(setting.const);
-  if (setting.enum !== undefined) return setting.enum.map(code).join(', ');
-  if (setting.anyOf !== undefined) return setting.anyOf.map(kind).join(' or ');
-  if (setting.type === 'array') return setting.items?.properties === undefined ? 'list of text' : 'list of mappings';
-  if (setting.type === 'object') return 'mapping';
-  if (setting.type === 'boolean') return '`true`, `false`';
-  if (setting.type === 'integer') return `${setting.minimum ?? ''}–${setting.maximum ?? ''}`;
-  return 'text';
-}
-
-const fallback = (setting: Setting, required: string): string => {
-  if (setting.default === undefined) return required;
+const fallback = (setting: Setting): string => {
+  if (setting.default === undefined) return setting.isRequired ? '**required**' : '';
   const shown = JSON.stringify(setting.default);
-  return shown === '{}' && setting.properties !== undefined ? '' : code(shown);
+  return shown === '{}' && setting.keys === 'settings' ? '' : code(shown);
 };
 
-/** Rows of a setting and everything in it. */
-function rows(path: string, setting: Setting, required: string): readonly string[] {
-  const own = `| ${code(path)} | ${cell(kind(setting))} | ${cell(fallback(setting, required))} | ${cell(setting.description ?? '')} |`;
-  const list = setting.type === 'array';
-  const named = setting.additionalProperties || undefined;
-  const isNamed = named?.properties !== undefined;
-  const inner = list
-    ? setting.items
-    : (setting.anyOf?.find(({ properties }) => properties !== undefined) ?? (isNamed ? named : setting));
-  const inside = Object.entries(inner?.properties ?? {}).flatMap(([name, child]) =>
-    rows(
-      `${path}${list ? '[]' : isNamed ? '.NAME' : ''}.${name}`,
-      child,
-      inner?.required?.includes(name) === true ? '**required**' : '',
-    ),
-  );
-  return [own, ...inside];
-}
+const row = (setting: Setting): string =>
+  `| ${[code(setting.path), setting.type, fallback(setting), setting.meaning].map(cell).join(' | ')} |`;
 
 /** The reference of all settings as Markdown: docs/inventory.md. */
 export function inventoryReference(): string {
-  const { properties, required } = inventoryJsonSchema() as Setting;
-  const sections = Object.entries(properties ?? {}).map(([name, setting]) => {
-    const table = rows(name, setting, required?.includes(name) === true ? '**required**' : '').join('\n');
-    return `## ${name}\n\n${HEAD}${table}\n`;
-  });
+  const sections = [...inventorySettings().inside].map(
+    ([name, setting]) => `## ${name}\n\n${HEAD}${withInner(setting).map(row).join('\n')}\n`,
+  );
   return [INTRODUCTION, ...sections].join('\n');
 }

@@ -7,6 +7,7 @@ import { defragmentEtcd } from './etcd-defragment.ts';
 import { recoverEtcd } from './etcd-recover.ts';
 import { restoreSnapshot } from './etcd-snapshot-restore.ts';
 import { saveSnapshot } from './etcd-snapshot-save.ts';
+import { explain } from './explain.ts';
 import { facts } from './facts.ts';
 import { init } from './init.ts';
 import { kubeconfig } from './kubeconfig.ts';
@@ -30,6 +31,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   command(init, async () => (await import('../init.ts')).runInit),
   command(validate, async () => (await import('../validate.ts')).runValidate),
   command(schema, async () => (await import('../schema.ts')).runSchema),
+  command(explain, async () => (await import('../explain.ts')).runExplain),
   command(check, async () => (await import('../check.ts')).runCheck),
   command(plan, async () => (await import('../plan.ts')).runPlan),
   command(up, async () => (await import('../up.ts')).runUp),

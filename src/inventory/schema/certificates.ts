@@ -31,10 +31,15 @@ export const certificates = z
             description:
               'Its private key (RSA or ECDSA, PEM): env:NAME, file:PATH or command:COMMAND. kubeadm signs with it. This, or sign.',
           }),
-          sign: z.string().min(1).exactOptional().meta({
-            description:
-              'Instead of key: a command on this machine that signs, so that no host and not kbuild ever sees the key. It gets one request (PKCS#10, PEM) on its input and prints the certificate (PEM); KBUILD_CLUSTER, KBUILD_HOST, KBUILD_CERTIFICATE and KBUILD_PROFILE (client or server) say what for.',
-          }),
+          sign: z
+            .string()
+            .min(1)
+            .exactOptional()
+            .meta({
+              examples: ['./sign.sh'],
+              description:
+                'Instead of key: a command on this machine that signs, so that no host and not kbuild ever sees the key. It gets one request (PKCS#10, PEM) on its input and prints the certificate (PEM); KBUILD_CLUSTER, KBUILD_HOST, KBUILD_CERTIFICATE and KBUILD_PROFILE (client or server) say what for.',
+            }),
         })
         .exactOptional()
         .meta({ description: 'Your own CA. Default: kubeadm makes one. It cannot change later.' }),

@@ -3,8 +3,15 @@ import * as z from 'zod';
 
 // Every string that reaches a host as a name is held by a list of what is allowed; free text stays in `config` values.
 
-/** Text of a form; `must` ends the sentence "must be …". */
-export const text = (pattern: RegExp, must: string) => z.string().regex(pattern, `must be ${must}`);
+/**
+ * Text of a form; `must` ends the sentence "must be …". What stands in it behind `e.g.` is the example of editors and of
+ * `kbuild explain`.
+ */
+export const text = (pattern: RegExp, must: string) => {
+  const [, example] = /e\.g\. "([^"]+)"/.exec(must) ?? [];
+  const made = z.string().regex(pattern, `must be ${must}`);
+  return example === undefined ? made : made.meta({ examples: [example] });
+};
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const DNS_NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`);
@@ -32,10 +39,15 @@ export const address = () =>
   z
     .string()
     .max(253)
-    .refine((value) => isIP(value) !== 0 || isDnsName(value), 'must be an IP address or a lower-case DNS name');
+    .refine((value) => isIP(value) !== 0 || isDnsName(value), 'must be an IP address or a lower-case DNS name')
+    .meta({ examples: ['203.0.113.11'] });
 
 /** IPv4 only: clusters of IPv6 or of two families are not supported by this version. */
-export const ipv4 = () => z.string().refine(isIPv4, 'must be an IPv4 address, e.g. "10.0.0.11"');
+export const ipv4 = () =>
+  z
+    .string()
+    .refine(isIPv4, 'must be an IPv4 address, e.g. "10.0.0.11"')
+    .meta({ examples: ['10.0.0.11'] });
 
 const toNumber = (ip: string): number => ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 
@@ -55,25 +67,36 @@ function cidrProblem(value: string): string | undefined {
 
 /** An IPv4 network in CIDR notation without host bits. */
 export const cidr = () =>
-  z.string().superRefine((value, context) => {
-    const message = cidrProblem(value);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  });
+  z
+    .string()
+    .superRefine((value, context) => {
+      const message = cidrProblem(value);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .meta({ examples: ['10.244.0.0/16'] });
 
 /** `host` or `host:port`, the host an IPv4 address or a DNS name. */
 export const endpoint = () =>
-  z.string().refine((value) => {
-    const [host = '', port, ...rest] = value.split(':');
-    if (rest.length > 0 || (!isIPv4(host) && !isDnsName(host))) return false;
-    return port === undefined || (/^[1-9]\d{0,4}$/.test(port) && Number(port) < 65_536);
-  }, 'must be host:port without "https://", e.g. "k8s.example.com:6443"');
+  z
+    .string()
+    .refine((value) => {
+      const [host = '', port, ...rest] = value.split(':');
+      if (rest.length > 0 || (!isIPv4(host) && !isDnsName(host))) return false;
+      return port === undefined || (/^[1-9]\d{0,4}$/.test(port) && Number(port) < 65_536);
+    }, 'must be host:port without "https://", e.g. "k8s.example.com:6443"')
+    .meta({ examples: ['k8s.example.com:6443'] });
 
 /** An HTTP or HTTPS URL without credentials. */
-export const url = () => text(URL, 'a URL that begins with http:// or https:// and holds no password and no blanks');
+export const url = () =>
+  text(URL, 'a URL that begins with http:// or https:// and holds no password and no blanks').meta({
+    examples: ['https://mirror.example.com/k8s'],
+  });
 
 /** A URL, or a file on this machine. */
 export const urlOrFile = () =>
-  localPath().refine((value) => !/^[a-z]+:\/\//i.test(value) || URL.test(value), 'must be a file or an http(s) URL');
+  localPath()
+    .refine((value) => !/^[a-z]+:\/\//i.test(value) || URL.test(value), 'must be a file or an http(s) URL')
+    .meta({ examples: ['https://mirror.example.com/k8s.key'] });
 
 /** A path on a host: absolute, normal, without control characters. */
 export const absolutePath = () =>
@@ -83,10 +106,18 @@ export const absolutePath = () =>
     .refine(
       (value) => /^(?:\/[^/\p{Cc}]+)+$/u.test(value) && !value.split('/').some((part) => part === '.' || part === '..'),
       'must be an absolute path without "..", "//", a slash at its end or control characters',
-    );
+    )
+    .meta({ examples: ['/etc/motd'] });
 
 /** A path on this machine; relative ones start at the inventory's folder, `~` is the home folder. */
-export const localPath = () => text(/^[^\p{Cc}]+$/u, 'a file name without control characters').max(4096);
+export const localPath = () =>
+  text(/^[^\p{Cc}]+$/u, 'a file name without control characters')
+    .max(4096)
+    .meta({ examples: ['files/example'] });
+
+/** A SHA-256 hash in hexadecimal digits. */
+export const sha256 = () =>
+  text(/^[0-9a-f]{64}$/, '64 lower-case hexadecimal digits').meta({ examples: ['0123456789abcdef'.repeat(4)] });
 
 /** A manifest: a file or URL, or one with the hash that its bytes must have. */
 export const manifestEntry = () =>
@@ -94,9 +125,7 @@ export const manifestEntry = () =>
     localPath(),
     z.strictObject({
       source: localPath().meta({ description: 'YAML file, or https:// URL.' }),
-      sha256: text(/^[0-9a-f]{64}$/, '64 lower-case hexadecimal digits').meta({
-        description: 'SHA-256 of its bytes; other bytes are refused.',
-      }),
+      sha256: sha256().meta({ description: 'SHA-256 of its bytes; other bytes are refused.' }),
     }),
   ]);
 
@@ -122,7 +151,10 @@ export const imageRepository = () =>
 export const port = () => z.number().int().min(1).max(65_535);
 
 /** `sha256:` + 64 hexadecimal digits. */
-export const publicKeyHash = () => text(/^sha256:[0-9a-f]{64}$/, '"sha256:" and 64 lower-case hexadecimal digits');
+export const publicKeyHash = () =>
+  text(/^sha256:[0-9a-f]{64}$/, '"sha256:" and 64 lower-case hexadecimal digits').meta({
+    examples: [`sha256:${'0123456789abcdef'.repeat(4)}`],
+  });
 
 /** A secret's reference. What stands there instead is never shown. */
 export const secretReference = () =>
@@ -131,17 +163,18 @@ export const secretReference = () =>
     .regex(
       /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[^\p{Cc}]+|command:[^\0\r\n]+)$/u,
       'must be a reference, no secret itself: env:NAME, file:PATH or command:COMMAND',
-    );
+    )
+    .meta({ examples: ['env:SECRET', 'file:secrets/example', 'command:pass show example'] });
 
 /** A public host key as in a .pub file, or its fingerprint. */
 export const hostKey = () =>
   text(
     /^(?:SHA256:[A-Za-z0-9+/]{43}|(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521)) [A-Za-z0-9+/]{40,}={0,2}(?: [^\p{Cc}]*)?)$/u,
     'a public key, "ssh-ed25519 AAAA…", or its fingerprint, "SHA256:…" (ssh-keygen -lf)',
-  );
+  ).meta({ examples: [`SHA256:${'AbCdEfGhIjKlMnOpQrStUvWxYz0123456789+/'.padEnd(43, 'A')}`] });
 
 /** One line of free text. */
-export const line = () => text(/^[^\p{Cc}]*$/u, 'one line without control characters');
+export const line = () => text(/^[^\p{Cc}]*$/u, 'one line without control characters').meta({ examples: ['text'] });
 
 /** Free settings of another program: any JSON. */
 export const freeObject = () => z.record(z.string(), z.unknown());

@@ -5,7 +5,10 @@ const command = () =>
   z
     .string()
     .min(1)
-    .meta({ description: 'What /bin/sh runs. KBUILD_HOST, KBUILD_ROLE, KBUILD_ACTION and others say what for.' });
+    .meta({
+      examples: ['./pager.sh "$KBUILD_ACTION $KBUILD_HOST"'],
+      description: 'What /bin/sh runs. KBUILD_HOST, KBUILD_ROLE, KBUILD_ACTION and others say what for.',
+    });
 
 const timeout = () =>
   text(/^[1-9]\d{0,4}[smh]$/, 'seconds, minutes or hours, e.g. "90s" or "5m"')
@@ -26,6 +29,7 @@ const aboutHosts = (description: string) =>
           .union([line(), z.array(line()).min(1)])
           .default('all')
           .meta({
+            examples: ['worker'],
             description: 'For which hosts: "all", a role, a group, a name, a pattern with "*", or a list of these.',
           }),
         timeout: timeout(),

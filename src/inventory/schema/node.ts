@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import {
   address,
-  absolutePath,
   hostName,
   ipv4,
   label,
@@ -29,13 +28,16 @@ export const argument = z.strictObject({
   name: text(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, 'the name of a flag without leading dashes, e.g. "v"').meta({
     description: 'Name of the flag without leading dashes.',
   }),
-  value: line().meta({ description: 'Its value.' }),
+  value: line().meta({ examples: ['4'], description: 'Its value.' }),
 });
 
 const kubelet = z.strictObject({
-  config: freeObject().default({}).meta({
-    description: 'Fields of KubeletConfiguration. Mappings are merged, lists replaced; null takes a field away.',
-  }),
+  config: freeObject()
+    .default({})
+    .meta({
+      examples: [{ maxPods: 200 }],
+      description: 'Fields of KubeletConfiguration. Mappings are merged, lists replaced; null takes a field away.',
+    }),
   extraArgs: z
     .array(argument)
     .default([])
@@ -45,18 +47,24 @@ const kubelet = z.strictObject({
 const labels = z
   .record(labelKey(), labelValue())
   .default({})
-  .meta({ description: 'Labels of the Node. Taken off again when they are taken out of the inventory.' });
+  .meta({
+    examples: [{ disk: 'ssd' }],
+    description: 'Labels of the Node. Taken off again when they are taken out of the inventory.',
+  });
 
 const taints = z
   .array(
     z.strictObject({
       key: labelKey().meta({ description: 'Key of the taint.' }),
-      value: labelValue().exactOptional().meta({ description: 'Value of the taint.' }),
+      value: labelValue()
+        .exactOptional()
+        .meta({ examples: ['yes'], description: 'Value of the taint.' }),
       effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).meta({ description: 'What it keeps away.' }),
     }),
   )
   .exactOptional()
   .meta({
+    examples: [[{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }]],
     description:
       "Taints of the Node. Default: kubeadm's own on a control plane, none on a worker. An empty list means none, so that a control plane runs all pods.",
   });
@@ -78,6 +86,7 @@ export const sysctls = z
   )
   .default({})
   .meta({
+    examples: [{ 'vm.max_map_count': 262_144 }],
     description:
       'Kernel settings of Linux hosts, e.g. vm.max_map_count: 262144; the nearest wins: host, groups, role, all. Those that you take out keep their value until the next boot.',
   });
@@ -85,7 +94,10 @@ export const sysctls = z
 const loginFields = {
   user: text(/^[A-Za-z_][A-Za-z0-9._-]{0,31}$/, 'a user name')
     .exactOptional()
-    .meta({ description: 'Who logs in. Anybody but root needs sudo or doas. Default: of ~/.ssh/config, else root.' }),
+    .meta({
+      examples: ['admin'],
+      description: 'Who logs in. Anybody but root needs sudo or doas. Default: of ~/.ssh/config, else root.',
+    }),
   port: port().exactOptional().meta({ description: 'Port of the SSH server. Default: of ~/.ssh/config, else 22.' }),
   identityFile: z
     .union([localPath(), z.array(localPath()).min(1)])
@@ -120,10 +132,14 @@ const bastionEntry = z.union([
 
 const sshFields = {
   ...loginFields,
-  client: z.enum(['built-in', 'openssh']).exactOptional().meta({
-    description:
-      "built-in: kbuild's own SSH, quickest. openssh: the system's ssh, for what only that can do: host and user certificates, `@cert-authority`, security keys, post-quantum key exchange, ProxyCommand. Default: built-in.",
-  }),
+  client: z
+    .enum(['built-in', 'openssh'])
+    .exactOptional()
+    .meta({
+      examples: ['openssh'],
+      description:
+        "built-in: kbuild's own SSH, quickest. openssh: the system's ssh, for what only that can do: host and user certificates, `@cert-authority`, security keys, post-quantum key exchange, ProxyCommand. Default: built-in.",
+    }),
   passphrase: secretReference().exactOptional().meta({
     description: 'Passphrase of encrypted keys: env:NAME, file:PATH or command:COMMAND. Default: you are asked once.',
   }),
@@ -135,6 +151,7 @@ const sshFields = {
     .union([bastionEntry, z.array(bastionEntry)])
     .exactOptional()
     .meta({
+      examples: ['admin@bastion.example.com'],
       description:
         'What connections go through: "[user@]host[:port]", or a mapping of address, user, port, identityFile, knownHostsFile and hostKey (default: those of ssh), or a list of several, one behind the other. [] means none. Default: ProxyJump of ~/.ssh/config.',
     }),
@@ -202,24 +219,3 @@ const host = z.strictObject({
 
 /** `hosts:` */
 export const hosts = z.array(host).min(1).meta({ description: 'The machines, in the order in which they are built.' });
-
-/** `files:` */
-export const files = z
-  .array(
-    z.strictObject({
-      hosts: z
-        .union([line(), z.array(line()).min(1)])
-        .meta({ description: 'Who gets it: "all", a role, a group, a name, a pattern with "*", or a list of these.' }),
-      source: localPath().exactOptional().meta({ description: 'A text file on this machine, next to the inventory.' }),
-      content: z.string().exactOptional().meta({ description: 'The content itself, instead of source.' }),
-      secret: secretReference().exactOptional().meta({
-        description: 'Content that no log may show: env:NAME, file:PATH or command:COMMAND, instead of source.',
-      }),
-      path: absolutePath().meta({ description: 'Absolute path on the host.' }),
-      mode: text(/^0[0-7]{3}$/, 'four octal digits in quotes, e.g. "0644"')
-        .exactOptional()
-        .meta({ description: 'Permissions. Default: "0644", of a secret "0600".' }),
-    }),
-  )
-  .default([])
-  .meta({ description: 'Files that `up` puts on hosts before anything is installed.' });

@@ -152,12 +152,15 @@ const registry = z.strictObject({
     /^(?:_default|[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?)$/,
     'a registry as in image names, or "_default"',
   ).meta({
+    examples: ['registry.example.com:5000'],
     description:
       'Registry as it stands in image names, e.g. docker.io or registry.example.com:5000; _default for all others.',
   }),
   mirrors: z.array(url()).default([]).meta({ description: 'Base URLs that are asked first, in this order.' }),
   ca: localPath().exactOptional().meta({ description: 'PEM file with the CA of registry and mirrors.' }),
-  username: line().exactOptional().meta({ description: 'Who logs in.' }),
+  username: line()
+    .exactOptional()
+    .meta({ examples: ['robot'], description: 'Who logs in.' }),
   password: secretReference()
     .exactOptional()
     .meta({ description: 'Password: env:NAME, file:PATH or command:COMMAND.' }),
@@ -206,7 +209,10 @@ export const runtime = z
       .meta({ description: 'Where the runtime comes from.' }),
     config: freeObject()
       .default({})
-      .meta({ description: `Merged into ${containerd.paths.config}.` }),
+      .meta({
+        examples: [{ metrics: { address: '127.0.0.1:1338' } }],
+        description: `Merged into ${containerd.paths.config}.`,
+      }),
     registries: z.array(registry).default([]).meta({ description: 'How registries are reached.' }),
   })
   .prefault({})

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { image, text, url, version } from './formats.ts';
+import { image, sha256, text, url, version } from './formats.ts';
 
 const quantity = () => text(/^[1-9]\d{0,5}(?:Mi|Gi)$/, 'an amount of memory, e.g. "1Gi" or "1536Mi"');
 
@@ -32,9 +32,10 @@ const downloads = z
       'none, they are published as archives; put them on a server of yours',
     ),
     sha256: z
-      .record(z.string(), text(/^[0-9a-f]{64}$/, '64 lower-case hexadecimal digits'))
+      .record(z.string(), sha256())
       .exactOptional()
       .meta({
+        examples: [{ 'kubelet.exe': '0123456789abcdef'.repeat(4) }],
         description:
           'SHA-256 by file name, e.g. kubelet.exe. Default: what lies beside the file at its source. Those of nssm.exe and of downloads.network must be here.',
       }),

@@ -1,0 +1,147 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { checks } from '../../src/checks/index.ts';
+import { runExplain } from '../../src/cli/explain.ts';
+import * as errors from '../../src/errors.ts';
+import { EXIT, EXIT_CODES, SERIOUSNESS } from '../../src/exit-codes.ts';
+import { CHECK_NAMES } from '../../src/inventory/check-names.ts';
+import { inventorySettings, withInner } from '../../src/inventory/settings.ts';
+import { explanationText, type Explanation } from '../../src/report/explain/explanation.ts';
+import { checkExplained, exitExplained, settingExplained } from '../../src/report/explain/topics.ts';
+import { quietContext } from '../cli/quiet-context.ts';
+import { load } from '../inventory/load.ts';
+
+const settings = withInner(inventorySettings()).slice(1);
+const all: readonly Explanation[] = [
+  ...settings.map(settingExplained),
+  ...checks.map(checkExplained),
+  ...EXIT_CODES.map(exitExplained),
+];
+
+const root = new URL('../../', import.meta.url);
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+const anchorsOf = (page: string): readonly string[] =>
+  [...readFileSync(new URL(page, root), 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+describe('explain', () => {
+  test('every setting, check and exit code says what it is for', () => {
+    expect(all.filter(({ why }) => why.trim() === '').map(({ name }) => name)).toEqual([]);
+    expect(checks.map(({ name }) => name).toSorted()).toEqual([...CHECK_NAMES].toSorted());
+    expect(EXIT_CODES.map(({ code }) => code)).toEqual(Object.values(EXIT).toSorted((a, b) => a - b));
+    expect(all.filter(({ kind, title }) => kind !== 'setting' && title.trim() === '')).toEqual([]);
+    expect(EXIT_CODES.filter(({ remedy }) => remedy.trim() === '')).toEqual([]);
+  });
+
+  test('every class of errors has an exit code of the table', () => {
+    const text = readFileSync(new URL('src/errors.ts', root), 'utf8');
+    expect(text).not.toMatch(/exitCode(?:: \d+)? = \d/);
+    expect(SERIOUSNESS.filter((code) => errors.mostSerious([code]) !== code)).toEqual([]);
+  });
+
+  test('every page that it names is there, with the section', () => {
+    const pages = new Set(all.flatMap(({ more }) => more));
+    const missing = [...pages].filter((page) => {
+      const [file, anchor] = page.split('#');
+      return !existsSync(new URL(file!, root)) || (anchor !== undefined && !anchorsOf(file!).includes(anchor));
+    });
+    expect(missing).toEqual([]);
+    expect(all.filter(({ more }) => more.length === 0)).toEqual([]);
+  });
+
+  test('the example of a setting is YAML with the setting at its place', () => {
+    for (const { name, example } of settings.map(settingExplained)) {
+      if (example === undefined) continue;
+      const value = name.split('.').reduce<unknown>((at, part) => {
+        const key = part.replace('[]', '');
+        const inner = (at as Record<string, unknown>)[key === 'NAME' ? 'gpu' : key];
+        return part.endsWith('[]') ? (inner as unknown[])[0] : inner;
+      }, parse(example));
+      expect(value, name).not.toBeUndefined();
+    }
+  });
+
+  test.each([
+    'kubeadm.cluster',
+    'kubeadm.init',
+    'kubeadm.join',
+    'kubeadm.kubeProxy',
+    'kubeadm.reset',
+    'kubelet.config',
+  ])('an inventory with the example of %s is valid', async (name) => {
+    const { example } = settingExplained(settings.find(({ path }) => path === name)!);
+    await expect(load(`${GOOD}${example!}`)).resolves.toBeDefined();
+  });
+
+  test('no line is longer than a terminal is wide, but for words and lists of values', () => {
+    const long = all
+      .flatMap((one) => explanationText({ ...one, type: '', inside: [] }).split('\n'))
+      .filter((line) => line.length > 100 && /^ {2}\S+ \S/.test(line) && !/^ {2}(?:default|required)/.test(line));
+    expect(long).toEqual([]);
+  });
+});
+
+const GOOD = `name: prod
+kubernetes: { version: "1.36.3", endpoint: k8s.example.com }
+hosts: [{ name: cp1, address: 10.0.0.11, role: control-plane }]
+`;
+
+/** What `kbuild explain` prints; it exits 0. */
+async function printed(...operands: readonly string[]): Promise<string> {
+  const { context, out } = quietContext();
+  expect(await runExplain(context, {}, operands)).toBe(0);
+  return out();
+}
+
+describe('kbuild explain', () => {
+  test('lists what there is', async () => {
+    const lists = await printed();
+    for (const name of ['loadBalancer', 'clock-skew', '130']) expect(lists).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+    expect(await printed('check')).not.toContain('loadBalancer');
+    expect(await printed('exit')).toMatch(/^ {2}7 +refused/m);
+  });
+
+  test('explains a setting by any way to write its path', async () => {
+    const text = await printed('hosts[].labels');
+    expect(text).toBe(await printed('hosts.labels'));
+    expect(text).toBe(await printed('hosts[2].labels'));
+    expect(text).toContain('hosts:\n    - labels:\n        disk: ssd');
+  });
+
+  test('says of a component whether it is supported', async () => {
+    expect(await printed('network.plugin')).toMatch(/flannel: the default\n {2}cilium: not supported yet/);
+    expect(await printed('runtime.name')).toContain('crio: not supported yet');
+  });
+
+  test('a check and an exit code need no word before them where no setting has the name', async () => {
+    expect(await printed('clock-skew')).toBe(await printed('check', 'clock-skew'));
+    expect(await printed('7')).toBe(await printed('exit', '7'));
+    expect(await printed('firewall')).not.toBe(await printed('check', 'firewall'));
+  });
+
+  test('--json is one document', async () => {
+    const { context, out } = quietContext();
+    await runExplain(context, { json: true }, ['network.podSubnet']);
+    expect(JSON.parse(out())).toMatchObject({ schemaVersion: 1, kind: 'setting', default: '10.244.0.0/16' });
+  });
+
+  test.each([
+    [['network.podsubnet'], 'did you mean "network.podSubnet"'],
+    [['check', 'clock-sked'], 'did you mean "clock-skew"'],
+    [['exit', '13'], 'is no exit code of kbuild'],
+    [['hots[].labels'], 'did you mean "hosts[].labels"'],
+    [['a', 'b'], 'one thing at a time'],
+    [['check', 'swap', 'mtu'], 'one thing at a time'],
+    [['__proto__'], 'is no setting'],
+  ])('%j is refused, with the nearest name', (operands, message) => {
+    const { context } = quietContext();
+    expect(() => runExplain(context, {}, operands)).toThrow(errors.UsageError);
+    expect(() => runExplain(context, {}, operands)).toThrow(message);
+  });
+});
