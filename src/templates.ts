@@ -59,6 +59,10 @@ export const scriptFile = (name: `linux/${string}.sh` | `windows/${string}.ps1`)
 /** What powershell.exe runs first on every Windows host, for every command. */
 export const windowsBootstrap = (): string => withoutComments(read('windows/bootstrap.ps1'));
 
+/** The script with which a shell completes command lines of kbuild. */
+export const completionScript = (shell: 'bash' | 'zsh' | 'fish' | 'powershell'): string =>
+  read(`completion/kbuild.${shell === 'powershell' ? 'ps1' : shell}`);
+
 /** A configuration file of another program, from templates/etc. Throws on a value that is missing. */
 export function render(name: string, values: object): string {
   const template = Handlebars.compile(read(`etc/${name}.hbs`), { noEscape: true, strict: true });

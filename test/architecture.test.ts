@@ -126,6 +126,25 @@ describe('the house', () => {
     }
   });
 
+  test('completion cannot connect, and cannot run a command of an inventory', () => {
+    // The list of commands loads their code only when they run.
+    const list = 'cli/commands/index.ts';
+    const loaded = new Set(['cli/completion/run-complete.ts']);
+    for (const next of loaded)
+      for (const { from, to } of imports)
+        if (from === next && isOwn({ from, to }) && !(from === list && !to.startsWith('cli/command'))) loaded.add(to);
+    expect(loaded.size).toBeGreaterThan(50);
+    expect(loaded).not.toContain('inventory/sources.ts');
+    // The checks name the type of what runs a command on a host.
+    expect([...loaded].filter((file) => ['transport', 'remote'].includes(unitOf(file)))).toEqual(['remote/remote.ts']);
+    // isIP and the like are no connection.
+    const asksForAddresses = /import \{ (?:isIP(?:v[46])?(?:, )?)+ \} from 'node:net'/;
+    const outside = imports
+      .filter(({ from, to }) => loaded.has(from) && /^(?:node:)?(?:child_process|net|tls|https?)$|^ssh2$/.test(to))
+      .filter(({ from, to }) => to !== 'node:net' || !asksForAddresses.test(readFileSync(join(src, from), 'utf8')));
+    expect(outside).toEqual([]);
+  });
+
   test('commands take locks through the session alone', () => {
     const importers = (to: string): readonly string[] =>
       imports.filter((one) => one.to === to && unitOf(one.from) === 'cli').map(({ from }) => from);

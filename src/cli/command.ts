@@ -1,11 +1,13 @@
 import type { Context } from './context.ts';
-import type { Option, OptionValues } from './option.ts';
+import type { Candidates, Option, OptionValues } from './option.ts';
 
 /** What a command takes besides options. */
 interface Operand {
   /** As commander reads it: `<file>` is required, `[file]` is not, `<hosts...>` takes several. */
   readonly name: string;
   readonly summary: string;
+  /** What completion proposes. Default: nothing. */
+  readonly completes?: Candidates;
 }
 
 /** A command as `--help` and docs/cli.md describe it. */
@@ -46,7 +48,7 @@ export interface CommandGroup {
 }
 
 /** The inventory as operand. */
-export const inventoryOperand: Operand = { name: '[inventory]', summary: 'inventory file, or - for standard input' };
+export const inventoryOperand: Operand = { name: '[inventory]', summary: 'inventory file, or - for standard input', completes: 'files' };
 
 /** Keeps the types of the options: the code of the command gets their values. */
 export const declare = <const Options extends readonly Option[]>(

@@ -21,6 +21,10 @@ for (const stream of [process.stdout, process.stderr]) {
 // Asked often by scripts: answered before anything else is loaded.
 if (process.argv[2] === '--version' || process.argv[2] === '-V') {
   process.stdout.write(`${version}\n`);
+} else if (process.argv[2] === '__complete') {
+  // Asked by the scripts of shells at every TAB.
+  const { completionAnswer } = await import('./completion/run-complete.ts');
+  process.stdout.write(await completionAnswer({ env: process.env, cwd: process.cwd() }, process.argv.slice(3)));
 } else {
   const { run } = await import('./command-line.ts');
   process.exitCode = await run(process.argv, version);

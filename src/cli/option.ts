@@ -1,3 +1,15 @@
+/** What can stand where a value is asked for: completion in shells proposes it. */
+export type Candidates =
+  | 'files'
+  | 'hosts'
+  | 'hosts and groups'
+  | 'phases'
+  | 'checks'
+  | 'certificates'
+  | 'topics'
+  | 'runs'
+  | readonly string[];
+
 /** An option of a command: its texts in `--help` and docs/cli.md, and how its value is read. */
 export interface Option<Flags extends string = string, Value = unknown> {
   /** As commander reads it: `-q, --quiet`, `--hosts <names>`, `--no-drain`. */
@@ -10,9 +22,11 @@ export interface Option<Flags extends string = string, Value = unknown> {
   readonly parse?: (text: string) => Value;
   /** The key of an option that cannot be combined with this one. */
   readonly conflicts?: string;
+  /** Values that completion proposes. Default: files where `flags` name a `<file>` or `<path>`, else none. */
+  readonly completes?: Candidates;
 }
 
-type Texts = Pick<Option, 'summary' | 'details' | 'conflicts'>;
+type Texts = Pick<Option, 'summary' | 'details' | 'conflicts' | 'completes'>;
 type Unparsed<Flags extends string> = Flags extends `${string}<${string}` ? string : boolean;
 
 /** An option whose value is a boolean, or a string where `flags` name a `<value>`. */

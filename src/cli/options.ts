@@ -89,23 +89,27 @@ export const connecting = [
 export const usual = [...everywhere, json, quiet, ...connecting] as const;
 
 export const hosts = parsedOption('--hosts <names>', filledList, {
+  completes: 'hosts and groups',
   summary: 'change or show only these hosts or groups of hosts; patterns with * work',
   details:
     'kbuild observes all hosts all the same. A pattern that matches no host or group, or an empty list, is exit 2 before any host is contacted.',
 });
 
 export const phase = parsedOption('--phase <names>', filledList, {
+  completes: 'phases',
   summary: 'only these phases',
   details: 'A name that is no phase of `up`, or an empty list, is exit 2 before any host is contacted.',
 });
 
 export const dead = parsedOption('--dead <names>', filledList, {
+  completes: 'hosts',
   summary: 'these hosts are gone: they may be unreachable, and changes that need them wait',
   details:
     'See [Hosts that are gone](#hosts-that-are-gone). A name that the inventory does not have is exit 2 (`remove` and `etcd snapshot restore` also take members that it no longer names). A host that answers is exit 7.',
 });
 
 export const ignoreCheck = parsedOption('--ignore-check <names>', filledList, {
+  completes: 'checks',
   summary: 'lower findings of these checks to warnings',
   details: 'A refusal (exit 7) cannot be ignored.',
 });

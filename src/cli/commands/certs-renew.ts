@@ -8,7 +8,11 @@ export const renewCerts = declare({
   details:
     'Without names, those that end soon (`certificates.renewBefore`). It restarts nothing but the controller manager and the scheduler, whose kubeconfigs have theirs inside. It renews no authority, and nothing that a kubelet renews by itself.',
   onHosts: 'changes',
-  operand: { name: '[names...]', summary: 'certificates by the names of `kubeadm certs renew`, e.g. apiserver' },
+  operand: {
+    name: '[names...]',
+    summary: 'certificates by the names of `kubeadm certs renew`, e.g. apiserver',
+    completes: 'certificates',
+  },
   options: [
     ...usual,
     hosts,

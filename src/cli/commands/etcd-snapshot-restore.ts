@@ -5,7 +5,7 @@ export const restoreSnapshot = declare({
   name: 'restore',
   summary: 'Restore the whole control plane from a snapshot',
   onHosts: 'changes',
-  operand: { name: '<file>', summary: 'the snapshot' },
+  operand: { name: '<file>', summary: 'the snapshot', completes: 'files' },
   options: [...usual, dead, yes, bundleOnFailure, timeout],
   examples: [
     'kbuild etcd snapshot restore prod.db -i prod.yaml',

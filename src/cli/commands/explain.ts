@@ -7,7 +7,7 @@ export const explain = declare({
   details:
     'Type, default, allowed values, an example, what it is for, and where to read more, from the same source as these pages. `explain`, `explain check` and `explain exit` alone list what there is. Reads no inventory.',
   onHosts: 'nothing',
-  operand: { name: '[topic...]', summary: 'a setting, "check NAME" or "exit CODE"' },
+  operand: { name: '[topic...]', summary: 'a setting, "check NAME" or "exit CODE"', completes: 'topics' },
   options: [json, noColor],
   examples: [
     'kbuild explain network.podSubnet',

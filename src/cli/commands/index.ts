@@ -3,6 +3,7 @@ import { certs } from './certs.ts';
 import { recoverCerts } from './certs-recover.ts';
 import { renewCerts } from './certs-renew.ts';
 import { check } from './check.ts';
+import { completion } from './completion.ts';
 import { defragmentEtcd } from './etcd-defragment.ts';
 import { recoverEtcd } from './etcd-recover.ts';
 import { restoreSnapshot } from './etcd-snapshot-restore.ts';
@@ -73,4 +74,5 @@ export const commands: readonly (Command | CommandGroup)[] = [
   command(reset, async () => (await import('../reset.ts')).runReset),
   command(facts, async () => (await import('../facts.ts')).runFacts),
   command(unlock, async () => (await import('../unlock.ts')).runUnlock),
+  command(completion, async () => (await import('../completion.ts')).runCompletion),
 ];

@@ -8,7 +8,11 @@ export const reboot = declare({
   details:
     'Restarts workers in batches, then etcd hosts, control planes and load balancers one at a time, the holder of the virtual address last. A new boot id proves each restart. The same command finishes a run that was cut off. Windows hosts are not rebooted.',
   onHosts: 'changes',
-  operand: { name: '[hosts...]', summary: 'hosts of the inventory; none: all hosts that want a reboot' },
+  operand: {
+    name: '[hosts...]',
+    summary: 'hosts of the inventory; none: all hosts that want a reboot',
+    completes: 'hosts',
+  },
   options: [
     ...usual,
     option('--plan', { summary: 'only show which hosts restart, and in which order; change nothing' }),

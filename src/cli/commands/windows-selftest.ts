@@ -10,7 +10,10 @@ export const windowsSelftest = declare({
   operand: inventoryOperand,
   options: [
     ...usual,
-    option('--os <system>', { summary: 'windows, or linux: the same connections on Linux nodes (default: windows)' }),
+    option('--os <system>', {
+      completes: ['windows', 'linux'],
+      summary: 'windows, or linux: the same connections on Linux nodes (default: windows)',
+    }),
     option('--outside <host:port>', { summary: 'what pods reach outside the cluster (default: the API endpoint)' }),
     parsedOption('--timeout <duration>', duration, { summary: 'how long the pods may take to run (default 20m)' }),
   ],

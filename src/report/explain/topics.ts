@@ -13,7 +13,6 @@ const PAGES: Readonly<Record<string, string>> = {
   'kubernetes.endpoint': 'docs/topologies.md#the-endpoint-the-address-of-the-api-servers',
   'kubernetes.endpointInHosts': 'docs/topologies.md#the-endpoint-the-address-of-the-api-servers',
   'network.windows': 'docs/windows.md#networks-compared',
-  'network.calico': 'docs/windows.md#calico',
   'runtime.version': 'docs/changing-a-cluster.md#the-runtimes-version',
   etcd: 'docs/topologies.md#etcd-on-hosts-of-its-own-external-built-by-kbuild',
   'etcd.endpoints': 'docs/topologies.md#an-etcd-of-your-own-external',
