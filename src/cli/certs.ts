@@ -35,7 +35,7 @@ export const runCerts = (outer: Context, flags: CertsOptions): Promise<number> =
     const view = certificatesView(inventory, fleet, (host) => selects(run.flags.hosts, host));
     if (flags.metrics !== undefined)
       await replaceFile(resolve(context.cwd, flags.metrics), certificatesMetrics(view, context.nowMs()));
-    context.out(flags.json === true ? jsonDocument(view) : certificatesText(view));
+    context.out(flags.json === true ? jsonDocument<'certs'>(view) : certificatesText(view));
     return mostSerious([
       worstExitCode(
         fleet.unreachable.filter(({ host }) => selects(run.flags.hosts, host.name)).map(({ error }) => error),

@@ -34,7 +34,8 @@ export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =
         junit(run.inventory.name, names, hosts, run.mask.value(found)),
       );
     }
-    if (flags.json === true) context.out(jsonDocument({ cluster: run.inventory.name, hosts, findings: found }));
+    if (flags.json === true)
+      context.out(jsonDocument<'check'>({ cluster: run.inventory.name, hosts, findings: found }));
     else
       context.out(
         found.length === 0

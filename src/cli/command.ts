@@ -48,7 +48,11 @@ export interface CommandGroup {
 }
 
 /** The inventory as operand. */
-export const inventoryOperand: Operand = { name: '[inventory]', summary: 'inventory file, or - for standard input', completes: 'files' };
+export const inventoryOperand: Operand = {
+  name: '[inventory]',
+  summary: 'inventory file, or - for standard input',
+  completes: 'files',
+};
 
 /** Keeps the types of the options: the code of the command gets their values. */
 export const declare = <const Options extends readonly Option[]>(

@@ -69,7 +69,7 @@ async function agreed(run: Run, view: EtcdView, flags: DefragmentOptions): Promi
   if (chosen.length > 0) return confirmed(run, `Defragment etcd on ${chosen.map(({ name }) => name).join(', ')}?`);
   context.err(spaceLeftText(view));
   const untouched = { before: view, after: view, done: new Set<string>() };
-  if (flags.json === true) context.out(jsonDocument(defragmentedJson(inventory.name, untouched)));
+  if (flags.json === true) context.out(jsonDocument<'defragment'>(defragmentedJson(inventory.name, untouched)));
   else reportNothingToDo(run);
   return false;
 }
@@ -98,7 +98,9 @@ export const runDefragment = (outer: Context, flags: DefragmentOptions): Promise
       const result = await defragment({ ...tools, held: lock.held }, flags.all === true ? 'all' : 'fragmented');
       context.err(spaceLeftText(result.after));
       context.out(
-        flags.json === true ? jsonDocument(defragmentedJson(inventory.name, result)) : defragmentedText(result),
+        flags.json === true
+          ? jsonDocument<'defragment'>(defragmentedJson(inventory.name, result))
+          : defragmentedText(result),
       );
       return 0;
     });

@@ -35,7 +35,7 @@ export const runSave = (outer: Context, flags: SaveSnapshotOptions, [file]: read
     return withHostLocks(run, async () => {
       makeFolder(dirname(path));
       const status = await snapshotTo(run, connected.on, control, path, 'asked for');
-      if (flags.json === true) context.out(jsonDocument({ file: path, through: control.name, ...status }));
+      if (flags.json === true) context.out(jsonDocument<'snapshot'>({ file: path, through: control.name, ...status }));
       else context.out(`${path}\n`);
       return 0;
     });

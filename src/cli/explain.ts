@@ -79,7 +79,7 @@ function asked([first, second, ...rest]: readonly string[]): Explanation | reado
  */
 export function runExplain(context: Context, flags: ExplainOptions, operands: readonly string[]): Promise<number> {
   const found = asked(operands);
-  if ('kind' in found) context.out(flags.json === true ? jsonDocument(found) : explanationText(found));
-  else context.out(flags.json === true ? jsonDocument({ topics: found }) : topicsText(found));
+  if ('kind' in found) context.out(flags.json === true ? jsonDocument<'explain'>(found) : explanationText(found));
+  else context.out(flags.json === true ? jsonDocument<'topics'>({ topics: found }) : topicsText(found));
   return Promise.resolve(0);
 }

@@ -21,20 +21,24 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
+/** The fields of an object as JSON. */
+const fieldsOf = (value: object): Readonly<Record<string, unknown>> =>
+  plain(value) as Readonly<Record<string, unknown>>;
+
 /** `kbuild facts`: what was observed, as JSON. Reads only. */
 export const runFacts = (outer: Context, given: FactsOptions): Promise<number> =>
   withRun(outer, given, { command: 'facts', json: 'document' }, ({ connected, context, inventory, flags }) => {
     const fleet = connected.observations.fleet();
     const hosts = fleet.hosts
       .filter(({ host }) => selects(flags.hosts, host.name))
-      .map(({ host, facts }) => [host.name, plain(facts)]);
-    const unreachable = fleet.unreachable.map(({ host, error }) => [host.name, error.message]);
+      .map(({ host, facts }) => [host.name, fieldsOf(facts)] as const);
+    const unreachable = fleet.unreachable.map(({ host, error }) => [host.name, error.message] as const);
     context.out(
-      jsonDocument({
+      jsonDocument<'facts'>({
         cluster: inventory.name,
-        hosts: Object.fromEntries(hosts) as object,
-        unreachable: Object.fromEntries(unreachable) as object,
-        view: plain(fleet.cluster),
+        hosts: Object.fromEntries(hosts),
+        unreachable: Object.fromEntries(unreachable),
+        view: fieldsOf(fleet.cluster),
       }),
     );
     return Promise.resolve(unreachable.length > 0 ? 3 : 0);

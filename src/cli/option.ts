@@ -8,6 +8,7 @@ export type Candidates =
   | 'certificates'
   | 'topics'
   | 'runs'
+  | 'documents'
   | readonly string[];
 
 /** An option of a command: its texts in `--help` and docs/cli.md, and how its value is read. */

@@ -5,6 +5,7 @@ import { restartsOf } from '../engine/restarts.ts';
 import { mostSerious } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { up } from '../phases/up.ts';
+import type { DocumentOf } from '../report/documents/index.ts';
 import { findingsText } from '../report/findings.ts';
 import { grouped } from '../report/grouped.ts';
 import { hostList } from '../report/host-list.ts';
@@ -46,7 +47,7 @@ const previewsText = (changes: readonly Previewed[]): string =>
     .map(({ items, hosts, texts }) => `\n${hostList(hosts)}: ${texts[0]!}\n${items[0]!.diff!}\n`)
     .join('');
 
-const shownAs = ({ phase, host, step, summary, diff }: Previewed): object => ({
+const shownAs = ({ phase, host, step, summary, diff }: Previewed): DocumentOf<'plan'>['changes'][number] => ({
   phase,
   host,
   step,
@@ -70,7 +71,7 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
     const restarts = restartsOf(run.inventory, planned);
     if (flags.json === true) {
       context.out(
-        jsonDocument({
+        jsonDocument<'plan'>({
           cluster: run.inventory.name,
           changes: shownChanges.map(shownAs),
           waits: waitsIn(planned).map(shownAs),

@@ -62,6 +62,8 @@ export const runSelftest = (outer: Context, flags: WindowsSelftestOptions): Prom
       },
       signal: run.signal,
     });
-    context.out(flags.json === true ? jsonDocument({ cluster: inventory.name, os, rows }) : selftestText(rows));
+    context.out(
+      flags.json === true ? jsonDocument<'selftest'>({ cluster: inventory.name, os, rows }) : selftestText(rows),
+    );
     return rows.some(({ result }) => result === 'fail') ? FAILED : 0;
   });

@@ -62,7 +62,7 @@ export const runStatus = (outer: Context, flags: StatusOptions): Promise<number>
         drift: driftOf(run),
         trouble: fleet.cluster.state === 'up' ? troubles(run) : [],
       });
-      context.out(flags.json === true ? jsonDocument(status) : statusText(status, context.nowMs()));
+      context.out(flags.json === true ? jsonDocument<'status'>(status) : statusText(status, context.nowMs()));
       return Promise.resolve(
         exitOf(
           status,

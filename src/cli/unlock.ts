@@ -66,7 +66,10 @@ function inWords({ holder, freed, notFreed }: Shown): string {
   return `${freed ? 'freed; was ' : ''}held by ${holder}${notFreed === undefined ? '' : `; not freed: ${notFreed.message}`}`;
 }
 
-const asJson = ({ notFreed, ...lock }: Shown): object =>
+/** A lock as JSON: its error is a message. */
+type AsJson<Lock> = Omit<Lock, 'notFreed'> & { readonly notFreed?: string };
+
+const asJson = <Lock extends Shown>({ notFreed, ...lock }: Lock): AsJson<Lock> =>
   notFreed === undefined ? lock : { ...lock, notFreed: notFreed.message };
 
 /**
@@ -91,7 +94,9 @@ export const runUnlock = (outer: Context, flags: UnlockOptions): Promise<number>
     );
     const lease = await leaseOf(connected, { force, refusal: errorOf(() => clusterRefusals(inventory, fleet)[0]) });
     if (flags.json === true)
-      context.out(jsonDocument({ locks: locks.map(asJson), lease: lease === undefined ? null : asJson(lease) }));
+      context.out(
+        jsonDocument<'unlock'>({ locks: locks.map(asJson), lease: lease === undefined ? null : asJson(lease) }),
+      );
     else {
       for (const lock of locks) context.out(`${lock.host}: ${inWords(lock)}\n`);
       if (lease !== undefined) context.out(`cluster: ${inWords(lease)}\n`);

@@ -118,7 +118,7 @@ async function viewOf(
   run: Run,
   { changes }: RunPlan,
   use: 'only shown' | 'before an upgrade',
-): Promise<{ readonly text: string; readonly json: object }> {
+): Promise<{ readonly text: string; readonly json: ReturnType<typeof upgradeViewJson> }> {
   const { inventory, connected } = run;
   const fleet = connected.observations.fleet();
   const control = acting(fleet);
@@ -143,7 +143,7 @@ async function showOnly(run: Run, hops: readonly Hop[], plan: RunPlan): Promise<
   const restarts = restartsOf(inventory, changes);
   if (flags.json === true) {
     const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
-    context.out(jsonDocument({ cluster: inventory.name, hops, changes: shown, restarts, meets: json }));
+    context.out(jsonDocument<'upgrade-plan'>({ cluster: inventory.name, hops, changes: shown, restarts, meets: json }));
     return 0;
   }
   context.out(

@@ -35,7 +35,7 @@ export async function runValidate(context: Context, flags: ValidateOptions): Pro
   const file = inventoryFile(context, flags);
   const { problems, warnings, summary } = await verdict(context, file);
   const valid = problems.length === 0;
-  if (flags.json === true) context.out(jsonDocument({ valid, problems, warnings }));
+  if (flags.json === true) context.out(jsonDocument<'validate'>({ valid, problems, warnings }));
   else {
     for (const problem of problems) context.out(shown(problem));
     for (const warning of warnings) context.out(`warning: ${shown(warning)}`);

@@ -135,6 +135,6 @@ export type InventoryFile = z.output<typeof inventorySchema>;
 /** One host as written. */
 export type HostEntry = InventoryFile['hosts'][number];
 
-/** The JSON Schema (draft 2020-12) of what users write: what editors complete by, and `kbuild schema` prints. */
-export const inventoryJsonSchema = (): Record<string, unknown> =>
-  z.toJSONSchema(inventorySchema, { io: 'input', target: 'draft-2020-12' });
+/** The JSON Schema of what users write: what editors complete by, and `kbuild schema` prints. */
+export const inventoryJsonSchema = (draft: '7' | '2020-12' = '2020-12'): Record<string, unknown> =>
+  z.toJSONSchema(inventorySchema, { io: 'input', target: `draft-${draft}` });

@@ -1,6 +1,7 @@
 import { memberName, reclaimableOf, sizeText, spaceFindings } from '../cluster/etcd-space.ts';
 import type { MemberView } from '../facts/cluster.ts';
 import type { EtcdView } from '../facts/etcd-view.ts';
+import type { DocumentOf } from './documents/index.ts';
 
 /** What a defragmentation found and did. */
 interface Defragmented {
@@ -72,7 +73,7 @@ export const spaceLeftText = ({ members, alarms }: EtcdView): string =>
     .join('');
 
 /** The same for programs: sizes in bytes. */
-export const defragmentedJson = (cluster: string, { before, after, done }: Defragmented): object => ({
+export const defragmentedJson = (cluster: string, { before, after, done }: Defragmented): DocumentOf<'defragment'> => ({
   cluster,
   alarms: { before: before.alarms, after: after.alarms },
   members: after.members.map(({ id, name, leader, dbSize, dbSizeInUse, dbSizeQuota }) => {

@@ -1,5 +1,6 @@
 import { allowsNoneNow, neverAllows, type Budget, type EvictedPod, type PodTrait } from '../facts/upgrade-parts.ts';
 import type { Part, UpgradeView } from '../facts/upgrade-view.ts';
+import type { DocumentOf } from './documents/index.ts';
 import { counted, hostList } from './host-list.ts';
 import { addonLines, deprecatedApiLines, nodeLines, webhookLines } from './upgrade-components.ts';
 import { some, unknown, warning, type UpgradeScope } from './upgrade-lines.ts';
@@ -131,12 +132,13 @@ export function upgradeViewText(view: UpgradeView, scope: UpgradeScope): string 
 }
 
 /** The view as the value of a JSON document: every name, and `{"unknown": REASON}` for a part that could not be observed. */
-export function upgradeViewJson(view: UpgradeView): object {
-  const of = <T>(part: Part<T>, json: (value: T) => unknown = (value) => value): unknown =>
+export function upgradeViewJson(view: UpgradeView): DocumentOf<'upgrade-plan'>['meets'] {
+  const of = <T>(part: Part<T>): T | { readonly unknown: string } => ('value' in part ? part.value : part);
+  const as = <T, Shown>(part: Part<T>, json: (value: T) => Shown): Shown | { readonly unknown: string } =>
     'value' in part ? json(part.value) : part;
   return {
-    evictions: of(view.evictions, ({ perNode, pods }) => ({ perNode: Object.fromEntries(perNode), pods })),
-    podDisruptionBudgets: of(view.budgets, (budgets) =>
+    evictions: as(view.evictions, ({ perNode, pods }) => ({ perNode: Object.fromEntries(perNode), pods })),
+    podDisruptionBudgets: as(view.budgets, (budgets) =>
       budgets.map((budget) => ({ ...budget, neverAllows: neverAllows(budget) })),
     ),
     podsWithSeveralBudgets: of(view.twiceBudgeted),

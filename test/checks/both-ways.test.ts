@@ -4,6 +4,7 @@ import { runChecks, stops } from '../../src/checks/run-checks.ts';
 import { OTHER_FIXTURES, SUPPORTED_FIXTURES, type Fixture } from '../fakes/facts.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { inventory } from '../fakes/inventory.ts';
+import { faultsIn } from '../tools/documents.ts';
 import { cases, type Situation } from './both-ways.ts';
 
 function found(situation: Situation, fixture: Fixture) {
@@ -31,6 +32,7 @@ describe.each(SUPPORTED_FIXTURES)('%s', (fixture) => {
         expect(quiet, `${name} is never silent`).toEqual([]);
         const loud = found(bad, fixture).filter((finding) => finding.check === name);
         expect(loud.map(({ message }) => message).join('\n')).toMatch(finds);
+        expect(faultsIn('check', { cluster: 'a', hosts: [], findings: loud })).toEqual([]);
         for (const { severity } of loud.filter(({ severity }) => severity !== 'unknown'))
           expect(check.severities, `${name} says which severities it has`).toContain(severity);
       }

@@ -7,6 +7,7 @@ import { runInit } from '../../src/cli/init.ts';
 import { runSchema } from '../../src/cli/schema.ts';
 import { withRun } from '../../src/cli/session/with-run.ts';
 import { runValidate } from '../../src/cli/validate.ts';
+import { outputFaults } from '../tools/documents.ts';
 
 let folder: string;
 let out: string;
@@ -71,6 +72,7 @@ test('validate: problems on stdout with their places, 2', async () => {
 test('validate --json: one document, nothing else', async () => {
   file('inventory.yaml', GOOD.replace('.com }', '.com:8443 }'));
   expect(await runValidate(context(), { json: true })).toBe(2);
+  expect(outputFaults(['validate', '--json'], out)).toEqual([]);
   expect(JSON.parse(out)).toEqual({
     schemaVersion: 1,
     valid: false,
@@ -107,7 +109,7 @@ test('validate: no file, a folder', async () => {
 });
 
 test('schema prints the JSON Schema', async () => {
-  expect(await runSchema(context())).toBe(0);
+  expect(await runSchema(context(), {})).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
 });
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { TimedEvent } from '../../src/engine/event.ts';
+import { outputFaults } from '../tools/documents.ts';
 
 /** How a kbuild ended. */
 export interface Ran {
@@ -43,6 +44,9 @@ export function start(args: readonly string[], options: { readonly killAfterMs?:
     child.on('error', reject);
     child.on('close', (code) => {
       clearTimeout(timer);
+      // Every document and event of the lab is held to the schema that docs/schemas publishes.
+      const faults = code === null ? [] : outputFaults(args, stdout);
+      if (faults.length > 0) reject(new Error(`kbuild ${args.join(' ')}: ${faults.slice(0, 5).join('; ')}\n${stdout}`));
       resolve({ code, stdout, stderr, seconds: (performance.now() - from) / 1000 });
     });
   });

@@ -3,6 +3,7 @@ import { FactError } from '../../src/errors.ts';
 import { certificatesMetrics, certificatesText, certificatesView, hasExpired } from '../../src/report/certificates.ts';
 import { certificateOf } from '../fakes/certificate.ts';
 import { cp1, fleetOf, inventoryOf, joinedControlPlane, joinedWorker, w1 } from '../fakes/cluster.ts';
+import { faultsIn } from '../tools/documents.ts';
 
 const NOW = Date.parse('2026-11-22T00:00:00Z');
 const inventory = inventoryOf();
@@ -28,6 +29,10 @@ const view = (shown: (host: string) => boolean = everywhere) =>
   );
 
 describe('the certificates of a cluster', () => {
+  test('are the document that docs/schemas describes', () => {
+    expect(faultsIn('certs', view())).toEqual([]);
+  });
+
   test('are a table, the soonest end first, with who renews them', () => {
     expect(certificatesText(view())).toBe(
       `  HOST  NAME            EXPIRES     DAYS     ISSUER      RENEWED BY  NAMES

@@ -6,6 +6,7 @@ import {
   spaceLeftText,
 } from '../../src/report/defragmented.ts';
 import { memberOf, spaceOf } from '../fakes/cluster.ts';
+import { faultsIn } from '../tools/documents.ts';
 
 const before = {
   members: [memberOf(1, spaceOf(100, 100, 100)), memberOf(2, spaceOf(100, 90, 100))],
@@ -38,7 +39,9 @@ describe('what is said of etcd’s space', () => {
   });
 
   test('for programs: bytes', () => {
-    expect(defragmentedJson('demo', { before, after, done })).toMatchObject({
+    const made = defragmentedJson('demo', { before, after, done });
+    expect(faultsIn('defragment', made)).toEqual([]);
+    expect(made).toMatchObject({
       cluster: 'demo',
       alarms: { before: ['NOSPACE on 1'], after: [] },
       members: [

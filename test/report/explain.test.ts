@@ -11,6 +11,7 @@ import { explanationText, type Explanation } from '../../src/report/explain/expl
 import { checkExplained, exitExplained, settingExplained } from '../../src/report/explain/topics.ts';
 import { quietContext } from '../cli/quiet-context.ts';
 import { load } from '../inventory/load.ts';
+import { faultsIn, faultsOf } from '../tools/documents.ts';
 
 const settings = withInner(inventorySettings()).slice(1);
 const all: readonly Explanation[] = [
@@ -125,7 +126,11 @@ describe('kbuild explain', () => {
     expect(await printed('firewall')).not.toBe(await printed('check', 'firewall'));
   });
 
-  test('--json is one document', async () => {
+  test('--json is one document, which docs/schemas describes', async () => {
+    for (const one of all) expect(faultsIn('explain', one)).toEqual([]);
+    const lists = quietContext();
+    await runExplain(lists.context, { json: true }, []);
+    expect(faultsOf('topics', JSON.parse(lists.out()))).toEqual([]);
     const { context, out } = quietContext();
     await runExplain(context, { json: true }, ['network.podSubnet']);
     expect(JSON.parse(out())).toMatchObject({ schemaVersion: 1, kind: 'setting', default: '10.244.0.0/16' });

@@ -9,6 +9,7 @@ import { logFile } from '../../src/report/log-file.ts';
 import { statusText } from '../../src/report/status.ts';
 import { clusterStatus } from '../../src/report/status-view.ts';
 import { clusterOf } from '../fakes/cluster.ts';
+import { faultsOf } from '../tools/documents.ts';
 
 const time = '2026-11-21T16:50:45.000Z';
 const place = { phase: 'init', host: 'cp1', step: 'kubeadm-init' };
@@ -84,8 +85,10 @@ test('JSON: one event a line, each with its schema version', () => {
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as object);
+  expect(read.flatMap((event) => faultsOf('event', event))).toEqual([]);
   expect(read).toEqual(timed.map((event) => ({ schemaVersion: 1, ...event })));
-  expect(JSON.parse(jsonDocument({ cluster: 'prod' }))).toEqual({ schemaVersion: 1, cluster: 'prod' });
+  const content = { cluster: 'prod', changes: [], restarts: [] };
+  expect(JSON.parse(jsonDocument<'reboot-plan'>(content))).toEqual({ schemaVersion: 1, ...content });
 });
 
 test('the log file is private from its first byte and holds every event', async () => {

@@ -18,6 +18,7 @@ import {
   spaceOf,
   w1,
 } from '../fakes/cluster.ts';
+import { faultsIn } from '../tools/documents.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const inventory = inventoryOf();
@@ -27,8 +28,11 @@ const facts = joinedControlPlane({
 });
 const nothing = { drift: [], trouble: [] };
 
-const status = (cluster: ClusterView, fleet: Partial<Fleet> = {}) =>
-  statusOf(inventory, { ...fleetIn(cluster, [cp1, facts]), ...fleet }, nothing);
+const status = (cluster: ClusterView, fleet: Partial<Fleet> = {}) => {
+  const made = statusOf(inventory, { ...fleetIn(cluster, [cp1, facts]), ...fleet }, nothing);
+  expect(faultsIn('status', made)).toEqual([]);
+  return made;
+};
 const messages = (cluster: ClusterView, fleet: Partial<Fleet> = {}): readonly string[] =>
   status(cluster, fleet).problems.map(({ kind, name, message }) => `${kind} ${name}: ${message}`);
 const lastLine = (cluster: ClusterView, fleet: Partial<Fleet> = {}): string =>

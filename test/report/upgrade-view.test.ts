@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Budget, DeprecatedApi, EvictedPod, FailingWebhook } from '../../src/facts/upgrade-parts.ts';
 import type { UpgradeView } from '../../src/facts/upgrade-view.ts';
 import { upgradeViewJson, upgradeViewText } from '../../src/report/upgrade-view.ts';
+import { faultsIn } from '../tools/documents.ts';
 
 /** A cluster in which nothing stops an upgrade, and what a test says differs. */
 const viewOf = (over: Partial<UpgradeView> = {}): UpgradeView => ({
@@ -224,7 +225,9 @@ test('the JSON of a view has every name, and the reason of an unknown part', () 
     budgets: { value: [budgetOf({ desiredHealthy: 2 })] },
     deprecatedApis: new Map([['cp2', { unknown: 'cp2: could not tell deprecatedApis: connection refused' }]]),
   });
-  expect(JSON.parse(JSON.stringify(upgradeViewJson(view)))).toMatchObject({
+  const meets = upgradeViewJson(view);
+  expect(faultsIn('upgrade-plan', { cluster: 'a', hops: [], changes: [], restarts: [], meets })).toEqual([]);
+  expect(JSON.parse(JSON.stringify(meets))).toMatchObject({
     evictions: { perNode: { w1: 3 }, pods: [{ node: 'w1', pod: 'a/b', traits: ['empty-dir'] }] },
     podDisruptionBudgets: [{ name: 'shop/web', neverAllows: true }],
     deprecatedApis: { cp2: { unknown: 'cp2: could not tell deprecatedApis: connection refused' } },

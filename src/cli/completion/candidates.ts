@@ -63,6 +63,8 @@ export async function candidatesFor(
       return checkNames();
     case 'certificates':
       return plain((await import('../../configuration/renewed-certificates.ts')).RENEWED_NAMES);
+    case 'documents':
+      return plain(Object.keys((await import('../../report/documents/index.ts')).DOCUMENTS));
     case 'topics':
       return topics(operands);
     case 'runs': {

@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import { eventLine } from './event.ts';
+import { explain, topics } from './explain.ts';
+import { certs, check, facts, plan, rebootPlan, unlock, validate } from './inspections.ts';
+import { defragment, selftest, snapshot, upgradePlan } from './maintenance.ts';
+import { status } from './status.ts';
+
+/** Every JSON document that kbuild prints, by the name that `kbuild schema --document` takes. */
+export const DOCUMENTS = {
+  plan,
+  check,
+  status,
+  facts,
+  validate,
+  certs,
+  unlock,
+  explain,
+  topics,
+  snapshot,
+  defragment,
+  selftest,
+  'reboot-plan': rebootPlan,
+  'upgrade-plan': upgradePlan,
+  event: eventLine,
+} as const;
+
+/** The name of a document. */
+export type DocumentName = keyof typeof DOCUMENTS;
+
+type Shown<Value> = Value extends readonly (infer Item)[]
+  ? readonly Shown<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Shown<Value[Key]> }
+    : Value;
+
+type Unversioned<Value> = Value extends unknown ? Omit<Value, 'schemaVersion'> : never;
+
+/** What a command hands over to be printed as this document. */
+export type DocumentOf<Name extends DocumentName> = Unversioned<Shown<z.output<(typeof DOCUMENTS)[Name]>>>;
+
+/** The dialects of JSON Schema that kbuild writes. */
+export type SchemaDraft = '7' | '2020-12';
+
+/**
+ * The JSON Schema of a document. `open`, which is published, allows fields that it does not name: a later kbuild adds some.
+ * `strict` allows none, so that tests see a field that nobody described.
+ */
+export const documentJsonSchema = (
+  name: DocumentName,
+  draft: SchemaDraft,
+  fields: 'open' | 'strict' = 'open',
+): Record<string, unknown> => ({
+  ...z.toJSONSchema(DOCUMENTS[name], { io: fields === 'open' ? 'input' : 'output', target: `draft-${draft}` }),
+});

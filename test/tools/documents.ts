@@ -1,0 +1,53 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import { documentJsonSchema, type DocumentName, type DocumentOf } from '../../src/report/documents/index.ts';
+import { jsonDocument } from '../../src/report/json.ts';
+
+const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true });
+const compiled = new Map<DocumentName, ValidateFunction>();
+
+/** What a document has that its schema does not allow, or lacks: `/nodes/0: must have required property 'ready'`. */
+export function faultsOf(name: DocumentName, document: unknown): readonly string[] {
+  const validate = compiled.get(name) ?? ajv.compile(documentJsonSchema(name, '2020-12', 'strict'));
+  compiled.set(name, validate);
+  if (validate(document)) return [];
+  return (validate.errors ?? []).map(
+    ({ instancePath, message = '', params }) => `${instancePath}: ${message} ${JSON.stringify(params)}`,
+  );
+}
+
+/** The same of what a command hands over to be printed. */
+export const faultsIn = <Name extends DocumentName>(name: Name, content: DocumentOf<Name>): readonly string[] =>
+  faultsOf(name, JSON.parse(jsonDocument<Name>(content)));
+
+/** Commands whose output is the document of their name, or another one. */
+const BY_COMMAND: readonly (readonly [command: string, name: DocumentName])[] = [
+  ['certs renew', 'event'],
+  ['certs recover', 'event'],
+  ['certs', 'certs'],
+  ['etcd snapshot save', 'snapshot'],
+  ['etcd snapshot restore', 'event'],
+  ['etcd recover', 'event'],
+  ['etcd defragment', 'defragment'],
+  ['windows selftest', 'selftest'],
+  ...(['plan', 'check', 'status', 'facts', 'validate', 'unlock'] as const).map((name) => [name, name] as const),
+  ...['up', 'remove', 'reset', 'upgrade', 'reboot'].map((name) => [name, 'event'] as const),
+];
+
+/** The document that a command line prints; undefined: it prints none. */
+export function documentOf(args: readonly string[]): DocumentName | undefined {
+  if (!args.includes('--json') && args[0] !== 'facts') return undefined;
+  const line = `${args.join(' ')} `;
+  const [, name] = BY_COMMAND.find(([command]) => line.startsWith(`${command} `)) ?? [];
+  if (name !== 'event' || !args.includes('--plan')) return name;
+  return args[0] === 'upgrade' ? 'upgrade-plan' : 'reboot-plan';
+}
+
+/** What is wrong with what a command printed on stdout: each event of a run, or its document. A line that was cut off counts for nothing. */
+export function outputFaults(args: readonly string[], stdout: string): readonly string[] {
+  const name = documentOf(args);
+  if (name === undefined || stdout === '') return [];
+  if (name !== 'event') return faultsOf(name, JSON.parse(stdout));
+  const lines = stdout.slice(0, stdout.lastIndexOf('\n') + 1).split('\n');
+  return lines.filter((line) => line !== '').flatMap((line) => faultsOf('event', JSON.parse(line)));
+}
