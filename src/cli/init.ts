@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { InventoryError, UsageError } from '../errors.ts';
 import { loadInventory } from '../inventory/load.ts';
-import { skeleton, type Answers, type SkeletonHost } from '../inventory/skeleton.ts';
+import { SCHEMA_FILE, skeleton, type Answers, type SkeletonHost } from '../inventory/skeleton.ts';
+import { inventoryJsonSchema } from '../inventory/schema.ts';
 import { localSources } from '../inventory/sources.ts';
 import { PROPOSED_KUBERNETES } from '../versions.ts';
 import type { InitOptions } from './commands/init.ts';
@@ -88,7 +89,21 @@ const flagged = (flags: InitOptions): boolean =>
   ).some((flag) => flags[flag] !== undefined);
 
 /**
- * `kbuild init [FILE]`: a commented inventory, to stdout or to a new file. Asks questions if there is a terminal and
+ * Writes the schema of inventories beside a new one, for editors; says so. Draft 7, which every editor knows. One that is there
+ * stays, and an inventory without one is as good.
+ */
+async function schemaBeside(inventory: string): Promise<string> {
+  try {
+    const text = `${JSON.stringify(inventoryJsonSchema('7'), undefined, 2)}\n`;
+    await writeFile(join(dirname(inventory), SCHEMA_FILE), text, { flag: 'wx' });
+    return `, and ${SCHEMA_FILE} for editors`;
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * `kbuild init [FILE]`: a commented inventory, to stdout or to a new file, then with its schema beside it. Asks questions if there is a terminal and
  * no flag gives an answer. Writes an example if there is neither. @throws UsageError for answers that make no valid inventory.
  */
 export async function runInit(context: Context, flags: InitOptions): Promise<number> {
@@ -114,6 +129,6 @@ export async function runInit(context: Context, flags: InitOptions): Promise<num
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     throw new UsageError(`${flags.inventory} is there already`, { remedy: 'choose another name, or remove it first' });
   }
-  context.err(`wrote ${flags.inventory}; next: kbuild check ${flags.inventory}\n`);
+  context.err(`wrote ${flags.inventory}${await schemaBeside(file)}; next: kbuild check ${flags.inventory}\n`);
   return 0;
 }

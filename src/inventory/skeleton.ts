@@ -21,6 +21,9 @@ export interface Answers {
   readonly hosts: readonly SkeletonHost[];
 }
 
+/** The file beside an inventory by which editors complete it. */
+export const SCHEMA_FILE = 'inventory.schema.json';
+
 /** The text as YAML reads it back: plain where it can be, else in quotes. */
 function scalar(text: string): string {
   try {
@@ -81,9 +84,10 @@ export function skeleton(answers: Answers): string {
   const { name, version, user, identityFile, hosts } = answers;
   const alone = hosts.length === 1;
   return [
+    // Editors look for it in the first line.
+    `# yaml-language-server: $schema=${SCHEMA_FILE}`,
     '# What the cluster should be. "kbuild validate" checks this file, "kbuild plan" shows what would be done,',
-    '# "kbuild up" does it. Editors complete it with the schema that "kbuild schema > inventory.schema.json" writes:',
-    '# yaml-language-server: $schema=inventory.schema.json',
+    `# "kbuild up" does it, "kbuild explain" explains it. "kbuild schema > ${SCHEMA_FILE}" writes the schema for editors.`,
     `name: ${scalar(name)}`,
     '',
     'kubernetes:',

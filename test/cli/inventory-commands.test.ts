@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Ajv } from 'ajv';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import type { Context } from '../../src/cli/context.ts';
 import { runInit } from '../../src/cli/init.ts';
 import { runSchema } from '../../src/cli/schema.ts';
@@ -191,4 +193,31 @@ hosts:
     return Promise.resolve(0);
   });
   expect(hosts).toEqual(['w1']);
+});
+
+describe('what init writes for editors', () => {
+  const flags = { controlPlane: ['192.0.2.11'], inventory: 'prod.yaml' };
+  const schema = (): string => readFileSync(join(folder, 'inventory.schema.json'), 'utf8');
+
+  test('the first line of the inventory leads to a schema beside it, which accepts the inventory', async () => {
+    expect(await runInit(context(), flags)).toBe(0);
+    const text = readFileSync(join(folder, 'prod.yaml'), 'utf8');
+    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=inventory.schema.json');
+    const validate = new Ajv().compile(JSON.parse(schema()) as object);
+    expect(validate(parse(text)), JSON.stringify(validate.errors)).toBe(true);
+    expect(err).toBe('wrote prod.yaml, and inventory.schema.json for editors; next: kbuild check prod.yaml\n');
+  });
+
+  test('a schema that is there stays', async () => {
+    file('inventory.schema.json', 'mine');
+    expect(await runInit(context(), flags)).toBe(0);
+    expect(schema()).toBe('mine');
+    expect(err).toBe('wrote prod.yaml; next: kbuild check prod.yaml\n');
+  });
+
+  test('to standard output, no file is written', async () => {
+    expect(await runInit(context(), { controlPlane: ['192.0.2.11'] })).toBe(0);
+    expect(out).toMatch(/^# yaml-language-server: /);
+    expect(schema).toThrow(/ENOENT/);
+  });
 });

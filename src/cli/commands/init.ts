@@ -6,7 +6,7 @@ export const init = declare({
   name: 'init',
   summary: 'Write a commented inventory, to standard output or to a new file',
   details:
-    'Asks a few questions. It asks none when one of its own flags is given, or where stdin is no terminal. It never overwrites a file.',
+    'Asks a few questions. It asks none when one of its own flags is given, or where stdin is no terminal. It never overwrites a file. Beside a new file it writes `inventory.schema.json` for [editors](#editors).',
   onHosts: 'nothing',
   operand: inventoryOperand,
   options: [
