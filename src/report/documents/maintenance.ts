@@ -69,6 +69,15 @@ const meets = z.object({
       ),
     )
     .meta({ description: 'By host of the API server.' }),
+  unreadableObjects: part(
+    z.array(
+      z.object({
+        api: text('As kubectl takes it: `Workload.v1alpha2.scheduling.k8s.io`.'),
+        count: number('How many there are.'),
+      }),
+    ),
+    'Objects of an alpha API that the newer Kubernetes cannot read.',
+  ),
   addons: part(
     z.object({
       coreDnsEdits: z
