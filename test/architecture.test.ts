@@ -32,7 +32,6 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Files, or what the names of files begin with. */
 const PACKAGE_HOME: Readonly<Record<string, string>> = {
   ssh2: 'transport/ssh',
-  listr2: 'report/terminal.ts',
   handlebars: 'templates.ts',
   diff: 'resources/text-diff.ts',
 };

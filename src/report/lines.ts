@@ -70,6 +70,8 @@ export function line(event: TimedEvent): string | undefined {
     case 'done':
     case 'host-started':
     case 'host-done':
+    // Its report every 30 s says it too.
+    case 'job-loads':
       return undefined;
   }
 }

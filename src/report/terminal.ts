@@ -1,162 +1,105 @@
-import { Listr, ListrTaskState, ProcessOutput, type ListrTask, type ListrTaskWrapper } from 'listr2';
-import type { Reporter, TimedEvent } from '../engine/event.ts';
+import type { Reporter } from '../engine/event.ts';
 import type { Phase } from '../engine/step.ts';
-import { waitingText } from './lines.ts';
-import { phaseRow, type HostRow, type PhaseRow, type Row } from './phase-row.ts';
+import { lineText, type Look } from './frame-text.ts';
+import { lastFrame, liveFrame, type FrameLine, type Size } from './frame.ts';
+import { runProgress } from './run-progress.ts';
+import { screen } from './screen.ts';
 
-type Wrapper = Parameters<ListrTask['task']>[1];
+/** Between two drawings at least, in ms: over a slow connection more would only be late. */
+const APART_MS = 100;
 
-/** Draws a row by its task. listr2 shows every task that it runs at work: until a row has begun, its task only waits. */
-function drawn(row: Row, { task }: Pick<ListrTaskWrapper<unknown, never, never>, 'task'>): void {
-  task.state$ = ListrTaskState.WAITING;
-  row.drawBy({
-    start: () => {
-      task.state$ = ListrTaskState.STARTED;
-    },
-    title: (text) => {
-      task.title$ = text;
-    },
-    below: (lines) => {
-      task.output$ = lines.join('\n');
-    },
-  });
+/** While nothing happens, seconds are counted: between two drawings at most, in ms. */
+const IDLE_MS = 1000;
+
+/** Of a window that does not say its size. */
+const USUAL: Size = { columns: 80, rows: 24 };
+
+/** What drawing needs of a terminal. */
+export type TerminalStream = Pick<NodeJS.WriteStream, 'write' | 'columns' | 'rows' | 'on' | 'off'>;
+
+/** What drawing needs of its process. */
+export interface TerminalTools {
+  readonly nowMs: () => number;
+  readonly look: Look;
+  /** Calls `act` after `ms`; returns a function that prevents it. */
+  readonly after?: (ms: number, act: () => void) => () => void;
 }
 
-/** Ends with the row. A row that never began is skipped. */
-async function untilSettled(row: Row, wrapper: Wrapper): Promise<void> {
-  if ((await row.settled) === 'not begun') wrapper.skip(`${row.name}: not begun`);
-}
+const realAfter = (ms: number, act: () => void): (() => void) => {
+  // A drawing does not keep the process alive.
+  const timer = setTimeout(act, ms).unref();
+  return () => clearTimeout(timer);
+};
 
-const hostTask = (row: Row): ListrTask => ({
-  title: row.name,
-  task: async (_, wrapper) => {
-    drawn(row, wrapper as never);
-    await untilSettled(row, wrapper);
-  },
+/** The window as it is now; one with a size of 0 does not know it. */
+const sizeOf = ({ columns, rows }: TerminalStream): Size => ({
+  columns: columns > 0 ? columns : USUAL.columns,
+  rows: rows > 0 ? rows : USUAL.rows,
 });
 
-const phaseTask = ({ row, begun }: PhaseRow): ListrTask => ({
-  title: row.name,
-  rendererOptions: { outputBar: 1 },
-  task: async (_, wrapper) => {
-    drawn(row, wrapper as never);
-    const hosts = await begun;
-    if (hosts.length === 0) return untilSettled(row, wrapper);
-    return wrapper.newListr(hosts.map(hostTask), { concurrent: true, exitOnError: false });
-  },
-});
-
-const treeOf = (rows: readonly PhaseRow[], stream: NodeJS.WriteStream): { readonly run: () => Promise<unknown> } =>
-  new Listr(rows.map(phaseTask), {
-    concurrent: true,
-    exitOnError: false,
-    registerSignalListeners: false,
-    rendererOptions: {
-      collapseSubtasks: true,
-      collapseErrors: false,
-      showErrorMessage: false,
-      processOutput: new ProcessOutput(stream, stream, { leaveEmptyLine: false }),
-    },
-  } as ConstructorParameters<typeof Listr>[1]);
-
-type Waits = Extract<TimedEvent, { readonly kind: 'settling' | 'job-waits' | 'job-followed' }>;
-
-/** The rows of a run, by phase and host. */
-function rowsOf(phases: readonly Phase[]) {
-  const rows = new Map(phases.map(({ name, title }) => [name, phaseRow(title)]));
-  /** The phase that a host is in. */
-  const phaseOf = new Map<string, string>();
-  /** Where something was changed last: what a host waits for that is in no phase is shown there. */
-  let lastChanged: HostRow | undefined;
-  const hostIn = (phase: string, host: string): HostRow | undefined => rows.get(phase)?.host(host);
+/** Draws soon after `soon` is called, and every second. `stop` ends it. */
+function drawingTimes(draw: () => void, after: NonNullable<TerminalTools['after']>) {
+  let cancel: (() => void) | undefined;
+  let isSoon = false;
+  const plan = (ms: number): void => {
+    cancel?.();
+    cancel = after(ms, () => {
+      isSoon = false;
+      draw();
+      plan(IDLE_MS);
+    });
+  };
   return {
-    all: [...rows.values()],
-    phase: (name: string): PhaseRow | undefined => rows.get(name),
-    enter: (phase: string, host: string): HostRow | undefined => {
-      phaseOf.set(host, phase);
-      return hostIn(phase, host);
+    soon: (): void => {
+      if (isSoon) return;
+      isSoon = true;
+      plan(APART_MS);
     },
-    leave: (phase: string, host: string): HostRow | undefined => {
-      phaseOf.delete(host);
-      return hostIn(phase, host);
-    },
-    showChange: (phase: string, host: string, summary: string): void => {
-      lastChanged = hostIn(phase, host);
-      lastChanged?.show(summary);
-    },
-    showWaiting: (event: Waits): void => {
-      const text = event.kind === 'job-followed' ? `waiting: ${event.summary}` : waitingText(event);
-      const phase = event.kind === 'settling' ? event.phase : phaseOf.get(event.host);
-      const its = phase === undefined ? undefined : hostIn(phase, event.host);
-      if (its !== undefined) its.show(text);
-      else lastChanged?.show(`${event.host}: ${text}`);
-    },
-    end: (): void => {
-      for (const row of rows.values()) row.close();
+    stop: (): void => {
+      cancel?.();
+      isSoon = true;
     },
   };
 }
 
 /**
- * A live tree of phases and hosts. listr2 only draws: each row awaits a promise that events settle, and no task does
- * any work, so a failing row can neither stop nor outrun the others (listr2 would not wait for siblings, and its own
- * signal handler would exit at once).
+ * Follows a run on a terminal: a line for each phase, and lines for its hosts as far as the window has room. Draws only what
+ * changed, ten times a second at most. What else is written to the stream meanwhile appears above.
  */
-export function terminalReporter(phases: readonly Phase[], stream: NodeJS.WriteStream): Reporter {
-  const rows = rowsOf(phases);
-  const tree = treeOf(rows.all, stream);
-  let running: Promise<unknown> | undefined;
-
-  const report = (event: TimedEvent): void => {
-    switch (event.kind) {
-      case 'phase-started':
-        running ??= tree.run().catch(() => undefined);
-        rows.phase(event.phase)?.begin(event.hosts);
-        return;
-      case 'host-started':
-        rows.enter(event.phase, event.host)?.start();
-        return;
-      case 'changing':
-        rows.showChange(event.phase, event.host, event.summary);
-        return;
-      case 'settling':
-      case 'job-followed':
-      case 'job-waits':
-        rows.showWaiting(event);
-        return;
-      case 'failed':
-        rows.leave(event.phase, event.host)?.fail();
-        return;
-      case 'host-done':
-        rows
-          .leave(event.phase, event.host)
-          ?.done(event.changes === 0 ? 'as it should be' : `${String(event.changes)} changed`);
-        return;
-      case 'phase-done':
-        rows.phase(event.phase)?.done();
-        return;
-      case 'done':
-      case 'interrupted':
-        rows.end();
-        return;
-      case 'connecting':
-      case 'unreachable':
-      case 'left-out':
-      case 'observed':
-      case 'locked':
-      case 'changed':
-      case 'unplanned':
-      case 'waits-for-hosts':
-      // Said in full below the tree.
-      case 'noted':
-        return;
-    }
+export function terminalReporter(phases: readonly Phase[], stream: TerminalStream, tools: TerminalTools): Reporter {
+  const progress = runProgress(phases);
+  const direct = stream.write.bind(stream);
+  const size = (): Size => sizeOf(stream);
+  const below = screen((text) => void direct(text), size);
+  const texts = (lines: readonly FrameLine[]): readonly string[] =>
+    lines.map((line) => lineText(line, size().columns - 1, tools.look));
+  const draw = (): void => below.draw(texts(liveFrame(progress, size(), tools.nowMs())));
+  const times = drawingTimes(draw, tools.after ?? realAfter);
+  let state: 'new' | 'open' | 'closed' = 'new';
+  const open = (): void => {
+    state = 'open';
+    stream.write = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
+      below.above(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
+      for (const then of rest) if (typeof then === 'function') (then as () => void)();
+      return true;
+    };
+    stream.on('resize', times.soon);
   };
   return {
-    report,
-    close: async () => {
-      rows.end();
-      await running;
+    report: (event) => {
+      progress.note(event);
+      // Until the first phase begins there is nothing to see.
+      if (state === 'new' && event.kind === 'phase-started') open();
+      if (state === 'open') times.soon();
+    },
+    close: () => {
+      if (state !== 'open') return Promise.resolve();
+      state = 'closed';
+      times.stop();
+      stream.off('resize', times.soon);
+      stream.write = direct;
+      below.finish(texts(lastFrame(progress, size(), tools.nowMs())));
+      return Promise.resolve();
     },
   };
 }

@@ -5,6 +5,7 @@ import type { PlannedChange } from '../../src/engine/plan.ts';
 import type { Phase } from '../../src/engine/step.ts';
 import { findingsText } from '../../src/report/findings.ts';
 import { planText } from '../../src/report/plan.ts';
+import { lookOf } from '../../src/report/frame-text.ts';
 import { terminalReporter } from '../../src/report/terminal.ts';
 
 const WORKERS = Array.from({ length: 200 }, (_, i) => `w${String(i + 1)}`);
@@ -38,7 +39,10 @@ const changes = WORKERS.map((host): PlannedChange => {
 process.stderr.write(findingsText([...findings, ...ignored]));
 process.stderr.write(planText(PHASES, changes));
 
-const reporter = terminalReporter(PHASES, process.stderr);
+const reporter = terminalReporter(PHASES, process.stderr, {
+  nowMs: Date.now,
+  look: lookOf(process.env, process.argv.includes('--no-color') ? 'never' : undefined),
+});
 const report = (event: Event): void => {
   reporter.report({ time: new Date().toISOString(), ...event });
 };

@@ -1,6 +1,7 @@
 /** Draws a run on the terminal it is started on, as `up` does: two phases, long summaries, a job that waits. */
 import type { Event } from '../../src/engine/event.ts';
 import type { Phase } from '../../src/engine/step.ts';
+import { lookOf } from '../../src/report/frame-text.ts';
 import { terminalReporter } from '../../src/report/terminal.ts';
 
 const HOSTS = ['worker-one', 'worker-two'];
@@ -9,7 +10,10 @@ const PHASES = [
   phase('packages', 'Install the packages kubelet, kubeadm and kubectl'),
   phase('join', 'Join the workers'),
 ];
-const reporter = terminalReporter(PHASES, process.stderr);
+const reporter = terminalReporter(PHASES, process.stderr, {
+  nowMs: Date.now,
+  look: lookOf(process.env, process.argv.includes('--no-color') ? 'never' : undefined),
+});
 const report = (event: Event): void => {
   reporter.report({ time: new Date().toISOString(), ...event });
 };

@@ -82,7 +82,7 @@ function onceForEachHost(work: (host: Host) => Promise<void>): (host: Host) => P
 
 async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lock: Lock): Promise<Converged> {
   const { connected, context, flags, inventory, emit, signal } = run;
-  await run.draw(phases);
+  run.draw(phases);
   const converged = await converge({
     inventory,
     phases,

@@ -4,7 +4,9 @@ import { jsonReporter } from '../../report/json.ts';
 import { commandLine, lineReporter } from '../../report/lines.ts';
 import { logFile } from '../../report/log-file.ts';
 import type { Masker } from '../../report/mask.ts';
+import { lookOf } from '../../report/frame-text.ts';
 import { standing, type Standing } from '../../report/standing.ts';
+import { terminalReporter } from '../../report/terminal.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
 import type { Run, RunOptions } from './run.ts';
@@ -62,10 +64,10 @@ export function runOutput(
       if (isVerbose && 'command' in entry) showCommand(entry as LogEntry);
     },
     onBegin: isVerbose ? showCommand : undefined,
-    async draw(phases) {
+    draw(phases) {
       if (context.terminal === undefined || shown !== lines || flags.quiet === true || isVerbose) return;
-      const { terminalReporter } = await import('../../report/terminal.ts');
-      shown = terminalReporter(phases, context.terminal);
+      const look = lookOf(context.env, flags.color === false ? 'never' : undefined);
+      shown = terminalReporter(phases, context.terminal, { nowMs: context.nowMs, look });
       wasDrawn = true;
     },
     async stopDrawing() {

@@ -36,7 +36,7 @@ export interface Run extends RunLog {
   readonly connected: Connected;
   readonly abort: (reason: Error) => void;
   /** Shows the following events as a tree of these phases, if stderr is a terminal. */
-  readonly draw: (phases: readonly Phase[]) => Promise<void>;
+  readonly draw: (phases: readonly Phase[]) => void;
   /** Ends the tree, so that questions and results can be written. */
   readonly stopDrawing: () => Promise<void>;
   readonly logPath: string;

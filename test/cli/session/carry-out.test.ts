@@ -48,7 +48,7 @@ function runOf(over: { readonly answer?: string; readonly hold?: () => Promise<u
     abort: () => undefined,
     emit: () => undefined,
     log: () => undefined,
-    draw: () => Promise.resolve(),
+    draw: () => undefined,
     stopDrawing: () => Promise.resolve(),
   } as unknown as Run;
   return { run, order, shown };
