@@ -37,7 +37,7 @@ export type Event =
   | { readonly kind: 'job-followed'; readonly host: string; readonly summary: string }
   /** What a job of this run waits for, e.g. `/run/xtables.lock is held by process 812 (iptables)`. */
   | { readonly kind: 'job-waits'; readonly host: string; readonly summary: string }
-  /** What a job of this run has downloaded since it began; emitted every 5 s while that grows. */
+  /** Bytes that a job of this run has downloaded since it is followed; emitted every 5 s while that grows. */
   | { readonly kind: 'job-loads'; readonly host: string; readonly bytes: number; readonly bytesPerSecond: number }
   /** Something that the operator should know later, e.g. where data was kept. */
   | { readonly kind: 'noted'; readonly host: string; readonly summary: string }

@@ -14,12 +14,17 @@ import { upAgain } from './restart.ts';
 /** Seconds between two reports of a running job. */
 const TELL_SECONDS = 30;
 
+/** Seconds between two counts of what a running job has downloaded. */
+const LOAD_SECONDS = 5;
+
 /** What jobs need of their run. */
 export interface JobTools {
   readonly runId: string;
   readonly onJobFollowed?: (summary: string) => void;
   /** `about` is the host that the work is about. */
   readonly onJobWaits?: (summary: string, about: string) => void;
+  /** Called while the job downloads, with the bytes since it is followed, and the bytes per second of late. */
+  readonly onJobLoads?: (bytes: number, bytesPerSecond: number, about: string) => void;
   readonly pause: Pause;
   readonly nowMs: () => number;
 }
@@ -120,6 +125,9 @@ async function attempt(
     if (word !== mark) return;
     if (kind === 'follow') tools.onJobFollowed?.(`wait for ${words[0] ?? 'a job'}, which another run started`);
     if (kind === 'waiting') tools.onWaits(words.join(' '));
+    const [bytes, rate] = words.map(Number);
+    if (kind === 'loads' && Number.isSafeInteger(bytes) && Number.isSafeInteger(rate))
+      tools.onJobLoads?.(bytes!, rate!, job.command.about ?? on.host.name);
     // Everything was read: the folder may go.
     if (kind === 'end') channel.write('read\n');
   });
@@ -145,6 +153,7 @@ function jobScript(job: Job, runId: string, mark: string, started: boolean): Com
     NAME: job.name,
     DEADLINE_SECONDS: Math.ceil(job.deadlineMs / 1000),
     TELL_SECONDS,
+    LOAD_SECONDS,
     END: script('linux/job-end.sh').script,
   });
   const files = Object.entries(job.files).map(

@@ -20,6 +20,8 @@ export interface LinuxRemoteOptions extends ExchangeTools {
   readonly onJobFollowed?: (summary: string) => void;
   /** Called with what a job of this run waits for, once for each thing. */
   readonly onJobWaits?: (summary: string, about: string) => void;
+  /** Called every 5 s while a job of this run downloads: bytes so far, bytes per second. */
+  readonly onJobLoads?: (bytes: number, bytesPerSecond: number, about: string) => void;
   /** After how many ms every job is ended, instead of the deadline of its kind. */
   readonly jobDeadlineMs?: number | undefined;
   readonly pause?: Pause;

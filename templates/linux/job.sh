@@ -2,7 +2,7 @@
 # If it runs again after a lost connection, it finds FOLDER and only waits. STARTED=yes: the caller knows that the job began.
 # Other parameters: JOBS (folder of all jobs), RUN (this run's folder in it), LOCK (the running job holds it), START_LOCK,
 # SCRIPT and END (texts), DEADLINE_SECONDS (the limit of the job), NAME, TELL_SECONDS (seconds between two reports of what the
-# job does), and put_files, a function that writes the job's files to the current folder. A job may write to its working folder:
+# job does), LOAD_SECONDS (between two reports of what it has downloaded), and put_files, a function that writes the job's files to the current folder. A job may write to its working folder:
 # to `doing` what it does, to `downloads` the folders that it downloads to, and an empty `tells` if it reports by itself.
 # Lines that begin with MARK are for the caller, which gets a line `waiting: ` of the job at once. When the caller has read all
 # lines, it sends one line on stdin.
@@ -47,18 +47,38 @@ peers() {
     match($0, /pid=[0-9]+/) && index(pids, " " substr($0, RSTART + 4, RLENGTH - 4) " ") && !said[$5]++ { printf "%s ", $5 }'
 }
 
-# Bytes in the folders that the job downloads to.
+# Bytes in the folders that the job downloads to. Empty if it downloads nothing, or if counting them takes longer than $1 s.
 loaded() {
   if [ ! -s "$FOLDER/work/downloads" ]; then return 0; fi
-  xargs du -scb -- <"$FOLDER/work/downloads" 2>/dev/null | awk 'END { printf "%d", $1 }'
+  timeout "$1" xargs du -scb -- <"$FOLDER/work/downloads" 2>/dev/null | awk '$2 == "total" { printf "%d", $1 }'
+}
+
+# Prints the bytes downloaded since the job was followed, and since the last time, if there are more.
+load() {
+  bytes=$(loaded 1)
+  if [ -z "$bytes" ]; then return 0; fi
+  if [ -z "$first" ]; then first=$bytes; fi
+  if [ -n "$last" ] && [ "$bytes" -gt "$last" ]; then
+    echo "$MARK loads $((bytes - first)) $(((bytes - last) / LOAD_SECONDS))"
+  fi
+  last=$bytes
 }
 
 # Reports every TELL_SECONDS what the job does. Its sleeps do not keep the channel open.
 tell() {
   since=$(stat -c %Y -- "$FOLDER/work/script" 2>/dev/null || date +%s)
-  before=$(loaded)
-  while sleep "$TELL_SECONDS" >/dev/null 2>&1; do
+  # The job says soon after its start where it downloads to.
+  sleep 0.5 >/dev/null 2>&1 || return 0
+  before=$(loaded 10)
+  first=$before
+  last=$before
+  waited=0
+  while sleep "$LOAD_SECONDS" >/dev/null 2>&1; do
     if [ -e "$FOLDER/status" ] || [ -e "$FOLDER/work/tells" ]; then return 0; fi
+    load
+    waited=$((waited + LOAD_SECONDS))
+    if [ "$waited" -lt "$TELL_SECONDS" ]; then continue; fi
+    waited=0
     text=$(tail -n 1 -- "$FOLDER/output" 2>/dev/null | cut -c 1-160)
     if [ "${text#waiting: }" != "$text" ]; then
       text=${text#waiting: }
@@ -67,7 +87,7 @@ tell() {
     fi
     to=$(peers)
     if [ -n "$to" ]; then text="$text; connected to ${to% }"; fi
-    now=$(loaded)
+    now=$(loaded 10)
     if [ -n "$now" ]; then
       kilobytes=$(((now - ${before:-0}) / 1024))
       # The job may have deleted a download.

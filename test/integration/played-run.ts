@@ -2,7 +2,6 @@
  * Plays a run on the terminal that it is started on, through the real reporter, with a clock that only the play moves. At
  * each moment it draws, sets the title of the terminal to `at NAME`, and waits for a key. Its argument is the name of the play.
  */
-import type { Event } from '../../src/engine/event.ts';
 import { lookOf } from '../../src/report/frame-text.ts';
 import { terminalReporter } from '../../src/report/terminal.ts';
 import { plays, type Play } from './plays.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TimedEvent } from '../../src/engine/event.ts';
+
 import type { Event } from '../../src/engine/event.ts';
 import { lineText, lookOf } from '../../src/report/frame-text.ts';
 import { lastFrame, liveFrame } from '../../src/report/frame.ts';

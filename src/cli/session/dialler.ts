@@ -53,8 +53,10 @@ export function hostDialler(context: Context, flags: Flags, run: RunLog): Dialle
       const sudoPassword = async () => effective.ssh.sudoPassword ?? (await questions?.sudo(effective.ssh.user));
       const onJobFollowed = (summary: string) => emit({ kind: 'job-followed', host: host.name, summary });
       const onJobWaits = (summary: string, about: string) => emit({ kind: 'job-waits', host: about, summary });
+      const onJobLoads = (bytes: number, bytesPerSecond: number, about: string) =>
+        emit({ kind: 'job-loads', host: about, bytes, bytesPerSecond });
       const asOfRun = { runId, log, onBegin, onSecret, jobDeadlineMs };
-      return remoteOf(effective, transport, { ...asOfRun, sudoPassword, onJobFollowed, onJobWaits });
+      return remoteOf(effective, transport, { ...asOfRun, sudoPassword, onJobFollowed, onJobWaits, onJobLoads });
     },
     abort: () => dialling.abort(),
     close() {

@@ -173,6 +173,21 @@ test('a disk that fills in the middle of a write keeps the old file, and nothing
   await inside('umount /root/small');
 });
 
+test('a job that downloads says how many bytes it has, while they grow', async () => {
+  const remote = await kbuild();
+  await remote.job(
+    'loads',
+    sh`mkdir -p /root/loads; echo /root/loads >downloads; sleep 2
+       for i in 1 2 3 4 5 6; do head -c 1000000 /dev/zero >/root/loads/$i; sleep 2; done; rm -r /root/loads`,
+  );
+  expect(remote.loads.length).toBeGreaterThan(0);
+  expect(remote.loads.at(-1)).toBeGreaterThanOrEqual(1_000_000);
+  expect(remote.loads).toEqual([...remote.loads].sort((a, b) => a - b));
+  const quiet = await kbuild();
+  await quiet.job('says-nothing', sh`sleep 7`);
+  expect(quiet.loads).toEqual([]);
+});
+
 test('waiting is quick: an empty job takes little more than a unit of systemd and four commands', async () => {
   const remote = await kbuild();
   await remote.job('warm', sh`true`);

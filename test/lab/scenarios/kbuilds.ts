@@ -11,6 +11,8 @@ export interface OwnRemote extends LinuxRemote {
   readonly followed: readonly string[];
   /** What its jobs said that they wait for. */
   readonly waits: readonly string[];
+  /** Bytes that its jobs said they have downloaded. */
+  readonly loads: readonly number[];
   /** Ends the process on the host that serves its connection. */
   cut(): Promise<void>;
 }
@@ -41,18 +43,20 @@ export function kbuilds(): {
       const runId = `test${String(process.pid)}-${String(remotes.length + 1)}`;
       const followed: string[] = [];
       const waits: string[] = [];
+      const loads: number[] = [];
       const transport = await dialSsh(host, { policy: 'strict' });
       const remote = linuxRemote(host, transport, {
         runId,
         onJobFollowed: (summary) => followed.push(summary),
         onJobWaits: (summary) => waits.push(summary),
+        onJobLoads: (bytes) => loads.push(bytes),
       });
       remotes.push(remote);
       const cut = async () => {
         const served = (await remote.run(sh`echo $PPID`)).trim();
         await lab.inside(name, `kill -KILL ${served}`);
       };
-      return Object.assign(remote, { runId, followed, waits, cut });
+      return Object.assign(remote, { runId, followed, waits, loads, cut });
     },
     async closeAll() {
       await Promise.all(remotes.map((remote) => remote.close()));
