@@ -6,10 +6,12 @@ import { EXIT } from '../exit-codes.ts';
 import { observedLinux } from '../facts/fleet.ts';
 import { findingsText } from '../report/findings.ts';
 import { jsonDocument } from '../report/json.ts';
+import { checkMarkdown } from '../report/plan-markdown.ts';
 import { selects } from '../topology/select.ts';
 import { junit } from '../report/junit.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { Context } from './context.ts';
+import { placedFindings, reportToPipeline } from './session/pipeline.ts';
 import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
 import { withRun } from './session/with-run.ts';
 import { survey } from './session/survey.ts';
@@ -43,6 +45,13 @@ export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =
           : `${findingsText(found)}each check is explained in docs/checks.md\n`,
       );
     const obstacle = obstacles(run, found);
+    const placed = placedFindings(run, run.mask.value(found));
+    await reportToPipeline(
+      context,
+      flags,
+      placed,
+      checkMarkdown(run.inventory.name, hosts.length, run.mask.value(found)),
+    );
     if (obstacle !== undefined && obstacle.exitCode !== EXIT.checks) throw obstacle;
     return Promise.resolve(obstacle?.exitCode ?? worstExitCode(fleet.unreachable.map(({ error }) => error)));
   });

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { exitCodeOf, KbuildError } from '../errors.ts';
-import { visible } from '../report/visible.ts';
+import { shownText } from './context.ts';
 import { program } from './program.ts';
 
 /** Runs the command line; the exit code. Errors are printed here and nowhere else. */
@@ -13,19 +13,21 @@ export async function run(argv: readonly string[], version: string): Promise<num
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof KbuildError) {
       process.stderr.write(
-        visible(
+        shownText(
           [
             `kbuild: ${error.message}`,
             ...(error.remedy === undefined ? [] : [`  → ${error.remedy}`]),
             ...(error.closing === undefined ? [] : [error.closing]),
             '',
           ].join('\n'),
+          process,
         ),
       );
     } else {
       process.stderr.write(
-        visible(
+        shownText(
           `kbuild: this is a bug in kbuild, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+          process,
         ),
       );
     }

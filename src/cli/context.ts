@@ -1,5 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { UsageError } from '../errors.ts';
+import { withoutCommands } from '../report/github.ts';
 import { visible } from '../report/visible.ts';
 import { askQuestion } from './question.ts';
 
@@ -9,6 +10,8 @@ export interface Context {
   readonly out: (text: string) => void;
   /** Progress, questions and errors. */
   readonly err: (text: string) => void;
+  /** Writes workflow commands of GitHub Actions, whose texts are escaped already; undefined elsewhere. */
+  readonly workflow?: ((text: string) => void) | undefined;
   /** stderr when it is a terminal that can redraw. */
   readonly terminal: NodeJS.WriteStream | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -26,6 +29,10 @@ export interface Context {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
+/** Text of hosts as a terminal may show it. In the log of GitHub Actions, no line of it is a workflow command. */
+export const shownText = (text: string, { env }: Pick<Context, 'env'>): string =>
+  env['GITHUB_ACTIONS'] === 'true' ? withoutCommands(visible(text)) : visible(text);
+
 /** The real process. `inventoryOnStdin`: questions go to the terminal itself. */
 export function processContext(options: { readonly inventoryOnStdin: boolean }): Context {
   const { env, stdin, stdout, stderr } = process;
@@ -39,8 +46,9 @@ export function processContext(options: { readonly inventoryOnStdin: boolean }):
     return askQuestion({ input, output }, question, answer, signal);
   };
   return {
-    out: (text) => void stdout.write(visible(text)),
-    err: (text) => void stderr.write(visible(text)),
+    out: (text) => void stdout.write(shownText(text, { env })),
+    err: (text) => void stderr.write(shownText(text, { env })),
+    workflow: env['GITHUB_ACTIONS'] === 'true' ? (text) => void stderr.write(text) : undefined,
     terminal: stderr.isTTY && !dumb ? stderr : undefined,
     env,
     cwd: process.cwd(),

@@ -66,6 +66,11 @@ export const json = option('--json', {
     'One document, or one event a line (`up`, `upgrade`, `remove`, `reset`, `certs renew`, `certs recover`, `etcd snapshot restore`): see [JSON](#json).',
 });
 
+export const codeQuality = option('--code-quality <file>', {
+  summary: "write the findings as GitLab's Code Quality report",
+  details: 'See [In a pipeline](ci.md).',
+});
+
 export const quiet = option('-q, --quiet', { summary: 'print only results and errors, no progress' });
 
 /** Options of commands that connect to hosts. */

@@ -8,6 +8,9 @@ import { up } from '../phases/up.ts';
 import type { DocumentOf } from '../report/documents/index.ts';
 import { findingsText } from '../report/findings.ts';
 import { grouped } from '../report/grouped.ts';
+import { leftOutText } from '../report/left-out.ts';
+import { markdownText } from '../report/markdown.ts';
+import { COMMENT_LIMIT, planMarkdown } from '../report/plan-markdown.ts';
 import { hostList } from '../report/host-list.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
@@ -15,6 +18,7 @@ import type { PlanOptions } from './commands/plan.ts';
 import type { Context } from './context.ts';
 import { DEFAULT_CONCURRENCY } from './options.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
+import { placedFindings, reportToPipeline } from './session/pipeline.ts';
 import { leftOutHosts, partOf, reportLeftOut } from './session/left-out.ts';
 import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
 import type { Run } from './session/run.ts';
@@ -80,13 +84,26 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
           findings: found,
         }),
       );
-    } else {
+    } else if (flags.markdown !== true) {
       context.out(planText(phases, planned, restarts));
       // The error at the end names what stops `up`.
       const shown = found.filter((finding) => finding.severity !== 'due' && !stops(finding));
       if (shown.length > 0) context.err(findingsText(shown));
       context.out(previewsText(shownChanges));
     }
+    const { unreachable } = run.connected.observations.fleet();
+    // What is due is in the plan.
+    const notable = found.filter(({ severity }) => severity !== 'due');
+    const report = run.mask.value(
+      planMarkdown({
+        ...{ cluster: run.inventory.name, phases, planned, restarts },
+        findings: notable,
+        previews: previewsText(shownChanges),
+        leftOut: leftOutText(unreachable, waiting),
+      }),
+    );
+    if (flags.markdown === true) context.out(markdownText(report, COMMENT_LIMIT));
+    await reportToPipeline(context, {}, placedFindings(run, run.mask.value(notable)), report);
     const leftOut = reportLeftOut(run, waiting);
     if (obstacle !== undefined) throw obstacle;
     const missing = mostSerious(leftOut);

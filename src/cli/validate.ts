@@ -1,9 +1,12 @@
 import { InventoryError, type Problem } from '../errors.ts';
 import { loadInventory } from '../inventory/load.ts';
 import { localSources } from '../inventory/sources.ts';
+import { placedProblems } from '../report/findings-at.ts';
 import { jsonDocument } from '../report/json.ts';
+import { validateMarkdown } from '../report/plan-markdown.ts';
 import type { ValidateOptions } from './commands/validate.ts';
 import type { Context } from './context.ts';
+import { fileInRepository, reportToPipeline } from './session/pipeline.ts';
 import { inventoryFile } from './session/read-inventory.ts';
 
 interface Verdict {
@@ -35,14 +38,16 @@ export async function runValidate(context: Context, flags: ValidateOptions): Pro
   const file = inventoryFile(context, flags);
   const { problems, warnings, summary } = await verdict(context, file);
   const valid = problems.length === 0;
+  const lines = [...problems.map(shown), ...warnings.map((warning) => `warning: ${shown(warning)}`)];
   if (flags.json === true) context.out(jsonDocument<'validate'>({ valid, problems, warnings }));
   else {
-    for (const problem of problems) context.out(shown(problem));
-    for (const warning of warnings) context.out(`warning: ${shown(warning)}`);
+    for (const line of lines) context.out(line);
     if (flags.quiet !== true) {
       const count = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`;
       context.err(valid ? `${file} is valid: ${summary}\n` : `${file}: ${count}\n`);
     }
   }
+  const placed = placedProblems({ problems, warnings }, fileInRepository(context));
+  await reportToPipeline(context, flags, placed, validateMarkdown(valid, lines.join('')));
   return valid ? 0 : 2;
 }

@@ -25,6 +25,8 @@ export interface LoadOptions {
 export interface Loaded {
   readonly inventory: Inventory;
   readonly warnings: readonly Problem[];
+  /** Where each host stands: `file:line:column`, by name. */
+  readonly hostPlaces: ReadonlyMap<string, string>;
 }
 
 const MAX_PROBLEMS = 100;
@@ -79,7 +81,10 @@ export async function loadInventory(options: LoadOptions): Promise<Loaded> {
     );
     if (problems.length === 0) {
       const inventory = resolved(decoded.file, gathered, path, (name) => sources.locate(name, folder));
-      return { inventory, warnings: ordered(warnings) };
+      const hostPlaces = new Map(
+        decoded.file.hosts.map(({ name }, i) => [name, at(decoded.locate(['hosts', i]).offset)]),
+      );
+      return { inventory, warnings: ordered(warnings), hostPlaces };
     }
   }
   throw new InventoryError(ordered(problems));

@@ -4,6 +4,9 @@ const HOST = 'HOST';
 /** A number that measures something. Texts that differ only in such numbers are grouped. */
 const MEASURE = /(?<![\w.:/-])\d+(?:\.\d+)?(?= ?(?:ms|s|min|days?|%|[KMG]i?B|bytes|inodes|CPUs?)(?![\w-]))/g;
 
+/** A text whose measures are `#`, so that those of two runs are the same. */
+export const withoutMeasures = (text: string): string => text.replaceAll(MEASURE, '#');
+
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
 /** A text without the name of its host. */
@@ -39,7 +42,7 @@ export function grouped<T extends { readonly host?: string }>(
 ): readonly Group<T>[] {
   const groups = new Map<string, T[]>();
   for (const item of items) {
-    const texts = textsOf(item).map((text) => withoutHost(text, item.host).replaceAll(MEASURE, '#'));
+    const texts = textsOf(item).map((text) => withoutMeasures(withoutHost(text, item.host)));
     const key = JSON.stringify([sameKey(item), item.host === undefined, ...texts]);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [item]);

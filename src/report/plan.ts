@@ -5,7 +5,7 @@ import { grouped } from './grouped.ts';
 import { counted, hostList } from './host-list.ts';
 
 /** `12 changes on 4 hosts`. A wait is no change. */
-function countOf(changes: readonly PlannedChange[]): string {
+export function countOf(changes: readonly PlannedChange[]): string {
   const hosts = new Set(changes.map(({ host }) => host)).size;
   return `${counted(changes.length, 'change')} on ${counted(hosts, 'host')}`;
 }
@@ -19,11 +19,42 @@ function pace({ hosts, atOnce, aboutMs }: PlannedRestart): string {
   return `${atOnce === 1 ? 'one after another' : `${String(atOnce)} at once`}, about ${seconds(aboutMs)} each`;
 }
 
-/** What restarts, and for how long it is unavailable. */
-const restartsBlock = (restarts: readonly PlannedRestart[]): readonly string[] =>
-  restarts.length === 0
-    ? []
-    : [`Restarts\n${restarts.map((one) => `  ${one.what} of ${hostList(one.hosts)}, ${pace(one)}\n`).join('')}`];
+/** The text of a plan, in parts. */
+interface PlanParts {
+  /** Phases that change or wait, with their lines. */
+  readonly phases: readonly {
+    readonly title: string;
+    readonly text: string;
+    readonly changes: readonly PlannedChange[];
+  }[];
+  /** Lines of what restarts; empty: nothing. */
+  readonly restarts: string;
+  /** The last line, without its end. */
+  readonly sum: string;
+}
+
+/** A plan in parts: by phase, the same change of several hosts on one line; then the restarts, and the sum. */
+export function planParts(
+  phases: readonly Phase[],
+  planned: readonly PlannedChange[],
+  restarts: readonly PlannedRestart[] = [],
+): PlanParts {
+  const changes = changesIn(planned);
+  const then = ({ change }: PlannedChange): string => (change.apply === undefined ? 'then ' : '');
+  return {
+    phases: phases.flatMap(({ name, title }) => {
+      const mine = planned.filter(({ phase }) => phase === name);
+      if (mine.length === 0) return [];
+      const lines = grouped(mine, then, ({ summary }) => [summary]).map(
+        ({ items, hosts, texts }) =>
+          `  ${hostList(hosts)}: ${changes.length === 0 ? '' : then(items[0]!)}${texts[0]!}\n`,
+      );
+      return [{ title, text: lines.join(''), changes: changesIn(mine) }];
+    }),
+    restarts: restarts.map((one) => `  ${one.what} of ${hostList(one.hosts)}, ${pace(one)}\n`).join(''),
+    sum: changes.length === 0 ? 'nothing to change: the above is waited for' : countOf(changes),
+  };
+}
 
 /** A plan as text: by phase, the same change of several hosts on one line; then the restarts, and the sum. */
 export function planText(
@@ -32,16 +63,7 @@ export function planText(
   restarts: readonly PlannedRestart[] = [],
 ): string {
   if (planned.length === 0) return 'nothing to do\n';
-  const changes = changesIn(planned);
-  const blocks = phases.flatMap(({ name, title }) => {
-    const mine = planned.filter(({ phase }) => phase === name);
-    if (mine.length === 0) return [];
-    const then = ({ change }: PlannedChange): string => (change.apply === undefined ? 'then ' : '');
-    const lines = grouped(mine, then, ({ summary }) => [summary]).map(
-      ({ items, hosts, texts }) => `  ${hostList(hosts)}: ${changes.length === 0 ? '' : then(items[0]!)}${texts[0]!}\n`,
-    );
-    return [`${title}\n${lines.join('')}`];
-  });
-  const sum = changes.length === 0 ? 'nothing to change: the above is waited for' : countOf(changes);
-  return `${[...blocks, ...restartsBlock(restarts)].join('\n')}\n${sum}\n`;
+  const parts = planParts(phases, planned, restarts);
+  const blocks = parts.phases.map(({ title, text }) => `${title}\n${text}`);
+  return `${[...blocks, ...(parts.restarts === '' ? [] : [`Restarts\n${parts.restarts}`])].join('\n')}\n${parts.sum}\n`;
 }

@@ -1,6 +1,6 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
 import { option } from '../option.ts';
-import { dead, hosts, ignoreCheck, usual } from '../options.ts';
+import { codeQuality, dead, hosts, ignoreCheck, usual } from '../options.ts';
 
 export const check = declare({
   name: 'check',
@@ -19,6 +19,7 @@ export const check = declare({
         'On a live cluster they also test the network from a pod on every node. Surveys listen on free ports, write one temporary file, and create and delete one namespace.',
     }),
     option('--junit <file>', { summary: 'write the findings as JUnit XML' }),
+    codeQuality,
   ],
   examples: ['kbuild check', 'kbuild check --json | jq .findings', 'kbuild check --active --junit check.xml'],
 });

@@ -1,5 +1,5 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
-import { everywhere, json, quiet } from '../options.ts';
+import { codeQuality, everywhere, json, quiet } from '../options.ts';
 
 export const validate = declare({
   name: 'validate',
@@ -7,7 +7,7 @@ export const validate = declare({
   details: 'Prints each problem as `file:line:column`. Runs no command and fetches no URL.',
   onHosts: 'nothing',
   operand: inventoryOperand,
-  options: [...everywhere, json, quiet],
+  options: [...everywhere, json, quiet, codeQuality],
   examples: ['kbuild validate inventory.yaml'],
 });
 

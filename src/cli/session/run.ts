@@ -33,6 +33,8 @@ export interface Run extends RunLog {
   /** As the operator types it, e.g. `etcd snapshot save`. */
   readonly command: string;
   readonly inventory: Inventory;
+  /** Where each host stands in the inventory: `file:line:column`. */
+  readonly hostPlaces: ReadonlyMap<string, string>;
   readonly connected: Connected;
   readonly abort: (reason: Error) => void;
   /** Shows the following events as a tree of these phases, if stderr is a terminal. */

@@ -35,6 +35,7 @@ function contextOfRun(unmasked: Context, mask: Masker, { signal, abort }: RunSto
     askHidden: asking(unmasked.askHidden),
     out: (text) => unmasked.out(mask.text(text)),
     err: (text) => unmasked.err(mask.text(text)),
+    workflow: unmasked.workflow === undefined ? undefined : (text) => unmasked.workflow?.(mask.text(text)),
   };
 }
 
@@ -58,7 +59,8 @@ export async function withRun(
   work: (run: Run) => Promise<number>,
 ): Promise<number> {
   const stop = runStop((options.hasOwnTimeout === true ? undefined : given.timeout) ?? Infinity);
-  const inventory = asking(await readInventory(outer, given), options);
+  const { inventory: loaded, hostPlaces } = await readInventory(outer, given);
+  const inventory = asking(loaded, options);
   checkSelection(inventory, given);
   const flags = withoutGroups(inventory, given);
   checkDeadNames(inventory, flags, options);
@@ -88,6 +90,7 @@ export async function withRun(
       command,
       inventory:
         options.changesVersion === true ? inventory : asItRuns(context, inventory, connected.observations.fleet()),
+      hostPlaces,
       connected,
       abort,
       draw,

@@ -1,0 +1,71 @@
+import { appendFile, stat, writeFile } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { CheckedFinding } from '../../checks/check.ts';
+import { UsageError } from '../../errors.ts';
+import { codeQuality } from '../../report/code-quality.ts';
+import { placeOf, type PlacedFinding } from '../../report/findings-at.ts';
+import { annotations } from '../../report/github.ts';
+import { markdownText, type Markdown } from '../../report/markdown.ts';
+import type { Context } from '../context.ts';
+import { inventoryFile } from './read-inventory.ts';
+import type { Run } from './run.ts';
+
+/** GitHub drops a summary of more than 1 MiB, in UTF-8: at most three bytes for each of these characters. */
+const SUMMARY_BYTES = 1024 * 1024;
+
+/** Where pipelines have checked out the repository: paths of files are relative to it. */
+const rootOf = ({ env, cwd }: Context): string => env['GITHUB_WORKSPACE'] ?? env['CI_PROJECT_DIR'] ?? cwd;
+
+/** A file as a pipeline names it. */
+export const fileInRepository =
+  (context: Context) =>
+  (file: string): string => {
+    if (file === '-') return file;
+    const path = relative(rootOf(context), resolve(context.cwd, file));
+    return path.startsWith('..') || isAbsolute(path) ? resolve(context.cwd, file) : path.split(sep).join('/');
+  };
+
+/** Findings at the line of their host in the inventory; one of the whole fleet at its beginning. */
+export function placedFindings(
+  { context, flags, hostPlaces }: Pick<Run, 'context' | 'flags' | 'hostPlaces'>,
+  findings: readonly CheckedFinding[],
+): readonly PlacedFinding[] {
+  const whole = inventoryFile(context, flags);
+  return findings.map(({ severity, check, host, message, remedy }) => ({
+    ...{ severity, check, host, message, remedy },
+    place: placeOf(hostPlaces.get(host ?? '') ?? whole, fileInRepository(context)),
+  }));
+}
+
+/** Appends to the summary of this step of GitHub Actions, as far as it has room. What goes wrong is said, and is no error. */
+async function appendSummary(context: Context, summary: Markdown): Promise<void> {
+  const file = context.env['GITHUB_STEP_SUMMARY'];
+  if (context.workflow === undefined || file === undefined || file === '') return;
+  try {
+    const { size } = await stat(file).catch(() => ({ size: 0 }));
+    const room = Math.floor((SUMMARY_BYTES - size) / 3);
+    if (room > 1000) await appendFile(file, `${markdownText(summary, room)}\n`);
+  } catch (error) {
+    context.err(`no summary of this step: ${(error as Error).message}\n`);
+  }
+}
+
+/**
+ * Shows findings where a pipeline looks for them: a Code Quality report if `codeQuality` names a file, annotations and a
+ * summary under GitHub Actions. @throws UsageError when the report cannot be written
+ */
+export async function reportToPipeline(
+  context: Context,
+  flags: { readonly codeQuality?: string | undefined },
+  findings: readonly PlacedFinding[],
+  summary: Markdown,
+): Promise<void> {
+  if (flags.codeQuality !== undefined) {
+    const file = resolve(context.cwd, flags.codeQuality);
+    await writeFile(file, codeQuality(findings)).catch((error: unknown) => {
+      throw new UsageError(`${file} cannot be written: ${(error as Error).message}`);
+    });
+  }
+  context.workflow?.(annotations(findings));
+  await appendSummary(context, summary);
+}
