@@ -14,6 +14,8 @@ export interface Context {
   readonly workflow?: ((text: string) => void) | undefined;
   /** stderr when it is a terminal that can redraw. */
   readonly terminal: NodeJS.WriteStream | undefined;
+  /** stdout when it is a terminal that can redraw. */
+  readonly display?: NodeJS.WriteStream | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Asks one question. @throws UsageError when there is no terminal to ask on; like `askQuestion`. */
@@ -50,6 +52,7 @@ export function processContext(options: { readonly inventoryOnStdin: boolean }):
     err: (text) => void stderr.write(shownText(text, { env })),
     workflow: env['GITHUB_ACTIONS'] === 'true' ? (text) => void stderr.write(text) : undefined,
     terminal: stderr.isTTY && !dumb ? stderr : undefined,
+    display: stdout.isTTY && !dumb ? stdout : undefined,
     env,
     cwd: process.cwd(),
     canAsk,

@@ -7,7 +7,7 @@ import { validateMarkdown } from '../report/plan-markdown.ts';
 import type { ValidateOptions } from './commands/validate.ts';
 import type { Context } from './context.ts';
 import { fileInRepository, reportToPipeline } from './session/pipeline.ts';
-import { inventoryFile } from './session/read-inventory.ts';
+import { inventoryFile } from './session/inventory-file.ts';
 
 interface Verdict {
   readonly problems: readonly Problem[];

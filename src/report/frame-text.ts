@@ -9,12 +9,38 @@ export interface Look {
   readonly colours: Partial<Readonly<Record<Mark, string>>>;
 }
 
-const MARKS = { waits: '◼', works: '▸', done: '✔', failed: '✖', skipped: '↓', none: ' ' } as const;
+const MARKS = {
+  waits: '◼',
+  works: '▸',
+  done: '✔',
+  failed: '✖',
+  skipped: '↓',
+  changed: '~',
+  unknown: '?',
+  none: ' ',
+} as const;
 
 /** For the console of Linux, whose fonts have few characters. */
-const PLAIN_MARKS = { waits: '-', works: '>', done: '+', failed: 'x', skipped: '-', none: ' ' } as const;
+const PLAIN_MARKS = {
+  waits: '-',
+  works: '>',
+  done: '+',
+  failed: 'x',
+  skipped: '-',
+  changed: '~',
+  unknown: '?',
+  none: ' ',
+} as const;
 
-const COLOURS = { waits: '2', works: '36', done: '32', failed: '31', skipped: '33' } as const;
+const COLOURS = {
+  waits: '2',
+  works: '36',
+  done: '32',
+  failed: '31',
+  skipped: '33',
+  changed: '33',
+  unknown: '35',
+} as const;
 
 /** The look for a terminal with this environment. */
 export function lookOf(

@@ -10,7 +10,8 @@ export interface Size {
   readonly rows: number;
 }
 
-export type Mark = 'waits' | 'works' | 'done' | 'failed' | 'skipped' | 'none';
+/** What a line is about; `changed` and `unknown` of a row that is observed again and again. */
+export type Mark = 'waits' | 'works' | 'done' | 'failed' | 'skipped' | 'changed' | 'unknown' | 'none';
 
 /** One line of a frame: `indent` columns, a mark, and a text of which `tail` is kept when it is too long. */
 export interface FrameLine {

@@ -62,7 +62,7 @@ export interface Status {
 const MIB = 1024 * 1024;
 
 /** A node as its row shows it: `yes`, `NO`, and what else keeps pods away from it. */
-function readiness({ ready, conditions, cordoned }: Status['nodes'][number]): string {
+export function readiness({ ready, conditions, cordoned }: Status['nodes'][number]): string {
   const pressure = conditions.filter(({ type, status }) => type !== 'Ready' && status === 'True');
   return [ready ? 'yes' : 'NO', ...pressure.map(({ type }) => type), ...(cordoned ? ['cordoned'] : [])].join(', ');
 }

@@ -1,6 +1,14 @@
 import { declare, inventoryOperand, type OptionsOf } from '../command.ts';
-import { option } from '../option.ts';
-import { usual } from '../options.ts';
+import { option, parsedOption } from '../option.ts';
+import { UsageError } from '../../errors.ts';
+import { duration, usual } from '../options.ts';
+
+/** Milliseconds between two observations. @throws UsageError */
+function interval(text: string): number {
+  const ms = duration(text);
+  if (ms === 0) throw new UsageError('at least 1s');
+  return ms;
+}
 
 export const status = declare({
   name: 'status',
@@ -9,8 +17,30 @@ export const status = declare({
     'Also the endpoint and the conditions, cordons and taints of nodes. The last line says whether the cluster is healthy (exit 0) or not (exit 5).',
   onHosts: 'reads',
   operand: inventoryOperand,
-  options: [...usual, option('--bundle <file>', { summary: 'write a support bundle (tar.gz, secrets masked)' })],
-  examples: ['kbuild status', 'kbuild status --json'],
+  options: [
+    ...usual,
+    option('--bundle <file>', { summary: 'write a support bundle (tar.gz, secrets masked)' }),
+    option('-w, --watch', {
+      summary: 'observe again every few seconds, and show what changed, until Ctrl-C',
+      details:
+        'On a terminal the cluster is drawn again with its changes marked; elsewhere a line follows for each change. With `--json` it prints one document a line, at the beginning and whenever something changed. What cannot be read for a moment is called unknown, not gone. Ends with 130.',
+    }),
+    parsedOption('--every <duration>', interval, {
+      summary: 'with --watch: how long to wait between observations (default 5s)',
+    }),
+    option('--graph <format>', {
+      summary: 'print the cluster as a picture instead; the format is mermaid',
+      details:
+        'Text that GitHub, GitLab and editors draw: control planes, etcd, balancers, workers by system and version.',
+      conflicts: 'watch',
+    }),
+  ],
+  examples: [
+    'kbuild status',
+    'kbuild status --json',
+    'kbuild status --watch',
+    'kbuild status --graph mermaid > cluster.mmd',
+  ],
 });
 
 /** The values of its options. */

@@ -25,6 +25,11 @@ export interface Connected {
   readonly observedAtMs: number;
   /** Observes again the hosts that were observed before, no other host. Replaces `observations`. */
   readonly observeAgain: () => Promise<void>;
+  /**
+   * Observes all hosts of the inventory again. One that did not answer is dialled again meanwhile, and takes part as soon as
+   * it answers. For commands that change nothing: there is no lock of it. Replaces `observations`.
+   */
+  readonly observeAll: () => Promise<void>;
   /** From now on these hosts count as not reached: they are not observed, locked or changed. Replaces `observations`. */
   readonly leaveOut: (hosts: readonly LeftOut[]) => void;
   readonly close: () => Promise<void>;
@@ -38,6 +43,10 @@ interface Connections {
   readonly inventory: Inventory;
   readonly remotes: ReadonlyMap<string, HostRemote>;
   readonly rounds: Rounds;
+  /** Dials a host. */
+  readonly dial: (host: Host) => Promise<void>;
+  /** Ends the connection of a host, if there is one. */
+  readonly drop: (host: Host) => void;
   /** Names of hosts that the run leaves out. */
   readonly leftOut: Set<string>;
   readonly close: () => Promise<void>;
@@ -60,6 +69,13 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   const dial = async (host: Host): Promise<void> => {
     remotes.set(host.name, await dialler.dial(host));
   };
+  const drop = ({ name }: Host): void => {
+    void remotes
+      .get(name)
+      ?.close()
+      .catch(() => undefined);
+    remotes.delete(name);
+  };
   const close = async (): Promise<void> => {
     await Promise.all([...remotes.values()].map((remote) => remote.close()));
     dialler.close();
@@ -74,7 +90,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     const observedAtMs = context.nowMs();
     const fleet = await observeFleet({ ...rounds, reach: dial, known: [] });
     run.signal.throwIfAborted();
-    return connectedTo({ inventory, remotes, rounds, leftOut, close }, fleet, observedAtMs);
+    return connectedTo({ inventory, remotes, rounds, dial, drop, leftOut, close }, fleet, observedAtMs);
   } catch (error) {
     // Open connections would keep the process alive after its error.
     await close();
@@ -82,6 +98,22 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   } finally {
     run.signal.removeEventListener('abort', stop);
   }
+}
+
+/** Dials a host that did not answer, without waiting: until it answers, its last error counts. */
+function redialling({ dial }: Pick<Connections, 'dial'>): (host: Host, error: Error | undefined) => Promise<void> {
+  const running = new Set<string>();
+  const errors = new Map<string, Error>();
+  return (host, error) => {
+    const { name } = host;
+    if (!running.has(name)) {
+      running.add(name);
+      dial(host)
+        .catch((reason: unknown) => errors.set(name, reason as Error))
+        .finally(() => running.delete(name));
+    }
+    return Promise.reject(errors.get(name) ?? error ?? new ConnectError(name, 'is dialled', { retryable: true }));
+  };
 }
 
 function connectedTo({ rounds, leftOut, ...connections }: Connections, first: Fleet, firstAtMs: number): Connected {
@@ -94,6 +126,7 @@ function connectedTo({ rounds, leftOut, ...connections }: Connections, first: Fl
       clusterFacts,
       nowMs,
     });
+  const dialledAgain = redialling(connections);
   let current = watching(first);
   let observedAtMs = firstAtMs;
   return {
@@ -126,6 +159,15 @@ function connectedTo({ rounds, leftOut, ...connections }: Connections, first: Fl
       };
       observedAtMs = nowMs();
       current = watching(await observeFleet({ ...rounds, reach, known }));
+    },
+    async observeAll() {
+      const { hosts: known, unreachable } = current.fleet();
+      for (const { host } of unreachable) connections.drop(host);
+      const missing = new Map(unreachable.map(({ host, error }) => [host.name, error]));
+      observedAtMs = nowMs();
+      const reach = (host: Host): Promise<void> =>
+        remotes.has(host.name) ? Promise.resolve() : dialledAgain(host, missing.get(host.name));
+      current = watching(await observeFleet({ ...rounds, emit: () => undefined, reach, known }));
     },
     leaveOut(refused) {
       for (const { host } of refused) leftOut.add(host.name);

@@ -7,7 +7,7 @@ import { placeOf, type PlacedFinding } from '../../report/findings-at.ts';
 import { annotations } from '../../report/github.ts';
 import { markdownText, type Markdown } from '../../report/markdown.ts';
 import type { Context } from '../context.ts';
-import { inventoryFile } from './read-inventory.ts';
+import { inventoryFile } from './inventory-file.ts';
 import type { Run } from './run.ts';
 
 /** GitHub drops a summary of more than 1 MiB, in UTF-8: at most three bytes for each of these characters. */

@@ -4,11 +4,8 @@ import { placedProblems } from '../../report/findings-at.ts';
 import { annotations } from '../../report/github.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
+import { inventoryFile } from './inventory-file.ts';
 import { fileInRepository } from './pipeline.ts';
-
-/** The inventory's file: the operand or -i, else $KBUILD_INVENTORY, else ./inventory.yaml. */
-export const inventoryFile = (context: Context, flags: Flags): string =>
-  flags.inventory ?? context.env['KBUILD_INVENTORY'] ?? 'inventory.yaml';
 
 /** Loads the inventory of a command that touches hosts; its warnings go to stderr. @throws InventoryError */
 export async function readInventory(context: Context, flags: Flags): Promise<Loaded> {

@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly hasOwnTimeout?: true;
   /** True: the inventory keeps its Kubernetes version, also where the live cluster is older. */
   readonly changesVersion?: true;
+  /** True: the command observes until it is interrupted. Its log has no commands, and Ctrl-C is its usual end. */
+  readonly isEndless?: boolean;
   /** True: `--bundle` is written also when the command succeeds. */
   readonly alwaysBundles?: true;
 }

@@ -73,12 +73,14 @@ export async function withRun(
     flags.logFile ?? join(stateFolder(context, inventory.name), `${runId}-${command.replaceAll(' ', '-')}.log`);
   const output = runOutput(context, flags, options, mask, logPath);
   const ending: Ending = { context, flags, options, inventory, output, startedMs: context.nowMs() };
-  stop.listen(context, output);
+  const isEndless = options.isEndless === true;
+  stop.listen(context, isEndless ? { ...output, showInterrupted: () => undefined } : output);
   let connected: Connected | undefined;
   try {
     const { signal, abort } = stop;
     signal.throwIfAborted();
-    const { emit, log, onBegin, draw, stopDrawing } = output;
+    const { emit, onBegin, draw, stopDrawing } = output;
+    const log = isEndless ? () => undefined : output.log;
     const runLog: RunLog = { runId, emit, log, onBegin, onSecret: mask.register, signal };
     connected = await connect(context, inventory, flags, runLog);
     if (options.reportsUnreachable !== true) context.err(unreachableText(connected.observations.fleet().unreachable));
