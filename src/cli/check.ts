@@ -11,7 +11,7 @@ import { selects } from '../topology/select.ts';
 import { junit } from '../report/junit.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { Context } from './context.ts';
-import { placedFindings, reportToPipeline } from './session/pipeline.ts';
+import { placedFindings, placedRefusal, reportToPipeline } from './session/pipeline.ts';
 import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
 import { withRun } from './session/with-run.ts';
 import { survey } from './session/survey.ts';
@@ -45,7 +45,7 @@ export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =
           : `${findingsText(found)}each check is explained in docs/checks.md\n`,
       );
     const obstacle = obstacles(run, found);
-    const placed = placedFindings(run, run.mask.value(found));
+    const placed = [...placedRefusal(run, obstacle), ...placedFindings(run, run.mask.value(found))];
     await reportToPipeline(
       context,
       flags,

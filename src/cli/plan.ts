@@ -10,7 +10,7 @@ import { findingsText } from '../report/findings.ts';
 import { grouped } from '../report/grouped.ts';
 import { leftOutText } from '../report/left-out.ts';
 import { markdownText } from '../report/markdown.ts';
-import { COMMENT_LIMIT, planMarkdown } from '../report/plan-markdown.ts';
+import { COMMENT_LIMIT, planMarkdown, refusedMarkdown } from '../report/plan-markdown.ts';
 import { hostList } from '../report/host-list.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
@@ -18,7 +18,7 @@ import type { PlanOptions } from './commands/plan.ts';
 import type { Context } from './context.ts';
 import { DEFAULT_CONCURRENCY } from './options.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
-import { placedFindings, reportToPipeline } from './session/pipeline.ts';
+import { placedFindings, placedRefusal, reportToPipeline } from './session/pipeline.ts';
 import { leftOutHosts, partOf, reportLeftOut } from './session/left-out.ts';
 import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
 import type { Run } from './session/run.ts';
@@ -66,7 +66,11 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
     leaveOutRefused(run);
     const found = findings(run);
     const obstacle = obstacles(run, found);
-    if (obstacle !== undefined && obstacle.exitCode === EXIT.refused) throw obstacle;
+    if (obstacle !== undefined && obstacle.exitCode === EXIT.refused) {
+      const refusal = placedRefusal(run, obstacle);
+      await reportToPipeline(context, {}, refusal, refusedMarkdown(run.inventory.name, refusal));
+      throw obstacle;
+    }
     await refuseWithoutApi(run);
     const { phases, waiting } = partOf(run, up(run.inventory));
     const { changes: planned } = planOf(run, phases);

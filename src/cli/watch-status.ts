@@ -78,27 +78,32 @@ export async function watchStatus(run: Run, flags: StatusOptions, statusNow: () 
   const { context, connected, signal, mask } = run;
   const watch = statusWatch();
   const display = displayOf(run, flags, watch);
-  const stopped = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
+  const stopped = new Promise<'stopped'>((resolve) => {
+    signal.addEventListener('abort', () => resolve('stopped'), { once: true });
   });
   /** Until the work or the run ends, whichever is first. */
   const during = async (work: Promise<unknown>): Promise<void> => {
-    let isDone = false;
-    const ended = work.finally(() => (isDone = true));
+    const ended = work.then(() => 'ended' as const);
     // After an interruption its connections are closed under it.
     ended.catch(() => undefined);
-    while (!isDone && !signal.aborted) {
-      await Promise.race([ended, stopped, context.sleep(1000)]);
+    const aSecond = async (): Promise<undefined> => {
+      await context.sleep(1000);
+      return undefined;
+    };
+    let how: 'ended' | 'stopped' | undefined;
+    while (how === undefined) {
+      how = await Promise.race([ended, stopped, aSecond()]);
       display.tick();
     }
   };
-  for (let isFirst = true; !signal.aborted; isFirst = false) {
+  const isStopped = (): boolean => signal.aborted;
+  for (let isFirst = true; !isStopped(); isFirst = false) {
     const nowMs = context.nowMs();
     const status = mask.value(statusNow());
     const changes = watch.next(status, nowMs);
     if (isFirst || changes.length > 0) display.show(status, changes, nowMs);
     await during(context.sleep(flags.every ?? EVERY_MS));
-    if (!signal.aborted) await during(connected.observeAll());
+    if (!isStopped()) await during(connected.observeAll());
   }
   display.close();
   return INTERRUPTED;

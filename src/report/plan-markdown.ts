@@ -54,6 +54,24 @@ export function planMarkdown(plan: PlanReport): Markdown {
   };
 }
 
+/** A plan that was refused. */
+export const refusedMarkdown = (
+  cluster: string,
+  refusals: readonly { readonly message: string; readonly remedy?: string | undefined }[],
+): Markdown => ({
+  heading: `kbuild plan: ${cluster}`,
+  result: '**Refused: kbuild would change nothing**',
+  blocks: [
+    {
+      title: 'Why',
+      text: refusals
+        .map(({ message, remedy }) => `${message}${remedy === undefined ? '' : `\n→ ${remedy}`}`)
+        .join('\n'),
+      shown: 'open',
+    },
+  ],
+});
+
 /** The findings of `check` for the summary of a pipeline's step. */
 export function checkMarkdown(cluster: string, hosts: number, findings: readonly CheckedFinding[]): Markdown {
   const grave = findings.filter(stops).length;

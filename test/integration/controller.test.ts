@@ -184,3 +184,62 @@ test('the deadline of a run counts from its start, and ends one that waits for a
   expect(ran.stderr).not.toMatch(/EBADF|connection was closed|bug/);
   expect(performance.now() - from).toBeLessThan(20_000);
 });
+
+test('in GitHub Actions: annotations at the line of the host, a summary, and no workflow command of a host', () => {
+  const inventory = inventoryOf(1);
+  const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: folder, GITHUB_STEP_SUMMARY: at('summary.md') };
+  writeFileSync(at('summary.md'), 'before\n');
+  const ran = shell('$K check $I --code-quality quality.json --log-file log', inventory, env);
+  expect(ran.stderr).toMatch(/^::error file=1\.yaml,line=6,col=5,title=reachable%3A h0::.*connection refused.*$/m);
+  expect(ran.stderr).toMatch(/^::error file=1\.yaml,line=1,col=1,title=refused::/m);
+  expect(ran.status).toBe(7);
+  const summary = readFileSync(at('summary.md'), 'utf8');
+  expect(summary).toMatch(/^before\n### kbuild check: c\n\n\*\*0 hosts: 1 finding, 1 of which stop up\*\*\n/);
+  expect(summary).toContain('h0: ');
+  const quality = JSON.parse(readFileSync(at('quality.json'), 'utf8')) as readonly object[];
+  expect(quality).toMatchObject([
+    { check_name: 'refused' },
+    { check_name: 'reachable', location: { path: '1.yaml', lines: { begin: 6 } } },
+  ]);
+  writeFileSync(
+    inventory,
+    readFileSync(inventory, 'utf8').replace('role: control-plane', 'role: "::set-output name=a::b"'),
+  );
+  const invalid = shell('$K check $I --log-file log', inventory, env);
+  expect(invalid.stderr).toMatch(/^::error file=1\.yaml,line=6,col=\d+,title=inventory::hosts\[0\]\.role/m);
+  expect(invalid.stderr).not.toMatch(/^::set-output/m);
+  expect(invalid.status).toBe(2);
+});
+
+test('elsewhere there is no annotation and no summary', () => {
+  const ran = shell('$K validate $I', inventoryOf(1), { GITHUB_STEP_SUMMARY: at('none.md') });
+  expect(ran.stderr).not.toContain('::');
+  expect(() => statSync(at('none.md'))).toThrow('ENOENT');
+});
+
+test('a report that cannot be written, and options that do not go together, are exit 2 with the remedy', () => {
+  const ran = shell('$K validate $I --code-quality /dev/null/x', inventoryOf(1));
+  expect(ran.stderr).toContain('kbuild: /dev/null/x cannot be written');
+  expect(ran.status).toBe(2);
+  for (const flags of [
+    '--every 5s',
+    '--graph dot',
+    '--graph mermaid --json',
+    '--watch --every 0s',
+    '--watch --graph mermaid',
+  ])
+    expect(shell(`$K status $I ${flags} --log-file log`, inventoryOf(1)).status, flags).toBe(2);
+});
+
+test('status --watch: goes on while no host answers, says nothing twice, and Ctrl-C ends it with 130', () => {
+  const line = 'timeout --preserve-status -s INT 4 $K status $I --watch --every 1s --log-file log; echo status $?';
+  const ran = shell(line, inventoryOf(1));
+  expect(ran.stdout.match(/not healthy/g)).toHaveLength(1);
+  expect(ran.stdout).not.toMatch(/^\d\d:\d\d:\d\d/m);
+  expect(ran.stdout).toMatch(/^status 130$/m);
+  expect(ran.stderr).not.toContain('bug');
+  const json = shell('timeout -s INT 3 $K status $I --watch --every 1s --json --log-file log', inventoryOf(1)).stdout;
+  const [document, ...more] = json.trimEnd().split('\n');
+  expect(JSON.parse(document!)).toMatchObject({ schemaVersion: 1, healthy: false, changes: [] });
+  expect(more).toEqual([]);
+});

@@ -77,6 +77,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     remotes.delete(name);
   };
   const close = async (): Promise<void> => {
+    dialler.abort();
     await Promise.all([...remotes.values()].map((remote) => remote.close()));
     dialler.close();
   };
@@ -114,6 +115,21 @@ function redialling({ dial }: Pick<Connections, 'dial'>): (host: Host, error: Er
     }
     return Promise.reject(errors.get(name) ?? error ?? new ConnectError(name, 'is dialled', { retryable: true }));
   };
+}
+
+/** All hosts, observed anew where they are connected. A connection over which a host could not be observed is ended. */
+async function allObserved(
+  { rounds, remotes, drop }: Connections,
+  dialledAgain: ReturnType<typeof redialling>,
+  before: Fleet,
+): Promise<Fleet> {
+  const connected = new Set(remotes.keys());
+  const missing = new Map(before.unreachable.map(({ host, error }) => [host.name, error]));
+  const reach = (host: Host): Promise<void> =>
+    connected.has(host.name) ? Promise.resolve() : dialledAgain(host, missing.get(host.name));
+  const fleet = await observeFleet({ ...rounds, emit: () => undefined, reach, known: before.hosts });
+  for (const { host } of fleet.unreachable) if (connected.has(host.name)) drop(host);
+  return fleet;
 }
 
 function connectedTo({ rounds, leftOut, ...connections }: Connections, first: Fleet, firstAtMs: number): Connected {
@@ -161,13 +177,8 @@ function connectedTo({ rounds, leftOut, ...connections }: Connections, first: Fl
       current = watching(await observeFleet({ ...rounds, reach, known }));
     },
     async observeAll() {
-      const { hosts: known, unreachable } = current.fleet();
-      for (const { host } of unreachable) connections.drop(host);
-      const missing = new Map(unreachable.map(({ host, error }) => [host.name, error]));
       observedAtMs = nowMs();
-      const reach = (host: Host): Promise<void> =>
-        remotes.has(host.name) ? Promise.resolve() : dialledAgain(host, missing.get(host.name));
-      current = watching(await observeFleet({ ...rounds, emit: () => undefined, reach, known }));
+      current = watching(await allObserved({ rounds, leftOut, ...connections }, dialledAgain, current.fleet()));
     },
     leaveOut(refused) {
       for (const { host } of refused) leftOut.add(host.name);

@@ -1,7 +1,7 @@
 import { appendFile, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { CheckedFinding } from '../../checks/check.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError, type KbuildError } from '../../errors.ts';
 import { codeQuality } from '../../report/code-quality.ts';
 import { placeOf, type PlacedFinding } from '../../report/findings-at.ts';
 import { annotations } from '../../report/github.ts';
@@ -12,6 +12,8 @@ import type { Run } from './run.ts';
 
 /** GitHub drops a summary of more than 1 MiB, in UTF-8: at most three bytes for each of these characters. */
 const SUMMARY_BYTES = 1024 * 1024;
+
+const REFUSED = 7;
 
 /** Where pipelines have checked out the repository: paths of files are relative to it. */
 const rootOf = ({ env, cwd }: Context): string => env['GITHUB_WORKSPACE'] ?? env['CI_PROJECT_DIR'] ?? cwd;
@@ -35,6 +37,17 @@ export function placedFindings(
     ...{ severity, check, host, message, remedy },
     place: placeOf(hostPlaces.get(host ?? '') ?? whole, fileInRepository(context)),
   }));
+}
+
+/** A refusal as a finding at the beginning of the inventory; none for another obstacle, which is a finding already. */
+export function placedRefusal(
+  { context, flags, mask }: Pick<Run, 'context' | 'flags' | 'mask'>,
+  obstacle: KbuildError | undefined,
+): readonly PlacedFinding[] {
+  if (obstacle === undefined || obstacle.exitCode !== REFUSED) return [];
+  const { message, remedy } = mask.value({ message: obstacle.message, remedy: obstacle.remedy });
+  const place = placeOf(inventoryFile(context, flags), fileInRepository(context));
+  return [{ severity: 'error', check: 'refused', message, remedy, place }];
 }
 
 /** Appends to the summary of this step of GitHub Actions, as far as it has room. What goes wrong is said, and is no error. */
