@@ -45,12 +45,11 @@ export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =
           : `${findingsText(found)}each check is explained in docs/checks.md\n`,
       );
     const obstacle = obstacles(run, found);
-    const placed = [...placedRefusal(run, obstacle), ...placedFindings(run, run.mask.value(found))];
     await reportToPipeline(
       context,
       flags,
-      placed,
-      checkMarkdown(run.inventory.name, hosts.length, run.mask.value(found)),
+      () => [...placedRefusal(run, obstacle), ...placedFindings(run, run.mask.value(found))],
+      () => checkMarkdown(run.inventory.name, hosts.length, run.mask.value(found)),
     );
     if (obstacle !== undefined && obstacle.exitCode !== EXIT.checks) throw obstacle;
     return Promise.resolve(obstacle?.exitCode ?? worstExitCode(fleet.unreachable.map(({ error }) => error)));

@@ -9,7 +9,7 @@ import type { DocumentOf } from '../report/documents/index.ts';
 import { findingsText } from '../report/findings.ts';
 import { grouped } from '../report/grouped.ts';
 import { leftOutText } from '../report/left-out.ts';
-import { markdownText } from '../report/markdown.ts';
+import { markdownText, type Markdown } from '../report/markdown.ts';
 import { COMMENT_LIMIT, planMarkdown, refusedMarkdown } from '../report/plan-markdown.ts';
 import { hostList } from '../report/host-list.ts';
 import { jsonDocument } from '../report/json.ts';
@@ -68,7 +68,12 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
     const obstacle = obstacles(run, found);
     if (obstacle !== undefined && obstacle.exitCode === EXIT.refused) {
       const refusal = placedRefusal(run, obstacle);
-      await reportToPipeline(context, {}, refusal, refusedMarkdown(run.inventory.name, refusal));
+      await reportToPipeline(
+        context,
+        {},
+        () => refusal,
+        () => refusedMarkdown(run.inventory.name, refusal),
+      );
       throw obstacle;
     }
     await refuseWithoutApi(run);
@@ -98,16 +103,17 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
     const { unreachable } = run.connected.observations.fleet();
     // What is due is in the plan.
     const notable = found.filter(({ severity }) => severity !== 'due');
-    const report = run.mask.value(
-      planMarkdown({
-        ...{ cluster: run.inventory.name, phases, planned, restarts },
-        findings: notable,
-        previews: previewsText(shownChanges),
-        leftOut: leftOutText(unreachable, waiting),
-      }),
-    );
-    if (flags.markdown === true) context.out(markdownText(report, COMMENT_LIMIT));
-    await reportToPipeline(context, {}, placedFindings(run, run.mask.value(notable)), report);
+    const report = (): Markdown =>
+      run.mask.value(
+        planMarkdown({
+          ...{ cluster: run.inventory.name, phases, planned, restarts },
+          findings: notable,
+          previews: previewsText(shownChanges),
+          leftOut: leftOutText(unreachable, waiting),
+        }),
+      );
+    if (flags.markdown === true) context.out(markdownText(report(), COMMENT_LIMIT));
+    await reportToPipeline(context, {}, () => placedFindings(run, run.mask.value(notable)), report);
     const leftOut = reportLeftOut(run, waiting);
     if (obstacle !== undefined) throw obstacle;
     const missing = mostSerious(leftOut);

@@ -47,7 +47,11 @@ export async function runValidate(context: Context, flags: ValidateOptions): Pro
       context.err(valid ? `${file} is valid: ${summary}\n` : `${file}: ${count}\n`);
     }
   }
-  const placed = placedProblems({ problems, warnings }, fileInRepository(context));
-  await reportToPipeline(context, flags, placed, validateMarkdown(valid, lines.join('')));
+  await reportToPipeline(
+    context,
+    flags,
+    () => placedProblems({ problems, warnings }, fileInRepository(context)),
+    () => validateMarkdown(valid, lines.join('')),
+  );
   return valid ? 0 : 2;
 }

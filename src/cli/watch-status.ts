@@ -102,7 +102,12 @@ export async function watchStatus(run: Run, flags: StatusOptions, statusNow: () 
     const status = mask.value(statusNow());
     const changes = watch.next(status, nowMs);
     if (isFirst || changes.length > 0) display.show(status, changes, nowMs);
-    await during(context.sleep(flags.every ?? EVERY_MS));
+    const untilMs = nowMs + (flags.every ?? EVERY_MS);
+    while (!isStopped() && context.nowMs() < untilMs) {
+      // A longer sleep would keep the process after an interruption.
+      await Promise.race([stopped, context.sleep(Math.min(1000, untilMs - context.nowMs()))]);
+      display.tick();
+    }
     if (!isStopped()) await during(connected.observeAll());
   }
   display.close();

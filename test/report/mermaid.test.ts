@@ -17,7 +17,13 @@ import {
 const inventory = inventoryOf({ hosts: [cp1, cp2, w1] });
 const graph = (cluster: ClusterView, over: Partial<typeof inventory> = {}): string => {
   const its = { ...inventory, ...over };
-  return mermaid(its, statusOf(its, fleetIn(cluster, [cp1, joinedControlPlane({ nowMs: 0, certificates: [] })]), { drift: [], trouble: [] }));
+  return mermaid(
+    its,
+    statusOf(its, fleetIn(cluster, [cp1, joinedControlPlane({ nowMs: 0, certificates: [] })]), {
+      drift: [],
+      trouble: [],
+    }),
+  );
 };
 
 const worker = (index: number, over: object = {}) => nodeOf({ name: `w${String(index)}`, ...over });

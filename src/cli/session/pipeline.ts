@@ -70,9 +70,12 @@ async function appendSummary(context: Context, summary: Markdown): Promise<void>
 export async function reportToPipeline(
   context: Context,
   flags: { readonly codeQuality?: string | undefined },
-  findings: readonly PlacedFinding[],
-  summary: Markdown,
+  findingsOf: () => readonly PlacedFinding[],
+  summaryOf: () => Markdown,
 ): Promise<void> {
+  // Elsewhere neither is needed, and for thousands of hosts both take time.
+  if (context.workflow === undefined && flags.codeQuality === undefined) return;
+  const findings = findingsOf();
   if (flags.codeQuality !== undefined) {
     const file = resolve(context.cwd, flags.codeQuality);
     await writeFile(file, codeQuality(findings)).catch((error: unknown) => {
@@ -80,5 +83,5 @@ export async function reportToPipeline(
     });
   }
   context.workflow?.(annotations(findings));
-  await appendSummary(context, summary);
+  await appendSummary(context, summaryOf());
 }
