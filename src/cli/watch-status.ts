@@ -25,7 +25,8 @@ const nothing = (): void => undefined;
 
 /** One document for the beginning and one for each change, a line each. */
 const asJson = ({ out }: Context): Display => ({
-  show: (status, changes, nowMs) => out(jsonLine({ time: new Date(nowMs).toISOString(), ...status, changes })),
+  show: (status, changes, nowMs) =>
+    out(jsonLine<'status-watch'>({ time: new Date(nowMs).toISOString(), ...status, changes })),
   tick: nothing,
   close: nothing,
 });

@@ -39,6 +39,7 @@ export function documentOf(args: readonly string[]): DocumentName | undefined {
   if (!args.includes('--json') && args[0] !== 'facts') return undefined;
   const line = `${args.join(' ')} `;
   const [, name] = BY_COMMAND.find(([command]) => line.startsWith(`${command} `)) ?? [];
+  if (name === 'status' && args.includes('--watch')) return 'status-watch';
   if (name !== 'event' || !args.includes('--plan')) return name;
   return args[0] === 'upgrade' ? 'upgrade-plan' : 'reboot-plan';
 }
@@ -47,7 +48,7 @@ export function documentOf(args: readonly string[]): DocumentName | undefined {
 export function outputFaults(args: readonly string[], stdout: string): readonly string[] {
   const name = documentOf(args);
   if (name === undefined || stdout === '') return [];
-  if (name !== 'event') return faultsOf(name, JSON.parse(stdout));
+  if (name !== 'event' && name !== 'status-watch') return faultsOf(name, JSON.parse(stdout));
   const lines = stdout.slice(0, stdout.lastIndexOf('\n') + 1).split('\n');
-  return lines.filter((line) => line !== '').flatMap((line) => faultsOf('event', JSON.parse(line)));
+  return lines.filter((line) => line !== '').flatMap((line) => faultsOf(name, JSON.parse(line)));
 }

@@ -39,6 +39,11 @@ export const eventLine = z
     }),
     event('job-followed', 'The run waits for a job of another run.', { host, summary }),
     event('job-waits', 'A job of this run waits for something.', { host, summary }),
+    event('job-loads', 'A job of this run downloads; sent every 5 s while the number grows.', {
+      host,
+      bytes: number('Since the job is followed.'),
+      bytesPerSecond: number('Since the event before.'),
+    }),
     event('noted', 'Something to know later, e.g. where data was kept.', { host, summary }),
     event('failed', 'A host failed.', {
       ...place,

@@ -3,13 +3,14 @@ import { eventLine } from './event.ts';
 import { explain, topics } from './explain.ts';
 import { certs, check, facts, plan, rebootPlan, unlock, validate } from './inspections.ts';
 import { defragment, selftest, snapshot, upgradePlan } from './maintenance.ts';
-import { status } from './status.ts';
+import { status, statusWatch } from './status.ts';
 
 /** Every JSON document that kbuild prints, by the name that `kbuild schema --document` takes. */
 export const DOCUMENTS = {
   plan,
   check,
   status,
+  'status-watch': statusWatch,
   facts,
   validate,
   certs,

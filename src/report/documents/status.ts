@@ -53,8 +53,7 @@ const member = z.object({
   dbSize: number('Bytes.'),
 });
 
-/** `kbuild status --json` */
-export const status = document('What `kbuild status --json` prints, whatever its exit code.', {
+const fields = {
   cluster,
   version: text('Of Kubernetes; empty where no cluster answers.'),
   endpoint: text('host:port of the API.'),
@@ -90,4 +89,25 @@ export const status = document('What `kbuild status --json` prints, whatever its
     }),
     'Known causes of what was found on Windows hosts.',
   ),
+};
+
+/** `kbuild status --json` */
+export const status = document('What `kbuild status --json` prints, whatever its exit code.', fields);
+
+const statusChange = z.object({
+  change: oneOf(
+    ['new', 'changed', 'gone', 'unknown', 'known'],
+    'How it differs from the observation before. `unknown`: it could not be read. `known`: it can be read again.',
+  ),
+  kind: text('What it is about, e.g. `node`.'),
+  name: text('Its name.'),
+  before: text('What was known before.').exactOptional(),
+  now: text('What is known now.').exactOptional(),
+});
+
+/** `kbuild status --watch --json` */
+export const statusWatch = document('One line of `kbuild status --watch --json`: the status, and what changed.', {
+  time: text('When it was observed: ISO 8601.'),
+  ...fields,
+  changes: listOf(statusChange, 'What changed since the line before; empty in the first one.'),
 });
