@@ -20,6 +20,7 @@ export const recordHeadOf = (over: Partial<RecordHead> = {}): RecordHead => ({
   format: RECORD_FORMAT,
   time: new Date(RECORD_START).toISOString(),
   run: '20261121t165045z-0a1b2c3d',
+  process: { pid: 4321, realm: '0a1b2c3d' },
   command: 'up',
   kbuild: '0.1.0',
   cluster: 'demo',

@@ -27,6 +27,8 @@ export interface RecordHead {
   readonly time: string;
   /** Identity of the run, e.g. `20261121t165045z-0a1b2c3d`. */
   readonly run: string;
+  /** The process that wrote it; `realm`: where its id is unique, empty if unknown. It may still run. */
+  readonly process: { readonly pid: number; readonly realm: string };
   /** As the operator types it, e.g. `etcd snapshot save`. */
   readonly command: string;
   /** kbuild's version. */
@@ -168,7 +170,8 @@ export type Note =
   | {
       readonly kind: 'waiting';
       readonly wait: number;
-      readonly what: 'lock' | 'turn';
+      /** `turn`: other hosts are disrupted first. `answer`: of the operator. */
+      readonly what: 'lock' | 'turn' | 'answer';
       /** Missing: the whole run waits. */
       readonly host?: string;
       readonly summary: string;
