@@ -102,6 +102,7 @@ const contextOf = ({ env = process.env, onWarning }: ConnectOptions): Context =>
   ask: noTerminal,
   askHidden: noTerminal,
   canAsk: false,
+  version: '',
   onInterrupt: () => () => undefined,
   exit: () => undefined,
   nowMs: () => performance.timeOrigin + performance.now(),

@@ -187,6 +187,7 @@ describe('the house', () => {
         'remote/windows/files.ts',
         'remote/windows/job.ts',
         'shell/powershell.ts',
+        'cli/session/send-spans.ts',
         'configuration/secret-yaml.ts',
         // Defined, and parsed into other secrets.
         'shell/secret.ts',

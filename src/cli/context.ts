@@ -6,6 +6,8 @@ import { askQuestion } from './question.ts';
 
 /** The process as commands see it; tests pass their own. */
 export interface Context {
+  /** kbuild's version. */
+  readonly version: string;
   /** Results. What steers a terminal is shown as `\x1b`, here and in `err`. */
   readonly out: (text: string) => void;
   /** Progress, questions and errors. */
@@ -36,7 +38,7 @@ export const shownText = (text: string, { env }: Pick<Context, 'env'>): string =
   env['GITHUB_ACTIONS'] === 'true' ? withoutCommands(visible(text)) : visible(text);
 
 /** The real process. `inventoryOnStdin`: questions go to the terminal itself. */
-export function processContext(options: { readonly inventoryOnStdin: boolean }): Context {
+export function processContext(options: { readonly inventoryOnStdin: boolean; readonly version: string }): Context {
   const { env, stdin, stdout, stderr } = process;
   const dumb = env['TERM'] === 'dumb' || (env['CI'] ?? '') !== '';
   const canAsk = options.inventoryOnStdin ? stderr.isTTY : stdin.isTTY;
@@ -48,6 +50,7 @@ export function processContext(options: { readonly inventoryOnStdin: boolean }):
     return askQuestion({ input, output }, question, answer, signal);
   };
   return {
+    version: options.version,
     out: (text) => void stdout.write(shownText(text, { env })),
     err: (text) => void stderr.write(shownText(text, { env })),
     workflow: env['GITHUB_ACTIONS'] === 'true' ? (text) => void stderr.write(text) : undefined,

@@ -14,6 +14,7 @@ import { COMMENT_LIMIT, planMarkdown, refusedMarkdown } from '../report/plan-mar
 import { hostList } from '../report/host-list.ts';
 import { jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
+import { planNote } from '../report/record/notes.ts';
 import type { PlanOptions } from './commands/plan.ts';
 import type { Context } from './context.ts';
 import { DEFAULT_CONCURRENCY } from './options.ts';
@@ -79,6 +80,7 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
     await refuseWithoutApi(run);
     const { phases, waiting } = partOf(run, up(run.inventory));
     const { changes: planned } = planOf(run, phases);
+    run.note(planNote(run.inventory, { phases, changes: planned }));
     const changes = changesIn(planned);
     const shownChanges: readonly Previewed[] = flags.diff === true ? await previewed(run, changes) : changes;
     const restarts = restartsOf(run.inventory, planned);

@@ -33,7 +33,14 @@ function refuseBefore(group: Parser, name: string): void {
   });
 }
 
-function addCommand(parent: Parser, command: Command, done: (code: number) => void): Parser {
+/** What all commands have in common. */
+interface Around {
+  readonly version: string;
+  /** Gets the exit code of the command that was run. */
+  readonly done: (code: number) => void;
+}
+
+function addCommand(parent: Parser, command: Command, { version, done }: Around): Parser {
   const { name, summary, operand, options, run } = command;
   const parser = parent
     .command(name)
@@ -45,23 +52,23 @@ function addCommand(parent: Parser, command: Command, done: (code: number) => vo
     refuseBefore(parent, name);
     const isInventory = operand === inventoryOperand && first !== undefined;
     const values = { ...parser.opts<{ readonly inventory?: string }>(), ...(isInventory ? { inventory: first } : {}) };
-    const context = processContext({ inventoryOnStdin: values.inventory === '-' });
+    const context = processContext({ inventoryOnStdin: values.inventory === '-', version });
     done(await (await run())(context, values, parser.args));
   });
   return parser;
 }
 
 /** commander's form of the name of a group. */
-const groupParser = (parent: Parser, { name, summary, itself }: CommandGroup, done: (code: number) => void): Parser =>
+const groupParser = (parent: Parser, { name, summary, itself }: CommandGroup, around: Around): Parser =>
   itself === undefined
     ? parent.command(name).description(summary)
     : // Otherwise the group takes the options that stand behind the name of one of its commands.
-      addCommand(parent, itself, done).enablePositionalOptions();
+      addCommand(parent, itself, around).enablePositionalOptions();
 
-function addAll(parent: Parser, list: readonly (Command | CommandGroup)[], done: (code: number) => void): void {
+function addAll(parent: Parser, list: readonly (Command | CommandGroup)[], around: Around): void {
   for (const item of list)
-    if ('commands' in item) addAll(groupParser(parent, item, done), item.commands, done);
-    else addCommand(parent, item, done);
+    if ('commands' in item) addAll(groupParser(parent, item, around), item.commands, around);
+    else addCommand(parent, item, around);
 }
 
 /** commander's form of all commands. `done` gets the exit code of the command that was run. */
@@ -75,6 +82,6 @@ export function program(version: string, done: (code: number) => void): Parser {
       'after',
       examples(['kbuild init > inventory.yaml', 'kbuild check inventory.yaml', 'kbuild up inventory.yaml']),
     );
-  addAll(root, commands, done);
+  addAll(root, commands, { version, done });
   return root;
 }

@@ -20,6 +20,8 @@ export interface Convergence {
   /** Called before each change on a host; it rejects if the host is to stay as it is. */
   readonly beforeChange?: (host: Host) => Promise<void>;
   readonly emit: Emit;
+  /** Called when a host begins to wait for its turn; the result is called when it waits no more. */
+  readonly onTurn?: (host: string) => () => void;
   /** Hosts at once. */
   readonly concurrency: number;
   /** How many workers may be disrupted at once; default: see `disruption.ts`. */

@@ -72,7 +72,11 @@ export async function stepOnHost(
     return applied;
   };
   if (!seen.due.some(({ disrupts }) => disrupts === true)) return make();
-  return turns.take(host, () => inGoodHealth(run, turns, place, host, make));
+  const turnCame = run.onTurn?.(host.name);
+  return turns.take(host, () => {
+    turnCame?.();
+    return inGoodHealth(run, turns, place, host, make);
+  });
 }
 
 function stopIfInterrupted(signal: AbortSignal, when: string): void {

@@ -4,7 +4,7 @@ import { hostList } from './host-list.ts';
 import { diagnosis } from './signatures.ts';
 
 /** The failure of a host with the last lines of its logs. */
-interface FailureReport {
+export interface FailureReport {
   readonly host: string;
   readonly error: Error;
   /** The end of the host's logs, in sections that begin with `== `; empty if they were not fetched. */
@@ -17,8 +17,12 @@ const SHOWN = 8;
 /** Different failures that are shown in full; the log has the others. */
 const IN_FULL = 8;
 
-/** The error without the name of its host, the known cause, the remedy. */
-function textsOf({ host, error, lastWords }: FailureReport): readonly [error: string, cause: string, remedy: string] {
+/** The error without the name of its host, the known cause, the remedy; empty where there is none. */
+export function textsOf({
+  host,
+  error,
+  lastWords,
+}: FailureReport): readonly [error: string, cause: string, remedy: string] {
   const all = error as { readonly stderr?: string; readonly stdout?: string };
   const known = diagnosis([all.stderr ?? '', all.stdout ?? '', error.message, lastWords]);
   const remedy = known?.remedy ?? (error instanceof KbuildError ? error.remedy : undefined);

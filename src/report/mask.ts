@@ -60,6 +60,10 @@ const SHAPES: readonly RegExp[] = [
 /** Shorter values would blot out ordinary words. */
 const SHORTEST = 6;
 
+/** Texts up to this length are remembered, so many of them: names, steps and summaries come again with every host. */
+const REMEMBERED_LENGTH = 200;
+const REMEMBERED = 2000;
+
 /** Takes secrets out of texts. */
 export interface Masker {
   /** Masks this value, and each of its lines, from now on. */
@@ -75,7 +79,10 @@ export function masker(known?: unknown): Masker {
   const values = new Set<string>();
   /** The longest first: a value may contain another. Undefined after a value was added. */
   let longestFirst: readonly string[] | undefined;
+  /** Texts as they are masked by the values of now. */
+  const remembered = new Map<string, string>();
   const add = (value: string): void => {
+    remembered.clear();
     for (const part of [value.trim(), ...value.split('\n').map((one) => one.trim())]) {
       if (part.length < SHORTEST || /^-----(?:BEGIN|END)/.test(part)) continue;
       longestFirst = undefined;
@@ -91,7 +98,7 @@ export function masker(known?: unknown): Masker {
   };
   walk(known, register);
 
-  const text = (given: string): string => {
+  const masking = (given: string): string => {
     let masked = given;
     longestFirst ??= [...values].sort((a, b) => b.length - a.length);
     for (const value of longestFirst) masked = masked.replaceAll(value, MASKED);
@@ -101,6 +108,15 @@ export function masker(known?: unknown): Masker {
       .split('\n')
       .map((line) => (MAY_NAME.test(line) ? namedMasked(line) : line))
       .join('\n');
+  };
+  const text = (given: string): string => {
+    if (given.length > REMEMBERED_LENGTH) return masking(given);
+    const known = remembered.get(given);
+    if (known !== undefined) return known;
+    const masked = masking(given);
+    if (remembered.size >= REMEMBERED) remembered.clear();
+    remembered.set(given, masked);
+    return masked;
   };
   const value = <T>(given: T): T => {
     if (typeof given === 'string') return text(given) as T;

@@ -26,6 +26,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** A process in the folder; it is a terminal when there are answers. */
 const context = (): Context => ({
+  version: '0.1.0',
   out: (text) => (out += text),
   err: (text) => (err += text),
   terminal: undefined,

@@ -6,6 +6,7 @@ import { isObservationCurrent } from '../../engine/observation-current.ts';
 import type { Phase } from '../../engine/step.ts';
 import { exitCodeOf, mostSerious, worstExitCode } from '../../errors.ts';
 import { planText } from '../../report/plan.ts';
+import { planNote } from '../../report/record/notes.ts';
 import { DEFAULT_CONCURRENCY } from '../options.ts';
 import { reportFailures } from './failure-reports.ts';
 import { withLocks } from './locks.ts';
@@ -67,7 +68,9 @@ async function planUnderLock(run: Run, work: Work, agreed: RunPlan, lock: Lock):
     context.err(`the plan grew meanwhile:\n${planText(phases, beyond, restartsOf(inventory, beyond))}`);
     if (!(await approved(run, work, 'Carry out these too?'))) return undefined;
   }
-  return { phases, changes: [...agreed.changes, ...beyond] };
+  const plan = { phases, changes: [...agreed.changes, ...beyond] };
+  if (beyond.length > 0) run.note(planNote(inventory, plan));
+  return plan;
 }
 
 /** A work that is done once for each host, however often it is asked for. */
@@ -88,7 +91,14 @@ async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lo
     phases,
     observations: connected.observations,
     on: connected.on,
-    held: lock.held,
+    held: async (host) => {
+      const ended = run.beginWait({ what: 'lock', host, summary: 'its lock, or that of another host, was lost' });
+      try {
+        return await lock.held(host);
+      } finally {
+        ended();
+      }
+    },
     planned: new Set(changes.map(changeId)),
     approve: async (summary) => {
       await run.stopDrawing();
@@ -96,6 +106,7 @@ async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lo
     },
     beforeChange: onceForEachHost((host) => runHooks(inventory, 'beforeChange', host, connected.on)),
     emit,
+    onTurn: (host) => run.beginWait({ what: 'turn', host, summary: 'its turn: other hosts are disrupted first' }),
     concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
     workersAtOnce: work.workersAtOnce,
     signal,

@@ -1,6 +1,6 @@
-import { CommandError, NotConverged } from '../../errors.ts';
+import { CommandError, exitCodeOf, NotConverged } from '../../errors.ts';
 import { isWindowsRemote, type HostRemote } from '../../remote/host-remote.ts';
-import { failuresText } from '../../report/failure.ts';
+import { failuresText, textsOf } from '../../report/failure.ts';
 import { script } from '../../templates.ts';
 import { lastWordsOfWindows } from '../../windows/support-sections.ts';
 import type { Run } from './run.ts';
@@ -22,6 +22,17 @@ export async function reportFailures(run: Run, failures: ReadonlyMap<string, Err
   );
   const reports = [...failures].map(([host, error]) => ({ host, error, lastWords: words.get(host) ?? '' }));
   for (const report of reports) {
+    const { host, error, lastWords: last } = report;
+    const [, cause, remedy] = textsOf(report);
+    run.note({
+      kind: 'failure',
+      host,
+      message: error.message,
+      cause,
+      remedy,
+      lastWords: last,
+      exitCode: exitCodeOf(error),
+    });
     run.log({ kind: 'failure', host: report.host, text: failuresText([report]), lastWords: report.lastWords });
   }
   if (reports.length > 0) run.context.err(failuresText(reports));

@@ -8,7 +8,7 @@ import type { Run } from './run.ts';
  * Identifies where process ids are unique: this boot of this machine, and the process namespace in it. Two containers may have
  * the same user, machine name and process ids. undefined if /proc does not show both.
  */
-function processRealm(): string | undefined {
+export function processRealm(): string | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const namespace = readlinkSync('/proc/self/ns/pid');
@@ -30,14 +30,19 @@ export const holder = ({ command, context, runId }: Pick<Run, 'command' | 'conte
   };
 };
 
+/** Whether a process runs; `unknown` for one of another machine, container or boot. */
+export function isAlive({ pid, realm }: { readonly pid: number; readonly realm: string }): boolean | 'unknown' {
+  if (realm === '' || realm !== processRealm()) return 'unknown';
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
 /** True if the holder of a lock is a run of this machine, or of this container, whose process has ended. */
 export function isGone(heldBy: string): boolean {
   const [, pid, realm] = /^by \S+ \(pid (\d+)\) since \S+, run \S+ in (\w+): /.exec(heldBy) ?? [];
-  if (realm === undefined || realm !== processRealm()) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
+  return realm !== undefined && isAlive({ pid: Number(pid), realm }) === false;
 }

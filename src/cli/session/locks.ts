@@ -34,17 +34,20 @@ export async function withHostLocks<T>(run: Run, work: (lock: Lock) => Promise<T
  * holds. @throws Refused while another run holds one of them
  */
 export function withLocks<T>(run: Run, replacesData: true | undefined, work: (lock: Lock) => Promise<T>): Promise<T> {
-  const { connected, context, emit, signal, abort } = run;
+  const { connected, context, emit, signal, abort, beginWait } = run;
   return withHostLocks(run, async (lock) => {
     emit({ kind: 'locked', hosts: connected.remotes.length });
     void lock.lost.then(abort);
+    let waited: (() => void) | undefined;
     const lease = await holdLease(() => apiHost(connected), holder(run), {
       isGone,
       signal,
       ...(replacesData === true ? { replacesData } : {}),
-      onWait: (heldBy) =>
-        context.err(`the cluster is locked: held ${heldBy}; if that is not renewed within 45 s, this run takes it\n`),
-    });
+      onWait: (heldBy) => {
+        waited ??= beginWait({ what: 'lock', summary: `the cluster is locked: held ${heldBy}` });
+        context.err(`the cluster is locked: held ${heldBy}; if that is not renewed within 45 s, this run takes it\n`);
+      },
+    }).finally(() => waited?.());
     void lease.lost.then(abort);
     try {
       return await work(lock);

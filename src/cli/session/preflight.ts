@@ -6,6 +6,7 @@ import { refusals } from '../../cluster/refusals.ts';
 import type { KbuildError } from '../../errors.ts';
 import { ChecksFailed, combined } from '../../errors.ts';
 import { findingsText } from '../../report/findings.ts';
+import { findingsNote } from '../../report/record/notes.ts';
 import type { Surveys } from '../../surveys/surveys.ts';
 import { missingHosts } from './dead-hosts.ts';
 import type { Run } from './run.ts';
@@ -31,10 +32,12 @@ export function refuseForeign(
 }
 
 /** All findings about the fleet as observed. `--ignore-check` and `ignoreChecks:` lower a finding to a warning. */
-export function findings({ connected, inventory, flags }: Run, surveys?: Surveys): readonly CheckedFinding[] {
+export function findings({ connected, inventory, flags, note }: Run, surveys?: Surveys): readonly CheckedFinding[] {
   const ignored = [...inventory.ignoreChecks, ...(flags.ignoreCheck ?? [])];
   const fleet = connected.observations.fleet();
-  return runChecks(checks, { inventory, fleet: surveys === undefined ? fleet : { ...fleet, surveys } }, ignored);
+  const found = runChecks(checks, { inventory, fleet: surveys === undefined ? fleet : { ...fleet, surveys } }, ignored);
+  note(findingsNote(found));
+  return found;
 }
 
 /**

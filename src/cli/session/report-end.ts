@@ -2,6 +2,7 @@ import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, SeveralErrors } f
 import type { Inventory } from '../../model/inventory.ts';
 import { severalText, unreachableText } from '../../report/failure.ts';
 import { maskError } from '../../report/mask.ts';
+import type { Note } from '../../report/record/line.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
 import type { Connected } from './connect.ts';
@@ -42,10 +43,19 @@ export async function reportEnd(ending: Ending, connected: Connected, code: numb
   if (closing !== undefined && (flags.quiet !== true || code !== 0)) context.err(`${closing}\n`);
 }
 
+function errorNote(error: unknown): Note {
+  const exitCode = exitCodeOf(error);
+  if (error instanceof SeveralErrors)
+    return { kind: 'error', message: severalText(error.errors), remedy: '', exitCode };
+  const remedy = error instanceof KbuildError ? (error.remedy ?? '') : '';
+  return { kind: 'error', message: error instanceof Error ? error.message : String(error), remedy, exitCode };
+}
+
 /** Prints what belongs to the error of a command, and prepares the error for the code that prints it. */
 export async function reportError(ending: Ending, connected: Connected | undefined, error: unknown): Promise<void> {
   const { context, options, output } = ending;
   const { standing } = output;
+  output.note(errorNote(error));
   output.log({ kind: 'error', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   if (error instanceof Interrupted && !standing.hasBegun()) {
     error.message = `${error.message}; nothing was changed`;

@@ -1,10 +1,12 @@
-import type { Emit, Reporter, TimedEvent } from '../../engine/event.ts';
+import type { Emit, Event, Reporter, TimedEvent } from '../../engine/event.ts';
 import type { LogEntry } from '../../remote/exchange.ts';
 import { jsonReporter } from '../../report/json.ts';
 import { commandLine, lineReporter } from '../../report/lines.ts';
 import { logFile } from '../../report/log-file.ts';
 import type { Masker } from '../../report/mask.ts';
 import { lookOf } from '../../report/frame-text.ts';
+import type { Note } from '../../report/record/line.ts';
+import type { Recorder } from '../../report/record/recorder.ts';
 import { standing, type Standing } from '../../report/standing.ts';
 import { terminalReporter } from '../../report/terminal.ts';
 import type { Context } from '../context.ts';
@@ -14,8 +16,9 @@ import type { RunLog } from './run-log.ts';
 
 /** The output and the log of a run. */
 export interface RunOutput
-  extends Pick<RunLog, 'emit' | 'log' | 'onBegin'>, Pick<Run, 'draw' | 'stopDrawing' | 'logPath'> {
+  extends Pick<RunLog, 'emit' | 'log' | 'onBegin'>, Pick<Run, 'draw' | 'stopDrawing' | 'logPath' | 'note'> {
   readonly mask: Masker;
+  readonly isVerbose: boolean;
   /** The progress of the run, from its events so far. */
   readonly standing: Standing;
   /** Reports that Ctrl-C or the deadline ends the run. A tree shows no text: there it is printed too. */
@@ -29,40 +32,76 @@ export interface RunOutput
 
 const silent: Reporter = { report: () => undefined, close: () => Promise.resolve() };
 
+/** Where a run's output goes besides the terminal. */
+export interface OutputFiles {
+  readonly mask: Masker;
+  readonly logPath: string;
+  readonly record: Recorder;
+}
+
+/** What a record holds of an entry of the log: commands, without their outputs. */
+function commandNote(entry: object): Note | undefined {
+  if (!('command' in entry) || !('durationMs' in entry)) return undefined;
+  const { host, command, status, durationMs } = entry as LogEntry;
+  return { kind: 'command', host, command, status, durationMs };
+}
+
+/** The log and the record: what both hold is masked once. @throws UsageError when the log cannot be written */
+function filesOf(context: Context, { mask, logPath, record }: OutputFiles) {
+  const file = logFile(logPath, (error) => context.err(`the log ${logPath} ends here: ${error.message}\n`));
+  const now = (): string => new Date(context.nowMs()).toISOString();
+  return {
+    now,
+    event(event: Event): TimedEvent {
+      const timed = mask.value({ time: now(), ...event });
+      file.report(timed);
+      record.write(timed);
+      return timed;
+    },
+    log(entry: object): void {
+      const time = now();
+      const masked = mask.value({ time, ...entry });
+      file.write(masked);
+      const note = commandNote(masked);
+      if (note !== undefined) record.write({ time, ...note });
+    },
+    note: (note: Note): void => record.write(mask.value({ time: now(), ...note })),
+    close: file.close,
+  };
+}
+
 /** @throws UsageError when the log cannot be written */
 export function runOutput(
   context: Context,
   flags: Flags,
   { json }: RunOptions,
-  mask: Masker,
-  logPath: string,
+  { mask, logPath, record }: OutputFiles,
 ): RunOutput {
   const isVerbose = flags.verbose === true;
-  const file = logFile(logPath, (error) => context.err(`the log ${logPath} ends here: ${error.message}\n`));
+  const files = filesOf(context, { mask, logPath, record });
   const lines = flags.quiet === true ? silent : lineReporter(context.err, isVerbose ? 'all' : 'usual');
   let shown: Reporter = flags.json === true && json === 'events' ? jsonReporter(context.out) : lines;
   let isOver = false;
   let wasDrawn = false;
   const current = standing();
-  const now = (): string => new Date(context.nowMs()).toISOString();
   const showCommand = (entry: Pick<LogEntry, 'host' | 'command'>): void =>
-    context.err(`${now().slice(11, 19)} ${commandLine(entry)}\n`);
+    context.err(`${files.now().slice(11, 19)} ${commandLine(entry)}\n`);
   const emit: Emit = (event) => {
     if (isOver) return;
     current.note(event);
-    const timed: TimedEvent = mask.value({ time: now(), ...event });
-    file.report(timed);
-    shown.report(timed);
+    shown.report(files.event(event));
   };
   return {
     mask,
+    isVerbose,
     logPath,
     standing: current,
     emit,
     log(entry) {
-      file.write(mask.value({ time: now(), ...entry }));
+      files.log(entry);
       if (isVerbose && 'command' in entry) showCommand(entry as LogEntry);
     },
+    note: files.note,
     onBegin: isVerbose ? showCommand : undefined,
     draw(phases) {
       if (context.terminal === undefined || shown !== lines || flags.quiet === true || isVerbose) return;
@@ -84,6 +123,6 @@ export function runOutput(
       isOver = true;
       return shown.close();
     },
-    closeLog: file.close,
+    closeLog: files.close,
   };
 }

@@ -3,6 +3,7 @@ import type { Phase } from '../../engine/step.ts';
 import { reached } from '../../engine/target.ts';
 import { SeveralErrors, UsageError } from '../../errors.ts';
 import { planText } from '../../report/plan.ts';
+import { planNote } from '../../report/record/notes.ts';
 import type { PlannedRestart } from '../../engine/restarts.ts';
 import type { Run } from './run.ts';
 
@@ -25,17 +26,19 @@ export function planOf({ connected, inventory }: Run, phases: readonly Phase[]):
 }
 
 /** Prints that the plan is empty; returns the exit code. */
-export function reportNothingToDo({ context, flags }: Run): number {
+export function reportNothingToDo({ context, flags, inventory, note }: Run): number {
+  note(planNote(inventory, { phases: [], changes: [] }));
   if (flags.json !== true) context.out('nothing to do\n');
   return 0;
 }
 
 /** Shows a plan on stderr, and below it what the operator should know before the question. */
 export function showPlan(
-  { context }: Run,
+  { context, inventory, note }: Run,
   { phases, changes }: RunPlan,
   about: { readonly restarts?: readonly PlannedRestart[]; readonly notes?: string } = {},
 ): void {
+  note(planNote(inventory, { phases, changes }));
   context.err(`${planText(phases, changes, about.restarts)}${about.notes ?? ''}`);
 }
 

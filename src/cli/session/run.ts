@@ -1,10 +1,12 @@
 import type { Phase } from '../../engine/step.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { Masker } from '../../report/mask.ts';
+import type { Note } from '../../report/record/line.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
 import type { Connected } from './connect.ts';
 import type { RunLog } from './run-log.ts';
+import type { BeginWait } from './waits.ts';
 
 /** How a command uses its run. */
 export interface RunOptions {
@@ -44,5 +46,8 @@ export interface Run extends RunLog {
   /** Ends the tree, so that questions and results can be written. */
   readonly stopDrawing: () => Promise<void>;
   readonly logPath: string;
+  /** Adds to the run's record what no reporter shows. */
+  readonly note: (note: Note) => void;
+  readonly beginWait: BeginWait;
   readonly mask: Masker;
 }

@@ -9,6 +9,7 @@ import { diskSync } from '../../surveys/disk-sync.ts';
 import { downloads, type Wanted } from '../../surveys/downloads.ts';
 import { containerRuntime } from '../../components/runtimes/index.ts';
 import { overlayTrial } from '../../surveys/overlay.ts';
+import { portsNote } from '../../report/record/notes.ts';
 import { portMatrix, type Way } from '../../surveys/port-matrix.ts';
 import type { Surveys } from '../../surveys/surveys.ts';
 import type { Run } from './run.ts';
@@ -50,7 +51,7 @@ function notYet(seen: Seen, wanted: readonly Wanted[]): string | undefined {
  * Surveys some hosts: the ways between them and all other hosts, and on fresh hosts the disks for etcd and the downloads.
  * Disturbs nothing that runs: it only connects to a port that a process holds, and skips a disk that holds etcd. @throws Refused when another run holds the lock of a host: it may open a port there at any moment.
  */
-export async function survey({ connected, inventory }: Run, about: readonly Seen[]): Promise<Surveys> {
+export async function survey({ connected, inventory, note }: Run, about: readonly Seen[]): Promise<Surveys> {
   const fleet = connected.observations.fleet();
   const { on } = connected;
   const names = new Set(about.map(({ host }) => host.name));
@@ -58,8 +59,9 @@ export async function survey({ connected, inventory }: Run, about: readonly Seen
   const reached = observedLinux(fleet).map(({ host }) => host);
   const etcd = about.filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd');
   const fresh = about.filter(isFresh).map((seen) => ({ ...seen, wanted: wantedDownloads(inventory, seen) }));
+  const ways = neededWays(inventory, fleet, about);
   const [ports, disks, overlays, got] = await Promise.all([
-    portMatrix(on, reached, neededWays(inventory, fleet, about)),
+    portMatrix(on, reached, ways),
     diskSync(
       on,
       etcd.filter(isFresh).map(({ host }) => host),
@@ -76,6 +78,7 @@ export async function survey({ connected, inventory }: Run, about: readonly Seen
       inventory.proxy,
     ),
   ]);
+  note(portsNote(ways, ports));
   return {
     ports,
     overlays,

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { Interrupted } from '../../errors.ts';
+import { exitCodeOf, Interrupted } from '../../errors.ts';
 import { secretData } from '../../inventory/secret-data.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { unreachableText } from '../../report/failure.ts';
 import { masker, type Masker } from '../../report/mask.ts';
+import { runName } from '../../report/record/kept-records.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
 import { asItRuns } from './as-it-runs.ts';
@@ -15,20 +16,30 @@ import { checkOpenFiles } from './open-files.ts';
 import { readInventory } from './read-inventory.ts';
 import { reportEnd, reportError, type Ending } from './report-end.ts';
 import type { RunLog } from './run-log.ts';
+import { noteFound, runRecording, type RunRecording } from './run-record.ts';
 import { runOutput } from './run-output.ts';
 import { runStop, type RunStop } from './run-stop.ts';
 import type { Run, RunOptions } from './run.ts';
+import { spanHeaders } from './span-target.ts';
 import { stamp, stateFolder } from './state-folder.ts';
+import { waitsOf, type BeginWait } from './waits.ts';
 
-/** A context that masks secrets in its output. Ctrl-C at a question ends the whole run, also in the middle of it. */
-function contextOfRun(unmasked: Context, mask: Masker, { signal, abort }: RunStop): Context {
+/**
+ * A context that masks secrets in its output. Ctrl-C at a question ends the whole run, also in the middle of it. The time that
+ * the operator takes to answer is a wait of the run.
+ */
+function contextOfRun(unmasked: Context, mask: Masker, { signal, abort }: RunStop, beginWait: BeginWait): Context {
   const asking =
     (ask: Context['ask']): Context['ask'] =>
-    (question) =>
-      ask(question, signal).catch((error: unknown) => {
-        if (error instanceof Interrupted) abort(error);
-        throw error;
-      });
+    (question) => {
+      const answered = beginWait({ what: 'answer', summary: question.trim() });
+      return ask(question, signal)
+        .catch((error: unknown) => {
+          if (error instanceof Interrupted) abort(error);
+          throw error;
+        })
+        .finally(answered);
+    };
   return {
     ...unmasked,
     ask: asking(unmasked.ask),
@@ -48,6 +59,57 @@ const asking = (inventory: Inventory, { command }: RunOptions): Inventory => ({
 /** `20261121t165045z-0a1b2c3d`. systemd units have it in their names. */
 const newRunId = (ms: number): string => `${stamp(ms).slice(0, 15).toLowerCase()}z-${randomBytes(4).toString('hex')}`;
 
+/** A run that has its log and its record, and no connection yet. */
+interface OpenRun {
+  readonly runLog: RunLog;
+  readonly ending: Ending;
+  readonly hostPlaces: Run['hostPlaces'];
+  readonly beginWait: BeginWait;
+  readonly mask: Masker;
+  readonly recording: RunRecording;
+}
+
+/** @throws UsageError when the log cannot be written */
+function openRun(
+  outer: Context,
+  flags: Flags,
+  options: RunOptions,
+  { inventory, hostPlaces }: Pick<Run, 'inventory' | 'hostPlaces'>,
+  stop: RunStop,
+): OpenRun {
+  const { command } = options;
+  const mask = masker([inventory, secretData(inventory), spanHeaders(outer.env)]);
+  const beginWait = waitsOf((note) => output.note(note), outer.nowMs);
+  const context = contextOfRun(outer, mask, stop, beginWait);
+  const startedMs = context.nowMs();
+  const runId = newRunId(startedMs);
+  const logPath = flags.logFile ?? join(stateFolder(context, inventory.name), `${runName(runId, command)}.log`);
+  const recording = runRecording({ context, inventory, runId, command, startedMs });
+  const output = runOutput(context, flags, options, { mask, logPath, record: recording.recorder });
+  recording.begin(output);
+  const { emit, onBegin } = output;
+  const isEndless = options.isEndless === true;
+  stop.listen(context, isEndless ? { ...output, showInterrupted: () => undefined } : output);
+  const log = isEndless ? () => undefined : output.log;
+  const runLog = { runId, emit, log, onBegin, onSecret: mask.register, signal: stop.signal };
+  const ending = { context, flags, options, inventory, output, startedMs };
+  return { runLog, ending, hostPlaces, beginWait, mask, recording };
+}
+
+/** What a command works with. */
+function runOf(
+  { runLog, ending, hostPlaces, beginWait, mask }: OpenRun,
+  connected: Connected,
+  { abort }: RunStop,
+): Run {
+  const { context, flags, inventory, options, output } = ending;
+  const { command, changesVersion } = options;
+  const { draw, stopDrawing, note, logPath } = output;
+  const asItIs = changesVersion === true ? inventory : asItRuns(context, inventory, connected.observations.fleet());
+  const shown = { draw, stopDrawing, note, logPath, beginWait, mask };
+  return { ...runLog, ...shown, context, flags, command, inventory: asItIs, hostPlaces, connected, abort };
+}
+
 /**
  * Loads the inventory, connects, observes, and calls `work`. Reports how the run ended, and closes all that it opened.
  * `run.flags.hosts` names hosts where `given.hosts` names groups: `work` reads only the former.
@@ -65,50 +127,29 @@ export async function withRun(
   const flags = withoutGroups(inventory, given);
   checkDeadNames(inventory, flags, options);
   checkOpenFiles(inventory.hosts.length);
-  const mask = masker([inventory, secretData(inventory)]);
-  const context = contextOfRun(outer, mask, stop);
-  const runId = newRunId(context.nowMs());
-  const { command } = options;
-  const logPath =
-    flags.logFile ?? join(stateFolder(context, inventory.name), `${runId}-${command.replaceAll(' ', '-')}.log`);
-  const output = runOutput(context, flags, options, mask, logPath);
-  const ending: Ending = { context, flags, options, inventory, output, startedMs: context.nowMs() };
-  const isEndless = options.isEndless === true;
-  stop.listen(context, isEndless ? { ...output, showInterrupted: () => undefined } : output);
+  const open = openRun(outer, flags, options, { inventory, hostPlaces }, stop);
+  const { context, output } = open.ending;
   let connected: Connected | undefined;
+  let exitCode = 1;
   try {
-    const { signal, abort } = stop;
-    signal.throwIfAborted();
-    const { emit, onBegin, draw, stopDrawing } = output;
-    const log = isEndless ? () => undefined : output.log;
-    const runLog: RunLog = { runId, emit, log, onBegin, onSecret: mask.register, signal };
-    connected = await connect(context, inventory, flags, runLog);
-    if (options.reportsUnreachable !== true) context.err(unreachableText(connected.observations.fleet().unreachable));
+    stop.signal.throwIfAborted();
+    connected = await connect(context, inventory, flags, open.runLog);
+    const fleet = connected.observations.fleet();
+    noteFound(output, inventory, fleet);
+    if (options.reportsUnreachable !== true) context.err(unreachableText(fleet.unreachable));
     refuseLivingDead({ flags, connected });
-    const code = await work({
-      ...runLog,
-      context,
-      flags,
-      command,
-      inventory:
-        options.changesVersion === true ? inventory : asItRuns(context, inventory, connected.observations.fleet()),
-      hostPlaces,
-      connected,
-      abort,
-      draw,
-      stopDrawing,
-      logPath,
-      mask,
-    });
-    await reportEnd(ending, connected, code);
-    return code;
+    exitCode = await work(runOf(open, connected, stop));
+    await reportEnd(open.ending, connected, exitCode);
+    return exitCode;
   } catch (error) {
-    await reportError(ending, connected, error);
+    exitCode = exitCodeOf(error);
+    await reportError(open.ending, connected, error);
     throw error;
   } finally {
     stop.release();
     await output.close();
     await connected?.close();
+    await open.recording.end(output, exitCode, connected);
     await output.closeLog();
   }
 }

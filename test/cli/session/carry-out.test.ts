@@ -48,6 +48,8 @@ function runOf(over: { readonly answer?: string; readonly hold?: () => Promise<u
     abort: () => undefined,
     emit: () => undefined,
     log: () => undefined,
+    note: () => undefined,
+    beginWait: () => () => undefined,
     draw: () => undefined,
     stopDrawing: () => Promise.resolve(),
   } as unknown as Run;

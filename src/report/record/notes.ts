@@ -1,0 +1,179 @@
+import { renewerOf } from '../../cluster/expiry.ts';
+import type { CheckedFinding } from '../../checks/check.ts';
+import { changesIn, waitsIn, type PlannedChange } from '../../engine/plan.ts';
+import { restartsOf } from '../../engine/restarts.ts';
+import type { Phase } from '../../engine/step.ts';
+import { FactError } from '../../errors.ts';
+import type { ClusterView } from '../../facts/cluster.ts';
+import { observedLinux, type Fleet, type Observed } from '../../facts/fleet.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { PortMatrix, Way } from '../../surveys/port-matrix.ts';
+import { certificatesView } from '../certificates.ts';
+import { clusterStatus } from '../status-view.ts';
+import { RECORD_FORMAT, type Note, type RecordedSystem, type RecordHead } from './line.ts';
+
+type NoteOf<K extends Note['kind']> = Extract<Note, { readonly kind: K }>;
+
+/** What the first line of a record says about the run itself. */
+export type RunItself = Pick<RecordHead, 'time' | 'run' | 'process' | 'command' | 'kbuild'>;
+
+/** The first line of a record. */
+export function recordHead(inventory: Inventory, run: RunItself): RecordHead {
+  const { loadBalancer } = inventory;
+  const { kind } = loadBalancer;
+  return {
+    kind: 'run',
+    format: RECORD_FORMAT,
+    ...run,
+    cluster: inventory.name,
+    kubernetes: inventory.kubernetes.version,
+    endpoint: inventory.endpoint,
+    etcd: inventory.etcd.topology,
+    loadBalancer:
+      'address' in loadBalancer ? { kind, address: loadBalancer.address, port: loadBalancer.port } : { kind },
+    network: inventory.network.plugin,
+    runtime: inventory.runtime.name,
+    hosts: inventory.hosts.map(({ name, role, os, address, internalAddress, groups }) => ({
+      name,
+      role,
+      os,
+      address,
+      internalAddress,
+      groups,
+    })),
+  };
+}
+
+/** A fact, or `otherwise` if it could not be read. */
+function known<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof FactError)) throw error;
+    return otherwise;
+  }
+}
+
+function systemOf(observed: Observed): RecordedSystem {
+  const host = observed.host.name;
+  if (observed.os === 'linux') {
+    const { facts } = observed;
+    return {
+      host,
+      system: known(() => facts.osRelease.prettyName, ''),
+      kernel: known(() => facts.kernel, ''),
+      architecture: known(() => facts.arch, ''),
+    };
+  }
+  const machine = known(() => observed.facts.machine, undefined);
+  if (machine === undefined) return { host, system: '', kernel: '', architecture: '' };
+  const { caption, build, revision, architecture } = machine;
+  return { host, system: caption, kernel: `${build}.${String(revision)}`, architecture };
+}
+
+/** The hosts that answered, and those that did not. */
+export const hostsNote = ({ hosts, unreachable }: Pick<Fleet, 'hosts' | 'unreachable'>): NoteOf<'hosts-observed'> => ({
+  kind: 'hosts-observed',
+  hosts: hosts.map(systemOf),
+  unreachable: unreachable.map(({ host, error }) => ({ host: host.name, message: error.message })),
+});
+
+/** The members of an etcd that is there before the API is. */
+function etcdMembers({ etcd }: ClusterView): readonly NoteOf<'cluster-observed'>['etcd']['members'][number][] {
+  if (etcd?.state !== 'up') return [];
+  return etcd.members.map(({ name, id, peerUrl, learner, healthy, dbSize }) => ({
+    name,
+    id,
+    peer: peerUrl,
+    learner,
+    healthy,
+    dbSize,
+  }));
+}
+
+function addressHolders({ loadBalancer }: Inventory, fleet: Fleet): readonly string[] {
+  if (!('address' in loadBalancer)) return [];
+  const { address } = loadBalancer;
+  return observedLinux(fleet)
+    .filter(({ facts }) => known(() => facts.interfaces, []).some(({ addresses }) => addresses.includes(address)))
+    .map(({ host }) => host.name);
+}
+
+/** The cluster as its API and etcd show it. */
+export function clusterNote(inventory: Inventory, fleet: Fleet): NoteOf<'cluster-observed'> {
+  const { cluster } = fleet;
+  const topology = inventory.etcd.topology === 'stacked' ? 'stacked' : 'external';
+  const kind = 'cluster-observed';
+  const holders = addressHolders(inventory, fleet);
+  if (cluster.state === 'up') {
+    const { version, nodes, apiServers, etcd } = clusterStatus(cluster, topology);
+    const endpointAnswer = known(() => cluster.endpoint, '');
+    return { kind, state: 'up', reason: '', version, endpointAnswer, nodes, apiServers, etcd, addressHolders: holders };
+  }
+  return {
+    kind,
+    state: cluster.state,
+    reason: cluster.state === 'down' ? cluster.reason : '',
+    version: '',
+    endpointAnswer: '',
+    nodes: [],
+    apiServers: [],
+    etcd: { topology, leader: '', members: etcdMembers(cluster), alarms: [] },
+    addressHolders: holders,
+  };
+}
+
+/** The certificates of all hosts, and the hosts whose certificates are not known. */
+export function certificatesNote(inventory: Inventory, fleet: Fleet): NoteOf<'certificates-observed'> {
+  const { certificates, unknown } = certificatesView(inventory, fleet, () => true);
+  return {
+    kind: 'certificates-observed',
+    certificates: certificates.map(({ host, name, expires }) => ({
+      host,
+      name,
+      expires,
+      renewedBy: renewerOf(inventory, name),
+    })),
+    unknown,
+  };
+}
+
+const placed = ({ phase, host, step, summary }: PlannedChange) => ({ phase, host, step, summary });
+
+/** What a run is about to do. */
+export const planNote = (
+  inventory: Inventory,
+  { phases, changes }: { readonly phases: readonly Phase[]; readonly changes: readonly PlannedChange[] },
+): NoteOf<'plan'> => ({
+  kind: 'plan',
+  phases: phases.map(({ name, title, hosts }) => ({ name, title, hosts: hosts.map((host) => host.name) })),
+  changes: changesIn(changes).map(placed),
+  waits: waitsIn(changes).map(placed),
+  restarts: restartsOf(inventory, changes),
+});
+
+/** What the checks found. */
+export const findingsNote = (findings: readonly CheckedFinding[]): NoteOf<'findings'> => ({
+  kind: 'findings',
+  findings: findings.map(({ severity, check, page, host, message, remedy, ignored }) => ({
+    severity,
+    check,
+    page,
+    message,
+    ...(host === undefined ? {} : { host }),
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(ignored === undefined ? {} : { ignored }),
+  })),
+});
+
+const end = ({ to, port, protocol, program }: Way) => ({ to: to.name, port, protocol, program });
+
+/** The ways that were tried between hosts, and those that are blocked. */
+export const portsNote = (ways: readonly Way[], matrix: PortMatrix): NoteOf<'ports-surveyed'> => ({
+  kind: 'ports-surveyed',
+  ways: ways.map((way) => ({ ...end(way), from: way.from.map(({ name }) => name) })),
+  blocked: matrix.blocked.map(({ way, from, how }) => ({ from: from.name, ...end(way), how })),
+  narrow: matrix.narrow.map(({ from, to, mtu }) => ({ from: from.name, to: to.name, mtu })),
+  unverified: matrix.unverified.map(({ to, port }) => ({ to: to.name, port })),
+  failed: matrix.failed.map(({ host, reason }) => ({ host: host.name, reason })),
+});
