@@ -76,15 +76,13 @@ export function traceFaults(text: string): readonly string[] {
     known.flatMap((one) => (one.name === 'thread_name' && one.ph === 'M' ? [[threadOf(one), one.args!['name']]] : [])),
   );
   const used = new Set(known.filter(({ ph }) => ph !== 'M').map(threadOf));
+  const slices = new Map<string, Complete[]>();
+  for (const one of known.filter(({ ph }) => ph === 'X'))
+    slices.set(threadOf(one), [...(slices.get(threadOf(one)) ?? []), one]);
   return [
     ...[...used].filter((thread) => !names.has(thread)).map((thread) => `${thread} has no name`),
     ...(new Set(names.values()).size === names.size ? [] : ['two threads have one name']),
     ...(known.some(({ ph, name }) => ph === 'M' && name === 'process_name') ? [] : ['the process has no name']),
-    ...[...used].flatMap((thread) =>
-      overlaps(
-        thread,
-        known.filter((one) => one.ph === 'X' && threadOf(one) === thread),
-      ),
-    ),
+    ...[...slices].flatMap(([thread, own]) => overlaps(thread, own)),
   ];
 }

@@ -4,6 +4,7 @@ import type { Note } from '../../../src/report/record/line.ts';
 import { readRecord } from '../../../src/report/record/read.ts';
 import { timelineOf } from '../../../src/report/record/timeline.ts';
 import { traceOf } from '../../../src/report/record/trace.ts';
+import { dice, playedRecord } from '../../fakes/played-record.ts';
 import { FAILED_RUN, killedRunText, RECORD_START, recordText, type At } from '../../fakes/record.ts';
 import { traceFaults } from '../../fakes/trace-rules.ts';
 
@@ -108,15 +109,6 @@ describe('the spans of a run', () => {
   });
 });
 
-/** Numbers that look random and are the same in every run of the test. */
-function dice(seed: number): (sides: number) => number {
-  let state = seed;
-  return (sides) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * sides);
-  };
-}
-
 /** Lines in an order that no run has. */
 function absurd(seed: number): readonly At[] {
   const roll = dice(seed);
@@ -150,6 +142,7 @@ describe('the trace of a run', () => {
     ['a run that failed', recordText(FAILED_RUN)],
     ['a run that was killed', killedRunText()],
     ['a run that did nothing', recordText([])],
+    ['a run of 200 hosts', playedRecord(200)],
     ...[1, 2, 3, 4, 5, 6, 7, 8].map((seed) => [`absurd lines ${String(seed)}`, recordText(absurd(seed))] as const),
   ];
   test.each(records)('keeps the rules of the format: %s', (_, text) =>
@@ -193,6 +186,11 @@ describe('the trace of a run', () => {
       [3, 600_000],
     ]);
   });
+});
+
+test('a played run of 200 hosts is read whole', () => {
+  const { lines, isWhole, leftOut } = readRecord(playedRecord(200), 'it');
+  expect({ isWhole, leftOut, many: lines.length > 5000 }).toEqual({ isWhole: true, leftOut: 0, many: true });
 });
 
 test('the rules of the format find what breaks them', () => {
