@@ -21,16 +21,19 @@ export interface Recorder {
   readonly isWritten: () => boolean;
 }
 
-function writeAll(file: number, text: string): void {
+/** Writes some of these bytes from `at` on; returns how many. @throws the file system's error */
+type Write = (file: number, bytes: Uint8Array, at: number) => number;
+
+function writeAll(file: number, text: string, write: Write): void {
   const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
+  for (let at = 0; at < bytes.length;) at += write(file, bytes, at);
 }
 
 /**
  * A record at this path, 0600 from its first byte; the file and its folders (0700) are made for its first line. One that cannot
  * be written (a full disk, a folder that is read-only) is told to `onFailure` once, and ends nothing.
  */
-export function recorder(path: string, onFailure: (message: string) => void): Recorder {
+export function recorder(path: string, onFailure: (message: string) => void, write: Write = writeSync): Recorder {
   let file: number | undefined;
   let state: 'not begun' | 'open' | 'failed' | 'closed' = 'not begun';
   let waiting = '';
@@ -56,7 +59,7 @@ export function recorder(path: string, onFailure: (message: string) => void): Re
     try {
       const text = waiting;
       waiting = '';
-      writeAll(file!, text);
+      writeAll(file!, text, write);
     } catch (error) {
       fail(`the record ${path} ends here`, error);
     }
