@@ -1,5 +1,6 @@
 /** Problems of the machine that runs kbuild: no home folder, a full disk, few file descriptors, closed pipes. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import { recordsIn } from '../../src/report/record/kept-records.ts';
+import { readRecord } from '../../src/report/record/read.ts';
 import { CTRL_C, onTerminal, type OnTerminal } from '../lab/pseudo-terminal.ts';
 
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -92,6 +95,59 @@ test('a full disk under the log ends the log, once, and not the run', () => {
   expect(ran.stderr.match(/the log \/dev\/full ends here: ENOSPC/g)).toHaveLength(1);
   expect(ran.stderr).toContain('h1: 127.1.0.2:1: connection refused');
   expect(ran.status).toBe(3);
+});
+
+test('a full disk under the record ends the record, once, and not the run', () => {
+  const full = 'mkdir -p full && mount -t tmpfs -o size=8k none full && head -c 8192 /dev/zero >full/filled';
+  const ran = shell(
+    `unshare -m bash -c '${full} && XDG_STATE_HOME=$PWD/full $K facts $I --log-file log'`,
+    inventoryOf(2),
+  );
+  expect(
+    ran.stderr.match(/^(?:the record .* ends here|this run leaves no record|no trace .*): ENOSPC.*$/gm),
+  ).toHaveLength(1);
+  expect(ran.stderr).toContain('h1: 127.1.0.2:1: connection refused');
+  expect(ran.status).toBe(3);
+});
+
+test('a folder of records that is read-only costs the record alone', () => {
+  const readOnly = 'mkdir -p ro && mount --bind ro ro && mount -o remount,ro,bind ro';
+  const ran = shell(
+    `unshare -m bash -c '${readOnly} && XDG_STATE_HOME=$PWD/ro $K facts $I --log-file log'`,
+    inventoryOf(1),
+  );
+  expect(ran.stderr.match(/record|trace/g)).toEqual(['record']);
+  expect(ran.stderr).toContain('this run leaves no record: EROFS');
+  expect(ran.status).toBe(3);
+});
+
+test('a run that is killed leaves a record that is read to its last line', async () => {
+  const silent = createServer();
+  await new Promise<void>((resolve) => silent.listen(0, '127.1.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const inventory = inventoryOf(1);
+  writeFileSync(inventory, readFileSync(inventory, 'utf8').replace('port: 1 ', `port: ${String(port)} `));
+  const state = at('killed');
+  const child = spawn(process.execPath, [program, 'facts', inventory, '--log-file', 'log'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], XDG_STATE_HOME: state },
+    stdio: 'ignore',
+  });
+  const record = (): string => {
+    const [one] = recordsIn(join(state, 'kbuild/c/runs'));
+    return one === undefined ? '' : readFileSync(one.path, 'utf8');
+  };
+  await vi.waitFor(() => expect(record()).toContain('"connecting"'), { timeout: 30_000, interval: 20 });
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  silent.close();
+  const { head, lines, isWhole } = readRecord(record(), 'it');
+  expect({ command: head.command, pid: head.process.pid, isWhole }).toEqual({
+    command: 'facts',
+    pid: child.pid,
+    isWhole: false,
+  });
+  expect(lines.map(({ kind }) => kind)).toEqual(['connecting']);
 });
 
 test('fewer files than 500 hosts need: said before any host is contacted', () => {
