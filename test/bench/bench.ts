@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: how long `kbuild plan` takes beside the floor, xargs and ansible, and what else docs/performance.md
  * promises. Prints every measurement and every bound; `--write` puts table, CSV and chart into docs/. Exit 1: a bound is
- * missed. `--only sweep,probes,round-trips,held,black-hole,many,push` runs parts; `--sizes 1,10,50` other fleets. Root, and what the lab needs.
+ * missed. `--only sweep,probes,round-trips,held,black-hole,recording,many,push` runs parts; `--sizes 1,10,50` other fleets. Root, and what the lab needs.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ import { benchFleet, SYSTEM } from './fleet.ts';
 import type { Row } from './measure.ts';
 import type { System } from './observe.ts';
 import { benchPrograms } from './programs.ts';
+import { recording } from './recording.ts';
 import { addresses, plan, sweep, sweepBounds, sweepProbes, type Bench } from './sweep.ts';
 
 const words = process.argv.slice(2);
@@ -88,7 +89,13 @@ async function runBench(): Promise<number> {
     if (wanted('probes'))
       for (const count of sizes.filter((one) => one >= 50)) compared.push(...(await sweepProbes(bench, count)));
     const bounds: Bound[] = [...sweepBounds(compared)];
-    for (const [part, run] of Object.entries({ 'round-trips': roundTrips, held, 'black-hole': blackHole, push }))
+    for (const [part, run] of Object.entries({
+      'round-trips': roundTrips,
+      held,
+      'black-hole': blackHole,
+      recording,
+      push,
+    }))
       if (wanted(part)) bounds.push(...(await run(bench)));
     if (wanted('many')) bounds.push(...(await many(bench, numbers('--many', '1000,5000'))));
 

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build as bundle } from 'esbuild';
+import { build as bundle, type PluginBuild } from 'esbuild';
 import { bundleOptions } from '../../bundle.config.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -11,28 +11,39 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 export interface Programs {
   /** `kbuild` as `npm run build` makes it, but its hosts are observed by observe.ts. */
   readonly kbuild: string;
+  /** The same without the record of its runs. */
+  readonly unrecorded: string;
   /** A file of test/bench. */
   readonly own: (name: string) => string;
 }
 
-/** Builds them into a folder. */
-export async function benchPrograms(folder: string, names: readonly string[]): Promise<Programs> {
+/** Builds kbuild into a folder; files of the bench stand in for some of its own, by the ends of their names. */
+async function built(folder: string, replaced: Readonly<Record<string, string>>): Promise<string> {
   const out = join(folder, 'dist');
   await bundle({
     ...bundleOptions,
     absWorkingDir: root,
     outdir: out,
     plugins: [
-      {
-        name: 'bench-observe',
-        setup: (build) =>
-          build.onResolve({ filter: /\/observe-linux\.ts$/ }, ({ importer }) =>
-            importer.startsWith(here) ? undefined : { path: join(here, 'observe.ts') },
+      ...Object.entries(replaced).map(([name, by]) => ({
+        name: `bench-${by}`,
+        setup: (build: PluginBuild) =>
+          build.onResolve({ filter: new RegExp(`/${name}\\.ts$`) }, ({ importer }) =>
+            importer.startsWith(here) ? undefined : { path: join(here, `${by}.ts`) },
           ),
-      },
+      })),
       ...bundleOptions.plugins!,
     ],
   });
+  for (const name of ['package.json', 'templates', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
+  return join(out, 'cli/main.js');
+}
+
+/** Builds them into a folder. */
+export async function benchPrograms(folder: string, names: readonly string[]): Promise<Programs> {
+  const kbuild = await built(folder, { 'observe-linux': 'observe' });
+  const withoutRecord = { 'record/recorder': 'no-recorder', 'record/notes': 'no-notes' };
+  const unrecorded = await built(join(folder, 'unrecorded'), { 'observe-linux': 'observe', ...withoutRecord });
   await bundle({
     absWorkingDir: root,
     entryPoints: names.map((name) => join(here, `${name}.ts`)),
@@ -45,6 +56,5 @@ export async function benchPrograms(folder: string, names: readonly string[]): P
     outdir: join(folder, 'own'),
     outExtension: { '.js': '.mjs' },
   });
-  for (const name of ['package.json', 'templates', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
-  return { kbuild: join(out, 'cli/main.js'), own: (name) => join(folder, 'own', `${name}.mjs`) };
+  return { kbuild, unrecorded, own: (name) => join(folder, 'own', `${name}.mjs`) };
 }

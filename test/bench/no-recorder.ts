@@ -1,0 +1,11 @@
+/** Stands in for src/report/record/recorder.ts in the bench's program that records nothing. */
+import type { recorder as real } from '../../src/report/record/recorder.ts';
+
+/** As the real one; it writes nothing, and so there is no trace. */
+export const recorder: typeof real = (path) => ({
+  path,
+  write: () => undefined,
+  flush: () => undefined,
+  close: () => undefined,
+  isWritten: () => false,
+});
