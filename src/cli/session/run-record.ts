@@ -5,7 +5,7 @@ import type { Inventory } from '../../model/inventory.ts';
 import { removeOldRecords, recordPath, tracePath } from '../../report/record/kept-records.ts';
 import type { RunRecord } from '../../report/record/line.ts';
 import { certificatesNote, clusterNote, hostsNote, recordHead } from '../../report/record/notes.ts';
-import { ownRecord } from '../../report/record/read.ts';
+import { ownRecord } from '../../report/record/own-record.ts';
 import { recorder, type Recorder } from '../../report/record/recorder.ts';
 import { traceOf } from '../../report/record/trace.ts';
 import { jsonText } from '../../report/visible.ts';

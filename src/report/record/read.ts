@@ -32,15 +32,6 @@ function headOf(line: string, name: string): RunRecord['head'] {
   });
 }
 
-/** The record that this process has just written, whole or not: nobody needs to check it. @throws SyntaxError if it is no JSON */
-export function ownRecord(content: string): RunRecord {
-  const [head, ...lines] = content
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as RecordLine | RunRecord['head']) as [RunRecord['head'], ...RecordLine[]];
-  return { head, lines, isWhole: true, leftOut: 0 };
-}
-
 /**
  * The record of a run. A run that was killed leaves a record that ends anywhere: its last line counts only if it is whole.
  * Lines of unknown kinds, and fields that are unknown, are left out. `name` stands in errors.
