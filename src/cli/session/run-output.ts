@@ -53,19 +53,19 @@ function filesOf(context: Context, { mask, logPath, record }: OutputFiles) {
   return {
     now,
     event(event: Event): TimedEvent {
-      const timed = mask.value({ time: now(), ...event });
+      const timed = { time: now(), ...mask.value(event) };
       file.report(timed);
       record.write(timed);
       return timed;
     },
     log(entry: object): void {
       const time = now();
-      const masked = mask.value({ time, ...entry });
+      const masked = { time, ...mask.value(entry) };
       file.write(masked);
       const note = commandNote(masked);
       if (note !== undefined) record.write({ time, ...note });
     },
-    note: (note: Note): void => record.write(mask.value({ time: now(), ...note })),
+    note: (note: Note): void => record.write({ time: now(), ...mask.value(note) }),
     close: file.close,
   };
 }

@@ -148,7 +148,7 @@ export type Note =
   /** The survey of ports between hosts. */
   | {
       readonly kind: 'ports-surveyed';
-      /** All that were tried. */
+      /** Those that were tried. */
       readonly ways: readonly RecordedWay[];
       readonly blocked: readonly {
         readonly from: string;
@@ -163,6 +163,8 @@ export type Note =
       readonly narrow: readonly { readonly from: string; readonly to: string; readonly mtu: number }[];
       /** UDP ports of which nobody knows whether datagrams arrive. */
       readonly unverified: readonly { readonly to: string; readonly port: number }[];
+      /** How many pairs of hosts are not in `ways`, and how many blocked ways are not in `blocked`: the record would be too large. */
+      readonly unlisted?: { readonly ways: number; readonly blocked: number };
       /** Hosts that could not be surveyed. */
       readonly failed: readonly { readonly host: string; readonly reason: string }[];
     }

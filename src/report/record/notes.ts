@@ -168,12 +168,30 @@ export const findingsNote = (findings: readonly CheckedFinding[]): NoteOf<'findi
 
 const end = ({ to, port, protocol, program }: Way) => ({ to: to.name, port, protocol, program });
 
+/** Pairs of hosts in the ways of a record: those between 300 hosts. More hosts have more pairs than anybody reads. */
+const MOST_PAIRS = 100_000;
+const MOST_BLOCKED = 10_000;
+
+const pairsOf = (ways: readonly Way[]): number => ways.reduce((sum, { from }) => sum + from.length, 0);
+
+/** The first ways, as far as their pairs of hosts are not too many. */
+function listedOf(ways: readonly Way[]): readonly Way[] {
+  let pairs = 0;
+  return ways.filter(({ from }) => (pairs += from.length) <= MOST_PAIRS);
+}
+
 /** The ways that were tried between hosts, and those that are blocked. */
-export const portsNote = (ways: readonly Way[], matrix: PortMatrix): NoteOf<'ports-surveyed'> => ({
-  kind: 'ports-surveyed',
-  ways: ways.map((way) => ({ ...end(way), from: way.from.map(({ name }) => name) })),
-  blocked: matrix.blocked.map(({ way, from, how }) => ({ from: from.name, ...end(way), how })),
-  narrow: matrix.narrow.map(({ from, to, mtu }) => ({ from: from.name, to: to.name, mtu })),
-  unverified: matrix.unverified.map(({ to, port }) => ({ to: to.name, port })),
-  failed: matrix.failed.map(({ host, reason }) => ({ host: host.name, reason })),
-});
+export function portsNote(ways: readonly Way[], matrix: PortMatrix): NoteOf<'ports-surveyed'> {
+  const listed = listedOf(ways);
+  const blocked = matrix.blocked.slice(0, MOST_BLOCKED);
+  const unlisted = { ways: pairsOf(ways) - pairsOf(listed), blocked: matrix.blocked.length - blocked.length };
+  return {
+    kind: 'ports-surveyed',
+    ways: listed.map((way) => ({ ...end(way), from: way.from.map(({ name }) => name) })),
+    blocked: blocked.map(({ way, from, how }) => ({ from: from.name, ...end(way), how })),
+    narrow: matrix.narrow.map(({ from, to, mtu }) => ({ from: from.name, to: to.name, mtu })),
+    unverified: matrix.unverified.map(({ to, port }) => ({ to: to.name, port })),
+    ...(unlisted.ways + unlisted.blocked === 0 ? {} : { unlisted }),
+    failed: matrix.failed.map(({ host, reason }) => ({ host: host.name, reason })),
+  };
+}

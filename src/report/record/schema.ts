@@ -131,6 +131,7 @@ const OBSERVATIONS = [
     blocked: z.array(z.object({ from: text, to: text, port: number, protocol, program: text, how: text })),
     narrow: z.array(z.object({ from: text, to: text, mtu: number })),
     unverified: z.array(z.object({ to: text, port: number })),
+    unlisted: z.object({ ways: number, blocked: number }).exactOptional(),
     failed: z.array(z.object({ host: text, reason: text })),
   }),
 ] as const;

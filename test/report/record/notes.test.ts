@@ -131,4 +131,15 @@ describe('notes of a run are what a reader of records reads', () => {
       failed: [{ host: 'w1', reason: 'lost' }],
     });
   });
+
+  test('the survey of more ways than anybody reads: it says how many are not listed', () => {
+    const from = Array.from({ length: 400 }, () => w1);
+    const way = { to: cp1, port: 8472, protocol: 'udp', program: 'flannel', from, free: true } as const;
+    const ways = Array.from({ length: 400 }, () => way);
+    const blocked = Array.from({ length: 10_007 }, () => ({ way, from: w1, how: 'no datagram arrived' }));
+    const note = portsNote(ways, { tried: 160_000, blocked, narrow: [], unverified: [], failed: [] });
+    expect(note.unlisted).toEqual({ ways: 60_000, blocked: 7 });
+    expect(note.ways.length + note.blocked.length).toBe(250 + 10_000);
+    read(note);
+  });
 });
