@@ -9,6 +9,7 @@ export function quietContext(at: Partial<Pick<Context, 'cwd' | 'env'>> = {}): {
   let out = '';
   let err = '';
   const context: Context = {
+    version: '0.0.0',
     out: (text) => (out += text),
     err: (text) => (err += text),
     terminal: undefined,

@@ -1,9 +1,9 @@
-import { open, readdir } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { namesIn, type NamesInInventory } from '../../inventory/names.ts';
 import { commands } from '../commands/index.ts';
 import type { Context } from '../context.ts';
-import { stateFolder } from '../session/state-folder.ts';
+import { recordFolder } from '../session/state-folder.ts';
 import { answerFor, answerText } from './answer.ts';
 import { positionOf } from './position.ts';
 import { wordsOf } from './words.ts';
@@ -41,10 +41,12 @@ async function namesOf(place: Place, given: string | undefined): Promise<NamesIn
   }
 }
 
-/** The names of runs that were recorded, newest first. */
+/** The runs that were recorded, newest first. */
 async function recordedRuns(place: Place, cluster: string): Promise<readonly string[]> {
-  const names = await readdir(stateFolder(place, cluster)).catch(() => []);
-  return names.flatMap((name) => /^(.+)\.ndjson$/.exec(name)?.[1] ?? []).toSorted((a, b) => b.localeCompare(a));
+  const { recordsIn } = await import('../../report/record/kept-records.ts');
+  return recordsIn(recordFolder(place, cluster))
+    .map(({ run }) => run)
+    .toReversed();
 }
 
 /** The words of a line as its shell hands them over; bash hands over the line. */

@@ -61,6 +61,7 @@ const EVENTS = [
   event('settling', { ...place, summary: text, waitedMs: number }),
   event('job-followed', { host: text, summary: text }),
   event('job-waits', { host: text, summary: text }),
+  event('job-loads', { host: text, bytes: number, bytesPerSecond: number }),
   event('noted', { host: text, summary: text }),
   event('failed', { ...place, summary: text, exitCode: number }),
   event('host-done', { phase: text, host: text, changes: number, durationMs: number }),

@@ -188,9 +188,13 @@ describe('what a shell gets', () => {
     writeFileSync(join(folder, 'prod.yaml'), 'hosts: [{ name: there }]\n');
     writeFileSync(join(folder, 'huge.yaml'), `hosts: [{ name: far }]\n${'#'.repeat(1_100_000)}`);
     execFileSync('mkfifo', [join(folder, 'pipe')]);
-    mkdirSync(join(folder, 'state/kbuild/prod'), { recursive: true });
-    for (const name of ['20260101t000000z-aa.ndjson', '20270101t000000z-bb.ndjson', 'up.log'])
-      writeFileSync(join(folder, 'state/kbuild/prod', name), '');
+    mkdirSync(join(folder, 'state/kbuild/prod/runs'), { recursive: true });
+    for (const name of [
+      '20260101t000000z-0a1b2c3d-up.ndjson',
+      '20270101t000000z-1a1b2c3d-etcd-recover.ndjson',
+      'up.ndjson',
+    ])
+      writeFileSync(join(folder, 'state/kbuild/prod/runs', name), '');
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
