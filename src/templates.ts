@@ -63,6 +63,9 @@ export const windowsBootstrap = (): string => withoutComments(read('windows/boot
 export const completionScript = (shell: 'bash' | 'zsh' | 'fish' | 'powershell'): string =>
   read(`completion/kbuild.${shell === 'powershell' ? 'ps1' : shell}`);
 
+/** The style or the script of a report's page. */
+export const pagePart = (name: `page.${'css' | 'js'}`): string => read(`report/${name}`);
+
 /** A configuration file of another program, from templates/etc. Throws on a value that is missing. */
 export function render(name: string, values: object): string {
   const template = Handlebars.compile(read(`etc/${name}.hbs`), { noEscape: true, strict: true });

@@ -39,7 +39,7 @@ function failureText({ items, hosts, texts }: Group<FailureReport>): string {
     `✖ ${isOne ? items[0]!.error.message : `${hostList(hosts)}: ${message}`}`,
     ...(cause === '' ? [] : [`  cause: ${cause}`]),
     ...(remedy === '' ? [] : [`  → ${remedy}`]),
-    ...sections(witness.lastWords).flatMap(({ title, lines: last }) => [
+    ...lastWordsOf(witness.lastWords).flatMap(({ title, lines: last }) => [
       `  last words of ${title}${isOne ? '' : ` on ${witness.host}`}:`,
       ...last.slice(-SHOWN).map((line) => `    ${line}`),
     ]),
@@ -78,8 +78,8 @@ export const unreachableText = (unreachable: readonly { readonly error: Error }[
 const hostOf = (error: Error): string =>
   (error as { readonly host?: string }).host ?? /^[^\s:]+(?=: )/.exec(error.message)?.[0] ?? '';
 
-/** Sections with a text. */
-function sections(text: string): readonly { readonly title: string; readonly lines: readonly string[] }[] {
+/** The sections of last words that have a text. */
+export function lastWordsOf(text: string): readonly { readonly title: string; readonly lines: readonly string[] }[] {
   return text
     .split(/^== /m)
     .slice(1)

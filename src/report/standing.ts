@@ -1,5 +1,6 @@
 import type { Event } from '../engine/event.ts';
 import { counted, hostList } from './host-list.ts';
+import { lasting } from './lasting.ts';
 
 /** The progress of a run, for the operator who interrupts it. */
 export interface Standing {
@@ -20,13 +21,6 @@ const INTERRUPTED = 130;
 
 /** How many phases are named. */
 const NAMED = 6;
-
-/** `8.4 s`, `1 min 12 s`. */
-function lasting(ms: number): string {
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  return `${String(Math.floor(seconds / 60))} min ${String(seconds % 60)} s`;
-}
 
 /** The first names, and the number of the others. */
 const few = (names: readonly string[]): string =>

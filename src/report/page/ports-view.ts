@@ -1,0 +1,82 @@
+import type { RunRecord } from '../record/line.ts';
+import { lineOf } from './line-of.ts';
+
+/** A larger table shows only hosts whose ways are blocked, narrow or unknown. */
+const TABLE = 16;
+
+/** The ways from one host to another. */
+export interface Cell {
+  /** How many ports were tried. */
+  readonly tried: number;
+  /** e.g. `10250/tcp kubelet` */
+  readonly blocked: readonly string[];
+  /** The largest packet that its sender sends, where such packets are lost; undefined: none is lost. */
+  readonly narrow: number | undefined;
+  /** Ports whose state is not known. */
+  readonly unverified: readonly string[];
+}
+
+/** The ways between hosts. */
+export interface PortsView {
+  readonly tried: number;
+  /** The hosts of the rows (from) and of the columns (to). */
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  /** By row, then by column; undefined: no way was needed. */
+  readonly cells: readonly (readonly (Cell | undefined)[])[];
+  /** Hosts that are in no row and no column, because all their ways are open. */
+  readonly open: number;
+  readonly blocked: readonly {
+    readonly from: string;
+    readonly to: string;
+    readonly port: string;
+    readonly how: string;
+  }[];
+  readonly failed: readonly { readonly host: string; readonly reason: string }[];
+}
+
+type Survey = NonNullable<ReturnType<typeof lineOf<'ports-surveyed'>>>;
+
+function cellOf(survey: Survey, from: string, to: string): Cell | undefined {
+  const ways = survey.ways.filter((way) => way.to === to && way.from.includes(from));
+  const blocked = survey.blocked.filter((one) => one.from === from && one.to === to);
+  if (ways.length + blocked.length === 0) return undefined;
+  return {
+    tried: ways.length,
+    blocked: blocked.map(({ port, protocol, program }) => `${String(port)}/${protocol} ${program}`),
+    narrow: survey.narrow.find((one) => one.from === from && one.to === to)?.mtu,
+    unverified: survey.unverified
+      .filter((one) => one.to === to && ways.some(({ port, protocol }) => port === one.port && protocol === 'udp'))
+      .map(({ port }) => `${String(port)}/udp`),
+  };
+}
+
+/** The survey of ports as a table; undefined: there was none. Pure. */
+export function portsOf(record: RunRecord): PortsView | undefined {
+  const survey = lineOf(record, 'ports-surveyed');
+  if (survey === undefined) return undefined;
+  const all = record.head.hosts.map(({ name }) => name);
+  const met = all.filter((name) => survey.ways.some((way) => way.to === name || way.from.includes(name)));
+  const odd = new Set([...survey.blocked, ...survey.narrow].flatMap(({ from, to }) => [from, to]));
+  const shown = met.length <= TABLE ? met : met.filter((name) => odd.has(name)).slice(0, TABLE);
+  const from = shown.filter(
+    (name) => survey.ways.some((way) => way.from.includes(name)) || survey.blocked.some((one) => one.from === name),
+  );
+  const to = shown.filter(
+    (name) => survey.ways.some((way) => way.to === name) || survey.blocked.some((one) => one.to === name),
+  );
+  return {
+    tried: survey.ways.reduce((sum, way) => sum + way.from.length, 0),
+    from,
+    to,
+    cells: from.map((sender) => to.map((receiver) => cellOf(survey, sender, receiver))),
+    open: met.filter((name) => !shown.includes(name) && !odd.has(name)).length,
+    blocked: survey.blocked.map((one) => ({
+      from: one.from,
+      to: one.to,
+      port: `${String(one.port)}/${one.protocol} ${one.program}`,
+      how: one.how,
+    })),
+    failed: survey.failed,
+  };
+}
