@@ -33,7 +33,8 @@ const MAX_PROBLEMS = 100;
 
 const NO_FILE = 'there is no such file; "kbuild init > inventory.yaml" writes one';
 
-async function readInventoryText(sources: Sources, file: string, path: string): Promise<string> {
+/** The text of an inventory. @throws InventoryError when it cannot be read */
+export async function readInventoryText(sources: Sources, file: string, path: string): Promise<string> {
   try {
     return decodeText(await sources.read(path, READ_LIMIT), file);
   } catch (error) {

@@ -15,6 +15,7 @@ import { kubeconfig } from './kubeconfig.ts';
 import { plan } from './plan.ts';
 import { reboot } from './reboot.ts';
 import { remove } from './remove.ts';
+import { report } from './report.ts';
 import { reset } from './reset.ts';
 import { schema } from './schema.ts';
 import { status } from './status.ts';
@@ -39,6 +40,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   command(upgrade, async () => (await import('../upgrade.ts')).runUpgrade),
   command(reboot, async () => (await import('../reboot.ts')).runReboot),
   command(status, async () => (await import('../status.ts')).runStatus),
+  command(report, async () => (await import('../report.ts')).runReport),
   command(kubeconfig, async () => (await import('../kubeconfig.ts')).runKubeconfig),
   command(remove, async () => (await import('../remove.ts')).runRemove),
   {
