@@ -70,7 +70,7 @@ const distance = (one: string, other: string, sight: Matrix): number => {
 
 const variables = (text: string): Readonly<Record<string, string>> =>
   Object.fromEntries([...text.matchAll(/--([a-z0-9-]+): (#[0-9a-f]{6});/g)].map(([, name, value]) => [name!, value!]));
-const [lightText = '', darkText = ''] = pagePart('page.css').split('@media (prefers-color-scheme: dark)');
+const [lightText = '', darkText = ''] = pagePart('page.css').split('@media screen and (prefers-color-scheme: dark)');
 const light = variables(lightText);
 const dark = variables(darkText.slice(0, darkText.indexOf('\n}\n')));
 const SCHEMES = { light, dark };
