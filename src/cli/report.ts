@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
+import type { DocumentOf } from '../report/documents/index.ts';
 import { jsonDocument } from '../report/json.ts';
 import { lasting } from '../report/lasting.ts';
 import { masker } from '../report/mask.ts';
@@ -42,7 +43,7 @@ function listRow(one: Listed): readonly string[] {
   return [head.run, timeText(head.time), head.command, result, end === undefined ? '' : lasting(end.durationMs)];
 }
 
-function listJson(one: Listed): object {
+function listJson(one: Listed): DocumentOf<'runs'>['runs'][number] {
   const { file } = one;
   const base = { run: file.run, command: file.command, path: file.path };
   if ('unreadable' in one) return { ...base, unreadable: one.unreadable };
@@ -56,7 +57,7 @@ function listJson(one: Listed): object {
 async function list(context: Context, flags: ReportOptions): Promise<number> {
   const cluster = await clusterOf(context, flags);
   const runs = runsOf(context, cluster).map(listed);
-  if (flags.json === true) context.out(jsonDocument({ cluster, runs: runs.map(listJson) }));
+  if (flags.json === true) context.out(jsonDocument<'runs'>({ cluster, runs: runs.map(listJson) }));
   else context.out(`${table([['RUN', 'TIME (UTC)', 'COMMAND', 'RESULT', 'TOOK'], ...runs.map(listRow)])}\n`);
   return 0;
 }
@@ -79,19 +80,19 @@ export async function runReport(context: Context, flags: ReportOptions, [name]: 
   }
   const record = masked(await meantRecord(context, flags, name));
   const { cluster, run, command, time } = record.head;
-  const files: Record<string, string> = {};
+  const files: { page?: string; trace?: string } = {};
   if (flags.trace !== undefined) {
-    files['trace'] = resolve(context.cwd, flags.trace);
-    writeOwnFile(files['trace'], jsonText(traceOf(record)), TRACE_BEGINS);
+    files.trace = resolve(context.cwd, flags.trace);
+    writeOwnFile(files.trace, jsonText(traceOf(record)), TRACE_BEGINS);
   }
   if (flags.output === STDOUT) {
     if (flags.json === true) throw new UsageError('-o - and --json both want standard output');
     context.out(reportPage(record));
   } else if (flags.output !== undefined || flags.trace === undefined) {
-    files['page'] = resolve(context.cwd, flags.output ?? fileName(record));
-    writeOwnFile(files['page'], reportPage(record), REPORT_BEGINS);
+    files.page = resolve(context.cwd, flags.output ?? fileName(record));
+    writeOwnFile(files.page, reportPage(record), REPORT_BEGINS);
   }
-  if (flags.json === true) context.out(jsonDocument({ cluster, run, command, time, ...files }));
+  if (flags.json === true) context.out(jsonDocument<'report'>({ cluster, run, command, time, ...files }));
   else if (flags.quiet !== true)
     for (const file of Object.values(files)) context.err(`wrote ${file}: kbuild ${command} of ${timeText(time)} UTC\n`);
   return 0;

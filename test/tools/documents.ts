@@ -30,6 +30,8 @@ const BY_COMMAND: readonly (readonly [command: string, name: DocumentName])[] = 
   ['etcd recover', 'event'],
   ['etcd defragment', 'defragment'],
   ['windows selftest', 'selftest'],
+  ['report --list', 'runs'],
+  ['report', 'report'],
   ...(['plan', 'check', 'status', 'facts', 'validate', 'unlock'] as const).map((name) => [name, name] as const),
   ...['up', 'remove', 'reset', 'upgrade', 'reboot'].map((name) => [name, 'event'] as const),
 ];

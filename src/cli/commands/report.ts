@@ -12,6 +12,7 @@ export const report = declare({
     name: '[run]',
     summary:
       'id of a run or how it begins, a command for its newest run, or the path of a record (default: the newest run)',
+    completes: 'runs',
   },
   options: [
     ...everywhere,

@@ -3,6 +3,7 @@ import { eventLine } from './event.ts';
 import { explain, topics } from './explain.ts';
 import { certs, check, facts, plan, rebootPlan, unlock, validate } from './inspections.ts';
 import { defragment, selftest, snapshot, upgradePlan } from './maintenance.ts';
+import { report, runs } from './runs.ts';
 import { status, statusWatch } from './status.ts';
 
 /** Every JSON document that kbuild prints, by the name that `kbuild schema --document` takes. */
@@ -20,6 +21,8 @@ export const DOCUMENTS = {
   snapshot,
   defragment,
   selftest,
+  report,
+  runs,
   'reboot-plan': rebootPlan,
   'upgrade-plan': upgradePlan,
   event: eventLine,

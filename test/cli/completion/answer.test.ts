@@ -211,6 +211,13 @@ describe('what a shell gets', () => {
     expect(await ask({}, 'powershell', '=remove', '=')).toBe('done\t\nhere\t\n');
   });
 
+  test('the runs that have a record, the newest first', async () => {
+    const place = { XDG_STATE_HOME: join(folder, 'state') };
+    expect(await ask(place, 'zsh', 'report', '')).toBe(
+      'done\t\n20270101t000000z-1a1b2c3d\t\n20260101t000000z-0a1b2c3d\t\n',
+    );
+  });
+
   test.each(['missing.yaml', '.', 'pipe', 'huge.yaml', '/dev/zero', '-', ''])(
     '%j has no names, and no error',
     async (file) => {
