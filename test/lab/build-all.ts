@@ -16,6 +16,7 @@ import {
   requireMachine,
 } from './requirements.ts';
 import { KUBERNETES, type KubernetesVersion, type Release, RELEASES } from './versions.ts';
+import { windowsArtifacts } from './windows-programs.ts';
 
 /** What hosts need to boot: folders of artifacts. */
 export interface Built {
@@ -106,7 +107,9 @@ export async function prune(inUse: readonly string[]): Promise<readonly string[]
   const served = [paths.registry, ...Object.keys(all.repositories).map((path) => join(paths.www, path))];
   const linked = served.flatMap((path) => (existsSync(path) ? [readlinkSync(path)] : []));
   const keep = new Set(
-    [...inOrder(rootsOf(all, RELEASES)).map(folderOf), ...linked, ...inUse].map((folder) => basename(folder)),
+    [...inOrder([...rootsOf(all, RELEASES), ...windowsArtifacts()]).map(folderOf), ...linked, ...inUse].map((folder) =>
+      basename(folder),
+    ),
   );
   const old = (await readdir(paths.build)).filter((name) => !name.endsWith('.log') && !keep.has(name));
   for (const name of old) await rm(join(paths.build, name), { recursive: true, force: true });

@@ -9,6 +9,7 @@ import { progress } from './progress.ts';
 import { requireMachine } from './requirements.ts';
 import { statusText } from './status.ts';
 import { type Release, RELEASES } from './versions.ts';
+import { WINDOWS_PROGRAMS, WINDOWS_WANTED, windowsPrograms } from './windows-programs.ts';
 
 const USAGE = `npm run lab -- COMMAND
 
@@ -45,6 +46,7 @@ const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<n
   build: quietly(async () => {
     await requireLab();
     await buildAll();
+    if (WINDOWS_WANTED) await windowsPrograms(WINDOWS_PROGRAMS);
   }),
   up: quietly(async ({ names, flags, options }) => {
     const release = releaseIn(options);

@@ -6,6 +6,10 @@ export type Internet = (url: string) => Buffer | undefined;
 /** A program as the simulation has it: what it says of its version, and an end that a truncated one lacks. */
 export const programText = (says: string): string => `MZ ${says}\nEND`;
 
+/** Whether a file is such a program, to its end. */
+export const isWholeProgram = (content: Buffer): boolean =>
+  content.length < 4096 && /^MZ .*\nEND$/.test(content.toString('latin1'));
+
 const versionIn = (url: string): string => /v(\d+\.\d+\.\d+)/.exec(url)?.[1] ?? '0.0.0';
 
 /** An archive as the simulation has it. */

@@ -41,6 +41,8 @@ export interface HostControl {
   /** Starts a registered service. @throws ScriptFailure when there is none, or its program will not start. */
   readonly startService: (name: string) => Promise<void>;
   readonly stopService: (name: string) => Promise<void>;
+  /** What each script does, by its name. */
+  readonly answers: ReadonlyMap<string, Answer>;
   /** What the test put there for answers: the lab's API server and the like. */
   readonly world: Readonly<Record<string, unknown>>;
 }

@@ -12,7 +12,7 @@ import { invocation, type DefaultShell } from './default-shell.ts';
 import type { Faults } from './faults.ts';
 import { freshMachine, type Machine } from './machine.ts';
 import { runScript, type Runtime } from './run-script.ts';
-import { ScriptFailure, type HostControl, type Program } from './script.ts';
+import { ScriptFailure, type Answer, type HostControl, type Program } from './script.ts';
 import { serveSftp } from './sftp.ts';
 
 /** How the simulated host is set up. */
@@ -29,6 +29,8 @@ export interface WindowsHostOptions {
   readonly faults?: Faults;
   /** What answers may want of the test: the lab's API server and the like. */
   readonly world?: Readonly<Record<string, unknown>>;
+  /** Other answers than the model's, made of those. */
+  readonly answers?: (model: ReadonlyMap<string, Answer>) => ReadonlyMap<string, Answer>;
   /** What services run, by name. */
   readonly programs?: Readonly<Record<string, Program>>;
   /** How long a host that restarts still answers, and how long it is down, in ms. */
@@ -75,6 +77,8 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
   const { name, build = '20348', address = '127.0.0.1', shell = 'cmd', software = 'OpenSSH_for_Windows_9.5' } = options;
   const { goingDown, down } = options.restartMs ?? { goingDown: 300, down: 300 };
   const machine = freshMachine(name, build, address);
+  const model = await loadAnswers();
+  const answers = options.answers?.(model) ?? model;
   const privateKey = newKey();
   const hostKey = publicLine(privateKey);
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-windows-'));
@@ -145,6 +149,7 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
 
   const control: HostControl = {
     world: options.world ?? {},
+    answers,
     restart: () => {
       restarting ??= reboot().finally(() => {
         restarting = undefined;
@@ -177,7 +182,7 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
   };
   const runtime: Runtime = {
     machine,
-    answers: await loadAnswers(),
+    answers,
     control,
     violations,
     environments,

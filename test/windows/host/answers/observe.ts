@@ -1,5 +1,4 @@
 import type { PsValue } from '../../../../src/shell/powershell.ts';
-import { loadAnswers } from '../answers.ts';
 import { ScriptFailure, type Answer } from '../script.ts';
 import { bindingProblem } from '../parameters.ts';
 
@@ -13,7 +12,7 @@ interface Probe {
 export const answer: Answer = async (machine, params, context) => {
   const answers: Record<string, { ok: string } | { failed: string }> = {};
   if (!machine.administrator) return { administrator: false, answers };
-  const known = await loadAnswers();
+  const known = context.host.answers;
   for (const { fact, name, script, params: given } of params['Probes'] as unknown as readonly Probe[]) {
     const one = known.get(name);
     if (one === undefined) throw new Error(`no answer for ${name}: test/windows/host/answers has none`);
