@@ -16,6 +16,9 @@ param(
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 foreach ($variable in @($Variables)) { Set-Item -Path "Env:$($variable.name)" -Value $variable.value }
+# kubeadm's checks ask kubelet.exe, which lies beside it, for its version, and look for it in PATH alone. The Task Scheduler
+# may have started before kbuild changed the machine's.
+Set-Item -Path 'Env:Path' -Value "$(Split-Path -Path $Program -Parent);$env:Path"
 $mark = @{ cluster = $Cluster; action = $Action; job = 'kubeadm'; stage = 'begun' }
 Write-TextFile -Path $Marker -Text (ConvertTo-Json -InputObject $mark -Compress)
 $output = @()

@@ -64,3 +64,10 @@ test.each(scripts)('%s gives no program a path without a drive', (name) => {
   const text = readFileSync(new URL(name, templates), 'utf8');
   expect([...text.matchAll(/=\s*['"]\/[a-z]+\/[^'"]*['"]|--[a-z-]+=\/[a-z]+/g)].map(([found]) => found)).toEqual([]);
 });
+
+test('kubeadm finds kubelet.exe beside itself, whatever PATH its task began with', () => {
+  const text = readFileSync(new URL('windows/kubeadm.ps1', templates), 'utf8');
+  const path = text.indexOf(`Set-Item -Path 'Env:Path' -Value "$(Split-Path -Path $Program -Parent);$env:Path"`);
+  expect(path).toBeGreaterThan(0);
+  expect(path).toBeLessThan(text.indexOf('Invoke-Native'));
+});

@@ -1,6 +1,6 @@
 /** Answers that run real programs where the model's only say what they would do. The rest of each script is as in the model. */
 import type { PsValue } from '../../../src/shell/powershell.ts';
-import { filesOf } from '../host/machine.ts';
+import { filesOf, parentOf } from '../host/machine.ts';
 import { ScriptFailure, type Answer } from '../host/script.ts';
 import type { RealHost } from './host.ts';
 
@@ -76,7 +76,11 @@ const kubeadm =
       real.withServices(() =>
         native(real, Program!, args, {
           folder: workingFolder,
-          env: Object.fromEntries(variables.map(({ name, value }) => [name, value])),
+          // The script puts kubeadm's own folder into its PATH; wine takes Windows' PATH from this variable.
+          env: {
+            WINEPATH: parentOf(Program!),
+            ...Object.fromEntries(variables.map(({ name, value }) => [name, value])),
+          },
           deadlineMs: KUBEADM_MS,
         }),
       );

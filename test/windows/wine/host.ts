@@ -1,4 +1,6 @@
 /** The real programs of one simulated Windows host: a machine of wine with the model's files, the runtime, and the kubelet's service. */
+import { existsSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Machine } from '../host/machine.ts';
 import { shareFiles } from './files.ts';
 import { makeWine, type Wine, type WineProcess, type WineResult, type WineRun } from './wine.ts';
@@ -37,6 +39,8 @@ const CRICTL = 'C:\\k\\crictl.exe';
 const SC = 'C:\\windows\\system32\\sc.exe';
 /** A program starts within a second here, on a machine that does much else. */
 const START_MS = 60_000;
+/** crictl gives up after 2 s, unless it waits for a pipe that nobody serves. */
+const ANSWER_MS = 6_000;
 
 const wordsOf = (line: string): readonly string[] =>
   [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
@@ -69,12 +73,29 @@ async function startContainerd(wine: Wine, machine: Machine): Promise<WineProces
   for (;;) {
     // The first client meets an instance of the pipe that nobody serves: wine opens it, Windows would not (go-winio, pipe.go).
     const version = ['--runtime-endpoint', PIPE, '--timeout', '2s', 'version'];
-    const { status, stderr } = await wine.run(CRICTL, version, { deadlineMs: START_MS });
+    const { status, stderr } = await wine.run(CRICTL, version, { deadlineMs: ANSWER_MS });
     if (status === 0) return process;
     if (!process.hasEnded() && Date.now() < until) continue;
     await process.stop();
     throw new Error(`containerd does not answer: ${stderr}\n${process.printed()}`);
   }
+}
+
+const PKI = 'C:\\var\\lib\\kubelet\\pki';
+
+/**
+ * The link to the kubelet's newest certificate: CreateSymbolicLink of wine 8 says success and makes none, so the kubelet
+ * cannot rename it. Windows makes it, for LocalSystem.
+ */
+function linkCertificate(wine: Wine): void {
+  const folder = wine.onDisk(PKI);
+  const current = join(folder, 'kubelet-client-current.pem');
+  if (!existsSync(folder) || existsSync(current)) return;
+  const newest = readdirSync(folder)
+    .filter((name) => /^kubelet-client-\d.*\.pem$/.test(name))
+    .toSorted()
+    .at(-1);
+  if (newest !== undefined) symlinkSync(newest, current);
 }
 
 /** The service kubelet in wine's service manager. What Windows does when it fails, this does: it is started again. */
@@ -86,6 +107,7 @@ async function registerKubelet(wine: Wine, machine: Machine): Promise<{ readonly
   const watched = (async () => {
     let hasRun = false;
     while (watch.goesOn) {
+      linkCertificate(wine);
       const { stdout } = await sc('query', 'kubelet');
       if (/STATE +: 4/.test(stdout)) hasRun = true;
       else if (hasRun && /STATE +: 1/.test(stdout)) await sc('start', 'kubelet');
