@@ -1,5 +1,7 @@
 /** The real programs of one simulated Windows host: a machine of wine with the model's files, the runtime, and the kubelet's service. */
+import { once } from 'node:events';
 import { existsSync, readdirSync, symlinkSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { Machine } from '../host/machine.ts';
 import { shareFiles } from './files.ts';
@@ -81,21 +83,38 @@ async function startContainerd(wine: Wine, machine: Machine): Promise<WineProces
   }
 }
 
+/** healthzPort of kubeadm's KubeletConfiguration. */
+const HEALTH_PORT = 10248;
 const PKI = 'C:\\var\\lib\\kubelet\\pki';
 
 /**
  * The link to the kubelet's newest certificate: CreateSymbolicLink of wine 8 says success and makes none, so the kubelet
  * cannot rename it. Windows makes it, for LocalSystem.
  */
-function linkCertificate(wine: Wine): void {
+function linkCertificate(wine: Wine): boolean {
   const folder = wine.onDisk(PKI);
   const current = join(folder, 'kubelet-client-current.pem');
-  if (!existsSync(folder) || existsSync(current)) return;
+  if (existsSync(current)) return true;
+  if (!existsSync(folder)) return false;
   const newest = readdirSync(folder)
     .filter((name) => /^kubelet-client-\d.*\.pem$/.test(name))
     .toSorted()
     .at(-1);
   if (newest !== undefined) symlinkSync(newest, current);
+  return newest !== undefined;
+}
+
+/**
+ * The kubelet's health, as the model has it: without Unix sockets, which wine 8 lacks, the kubelet ends a moment after it has
+ * started, and kubeadm asks twice a second. Undefined while the kubelet itself listens there.
+ */
+async function healthy(): Promise<Server | undefined> {
+  const server = createServer((_, response) => response.end('ok'));
+  const listens = once(server.listen(HEALTH_PORT, '127.0.0.1'), 'listening');
+  return listens.then(
+    () => server,
+    () => undefined,
+  );
 }
 
 /** The service kubelet in wine's service manager. What Windows does when it fails, this does: it is started again. */
@@ -103,11 +122,11 @@ async function registerKubelet(wine: Wine, machine: Machine): Promise<{ readonly
   const sc = (...args: readonly string[]): Promise<WineResult> => wine.run(SC, args, { deadlineMs: START_MS });
   const { exe, flags } = kubeletCommand(machine);
   await sc('create', 'kubelet', 'binPath=', [exe, '--windows-service', ...flags].join(' '));
-  const watch = { goesOn: true };
+  const watch: { goesOn: boolean; health?: Server | undefined } = { goesOn: true };
   const watched = (async () => {
     let hasRun = false;
     while (watch.goesOn) {
-      linkCertificate(wine);
+      if (linkCertificate(wine)) watch.health ??= await healthy();
       const { stdout } = await sc('query', 'kubelet');
       if (/STATE +: 4/.test(stdout)) hasRun = true;
       else if (hasRun && /STATE +: 1/.test(stdout)) await sc('start', 'kubelet');
@@ -118,6 +137,8 @@ async function registerKubelet(wine: Wine, machine: Machine): Promise<{ readonly
     async remove() {
       watch.goesOn = false;
       await watched;
+      watch.health?.close();
+      watch.health?.closeAllConnections();
       await sc('stop', 'kubelet');
       await sc('delete', 'kubelet');
     },
