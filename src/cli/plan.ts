@@ -60,6 +60,17 @@ const shownAs = ({ phase, host, step, summary, diff }: Previewed): DocumentOf<'p
   ...(diff === undefined ? {} : { diff }),
 });
 
+/** A refusal where a pipeline looks for it. */
+function reportRefusal(run: Run, obstacle: Parameters<typeof placedRefusal>[1]): Promise<void> {
+  const refusal = placedRefusal(run, obstacle);
+  return reportToPipeline(
+    run.context,
+    {},
+    () => refusal,
+    () => refusedMarkdown(run.inventory.name, refusal),
+  );
+}
+
 /** `kbuild plan`: what `up` would change. Reads only. */
 export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
   withRun(outer, flags, { command: 'plan', json: 'document', reportsUnreachable: true }, async (run) => {
@@ -68,13 +79,7 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
     const found = findings(run);
     const obstacle = obstacles(run, found);
     if (obstacle !== undefined && obstacle.exitCode === EXIT.refused) {
-      const refusal = placedRefusal(run, obstacle);
-      await reportToPipeline(
-        context,
-        {},
-        () => refusal,
-        () => refusedMarkdown(run.inventory.name, refusal),
-      );
+      await reportRefusal(run, obstacle);
       throw obstacle;
     }
     await refuseWithoutApi(run);
