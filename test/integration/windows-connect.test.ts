@@ -31,7 +31,11 @@ async function started(options: Partial<WindowsHostOptions> = {}): Promise<Simul
   return host;
 }
 
-const context: Context = { ...processContext({ inventoryOnStdin: false, version: '0.1.0' }), canAsk: false, err: () => undefined };
+const context: Context = {
+  ...processContext({ inventoryOnStdin: false, version: '0.1.0' }),
+  canAsk: false,
+  err: () => undefined,
+};
 
 async function connectedTo(...hosts: readonly Host[]): Promise<{
   readonly connected: Connected;

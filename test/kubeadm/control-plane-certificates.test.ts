@@ -105,6 +105,8 @@ describe('renewed because the operator asked', () => {
 
 test('an authority that has itself ended signs nothing', () => {
   const all = target({ apiserver: -1, ca: -1 });
-  expect(() => controlPlaneCertificates(nearItsEnd).diff(all)).toThrow(/the authority ca ended .* and no client trusts/);
+  expect(() => controlPlaneCertificates(nearItsEnd).diff(all)).toThrow(
+    /the authority ca ended .* and no client trusts/,
+  );
   expect(controlPlaneCertificates(nearItsEnd).diff(target({ apiserver: -1, 'etcd-ca': -1 }))).toHaveLength(1);
 });
