@@ -1,30 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Node } from 'web-tree-sitter';
+import known from './cmdlets.json' with { type: 'json' };
 import { codeOf, nodesOf, powershellParser, problemsOf, scriptNames, scriptText } from './grammar.ts';
 
 /** What is sent before every script, and what calls it: no scripts of their own. */
 const FRAME = ['bootstrap.ps1', 'common.ps1'];
 
-/** Cmdlets that scripts may call: what Windows PowerShell 5.1 and the modules of Windows Server bring. */
-const CMDLETS: ReadonlySet<string> = new Set([
-  ...`
-    Set-StrictMode Out-Null Get-Command New-Object Where-Object ForEach-Object Select-Object
-    ConvertTo-Json ConvertFrom-Json Get-Date New-TimeSpan Start-Sleep Sort-Object Measure-Object
-    Test-Path Split-Path Join-Path Get-Item Set-Item New-Item Move-Item Copy-Item Remove-Item
-    Get-ChildItem Get-Content Set-Content Add-Content Get-FileHash Get-Acl Set-Acl Compress-Archive
-    Get-ItemProperty Set-ItemProperty Remove-ItemProperty Get-CimInstance Invoke-CimMethod
-    Get-Service New-Service Set-Service Start-Service Stop-Service Restart-Service
-    Get-Process Start-Process Stop-Process Wait-Process Invoke-WebRequest Get-WinEvent
-    Get-ScheduledTask Get-ScheduledTaskInfo Register-ScheduledTask Unregister-ScheduledTask Start-ScheduledTask Stop-ScheduledTask
-    New-ScheduledTaskAction New-ScheduledTaskPrincipal New-ScheduledTaskSettingsSet New-ScheduledTaskTrigger
-    Get-WindowsFeature Install-WindowsFeature Get-MpPreference Restart-Computer
-    Get-NetAdapter Get-NetIPAddress Get-NetRoute New-NetRoute Get-NetConnectionProfile Get-NetTCPConnection Get-NetUDPEndpoint Get-NetFirewallProfile
-    Get-NetFirewallRule New-NetFirewallRule Remove-NetFirewallRule Get-NetFirewallPortFilter
-    Get-HnsNetwork Get-HnsEndpoint Remove-HnsNetwork Remove-HnsEndpoint Get-HnsPolicyList New-HnsNetwork New-HnsEndpoint
-  `
-    .trim()
-    .split(/\s+/),
-]);
+/** Cmdlets that scripts may call: cmdlets.test.ts holds their parameters against the same fixture. */
+const CMDLETS: readonly string[] = [known, ...Object.values(known.servers)].flatMap(({ cmdlets }) =>
+  Object.keys(cmdlets),
+);
 
 const lower = (words: Iterable<string>): ReadonlySet<string> => new Set([...words].map((word) => word.toLowerCase()));
 const allowed = lower(CMDLETS);
