@@ -3,6 +3,7 @@ import { Refused, UsageError } from '../errors.ts';
 import { jsonDocument } from '../report/json.ts';
 import { selftestText } from '../report/selftest.ts';
 import { benchOf } from '../windows/selftest/bench.ts';
+import { defaultOutside, outsideOf } from '../windows/selftest/outside.ts';
 import { selftestPlan } from '../windows/selftest/plan.ts';
 import { selftest } from '../windows/selftest/selftest.ts';
 import type { WindowsSelftestOptions } from './commands/windows-selftest.ts';
@@ -34,7 +35,7 @@ export const runSelftest = (outer: Context, flags: WindowsSelftestOptions): Prom
     const fleet = connected.observations.fleet();
     const cluster = liveCluster(fleet);
     refuseForeign(run, [cluster.via]);
-    const plan = selftestPlan(cluster, os);
+    const plan = selftestPlan(cluster, os, inventory.hosts);
     if (plan.groups.length === 0)
       throw new Refused(
         inventory.name,
@@ -49,10 +50,13 @@ export const runSelftest = (outer: Context, flags: WindowsSelftestOptions): Prom
       namespace: `kbuild-selftest-${run.runId.slice(-8)}`,
       fetch: asked,
     });
+    const outside = await outsideOf(inventory, flags.outside ?? defaultOutside(inventory), (name) =>
+      bench.resolve(name),
+    );
     const rows = await selftest(bench, plan, cluster.nodes, {
       image: inventory.network.testImage,
       dnsDomain: inventory.kubernetes.dnsDomain,
-      outside: flags.outside ?? inventory.endpoint,
+      outside,
       startMs: flags.timeout ?? START_MS,
       flowMs: FLOW_MS,
       nowMs: context.nowMs,

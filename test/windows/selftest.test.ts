@@ -2,13 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { selftestText } from '../../src/report/selftest.ts';
 import type { PodSeen } from '../../src/surveys/pods-seen.ts';
 import type { Bench } from '../../src/windows/selftest/bench.ts';
+import { DOCUMENTED_FLOWS } from '../../src/windows/selftest/documented.ts';
 import { flows } from '../../src/windows/selftest/flows.ts';
 import { CONTENT, selftestObjects } from '../../src/windows/selftest/objects.ts';
 import type { Row } from '../../src/windows/selftest/outcome.ts';
+import { defaultOutside, outsideOf } from '../../src/windows/selftest/outside.ts';
 import { selftestPlan } from '../../src/windows/selftest/plan.ts';
 import { selftest } from '../../src/windows/selftest/selftest.ts';
 import type { JsonObject } from '../../src/model/inventory.ts';
-import { clusterOf, nodeOf } from '../fakes/cluster.ts';
+import { clusterOf, inventoryOf, nodeOf } from '../fakes/cluster.ts';
+import { linuxHost } from '../fakes/inventory.ts';
 
 const linux = (name: string, taints: Parameters<typeof nodeOf>[0]['taints'] = []) =>
   nodeOf({ name, taints, labels: { 'kubernetes.io/os': 'linux' }, internalAddress: `addr-${name}` });
@@ -35,8 +38,11 @@ function world(over: Partial<Bench> = {}): Bench & { readonly calls: string[] } 
   let pods: readonly PodSeen[] = [];
   const calls: string[] = [];
   const answering = (from: string, host: string): string => {
+    const [, named] = /^(.*)\.[a-z0-9-]+-pods\.test\.svc\.cluster\.local$/.exec(host) ?? [];
+    if (named !== undefined) return named;
     const [, service] = /^service-(.*)$/.exec(host) ?? /^(.*)\.test\.svc\.cluster\.local$/.exec(host) ?? [];
     if (service !== undefined) return `${service}-main`;
+    if (pods.some(({ name }) => name === `${host}-main`)) return `${host}-main`;
     const onNode = (pod: PodSeen): boolean => pod.name.endsWith('-main') && host === `addr-${pod.node}`;
     return host === 'localhost' ? from : pods.find((pod) => pod.ip === host || onNode(pod))!.name;
   };
@@ -70,6 +76,7 @@ function world(over: Partial<Bench> = {}): Bench & { readonly calls: string[] } 
             ? CONTENT.secret
             : 'ContainerUser\r\n',
       ),
+    resolve: () => Promise.resolve(['203.0.113.7']),
     portForward: (pod) => Promise.resolve(pod),
     fromOutside: (address) => Promise.resolve(answering('', address)),
     ...over,
@@ -77,10 +84,10 @@ function world(over: Partial<Bench> = {}): Bench & { readonly calls: string[] } 
 }
 async function ran(bench: Bench, os: 'windows' | 'linux' = 'windows'): Promise<readonly Row[]> {
   let now = 0;
-  return selftest(bench, selftestPlan(cluster, os), cluster.nodes, {
+  return selftest(bench, selftestPlan(cluster, os, []), cluster.nodes, {
     image: 'agnhost',
     dnsDomain: 'cluster.local',
-    outside: 'k8s.example:6443',
+    outside: { byAddress: { target: '203.0.113.7:443' }, byName: { target: 'registry.example:443' } },
     startMs: 3000,
     flowMs: 2000,
     nowMs: () => now,
@@ -94,7 +101,7 @@ const of = (rows: readonly Row[], result: Row['result']): readonly Row[] => rows
 
 describe('selftest plan', () => {
   test('groups Windows nodes by build, and takes helpers only from Linux nodes that accept pods', () => {
-    const plan = selftestPlan(cluster, 'windows');
+    const plan = selftestPlan(cluster, 'windows', []);
     expect(plan.groups.map(({ about, nodes }) => [about, nodes.map(({ name }) => name)])).toEqual([
       ['windows 10.0.20348', ['win1', 'win2']],
       ['windows 10.0.26100', ['win3']],
@@ -102,15 +109,34 @@ describe('selftest plan', () => {
     expect(plan.linux.map(({ name }) => name)).toEqual(['w1', 'w2']);
   });
 
+  test('takes a control plane where no worker accepts pods, and nodes with taints of the inventory, but no others', () => {
+    const taint = { key: 'gpu', value: 'yes', effect: 'NoSchedule' } as const;
+    const tainted = clusterOf({ nodes: [controlPlane, linux('w1', [taint]), linux('w2', [{ ...taint, key: 'odd' }])] });
+    const hosts = [{ ...linuxHost('w1'), taints: [taint] }];
+    const plan = selftestPlan(tainted, 'linux', hosts);
+    expect(plan.linux.map(({ name }) => name)).toEqual(['cp1', 'w1']);
+    const pods = selftestObjects(plan, 'agnhost') as unknown as Pod[];
+    const of = (name: string): object | undefined => pods.find(({ metadata }) => metadata.name === name)?.spec;
+    expect(of('linux-peer')).toMatchObject({
+      tolerations: [
+        { key: 'node-role.kubernetes.io/control-plane', operator: 'Equal', value: '', effect: 'NoSchedule' },
+      ],
+    });
+    expect(of('linux-across')).toMatchObject({
+      tolerations: [{ key: 'gpu', operator: 'Equal', value: 'yes', effect: 'NoSchedule' }],
+    });
+    expect(selftestPlan(tainted, 'linux', []).linux.map(({ name }) => name)).toEqual(['cp1']);
+  });
+
   test('a cluster without Windows nodes has no groups, except Linux if the operator asks for it', () => {
     const all = clusterOf({ nodes: [controlPlane, linux('w1')] });
-    expect(selftestPlan(all, 'windows').groups).toEqual([]);
-    expect(selftestPlan(all, 'linux').groups).toHaveLength(1);
+    expect(selftestPlan(all, 'windows', []).groups).toEqual([]);
+    expect(selftestPlan(all, 'linux', []).groups).toHaveLength(1);
   });
 });
 
 describe('selftest objects', () => {
-  const objects = selftestObjects(selftestPlan(cluster, 'windows'), 'agnhost') as unknown as Pod[];
+  const objects = selftestObjects(selftestPlan(cluster, 'windows', []), 'agnhost') as unknown as Pod[];
 
   test('have unique names and are pinned to the nodes that they test', () => {
     const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
@@ -120,10 +146,11 @@ describe('selftest objects', () => {
     });
   });
 
-  test('the RuntimeClass pod has no nodeSelector and no tolerations', () => {
+  test('the RuntimeClass pod has no nodeSelector, and tolerates nothing that its class must', () => {
     const { spec } = objects.find(({ metadata }) => metadata.name === 'windows-10-0-26100-by-class')!;
     expect(spec).toMatchObject({ runtimeClassName: 'windows-2025' });
     expect(spec.nodeSelector).toBeUndefined();
+    expect(spec).toMatchObject({ tolerations: [] });
   });
 });
 
@@ -184,6 +211,44 @@ describe('selftest run', () => {
     await expect(ran(broken)).rejects.toThrow('no API');
     expect(broken.calls).toEqual(['begin', 'end']);
   });
+});
+
+describe('what lies outside', () => {
+  const inventory = inventoryOf();
+  const outside = (target: string, ...addresses: readonly string[]) =>
+    outsideOf(inventory, target, () => Promise.resolve(addresses));
+
+  test('is by default where nodes pull the test image from', () => {
+    expect(defaultOutside(inventory)).toBe('registry.k8s.io:443');
+    const registries = [{ host: 'registry.k8s.io', mirrors: ['http://mirror.example:5000'] }];
+    expect(defaultOutside({ ...inventory, runtime: { ...inventory.runtime, registries } })).toBe('mirror.example:5000');
+  });
+
+  test('is tried by its name, and by the first address that is none of pods, Services and hosts', async () => {
+    expect(await outside('mirror.example:443', '10.244.1.1', '10.96.0.9', '198.51.100.4')).toEqual({
+      byAddress: { target: '198.51.100.4:443' },
+      byName: { target: 'mirror.example:443' },
+    });
+  });
+
+  test.each([
+    [
+      '10.0.0.11:6443',
+      [],
+      { byAddress: { none: expect.stringContaining('10.0.0.11 is inside the cluster') as string } },
+    ],
+    ['198.51.100.4:443', [], { byName: { none: expect.stringContaining('is an address') as string } }],
+    ['nowhere.example:443', [], { byName: { none: expect.stringContaining('no control plane resolves') as string } }],
+    ['[2001:db8::1]:443', [], { byAddress: { target: '[2001:db8::1]:443' } }],
+  ] as const)('%s', async (target, addresses, expected) => {
+    expect(await outside(target, ...addresses)).toMatchObject(expected);
+  });
+});
+
+test('each of the nine flows that the documentation of Kubernetes names is tried', () => {
+  const titles = flows.map(({ title }) => title);
+  expect(Object.keys(DOCUMENTED_FLOWS)).toHaveLength(9);
+  expect(Object.values(DOCUMENTED_FLOWS).filter((title) => !titles.includes(title))).toEqual([]);
 });
 
 test('prints the report as a table', async () => {

@@ -14,7 +14,9 @@ export const windowsSelftest = declare({
       completes: ['windows', 'linux'],
       summary: 'windows, or linux: the same connections on Linux nodes (default: windows)',
     }),
-    option('--outside <host:port>', { summary: 'what pods reach outside the cluster (default: the API endpoint)' }),
+    option('--outside <host:port>', {
+      summary: "what pods reach outside the cluster, best a name (default: the test image's registry)",
+    }),
     parsedOption('--timeout <duration>', duration, { summary: 'how long the pods may take to run (default 20m)' }),
   ],
   examples: [

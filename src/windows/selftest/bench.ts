@@ -16,6 +16,8 @@ export interface Bench extends Omit<PodSpace, 'warnings'> {
   hostname(pod: string, port: number): Promise<string>;
   logs(pod: string): Promise<string>;
   portForward(pod: string, port: number): Promise<string>;
+  /** IPv4 addresses of a name, as the control plane resolves it; empty if it does not. */
+  resolve(name: string): Promise<readonly string[]>;
   /** The answer to `GET /hostname`, sent from this machine. */
   fromOutside(address: string, port: number): Promise<string>;
 }
@@ -69,6 +71,10 @@ export function benchOf({ inventory, host, remote, namespace, fetch }: Parts): B
     logs: (pod) => remote.run(sh`${inside} logs ${pod} -c web --tail=50`),
     portForward: (pod, port) =>
       remote.run(script('linux/port-forward.sh', { KUBECTL: inside.join(' '), POD: pod, PORT: port })),
+    resolve: async (name) => {
+      const out = await remote.run(sh`getent ahostsv4 ${name} || [ $? -eq 2 ]`);
+      return [...new Set(out.split('\n').flatMap((line) => line.split(' ')[0]?.trim() || []))];
+    },
     fromOutside: async (address, port) => (await fetch(`http://${address}:${String(port)}/hostname`)).trim(),
   };
 }

@@ -1,7 +1,6 @@
-import type { PodSeen } from '../../surveys/pods-seen.ts';
-import type { Bench } from './bench.ts';
 import {
   CONTENT,
+  headlessOf,
   HOST_POD,
   LINUX_POD,
   MOUNTS,
@@ -12,25 +11,9 @@ import {
   SIDE_PORT,
   WEB_PORT,
   WINDOWS_USER,
-  type GroupPods,
 } from './objects.ts';
+import { answers, ipOf, NO_LINUX, nodeToOtherNode, toNodes, toPlace, type Trial } from './flow-parts.ts';
 import { fail, limit, notTried, pass, type Outcome } from './outcome.ts';
-import type { Group } from './plan.ts';
-
-/** The inputs of all flows of one group. */
-export interface Trial {
-  readonly bench: Bench;
-  readonly group: Group;
-  readonly names: GroupPods;
-  readonly pods: ReadonlyMap<string, PodSeen>;
-  /** Names of the pods behind the group's Service. */
-  readonly behind: readonly string[];
-  readonly nodeAddresses: ReadonlyMap<string, string>;
-  readonly linuxNodes: readonly string[];
-  readonly dnsDomain: string;
-  /** `host:port` outside the network of pods. */
-  readonly outside: string;
-}
 
 /** One thing that must work, e.g. a connection. If `attempt` rejects, the flow failed; the selftest retries until `flowMs`. */
 export interface Flow {
@@ -38,7 +21,6 @@ export interface Flow {
   readonly attempt: (trial: Trial) => Promise<Outcome>;
 }
 
-const NO_LINUX = 'no Linux node takes pods';
 const ONE_NODE = 'there is only one node of this build';
 
 /** Adds the names of the group's pods to the parts of a trial. */
@@ -47,13 +29,6 @@ export const trialOf = (parts: Omit<Trial, 'names' | 'behind'>): Trial => {
   const behind = [names.main, names.beside, names.across].filter((name) => name !== undefined);
   return { ...parts, names, behind };
 };
-
-const answers = async (answered: Promise<string>, expected: readonly string[]): Promise<Outcome> => {
-  const answer = await answered;
-  return expected.includes(answer) ? pass : fail(`${answer === '' ? 'nothing' : answer} answered`);
-};
-
-const ipOf = ({ pods }: Trial, name: string): string => pods.get(name)?.ip ?? '';
 
 /** A pod connects to another pod by its address. `none`: the reason if the group lacks one of them. */
 function between(from: (trial: Trial) => string | undefined, to: (trial: Trial) => string | undefined, none: string) {
@@ -150,6 +125,15 @@ export const flows: readonly Flow[] = [
     ),
   },
   {
+    title: 'pod to pod by name',
+    attempt: ({ bench, group, names, dnsDomain }) => {
+      const name = `${names.beside}.${headlessOf(group)}.${bench.namespace}.svc.${dnsDomain}`;
+      return answers(bench.dial(names.main, name, WEB_PORT), [names.beside]);
+    },
+  },
+  { title: 'node to pod on another node', attempt: nodeToOtherNode },
+  { title: 'pod to nodes (10250, 10256)', attempt: toNodes },
+  {
     title: 'pod to Linux pod',
     attempt: between(
       ({ names }) => names.main,
@@ -168,6 +152,10 @@ export const flows: readonly Flow[] = [
   { title: 'Service address from a pod', attempt: toService(({ names }) => names.main) },
   { title: 'Service address from a Linux pod', attempt: toService(() => LINUX_POD) },
   { title: 'Service address from a Linux node', attempt: toService(() => HOST_POD) },
+  {
+    title: 'Service by its short name from a pod',
+    attempt: (trial) => answers(trial.bench.dial(trial.names.main, serviceOf(trial.group), 80), trial.behind),
+  },
   {
     title: 'Service by DNS name from a pod',
     attempt: (trial) =>
@@ -191,11 +179,8 @@ export const flows: readonly Flow[] = [
         ? nodePort(trial, (address, port) => trial.bench.dial(HOST_POD, address, port))
         : Promise.resolve(notTried(NO_LINUX)),
   },
-  {
-    title: 'outbound by TCP',
-    attempt: ({ bench, names, outside }) =>
-      bench.exec(names.main, ['/agnhost', 'connect', outside, '--timeout=5s']).then(() => pass),
-  },
+  { title: 'outside by address', attempt: (trial) => toPlace(trial, trial.outside.byAddress) },
+  { title: 'outside by name', attempt: (trial) => toPlace(trial, trial.outside.byName) },
   {
     title: 'scheduled by RuntimeClass alone',
     attempt: onWindows((trial) => {

@@ -1,7 +1,9 @@
-import type { JsonObject } from '../../model/inventory.ts';
+import { WINDOWS_TAINT } from '../../configuration/windows-kubeadm.ts';
+import type { JsonObject, Taint } from '../../model/inventory.ts';
 import type { NodeView } from '../../facts/cluster.ts';
 import { RELEASES } from '../runtime-classes.ts';
-import type { Group, SelftestPlan } from './plan.ts';
+import { IMAGE_ROOT } from '../network/host-pods.ts';
+import { blockingTaints, type Group, type SelftestPlan } from './plan.ts';
 
 /** Ports of the web servers in the first and second container of a pod. */
 export const WEB_PORT = 8080;
@@ -27,6 +29,8 @@ export interface GroupPods {
   readonly byClass: string | undefined;
   /** Sets `runAsUserName`; undefined on Linux. */
   readonly asUser: string | undefined;
+  /** A HostProcess pod on the first node, which stands for that node; undefined on Linux. */
+  readonly host: string | undefined;
 }
 
 /** Name of the RuntimeClass for the group's build, e.g. `windows-2025`; undefined if kbuild has none. */
@@ -46,11 +50,15 @@ export function podsOf(group: Group): GroupPods {
     across: group.nodes.length > 1 ? `${name}-across` : undefined,
     byClass: runtimeClassOf(group) === undefined ? undefined : `${name}-by-class`,
     asUser: group.os === 'windows' ? `${name}-as-user` : undefined,
+    host: group.os === 'windows' ? `${name}-host` : undefined,
   };
 }
 
 /** Name of the Service of the group's pods. */
 export const serviceOf = ({ about }: Group): string => short(about);
+
+/** Name of the headless Service, below which each pod of the group has a name. */
+export const headlessOf = (group: Group): string => `${serviceOf(group)}-pods`;
 
 /** A Linux pod with hostNetwork, which stands for a Linux node. */
 export const HOST_POD = 'linux-host';
@@ -58,6 +66,9 @@ export const HOST_POD = 'linux-host';
 export const LINUX_POD = 'linux-peer';
 /** A pod without node selector and tolerations. */
 export const PLAIN_POD = 'plain';
+
+/** agnhost in a HostProcess pod: its image lies there, and its own root is that of the host. */
+export const WINDOWS_HOST_PROGRAM = `${IMAGE_ROOT}\\agnhost.exe`;
 
 /** Port of the pod with hostNetwork. No free port is known beforehand; this port is rarely in use. */
 const HOST_PORT = 18_479;
@@ -71,7 +82,16 @@ const web = (image: string, name: string, port: number): JsonObject => ({
   readinessProbe: { httpGet: { path: '/hostname', port }, periodSeconds: 2 },
 });
 
-const tolerations = [{ key: 'os', operator: 'Equal', value: 'windows', effect: 'NoSchedule' }];
+/** Lets a pod on a node with taints. */
+const tolerating = (taints: readonly Taint[]): readonly JsonObject[] =>
+  taints.map(({ key, value = '', effect }) => ({ key, operator: 'Equal', value, effect }));
+
+/** What a pod needs that is pinned to a node. */
+const pinnedTo = (node: NodeView): JsonObject => ({
+  nodeSelector: onNode(node),
+  tolerations: tolerating(blockingTaints(node)),
+});
+
 const onNode = ({ name }: NodeView): JsonObject => ({ 'kubernetes.io/hostname': name });
 
 const pod = (name: string, labels: JsonObject, spec: JsonObject): JsonObject => ({
@@ -79,6 +99,20 @@ const pod = (name: string, labels: JsonObject, spec: JsonObject): JsonObject => 
   kind: 'Pod',
   metadata: { name, labels },
   spec: { terminationGracePeriodSeconds: 0, automountServiceAccountToken: false, ...spec },
+});
+
+/** A HostProcess pod. The firewall of Windows lets nobody in to it: flows run its program instead. */
+const windowsHostPod = (name: string, node: NodeView, image: string): JsonObject => ({
+  ...pod(
+    name,
+    {},
+    {
+      ...pinnedTo(node),
+      hostNetwork: true,
+      securityContext: { windowsOptions: { hostProcess: true, runAsUserName: 'NT AUTHORITY\\SYSTEM' } },
+      containers: [{ name: 'web', image, command: [WINDOWS_HOST_PROGRAM], args: ['pause'] }],
+    },
+  ),
 });
 
 function groupObjects(group: Group, image: string): readonly JsonObject[] {
@@ -94,7 +128,7 @@ function groupObjects(group: Group, image: string): readonly JsonObject[] {
   ];
   const containers = [{ ...web(image, 'web', WEB_PORT), volumeMounts }, web(image, 'side', SIDE_PORT)];
   const pinned = (name: string, node: NodeView): JsonObject =>
-    pod(name, labels, { nodeSelector: onNode(node), tolerations, containers, volumes });
+    pod(name, labels, { ...pinnedTo(node), hostname: name, subdomain: headlessOf(group), containers, volumes });
   const [first, second] = group.nodes;
   const service = (name: string, spec: JsonObject): JsonObject => ({
     apiVersion: 'v1',
@@ -112,7 +146,14 @@ function groupObjects(group: Group, image: string): readonly JsonObject[] {
           pod(
             names.byClass,
             {},
-            { runtimeClassName: runtimeClassOf(group)!, containers: [web(image, 'web', WEB_PORT)] },
+            {
+              runtimeClassName: runtimeClassOf(group)!,
+              // Its class tolerates the taint of Windows; what else the inventory has put on a node is not its business.
+              tolerations: tolerating(
+                group.nodes.flatMap((node) => blockingTaints(node).filter(({ key }) => key !== WINDOWS_TAINT.key)),
+              ),
+              containers: [web(image, 'web', WEB_PORT)],
+            },
           ),
         ]),
     ...(names.asUser === undefined
@@ -122,38 +163,34 @@ function groupObjects(group: Group, image: string): readonly JsonObject[] {
             names.asUser,
             {},
             {
-              nodeSelector: onNode(first!),
-              tolerations,
+              ...pinnedTo(first!),
               securityContext: { windowsOptions: { runAsUserName: WINDOWS_USER } },
               containers: [web(image, 'web', WEB_PORT)],
             },
           ),
         ]),
+    ...(names.host === undefined ? [] : [windowsHostPod(names.host, first!, image)]),
     service(serviceOf(group), { type: 'NodePort' }),
+    service(headlessOf(group), { clusterIP: 'None' }),
   ];
 }
 
 /** Everything that the selftest creates in its namespace. To clean up, kbuild deletes the namespace. */
 export function selftestObjects({ groups, linux }: SelftestPlan, image: string): readonly JsonObject[] {
   const [helper] = linux;
-  const linuxOnly = { 'kubernetes.io/os': 'linux' };
   return [
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'selftest' }, data: { value: CONTENT.config } },
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'selftest' }, stringData: { value: CONTENT.secret } },
     ...(helper === undefined
       ? []
       : [
-          pod(
-            LINUX_POD,
-            { app: LINUX_POD },
-            { nodeSelector: { ...linuxOnly, ...onNode(helper) }, containers: [web(image, 'web', WEB_PORT)] },
-          ),
+          pod(LINUX_POD, { app: LINUX_POD }, { ...pinnedTo(helper), containers: [web(image, 'web', WEB_PORT)] }),
           pod(
             HOST_POD,
             {},
             {
               hostNetwork: true,
-              nodeSelector: { ...linuxOnly, ...onNode(helper) },
+              ...pinnedTo(helper),
               containers: [web(image, 'web', HOST_PORT)],
             },
           ),

@@ -1,4 +1,7 @@
+import { CONTROL_PLANE_TAINT, taintId, wantedTaints } from '../../configuration/taints.ts';
+import { WINDOWS_TAINT } from '../../configuration/windows-kubeadm.ts';
 import type { ClusterUp, NodeView } from '../../facts/cluster.ts';
+import type { Host, Taint } from '../../model/inventory.ts';
 
 /** Nodes that are tested together: the nodes of one build of Windows, or the Linux nodes. */
 export interface Group {
@@ -23,18 +26,35 @@ const AT_MOST = 2;
 
 const osOf = ({ labels }: NodeView): string => labels['kubernetes.io/os'] ?? 'linux';
 
-/** True if pods of the selftest can start on the node: it is ready, not cordoned, and has no taint but `os`. */
-const isUsable = (node: NodeView): boolean =>
-  node.ready &&
-  !node.unschedulable &&
-  !node.taints.some(({ key, effect }) => effect !== 'PreferNoSchedule' && key !== 'os');
+/** Taints that keep pods off a node. */
+export const blockingTaints = ({ taints }: NodeView): readonly Taint[] =>
+  taints.filter(({ effect }) => effect !== 'PreferNoSchedule');
+
+/**
+ * True if pods of the selftest can start on the node: it is ready, not cordoned, and has no taint but that of control planes, that
+ * of Windows, and those of the inventory. The pods tolerate these.
+ */
+const isUsable = (hosts: readonly Host[], node: NodeView): boolean => {
+  const host = hosts.find(({ name }) => name === node.name);
+  const known = new Set(
+    [CONTROL_PLANE_TAINT, WINDOWS_TAINT, ...(host === undefined ? [] : wantedTaints(host))].map(taintId),
+  );
+  return node.ready && !node.unschedulable && blockingTaints(node).every((taint) => known.has(taintId(taint)));
+};
+
+/** Nodes with the fewest taints come first: workers before control planes. */
+const byTaints = (a: NodeView, b: NodeView): number => blockingTaints(a).length - blockingTaints(b).length;
 
 /** Groups the Windows nodes of the cluster by build. `linux`: groups the Linux nodes, to test the selftest itself. */
-export function selftestPlan({ nodes }: ClusterUp, os: 'windows' | 'linux'): SelftestPlan {
-  const linux = nodes.filter((node) => osOf(node) === 'linux' && isUsable(node)).slice(0, AT_MOST);
+export function selftestPlan({ nodes }: ClusterUp, os: 'windows' | 'linux', hosts: readonly Host[]): SelftestPlan {
+  const usable = nodes.filter((node) => isUsable(hosts, node));
+  const linux = usable
+    .filter((node) => osOf(node) === 'linux')
+    .toSorted(byTaints)
+    .slice(0, AT_MOST);
   if (os === 'linux')
     return { linux, groups: linux.length === 0 ? [] : [{ about: 'linux', os: 'linux', nodes: linux }] };
-  const windows = nodes.filter((node) => osOf(node) === 'windows' && isUsable(node));
+  const windows = usable.filter((node) => osOf(node) === 'windows');
   const builds = [...new Set(windows.map(({ labels }) => labels[BUILD] ?? 'unknown'))].sort();
   return {
     linux,
