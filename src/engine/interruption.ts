@@ -2,11 +2,17 @@ import { CommandError, ConnectError } from '../errors.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { Observations } from './observations.ts';
 
-/** A value that changes with every boot of a host; undefined for a host that was not observed. */
-function bootOf(fleet: Fleet, name: string): string | undefined {
+/** What a boot of a host is known by; undefined for a host that was not observed. */
+function bootOf(fleet: Fleet, name: string): string | number | undefined {
   const seen = fleet.hosts.find(({ host }) => host.name === name);
-  return seen?.os === 'windows' ? seen.facts.machine.bootTime : seen?.facts.bootId;
+  return seen?.os === 'windows' ? seen.facts.machine.bootedMs : seen?.facts.bootId;
 }
+
+/** How much two readings of the time of one boot may differ, in ms. No Windows restarts within it. */
+const SAME_BOOT_MS = 30_000;
+
+const isAnotherBoot = (before: string | number, now: string | number | undefined): boolean =>
+  typeof before === 'number' && typeof now === 'number' ? Math.abs(now - before) > SAME_BOOT_MS : now !== before;
 
 /** True when no status came: the connection ended, or the command ended with its host. */
 const isUnanswered = (error: unknown): error is CommandError | ConnectError =>
@@ -23,7 +29,7 @@ export async function interruptionOf(observations: Observations, error: unknown)
     const before = bootOf(observations.fleet(), host);
     observations.expire([host]);
     const { value: now } = await observations.evaluate((fleet) => bootOf(fleet, host));
-    const wasRestarted = before !== undefined && now !== before;
+    const wasRestarted = before !== undefined && isAnotherBoot(before, now);
     if (!wasRestarted && !(error instanceof CommandError && error.status === 'lost')) return undefined;
     observations.expireAll();
     return wasRestarted ? `${host} was restarted meanwhile` : `the connection to ${host} was lost meanwhile`;

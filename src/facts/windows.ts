@@ -8,7 +8,7 @@ import * as kubernetes from './windows/kubernetes.ts';
 import * as machine from './windows/machine.ts';
 import * as network from './windows/network.ts';
 import { reachTargets } from './windows/reach-targets.ts';
-import { programs, runningJob, services } from './windows/services.ts';
+import { leftTasks, programs, runningJob, services } from './windows/services.ts';
 
 /** UDP ports at which HNS listens if the network plugin uses VXLAN. */
 const tunnelPorts = (inventory: Inventory): readonly number[] => {
@@ -48,6 +48,7 @@ export const windowsProbes = (inventory: Inventory, host: WindowsHost, watched: 
     kubeletConfig: kubernetes.kubeletConfig,
     kubeletHealthy: kubernetes.kubeletHealthy,
     runningJob,
+    leftTasks,
   }) satisfies Readonly<Record<string, Probe<unknown, 'powershell'>>>;
 
 /** One observation of a Windows host. Immutable. */

@@ -5,7 +5,6 @@ import type { Gathered } from './gather.ts';
 import type { Certificates, LoadBalancer } from '../model/control-plane.ts';
 import type { Host, Inventory, RegistrySettings } from '../model/inventory.ts';
 import { withKubeletAuthority } from '../model/kubelet-serving.ts';
-import { merged, mergedArguments } from '../model/merge.ts';
 import { hooksOf } from './hooks.ts';
 import { pluginFile } from './network-plugins/index.ts';
 import { bindPort } from './rules/bind-port.ts';
@@ -16,33 +15,19 @@ import { renewBeforeOf } from './schema/certificates.ts';
 import { asList, selected } from './selector.ts';
 import { sshOf, type Locate, type SshSecrets } from './ssh.ts';
 import { RENEWED_BEFORE_MS } from '../shell/expiry.ts';
+import { kubeletOf, levelsOf } from './levels.ts';
 import { windowsOf } from './windows.ts';
 
 const upperHex = (fingerprint: string): string => fingerprint.replaceAll(' ', '').toUpperCase();
 
-/** The settings of a host's node, from the farthest to the nearest: of its role, of its groups in their order, its own. */
-const levelsOf = (file: InventoryFile, host: HostEntry) =>
-  [
-    host.role === 'control-plane' || host.role === 'worker' ? file.roles[host.role] : undefined,
-    ...host.groups.map((name) => file.groups[name]),
-    host,
-  ].filter((level) => level !== undefined);
-
 function hostOf(file: InventoryFile, host: HostEntry, secrets: SshSecrets, locate: Locate): Host {
   const levels = levelsOf(file, host);
-  const kubelets = [file.kubelet, ...levels.map(({ kubelet }) => kubelet)];
   const common = {
     name: host.name,
     address: host.address,
     internalAddress: internalAddressOf(host) ?? host.address,
     groups: host.groups,
-    kubelet: {
-      config: kubelets.reduce((config, level) => merged(config, level.config), {}),
-      extraArgs: kubelets.reduce<Host['kubelet']['extraArgs']>(
-        (args, level) => mergedArguments(args, level.extraArgs),
-        [],
-      ),
-    },
+    kubelet: kubeletOf(file, host),
     labels: Object.assign({}, ...levels.map(({ labels }) => labels)) as HostEntry['labels'],
     taints: levels.findLast(({ taints }) => taints !== undefined)?.taints,
   };
@@ -105,8 +90,13 @@ function noProxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string
   ].filter((entry) => entry !== '');
 }
 
+/** agnhost has a variant for Server 2025 since 2.62 (kubernetes/k8s.io 9057). */
+const testImageFor = ({ hosts }: InventoryFile): string =>
+  `registry.k8s.io/e2e-test-images/agnhost:${hosts.some(({ os }) => os === 'windows') ? '2.62' : '2.53'}`;
+
 function networkOf(file: InventoryFile, { pluginManifests }: Gathered): Inventory['network'] {
-  const { podSubnet, serviceSubnet, testImage } = file.network;
+  const { podSubnet, serviceSubnet } = file.network;
+  const testImage = file.network.testImage ?? testImageFor(file);
   return { ...pluginFile(file).settings(file), podSubnet, serviceSubnet, manifests: pluginManifests, testImage };
 }
 

@@ -31,6 +31,7 @@ export const UP_PHASES = [
   'windows-nodes',
   'objects',
   'runtime-version',
+  'windows-runtime-version',
   'verify',
   'windows-verify',
   'settled',

@@ -7,6 +7,7 @@ import { joinPhases } from './join.ts';
 import { nodePhases } from './nodes.ts';
 import { preparePhases } from './prepare.ts';
 import { runtimePhases, verifiedAfterRuntime } from './runtime.ts';
+import { windowsRuntimePhases } from './windows.ts';
 import { verifyPhases } from './verify.ts';
 
 /**
@@ -28,6 +29,7 @@ export function up(
     ...joinPhases(inventory, before, keep),
     ...nodePhases(inventory),
     ...runtimePhases(inventory),
+    ...windowsRuntimePhases(inventory),
     ...verifiedAfterRuntime(verifyPhases(inventory)),
   ];
 }

@@ -7,10 +7,11 @@ import { undoMayBegin } from '../kubeadm/undo-half-finished.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { servesByCluster } from '../model/kubelet-serving.ts';
 import { windowsHosts } from '../topology/select.ts';
-import { windowsContainerd } from '../windows/containerd.ts';
+import { windowsContainerdAtRest } from '../windows/containerd.ts';
 import { windowsKubernetes } from '../windows/kubernetes.ts';
 import { windowsHostNetwork } from '../windows/network/index.ts';
 import { windowsJoinSteps, windowsKubeletSteps, windowsPrepareSteps, windowsVerifySteps } from '../windows/steps.ts';
+import { rollingContainerd } from '../windows/rolling-containerd.ts';
 import { windowsNodeRegistered } from '../windows/verify.ts';
 
 /** Phases of Windows hosts, which run beside those of Linux hosts. None if the inventory has no Windows hosts. */
@@ -27,7 +28,7 @@ function onWindows(
 export const windowsPreparePhases = (inventory: Inventory): readonly Phase[] =>
   onWindows(inventory, [
     { name: 'windows-prepare', title: 'Prepare Windows hosts', steps: [jobEnded, ...windowsPrepareSteps] },
-    { name: 'windows-runtime', title: 'Install the container runtime on Windows', steps: windowsContainerd },
+    { name: 'windows-runtime', title: 'Install the container runtime on Windows', steps: windowsContainerdAtRest },
     { name: 'windows-packages', title: 'Install Kubernetes on Windows', steps: windowsKubernetes },
   ]);
 
@@ -54,6 +55,19 @@ export const windowsNodePhases = (inventory: Inventory): readonly Phase[] =>
       ],
     },
   ]);
+
+/** How long the drain of a node may take, in ms, as for the runtime of Linux hosts. */
+const DRAIN_MS = 5 * 60_000;
+
+/** Changes containerd of joined Windows hosts to an edited version, one host at a time. */
+export const windowsRuntimePhases = (inventory: Inventory): readonly Phase[] =>
+  onWindows(inventory, [
+    {
+      name: 'windows-runtime-version',
+      title: 'Change the version of containerd on Windows',
+      steps: [jobEnded, ...rollingContainerd({ timeoutMs: DRAIN_MS })],
+    },
+  ]).map(({ overlaps: _, ...phase }): Phase => ({ ...phase, concurrency: 1 }));
 
 /** Verifies that Windows nodes work. */
 export const windowsVerifyPhases = (inventory: Inventory): readonly Phase[] =>

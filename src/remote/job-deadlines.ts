@@ -12,5 +12,12 @@ const DEADLINES_MS: Readonly<Record<string, number>> = {
 /** Jobs of other names: settings, certificates, members of etcd; those of settings may pull images. */
 const OTHERS_MS = 30 * MINUTE_MS;
 
+/** What an operator can do about a job that was ended at its deadline. */
+export const LATE_REMEDY =
+  'mend what it waited for, and run the same command again; if the host only needs more time, set KBUILD_JOB_DEADLINE=2h';
+
+/** A deadline as people read it, in minutes. */
+export const minutesOf = (deadlineMs: number): string => String(Math.round(deadlineMs / 6000) / 10);
+
 /** After how many ms a job of this name is ended by its host. */
 export const jobDeadlineMs = (name: string): number => DEADLINES_MS[name] ?? OTHERS_MS;

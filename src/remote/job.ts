@@ -7,6 +7,7 @@ import { script } from '../templates.ts';
 import type { Pause } from '../until.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import type { Exchange } from './exchange.ts';
+import { LATE_REMEDY, minutesOf } from './job-deadlines.ts';
 import { jobReport, type JobReport } from './job-report.ts';
 import { patiently } from './patiently.ts';
 import { upAgain } from './restart.ts';
@@ -100,13 +101,12 @@ function lateJob(
   { stdout, stderr }: Pick<ExecResult, 'stdout' | 'stderr'>,
   last: string | undefined,
 ): CommandError {
-  const minutes = Math.round(deadlineMs / 6000) / 10;
-  const why = `the job ${name} was ended after ${String(minutes)} min, its deadline; it last waited: ${last ?? 'nothing was told'}`;
+  const why = `the job ${name} was ended after ${minutesOf(deadlineMs)} min, its deadline; it last waited: ${last ?? 'nothing was told'}`;
   return new CommandError(
     command.about ?? host,
     command.title,
     { status: 'timeout', stdout, stderr: `${stderr.trimEnd()}\n${why}` },
-    'mend what it waited for, and run the same command again; if the host only needs more time, set KBUILD_JOB_DEADLINE=2h',
+    LATE_REMEDY,
   );
 }
 

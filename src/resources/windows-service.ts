@@ -46,6 +46,12 @@ function inOrder(line: string): string {
 /** True if these command lines start the same program with the same flags. */
 const isSameLine = (a: string | undefined, b: string): boolean => a !== undefined && inOrder(a) === inOrder(b);
 
+/** Settings of nssm that a service has and should not have. Other values of its key are not kbuild's. */
+const dropped = (found: WindowsService, wanted: WantedWindowsService): readonly string[] =>
+  found.parameters
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith('App') && !wanted.parameters.some((one) => one.name === name));
+
 /** What differs in how a service is registered. */
 function registration(found: WindowsService, wanted: WantedWindowsService): readonly string[] {
   const parameters = new Map(found.parameters.map(({ name, value }) => [name, value]));
@@ -58,6 +64,7 @@ function registration(found: WindowsService, wanted: WantedWindowsService): read
     ...(wanted.parameters.every(({ name, value }) => isSameLine(parameters.get(name), String(value)))
       ? []
       : ['its parameters']),
+    ...(dropped(found, wanted).length === 0 ? [] : ['parameters that are not its own']),
   ];
 }
 
@@ -90,13 +97,23 @@ export function windowsServiceChanges(
     wanted.wanted === 'running'
       ? [{ summary: `start ${name} (found ${found?.state ?? 'none'})`, apply: act('start') }]
       : [];
+  const used = wanted.uses.map((path) => ({ path, file: facts.files.at(path) }));
   if (found === undefined) return [{ summary: `register service ${name} (found none)`, apply: register }, ...start];
   const differs = registration(found, wanted);
   const changed: readonly Change[] =
     differs.length === 0 ? [] : [{ summary: `change service ${name} (found ${differs.join(', ')})`, apply: register }];
-  if (found.state === 'Stopped') return [...changed, ...start];
-  const newer = wanted.uses.find((path) => (facts.files.at(path)?.modifiedMs ?? 0) > found.startedMs);
-  const why = differs.length > 0 ? 'its registration changes' : newer === undefined ? undefined : `${newer} is newer`;
+  // What is paused runs no program: nssm pauses one whose program ends at once. In a pending state the script waits first.
+  const isUp = found.state === 'Running' || (found.state === 'Paused' && wanted.wanted === 'running');
+  if (!isUp) return [...changed, ...start];
+  const newer = used.find(({ file }) => (file?.modifiedMs ?? 0) > found.startedMs)?.path;
+  const why =
+    differs.length > 0
+      ? 'its registration changes'
+      : found.state === 'Paused'
+        ? 'found Paused'
+        : newer === undefined
+          ? undefined
+          : `${newer} is newer`;
   if (why === undefined) return [];
   const restarts = disrupts ? [{ what: name, hosts: [host.name], aboutMs: ABOUT_MS.service }] : [];
   return [...changed, { summary: `restart ${name} (${why})`, disrupts, restarts, apply: act('restart') }];

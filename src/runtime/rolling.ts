@@ -1,26 +1,17 @@
-import { acting } from '../cluster/acting.ts';
 import { isDrained, isMissed } from '../cluster/drain-notes.ts';
 import { memberHost } from '../cluster/member-host.ts';
 import { passRestartGate } from '../cluster/members.ts';
 import { standing } from '../cluster/standing.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
-import { kubectl } from '../configuration/kubectl.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import type { On } from '../remote/remote.ts';
 import { drainForAWhile, registeredNode, type Drain } from '../resources/drain.ts';
+import { CHANGING, isChanging, noted } from '../resources/runtime-note.ts';
+import { sh } from '../shell/sh.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
-import { sh } from '../shell/sh.ts';
 import { runtimePackageStep, runtimeSteps } from './index.ts';
 import { runtimeChange, watchingRuntime } from './version.ts';
-
-/**
- * Annotation of a node whose runtime `up` changes while the node is drained. It tells such a drain from that of an upgrade or a
- * removal, so that an interrupted run goes on, and nothing else is undone.
- */
-const CHANGING = 'kbuild.dev/runtime-change';
-
-const isChanging = (target: Target): boolean => CHANGING in (registeredNode(target)?.annotations ?? {});
 
 const isDrainedFor = (target: Target): boolean => runtimeChange(target)?.way === 'drained';
 
@@ -35,15 +26,6 @@ const onlyWhile = (isDue: (target: Target) => boolean, step: Step): Step => ({
   ...step,
   diff: (target) => (isDue(target) ? step.diff(target) : []),
 });
-
-/** Sets the note on the host's node, or removes it. */
-const noted =
-  ({ inventory, host, fleet }: Target, value: string | null) =>
-  async (on: On): Promise<void> => {
-    const control = acting(fleet);
-    const patch = JSON.stringify({ metadata: { annotations: { [CHANGING]: value } } });
-    await on(control).run(sh`${kubectl(inventory, control)} patch node ${host.name} --type merge -p ${patch}`);
-  };
 
 /** @throws Refused unless every etcd member is healthy, where this host has one */
 async function passGate({ inventory, host, fleet }: Target, on: On): Promise<void> {

@@ -27,6 +27,17 @@ export function encodedCommand(text: string): string {
   return line;
 }
 
+/**
+ * Arguments of powershell.exe that run a script with a folder and a number: `-EncodedCommand` is not subject to an execution
+ * policy that allows only signed files, and `-File` is. Throws `TypeError` for a folder that PowerShell could read otherwise.
+ */
+export function encodedRunner(script: string, folder: string, seconds: number): string {
+  if (!/^[A-Za-z]:(?:\\[A-Za-z0-9][A-Za-z0-9.-]*)+$/.test(folder))
+    throw new TypeError(`not a folder of a job: ${folder}`);
+  const call = `& {\n${withoutComments(script)}\n} -Folder '${folder}' -Seconds ${String(Math.ceil(seconds))}`;
+  return encodedCommand(call).replace(/^powershell\.exe /, '');
+}
+
 /** A script without its comment lines: what the bootstrap is before it is encoded. */
 export const withoutComments = (text: string): string =>
   text

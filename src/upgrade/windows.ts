@@ -75,13 +75,14 @@ const windowsKubeProxyUpgraded = (hop: Hop): Step<'windows'> => ({
     const { host, facts } = target;
     if (standing(target) !== 'joined' || !isService(target)) return [];
     const isOld = isOldProgram(target, 'kube-proxy', hop);
-    if (!isOld && facts.services.get('kube-proxy')?.state !== 'Stopped') return [];
+    const state = facts.services.get('kube-proxy')?.state ?? 'Running';
+    if (!isOld && state === 'Running') return [];
     const found = installedVersion(target, 'kube-proxy') ?? 'none that runs';
     return [
       {
         summary: isOld
           ? `upgrade kube-proxy of ${host.name} to ${hop.version} (found ${found})`
-          : `start kube-proxy of ${host.name} (found Stopped)`,
+          : `start kube-proxy of ${host.name} (found ${state})`,
         disrupts: true,
         restarts: [{ what: 'kube-proxy', hosts: [host.name], aboutMs: ABOUT_MS.service }],
         apply: async (on) => {

@@ -73,6 +73,8 @@ const noHnsNetworks: Step<'windows'> = {
 const FOLDERS: readonly string[] = [
   windowsPaths.programs,
   windowsPaths.containerd,
+  // What a run that was killed left beside it; beside other programs it lies in folders that go as a whole.
+  ...['.download', '.upload', '.unpacked', '.old'].map((left) => `${windowsPaths.containerd}${left}`),
   windowsPaths.kubernetes,
   windowsPaths.kubelet,
   windowsPaths.kubeletLog,
@@ -103,6 +105,20 @@ const noFolders: Step<'windows'> = {
   },
 };
 
+const noTasks: Step<'windows'> = {
+  name: 'no-tasks',
+  diff: ({ host, facts }) => {
+    const found = facts.leftTasks;
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `remove the scheduled tasks ${found.join(', ')}`,
+        apply: runsOnWindows(host, powershell('windows/remove-tasks.ps1', { Names: found })),
+      },
+    ];
+  },
+};
+
 /** After `kubeadm reset`: removes everything else that kbuild installed. Windows features and container images stay. */
 export const windowsClean: readonly Step<'windows'>[] = [
   noServices,
@@ -110,5 +126,6 @@ export const windowsClean: readonly Step<'windows'>[] = [
   noMetadataRoute,
   noFolders,
   noFirewallRules,
+  noTasks,
   noEnvironment,
 ];

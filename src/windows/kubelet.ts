@@ -77,18 +77,21 @@ export const kubeletServiceOf = (
     environment: proxyEnvironment(target.inventory),
     parameters: isNative ? [] : nssmParameters(KUBELET, all, LOG),
     wanted: hasKubelet(target.facts) ? 'running' : 'registered',
-    uses: [],
+    // kubeadm's configuration that is newer than the process: a run was cut off before it restarted the kubelet.
+    uses: [windowsPaths.kubeletConfig],
   };
 };
 
+const watches = { units: ['kubelet'], files: [windowsPaths.kubeletConfig] };
+
 /** Before the join: registers the service `kubelet`, the name that kubeadm expects. `kubeadm join` starts it. */
 export const kubeletService: Step<'windows'> = {
-  ...windowsService('kubelet-service', { units: ['kubelet'] }, (target) => kubeletServiceOf(target)),
+  ...windowsService('kubelet-service', watches, (target) => kubeletServiceOf(target)),
   diff: (target) => (hasKubelet(target.facts) ? [] : windowsServiceChanges(target, kubeletServiceOf(target))),
 };
 
 /** After the join: keeps the kubelet running, with the flags that kubeadm wrote. */
 export const kubeletRuns: Step<'windows'> = {
-  ...windowsService('kubelet-runs', { units: ['kubelet'] }, (target) => kubeletServiceOf(target)),
+  ...windowsService('kubelet-runs', watches, (target) => kubeletServiceOf(target)),
   diff: (target) => (hasKubelet(target.facts) ? windowsServiceChanges(target, kubeletServiceOf(target)) : []),
 };

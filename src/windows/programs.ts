@@ -1,3 +1,4 @@
+import { WINDOWS_CRI_SOCKET } from '../configuration/windows-kubeadm.ts';
 import { programVersion } from '../cluster/api-versions.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { VersionedProgram } from '../facts/watched.ts';
@@ -24,6 +25,10 @@ export interface Program {
   readonly strip?: number;
   /** Services to stop before the program is replaced. */
   readonly services: readonly string[];
+  /** The file of an archive that comes last: it tells the version, and what was cut off before it is installed again. */
+  readonly last?: string;
+  /** Path of crictl.exe, for a container runtime: its pods go before it is replaced, and it runs again afterwards. */
+  readonly crictl?: string;
 }
 
 const fileName = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
@@ -39,6 +44,9 @@ const installation = (
     Strip: program.strip ?? 0,
     Target: program.target,
     Stop: program.services,
+    Last: program.last ?? '',
+    Crictl: program.crictl ?? '',
+    Endpoint: program.crictl === undefined ? '' : WINDOWS_CRI_SOCKET,
     ...where,
   }),
   title,

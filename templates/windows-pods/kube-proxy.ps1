@@ -6,18 +6,34 @@ Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 $ProgressPreference = 'SilentlyContinue'
 
+# A property that an object may lack; '' then. HNS may give nothing, '' and objects without a name.
+function Get-Text($Of, [string]$Name) {
+    if ($null -eq $Of -or $null -eq $Of.PSObject.Properties[$Name]) { return '' }
+    return "$($Of.PSObject.Properties[$Name].Value)"
+}
+# The pod subnet of a network of HNS; '' where it has none.
+function Get-Subnet($Network) {
+    foreach ($subnet in @($Network.PSObject.Properties['Subnets'].Value)) {
+        $prefix = Get-Text $subnet 'AddressPrefix'
+        if ($prefix -ne '') { return $prefix }
+    }
+    return ''
+}
 $deadline = (Get-Date).AddSeconds([int]$env:NETWORK_SECONDS)
 $networks = @()
+$why = ''
 while ($networks.Count -eq 0) {
-    $networks = @(Get-HnsNetwork | Where-Object -FilterScript { $_.Name -eq $env:KUBE_NETWORK })
+    # HNS restarts while it makes a network: one look that fails says nothing.
+    try { $networks = @(Get-HnsNetwork | Where-Object -FilterScript { (Get-Text $_ 'Name') -eq $env:KUBE_NETWORK }) }
+    catch { $why = " (HNS: $($_.Exception.Message))" }
     if ($networks.Count -eq 0) {
-        if ((Get-Date) -gt $deadline) { throw "the HNS network $env:KUBE_NETWORK did not come within $env:NETWORK_SECONDS s: does the network plugin run?" }
+        if ((Get-Date) -gt $deadline) { throw "the HNS network $env:KUBE_NETWORK did not come within $env:NETWORK_SECONDS s: does the network plugin run?$why" }
         Start-Sleep -Seconds 1
     }
 }
 
 # Rules of an earlier kube-proxy would stay for ever: it does not look for them.
-$stale = @(Get-HnsPolicyList)
+$stale = @(Get-HnsPolicyList | Where-Object -FilterScript { "$_" -ne '' })
 if ($stale.Count -gt 0) { $stale | Remove-HnsPolicyList }
 
 # kubeadm's ConfigMap, which is mounted here and cannot be written, names the token and the certificate authority without a
@@ -39,14 +55,16 @@ $arguments = @(
 if ($env:NETWORK_MODE -eq 'overlay') {
     # An address of the node's own subnet, reserved like a pod's: the source of what kube-proxy sends on. It is reserved anew
     # where the subnet is another one than before.
-    $subnet = [string]$networks[0].Subnets[0].AddressPrefix
+    if ($null -eq $networks[0].PSObject.Properties['Subnets']) { throw "the HNS network $env:KUBE_NETWORK has no subnets" }
+    $subnet = Get-Subnet $networks[0]
+    if ($subnet -eq '') { throw "the HNS network $env:KUBE_NETWORK has no subnet" }
     $kept = "$env:SOURCE_VIP\sourceVip.json"
     $known = ''
     if (Test-Path -LiteralPath $kept) {
         # A crash may have left it empty, or with half of it: then it counts as none.
         try {
             $record = Get-Content -LiteralPath $kept -Raw | ConvertFrom-Json
-            if ($record.subnet -eq $subnet) { $known = [string]$record.address }
+            if ((Get-Text $record 'subnet') -eq $subnet) { $known = Get-Text $record 'address' }
         } catch {
             Write-Output -InputObject "$kept cannot be read, an address is reserved anew: $($_.Exception.Message)"
         }
@@ -76,13 +94,14 @@ if ($env:NETWORK_MODE -eq 'calico') {
     # Calico reserves the address itself, as an endpoint of the host.
     $endpoints = @()
     while ($endpoints.Count -eq 0) {
-        $endpoints = @(Get-HnsEndpoint | Where-Object -FilterScript { $_.Name -eq 'Calico_ep' })
+        try { $endpoints = @(Get-HnsEndpoint | Where-Object -FilterScript { (Get-Text $_ 'Name') -eq 'Calico_ep' -and (Get-Text $_ 'IPAddress') -ne '' }) }
+        catch { $why = " (HNS: $($_.Exception.Message))" }
         if ($endpoints.Count -eq 0) {
-            if ((Get-Date) -gt $deadline) { throw "the HNS endpoint Calico_ep did not come within $env:NETWORK_SECONDS s: does calico-node run?" }
+            if ((Get-Date) -gt $deadline) { throw "the HNS endpoint Calico_ep did not come within $env:NETWORK_SECONDS s: does calico-node run?$why" }
             Start-Sleep -Seconds 1
         }
     }
-    $arguments = $arguments + @("--source-vip=$($endpoints[0].IPAddress)")
+    $arguments = $arguments + @("--source-vip=$(Get-Text $endpoints[0] 'IPAddress')")
 }
 
 & "$env:CONTAINER_SANDBOX_MOUNT_POINT\kube-proxy\kube-proxy.exe" @arguments

@@ -72,6 +72,24 @@ function Find-Existing {
     }
 }
 
+# A property of what Windows answered. Throws where it is missing or empty: as a number that would be 0, and as a text '',
+# and nobody could tell it from an answer.
+function Get-Property {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][AllowNull()][AllowEmptyString()]$Of, [Parameter(Mandatory = $true)][string]$Name)
+    $value = Get-PropertyOrNull -Of $Of -Name $Name
+    if ("$value" -eq '') { throw "Windows gave no $Name" }
+    $value
+}
+
+# A property that may be missing; $null then.
+function Get-PropertyOrNull {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][AllowNull()][AllowEmptyString()]$Of, [Parameter(Mandatory = $true)][string]$Name)
+    if ($null -eq $Of -or $null -eq $Of.PSObject.Properties[$Name]) { return $null }
+    $Of.PSObject.Properties[$Name].Value
+}
+
 # UTF-8 without a byte order mark, which containerd and kubeadm refuse.
 function Write-Utf8 {
     [CmdletBinding()]
@@ -100,7 +118,7 @@ function Get-FileSha256 {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
     $file = Open-SharedFile -Path $Path
-    try { (Get-FileHash -InputStream $file -Algorithm 'SHA256').Hash }
+    try { Get-Property -Of (Get-FileHash -InputStream $file -Algorithm 'SHA256') -Name 'Hash' }
     finally { $file.Close() }
 }
 
@@ -123,7 +141,8 @@ function Move-FileOver {
 }
 
 # Removes a file, or a folder with all that is in it. A link or a mount point among it is removed as such, and what it shows
-# stays: Remove-Item of Windows PowerShell may follow it into a volume.
+# stays. rd does so, also with links to folders and with paths beyond 260 characters, on both of which Remove-Item of
+# Windows PowerShell fails. rd may fail and end with 0: only what is left tells.
 function Remove-Tree {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
@@ -136,8 +155,10 @@ function Remove-Tree {
         Remove-FolderLink -Path $Path
         return
     }
-    foreach ($child in @(Get-ChildItem -LiteralPath $Path -Force)) { Remove-Tree -Path $child.FullName }
-    Remove-Item -LiteralPath $Path -Force
+    # cmd.exe would read them as its own.
+    if ($Path -match '[%&|<>^!]') { throw "$Path is not removed: its name has characters that cmd.exe reads" }
+    $said = @(Invoke-Native -Exe 'cmd.exe' -Arguments @('/d', '/c', 'rd', '/s', '/q', "\\?\$Path")) -join '; '
+    if (Test-Path -LiteralPath $Path) { throw "$Path cannot be removed as a whole: does a program still use what is in it? $said" }
 }
 
 function Remove-FolderLink {
@@ -176,7 +197,8 @@ function Get-AllowedSids {
 function Get-OwnerSid {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
-    (Get-Acl -LiteralPath $Path).GetOwner([Security.Principal.SecurityIdentifier]).Value
+    $owner = (Get-Acl -LiteralPath $Path).GetOwner([Security.Principal.SecurityIdentifier])
+    Get-Property -Of $owner -Name 'Value'
 }
 
 function Get-OwnSid {
@@ -189,8 +211,14 @@ function Get-OwnSid {
 function Get-MachineEnvironment {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Name)
-    $key = Get-Item -LiteralPath 'HKLM:\SYSTEM\CurrentControlSet\Control\Session Manager\Environment'
-    $key.GetValue($Name, $null, 'DoNotExpandEnvironmentNames')
+    Get-RegistryValue -Key 'HKLM:\SYSTEM\CurrentControlSet\Control\Session Manager\Environment' -Name $Name
+}
+
+# A value of the registry as it stands there, with its references to variables; $null when there is none.
+function Get-RegistryValue {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Key, [Parameter(Mandatory = $true)][string]$Name)
+    (Get-Item -LiteralPath $Key).GetValue($Name, $null, 'DoNotExpandEnvironmentNames')
 }
 
 # Sets a variable of the machine; $null removes it. A login that exists already does not see it.
@@ -224,7 +252,8 @@ function Get-UptimeMilliseconds {
     [CmdletBinding()]
     param()
     $system = Get-CimInstance -ClassName 'Win32_OperatingSystem'
-    [long]($system.LocalDateTime - $system.LastBootUpTime).TotalMilliseconds
+    $now = Get-Property -Of $system -Name 'LocalDateTime'
+    [long]($now - (Get-Property -Of $system -Name 'LastBootUpTime')).TotalMilliseconds
 }
 
 # A script as it was sent, ready to be called. Throws where it does not parse.
@@ -262,7 +291,7 @@ function Open-LockFile {
 function Write-LockHolder {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)]$File, [Parameter(Mandatory = $true)][int]$Process, [Parameter(Mandatory = $true)][string]$Holder)
-    $started = Get-UnixMilliseconds -Time (Get-Process -Id $Process).StartTime
+    $started = Get-UnixMilliseconds -Time (Get-Property -Of (Get-Process -Id $Process) -Name 'StartTime')
     $bytes = [Text.Encoding]::UTF8.GetBytes("$Process`n$Holder`n$started`n")
     $File.SetLength(0)
     $File.Write($bytes, 0, $bytes.Length)
@@ -288,7 +317,7 @@ function Stop-LockHolder {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)]$Other)
     if ($Other.process -le 0) { return }
-    foreach ($process in @(Get-Process -Name 'powershell' | Where-Object -FilterScript { $_.Id -eq $Other.process })) {
+    foreach ($process in @(Get-Process -Name 'powershell' | Where-Object -FilterScript { (Get-Property -Of $_ -Name 'Id') -eq $Other.process })) {
         if ((Get-UnixMilliseconds -Time $process.StartTime) -eq $Other.started) { Stop-Process -InputObject $process -Force }
     }
 }
@@ -316,4 +345,133 @@ function Wait-Heartbeat {
     $reading = $kb_r.ReadAsync($buffer, 0, 64)
     if (-not $reading.Wait($Seconds * 1000)) { return $false }
     $reading.Result -gt 0
+}
+
+# State of a service: Stopped, StartPending, StopPending, Running, ContinuePending, PausePending or Paused.
+function Get-ServiceState {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name)
+    "$(Get-Property -Of (Get-Service -Name $Name) -Name 'Status')"
+}
+
+# Waits while a change of a service is under way, in which it takes no order, or until it has the state Wanted. Returns its
+# state.
+function Wait-ServiceState {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name, [string]$Wanted = '', [int]$Seconds = 60)
+    $deadline = (Get-Date).AddSeconds($Seconds)
+    $state = Get-ServiceState -Name $Name
+    while ($state -ne $Wanted -and ($Wanted -ne '' -or $state -like '*Pending')) {
+        if ((Get-Date) -gt $deadline) { throw "the service $Name is $state for more than $Seconds s: end its process, or restart the host" }
+        Start-Sleep -Milliseconds 500
+        $state = Get-ServiceState -Name $Name
+    }
+    $state
+}
+
+# Services that depend on one and do not stand still. Windows stops them with it, and does not start them again.
+function Get-ActiveDependents {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name)
+    foreach ($one in @(Get-Service -Name $Name -DependentServices)) {
+        if ("$(Get-Property -Of $one -Name 'Status')" -ne 'Stopped') { Get-Property -Of $one -Name 'Name' }
+    }
+}
+
+# Stops a service, with those that depend on it. Stop-Service by itself waits without end for one that does not stop.
+function Stop-ServiceInTime {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name)
+    if ((Wait-ServiceState -Name $Name) -eq 'Stopped') { return }
+    Stop-Service -Name $Name -Force -NoWait -WarningAction 'SilentlyContinue'
+    Wait-ServiceState -Name $Name -Wanted 'Stopped' | Out-Null
+}
+
+# Starts a service. One that is paused runs no program (nssm pauses one whose program ends at once): it is started anew.
+function Start-ServiceInTime {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name)
+    $state = Wait-ServiceState -Name $Name
+    if ($state -eq 'Running') { return }
+    if ($state -ne 'Stopped') { Stop-ServiceInTime -Name $Name }
+    Start-Service -Name $Name -WarningAction 'SilentlyContinue'
+}
+
+# Stops and starts a service, and starts again those that were stopped with it.
+function Restart-ServiceInTime {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name)
+    $stopped = @(Get-ActiveDependents -Name $Name)
+    Stop-ServiceInTime -Name $Name
+    foreach ($one in @(@($Name) + $stopped)) { Start-ServiceInTime -Name $one }
+}
+
+# Throws where Windows will remove a service as soon as nobody looks at it: until then it can be neither changed nor made.
+function Assert-NotMarkedForDeletion {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name)
+    $key = "HKLM:\SYSTEM\CurrentControlSet\Services\$Name"
+    if (-not (Test-Path -LiteralPath $key)) { return }
+    if ("$(Get-RegistryValue -Key $key -Name 'DeleteFlag')" -eq '1') {
+        throw "the service $Name is marked for deletion (1072): close what shows services on this host (services.msc, Task Manager, Event Viewer), or restart it; then run the same command again"
+    }
+}
+
+# Networks of the Host Networking Service by name. It may give nothing, '' and objects without a name.
+function Get-HnsNetworkByName {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name)
+    foreach ($network in @(Get-HnsNetwork)) {
+        if ("$(Get-PropertyOrNull -Of $network -Name 'Name')" -eq $Name) { $network }
+    }
+}
+
+# Pod subnet of a network of HNS; '' where it has none.
+function Get-HnsSubnet {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][AllowNull()][AllowEmptyString()]$Network)
+    foreach ($subnet in @(Get-PropertyOrNull -Of $Network -Name 'Subnets')) {
+        $prefix = "$(Get-PropertyOrNull -Of $subnet -Name 'AddressPrefix')"
+        if ($prefix -ne '') { return $prefix }
+    }
+    ''
+}
+
+# Puts files in their places, all of them or none: objects with from, to and aside. What stands there goes aside first, which
+# Windows allows for a program that runs, and comes back where one of them cannot be placed.
+function Move-FilesOver {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][AllowEmptyCollection()]$Files)
+    $begun = @()
+    try {
+        foreach ($file in $Files) {
+            foreach ($folder in @((Split-Path -Path $file.to -Parent), (Split-Path -Path $file.aside -Parent))) {
+                if (-not (Test-Path -LiteralPath $folder)) { New-Item -ItemType 'Directory' -Path $folder -Force | Out-Null }
+            }
+            if (Test-Path -LiteralPath $file.to -PathType 'Container') { throw "$($file.to) is a folder" }
+            $begun = @($file) + $begun
+            if (Test-Path -LiteralPath $file.to) { Move-Item -LiteralPath $file.to -Destination $file.aside }
+            Move-Item -LiteralPath $file.from -Destination $file.to
+        }
+    }
+    catch {
+        foreach ($file in $begun) { Undo-Move -File $file }
+        throw
+    }
+}
+
+# Brings back what Move-FilesOver put aside; one that fails keeps no other from it.
+function Undo-Move {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)]$File)
+    try {
+        if (-not (Test-Path -LiteralPath $File.aside)) {
+            # Nothing stood there: what was placed goes.
+            if (-not (Test-Path -LiteralPath $File.from)) { Move-Item -LiteralPath $File.to -Destination $File.from }
+            return
+        }
+        if (Test-Path -LiteralPath $File.to) { Move-Item -LiteralPath $File.to -Destination $File.from }
+        Move-Item -LiteralPath $File.aside -Destination $File.to
+    }
+    catch { $null = $_ }
 }

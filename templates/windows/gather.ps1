@@ -5,18 +5,40 @@
 param([Parameter(Mandatory = $true)]$Sections)
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
+# The end of a file. Without an encoding Windows PowerShell takes UTF-8 without a mark for another one.
+function Get-End {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path, [Parameter(Mandatory = $true)][int]$Lines)
+    Get-Content -LiteralPath $Path -Tail $Lines -Encoding 'UTF8'
+}
+# One kind of what the Host Networking Service has.
+function Get-HnsPart {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Name)
+    if ($Name -eq 'networks') { return Get-HnsNetwork }
+    if ($Name -eq 'endpoints') { return Get-HnsEndpoint }
+    Get-HnsPolicyList
+}
+function Get-ShortLine {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][AllowEmptyString()][string]$Line)
+    if ($Line.Length -gt 8192) { return "$($Line.Substring(0, 8192)) (cut)" }
+    $Line
+}
 function Get-SectionText {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)]$Section)
     $name = [string]$Section.name
     $lines = [int]$Section.lines
-    if ($Section.kind -eq 'file') { return @(Get-Content -LiteralPath $name -Tail $lines) }
+    if ($Section.kind -eq 'file') { return @(Get-End -Path $name -Lines $lines) }
     if ($Section.kind -eq 'newest') {
         $match = [string]$Section.match
         $files = @(Get-ChildItem -LiteralPath $name -File -Recurse | Where-Object -FilterScript { $_.FullName -like $match } | Sort-Object -Property 'LastWriteTime' -Descending | Select-Object -First 5)
         foreach ($file in $files) {
             "-- $($file.FullName)"
-            Get-Content -LiteralPath $file.FullName -Tail $lines
+            # The others can be had without it.
+            try { Get-End -Path $file.FullName -Lines $lines }
+            catch { "not to be had: $($_.Exception.Message)" }
         }
         return
     }
@@ -27,8 +49,8 @@ function Get-SectionText {
     if ($Section.kind -eq 'services') {
         $found = @(Get-CimInstance -ClassName 'Win32_Service')
         foreach ($one in $name.Split(',')) {
-            foreach ($service in @($found | Where-Object -FilterScript { $_.Name -eq $one })) {
-                "$($service.Name): $($service.State), $($service.StartMode), ended with $($service.ExitCode): $($service.PathName)"
+            foreach ($service in @($found | Where-Object -FilterScript { "$(Get-PropertyOrNull -Of $_ -Name 'Name')" -eq $one })) {
+                "$(Get-PropertyOrNull -Of $service -Name 'Name'): $(Get-PropertyOrNull -Of $service -Name 'State'), $(Get-PropertyOrNull -Of $service -Name 'StartMode'), ended with $(Get-PropertyOrNull -Of $service -Name 'ExitCode'): $(Get-PropertyOrNull -Of $service -Name 'PathName')"
             }
         }
         return
@@ -38,21 +60,25 @@ function Get-SectionText {
         $filter = @{ LogName = $parts[0] }
         if ($parts.Count -gt 1) { $filter['ProviderName'] = $parts[1] }
         foreach ($record in @(Find-Existing -Look { Get-WinEvent -FilterHashtable $filter -MaxEvents $lines -ErrorAction 'Stop' })) {
-            "$($record.TimeCreated.ToUniversalTime().ToString('s'))Z $($record.LevelDisplayName) $($record.ProviderName): $($record.Message)"
+            $when = Get-PropertyOrNull -Of $record -Name 'TimeCreated'
+            $time = ''
+            if ($null -ne $when) { $time = "$($when.ToUniversalTime().ToString('s'))Z" }
+            "$time $($record.LevelDisplayName) $($record.ProviderName): $($record.Message)"
         }
         return
     }
     if ($Section.kind -eq 'hns') {
-        "networks: $(ConvertTo-Json -InputObject @(Get-HnsNetwork) -Depth 6 -WarningAction 'SilentlyContinue')"
-        "endpoints: $(ConvertTo-Json -InputObject @(Get-HnsEndpoint) -Depth 6 -WarningAction 'SilentlyContinue')"
-        "policies: $(ConvertTo-Json -InputObject @(Get-HnsPolicyList) -Depth 6 -WarningAction 'SilentlyContinue')"
+        foreach ($part in @('networks', 'endpoints', 'policies')) {
+            try { "${part}: $(ConvertTo-Json -InputObject @(Get-HnsPart -Name $part) -Depth 6)" }
+            catch { "${part}: not to be had: $($_.Exception.Message)" }
+        }
         return
     }
     Invoke-Native -Exe $name -Arguments @($Section.arguments)
 }
 $said = @()
 foreach ($section in @($Sections)) {
-    try { $text = @(Get-SectionText -Section $section | ForEach-Object -Process { "$_" }) -join "`n" }
+    try { $text = @(Get-SectionText -Section $section | ForEach-Object -Process { Get-ShortLine -Line "$_" }) -join "`n" }
     catch { $text = "not to be had: $($_.Exception.Message)" }
     $said += @{ title = [string]$section.title; text = $text }
 }

@@ -6,5 +6,5 @@ Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 New-PrivateFolder -Path $Root
 New-PrivateFolder -Path $Path
-foreach ($old in @(Get-ChildItem -LiteralPath $Path)) { Remove-Item -LiteralPath $old.FullName -Recurse -Force }
+foreach ($old in @(Get-ChildItem -LiteralPath $Path)) { Remove-Tree -Path $old.FullName }
 Write-Result -Value $true

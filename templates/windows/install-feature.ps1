@@ -4,5 +4,5 @@ param([Parameter(Mandatory = $true)][string]$Name)
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 $result = Install-WindowsFeature -Name $Name -IncludeManagementTools -WarningAction 'SilentlyContinue'
-if (-not $result.Success) { throw "Install-WindowsFeature $Name failed: $($result.ExitCode)" }
-Write-Result -Value @{ restartNeeded = [string]$result.RestartNeeded -ne 'No' }
+if ("$(Get-Property -Of $result -Name 'Success')" -ne 'True') { throw "Install-WindowsFeature $Name failed: $(Get-PropertyOrNull -Of $result -Name 'ExitCode')" }
+Write-Result -Value @{ restartNeeded = "$(Get-Property -Of $result -Name 'RestartNeeded')" -ne 'No' }

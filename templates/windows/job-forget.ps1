@@ -4,5 +4,5 @@ param([Parameter(Mandatory = $true)][string]$Folder, [Parameter(Mandatory = $tru
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 foreach ($one in @(Find-Existing -Look { Get-ScheduledTask -TaskName $Task -ErrorAction 'Stop' })) { Unregister-ScheduledTask -TaskName $one.TaskName -Confirm:$false }
-if (Test-Path -LiteralPath $Folder) { Remove-Item -LiteralPath $Folder -Recurse -Force }
+if (Test-Path -LiteralPath $Folder) { Remove-Tree -Path $Folder }
 Write-Result -Value $true

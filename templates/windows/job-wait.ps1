@@ -1,5 +1,5 @@
-# Waits at most Seconds for the end of the job Task: `running`, `gone` (neither the job nor its result is there), or
-# `ended` with its status and the end of what it printed. Folder: the job's; empty: only whether it runs.
+# Waits at most Seconds for the end of the job Task: `running`, `gone` (neither the job nor its status is there; result: that of
+# its task, if there is one), or `ended` with its status and the end of what it printed; cut: of which the beginning is missing. Folder: the job's; empty: only whether it runs.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][AllowEmptyString()][string]$Folder,
@@ -15,7 +15,7 @@ while ($state -eq 'running') {
     $runs = $true
     try {
         $found = @(Find-Existing -Look { Get-ScheduledTask -TaskName $Task -ErrorAction 'Stop' })
-        $runs = @($found | Where-Object -FilterScript { @('Running', 'Queued') -contains "$($_.State)" }).Count -gt 0
+        $runs = @($found | Where-Object -FilterScript { @('Running', 'Queued') -contains "$(Get-Property -Of $_ -Name 'State')" }).Count -gt 0
     }
     catch {
         if ((Get-Date) -ge $deadline) { throw }
@@ -27,12 +27,24 @@ while ($state -eq 'running') {
     else { Start-Sleep -Milliseconds 200 }
 }
 $answer = @{ state = $state }
+if ($state -eq 'gone') {
+    foreach ($one in @(Find-Existing -Look { Get-ScheduledTaskInfo -TaskName $Task -ErrorAction 'Stop' })) {
+        $answer['result'] = [string](Get-PropertyOrNull -Of $one -Name 'LastTaskResult')
+    }
+}
 if ($state -eq 'ended') {
     $answer['status'] = (Read-Utf8 -Path "$Folder\status").Trim()
     foreach ($name in @('output', 'errors')) {
         $text = ''
         if (Test-Path -LiteralPath "$Folder\$name") { $text = Read-Utf8 -Path "$Folder\$name" }
-        if ($text.Length -gt 1048576) { $text = $text.Substring($text.Length - 1048576) }
+        $from = $text.Length - 1048576
+        # The line of the result stays whole.
+        $result = $text.LastIndexOf("`nKBUILD-RESULT:")
+        if ($result -ge 0 -and $result -lt $from) { $from = $result }
+        if ($from -gt 0) {
+            $text = $text.Substring($from)
+            if ($name -eq 'output') { $answer['cut'] = $true }
+        }
         $answer[$name] = $text
     }
 }

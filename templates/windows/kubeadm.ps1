@@ -31,7 +31,7 @@ if ($Action -eq 'join') {
 } elseif ($Action -eq 'reset') {
     foreach ($service in $Services) {
         if ($null -ne (Find-Existing -Look { Get-Service -Name $service -ErrorAction 'Stop' })) {
-            Stop-Service -Name $service -Force -WarningAction 'SilentlyContinue'
+            Stop-ServiceInTime -Name $service
         }
     }
     if (Test-Path -LiteralPath $Program -PathType 'Leaf') {

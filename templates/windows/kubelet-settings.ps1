@@ -10,5 +10,5 @@ $ErrorActionPreference = 'Stop'
 $arguments = @('upgrade', 'node', 'phase', 'kubelet-config')
 if (Test-Path -LiteralPath $Patches) { $arguments += @('--patches', $Patches) }
 $output = @(Invoke-Native -Exe $Program -Arguments $arguments)
-Restart-Service -Name 'kubelet' -Force -WarningAction 'SilentlyContinue'
+Restart-ServiceInTime -Name 'kubelet'
 Write-Result -Value @{ output = @($output) }

@@ -31,5 +31,5 @@ else {
     Close-LockFile -File $held
     Remove-LockFile -Path $Lock
     # Without a marker and without files of jobs nothing here is worth keeping.
-    if (@(Get-ChildItem -LiteralPath $Root -File -Recurse).Count -eq 0) { Remove-Item -LiteralPath $Root -Recurse -Force }
+    if (@(Get-ChildItem -LiteralPath $Root -File -Recurse).Count -eq 0) { Remove-Tree -Path $Root }
 }

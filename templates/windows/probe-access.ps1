@@ -6,7 +6,7 @@ $ErrorActionPreference = 'Stop'
 $rules = @()
 foreach ($path in $Paths) {
     if (Test-Path -LiteralPath $path) {
-        $rules += @{ path = $path; sddl = [string](Get-Acl -LiteralPath $path).Sddl }
+        $rules += @{ path = $path; sddl = [string](Get-Property -Of (Get-Acl -LiteralPath $path) -Name 'Sddl') }
     }
 }
 Write-Result -Value @{ rules = @($rules) }

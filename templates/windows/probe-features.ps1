@@ -7,7 +7,7 @@ $features = @()
 $available = $null -ne (Find-Existing -Look { Get-Command -Name 'Get-WindowsFeature' -ErrorAction 'Stop' })
 if ($available) {
     foreach ($feature in @(Get-WindowsFeature -Name $Names)) {
-        $features += @{ name = [string]$feature.Name; state = [string]$feature.InstallState }
+        $features += @{ name = [string](Get-Property -Of $feature -Name 'Name'); state = [string](Get-Property -Of $feature -Name 'InstallState') }
     }
 }
 Write-Result -Value @{ available = $available; features = @($features) }

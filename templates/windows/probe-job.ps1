@@ -1,10 +1,15 @@
-# Observes the running jobs of kbuild.
+# Observes the scheduled tasks of kbuild: jobs that run, and tasks that have ended or never ran.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 $running = @()
-foreach ($task in @(Find-Existing -Look { Get-ScheduledTask -TaskName 'kbuild-job-*' -ErrorAction 'Stop' })) {
-    if (@('Running', 'Queued') -contains "$($task.State)") { $running += [string]$task.TaskName }
+$left = @()
+foreach ($pattern in @('kbuild-job-*', 'kbuild-restart')) {
+    foreach ($task in @(Find-Existing -Look { Get-ScheduledTask -TaskName $pattern -ErrorAction 'Stop' })) {
+        $name = [string](Get-Property -Of $task -Name 'TaskName')
+        if (@('Running', 'Queued') -notcontains "$(Get-Property -Of $task -Name 'State')") { $left += $name }
+        elseif ($name -like 'kbuild-job-*') { $running += $name }
+    }
 }
-Write-Result -Value @{ running = @($running) }
+Write-Result -Value @{ running = @($running); left = @($left) }

@@ -6,7 +6,7 @@ $ErrorActionPreference = 'Stop'
 $healthy = $false
 try {
     $answer = Invoke-WebRequest -Uri 'http://127.0.0.1:10248/healthz' -UseBasicParsing -TimeoutSec 3
-    $healthy = [int]$answer.StatusCode -eq 200
+    $healthy = [int](Get-Property -Of $answer -Name 'StatusCode') -eq 200
 } catch {
     $healthy = $false
 }

@@ -16,9 +16,9 @@ catch {
     # WBEM_E_INVALID_NAMESPACE and WBEM_E_INVALID_CLASS: Windows has no BitLocker. Any other error is not an answer.
     if ($_.FullyQualifiedErrorId -notmatch '^HRESULT 0x(8004100e|80041010)') { throw }
 }
-if ($encrypted.Count -gt 0) { $bitLocker = [string]$encrypted[0].ProtectionStatus }
+if ($encrypted.Count -gt 0) { $bitLocker = [string](Get-Property -Of $encrypted[0] -Name 'ProtectionStatus') }
 Write-Result -Value @{
-    freeMiB = [int]([long]$drive.FreeSpace / 1048576)
-    fileSystem = [string]$drive.FileSystem
+    freeMiB = [int]([long](Get-Property -Of $drive -Name 'FreeSpace') / 1048576)
+    fileSystem = [string](Get-Property -Of $drive -Name 'FileSystem')
     bitLocker = $bitLocker
 }

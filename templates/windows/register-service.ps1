@@ -1,7 +1,6 @@
 # Registers a service with its command line, environment and parameters, and does not start it. Windows restarts it after a
-# failure. Name,
-# DisplayName, Path (the command line), DependsOn, Environment (NAME=value each), Parameters: a list of objects with name
-# and value, for the service's own key (nssm keeps its settings there).
+# failure. Name, DisplayName, Path (the command line), DependsOn, Environment (NAME=value each), Parameters: a list of objects with name
+# and value, for the service's own key (nssm keeps its settings there, under names that begin with App: those of no parameter go).
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Name,
@@ -14,6 +13,7 @@ param(
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 $key = "HKLM:\SYSTEM\CurrentControlSet\Services\$Name"
+Assert-NotMarkedForDeletion -Name $Name
 $service = Get-CimInstance -ClassName 'Win32_Service' -Filter "Name = '$Name'"
 if ($null -eq $service) {
     $wanted = @{ Name = $Name; DisplayName = $DisplayName; BinaryPathName = $Path; StartupType = 'Automatic' }
@@ -22,7 +22,8 @@ if ($null -eq $service) {
 } else {
     $change = @{ PathName = $Path; StartMode = 'Automatic'; ServiceDependencies = $DependsOn }
     $changed = Invoke-CimMethod -InputObject $service -MethodName 'Change' -Arguments $change
-    if ([int]$changed.ReturnValue -ne 0) { throw "the service $Name cannot be changed: $($changed.ReturnValue)" }
+    $status = [int](Get-Property -Of $changed -Name 'ReturnValue')
+    if ($status -ne 0) { throw "the service $Name cannot be changed: Win32_Service.Change returned $status (16: it is marked for deletion)" }
 }
 if ($Environment.Count -gt 0) {
     Set-ItemProperty -Path $key -Name 'Environment' -Value $Environment -Type 'MultiString'
@@ -36,6 +37,12 @@ if (@($Parameters).Count -gt 0) {
         $type = 'DWord'
         if ($one.value -is [string]) { $type = 'ExpandString' }
         Set-ItemProperty -Path "$key\Parameters" -Name $one.name -Value $one.value -Type $type
+    }
+}
+if (Test-Path -Path "$key\Parameters") {
+    $wantedNames = @(@($Parameters) | ForEach-Object -Process { $_.name })
+    foreach ($value in @((Get-Item -LiteralPath "$key\Parameters").Property)) {
+        if ($value -like 'App*' -and $wantedNames -notcontains $value) { Remove-ItemProperty -Path "$key\Parameters" -Name $value }
     }
 }
 Invoke-Native -Exe 'sc.exe' -Arguments @('failure', $Name, 'reset=', '86400', 'actions=', 'restart/5000/restart/5000/restart/30000') | Out-Null

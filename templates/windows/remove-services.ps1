@@ -7,7 +7,8 @@ $ErrorActionPreference = 'Stop'
 $removed = @()
 foreach ($name in $Names) {
     if ($null -ne (Find-Existing -Look { Get-Service -Name $name -ErrorAction 'Stop' })) {
-        Stop-Service -Name $name -Force -WarningAction 'SilentlyContinue'
+        Assert-NotMarkedForDeletion -Name $name
+        Stop-ServiceInTime -Name $name
         Invoke-Native -Exe 'sc.exe' -Arguments @('delete', $name) | Out-Null
         $removed += $name
     }

@@ -8,9 +8,10 @@ param(
 )
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
-$networks = @(Get-HnsNetwork | Where-Object -FilterScript { $_.Name -eq $Name })
+$networks = @(Get-HnsNetworkByName -Name $Name)
 if ($networks.Count -eq 0) { throw "there is no HNS network $Name" }
-$subnet = [string]$networks[0].Subnets[0].AddressPrefix
+$subnet = Get-HnsSubnet -Network $networks[0]
+if ($subnet -eq '') { throw "the HNS network $Name has no subnet" }
 $ipam = @{ type = 'host-local'; ranges = @(, @(@{ subnet = $subnet })); dataDir = 'C:/var/lib/cni/networks' }
 $request = ConvertTo-Json -InputObject @{ cniVersion = '0.2.0'; name = $Name; ipam = $ipam } -Compress -Depth 8
 Set-Item -Path 'Env:CNI_CONTAINERID' -Value 'kbuild-source-vip'
@@ -22,7 +23,7 @@ foreach ($command in @('DEL', 'ADD')) {
     Set-Item -Path 'Env:CNI_COMMAND' -Value $command
     $answer = @(Invoke-Native -Exe "$Plugins\host-local.exe" -InputText $request) -join "`n"
 }
-$address = [string](ConvertFrom-Json -InputObject $answer).ip4.ip
-$record = @{ subnet = $subnet; address = $address.Split('/')[0] }
+$reserved = Get-Property -Of (Get-Property -Of (ConvertFrom-Json -InputObject $answer) -Name 'ip4') -Name 'ip'
+$record = @{ subnet = $subnet; address = "$reserved".Split('/')[0] }
 Write-TextFile -Path $Path -Text (ConvertTo-Json -InputObject $record -Compress)
 Write-Result -Value $record

@@ -1,4 +1,5 @@
-# Starts, stops or restarts a service, and waits until that is done. Name; Action: start, stop or restart.
+# Starts, stops or restarts a service. First waits until no other change of it is under way. Name; Action: start, stop or
+# restart.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Name,
@@ -7,12 +8,12 @@ param(
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 if ($Action -eq 'start') {
-    Start-Service -Name $Name -WarningAction 'SilentlyContinue'
+    Start-ServiceInTime -Name $Name
 } elseif ($Action -eq 'stop') {
-    Stop-Service -Name $Name -Force -WarningAction 'SilentlyContinue'
+    Stop-ServiceInTime -Name $Name
 } elseif ($Action -eq 'restart') {
-    Restart-Service -Name $Name -Force -WarningAction 'SilentlyContinue'
+    Restart-ServiceInTime -Name $Name
 } else {
     throw "no such action: $Action"
 }
-Write-Result -Value @{ state = [string](Get-Service -Name $Name).Status }
+Write-Result -Value @{ state = Get-ServiceState -Name $Name }

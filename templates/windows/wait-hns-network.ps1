@@ -12,9 +12,13 @@ $deadline = (Get-Date).AddSeconds($Seconds)
 $found = $false
 $looking = $true
 while ($looking) {
-    $networks = @(Get-HnsNetwork | Where-Object -FilterScript { $_.Name -eq $Name })
-    $found = $networks.Count -gt 0 -and (Test-Path -LiteralPath $Path)
-    $looking = -not $found -and (Get-Date) -lt $deadline
+    $late = (Get-Date) -ge $deadline
+    # HNS restarts while it makes a network: one look that fails says nothing.
+    try { $found = @(Get-HnsNetworkByName -Name $Name).Count -gt 0 -and (Test-Path -LiteralPath $Path) }
+    catch {
+        if ($late) { throw }
+    }
+    $looking = -not $found -and -not $late
     if ($looking) { Start-Sleep -Seconds 1 }
 }
 Write-Result -Value @{ found = [bool]$found }

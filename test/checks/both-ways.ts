@@ -189,6 +189,13 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       },
       { allowUnsupportedOs: true },
     ),
+    windowsCase(
+      /build 17763\), on which the network cannot run in pods/,
+      (machine) => {
+        machine.build = '17763';
+      },
+      { allowUnsupportedOs: true },
+    ),
     windowsCase(/is no server/, (machine) => {
       machine.caption = 'Microsoft Windows 11 Pro';
     }),
@@ -276,6 +283,15 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     }),
   ],
   'windows-defender': [
+    {
+      finds: /Defender looks into every file/,
+      bad: win1(() => undefined),
+      // A policy or another scanner: it looks into nothing.
+      good: win1((machine) => {
+        machine.features.set('Containers', 'Installed');
+        machine.extra.set('defender', 'off');
+      }),
+    },
     windowsCase(/Defender looks into every file/, (machine) => {
       machine.extra.set('excludedProcesses', ['sqlservr.exe']);
     }),

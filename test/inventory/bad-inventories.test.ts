@@ -307,6 +307,24 @@ const VALUES: readonly Bad[] = [
     /at most 15 characters/,
   ],
   [
+    'a path of Linux in a flag of a Windows kubelet, which takes it for one below its own folder',
+    line(
+      14,
+      '    role: worker\n    os: windows\n    kubelet: { extraArgs: [{ name: config-dir, value: /etc/kubelet.d }] }',
+    ),
+    '16:14 hosts[1].kubelet:',
+    /--config-dir=\/etc\/kubelet\.d is a path without a drive.*write C:\//,
+  ],
+  [
+    'such a path that a Windows host gets from the settings of all',
+    line(14, '    role: worker\n    os: windows').replace(
+      'name: prod',
+      'name: prod\nkubelet: { config: { tlsCertFile: /pki/a.crt } }',
+    ),
+    '13:5 hosts[1]',
+    /tlsCertFile: \/pki\/a\.crt is a path without a drive/,
+  ],
+  [
     'a Windows host that is to be renamed',
     line(14, '    role: worker\n    os: windows\n    setHostname: true'),
     '16:18 hosts[1].setHostname:',

@@ -1,6 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Node } from 'web-tree-sitter';
+import { podScript } from '../../src/templates.ts';
 import { nodesOf, powershellParser, scriptNames, scriptText } from './grammar.ts';
+
+const podScripts = readdirSync(new URL('../../templates/windows-pods', import.meta.url)) as `${string}.ps1`[];
 
 let parse: (text: string) => Node;
 
@@ -22,6 +26,11 @@ describe('an error of a look at a Windows host is not absence', () => {
     // Only Invoke-Native may go on after an error: Windows PowerShell makes one of every line on stderr.
     const goesOn = scriptText(name).match(/\$ErrorActionPreference\s*=\s*'(?!Stop')\w+'/g) ?? [];
     expect(goesOn).toEqual(name === 'common.ps1' ? ["$ErrorActionPreference = 'Continue'"] : []);
+  });
+
+  test.each(podScripts)('%s in a pod hides no error', (name) => {
+    expect(podScript(name)).not.toMatch(/-(?:ErrorAction|EA)\b/i);
+    expect(podScript(name).match(/\$ErrorActionPreference\s*=.*/g)).toEqual(["$ErrorActionPreference = 'Stop'"]);
   });
 
   test('Find-Existing tolerates ObjectNotFound only, and only of a cmdlet that ran', () => {

@@ -16,7 +16,7 @@ export interface Call {
 /** Parameters of the cmdlets in use that take no value. */
 const SWITCHES: ReadonlySet<string> = new Set(
   `AllowStartIfOnBatteries Compress Descending Directory DontStopIfGoingOnBatteries File Force IncludeManagementTools
-   NoNewWindow PassThru Raw Recurse Unique UseBasicParsing Wait`
+   NoNewWindow Online PassThru Raw Recurse Unique UseBasicParsing Wait`
     .toLowerCase()
     .split(/\s+/),
 );

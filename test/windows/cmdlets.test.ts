@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Node } from 'web-tree-sitter';
 import { callsIn, functionsIn, splattedKeys, type Call } from './calls.ts';
 import known from './cmdlets.json' with { type: 'json' };
-import { powershellParser, scriptNames, scriptText } from './grammar.ts';
+import { powershellParser, problemsOf, scriptNames, scriptText } from './grammar.ts';
 
 const podFolder = fileURLToPath(new URL('../../templates/windows-pods/', import.meta.url));
 
@@ -103,6 +103,18 @@ describe('calls of cmdlets', () => {
     ['New-Service @o', '(nothing known of @o): no such parameter'],
     ["Get-NetRoute -DestinationPrefix 'x' -EA 'Stop'", 'Get-NetRoute -EA: no such parameter'],
   ])('%j is found', (text, problem) => expect(wrong('x.ps1', text).join()).toContain(problem));
+
+  test('docs/windows.md prepares a server in this order: sshd, which makes its folder, then the key, then the rule', () => {
+    const docs = readFileSync(fileURLToPath(new URL('../../docs/windows.md', import.meta.url)), 'utf8');
+    const [, text = ''] = /```powershell\n([\s\S]*?)```/.exec(docs) ?? [];
+    const tree = parse(text);
+    expect(problemsOf(tree)).toEqual([]);
+    expect(wrong('docs', text).filter((problem) => !problem.includes('icacls.exe'))).toEqual([]);
+    expect(callsIn(tree).map(({ name }) => name)).toEqual([
+      ...['Get-Service', 'Add-WindowsCapability', 'Set-Service', 'Start-Service', 'Add-Content', 'icacls.exe'],
+      ...['Get-NetFirewallRule', 'Set-NetFirewallRule', 'New-NetFirewallRule'],
+    ]);
+  });
 
   test('every name of the fixture has a source', () => {
     expect(known.source).toMatch(/PSScriptAnalyzer/);

@@ -3,7 +3,7 @@ import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { toYaml } from '../../src/configuration/secret-yaml.ts';
-import { RELEASES, runtimeClassManifest } from '../../src/windows/runtime-classes.ts';
+import { runtimeClassManifest } from '../../src/windows/runtime-classes.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 
@@ -51,7 +51,13 @@ test('RuntimeClasses: one a release, and those of Hyper-V where a host has it', 
   const isolated = windowsHost('win2', { windows: { ...plain.windows, hyperv: 'on' } });
   const { objects } = runtimeClassManifest(inventoryOf({ hosts: [plain, isolated] }))!;
   await expect(toYaml(objects)).toMatchFileSnapshot(new URL('windows/runtime-classes.yaml', folder).pathname);
-  expect(runtimeClassManifest(inventoryOf({ hosts: [plain] }))!.objects).toHaveLength(RELEASES.length);
+  const namesOf = (host: typeof plain): readonly string[] =>
+    runtimeClassManifest(inventoryOf({ hosts: [host] }))!.objects.map(
+      ({ metadata }) => (metadata as { readonly name: string }).name,
+    );
+  expect(namesOf(plain)).toEqual(['windows-2022', 'windows-2025']);
+  const others = windowsHost('win3', { windows: { ...plain.windows, allowUnsupportedOs: true } });
+  expect(namesOf(others)).toEqual(['windows-2019', 'windows-2022', 'windows-2025']);
   expect(runtimeClassManifest(inventoryOf())).toBeUndefined();
 });
 

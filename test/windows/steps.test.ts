@@ -212,6 +212,73 @@ test('if kubelet settings are edited after the join, the host gets them', async 
   expect(due(edited)).toEqual([]);
 });
 
+test('a kubelet that is older than its configuration is restarted: a run was cut off between the two', async () => {
+  const it = world();
+  await carryOut(it, up(it));
+  it.machine.services.get('kubelet')!.startedMs -= 5000;
+  expect(due(it)).toEqual(['restart kubelet (C:\\var\\lib\\kubelet\\config.yaml is newer)']);
+  await carryOut(it, up(it));
+  expect(due(it)).toEqual([]);
+});
+
+describe('containerd of a host that has joined', () => {
+  const NEXT = 'C:\\Program Files\\containerd\\containerd.exe';
+  const withContainerd = (it: World, version: string): World => {
+    const host = { ...it.host, windows: { ...it.host.windows, containerd: { version } } };
+    return { ...it, host, inventory: { ...it.inventory, hosts: [cp1, host] } };
+  };
+  const joined = async (): Promise<World> => {
+    const it = world();
+    await carryOut(it, up(it));
+    filesOf(it.machine).put('C:\\k\\crictl.exe', 'MZ crictl version v1.36.0\nEND');
+    it.machine.extra.set('pods', ['shim-of-a-pod']);
+    // The program runs: it can be renamed, and not overwritten.
+    const running = filesOf(it.machine).get(NEXT)!;
+    it.machine.files.set(NEXT.toLowerCase(), { ...running, isRunning: true });
+    return withContainerd(it, '2.3.9');
+  };
+
+  test('is replaced on a drained node only, after its pods have gone', async () => {
+    const it = await joined();
+    expect(due(it)).toEqual([
+      'note that containerd of win1 changes',
+      'drain win1 (found Ready)',
+      expect.stringMatching(/^install containerd 2\.3\.9 \(found /) as string,
+      'let win1 take pods again',
+      'wait until workloads that left win1 have as many ready pods as before',
+      'remove the note that containerd of win1 changes',
+    ]);
+    const install = up(it).find(({ name, diff }) => name === 'containerd' && diff(target(it)).length > 0)!;
+    const { remote } = remoteOf(it.host, it.machine);
+    for (const { apply } of install.diff(target(it))) await apply?.((() => remote) as never);
+    expect(filesOf(it.machine).text(NEXT)).toContain('2.3.9');
+    expect(it.machine.extra.get('pods')).toEqual([]);
+    const states = ['containerd', 'kubelet'].map((name) => it.machine.services.get(name)!.state);
+    expect(states).toEqual(['Running', 'Running']);
+  });
+
+  test('stays the old one, and runs, where a file of the new one cannot be placed', async () => {
+    const it = await joined();
+    const before = filesOf(it.machine).text(NEXT);
+    it.machine.extra.set('unplaceable', NEXT);
+    const install = up(it).find(({ name, diff }) => name === 'containerd' && diff(target(it)).length > 0)!;
+    const { remote } = remoteOf(it.host, it.machine);
+    await expect(install.diff(target(it))[0]!.apply!((() => remote) as never)).rejects.toThrow('is denied');
+    expect(filesOf(it.machine).text(NEXT)).toBe(before);
+    const states = ['containerd', 'kubelet'].map((name) => it.machine.services.get(name)!.state);
+    expect(states).toEqual(['Running', 'Running']);
+  });
+
+  test('that does not run is installed at once', async () => {
+    const it = await joined();
+    filesOf(it.machine).putAside(NEXT);
+    filesOf(it.machine).put(NEXT, 'half');
+    expect(due(it).filter((summary) => /drain|install/.test(summary))).toEqual([
+      'install containerd 2.3.9 (found one that does not run)',
+    ]);
+  });
+});
+
 describe('a host with existing files and services', () => {
   test('corrects everything that differs', async () => {
     const it = world();
@@ -371,6 +438,12 @@ describe('a host that leaves the cluster', () => {
       const before = leftovers(it.machine);
       await carryOut(it, up(it));
       for (const name of ['flannel.5000', 'Calico']) it.machine.networks.push({ id: name, name, type: 'Overlay' });
+      // What a killed run leaves, and a route that is only kept for the next start.
+      for (const left of ['.download', '.unpacked\\bin\\ctr.exe', '.old\\1\\ctr.exe'])
+        filesOf(it.machine).put(`C:\\Program Files\\containerd${left}`, 'x');
+      it.machine.tasks.set('kbuild-restart', { name: 'kbuild-restart', state: 'Ready', lastResult: 0 });
+      filesOf(it.machine).put('C:\\ProgramData\\kbuild\\metadata-route', 'x');
+      it.machine.persistentRoutes.add('169.254.169.254/32');
       const leaving = [
         { name: 'win1', internalAddress: it.host.internalAddress, role: 'worker', host: it.host } as const,
       ];

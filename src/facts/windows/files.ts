@@ -4,7 +4,7 @@ import { powershell } from '../../templates.ts';
 import { WatchedMap } from '../watched.ts';
 import { windowsProbe } from './windows-probe.ts';
 
-const text = z.string();
+const text = z.string().min(1);
 
 const FILE = z.discriminatedUnion('kind', [
   z.object({ path: text, kind: z.literal('file'), sha256: text, modifiedMs: z.number() }),
@@ -82,7 +82,7 @@ export const access = (paths: readonly string[]) =>
     (answer): ReadonlyMap<string, string> => new Map(answer.rules.map(({ path, sddl }) => [path, sddl])),
   );
 
-const CONTENT = z.object({ present: z.boolean(), text });
+const CONTENT = z.object({ present: z.boolean(), text: z.string() });
 
 /** Observes a text file and returns `make(text)`; if the file does not exist, `make('absent')`. */
 export const textOf = <T>(path: string, make: (text: string) => T) =>

@@ -3,7 +3,9 @@ import { powershell } from '../../templates.ts';
 import { watchedMap } from '../watched.ts';
 import { windowsProbe } from './windows-probe.ts';
 
-const text = z.string();
+/** What every Windows has: an empty text is no answer. */
+const text = z.string().min(1);
+const optional = z.string();
 const count = z.number().int().nonnegative();
 
 const MACHINE = z.object({
@@ -18,13 +20,13 @@ const MACHINE = z.object({
   installation: text,
   edition: text,
   architecture: text,
-  manufacturer: text,
-  model: text,
+  manufacturer: optional,
+  model: optional,
   cpus: count,
   memoryMiB: count,
   pageFileMiB: count,
-  /** Time of the last boot, as a file time. */
-  bootTime: text,
+  /** How long the host has been up. */
+  uptimeMs: z.number(),
   administrator: z.boolean(),
   /** kbuild's scripts work only in `FullLanguage`. */
   languageMode: text,
@@ -32,12 +34,15 @@ const MACHINE = z.object({
 });
 
 /** Windows edition, hardware, and the rights of the account that kbuild uses. */
-export type WindowsMachine = Readonly<z.output<typeof MACHINE>>;
+export interface WindowsMachine extends Readonly<Omit<z.output<typeof MACHINE>, 'uptimeMs'>> {
+  /** When the host booted, by the clock of this machine, in ms since the epoch: Windows moves its own time of it with its clock. */
+  readonly bootedMs: number;
+}
 
 export const machine = windowsProbe(
   powershell('windows/probe-machine.ps1'),
   MACHINE,
-  (answer): WindowsMachine => answer,
+  ({ uptimeMs, ...answer }, { middleMs }): WindowsMachine => ({ ...answer, bootedMs: middleMs - uptimeMs }),
 );
 
 /** The host's time minus the middle of the request, in milliseconds. */

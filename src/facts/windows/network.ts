@@ -5,12 +5,13 @@ import { textOf } from './files.ts';
 import { watchedMap } from '../watched.ts';
 import { windowsProbe } from './windows-probe.ts';
 
-const text = z.string();
+const text = z.string().min(1);
+const optional = z.string();
 const index = z.number().int();
 
 const NETWORK = z.object({
-  adapters: z.array(z.object({ index, name: text, description: text, mac: text, status: text })),
-  addresses: z.array(z.object({ index, name: text, address: text, bits: index, origin: text })),
+  adapters: z.array(z.object({ index, name: text, description: optional, mac: optional, status: text })),
+  addresses: z.array(z.object({ index, name: optional, address: text, bits: index, origin: text })),
   defaultRoutes: z.array(z.object({ index, gateway: text })),
   /** True if a route to 169.254.169.254/32 exists. */
   metadataRoute: z.boolean(),
@@ -56,8 +57,10 @@ export const firewall = (names: readonly string[]) =>
 
 const HNS = z.object({
   /** `subnet`: the pod subnet in CIDR notation; empty if the network has none. */
-  networks: z.array(z.object({ id: text, name: text, type: text, managementAddress: text, subnet: text })),
-  endpoints: z.array(z.object({ id: text, name: text, network: text, address: text })),
+  networks: z.array(
+    z.object({ id: text, name: optional, type: optional, managementAddress: optional, subnet: optional }),
+  ),
+  endpoints: z.array(z.object({ id: text, name: optional, network: optional, address: optional })),
 });
 
 /** Networks and endpoints of the Host Networking Service. */
@@ -71,7 +74,7 @@ export interface SourceVip {
   readonly address: string;
 }
 
-const SOURCE_VIP = z.object({ subnet: text.min(1), address: text.min(1) });
+const SOURCE_VIP = z.object({ subnet: text, address: text });
 
 /** The address that is reserved for kube-proxy; `absent` if the file does not exist or has another format. */
 export const sourceVip = textOf(windowsPaths.sourceVipFile, (content): SourceVip | 'absent' => {
@@ -99,12 +102,12 @@ export const reach = (targets: readonly ReachTarget[]) =>
       Targets: targets.map(({ host, port }) => ({ host, port })),
       TimeoutMs: REACH_MS,
     }),
-    z.object({ answers: z.array(z.object({ host: text, port: index, problem: text })) }),
+    z.object({ answers: z.array(z.object({ host: text, port: index, problem: optional })) }),
     (answer): ReadonlyMap<string, string> =>
       new Map(answer.answers.map(({ host, port, problem }) => [`${host}:${String(port)}`, problem])),
   );
 
-const LISTENER = z.object({ protocol: z.enum(['tcp', 'udp']), port: index, program: text });
+const LISTENER = z.object({ protocol: z.enum(['tcp', 'udp']), port: index, program: optional });
 
 /** Programs that listen at these ports. */
 export const listeners = (tcp: readonly number[], udp: readonly number[]) =>
@@ -122,9 +125,12 @@ export const environment = (names: readonly string[]) =>
     (answer): ReadonlyMap<string, string> => new Map(answer.variables.map(({ name, value }) => [name, value])),
   );
 
-/** Processes that Defender excludes from scans, by file name or path; `absent` if Defender is not installed. */
+/**
+ * Processes that Defender excludes from scans, by file name or path; `absent` if Defender is not installed, `off` if it does not
+ * run (a policy, or another scanner).
+ */
 export const defender = windowsProbe(
   powershell('windows/probe-defender.ps1'),
-  z.object({ present: z.boolean(), excludedProcesses: z.array(text) }),
-  (answer): readonly string[] | 'absent' => (answer.present ? answer.excludedProcesses : 'absent'),
+  z.object({ state: z.enum(['absent', 'off', 'on']), excludedProcesses: z.array(text) }),
+  ({ state, excludedProcesses }): readonly string[] | 'absent' | 'off' => (state === 'on' ? excludedProcesses : state),
 );

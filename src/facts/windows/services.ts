@@ -3,11 +3,12 @@ import { powershell } from '../../templates.ts';
 import { watchedMap, type VersionedProgram } from '../watched.ts';
 import { windowsProbe } from './windows-probe.ts';
 
-const text = z.string();
+const text = z.string().min(1);
+const optional = z.string();
 
 const SERVICE = z.object({
   name: text,
-  /** `Running`, `Stopped`, `Start Pending` and the like. */
+  /** `Stopped`, `Start Pending`, `Stop Pending`, `Running`, `Continue Pending`, `Pause Pending`, `Paused`. */
   state: text,
   /** `Auto`, `Manual`, `Disabled`. */
   startMode: text,
@@ -20,7 +21,7 @@ const SERVICE = z.object({
   environment: z.array(text),
   /** True if Windows restarts it after a failure. */
   restarts: z.boolean(),
-  parameters: z.array(z.object({ name: text, value: text })),
+  parameters: z.array(z.object({ name: text, value: optional })),
 });
 
 /** Registration and state of a Windows service. */
@@ -48,7 +49,7 @@ export const programs = (all: readonly VersionedProgram[]) =>
     powershell('windows/probe-programs.ps1', {
       Programs: all.map(({ name, path, arguments: words, exits }) => ({ name, path, arguments: words, exits })),
     }),
-    z.object({ programs: z.array(z.object({ name: text, state: z.enum(['works', 'broken']), said: text })) }),
+    z.object({ programs: z.array(z.object({ name: text, state: z.enum(['works', 'broken']), said: optional })) }),
     (answer): ReadonlyMap<string, ProgramState> =>
       watchedMap(
         all.map(({ name }) => name),
@@ -56,9 +57,18 @@ export const programs = (all: readonly VersionedProgram[]) =>
       ),
   );
 
+const TASKS = z.object({ running: z.array(text), left: z.array(text) });
+
 /** The scheduled task of a running job; `none` if no job runs. */
 export const runningJob = windowsProbe(
   powershell('windows/probe-job.ps1'),
-  z.object({ running: z.array(text) }),
+  TASKS,
   ({ running }) => running[0] ?? 'none',
+);
+
+/** Scheduled tasks of kbuild that have ended, or never ran: a job removes its own, unless the run was cut off. */
+export const leftTasks = windowsProbe(
+  powershell('windows/probe-job.ps1'),
+  TASKS,
+  ({ left }): readonly string[] => left,
 );

@@ -1,6 +1,7 @@
 import { networkPluginNamed, networkPlugins } from '../../components/network-plugins/index.ts';
 import { pluginFile } from '../network-plugins/index.ts';
 import type { InventoryFile } from '../schema.ts';
+import { kubeletOf } from '../levels.ts';
 import { windowsOf } from '../windows.ts';
 import type { WindowsSettings } from '../../model/windows-settings.ts';
 import { problem, warning, type Rule, type Violation } from './rule.ts';
@@ -50,6 +51,21 @@ const servicesOfPlugin: Rule = ({ network }) => {
   ];
 };
 
+/** Fields of KubeletConfiguration with a path that kubeadm does not give its drive on Windows. */
+const PATH_FIELDS = ['tlsCertFile', 'tlsPrivateKeyFile', 'podLogsDir', 'volumePluginDir'];
+
+/** True for a value with a path of Linux: programs on Windows take it for one below the folder of their configuration. */
+const hasNoDrive = (value: unknown): boolean => typeof value === 'string' && /(?:^|[,=])\/(?!\/)/.test(value);
+
+/** Settings of the kubelet that a Windows host gets, from any level, and whose paths have no drive. */
+function pathsWithoutDrive(file: InventoryFile, host: InventoryFile['hosts'][number]): readonly string[] {
+  const { config, extraArgs } = kubeletOf(file, host);
+  return [
+    ...extraArgs.filter(({ value }) => hasNoDrive(value)).map(({ name, value }) => `--${name}=${value}`),
+    ...PATH_FIELDS.filter((name) => hasNoDrive(config[name])).map((name) => `${name}: ${String(config[name])}`),
+  ];
+}
+
 /** Restrictions of Windows hosts, and settings that only they have. */
 export const windowsHosts: Rule = (file) => [
   ...unproved(file),
@@ -77,6 +93,12 @@ export const windowsHosts: Rule = (file) => [
             ),
           ]
         : []),
+      ...pathsWithoutDrive(file, host).map((setting) =>
+        problem(
+          at('kubelet'),
+          `${setting} is a path without a drive, which a kubelet on Windows looks for elsewhere; write C:/... for this host`,
+        ),
+      ),
       ...networkServices(file, settings).map((message) => problem(at('windows'), message)),
       ...(containerd.version.startsWith('2.')
         ? []

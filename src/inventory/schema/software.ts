@@ -140,8 +140,9 @@ export const network = z
       .meta({ description: 'Settings of Calico.' }),
     cilium: ciliumSettings.exactOptional().meta({ description: 'Settings of Cilium: not supported yet.' }),
     windows,
-    testImage: image().default('registry.k8s.io/e2e-test-images/agnhost:2.53').meta({
-      description: 'Image with agnhost for tests of the network from pods; one that has a variant for each system.',
+    testImage: image().exactOptional().meta({
+      description:
+        'Image with agnhost for tests of the network from pods; one that has a variant for each system. Default: registry.k8s.io/e2e-test-images/agnhost:2.53, and with Windows hosts 2.62, which has both builds.',
     }),
   })
   .prefault({})

@@ -1,10 +1,11 @@
 import { CommandError } from '../../errors.ts';
 import { windowsPaths } from '../../paths.ts';
 import type { Command } from '../../shell/command.ts';
-import { encodedCommand } from '../../shell/powershell.ts';
+import { encodedCommand, encodedRunner } from '../../shell/powershell.ts';
 import { revealed, Secret } from '../../shell/secret.ts';
 import { powershell, windowsBootstrap, scriptFile } from '../../templates.ts';
 import type { JobTools } from '../job.ts';
+import { LATE_REMEDY, minutesOf } from '../job-deadlines.ts';
 import { isRetryable, patiently } from '../patiently.ts';
 import { readable, type Exchange } from './exchange.ts';
 
@@ -13,6 +14,10 @@ const SECONDS_EACH = 20;
 
 /** One job of one run on one host. */
 export interface Job {
+  /** What kind of work it is. */
+  readonly name: string;
+  /** Time limit in ms, after which the host ends the job. */
+  readonly deadlineMs: number;
   /** Unique among the jobs of the run on this host; its task is `kbuild-job-<id>-<run>`. */
   readonly id: string;
   readonly command: Command<'powershell'>;
@@ -23,8 +28,16 @@ export interface Job {
 type Begun = { readonly state: 'started' | 'gone' } | { readonly state: 'busy'; readonly task: string };
 type Observation =
   | { readonly state: 'running' }
-  | { readonly state: 'gone' }
-  | { readonly state: 'ended'; readonly status: string; readonly output: string; readonly errors: string };
+  /** `result`: how its task ended. */
+  | { readonly state: 'gone'; readonly result?: string }
+  | {
+      readonly state: 'ended';
+      readonly status: string;
+      readonly output: string;
+      readonly errors: string;
+      /** True if the beginning of the output is missing. */
+      readonly cut?: boolean;
+    };
 
 /**
  * Runs a job as a scheduled task of SYSTEM, which outlives the connection, and returns its result. First waits for a job of
@@ -53,10 +66,12 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
       throw new CommandError(host, title, {
         status: 'vanished',
         stdout: '',
-        stderr: 'the job is not there any more: was the host restarted?',
+        stderr: `the job is not there any more${endOfTask(observed.result)}: was the host restarted?`,
       });
     }
-    const { output, errors } = observed;
+    const { errors } = observed;
+    // What is cut off is the beginning, with the mark that the script began.
+    const output = observed.cut === true ? `${BEGUN}${observed.output}` : observed.output;
     const status = /^-?\d+$/.test(observed.status) ? Number(observed.status) : observed.status;
     on.log({
       host,
@@ -66,8 +81,24 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
       ...readable({ stdout: output, stderr: errors }),
     });
     await forget();
+    if (status === 'timeout') throw lateJob(host, job, { stdout: '', stderr: errors });
     return on.ended(job.command, { status, stdout: output, stderr: errors });
   }
+}
+
+/** The mark with which the bootstrap begins. */
+const BEGUN = '\nKBUILD-BEGUN\n';
+
+/** The result of a task as Windows writes it: `its task ended with 0xC000013A`. */
+const endOfTask = (result: string | undefined): string =>
+  result === undefined || !/^\d+$/.test(result)
+    ? ''
+    : ` (its task ended with 0x${Number(result).toString(16).toUpperCase()})`;
+
+function lateJob(host: string, { command, deadlineMs, name }: Job, said: { stdout: string; stderr: string }): Error {
+  const why = `the job ${name} was ended after ${minutesOf(deadlineMs)} min, its deadline`;
+  const stderr = `${readable(said).stderr.trimEnd()}\n${why}`.trim();
+  return new CommandError(host, command.title, { status: 'timeout', stdout: '', stderr }, LATE_REMEDY);
 }
 
 const waiting = (folder: string, task: string): Command<'powershell'> =>
@@ -95,7 +126,7 @@ async function begin(
       Folder: folder,
       Task: task,
       Arguments: encodedCommand(windowsBootstrap()).replace(/^powershell\.exe /, ''),
-      Runner: scriptFile('windows/job-run.ps1'),
+      Runner: encodedRunner(scriptFile('windows/job-run.ps1'), folder, job.deadlineMs / 1000),
     },
     { Payload: Secret.of(job.command.script), Files: filesOf(job) },
   );

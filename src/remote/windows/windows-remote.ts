@@ -4,6 +4,7 @@ import type { Command } from '../../shell/command.ts';
 import { Secret } from '../../shell/secret.ts';
 import { pause as realPause } from '../../until.ts';
 import type { Commands, Connection, FileTransfers } from '../../transport/transport.ts';
+import { jobDeadlineMs } from '../job-deadlines.ts';
 import type { LinuxRemoteOptions } from '../linux.ts';
 import type { Remote } from '../remote.ts';
 import { exchange } from './exchange.ts';
@@ -84,7 +85,17 @@ export function windowsRemote(
       }
     },
     job: (name, command, secrets = {}) =>
-      runJob(on, { id: `${name}-${String(++jobs)}`, command, files: secrets }, context),
+      runJob(
+        on,
+        {
+          id: `${name}-${String(++jobs)}`,
+          name,
+          command,
+          deadlineMs: command.deadlineMs ?? options.jobDeadlineMs ?? jobDeadlineMs(name),
+          files: secrets,
+        },
+        context,
+      ),
     hold: (command) => hold(on, command, context.pause),
     restart: () => restart(on, context),
     renew: () => transport.renew(),

@@ -10,9 +10,21 @@ export interface Asked {
 /**
  * What goes wrong: `lost` before it begins, `lost-after` it was done and before anybody is told, `fails` with a message,
  * `killed` halfway (a job: as by Stop-ScheduledTask), `restart` of the machine just then, `truncated` (a file arrives cut
- * short), `disk-full`.
+ * short), `disk-full`, `hangs` (it begins and never ends), `ends-1` (without a word), `null` (as its result), `utf-16` (what it
+ * prints).
  */
-export type Fault = 'lost' | 'lost-after' | 'fails' | 'killed' | 'restart' | 'truncated' | 'disk-full';
+export type Fault =
+  | 'lost'
+  | 'lost-after'
+  | 'fails'
+  | 'killed'
+  | 'restart'
+  | 'truncated'
+  | 'disk-full'
+  | 'hangs'
+  | 'ends-1'
+  | 'null'
+  | 'utf-16';
 
 /** Decides about each thing that is asked for. */
 export type Faults = (asked: Asked) => Fault | undefined;

@@ -1,3 +1,5 @@
+import { ScriptFailure } from './script.ts';
+
 /** A file of the machine; paths are looked up without case. */
 export interface MachineFile {
   /** As it was written: `C:\k\kubelet.exe`. */
@@ -5,15 +7,27 @@ export interface MachineFile {
   readonly content: Buffer;
   /** Who may read it: `private` is SYSTEM and administrators. */
   readonly access: 'private' | 'inherited';
+  /** When it was written, by the clock of this process. */
+  readonly modifiedMs?: number;
   /** Another process has it open and lets nobody read it. */
   readonly isClosed?: boolean;
+  /** A program that runs: it can be renamed, and neither overwritten nor removed. */
+  readonly isRunning?: boolean;
 }
+
+/** Every state of a service, as Get-Service spells it. */
+export type ServiceState =
+  'Stopped' | 'StartPending' | 'StopPending' | 'Running' | 'ContinuePending' | 'PausePending' | 'Paused';
 
 /** A service as it is registered and as it runs. */
 export interface Service {
   readonly name: string;
   path: string;
-  state: 'Running' | 'Stopped';
+  state: ServiceState;
+  /** What a pending state becomes while somebody waits for it; undefined: it stays. */
+  becomes?: ServiceState;
+  /** Windows removes it as soon as nobody has it open: until then it can be neither changed nor made. */
+  isMarked?: boolean;
   startMode: 'Auto' | 'Manual' | 'Disabled';
   account: string;
   startedMs: number;
@@ -84,6 +98,8 @@ export interface Machine {
   readonly firewall: Map<string, FirewallRule>;
   /** Destinations of single routes. */
   readonly routes: Set<string>;
+  /** Those that Windows adds at each start. */
+  readonly persistentRoutes: Set<string>;
   readonly networks: HnsObject[];
   readonly endpoints: HnsObject[];
   /** Of the machine, as in its registry. */
@@ -130,6 +146,7 @@ export function freshMachine(name: string, build: string, address: string): Mach
     tasks: new Map(),
     firewall: new Map(),
     routes: new Set(),
+    persistentRoutes: new Set(),
     networks: [],
     endpoints: [],
     environment: new Map([
@@ -159,7 +176,7 @@ export function addService(machine: Machine, service: Pick<Service, 'name' | 'pa
     state: 'Stopped',
     startMode: 'Auto',
     account: 'LocalSystem',
-    startedMs: 0,
+    startedMs: service.state === 'Running' ? Date.now() - 3_600_000 : 0,
     dependsOn: [],
     environment: [],
     restarts: false,
@@ -170,6 +187,9 @@ export function addService(machine: Machine, service: Pick<Service, 'name' | 'pa
   return whole;
 }
 
+const inUse = (path: string): ScriptFailure =>
+  new ScriptFailure(`The process cannot access the file '${path}' because it is being used by another process.`);
+
 const key = (path: string): string => path.replaceAll('/', '\\').replace(/\\+$/, '').toLowerCase();
 
 /** The folder that a path is in. */
@@ -178,16 +198,32 @@ export const parentOf = (path: string): string => path.slice(0, path.lastIndexOf
 /** Files by path, as Windows sees them: no case, either slash. */
 export const filesOf = (machine: Machine) => ({
   get: (path: string): MachineFile | undefined => machine.files.get(key(path)),
-  text: (path: string): string | undefined => machine.files.get(key(path))?.content.toString('utf8'),
-  /** @throws DiskFull */
+  /** @throws ScriptFailure for a file that another process lets nobody read */
+  text: (path: string): string | undefined => {
+    const file = machine.files.get(key(path));
+    if (file?.isClosed === true) throw inUse(path);
+    return file?.content.toString('utf8');
+  },
+  /** @throws DiskFull, ScriptFailure for a file that another process has open, and for a program that runs */
   put(path: string, content: string | Buffer, access: MachineFile['access'] = 'inherited'): void {
     const bytes = Buffer.from(content);
-    const before = machine.files.get(key(path))?.content.length ?? 0;
+    const old = machine.files.get(key(path));
+    if (old?.isClosed === true || old?.isRunning === true) throw inUse(path);
+    const before = old?.content.length ?? 0;
     if (bytes.length - before > machine.freeDiskBytes) throw new DiskFull();
     machine.freeDiskBytes -= bytes.length - before;
-    machine.files.set(key(path), { path, content: bytes, access });
+    machine.files.set(key(path), { path, content: bytes, access, modifiedMs: Date.now() });
+  },
+  /** Renames a file to where nobody looks: Windows allows it for a program that runs. @throws ScriptFailure */
+  putAside(path: string): MachineFile | undefined {
+    const file = machine.files.get(key(path));
+    if (file?.isClosed === true) throw inUse(path);
+    machine.files.delete(key(path));
+    return file;
   },
   remove(path: string): void {
+    const file = machine.files.get(key(path));
+    if (file?.isClosed === true || file?.isRunning === true) throw inUse(path);
     machine.freeDiskBytes += machine.files.get(key(path))?.content.length ?? 0;
     machine.files.delete(key(path));
   },
@@ -221,7 +257,7 @@ export const leftovers = (machine: Machine): object => ({
   services: [...machine.services.keys()].toSorted(),
   tasks: [...machine.tasks.keys()].toSorted(),
   firewall: [...machine.firewall.keys()].toSorted(),
-  routes: [...machine.routes].toSorted(),
+  routes: [...machine.routes, ...machine.persistentRoutes].toSorted(),
   networks: machine.networks.map(({ name }) => name).toSorted(),
   endpoints: machine.endpoints.map(({ name }) => name).toSorted(),
   environment: [...machine.environment].toSorted(),

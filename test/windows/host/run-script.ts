@@ -97,6 +97,12 @@ export async function runScript(runtime: Runtime, run: Run, line: string): Promi
     if (fault === 'killed') ending.abort();
     stopIfEnded();
     if (fault === 'disk-full') throw new DiskFull();
+    if (fault === 'hangs') await context.sleep(86_400_000);
+    if (fault === 'ends-1') return 1;
+    if (fault === 'null') {
+      context.result(null);
+      return 0;
+    }
     if (fault === 'fails') throw new ScriptFailure('an injected failure');
     const problem = bindingProblem(payload.script, Object.keys(payload.params));
     if (problem !== undefined) throw new ScriptFailure(problem);
@@ -106,7 +112,8 @@ export async function runScript(runtime: Runtime, run: Run, line: string): Promi
       run.drop();
       throw new Killed();
     }
-    if (results === 0) context.result(value);
+    if (fault === 'utf-16') stdout(Buffer.from(resultLine(value), 'utf16le').toString('latin1'));
+    else if (results === 0) context.result(value);
     return 0;
   } catch (error) {
     if (error instanceof Killed) return undefined;

@@ -31,12 +31,13 @@ export interface ScriptContext {
 export interface HostControl {
   /** Restarts it: it still answers for a while, then every process and connection ends. */
   readonly restart: () => void;
-  /** Runs a payload as a process of SYSTEM that no channel ends. */
+  /** Runs a payload as a process of SYSTEM that no channel ends, for at most so many seconds. */
   readonly runTask: (
     name: string,
     payload: string,
     workingFolder: string,
     ended: (outcome: TaskOutcome) => void,
+    seconds?: number,
   ) => void;
   /** Starts a registered service. @throws ScriptFailure when there is none, or its program will not start. */
   readonly startService: (name: string) => Promise<void>;

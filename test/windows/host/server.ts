@@ -137,6 +137,8 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
     await delay(down);
     machine.bootTimeMs = Math.max(Date.now(), machine.bootTimeMs + 60_000);
     machine.pendingReboot = false;
+    machine.routes.clear();
+    for (const route of machine.persistentRoutes) machine.routes.add(route);
     for (const [feature, state] of machine.features) {
       if (state === 'InstallPending') machine.features.set(feature, 'Installed');
     }
@@ -157,8 +159,9 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
     },
     startService,
     stopService,
-    runTask: (task, payload, workingFolder, ended) => {
+    runTask: (task, payload, workingFolder, ended, seconds) => {
       const ending = new AbortController();
+      const late = setTimeout(() => ending.abort('late'), (seconds ?? 86_400) * 1000).unref();
       let output = '';
       let errors = '';
       const process = {
@@ -173,8 +176,10 @@ export async function startWindowsHost(options: WindowsHostOptions): Promise<Sim
         drop: () => undefined,
       };
       void runScript(runtime, process, payload).then((status) => {
-        // A task that was ended from outside says nothing any more.
+        clearTimeout(late);
+        // A task that was ended from outside says nothing any more; one that is late is ended by its own runner.
         if (status !== undefined) ended({ status: String(status), output, errors });
+        else if (ending.signal.reason === 'late') ended({ status: 'timeout', output, errors });
         const found = machine.tasks.get(task);
         if (found !== undefined) Object.assign(found, { state: 'Ready', lastResult: status ?? 267_014 });
       });

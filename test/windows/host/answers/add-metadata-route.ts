@@ -7,5 +7,6 @@ export const answer: Answer = (machine, params) => {
   if (machine.routes.has('169.254.169.254/32'))
     throw new ScriptFailure('route.exe ended with status 1: The route addition failed: The object already exists.');
   machine.routes.add('169.254.169.254/32');
+  machine.persistentRoutes.add('169.254.169.254/32');
   return { added: true };
 };

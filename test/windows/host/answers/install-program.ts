@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { releases, type Internet } from '../internet.ts';
 import { filesOf, parentOf } from '../machine.ts';
+import { moveOver, removePods, unpacked } from '../programs.ts';
 import { ScriptFailure, type Answer } from '../script.ts';
+import { activeDependents, settled, startInTime, stopInTime } from '../services.ts';
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
@@ -9,6 +11,7 @@ const sha256 = (content: Buffer): string => createHash('sha256').update(content)
 export const answer: Answer = async (machine, params, { host }) => {
   const { Url = '', Uploaded = '', Sha256 = '', SumUrl = '', Target = '' } = params as Record<string, string>;
   const { Archive, Strip, Stop } = params as unknown as { Archive: boolean; Strip: number; Stop: readonly string[] };
+  const { Last = '', Crictl = '', Endpoint = '' } = params as Record<string, string>;
   const internet = (host.world['internet'] ?? releases) as Internet;
   const get = (url: string): Buffer => {
     const content = internet(url);
@@ -19,6 +22,8 @@ export const answer: Answer = async (machine, params, { host }) => {
   const files = filesOf(machine);
   const wanted = (Sha256 === '' ? get(SumUrl).toString() : Sha256).toLowerCase();
   const download = Uploaded === '' ? `${Target}.download` : Uploaded;
+  const ran: string[] = [];
+  let placed = false;
   try {
     if (Url !== '') files.put(download, get(Url));
     const { content } = files.get(download)!;
@@ -28,12 +33,19 @@ export const answer: Answer = async (machine, params, { host }) => {
       );
     // Folders stay when their files move.
     for (let folder = parentOf(Target); folder.includes('\\'); folder = parentOf(folder)) files.makeFolder(folder);
-    for (const service of Stop) await host.stopService(service);
-    if (Archive) {
-      const entries = Object.entries(JSON.parse(content.toString()) as Readonly<Record<string, string>>);
-      for (const [name, text] of entries) files.put([Target, ...name.split('/').slice(Strip)].join('\\'), text);
-    } else files.put(Target, content);
+    const news = Archive ? unpacked(content, Strip, Target) : new Map([[Target, content]]);
+    for (const name of Stop.filter((one) => machine.services.has(one.toLowerCase()))) {
+      const dependents = activeDependents(machine, name);
+      const isActive = settled(machine, name).state !== 'Stopped';
+      ran.push(...(isActive ? [name] : []), ...dependents);
+      for (const dependent of dependents) await stopInTime(machine, host, dependent);
+      if (Crictl !== '' && isActive) removePods(machine, Crictl, Endpoint);
+      await stopInTime(machine, host, name);
+    }
+    moveOver(machine, news, Last);
+    placed = true;
   } finally {
+    if (!placed || Crictl !== '') for (const name of ran) await startInTime(machine, host, name);
     files.remove(download);
   }
   return { installed: Target, sha256: wanted };

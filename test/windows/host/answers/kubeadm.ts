@@ -1,5 +1,6 @@
 import { filesOf } from '../machine.ts';
 import { ScriptFailure, type Answer } from '../script.ts';
+import { stopInTime } from '../services.ts';
 
 /** `world.kubeadm`: joins for real; resolves to the files that a join leaves, by path. Rejects with kubeadm's last words. */
 export type JoinWorld = (config: string, signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
@@ -37,7 +38,8 @@ export const answer: Answer = async (machine, params, { host, workingFolder, sig
       throw new ScriptFailure('couldn\'t create a Kubernetes client from file "C:\\etc\\kubernetes\\kubelet.conf"');
     (host.world['upgrades'] as string[] | undefined)?.push(config);
   } else {
-    for (const service of Services) await host.stopService(service);
+    for (const service of Services.filter((one) => machine.services.has(one.toLowerCase())))
+      await stopInTime(machine, host, service);
     for (const path of Paths) files.removeTree(path);
   }
   files.remove(Marker!);

@@ -1,6 +1,7 @@
 import { parse, stringify } from 'yaml';
 import { filesOf } from '../machine.ts';
 import type { Answer } from '../script.ts';
+import { restartInTime } from '../services.ts';
 
 const CONFIG = 'C:\\var\\lib\\kubelet\\config.yaml';
 
@@ -13,7 +14,6 @@ export const answer: Answer = async (machine, { Patches }, { host }) => {
     .map((path) => parse(files.text(path)!) as object);
   const before = parse(files.text(CONFIG)!) as object;
   files.put(CONFIG, stringify(Object.assign({}, before, ...patches)));
-  await host.stopService('kubelet');
-  await host.startService('kubelet');
+  await restartInTime(machine, host, 'kubelet');
   return { output: [] };
 };

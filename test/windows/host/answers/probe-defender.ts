@@ -1,6 +1,6 @@
 import type { Answer } from '../script.ts';
 
 export const answer: Answer = (machine) => ({
-  present: true,
+  state: machine.extra.get('defender') ?? 'on',
   excludedProcesses: machine.extra.get('excludedProcesses') ?? [],
 });

@@ -2,9 +2,6 @@ import { createHash } from 'node:crypto';
 import { filesOf, type Machine } from '../machine.ts';
 import type { Answer } from '../script.ts';
 
-/** When files were written: the model has no times of its own. */
-const times = new WeakMap<Buffer, number>();
-
 function stateOf(machine: Machine, path: string): object {
   const file = filesOf(machine).get(path);
   if (file === undefined) return { path, kind: 'folder', entries: filesOf(machine).under(path).length, modifiedMs: 0 };
@@ -14,8 +11,7 @@ function stateOf(machine: Machine, path: string): object {
       kind: 'unreadable',
       problem: `The process cannot access the file '${file.path}' because it is being used by another process.`,
     };
-  const modifiedMs = times.get(file.content) ?? Date.now();
-  times.set(file.content, modifiedMs);
+  const modifiedMs = file.modifiedMs ?? 0;
   return { path: file.path, kind: 'file', sha256: createHash('sha256').update(file.content).digest('hex'), modifiedMs };
 }
 

@@ -14,7 +14,7 @@ export const answer: Answer = (machine) => ({
   cpus: machine.cpus,
   memoryMiB: machine.memoryMiB,
   pageFileMiB: machine.pageFileMiB,
-  bootTime: String(machine.bootTimeMs),
+  uptimeMs: Date.now() - machine.bootTimeMs,
   administrator: machine.administrator,
   languageMode: machine.languageMode,
   powershell: '5.1.20348.2700',

@@ -1,5 +1,6 @@
 import { addService } from '../machine.ts';
 import { ScriptFailure, type Answer } from '../script.ts';
+import { refuseMarked } from '../services.ts';
 
 interface Given {
   readonly Name: string;
@@ -11,6 +12,7 @@ interface Given {
 
 export const answer: Answer = (machine, params) => {
   const { Name, Path, DependsOn, Environment, Parameters } = params as unknown as Given;
+  refuseMarked(machine, Name);
   const missing = DependsOn.find((other) => !machine.services.has(other.toLowerCase()));
   if (missing !== undefined) throw new ScriptFailure(`the service ${Name} cannot be changed: 1: no service ${missing}`);
   const service = machine.services.get(Name.toLowerCase()) ?? addService(machine, { name: Name, path: Path });
@@ -20,7 +22,11 @@ export const answer: Answer = (machine, params) => {
     dependsOn: DependsOn,
     environment: Environment,
     restarts: true,
-    parameters: Object.fromEntries(Parameters.map(({ name, value }) => [name, String(value)])),
+    parameters: {
+      // Values that are not nssm's stay.
+      ...Object.fromEntries(Object.entries(service.parameters).filter(([name]) => !name.startsWith('App'))),
+      ...Object.fromEntries(Parameters.map(({ name, value }) => [name, String(value)])),
+    },
   });
   return { registered: Name };
 };
