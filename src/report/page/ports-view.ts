@@ -24,6 +24,8 @@ export interface PortsView {
   readonly to: readonly string[];
   /** By row, then by column; undefined: no way was needed. */
   readonly cells: readonly (readonly (Cell | undefined)[])[];
+  /** Blocked ways that the record counts and does not list: then nobody is known to be open. */
+  readonly unlisted: number;
   /** Hosts that are in no row and no column, because all their ways are open. */
   readonly open: number;
   readonly blocked: readonly {
@@ -55,6 +57,7 @@ function cellOf(survey: Survey, from: string, to: string): Cell | undefined {
 export function portsOf(record: RunRecord): PortsView | undefined {
   const survey = lineOf(record, 'ports-surveyed');
   if (survey === undefined) return undefined;
+  const unlisted = survey.unlisted?.blocked ?? 0;
   const all = record.head.hosts.map(({ name }) => name);
   const met = all.filter((name) => survey.ways.some((way) => way.to === name || way.from.includes(name)));
   const odd = new Set([...survey.blocked, ...survey.narrow].flatMap(({ from, to }) => [from, to]));
@@ -66,11 +69,12 @@ export function portsOf(record: RunRecord): PortsView | undefined {
     (name) => survey.ways.some((way) => way.to === name) || survey.blocked.some((one) => one.to === name),
   );
   return {
-    tried: survey.ways.reduce((sum, way) => sum + way.from.length, 0),
+    tried: survey.ways.reduce((sum, way) => sum + way.from.length, survey.unlisted?.ways ?? 0),
+    unlisted,
     from,
     to,
     cells: from.map((sender) => to.map((receiver) => cellOf(survey, sender, receiver))),
-    open: met.filter((name) => !shown.includes(name) && !odd.has(name)).length,
+    open: unlisted > 0 ? 0 : met.filter((name) => !shown.includes(name) && !odd.has(name)).length,
     blocked: survey.blocked.map((one) => ({
       from: one.from,
       to: one.to,

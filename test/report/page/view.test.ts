@@ -245,6 +245,9 @@ describe('ways between hosts', () => {
     };
     const { ports } = viewOf([[0, survey]], recordHeadOf({ hosts }));
     expect(ports).toMatchObject({ from: ['w3', 'w9'], to: ['w3', 'w9'], open: 38, tried: 1560 });
+    // A record that does not list every blocked way leaves unknown who has none.
+    const cut = viewOf([[0, { ...survey, unlisted: { ways: 10, blocked: 5 } }]], recordHeadOf({ hosts }));
+    expect(cut.ports).toMatchObject({ open: 0, unlisted: 5, tried: 1570 });
   });
 });
 

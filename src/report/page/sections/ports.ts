@@ -25,8 +25,9 @@ function cell(one: Cell | undefined): Html {
 /** The ways between hosts: rows are senders, columns receivers. */
 export function ports(view: PortsView | undefined): Html | undefined {
   if (view === undefined) return undefined;
-  const { tried, from, to, cells, open, blocked, failed } = view;
-  const about = `${counted(tried, 'way')} tried between hosts, ${blocked.length === 0 ? 'none blocked' : `${String(blocked.length)} blocked`}. Rows connect, columns listen; a number counts open ports.`;
+  const { tried, from, to, cells, open, blocked, unlisted, failed } = view;
+  const count = blocked.length + unlisted;
+  const about = `${counted(tried, 'way')} tried between hosts, ${count === 0 ? 'none blocked' : `${String(count)} blocked`}. Rows connect, columns listen; a number counts open ports.`;
   const table = html`<div class="scroll" tabindex="0" role="group" aria-label="Ways between hosts">
     <table class="matrix">
       <thead>
@@ -54,7 +55,7 @@ export function ports(view: PortsView | undefined): Html | undefined {
       blocked.length === 0
         ? undefined
         : html`<ul class="ways">
-            ${blocked.slice(0, LISTED).map((way) => html`<li>${sign('bad', '✖')} <strong>${said(way.from)}</strong> to <strong>${said(way.to)}</strong> ${said(way.port)}: ${said(way.how)}</li>`)}${blocked.length > LISTED ? html`<li>and ${blocked.length - LISTED} more</li>` : undefined}
+            ${blocked.slice(0, LISTED).map((way) => html`<li>${sign('bad', '✖')} <strong>${said(way.from)}</strong> to <strong>${said(way.to)}</strong> ${said(way.port)}: ${said(way.how)}</li>`)}${count > Math.min(LISTED, blocked.length) ? html`<li>and ${count - Math.min(LISTED, blocked.length)} more</li>` : undefined}
           </ul>`
     }
     ${from.length === 0 ? undefined : table}
