@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { adminKubeconfig } from '../configuration/kubeconfig.ts';
 import { withoutCluster } from '../configuration/merged-kubeconfig.ts';
+import { casOf } from '../cluster/trusted-cas.ts';
 import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
 import { UsageError } from '../errors.ts';
 import { linuxHosts } from '../topology/select.ts';
@@ -85,7 +86,7 @@ export async function forgetCluster(run: Run, destroyed: ClusterView): Promise<v
   const ca = mine?.cluster['certificate-authority-data'];
   if (ca === undefined) return;
   const isOther =
-    destroyed.state === 'up' && spkiFingerprint(Buffer.from(ca, 'base64').toString()) !== destroyed.caFingerprint;
+    destroyed.state === 'up' && !casOf(destroyed).includes(spkiFingerprint(Buffer.from(ca, 'base64').toString()));
   if (isOther) return;
   await rm(own);
   context.err(`removed ${own}\n`);

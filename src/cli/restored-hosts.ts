@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { otherMembers, otherMembersRefusal, type OtherMember } from '../cluster/restore-members.ts';
+import { casOf, clustersOf, shareCa } from '../cluster/trusted-cas.ts';
 import { Refused } from '../errors.ts';
 import { authoritiesIn } from '../etcd/foreign.ts';
 import { begunRestore, restoreIdOf, type Restore } from '../etcd/restore.ts';
@@ -58,15 +59,14 @@ function refuseBare(fleet: Fleet, { controls, members }: RestoredHosts): void {
 /** @throws Refused unless the snapshot holds the certificate authority of these hosts. */
 export async function refuseOtherSnapshot(run: Run, hosts: readonly LinuxHost[], file: string): Promise<void> {
   const fleet = run.connected.observations.fleet();
-  const cas = new Set(hosts.map((host) => linuxFacts(fleet, host)!.caFingerprint));
-  const [ca] = cas;
-  if (cas.size !== 1 || ca === undefined || ca === 'absent')
+  const [cluster, ...others] = clustersOf(hosts.map((host) => ({ cas: casOf(linuxFacts(fleet, host)!) })));
+  if (cluster === undefined || others.length > 0 || cluster.cas.length === 0)
     throw new Refused(run.inventory.name, 'its control planes do not agree on one certificate authority');
   const found = await authoritiesIn(file);
-  if (!found.has(ca))
+  if (!shareCa(cluster.cas, found))
     throw new Refused(
       run.inventory.name,
-      `${file} is no snapshot of this cluster: it holds ${found.size === 0 ? 'no certificate authority' : 'others'}, not ${ca}`,
+      `${file} is no snapshot of this cluster: it holds ${found.size === 0 ? 'no certificate authority' : 'others'}, not ${cluster.cas.join(' or ')}`,
       'restore a snapshot of this cluster',
     );
 }

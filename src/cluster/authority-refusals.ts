@@ -13,14 +13,14 @@ const CA_KEY = '/etc/kubernetes/pki/ca.key';
  * unknown.
  */
 export function anotherAuthority({ name, certificates }: Inventory, fleet: Fleet): readonly Refused[] {
-  const [live] = clusterCas(fleet);
-  if (certificates.ca === undefined || live === undefined) return [];
+  const live = clusterCas(fleet);
+  if (certificates.ca === undefined || live.size === 0) return [];
   const desired = spkiFingerprint(certificates.ca.cert);
-  if (desired === live) return [];
+  if (live.has(desired)) return [];
   return [
     new Refused(
       name,
-      `certificates.ca is ${shortFingerprint(desired)}…, the cluster was made with ${shortFingerprint(live)}…, and Kubernetes cannot change it`,
+      `certificates.ca is ${shortFingerprint(desired)}…, the cluster was made with ${[...live].map(shortFingerprint).join('… and ')}…, and Kubernetes cannot change it`,
       "name the cluster's own CA there, or take certificates.ca out; another CA needs a new cluster",
     ),
   ];

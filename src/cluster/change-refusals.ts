@@ -10,22 +10,27 @@ import { memberElsewhere, nodeElsewhere, nodeOfAnotherName } from './lives-elsew
 import { cleaningAdvice } from './living-there.ts';
 import { evidenceOfService } from './served.ts';
 import { clusterCas, standing, clusterNameOf } from './standing.ts';
+import { casOf, clustersOf, shareCa } from './trusted-cas.ts';
 
 /** Roles whose CA may be the cluster's: two CAs among them mean that the inventory mixes two clusters. */
 const HOLDS_CLUSTER: ReadonlySet<string> = new Set(['control-plane', 'etcd']);
 
 function severalCas(inventory: Inventory, fleet: Fleet): readonly Refused[] {
-  const byCa = new Map<string, string[]>();
-  for (const { host, facts } of fleet.hosts) {
-    if (!HOLDS_CLUSTER.has(host.role) || facts.caFingerprint === 'absent') continue;
-    byCa.set(facts.caFingerprint, [...(byCa.get(facts.caFingerprint) ?? []), host.name]);
-  }
-  if (byCa.size < 2) return [];
-  const held = [...byCa].map(([ca, names]) => `${names.join(', ')}: ${shortFingerprint(ca)}…`).join('; ');
+  const holders = fleet.hosts
+    .filter(({ host, facts }) => HOLDS_CLUSTER.has(host.role) && facts.caFingerprint !== 'absent')
+    .map(({ host, facts }) => ({ name: host.name, cas: casOf(facts) }));
+  const clusters = clustersOf(holders);
+  if (clusters.length < 2) return [];
+  const held = clusters
+    .map(
+      ({ cas, members }) =>
+        `${members.map(({ name }) => name).join(', ')}: ${cas.map(shortFingerprint).join('… and ')}…`,
+    )
+    .join('; ');
   return [
     new Refused(
       inventory.name,
-      `the hosts belong to ${String(byCa.size)} clusters, by the public keys of their CAs (${held})`,
+      `the hosts belong to ${String(clusters.length)} clusters, by the public keys of their CAs (${held})`,
       'take the hosts of the other cluster out of the inventory',
     ),
   ];
@@ -33,12 +38,12 @@ function severalCas(inventory: Inventory, fleet: Fleet): readonly Refused[] {
 
 function adoption(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   const { adopt } = inventory.kubernetes;
-  const [ca] = clusterCas(fleet);
-  if (adopt === undefined || ca === undefined || ca === adopt) return [];
+  const cas = clusterCas(fleet);
+  if (adopt === undefined || cas.size === 0 || cas.has(adopt)) return [];
   return [
     new Refused(
       inventory.name,
-      `kubernetes.adopt names CA ${adopt}, the cluster has ${ca}`,
+      `kubernetes.adopt names CA ${adopt}, the cluster has ${[...cas].join(' and ')}`,
       'set kubernetes.adopt to the fingerprint of the cluster that you mean, or remove it',
     ),
   ];
@@ -46,7 +51,7 @@ function adoption(inventory: Inventory, fleet: Fleet): readonly Refused[] {
 
 function anotherName(inventory: Inventory, { cluster }: Fleet): readonly Refused[] {
   if (cluster.state !== 'up' || cluster.name === inventory.name) return [];
-  if (inventory.kubernetes.adopt === cluster.caFingerprint) return [];
+  if (casOf(cluster).some((ca) => ca === inventory.kubernetes.adopt)) return [];
   return [
     new Refused(
       inventory.name,
@@ -76,11 +81,11 @@ function foreign(inventory: Inventory, fleet: Fleet, observed: Observed): Refuse
       `it belongs to the cluster "${told}", this inventory is "${inventory.name}"`,
       `use the inventory of "${told}", or set kubernetes.adopt: ${facts.caFingerprint} to take that cluster over; else ${clean}`,
     );
-  const [ca] = clusterCas(fleet);
-  if (ca !== undefined && facts.caFingerprint !== 'absent' && facts.caFingerprint !== ca)
+  const cas = clusterCas(fleet);
+  if (cas.size > 0 && facts.caFingerprint !== 'absent' && !shareCa(casOf(facts), cas))
     return new Refused(
       host.name,
-      `it belongs to another cluster (CA ${shortFingerprint(facts.caFingerprint)}…, ${inventory.name} has ${shortFingerprint(ca)}…)`,
+      `it belongs to another cluster (CA ${shortFingerprint(facts.caFingerprint)}…, ${inventory.name} has ${[...cas].map(shortFingerprint).join('… and ')}…)`,
       clean,
     );
   const { marker } = facts;
@@ -100,7 +105,7 @@ function foreign(inventory: Inventory, fleet: Fleet, observed: Observed): Refuse
 /** True for a worker with a marker of this cluster and the CA of another: the cluster's name alone proves nothing. */
 function isOfAnotherCa(fleet: Fleet, { host, facts }: Observed): boolean {
   const cas = clusterCas(fleet);
-  return host.role === 'worker' && facts.caFingerprint !== 'absent' && cas.size > 0 && !cas.has(facts.caFingerprint);
+  return host.role === 'worker' && facts.caFingerprint !== 'absent' && cas.size > 0 && !shareCa(casOf(facts), cas);
 }
 
 /**

@@ -13,7 +13,10 @@ import type { Host, Inventory } from '../model/inventory.ts';
 export type Standing = 'bare' | 'prepared' | 'partial' | 'joined' | 'foreign';
 
 /** The facts that decide a host's standing. Linux and Windows differ only in how programs are installed. */
-type StandingFacts = Pick<LinuxFacts, 'kubernetesTraces' | 'caFingerprint' | 'kubeconfigCluster' | 'marker'> &
+type StandingFacts = Pick<
+  LinuxFacts,
+  'kubernetesTraces' | 'caFingerprint' | 'otherCas' | 'kubeconfigCluster' | 'marker'
+> &
   (Pick<LinuxFacts, 'packages' | 'etcdToken' | 'etcdFolder' | 'servedBefore'> | Pick<WindowsFacts, 'programs'>);
 
 /** A host with its facts, its fleet and the inventory. A step's `Target` is one. */

@@ -1,5 +1,6 @@
 import { signingAuthority } from '../configuration/signing.ts';
 import type { Seen } from './seen.ts';
+import { casOf, shareCa } from './trusted-cas.ts';
 
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 
@@ -7,7 +8,7 @@ const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 function joinedToItsCa({ host, facts, fleet }: Seen): readonly string[] {
   if (facts.caFingerprint === 'absent') return [];
   return fleet.hosts
-    .filter((other) => other.host.name !== host.name && other.facts.caFingerprint === facts.caFingerprint)
+    .filter((other) => other.host.name !== host.name && shareCa(casOf(other.facts), casOf(facts)))
     .filter((other) => other.facts.kubernetesTraces.has(KUBELET_CONF))
     .map((other) => other.host.name);
 }

@@ -9,6 +9,7 @@ import type { Host, Inventory } from '../model/inventory.ts';
 import { etcdStanding } from './etcd-standing.ts';
 import type { Seen, Standing } from './seen.ts';
 import { evidenceOfService } from './served.ts';
+import { casOf, clustersOf, shareCa } from './trusted-cas.ts';
 
 /**
  * The package that `standing` observes on every Linux host. On a Windows host, the step that installs kubeadm observes
@@ -33,18 +34,21 @@ export const hasOwnMarker = (inventory: Inventory, { marker }: Pick<LinuxFacts, 
   isUndoable(marker) && marker.cluster === inventory.name;
 
 /**
- * CA fingerprints of the cluster: that of the live cluster, or else those of the control planes whose setup is
- * complete. Several fingerprints mean that the fleet holds several clusters.
+ * CA fingerprints of each cluster that the fleet holds: those of the live cluster, or else those of the control planes whose setup
+ * is complete. A cluster has several while its CA is rotated.
  */
-export function clusterCas(fleet: Fleet): ReadonlySet<string> {
+function caSets(fleet: Fleet): readonly (readonly string[])[] {
   const { cluster } = fleet;
-  if (cluster.state === 'up') return new Set([cluster.caFingerprint]);
-  return new Set(
-    observedLinux(fleet)
-      .filter(({ host, facts }) => host.role === 'control-plane' && isControlPlane(facts.kubernetesTraces))
-      .flatMap(({ facts }) => (facts.caFingerprint === 'absent' ? [] : [facts.caFingerprint])),
-  );
+  if (cluster.state === 'up') return [casOf(cluster)];
+  const controls = observedLinux(fleet)
+    .filter(({ host, facts }) => host.role === 'control-plane' && isControlPlane(facts.kubernetesTraces))
+    .filter(({ facts }) => facts.caFingerprint !== 'absent')
+    .map(({ facts }) => ({ cas: casOf(facts) }));
+  return clustersOf(controls).map(({ cas }) => cas);
 }
+
+/** CA fingerprints of the cluster, or of all clusters if the fleet holds several. */
+export const clusterCas = (fleet: Fleet): ReadonlySet<string> => new Set(caSets(fleet).flat());
 
 /** The files that kubeadm's join of a control plane writes before its last phases (control-plane-prepare). */
 const CONTROL_PLANE_FILES = [
@@ -100,11 +104,12 @@ export function standing({ inventory, host, facts, fleet }: Seen): Standing {
   const cas = clusterCas(fleet);
   const ours = hasOwnMarker(inventory, facts) && evidenceOfService({ inventory, host, facts, fleet }) === undefined;
   const told = clusterNameOf(facts);
-  const adopted = inventory.kubernetes.adopt !== undefined && inventory.kubernetes.adopt === facts.caFingerprint;
+  const own = casOf(facts);
+  const adopted = inventory.kubernetes.adopt !== undefined && own.includes(inventory.kubernetes.adopt);
   if (told !== undefined && told !== inventory.name && !adopted) return 'foreign';
 
   const isNode = host.role === 'control-plane' || host.role === 'worker';
-  const isMember = traces.has(KUBELET_CONF) && facts.caFingerprint !== 'absent' && cas.has(facts.caFingerprint);
+  const isMember = traces.has(KUBELET_CONF) && shareCa(own, cas);
   if (cluster.state === 'up') {
     const registered = cluster.nodes.some(({ name }) => name === host.name);
     const unfinished = ours && host.role === 'control-plane' && !isComplete({ inventory, host, facts, fleet }, cluster);
@@ -117,5 +122,5 @@ export function standing({ inventory, host, facts, fleet }: Seen): Standing {
     return isMember && isNode && !isClaimed ? 'joined' : 'foreign';
   }
   if (ours) return 'partial';
-  return isMember && cas.size === 1 ? 'joined' : 'foreign';
+  return isMember && caSets(fleet).length === 1 ? 'joined' : 'foreign';
 }

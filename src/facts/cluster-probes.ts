@@ -5,7 +5,7 @@ import { servesByCluster } from '../model/kubelet-serving.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { script } from '../templates.ts';
 import { paths } from '../paths.ts';
-import { spkiFingerprint } from '../shell/fingerprint.ts';
+import { furtherFingerprints, spkiFingerprint } from '../shell/fingerprint.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
 import { unready } from './api-answer.ts';
@@ -82,7 +82,10 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
   const raw = (path: string) => sh`${tool} get --raw ${path}`;
   return {
     nowMs: probe(sh`date +%s%3N`, Number),
-    ca: probe(sh`cat /etc/kubernetes/pki/ca.crt`, spkiFingerprint),
+    ca: probe(sh`cat /etc/kubernetes/pki/ca.crt`, (pem) => ({
+      first: spkiFingerprint(pem),
+      others: furtherFingerprints(pem),
+    })),
     nodes: probe(raw('/api/v1/nodes'), parseNodes),
     configMaps: probe(raw('/api/v1/namespaces/kube-system/configmaps'), parseConfigMaps),
     systemPods: probe(raw('/api/v1/namespaces/kube-system/pods'), parsePods),

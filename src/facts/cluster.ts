@@ -88,6 +88,8 @@ export interface ClusterUp {
   /** That host's clock, ms since the epoch. */
   readonly nowMs: number;
   readonly caFingerprint: string;
+  /** Fingerprints of the further CAs that it trusts: there are some while its CA is rotated. */
+  readonly otherCas: readonly string[];
   /** `clusterName` of kubeadm's ClusterConfiguration. */
   readonly name: string;
   /** Without `v`. */

@@ -77,6 +77,7 @@ const machineProbes = (host: LinuxHost) =>
 const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
   ({
     caFingerprint: kubernetes.caFingerprint,
+    otherCas: kubernetes.otherCas,
     kubernetesTraces: kubernetes.kubernetesTraces(inventory),
     kubeconfigCluster: kubernetes.kubeconfigCluster,
     marker: kubernetes.marker,

@@ -67,7 +67,10 @@ function viewOf(
       return facts.nowMs;
     },
     get caFingerprint() {
-      return facts.ca;
+      return facts.ca.first;
+    },
+    get otherCas() {
+      return facts.ca.others;
     },
     get pods() {
       return [...facts.systemPods, ...facts.pluginPods];

@@ -41,6 +41,7 @@ export const windowsProbes = (inventory: Inventory, host: WindowsHost, watched: 
     defender: network.defender,
     runtimeListens: kubernetes.runtimeListens,
     caFingerprint: kubernetes.caFingerprint,
+    otherCas: kubernetes.otherCas,
     kubernetesTraces: kubernetes.kubernetesTraces,
     kubeconfigCluster: kubernetes.kubeconfigCluster,
     marker: kubernetes.marker,

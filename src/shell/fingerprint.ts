@@ -6,5 +6,15 @@ export function spkiFingerprint(pem: string): string {
   return `sha256:${createHash('sha256').update(der).digest('hex')}`;
 }
 
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The certificates of a PEM text, each of them with a line end, in their order. */
+export const certificatesIn = (pem: string): readonly string[] =>
+  (pem.match(CERTIFICATE) ?? []).map((one) => `${one}\n`);
+
+/** The fingerprints of all certificates of a PEM text but the first, which is the host's own authority: it is several while an authority is rotated. */
+export const furtherFingerprints = (pem: string): readonly string[] =>
+  certificatesIn(pem).slice(1).map(spkiFingerprint);
+
 /** The beginning of a fingerprint, for messages that set one beside another. */
 export const shortFingerprint = (fingerprint: string): string => fingerprint.slice(0, 'sha256:'.length + 12);

@@ -46,6 +46,7 @@ export const factsOf = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
   ({
     kubernetesTraces: new Set(),
     caFingerprint: 'absent',
+    otherCas: [],
     kubeconfigCluster: 'absent',
     marker: 'absent',
     runningJob: 'none',
@@ -165,6 +166,7 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   via: 'cp1',
   nowMs: 1_800_000_000_000,
   caFingerprint: CA,
+  otherCas: [],
   name: 'demo',
   version: '1.36.3',
   configuration: {

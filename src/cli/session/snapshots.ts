@@ -58,6 +58,8 @@ async function describe(run: Run, path: string, what: object): Promise<void> {
   const about = {
     cluster: inventory.name,
     ca: cluster.state === 'up' ? cluster.caFingerprint : undefined,
+    // While the CA is rotated there are two.
+    ...(cluster.state === 'up' && cluster.otherCas.length > 0 ? { otherCas: cluster.otherCas } : {}),
     kubernetes: cluster.state === 'up' ? cluster.version : undefined,
     taken: new Date(context.nowMs()).toISOString(),
     ...what,

@@ -1,6 +1,6 @@
 import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
-import { spkiFingerprint } from '../../shell/fingerprint.ts';
+import { furtherFingerprints, spkiFingerprint } from '../../shell/fingerprint.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { markerOf } from '../marker.ts';
@@ -12,6 +12,9 @@ import { textOf } from './files.ts';
 export const caFingerprint = textOf('/etc/kubernetes/pki/ca.crt', (pem) =>
   pem === 'absent' ? 'absent' : spkiFingerprint(pem),
 );
+
+/** Fingerprints of the further CAs in that file: there are some while the cluster CA is rotated. */
+export const otherCas = textOf('/etc/kubernetes/pki/ca.crt', furtherFingerprints);
 
 /** What a kubeadm run leaves on a host, as far as it is there. kube-vip's manifest is there before. */
 export const kubernetesTraces = (inventory: Inventory) =>

@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { JsonObject } from '../../model/inventory.ts';
 import { windowsPaths } from '../../paths.ts';
-import { spkiFingerprint } from '../../shell/fingerprint.ts';
+import { furtherFingerprints, spkiFingerprint } from '../../shell/fingerprint.ts';
 import { powershell } from '../../templates.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';
 import { markerOf } from '../marker.ts';
@@ -35,6 +35,9 @@ export const kubernetesTraces = {
 export const caFingerprint = textOf(onDrive('/etc/kubernetes/pki/ca.crt'), (pem) =>
   pem === 'absent' ? 'absent' : spkiFingerprint(pem),
 );
+
+/** Fingerprints of the further CAs in that file: there are some while the cluster CA is rotated. */
+export const otherCas = textOf(onDrive('/etc/kubernetes/pki/ca.crt'), furtherFingerprints);
 
 /** Name and server of the cluster in the kubelet's kubeconfig; `absent` if the file does not exist. */
 export const kubeconfigCluster = windowsProbe(
