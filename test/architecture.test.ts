@@ -157,7 +157,7 @@ describe('the house', () => {
     expect(importers('engine/lease.ts').toSorted()).toEqual(['cli/session/locks.ts', 'cli/unlock.ts']);
     expect(importers('engine/converge.ts')).toEqual(['cli/session/carry-out.ts']);
     expect(importers('cli/session/carry-out.ts').toSorted()).toEqual(
-      ['certs-renew', 'etcd-recover', 'reboot', 'remove', 'reset', 'restore', 'up', 'upgrade'].map(
+      ['authority-run', 'certs-renew', 'etcd-recover', 'reboot', 'remove', 'reset', 'restore', 'up', 'upgrade'].map(
         (name) => `cli/${name}.ts`,
       ),
     );

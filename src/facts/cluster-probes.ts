@@ -9,6 +9,7 @@ import { furtherFingerprints, spkiFingerprint } from '../shell/fingerprint.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
 import { unready } from './api-answer.ts';
+import { parseCaReaders } from './ca-readers.ts';
 import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets, parseTokens } from './cluster-objects.ts';
 import { parseKubeletRequests } from './kubelet-requests.ts';
 import { etcdCommand, parseEtcd, type EtcdView } from './etcd-view.ts';
@@ -93,6 +94,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
       sh`for namespace in ${networkPlugin(inventory).namespaces}; do ${tool} get --raw "/api/v1/namespaces/$namespace/pods" || exit 1; echo; done`,
       (out) => lines(out).flatMap(parsePods),
     ),
+    caReaders: probe(script('linux/ca-readers.sh', { KUBECTL: tool }), parseCaReaders),
     // Ids and descriptions only: the token itself stays where it is.
     tokens: probe(
       sh`${tool} -n kube-system get secrets --field-selector type=bootstrap.kubernetes.io/token -o ${'jsonpath={range .items[*]}{.data.token-id}{" "}{.data.description}{"\\n"}{end}'}`,

@@ -80,6 +80,14 @@ export type EtcdState =
       readonly alarms: readonly string[];
     };
 
+/** A pod that reads the cluster's CA, and started before the cluster gave it the CAs that it gives now. */
+export interface CaReader {
+  readonly namespace: string;
+  readonly name: string;
+  /** What restarts it, as `kind/name` of kubectl; `none` for a pod that nothing replaces. */
+  readonly workload: string;
+}
+
 /** The cluster that answers. */
 export interface ClusterUp {
   readonly state: 'up';
@@ -92,6 +100,10 @@ export interface ClusterUp {
   readonly otherCas: readonly string[];
   /** `clusterName` of kubeadm's ClusterConfiguration. */
   readonly name: string;
+  /** The CAs that the cluster gives its pods, PEM: kube-root-ca.crt of kube-system. Empty if it is not there yet. */
+  readonly rootCas: string;
+  /** Pods that may have read the CA before the cluster gave them its present ones. Observed only while the CA is rotated. */
+  readonly caReaders: readonly CaReader[];
   /** Without `v`. */
   readonly version: string;
   /** kubeadm's ClusterConfiguration as stored in the cluster. */

@@ -18,6 +18,7 @@ import { lockUsed } from './linux/lock-used.ts';
 import { login } from './linux/login.ts';
 import { modules, sysctlSettings, sysctls } from './linux/kernel.ts';
 import { kubeletConfig, kubeletFlags, kubeletOverrides } from './linux/kubelet.ts';
+import { authorities } from './linux/authorities.ts';
 import { certificates } from './linux/certificates.ts';
 import * as kubernetes from './linux/kubernetes.ts';
 import * as machine from './linux/machine.ts';
@@ -92,6 +93,7 @@ const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
     etcdServers,
     serviceNetwork: kubernetes.serviceNetwork(firstServiceAddress(inventory), dnsServiceAddress(inventory)),
     certificates,
+    authorities,
     leftovers: kubernetes.leftovers(pluginFiles(inventory)),
   }) satisfies Probes;
 

@@ -69,6 +69,12 @@ function viewOf(
     get caFingerprint() {
       return facts.ca.first;
     },
+    get rootCas() {
+      return facts.configMaps.get('kube-root-ca.crt')?.['ca.crt'] ?? '';
+    },
+    get caReaders() {
+      return facts.caReaders;
+    },
     get otherCas() {
       return facts.ca.others;
     },

@@ -7,6 +7,7 @@ import { FIELD_MANAGER } from '../facts/ownership.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { KUBEADMS_PROGRAMS } from '../inventory/kubeadms-programs.ts';
 import { windowsHosts } from '../topology/select.ts';
+import { CLUSTER_INFO } from '../kubeadm/authority/published.ts';
 import { record } from '../resources/manifest.ts';
 import { script } from '../templates.ts';
 import { networkManifests, userManifest } from '../network/index.ts';
@@ -22,9 +23,10 @@ export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
     userManifest(inventory),
   ].flatMap((manifest) => manifest?.objects ?? []);
 
-/** The objects that kbuild observes in the cluster. With Windows hosts also kubeadm's DaemonSets, which must not run there. */
+/** The objects that kbuild observes in the cluster: also what joining hosts are told. With Windows hosts also kubeadm's DaemonSets, which must not run there. */
 export const observedObjects = (inventory: Inventory): readonly JsonObject[] => [
   ...wantedObjects(inventory),
+  CLUSTER_INFO,
   ...(windowsHosts(inventory).length === 0 ? [] : KUBEADMS_PROGRAMS),
 ];
 

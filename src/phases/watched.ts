@@ -5,6 +5,7 @@ import type { Fleet, Kind } from '../facts/fleet.ts';
 import { united, type Watched, type Watches } from '../facts/watched.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 import { controlPlanes, linuxHosts, withRole } from '../topology/select.ts';
+import { renewAuthorityPhases } from './authorities.ts';
 import { reboot } from './reboot.ts';
 import { remove } from './remove.ts';
 import { reset } from './reset.ts';
@@ -36,6 +37,7 @@ export function everyPhase(inventory: Inventory): readonly Phase[] {
       { hosts: linuxHosts(inventory), from: new Map() },
       { drain: 'no', losesPods: false, atOnce: 1 },
     ),
+    ...renewAuthorityPhases(inventory, new Map([['ca', new Set()]]), () => Promise.resolve()),
     ...restorePhases({
       inventory,
       controls,

@@ -1,15 +1,15 @@
 import { WITHOUT_CGROUP_V1 } from '../checks/cgroup-version.ts';
 import { apiVersionsText, apiServerVersions, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
+import { unfinishedActions } from '../cluster/unfinished-actions.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { editedParts } from '../configuration/settings.ts';
 import { Refused } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import { isForeignAction, UPGRADE } from '../facts/marker.ts';
+import { UPGRADE } from '../facts/marker.ts';
 import { INVENTORY_NAME } from '../kubeadm/settings-preview.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { paths, windowsPaths } from '../paths.ts';
 import { compareVersions, minorNumber, minorOf, supportedMinors } from '../versions.ts';
 import { backupRoom } from './backup-room.ts';
 import { etcdBefore } from './hop.ts';
@@ -100,27 +100,6 @@ function editedSettings(inventory: Inventory, cluster: ClusterUp): readonly Refu
   ];
 }
 
-function otherActions({ hosts }: Fleet): readonly Refused[] {
-  return hosts.flatMap(({ os, host, facts: { marker } }) => {
-    if (marker === 'unreadable')
-      return [
-        new Refused(
-          host.name,
-          `the marker ${os === 'windows' ? windowsPaths.marker : paths.marker} cannot be read: it is corrupt, or a newer kbuild wrote it`,
-          'finish the action with the kbuild that began it; if none is under way, delete the file',
-        ),
-      ];
-    if (marker === 'absent' || marker.action === UPGRADE || !isForeignAction(marker)) return [];
-    return [
-      new Refused(
-        host.name,
-        `an unfinished ${marker.action} of ${marker.cluster} lies here (${marker.stage})`,
-        'finish it with the command that began it, then run `kbuild upgrade` again',
-      ),
-    ];
-  });
-}
-
 /** A version of the runtime, or an image of etcd, that the inventory pins and that does not go with a hop. */
 function pinned(inventory: Inventory, hops: readonly string[]): readonly Refused[] {
   const { runtime, kubeadm } = inventory;
@@ -187,7 +166,7 @@ export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readon
     ...oldKubelets(inventory, cluster, hops),
     ...unnamedControlPlanes(inventory, cluster),
     ...editedSettings(inventory, cluster),
-    ...otherActions(fleet),
+    ...unfinishedActions(fleet, 'upgrade', UPGRADE),
     ...pinned(inventory, hops),
     ...cgroupV1(inventory, fleet, cluster, hops),
     ...backupRoom(inventory, fleet, cluster),

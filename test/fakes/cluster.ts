@@ -167,6 +167,8 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   nowMs: 1_800_000_000_000,
   caFingerprint: CA,
   otherCas: [],
+  rootCas: '',
+  caReaders: [],
   name: 'demo',
   version: '1.36.3',
   configuration: {

@@ -1,6 +1,7 @@
 import { command, type Command, type CommandGroup } from '../command.ts';
 import { certs } from './certs.ts';
 import { recoverCerts } from './certs-recover.ts';
+import { renewCa } from './certs-renew-ca.ts';
 import { renewCerts } from './certs-renew.ts';
 import { check } from './check.ts';
 import { completion } from './completion.ts';
@@ -50,6 +51,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
     commands: [
       command(renewCerts, async () => (await import('../certs-renew.ts')).runRenewCerts),
       command(recoverCerts, async () => (await import('../certs-renew.ts')).runRecoverCerts),
+      command(renewCa, async () => (await import('../certs-renew-ca.ts')).runRenewCa),
     ],
   },
   {

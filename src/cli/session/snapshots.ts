@@ -78,10 +78,10 @@ export const snapshotBefore =
   };
 
 /**
- * Keeps what a way back from an upgrade needs: before each version a snapshot of etcd, and of each host /etc/kubernetes, 0600. A
+ * Keeps what a way back from an upgrade needs, or from another change of all control planes: before each version a snapshot of etcd, and of each host /etc/kubernetes, 0600. A
  * snapshot for every host would push that from before the upgrade out of the newest five. Keeps the newest five copies of each host.
  */
-export function keptBefore(run: Run): KeepBefore {
+export function keptBefore(run: Run, reasonOf = (version: string) => `before the upgrade to ${version}`): KeepBefore {
   const { inventory, connected, context } = run;
   const folder = snapshotFolder(run);
   const versions = new Set<string>();
@@ -90,7 +90,7 @@ export function keptBefore(run: Run): KeepBefore {
     // Of an etcd that is the operator's own, the operator keeps snapshots.
     if (inventory.etcd.topology !== 'external' && !versions.has(version)) {
       const through = memberHost(inventory, connected.observations.fleet());
-      await snapshotBefore(run)(on, through, `before the upgrade to ${version}`);
+      await snapshotBefore(run)(on, through, reasonOf(version));
       versions.add(version);
     }
     const remote = on(host);

@@ -1,0 +1,106 @@
+import { changesIn } from '../engine/plan.ts';
+import { restartsOf } from '../engine/restarts.ts';
+import type { Phase } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { jsonDocument } from '../report/json.ts';
+import { planText } from '../report/plan.ts';
+import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
+import { carryOut } from './session/carry-out.ts';
+import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
+import { confirmed, planOf, reachedPhases, reportNothingToDo, showPlan, type RunPlan } from './session/run-plan.ts';
+import type { Run } from './session/run.ts';
+
+/** A part of a change of authorities that the operator agrees to by itself. */
+export interface Part {
+  /** Its phases, by what was observed last. */
+  readonly phases: () => readonly Phase[];
+  readonly question: string;
+  /** What the operator should know before the question; called when the parts before are through. @throws what refuses the part */
+  readonly before?: () => string;
+}
+
+/** What a command changes, in order. */
+interface Parts {
+  readonly parts: readonly Part[];
+  /** Printed when all parts are through. */
+  readonly end?: () => string;
+}
+
+/**
+ * @throws the errors of hosts that do not answer and that `--dead` does not name: they would be cut off, or be left halfway; Refused for
+ * a control plane or etcd host that `--dead` names
+ */
+export function refuseAbsentHosts(run: Run): void {
+  const gone = run.connected.observations
+    .fleet()
+    .unreachable.filter(({ host, isDead }) => isDead === true && host.role !== 'worker' && host.role !== 'load-balancer')
+    .map(({ host }) => host.name);
+  if (gone.length > 0)
+    throw new Refused(
+      gone.join(', '),
+      'a control plane that is away would come back with other authorities than the rest',
+      `take it out first: \`kbuild remove ${gone.join(' ')} --dead ${gone.join(',')}\``,
+    );
+  refuseUnreachable(
+    run,
+    ({ role }) => role !== 'load-balancer',
+    (names) =>
+      `every host must know the authorities: make ${names.join(', ')} reachable, or take ${names.length === 1 ? 'it' : 'them'} out with \`kbuild remove\`; a worker that is gone for good: \`${commandWithDead(run, names)}\``,
+  );
+}
+
+/** `--plan`: shows the plan on stdout, or as JSON. */
+function showOnly({ context, flags, inventory }: Run, { phases, changes }: RunPlan): number {
+  const restarts = restartsOf(inventory, changes);
+  if (flags.json === true) {
+    const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
+    context.out(jsonDocument({ cluster: inventory.name, changes: shown, restarts }));
+    return 0;
+  }
+  context.out(changes.length === 0 ? 'nothing to do\n' : planText(phases, changes, restarts));
+  return 0;
+}
+
+/** Plans one part by what the hosts show now, asks, and carries it out. Undefined: it is through; else the exit code. */
+async function carryOutPart(run: Run, part: Part, kubeconfig: string): Promise<number | undefined> {
+  const phases = () => reachedPhases(run, part.phases());
+  const plan = planOf(run, phases());
+  const notes = part.before?.() ?? '';
+  if (plan.changes.length === 0) return undefined;
+  showPlan(run, plan, { restarts: restartsOf(run.inventory, plan.changes), notes });
+  if (!(await confirmed(run, part.question))) return 0;
+  const { code, isDone } = await carryOut(run, { phases }, plan);
+  if (!isDone) return code;
+  // The operator's copy of admin.conf must trust what the API servers show next.
+  await writeKubeconfig(run, kubeconfig, 'always');
+  await run.connected.observeAgain();
+  return undefined;
+}
+
+/**
+ * Carries out a change of authorities, part by part: each is planned by what the hosts show then, and agreed to by itself. Writes the
+ * administrator's kubeconfig after each. Returns the exit code.
+ */
+export async function changeAuthorities(
+  run: Run,
+  flags: { readonly plan?: boolean | undefined; readonly kubeconfig?: string | undefined },
+  { parts, end }: Parts,
+): Promise<number> {
+  const all = planOf(
+    run,
+    reachedPhases(
+      run,
+      parts.flatMap(({ phases }) => phases()),
+    ),
+  );
+  if (flags.plan === true) return showOnly(run, all);
+  if (all.changes.length === 0) return reportNothingToDo(run);
+  const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
+  await checkKubeconfigPath(kubeconfig);
+  for (const part of parts) {
+    const code = await carryOutPart(run, part, kubeconfig);
+    if (code !== undefined) return code;
+  }
+  run.context.err(end?.() ?? '');
+  return 0;
+}

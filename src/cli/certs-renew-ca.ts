@@ -1,0 +1,61 @@
+import { authorityChangeRefusals } from '../cluster/authority-changes.ts';
+import { combined, UsageError } from '../errors.ts';
+import { AUTHORITY_FILES, type AuthorityName } from '../facts/linux/authorities.ts';
+import { renewalsOf } from '../kubeadm/authority/renewed.ts';
+import { renewAuthorityPhases } from '../phases/authorities.ts';
+import { controlPlanes } from '../topology/select.ts';
+import { changeAuthorities, refuseAbsentHosts } from './authority-run.ts';
+import type { RenewCaOptions } from './commands/certs-renew-ca.ts';
+import type { Context } from './context.ts';
+import { refuseForeign } from './session/preflight.ts';
+import type { Run } from './session/run.ts';
+import { keptBefore } from './session/snapshots.ts';
+import { withRun } from './session/with-run.ts';
+
+const NAMES = Object.keys(AUTHORITY_FILES) as readonly AuthorityName[];
+
+/** The authorities that are meant: those named, or all that kbuild can renew. @throws UsageError for a name that is none */
+function meant({ inventory, connected }: Run, operands: readonly string[]): readonly AuthorityName[] {
+  const unknown = operands.find((one) => !NAMES.some((name) => name === one));
+  if (unknown !== undefined)
+    throw new UsageError(`"${unknown}" is no authority`, { remedy: `one of ${NAMES.join(', ')}` });
+  if (operands.length > 0) return NAMES.filter((name) => operands.includes(name));
+  const [first] = controlPlanes(inventory);
+  const observed = connected.observations.fleet().hosts.find(({ host }) => host.name === first?.name);
+  if (observed?.os !== 'linux') return NAMES;
+  const { files } = observed.facts.authorities;
+  return NAMES.filter(
+    (name) => files[name].keys.current !== undefined || (name === 'ca' && inventory.certificates.ca !== undefined),
+  );
+}
+
+/** `kbuild certs renew-ca [NAME…]`: authorities with a new end and the same key. */
+export const runRenewCa = (outer: Context, flags: RenewCaOptions, operands: readonly string[]): Promise<number> =>
+  withRun(
+    outer,
+    flags,
+    { command: 'certs renew-ca', json: flags.plan === true ? 'document' : 'events', reportsUnreachable: true },
+    async (run) => {
+      const { inventory, connected } = run;
+      const fleet = connected.observations.fleet();
+      refuseAbsentHosts(run);
+      refuseForeign(
+        run,
+        inventory.hosts.map(({ name }) => name),
+      );
+      const names = meant(run, operands);
+      const refused = authorityChangeRefusals(inventory, fleet, { names, command: 'certs renew-ca' });
+      if (refused.length > 0) throw combined(refused);
+      const keep = keptBefore(run, (what) => `before ${what}`);
+      const renewals = renewalsOf(fleet, names);
+      return changeAuthorities(run, flags, {
+        parts: [
+          {
+            phases: () =>
+              renewAuthorityPhases(inventory, renewals, (on, host) => keep(on, host, 'authorities were renewed')),
+            question: 'Renew these authorities?',
+          },
+        ],
+      });
+    },
+  );

@@ -1,0 +1,131 @@
+import { X509Certificate } from 'node:crypto';
+import { withRuntime } from '../components/runtimes/index.ts';
+import { AUTHORITY_FILES, type AuthorityCertificate, type AuthorityName } from '../facts/linux/authorities.ts';
+import { hasKubeletAuthority } from '../model/kubelet-serving.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { Secret } from '../shell/secret.ts';
+import type { Command } from '../shell/command.ts';
+import { apiPort } from '../topology/api-server.ts';
+import { script } from '../templates.ts';
+
+/** kubeadm's default (`v1beta4/defaults.go`, CACertificateValidityPeriod). */
+const TEN_YEARS_DAYS = 3650;
+
+/** How long a new certificate of an authority is valid, in days: `caCertificateValidityPeriod`, whole days, at least one. */
+export function authorityDays({ kubeadm }: Pick<Inventory, 'kubeadm'>): number {
+  const period = kubeadm.cluster['caCertificateValidityPeriod'];
+  const [, hours] = typeof period === 'string' ? (/^(\d+)h/.exec(period) ?? []) : [];
+  return hours === undefined ? TEN_YEARS_DAYS : Math.max(1, Math.floor(Number(hours) / 24));
+}
+
+/** Options of `openssl genpkey` for a key of the kind that the certificate has. Throws on a kind that kubeadm does not make. */
+function sameKindOfKey({ pem }: AuthorityCertificate): string {
+  const { asymmetricKeyType, asymmetricKeyDetails } = new X509Certificate(pem).publicKey;
+  if (asymmetricKeyType === 'rsa')
+    return `-algorithm RSA -pkeyopt rsa_keygen_bits:${String(asymmetricKeyDetails?.modulusLength ?? 2048)}`;
+  const curves: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384' };
+  const curve = curves[asymmetricKeyDetails?.namedCurve ?? ''];
+  if (asymmetricKeyType === 'ec' && curve !== undefined) return `-algorithm EC -pkeyopt ec_paramgen_curve:${curve}`;
+  throw new TypeError(`kbuild does not know how to make a key like that of ${asymmetricKeyType ?? 'the authority'}`);
+}
+
+/** The job that prints a certificate with a new end for an authority's key. `serial`: hexadecimal. */
+export const renewedAuthority = (inventory: Inventory, name: AuthorityName, serial: string): Command<'sh'> =>
+  script('linux/make-authority.sh', {
+    HOW: 'renewed',
+    NAME: AUTHORITY_FILES[name],
+    DAYS: authorityDays(inventory),
+    SERIAL: serial,
+    SUBJECT: '',
+    GENERATE: '',
+  });
+
+/** The job that makes an authority with a new key, of the kind that the old one has, and leaves it beside the old one. */
+export const newAuthority = (
+  inventory: Inventory,
+  name: AuthorityName,
+  { old, subject }: { readonly old: AuthorityCertificate; readonly subject: string },
+): Command<'sh'> =>
+  script('linux/make-authority.sh', {
+    HOW: 'new',
+    NAME: AUTHORITY_FILES[name],
+    DAYS: authorityDays(inventory),
+    SERIAL: '',
+    SUBJECT: subject,
+    GENERATE: sameKindOfKey(old),
+  });
+
+/** Kubeconfigs of a host that hold the certificate of the cluster's CA. */
+export const KUBECONFIGS: readonly string[] = [
+  'admin.conf',
+  'super-admin.conf',
+  'controller-manager.conf',
+  'scheduler.conf',
+  'kubelet.conf',
+];
+
+/** The static pods of a control plane that read an authority's file only when they start. */
+export function readersOf({ kubeadm, etcd }: Inventory, name: AuthorityName): readonly string[] {
+  switch (name) {
+    case 'ca':
+      return [
+        'kube-controller-manager',
+        'kube-scheduler',
+        ...(hasKubeletAuthority(kubeadm.cluster) ? ['kube-apiserver'] : []),
+      ];
+    case 'front-proxy-ca':
+      return [];
+    case 'etcd-ca':
+      return [...(etcd.topology === 'stacked' ? ['etcd'] : []), 'kube-apiserver'];
+  }
+}
+
+/** What a host trusts as an authority, and what restarts for that. */
+export interface Placement {
+  readonly name: AuthorityName;
+  /** In the order of the file. */
+  readonly bundle: readonly AuthorityCertificate[];
+  /** The authority that signs from now on, if another one does. */
+  readonly signer?: 'old' | 'fresh';
+  /** Components that start again. */
+  readonly pods: readonly string[];
+  /** True if the kubelet starts again. */
+  readonly restartsKubelet: boolean;
+  /** Common names of authorities that no port names any more. */
+  readonly withdrawn?: readonly string[];
+}
+
+/** Ports of a host that ask clients for certificates of the cluster's CA. */
+const shownBy = (inventory: Inventory, { role, internalAddress }: LinuxHost): readonly string[] =>
+  [...(role === 'control-plane' ? [apiPort(inventory)] : []), 10250].map(
+    (port) => `${internalAddress}:${String(port)}`,
+  );
+
+/** The job that makes a host trust these certificates. Its files come from `placementFiles`. */
+export function placeAuthority(inventory: Inventory, host: LinuxHost, placement: Placement): Command<'sh'> {
+  const { name, bundle, signer = '', pods, restartsKubelet, withdrawn = [] } = placement;
+  const isCluster = name === 'ca';
+  return withRuntime(
+    inventory,
+    script('linux/place-authority.sh', {
+      NAME: AUTHORITY_FILES[name],
+      BEGINS: Math.ceil(Math.max(0, ...bundle.map(({ beginsMs }) => beginsMs)) / 1000),
+      SIGNER: signer === 'fresh' ? 'new' : signer,
+      CONFS: isCluster ? KUBECONFIGS : '',
+      PODS: pods,
+      KUBELET: restartsKubelet ? 'yes' : '',
+      SHOWN: isCluster ? shownBy(inventory, host) : '',
+      OFFERED: isCluster ? bundle.map(({ subject }) => subject) : '',
+      WITHDRAWN: isCluster ? withdrawn : '',
+    }),
+  );
+}
+
+/** The files of the job that places these certificates. */
+export const placementFiles = (bundle: readonly AuthorityCertificate[]): Readonly<Record<string, Secret>> => ({
+  'bundle.crt': Secret.of(bundle.map(({ pem }) => pem).join('')),
+});
+
+/** The job that keeps the authority of now beside itself, with its key, and puts the new one there. Files: `new.crt`, `new.key`, if this host did not make it. */
+export const keepAuthority = (name: AuthorityName): Command<'sh'> =>
+  script('linux/keep-authority.sh', { NAME: AUTHORITY_FILES[name] });

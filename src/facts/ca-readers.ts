@@ -1,0 +1,46 @@
+import { lines } from '../shell/probe.ts';
+import type { CaReader } from './cluster.ts';
+
+const ROOT_CAS = 'kube-root-ca.crt';
+
+/** What `kubectl rollout restart` can restart. A ReplicaSet's name is its Deployment's and a hash. */
+function workloadOf(kind: string, name: string, hash: string): string {
+  if (kind === 'DaemonSet' || kind === 'StatefulSet') return `${kind.toLowerCase()}/${name}`;
+  if (kind === 'ReplicaSet' && hash !== '' && name.endsWith(`-${hash}`))
+    return `deployment/${name.slice(0, -hash.length - 1)}`;
+  return 'none';
+}
+
+/**
+ * The pods that read the cluster's CA and are older than what their namespace gives them now. The API reports whole seconds: a pod that
+ * started in the same second counts as older.
+ */
+export function parseCaReaders(out: string): readonly CaReader[] {
+  const rows = lines(out).map((line) => line.split('\t'));
+  const given = new Map(
+    rows.flatMap(([what, namespace, times = '']) =>
+      what === 'given' && namespace !== undefined
+        ? [
+            [
+              namespace,
+              Math.max(
+                0,
+                ...times
+                  .split(' ')
+                  .filter((time) => time !== '')
+                  .map(Date.parse),
+              ),
+            ] as const,
+          ]
+        : [],
+    ),
+  );
+  return rows.flatMap(
+    ([what, namespace = '', name = '', started = '', kind = '', owner = '', hash = '', reads = '']) => {
+      if (what !== 'pod' || !reads.split(' ').includes(ROOT_CAS)) return [];
+      const startedMs = started === '' ? Infinity : Date.parse(started);
+      if (startedMs > (given.get(namespace) ?? 0)) return [];
+      return [{ namespace, name, workload: workloadOf(kind, owner, hash) }];
+    },
+  );
+}

@@ -1,0 +1,106 @@
+import { parse, stringify } from 'yaml';
+import { acting } from '../../cluster/acting.ts';
+import { kubectl } from '../../configuration/kubectl.ts';
+import type { Change, Step, Target } from '../../engine/step.ts';
+import { objectKey, type ClusterUp } from '../../facts/cluster.ts';
+import { authorityCertificate, type AuthorityCertificate } from '../../facts/linux/authorities.ts';
+import type { JsonObject } from '../../model/inventory.ts';
+import type { On } from '../../remote/remote.ts';
+import { waitForApi } from '../../resources/wait-for-api.ts';
+import { certificatesIn } from '../../shell/fingerprint.ts';
+import { sh } from '../../shell/sh.ts';
+import { bundleText } from './placed.ts';
+
+/** The ConfigMap that tells joining hosts the CA; everyone may read it. */
+export const CLUSTER_INFO = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'cluster-info', namespace: 'kube-public' },
+} as const;
+
+interface Kubeconfig {
+  readonly clusters?: readonly {
+    readonly name: string;
+    readonly cluster: { readonly 'certificate-authority-data'?: string };
+  }[];
+}
+
+const kubeconfigIn = (object: JsonObject | undefined): string | undefined =>
+  (object?.['data'] as { readonly kubeconfig?: string } | undefined)?.kubeconfig;
+
+/** The CAs that joining hosts are told; undefined if the cluster tells them none. */
+export function announcedCas({ objects }: ClusterUp): readonly AuthorityCertificate[] | undefined {
+  const text = kubeconfigIn(objects.get(objectKey(CLUSTER_INFO)));
+  if (text === undefined) return undefined;
+  const data = (parse(text) as Kubeconfig | null)?.clusters?.[0]?.cluster['certificate-authority-data'] ?? '';
+  return certificatesIn(Buffer.from(data, 'base64').toString('utf8')).map(authorityCertificate);
+}
+
+/** The CAs that pods get. */
+export const podsCas = ({ rootCas }: ClusterUp): readonly AuthorityCertificate[] =>
+  certificatesIn(rootCas).map(authorityCertificate);
+
+/** True if both are the same certificates, in any order. */
+export const sameSet = (some: readonly AuthorityCertificate[], others: readonly AuthorityCertificate[]): boolean =>
+  [...some.map(({ pem }) => pem)].sort().join('') === [...others.map(({ pem }) => pem)].sort().join('');
+
+/** The same kubeconfig with these certificates in it. */
+function withCas(text: string, bundle: readonly AuthorityCertificate[]): string {
+  const config = parse(text) as Kubeconfig;
+  const data = Buffer.from(bundle.map(({ pem }) => pem).join('')).toString('base64');
+  const clusters = (config.clusters ?? []).map((one) => ({
+    ...one,
+    cluster: { ...one.cluster, 'certificate-authority-data': data },
+  }));
+  return stringify({ ...config, clusters });
+}
+
+async function announce(
+  { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
+  live: JsonObject,
+  bundle: readonly AuthorityCertificate[],
+  on: On,
+): Promise<void> {
+  const control = acting(fleet);
+  const { resourceVersion } = live['metadata'] as { readonly resourceVersion?: string };
+  // If something has changed the object meanwhile, the API refuses the patch.
+  const patch = {
+    metadata: { resourceVersion },
+    data: { kubeconfig: withCas(kubeconfigIn(live)!, bundle) },
+  };
+  await on(control).run(
+    sh`printf %s ${JSON.stringify(patch)} | ${kubectl(inventory, control)} -n kube-public patch configmap cluster-info --type merge --patch-file /dev/stdin`,
+  );
+}
+
+/**
+ * Has the cluster tell joining hosts and pods these CAs: cluster-info, and kube-root-ca.crt, which the controller manager writes by
+ * itself when it has started with them. `wanted`: undefined if there is nothing to tell yet.
+ */
+export const authorityPublished = (
+  wanted: (target: Target<'cluster'>) => readonly AuthorityCertificate[] | undefined,
+  name = 'authority-published',
+): Step<'cluster'> => ({
+  name,
+  settleMs: 3 * 60_000,
+  diff: (target) => {
+    const { facts, inventory } = target;
+    if (facts.state === 'absent') return [];
+    if (facts.state === 'down') return [waitForApi(facts)];
+    const bundle = wanted(target);
+    if (bundle === undefined) return [];
+    const changes: Change[] = [];
+    const announced = announcedCas(facts);
+    if (announced !== undefined && !sameSet(announced, bundle))
+      changes.push({
+        summary: `tell hosts that join ${inventory.name} to trust ${bundleText(bundle)} (found ${bundleText(announced)} in cluster-info)`,
+        apply: (on) => announce(target, facts.objects.get(objectKey(CLUSTER_INFO))!, bundle, on),
+      });
+    const found = podsCas(facts);
+    if (!sameSet(found, bundle))
+      changes.push({
+        summary: `wait until the controller manager gives pods ${bundleText(bundle)} (found ${bundleText(found)} in kube-root-ca.crt)`,
+      });
+    return changes;
+  },
+});

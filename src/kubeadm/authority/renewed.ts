@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { standing } from '../../cluster/standing.ts';
+import { renewedAuthority } from '../../configuration/authority.ts';
+import type { Change, Step, Target } from '../../engine/step.ts';
+import { Refused } from '../../errors.ts';
+import { observedLinux, type Fleet } from '../../facts/fleet.ts';
+import { authorityCertificate, type AuthorityCertificate, type AuthorityName } from '../../facts/linux/authorities.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import { certificatesIn, shortFingerprint } from '../../shell/fingerprint.ts';
+import { leftText } from '../../shell/expiry.ts';
+import { bundleText, place, placementRestarts, placing, PLACED_SETTLE_MS, type KeepControlPlane } from './placed.ts';
+
+/** The certificates of an authority on the control planes. */
+const onControlPlanes = (fleet: Fleet, name: AuthorityName): readonly AuthorityCertificate[] =>
+  observedLinux(fleet)
+    .filter(({ host }) => host.role === 'control-plane')
+    .flatMap(({ facts }) => facts.authorities.files[name].bundle);
+
+/** The newest certificate of an authority; undefined if there is none. */
+export const newestOf = (fleet: Fleet, name: AuthorityName): AuthorityCertificate | undefined =>
+  onControlPlanes(fleet, name).toSorted((a, b) => b.beginsMs - a.beginsMs || b.expiresMs - a.expiresMs)[0];
+
+/** Which certificates of authorities are replaced: those of these serials. */
+export type Renewals = ReadonlyMap<AuthorityName, ReadonlySet<string>>;
+
+/**
+ * What a run is to renew: the certificates that are there now. Where the hosts differ, a run was cut off: the newest of them is the new
+ * one already, and only has to reach the others.
+ */
+export function renewalsOf(fleet: Fleet, names: readonly AuthorityName[]): Renewals {
+  return new Map(
+    names.map((name) => {
+      const serials = new Set(onControlPlanes(fleet, name).map(({ serial }) => serial));
+      const newest = newestOf(fleet, name)?.serial;
+      return [name, serials.size > 1 ? new Set([...serials].filter((serial) => serial !== newest)) : serials];
+    }),
+  );
+}
+
+/** The certificate that every host gets: the inventory's, if it brings the CA. Undefined while it is still to be made. */
+function successor(
+  { certificates }: Pick<Inventory, 'certificates'>,
+  fleet: Fleet,
+  name: AuthorityName,
+  renewals: Renewals,
+): AuthorityCertificate | undefined {
+  if (name === 'ca' && certificates.ca !== undefined)
+    return authorityCertificate(certificatesIn(certificates.ca.cert)[0] ?? certificates.ca.cert);
+  const newest = newestOf(fleet, name);
+  return newest === undefined || renewals.get(name)?.has(newest.serial) === true ? undefined : newest;
+}
+
+/** The certificate with a new end, from the output of the job. @throws Refused if the key on the host is not the authority's */
+function checked(host: string, printed: string, old: AuthorityCertificate): AuthorityCertificate {
+  const made = authorityCertificate(certificatesIn(printed)[0] ?? printed);
+  if (made.fingerprint !== old.fingerprint)
+    throw new Refused(
+      host,
+      `the key of the authority ${old.subject} on this host is not that of its certificate`,
+      'bring the right key back from a backup or from another control plane',
+    );
+  return made;
+}
+
+/** @throws Refused for a host with another key: what it has signed would no longer be trusted */
+function refuseOtherKey({ host, facts }: Target, name: AuthorityName, next: AuthorityCertificate): void {
+  const other = facts.authorities.files[name].bundle.find(({ fingerprint }) => fingerprint !== next.fingerprint);
+  if (other === undefined) return;
+  throw new Refused(
+    host.name,
+    `its authority ${name} is ${other.subject} (${shortFingerprint(other.fingerprint)}…), of another key than that of the other hosts (${shortFingerprint(next.fingerprint)}…)`,
+    name === 'ca'
+      ? 'end the rotation of the CA first: `kbuild certs rotate-ca`'
+      : 'find out which one is in use, and put it on this host',
+  );
+}
+
+const serialNumber = (): string => `0${randomBytes(16).toString('hex').slice(1)}`;
+
+/** Makes the certificate on this host, and has the host trust it at once. */
+function making(target: Target, name: AuthorityName, old: AuthorityCertificate, keep: KeepControlPlane): Change {
+  const { inventory, host, facts } = target;
+  return {
+    summary: `renew the authority ${name} on ${host.name} with the same key (found ${leftText(old.expiresMs, facts.nowMs)})`,
+    disrupts: true,
+    restarts: placementRestarts(target, name),
+    apply: async (on) => {
+      await keep(on, host);
+      const printed = await on(host).job('renew-authority', renewedAuthority(inventory, name, serialNumber()));
+      await place(target, { name, bundle: [checked(host.name, printed, old)] }, on);
+    },
+  };
+}
+
+/**
+ * An authority with a new end and its old key, so that all that it has signed stays valid: the first host that has the key makes the
+ * certificate, the others take it from there.
+ */
+export const authorityRenewed = (name: AuthorityName, renewals: Renewals, keep: KeepControlPlane): Step => ({
+  name: `${name}-renewed`,
+  settleMs: PLACED_SETTLE_MS,
+  watches: { units: ['kubelet'] },
+  needs: 'whole-control-plane',
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    if (!renewals.has(name) || standing(target) !== 'joined') return [];
+    const { bundle, keys } = facts.authorities.files[name];
+    const [old] = bundle;
+    const next = successor(inventory, fleet, name, renewals);
+    const why = `have ${host.name} trust the renewed authority ${name}`;
+    if (next !== undefined) {
+      refuseOtherKey(target, name, next);
+      return placing(target, name, { bundle: [next], why, keep });
+    }
+    if (host.role === 'control-plane' && old !== undefined && keys.current !== undefined)
+      return [making(target, name, old, keep)];
+    return [
+      {
+        summary: `${why} (found ${bundleText(bundle)})`,
+        disrupts: true,
+        restarts: placementRestarts(target, name),
+      },
+    ];
+  },
+});
+
+/** What the cluster tells joining hosts and pods, when its CA is renewed. */
+export const renewedCas =
+  (renewals: Renewals) =>
+  ({
+    inventory,
+    fleet,
+  }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>): readonly AuthorityCertificate[] | undefined => {
+    const next = renewals.has('ca') ? successor(inventory, fleet, 'ca', renewals) : undefined;
+    // Until it is made, the plan shows what the hosts do.
+    return next === undefined ? undefined : [next];
+  };
