@@ -12,8 +12,8 @@ import type { Run } from './session/run.ts';
 
 /** A part of a change of authorities that the operator agrees to by itself. */
 export interface Part {
-  /** Its phases, by what was observed last. */
-  readonly phases: () => readonly Phase[];
+  /** Its phases. `planned`: for the plan of a change that has not begun. */
+  readonly phases: (when: 'planned' | 'now') => readonly Phase[];
   readonly question: string;
   /** What the operator should know before the question; called when the parts before are through. @throws what refuses the part */
   readonly before?: () => string;
@@ -22,6 +22,8 @@ export interface Part {
 /** What a command changes, in order. */
 interface Parts {
   readonly parts: readonly Part[];
+  /** True if an earlier run has begun it. */
+  readonly hasBegun?: boolean;
   /** Printed when all parts are through. */
   readonly end?: () => string;
 }
@@ -33,7 +35,9 @@ interface Parts {
 export function refuseAbsentHosts(run: Run): void {
   const gone = run.connected.observations
     .fleet()
-    .unreachable.filter(({ host, isDead }) => isDead === true && host.role !== 'worker' && host.role !== 'load-balancer')
+    .unreachable.filter(
+      ({ host, isDead }) => isDead === true && host.role !== 'worker' && host.role !== 'load-balancer',
+    )
     .map(({ host }) => host.name);
   if (gone.length > 0)
     throw new Refused(
@@ -63,7 +67,7 @@ function showOnly({ context, flags, inventory }: Run, { phases, changes }: RunPl
 
 /** Plans one part by what the hosts show now, asks, and carries it out. Undefined: it is through; else the exit code. */
 async function carryOutPart(run: Run, part: Part, kubeconfig: string): Promise<number | undefined> {
-  const phases = () => reachedPhases(run, part.phases());
+  const phases = () => reachedPhases(run, part.phases('now'));
   const plan = planOf(run, phases());
   const notes = part.before?.() ?? '';
   if (plan.changes.length === 0) return undefined;
@@ -84,13 +88,13 @@ async function carryOutPart(run: Run, part: Part, kubeconfig: string): Promise<n
 export async function changeAuthorities(
   run: Run,
   flags: { readonly plan?: boolean | undefined; readonly kubeconfig?: string | undefined },
-  { parts, end }: Parts,
+  { parts, end, hasBegun = false }: Parts,
 ): Promise<number> {
   const all = planOf(
     run,
     reachedPhases(
       run,
-      parts.flatMap(({ phases }) => phases()),
+      parts.flatMap(({ phases }) => phases(hasBegun ? 'now' : 'planned')),
     ),
   );
   if (flags.plan === true) return showOnly(run, all);

@@ -4,6 +4,7 @@ import { same } from '../configuration/compare.ts';
 import { applySettings, inOrder, type KubeadmPart } from '../configuration/kubeadm-settings.ts';
 import { passRestartGate } from '../cluster/members.ts';
 import { editedParts, editedPatches, settingsNote, settingsOf, type SettingsPart } from '../configuration/settings.ts';
+import { duringRotation } from '../cluster/rotation-refusals.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
@@ -139,6 +140,9 @@ export const kubeadmSettings: Step<'cluster'> = {
     if (parts.length > 0)
       refuseMixed(inventory.name, facts, `a change of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')}`);
     const work = rewritten(inventory, facts, parts);
+    const [rotated] =
+      work.others.length > 0 ? duringRotation(inventory, fleet, 'the control plane cannot change its settings') : [];
+    if (rotated !== undefined) throw rotated;
     return [
       {
         summary:

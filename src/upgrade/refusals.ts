@@ -1,6 +1,7 @@
 import { WITHOUT_CGROUP_V1 } from '../checks/cgroup-version.ts';
 import { apiVersionsText, apiServerVersions, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
+import { duringRotation } from '../cluster/rotation-refusals.ts';
 import { unfinishedActions } from '../cluster/unfinished-actions.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { editedParts } from '../configuration/settings.ts';
@@ -166,6 +167,7 @@ export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readon
     ...oldKubelets(inventory, cluster, hops),
     ...unnamedControlPlanes(inventory, cluster),
     ...editedSettings(inventory, cluster),
+    ...duringRotation(inventory, fleet, 'kubeadm cannot upgrade'),
     ...unfinishedActions(fleet, 'upgrade', UPGRADE),
     ...pinned(inventory, hops),
     ...cgroupV1(inventory, fleet, cluster, hops),

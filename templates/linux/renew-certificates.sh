@@ -22,16 +22,6 @@ for key in $KEYS; do
   fi
 done
 
-# kubeadm writes only the first certificate of ca.crt into kubeconfigs (renewal/readwriter.go).
-case $RENEW in
-  *.conf*)
-    if [ "$(grep -c 'BEGIN CERTIFICATE' "$kubernetes/pki/ca.crt")" -gt 1 ]; then
-      echo "$kubernetes/pki/ca.crt holds several certificates: an exchange of the authority is under way. End it first" >&2
-      exit 1
-    fi
-    ;;
-esac
-
 # kubeadm writes its files where they are, one after the other. It does so in a copy, which it alone sees in their place, so that a
 # host that dies meanwhile never has half a file, nor a certificate with the key of another.
 rm -rf -- "$WORK"
@@ -46,6 +36,16 @@ case $HOW in
   by-configuration) signs='rm "$2/pki/$name.crt" "$2/pki/$name.key"; kubeadm init phase certs "$name" --config "$4"' ;;
 esac
 unshare --mount sh -euc "mount --bind \"\$1\" \"\$2\"; for name in \$3; do $signs; done" sh "$WORK" "$kubernetes" "$RENEW" "$config"
+
+# kubeadm writes only the first certificate of ca.crt into kubeconfigs (renewal/readwriter.go), and while the CA is rotated there are two.
+for name in $RENEW; do
+  case $name in
+    *.conf)
+      cluster=$(kubectl config view --raw --kubeconfig "$WORK/$name" -o 'jsonpath={.clusters[0].name}')
+      kubectl config --kubeconfig "$WORK/$name" set-cluster "$cluster" --certificate-authority "$kubernetes/pki/ca.crt" --embed-certs >&2
+      ;;
+  esac
+done
 
 file_of() {
   case $1 in

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { changeRefusals } from '../../src/cluster/change-refusals.ts';
 import { standing } from '../../src/cluster/standing.ts';
 import { clustersOf } from '../../src/cluster/trusted-cas.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
 import {
   CA,
   clusterOf,
@@ -37,7 +36,7 @@ describe('while the CA of the cluster is rotated', () => {
     (one, other) => {
       const live = clusterOf({ ...STATES[one], nodes: nodesOf(cp1, cp2, w1) });
       for (const cluster of [live, { state: 'down', reason: 'refused' } as const]) {
-        const seen = (host: typeof cp1, state: State) => joinedHost(host, STATES[state] as Partial<LinuxFacts>);
+        const seen = (host: typeof cp1, state: State) => joinedHost(host, STATES[state]);
         const fleet = fleetIn(cluster, seen(cp1, one), seen(cp2, other), seen(w1, other));
         for (const host of [cp1, cp2, w1]) expect(standing(targetOf(inventory, host, fleet))).toBe('joined');
         expect(changeRefusals(inventory, fleet, ['cp1', 'cp2', 'w1'])).toEqual([]);

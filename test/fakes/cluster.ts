@@ -1,5 +1,6 @@
 import type { ClusterUp, ClusterView, MemberView, NodeView, PodView } from '../../src/facts/cluster.ts';
 import type { Fleet, Kinds } from '../../src/facts/fleet.ts';
+import { parseAuthorities } from '../../src/facts/linux/authorities.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import type { Inventory, LinuxHost, PackageRepository } from '../../src/model/inventory.ts';
 import { inventory, linuxHost } from './inventory.ts';
@@ -47,6 +48,7 @@ export const factsOf = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
     kubernetesTraces: new Set(),
     caFingerprint: 'absent',
     otherCas: [],
+    authorities: parseAuthorities(''),
     kubeconfigCluster: 'absent',
     marker: 'absent',
     runningJob: 'none',

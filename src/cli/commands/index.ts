@@ -3,6 +3,7 @@ import { certs } from './certs.ts';
 import { recoverCerts } from './certs-recover.ts';
 import { renewCa } from './certs-renew-ca.ts';
 import { renewCerts } from './certs-renew.ts';
+import { rotateCa } from './certs-rotate-ca.ts';
 import { check } from './check.ts';
 import { completion } from './completion.ts';
 import { defragmentEtcd } from './etcd-defragment.ts';
@@ -52,6 +53,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
       command(renewCerts, async () => (await import('../certs-renew.ts')).runRenewCerts),
       command(recoverCerts, async () => (await import('../certs-renew.ts')).runRecoverCerts),
       command(renewCa, async () => (await import('../certs-renew-ca.ts')).runRenewCa),
+      command(rotateCa, async () => (await import('../certs-rotate-ca.ts')).runRotateCa),
     ],
   },
   {

@@ -111,14 +111,15 @@ interface Wanted {
   readonly why: string;
   /** Common names of authorities that no port names any more. */
   readonly withdrawn?: readonly string[];
-  readonly keep?: KeepControlPlane;
+  /** Done before the host changes; what it throws leaves the host as it is. */
+  readonly before?: (on: On, host: LinuxHost) => Promise<void>;
 }
 
 /** The change that has a host trust these certificates; none if it does. */
 export function placing(
   target: Target,
   name: AuthorityName,
-  { bundle, why, withdrawn = [], keep }: Wanted,
+  { bundle, why, withdrawn = [], before }: Wanted,
 ): readonly Change[] {
   const flaws = placementFlaws(target, name, bundle);
   if (flaws.length === 0) return [];
@@ -128,7 +129,7 @@ export function placing(
       disrupts: true,
       restarts: placementRestarts(target, name),
       apply: async (on) => {
-        if (target.host.role === 'control-plane') await keep?.(on, target.host);
+        await before?.(on, target.host);
         await place(target, { name, bundle, withdrawn }, on);
       },
     },

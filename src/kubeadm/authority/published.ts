@@ -75,10 +75,10 @@ async function announce(
 
 /**
  * Has the cluster tell joining hosts and pods these CAs: cluster-info, and kube-root-ca.crt, which the controller manager writes by
- * itself when it has started with them. `wanted`: undefined if there is nothing to tell yet.
+ * itself when it has started with them. `later`: an authority that this run is still to make; `nothing`: all is told.
  */
 export const authorityPublished = (
-  wanted: (target: Target<'cluster'>) => readonly AuthorityCertificate[] | undefined,
+  wanted: (target: Target<'cluster'>) => readonly AuthorityCertificate[] | 'later' | 'nothing',
   name = 'authority-published',
 ): Step<'cluster'> => ({
   name,
@@ -88,7 +88,9 @@ export const authorityPublished = (
     if (facts.state === 'absent') return [];
     if (facts.state === 'down') return [waitForApi(facts)];
     const bundle = wanted(target);
-    if (bundle === undefined) return [];
+    if (bundle === 'nothing') return [];
+    if (bundle === 'later')
+      return [{ summary: `tell the new authority to hosts that join ${inventory.name}, and to pods` }];
     const changes: Change[] = [];
     const announced = announcedCas(facts);
     if (announced !== undefined && !sameSet(announced, bundle))

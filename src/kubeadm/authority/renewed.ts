@@ -110,7 +110,7 @@ export const authorityRenewed = (name: AuthorityName, renewals: Renewals, keep: 
     const why = `have ${host.name} trust the renewed authority ${name}`;
     if (next !== undefined) {
       refuseOtherKey(target, name, next);
-      return placing(target, name, { bundle: [next], why, keep });
+      return placing(target, name, { bundle: [next], why, ...(host.role === 'control-plane' ? { before: keep } : {}) });
     }
     if (host.role === 'control-plane' && old !== undefined && keys.current !== undefined)
       return [making(target, name, old, keep)];
@@ -127,11 +127,7 @@ export const authorityRenewed = (name: AuthorityName, renewals: Renewals, keep: 
 /** What the cluster tells joining hosts and pods, when its CA is renewed. */
 export const renewedCas =
   (renewals: Renewals) =>
-  ({
-    inventory,
-    fleet,
-  }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>): readonly AuthorityCertificate[] | undefined => {
-    const next = renewals.has('ca') ? successor(inventory, fleet, 'ca', renewals) : undefined;
-    // Until it is made, the plan shows what the hosts do.
-    return next === undefined ? undefined : [next];
+  ({ inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>): readonly AuthorityCertificate[] | 'later' => {
+    const next = successor(inventory, fleet, 'ca', renewals);
+    return next === undefined ? 'later' : [next];
   };

@@ -1,0 +1,89 @@
+import { editedParts } from '../configuration/settings.ts';
+import { Refused } from '../errors.ts';
+import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import { AUTHORITY_FILES, type AuthorityName } from '../facts/linux/authorities.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
+import { rotationOf, stageOf } from './rotation.ts';
+
+const OTHERS = Object.keys(AUTHORITY_FILES) as readonly AuthorityName[];
+
+/** Arguments of the controller manager that a rotation sets itself. */
+const SIGNING_ARGUMENTS = /^cluster-signing-(?:cert|key)-file$/;
+
+function ownSigning({ name: cluster, kubeadm }: Inventory): readonly Refused[] {
+  const settings = kubeadm.cluster['controllerManager'] as JsonObject | undefined;
+  const given = (settings?.['extraArgs'] ?? []) as readonly { readonly name: string }[];
+  return given.some(({ name }) => SIGNING_ARGUMENTS.test(name))
+    ? [
+        new Refused(
+          cluster,
+          'the inventory says with what the controller manager signs (kubeadm.cluster.controllerManager.extraArgs), and a rotation must change that',
+          'take cluster-signing-cert-file and cluster-signing-key-file out, and run `kbuild up` first',
+        ),
+      ]
+    : [];
+}
+
+/**
+ * Why an authority may not be rotated now, on top of `authorityChangeRefusals`; empty if it may. Throws `FactError` when a fact that it
+ * needs is unknown, and Refused like `rotationOf`.
+ */
+export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: AuthorityName): readonly Refused[] {
+  const { cluster } = fleet;
+  const other = OTHERS.find((one) => one !== name && rotationOf(fleet, one) !== undefined);
+  const edited = cluster.state === 'up' && rotationOf(fleet, name) === undefined ? editedParts(inventory, cluster) : [];
+  const ended = observedLinux(fleet).find(
+    ({ host, facts }) =>
+      host.role === 'control-plane' && (facts.authorities.files[name].bundle[0]?.expiresMs ?? Infinity) <= facts.nowMs,
+  );
+  return [
+    ...(name === 'ca' && inventory.certificates.ca !== undefined
+      ? [
+          new Refused(
+            inventory.name,
+            'certificates.ca in the inventory is the CA of this cluster, and kbuild rotates only authorities that it made',
+            'take certificates.ca out if kubeadm may sign from now on (the key must be on the control planes); another CA of your own needs a new cluster',
+          ),
+        ]
+      : []),
+    ...(other === undefined
+      ? []
+      : [
+          new Refused(
+            inventory.name,
+            `a rotation of ${other} is under way (${stageOf(fleet, other)})`,
+            `end it first: \`kbuild certs rotate-ca ${other}\``,
+          ),
+        ]),
+    ...(edited === 'unknown' || edited.length > 0
+      ? [
+          new Refused(
+            inventory.name,
+            'settings were edited and not applied yet: they would be mixed with the rotation',
+            'apply them first with `kbuild up`',
+          ),
+        ]
+      : []),
+    ...(ended === undefined
+      ? []
+      : [
+          new Refused(
+            ended.host.name,
+            `the authority ${name} has ended, and nobody trusts what it signed`,
+            `give it a new end first: \`kbuild certs renew-ca ${name}\`, then \`kbuild certs recover\``,
+          ),
+        ]),
+    ...(name === 'ca' ? ownSigning(inventory) : []),
+  ];
+}
+
+/** Refuses what would meet a rotation halfway. `what`: the change, as the beginning of a sentence. */
+export const duringRotation = (inventory: Inventory, fleet: Fleet, what: string): readonly Refused[] =>
+  OTHERS.filter((name) => rotationOf(fleet, name) !== undefined).map(
+    (name) =>
+      new Refused(
+        inventory.name,
+        `${what} while the authority ${name} is rotated (${stageOf(fleet, name)})`,
+        `end the rotation first: \`kbuild certs rotate-ca ${name}\`, or take it back with --rollback`,
+      ),
+  );

@@ -1,0 +1,64 @@
+import { endOf, trusts } from '../../cluster/rotation.ts';
+import { standing } from '../../cluster/standing.ts';
+import { applySettings } from '../../configuration/kubeadm-settings.ts';
+import { beforeKubeletsServe } from '../../configuration/kubelet-authority.ts';
+import { ABOUT_MS } from '../../engine/restarts.ts';
+import type { Step } from '../../engine/step.ts';
+import { Refused } from '../../errors.ts';
+import { observedLinux } from '../../facts/fleet.ts';
+import { AUTHORITY_FILES } from '../../facts/linux/authorities.ts';
+import { sh } from '../../shell/sh.ts';
+import { planned, SIGNING, underWay, type Rotating } from './rotating.ts';
+
+const BESIDE = ['signing', 'old', 'new'] as const;
+
+/**
+ * The last of a rotation: the controller manager signs with the CA's own file again, which holds one certificate, and what the rotation
+ * kept beside it is deleted, the key of the authority that is gone among it.
+ */
+export const rotationCleaned = (rotating: Rotating): Step => ({
+  name: 'rotation-cleaned',
+  settleMs: 5 * 60_000,
+  needs: 'whole-control-plane',
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    const { name, direction } = rotating;
+    if (standing(target) !== 'joined') return [];
+    const isApart = name === 'ca' && facts.authorities.signing === SIGNING['cluster-signing-cert-file'];
+    const restarts = [{ what: 'controller manager', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }];
+    const what = `delete what the rotation kept on ${host.name}, the key of the authority that is gone among it`;
+    const rotation = underWay(target, rotating);
+    if (rotation === undefined && !isApart)
+      return planned(rotating, what, name === 'ca' ? { disrupts: true, restarts } : {});
+    const { beside, keys } = facts.authorities.files[name];
+    const kept = Object.keys(beside).length > 0 || Object.keys(keys).some((key) => key !== 'current');
+    if (!kept && !isApart) return [];
+    return [
+      {
+        summary: isApart ? `${what}, and have its controller manager sign with the CA's own file` : what,
+        disrupts: isApart,
+        restarts: isApart ? restarts : [],
+        apply: async (on) => {
+          const late = observedLinux(fleet).filter(
+            (seen) =>
+              rotation !== undefined && trusts(seen.facts.authorities.files[name], endOf(rotation, direction).loser),
+          );
+          if (late.length > 0)
+            throw new Refused(
+              late.map((seen) => seen.host.name).join(', '),
+              'the rotation has not ended here: what it kept is still needed',
+              'run the same command again: it does what is left first',
+            );
+          const { cluster } = fleet;
+          const now = cluster.state === 'up' ? beforeKubeletsServe(inventory, cluster) : inventory;
+          if (isApart) await applySettings(on, now, host, { job: 'signing-together', parts: ['manifests'] });
+          // The certificate of the new authority goes last: it says that a rotation is under way.
+          const files = BESIDE.flatMap((one) =>
+            ['key', 'crt'].map((end) => `/etc/kubernetes/pki/${AUTHORITY_FILES[name]}-${one}.${end}`),
+          );
+          await on(host).run(sh`rm -f -- ${files}; sync -- /etc/kubernetes/pki`);
+        },
+      },
+    ];
+  },
+});

@@ -1,0 +1,55 @@
+import { rotationOf, type Direction, type Rotation } from '../../cluster/rotation.ts';
+import { mergedArguments } from '../../model/merge.ts';
+import type { Argument, Inventory, JsonObject } from '../../model/inventory.ts';
+import type { Change, Target } from '../../engine/step.ts';
+import type { Kind } from '../../facts/fleet.ts';
+import type { AuthorityName } from '../../facts/linux/authorities.ts';
+import type { KeepControlPlane } from './placed.ts';
+
+/** A rotation that a run carries out. */
+export interface Rotating {
+  readonly name: AuthorityName;
+  readonly direction: Direction;
+  /** Common name of the new authority. Another one than the old, so that the issuer of a certificate tells who signed it. */
+  readonly subject: string;
+  readonly keep: KeepControlPlane;
+  /** `planned`: the plan of a rotation that has not begun; its steps cannot be told from one that has ended. */
+  readonly when: 'planned' | 'now';
+  /** Whether workloads restart whose pods may know the old authority alone. */
+  readonly workloads: 'restart' | 'leave';
+}
+
+/** What a step would do in a rotation that has not begun. */
+export const planned = (
+  { when, direction }: Rotating,
+  summary: string,
+  more: Partial<Change> = {},
+): readonly Change[] => (when === 'planned' && direction === 'forward' ? [{ summary, ...more }] : []);
+
+/** The rotation that is under way; undefined if none is. @throws Refused like `rotationOf` */
+export const underWay = ({ fleet }: Pick<Target<Kind>, 'fleet'>, { name }: Rotating): Rotation | undefined =>
+  rotationOf(fleet, name);
+
+/** Where the controller manager finds what it signs with while the CA is rotated: it accepts a file of one certificate only. */
+export const SIGNING = {
+  'cluster-signing-cert-file': '/etc/kubernetes/pki/ca-signing.crt',
+  'cluster-signing-key-file': '/etc/kubernetes/pki/ca-signing.key',
+} as const;
+
+const argumentsOf = ({ kubeadm }: Inventory): readonly Argument[] =>
+  ((kubeadm.cluster['controllerManager'] as JsonObject | undefined)?.['extraArgs'] ?? []) as readonly Argument[];
+
+/** True if the inventory itself says with what the controller manager signs. */
+export const hasOwnSigning = (inventory: Inventory): boolean =>
+  argumentsOf(inventory).some(({ name }) => name in SIGNING);
+
+/** The inventory as it is while the CA is rotated: its controller manager signs with files of its own. */
+export function withSigning(inventory: Inventory): Inventory {
+  const { kubeadm } = inventory;
+  const extraArgs = mergedArguments(
+    argumentsOf(inventory),
+    Object.entries(SIGNING).map(([name, value]) => ({ name, value })),
+  );
+  const controllerManager = { ...(kubeadm.cluster['controllerManager'] as JsonObject | undefined), extraArgs };
+  return { ...inventory, kubeadm: { ...kubeadm, cluster: { ...kubeadm.cluster, controllerManager } } };
+}

@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  authorityCertificate,
+  parseAuthorities,
+  type Authorities,
+  type AuthorityCertificate,
+  type AuthorityFiles,
+  type AuthorityName,
+} from '../../src/facts/linux/authorities.ts';
+
+/** A real certificate of an authority, made by openssl; `key`: that of an earlier one. */
+export function madeAuthority(
+  subject: string,
+  { key, days = 3650 }: { readonly key?: string; readonly days?: number } = {},
+): AuthorityCertificate & { readonly key: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'kbuild-authority-'));
+  const own = key ?? join(folder, 'ca.key');
+  const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, { stdio: 'ignore' });
+  if (key === undefined) openssl('genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256', '-out', own);
+  const crt = join(folder, 'ca.crt');
+  openssl('req', '-x509', '-new', '-key', own, '-subj', `/CN=${subject}`, '-days', String(days), '-out', crt);
+  return { ...authorityCertificate(readFileSync(crt, 'utf8')), key: own };
+}
+
+/** What a host has of authorities: those that a test names, and kubeconfigs with these certificates. */
+export const authoritiesWith = (
+  files: Partial<Record<AuthorityName, Partial<AuthorityFiles>>>,
+  more: Partial<Omit<Authorities, 'files'>> = {},
+): Authorities => {
+  const none = parseAuthorities('');
+  const of = (name: AuthorityName): AuthorityFiles => ({ ...none.files[name], ...files[name] });
+  return {
+    ...none,
+    ...more,
+    files: { ca: of('ca'), 'front-proxy-ca': of('front-proxy-ca'), 'etcd-ca': of('etcd-ca') },
+  };
+};
