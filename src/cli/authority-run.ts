@@ -70,7 +70,11 @@ async function carryOutPart(run: Run, part: Part, kubeconfig: string): Promise<n
   const phases = () => reachedPhases(run, part.phases('now'));
   const plan = planOf(run, phases());
   const notes = part.before?.() ?? '';
-  if (plan.changes.length === 0) return undefined;
+  // A run that was cut off may have ended the part without writing it.
+  if (plan.changes.length === 0) {
+    await writeKubeconfig(run, kubeconfig, 'always');
+    return undefined;
+  }
   showPlan(run, plan, { restarts: restartsOf(run.inventory, plan.changes), notes });
   if (!(await confirmed(run, part.question))) return 0;
   const { code, isDone } = await carryOut(run, { phases }, plan);

@@ -48,14 +48,24 @@ export const runRenewCa = (outer: Context, flags: RenewCaOptions, operands: read
       if (refused.length > 0) throw combined(refused);
       const keep = keptBefore(run, (what) => `before ${what}`);
       const renewals = renewalsOf(fleet, names);
+      const isAway = fleet.cluster.state !== 'up';
       return changeAuthorities(run, flags, {
         parts: [
           {
             phases: () =>
-              renewAuthorityPhases(inventory, renewals, (on, host) => keep(on, host, 'authorities were renewed')),
+              renewAuthorityPhases(
+                inventory,
+                renewals,
+                (on, host) => keep(on, host, 'authorities were renewed'),
+                isAway ? 'is away' : 'answers',
+              ),
             question: 'Renew these authorities?',
           },
         ],
+        end: () =>
+          isAway
+            ? 'the hosts have the renewed authorities. Run `kbuild certs recover` now, and then this command once more: it tells pods and joining hosts\n'
+            : '',
       });
     },
   );

@@ -1,5 +1,5 @@
 import { Refused } from '../errors.ts';
-import { linuxFacts, type Fleet } from '../facts/fleet.ts';
+import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { AuthorityName } from '../facts/linux/authorities.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { controlPlanes, windowsHosts } from '../topology/select.ts';
@@ -55,6 +55,14 @@ function unready(inventory: Inventory, fleet: Fleet, name: AuthorityName): reado
   });
 }
 
+/** True if one of these authorities has ended: then the API is away because of it, and SSH must do. */
+export const haveEnded = (fleet: Fleet, names: readonly AuthorityName[]): boolean =>
+  observedLinux(fleet).some(
+    ({ host, facts }) =>
+      host.role === 'control-plane' &&
+      names.some((name) => (facts.authorities.files[name].bundle[0]?.expiresMs ?? Infinity) <= facts.nowMs),
+  );
+
 /**
  * Why authorities may not be changed now, all reasons at once; empty if they may. `command`: the one that is refused. Those of
  * `changeRefusals`, and of hosts that do not answer, come on top. Throws `FactError` when a fact that it needs is unknown.
@@ -67,7 +75,7 @@ export function authorityChangeRefusals(
   const { cluster } = fleet;
   if (cluster.state === 'absent')
     return [new Refused(inventory.name, 'there is no cluster yet', 'build it: `kbuild up`')];
-  if (cluster.state === 'down')
+  if (cluster.state === 'down' && !haveEnded(fleet, names))
     return [
       new Refused(
         inventory.name,
@@ -78,7 +86,7 @@ export function authorityChangeRefusals(
   const { topology } = inventory.etcd;
   return [
     ...unfinishedActions(fleet, command),
-    ...(isMixed(cluster)
+    ...(cluster.state === 'up' && isMixed(cluster)
       ? [
           new Refused(
             inventory.name,

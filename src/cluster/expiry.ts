@@ -81,7 +81,7 @@ export function renewal(found: readonly Expiring[]): string {
       : []),
     ...(authorities.length > 0
       ? [
-          `${authorities.join(', ')} is an authority, which kbuild does not renew: plan its exchange now (kubernetes.io, "Manual Rotation of CA Certificates")`,
+          `${authorities.join(', ')}: \`kbuild certs renew-ca ${authorities.join(' ')}\` gives an authority a new end (docs/operations.md)`,
         ]
       : []),
   ].join('; ');

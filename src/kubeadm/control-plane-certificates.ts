@@ -43,7 +43,7 @@ function refuseEndedAuthority({ host, facts }: Target, names: readonly RenewedNa
   throw new Refused(
     host.name,
     `the authority ${ended.name} ended ${ended.expires}, and no client trusts what it signs`,
-    'exchange it first: kubernetes.io, "Manual Rotation of CA Certificates"',
+    `give it a new end first: \`kbuild certs renew-ca ${ended.name}\``,
   );
 }
 

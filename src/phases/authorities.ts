@@ -16,12 +16,14 @@ const TITLES: Readonly<Record<AuthorityName, string>> = {
 
 /**
  * What `kbuild certs renew-ca` does, in order: for each authority, one control plane after another trusts its renewed certificate; that of
- * the cluster then goes to the workers, and the cluster tells it to its pods and to hosts that join.
+ * the cluster then goes to the workers, and the cluster tells it to its pods and to hosts that join. While the API is away, because an
+ * authority has ended, only the hosts get theirs.
  */
 export function renewAuthorityPhases(
   inventory: Inventory,
   renewals: Renewals,
   keep: KeepControlPlane,
+  api: 'answers' | 'is away' = 'answers',
 ): readonly Phase[] {
   const controls = controlPlanes(inventory);
   const phases: readonly Phase[] = [...renewals.keys()].flatMap((name): readonly Phase[] => {
@@ -55,5 +57,7 @@ export function renewAuthorityPhases(
         : []),
     ];
   });
-  return [...phases, ...verifyPhases(inventory)].filter(({ hosts }) => hosts.length > 0);
+  const all =
+    api === 'answers' ? [...phases, ...verifyPhases(inventory)] : phases.filter(({ kind }) => kind !== 'cluster');
+  return all.filter(({ hosts }) => hosts.length > 0);
 }

@@ -14,6 +14,20 @@ put() {
   mv -f -- "$3.kbuild-new" "$3"
 }
 
+# Common names of the authorities whose certificates a port asks for, one a line; fails if it does not answer.
+asks_for() {
+  timeout 5 openssl s_client -connect "$1" </dev/null 2>/dev/null >shown || :
+  grep -q 'BEGIN CERTIFICATE' shown || return 1
+  sed -n '/^Acceptable client certificate CA names/,/^\(Client Certificate Types\|Requested\)/s/.*CN *= *//p' shown
+}
+# Only a port that answers now must answer later: without a valid certificate of its own, a kubelet does not start.
+answers=
+if command -v openssl >/dev/null; then
+  for place in $SHOWN; do
+    if asks_for "$place" >/dev/null; then answers="$answers $place"; fi
+  done
+fi
+
 # A certificate may begin by another host's clock.
 from=$(date +%s)
 while [ "$(date +%s)" -lt "$BEGINS" ] && [ $(($(date +%s) - from)) -lt 60 ]; do sleep 1; done
@@ -47,12 +61,6 @@ for component in $PODS; do
 done
 if [ -n "$KUBELET" ]; then systemctl restart kubelet; fi
 
-# Common names of the authorities whose certificates a port asks for, one a line; fails if it does not answer.
-asks_for() {
-  timeout 5 openssl s_client -connect "$1" </dev/null 2>/dev/null >shown || :
-  grep -q 'BEGIN CERTIFICATE' shown || return 1
-  sed -n '/^Acceptable client certificate CA names/,/^\(Client Certificate Types\|Requested\)/s/.*CN *= *//p' shown
-}
 # What is not as it should be yet, one line each.
 waits() {
   for component in $restarts; do
@@ -65,8 +73,7 @@ waits() {
     done
     if [ -z "$new" ]; then echo "$component starts again"; fi
   done
-  if ! command -v openssl >/dev/null; then return; fi
-  for place in $SHOWN; do
+  for place in $answers; do
     if ! asks_for "$place" >names; then
       echo "$place answers"
       continue

@@ -38,14 +38,18 @@ class Denied extends Error {
 
 /** Starts writing, and reads back each write that was acknowledged; `stop` ends it and reads everything back once more. */
 export function startWriter(kubeconfig: string): { readonly stop: () => Promise<Written> } {
-  const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
-  const decoded = (text: string): Buffer => Buffer.from(text, 'base64');
-  const { server, 'certificate-authority-data': ca } = clusters[0]!.cluster;
-  const { 'client-certificate-data': cert, 'client-key-data': key } = users[0]!.user;
-  const tls = { ca: decoded(ca), cert: decoded(cert), key: decoded(key) };
+  // kbuild may write the file anew meanwhile: a client that starts, as kubectl does, reads it again.
+  const read = () => {
+    const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
+    const decoded = (text: string): Buffer => Buffer.from(text, 'base64');
+    const { server, 'certificate-authority-data': ca } = clusters[0]!.cluster;
+    const { 'client-certificate-data': cert, 'client-key-data': key } = users[0]!.user;
+    return { server, tls: { ca: decoded(ca), cert: decoded(cert), key: decoded(key) } };
+  };
 
   const ask = (method: string, path: string, body?: object): Promise<string> =>
     new Promise((resolve, reject) => {
+      const { server, tls } = read();
       const asked = request(
         `${server}${path}`,
         // A connection of its own each: what hangs must not be used again.

@@ -87,8 +87,9 @@ export function keptBefore(run: Run, reasonOf = (version: string) => `before the
   const versions = new Set<string>();
   return async (on, host, version) => {
     makeFolder(folder);
-    // Of an etcd that is the operator's own, the operator keeps snapshots.
-    if (inventory.etcd.topology !== 'external' && !versions.has(version)) {
+    // Of an etcd that is the operator's own, the operator keeps snapshots. One that does not answer gives none.
+    const isUp = connected.observations.fleet().cluster.state === 'up';
+    if (isUp && inventory.etcd.topology !== 'external' && !versions.has(version)) {
       const through = memberHost(inventory, connected.observations.fleet());
       await snapshotBefore(run)(on, through, reasonOf(version));
       versions.add(version);

@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import { rotationRefusals, duringRotation } from '../../../src/cluster/rotation-refusals.ts';
+import { parseCaReaders } from '../../../src/facts/ca-readers.ts';
+import { parseAuthorities } from '../../../src/facts/linux/authorities.ts';
+import { withSigning, type Rotating } from '../../../src/kubeadm/authority/rotating.ts';
+import { recordingOn } from '../../fakes/on.ts';
+import { carryOut, fleetOf, fresh, inventory, NEW, nextDue, OLD, type World } from './rotation-world.ts';
+
+const rotating = (over: Partial<Rotating> = {}): Rotating => ({
+  ...{ name: 'ca', direction: 'forward', subject: 'kubernetes-x', when: 'now', workloads: 'restart' },
+  keep: () => Promise.resolve(),
+  ...over,
+});
+
+/** The world before this step of this host is due. */
+function before(step: string, host: string, how = rotating()): World {
+  const world = fresh();
+  for (let made = 0; made < 40; made++) {
+    const due = nextDue(world, how)!;
+    if (due.step === step && due.host === host) return world;
+    carryOut(world, due.host, due.step, how, 'whole');
+  }
+  throw new Error(`${step} of ${host} is never due`);
+}
+
+/** What the change that is due next sends. */
+async function sentBy(world: World, answers: Parameters<typeof recordingOn>[0] = {}, how = rotating()) {
+  const { on, sent } = recordingOn(answers);
+  const due = nextDue(world, how)!;
+  for (const change of due.diff(due.target)) await change.apply?.(on);
+  return sent;
+}
+const jobs = (sent: Awaited<ReturnType<typeof sentBy>>) => sent.flatMap((one) => (one.kind === 'job' ? [one] : []));
+
+describe('a rotation', () => {
+  test('makes the new authority on one control plane, with a key of the same kind', async () => {
+    const [made, kept] = jobs(await sentBy(fresh()));
+    expect(made!.script).toContain("GENERATE='-algorithm EC -pkeyopt ec_paramgen_curve:P-256'");
+    expect(made!.script).toContain('SUBJECT=kubernetes-x');
+    expect([made!.name, kept!.name, kept!.files]).toEqual(['new-authority', 'keep-authority', {}]);
+  });
+
+  test('carries the key to the other control planes as a secret of a job', async () => {
+    const answers = { read: () => NEW.pem, run: () => 'THE KEY' };
+    const sent = await sentBy(before('authority-prepared', 'cp2'), answers);
+    expect(sent.filter(({ kind }) => kind === 'reveal').map(({ host }) => host)).toEqual(['cp1']);
+    const [job] = jobs(sent);
+    expect(job).toMatchObject({ host: 'cp2', files: { 'new.crt': NEW.pem, 'new.key': 'THE KEY' } });
+    expect(sent.some((one) => 'script' in one && one.script.includes('THE KEY'))).toBe(false);
+  });
+
+  test('has the controller manager sign apart before the file holds two certificates', async () => {
+    const [job] = jobs(await sentBy(before('signing-apart', 'cp1')));
+    expect(job!.files['config.yaml']).toContain('name: "cluster-signing-cert-file"');
+    const given = withSigning(inventory).kubeadm.cluster['controllerManager'];
+    expect(given).toEqual({
+      extraArgs: [
+        { name: 'cluster-signing-cert-file', value: '/etc/kubernetes/pki/ca-signing.crt' },
+        { name: 'cluster-signing-key-file', value: '/etc/kubernetes/pki/ca-signing.key' },
+      ],
+    });
+  });
+
+  test('has hosts trust both, the old one first, and the ports name both', async () => {
+    const [job] = jobs(await sentBy(before('both-trusted', 'cp1')));
+    expect(job!.files['bundle.crt']).toBe(`${OLD.pem}${NEW.pem}`);
+    expect(job!.script).toContain(`OFFERED='${OLD.subject}\n${NEW.subject}'`);
+    expect(job!.script).toContain("SIGNER=''");
+  });
+
+  test('signs with the new one, the new one first, and has kubeadm sign the certificates of the control plane anew', async () => {
+    const [placed, renewed] = jobs(await sentBy(before('survivor-signs', 'cp1')));
+    expect(placed!.files['bundle.crt']).toBe(`${NEW.pem}${OLD.pem}`);
+    expect(placed!.script).toContain('SIGNER=new');
+    expect(renewed!.script).toContain("RENEW='apiserver\nadmin.conf\ncontroller-manager.conf\nscheduler.conf'");
+  });
+
+  test('has the kubelet ask for its certificate with the one that it has', async () => {
+    const [job] = jobs(await sentBy(before('kubelet-signed', 'w1')));
+    expect(job).toMatchObject({ host: 'w1', name: 'kubelet-certificate', files: {} });
+    expect(job!.script).toContain('NODE=w1');
+  });
+
+  test('has ports name the new one alone in the end, and deletes the keys that it kept', async () => {
+    const [job] = jobs(await sentBy(before('only-one-trusted', 'cp1')));
+    expect(job!.files['bundle.crt']).toBe(NEW.pem);
+    expect(job!.script).toContain(`WITHDRAWN=${OLD.subject}`);
+    const sent = await sentBy(before('rotation-cleaned', 'cp1'));
+    const [removed] = sent.flatMap((one) => (one.kind === 'run' ? [one.script] : []));
+    expect(removed).toMatch(/^rm -f -- .*ca-old\.key .*ca-new\.key \/etc\/kubernetes\/pki\/ca-new\.crt;/);
+  });
+
+  test('restarts workloads unless it is told to leave them', () => {
+    const world = before('workloads-restarted', 'cp1');
+    const due = nextDue(world, rotating())!;
+    expect(due.diff(due.target)[0]!.summary).toContain('a/deployment/x');
+    expect(nextDue(world, rotating({ workloads: 'leave' }))!.step).toBe('survivor-signs');
+  });
+});
+
+describe('a step that comes too early is refused', () => {
+  const apply = async (world: World): Promise<void> => {
+    const due = nextDue(world, rotating())!;
+    await due.diff(due.target)[0]!.apply!(recordingOn().on);
+  };
+
+  test('while a host does not trust the authority that is to sign', async () => {
+    const world = before('survivor-signs', 'cp1');
+    const due = nextDue(world, rotating())!;
+    world.hosts.get('w1')!.bundle = ['old'];
+    const target = { ...due.target, fleet: fleetOf(world) };
+    await expect(due.diff(target)[0]!.apply!(recordingOn().on)).rejects.toThrow(
+      'w1: refused: kubernetes-20261124t220000z cannot sign yet',
+    );
+  });
+
+  test('while the old one has signed a certificate that is in use', async () => {
+    const world = before('only-one-trusted', 'cp1');
+    const due = nextDue(world, rotating())!;
+    world.hosts.get('w1')!.kubelet = 'old';
+    const target = { ...due.target, fleet: fleetOf(world) };
+    await expect(due.diff(target)[0]!.apply!(recordingOn().on)).rejects.toThrow('it has signed w1: kubelet-client');
+  });
+
+  test('while the controller manager of another control plane signs with the old one', async () => {
+    const world = before('kubelet-signed', 'cp1');
+    world.hosts.get('cp2')!.kept.signing = 'old';
+    // That control plane comes first.
+    expect(nextDue(world, rotating())).toMatchObject({ step: 'survivor-signs', host: 'cp2' });
+    await expect(apply(world)).resolves.toBeUndefined();
+  });
+});
+
+describe('while an authority is rotated', () => {
+  const world = before('survivor-signs', 'cp2');
+
+  test('what would meet it halfway is refused', () => {
+    expect(
+      duringRotation(inventory, fleetOf(world), 'cp3 cannot become a control plane').map(({ message }) => message),
+    ).toEqual([
+      'demo: refused: cp3 cannot become a control plane while the authority ca is rotated (the new one signs)',
+    ]);
+    expect(duringRotation(inventory, fleetOf(fresh()), 'it')).toEqual([]);
+  });
+
+  test('no other is', () => {
+    expect(rotationRefusals(inventory, fleetOf(world), 'etcd-ca')[0]!.message).toContain(
+      'a rotation of ca is under way',
+    );
+    expect(rotationRefusals(inventory, fleetOf(world), 'ca')).toEqual([]);
+  });
+});
+
+test('the pods that may know the old CA alone are those that read it and are older than what their namespace gives', () => {
+  const out = [
+    'given\ta\t2026-11-24T22:00:00Z 2026-11-24T22:10:00Z',
+    'given\tb\t2026-11-24T22:00:00Z',
+    'pod\ta\tx-5f-1\t2026-11-24T22:05:00Z\tReplicaSet\tx-5f\t5f\tkube-root-ca.crt',
+    'pod\ta\tnew\t2026-11-24T22:11:00Z\tDaemonSet\td\t\tkube-root-ca.crt',
+    'pod\ta\tbare\t2026-11-24T22:01:00Z\t\t\t\tother kube-root-ca.crt',
+    'pod\ta\tblind\t2026-11-24T22:01:00Z\tDaemonSet\td\t\t',
+    'pod\tb\tlater\t2026-11-24T22:05:00Z\tStatefulSet\ts\t\tkube-root-ca.crt',
+    'pod\ta\tpending\t\tStatefulSet\ts\t\tkube-root-ca.crt',
+  ].join('\n');
+  expect(parseCaReaders(out)).toEqual([
+    { namespace: 'a', name: 'x-5f-1', workload: 'deployment/x' },
+    { namespace: 'a', name: 'bare', workload: 'none' },
+  ]);
+  expect(parseCaReaders('')).toEqual([]);
+});
+
+test('the authorities of a host are read from what lies beside each other', () => {
+  const found = parseAuthorities(
+    `file ca 1795560575.437\n${OLD.pem}${NEW.pem}file ca-new 1795560575.9\n${NEW.pem}key ca aa\nkey ca-new bb\nconf admin.conf\n${OLD.pem}conf kubelet.conf\nsigning /etc/kubernetes/pki/ca-signing.crt\n`,
+  );
+  expect(found.files.ca.bundle.map(({ subject }) => subject)).toEqual([OLD.subject, NEW.subject]);
+  expect(found.files.ca).toMatchObject({
+    changedMs: 1795560575437,
+    beside: { fresh: { subject: NEW.subject } },
+    keys: { current: 'aa', fresh: 'bb' },
+  });
+  expect(found.kubeconfigs.get('admin.conf')!.map(({ pem }) => pem)).toEqual([OLD.pem]);
+  expect(found.kubeconfigs.get('kubelet.conf')).toEqual([]);
+  expect(found.signing).toBe('/etc/kubernetes/pki/ca-signing.crt');
+  expect(parseAuthorities('').files['etcd-ca']).toEqual({ bundle: [], changedMs: 0, beside: {}, keys: {} });
+});
