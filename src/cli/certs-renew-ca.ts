@@ -47,7 +47,7 @@ export const runRenewCa = (outer: Context, flags: RenewCaOptions, operands: read
       const refused = authorityChangeRefusals(inventory, fleet, { names, command: 'certs renew-ca' });
       if (refused.length > 0) throw combined(refused);
       const keep = keptBefore(run, (what) => `before ${what}`);
-      const renewals = renewalsOf(fleet, names);
+      const renewals = renewalsOf(fleet, names, { nowMs: run.context.nowMs(), again: flags.again });
       const isAway = fleet.cluster.state !== 'up';
       return changeAuthorities(run, flags, {
         parts: [

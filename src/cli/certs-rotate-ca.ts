@@ -2,6 +2,7 @@ import { authorityChangeRefusals } from '../cluster/authority-changes.ts';
 import { rotationRefusals } from '../cluster/rotation-refusals.ts';
 import { endOf, isDropping, rotationOf, stageOf } from '../cluster/rotation.ts';
 import { combined, Refused, UsageError } from '../errors.ts';
+import { observedLinux } from '../facts/fleet.ts';
 import { AUTHORITY_FILES, type AuthorityName } from '../facts/linux/authorities.ts';
 import type { Rotating } from '../kubeadm/authority/rotating.ts';
 import { readersLeft } from '../kubeadm/authority/workloads.ts';
@@ -125,7 +126,11 @@ async function rotate(run: Run, flags: RotateCaOptions, name: AuthorityName): Pr
         'run `kbuild certs rotate-ca` to end the rotation; if you need another authority, rotate again afterwards',
       );
   }
-  if (rotation === undefined && flags.again !== true) refuseSecond(run, name);
+  const ended = rotation === undefined && flags.again !== true ? justRotated(run, name) : undefined;
+  if (ended !== undefined) {
+    run.context.err(`${ended} is from a rotation of ${name} that has ended; --again begins another\n`);
+    return reportNothingToDo(run);
+  }
   const rotating = rotatingOf(run, flags, name);
   return changeAuthorities(run, flags, {
     parts: partsOf(run, flags, rotating),
@@ -136,19 +141,13 @@ async function rotate(run: Run, flags: RotateCaOptions, name: AuthorityName): Pr
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** @throws Refused if the authority is from a rotation that has just ended: a run that was cut off at its very end leaves nothing to do */
-function refuseSecond({ inventory, connected, context }: Run, name: AuthorityName): void {
+/** The authority, if it is from a rotation of the last day: a run that was cut off at its very end leaves nothing to go on with. */
+function justRotated({ connected, context }: Run, name: AuthorityName): string | undefined {
   const made = new RegExp(`^${SUBJECTS[name]}-\\d{8}t\\d{6}z$`);
-  for (const observed of connected.observations.fleet().hosts) {
-    if (observed.os !== 'linux' || observed.host.role !== 'control-plane') continue;
-    const [found] = observed.facts.authorities.files[name].bundle;
-    if (found === undefined || !made.test(found.subject) || context.nowMs() - found.beginsMs > DAY_MS) continue;
-    throw new Refused(
-      inventory.name,
-      `the authority ${name}, ${found.subject}, is from a rotation that has ended: there is nothing to go on with`,
-      'pass --again to begin another rotation',
-    );
-  }
+  return observedLinux(connected.observations.fleet())
+    .filter(({ host }) => host.role === 'control-plane')
+    .flatMap(({ facts }) => facts.authorities.files[name].bundle)
+    .find(({ subject, beginsMs }) => made.test(subject) && context.nowMs() - beginsMs < DAY_MS)?.subject;
 }
 
 /** `kbuild certs rotate-ca [AUTHORITY]`: an authority with a new key. */

@@ -7,6 +7,8 @@ const DEADLINES_MS: Readonly<Record<string, number>> = {
   'kubeadm-init': 20 * MINUTE_MS,
   'kubeadm-join': 20 * MINUTE_MS,
   'kubeadm-reset': 10 * MINUTE_MS,
+  // One workload after another, in a cluster of any size.
+  'restart-workloads': 6 * 60 * MINUTE_MS,
 };
 
 /** Jobs of other names: settings, certificates, members of etcd; those of settings may pull images. */

@@ -12,6 +12,7 @@ export const renewCa = declare({
   options: [
     ...usual,
     option('--plan', { summary: 'show what it would change, and change nothing' }),
+    option('--again', { summary: 'also those that were renewed within the last day' }),
     dead,
     yes,
     kubeconfig,

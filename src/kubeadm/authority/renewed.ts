@@ -23,16 +23,31 @@ export const newestOf = (fleet: Fleet, name: AuthorityName): AuthorityCertificat
 /** Which certificates of authorities are replaced: those of these serials. */
 export type Renewals = ReadonlyMap<AuthorityName, ReadonlySet<string>>;
 
+/** How serial numbers begin that kbuild gives authorities: so it knows a certificate that it has made. */
+const OWN_SERIAL = '4B55';
+const SERIAL_BYTES = 16;
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** True for a certificate that kbuild has renewed within the last day. */
+const isJustRenewed = ({ serial, beginsMs }: AuthorityCertificate, nowMs: number): boolean =>
+  serial.toUpperCase().startsWith(OWN_SERIAL) && serial.length === 2 * SERIAL_BYTES && nowMs - beginsMs < DAY_MS;
+
 /**
- * What a run is to renew: the certificates that are there now. Where the hosts differ, a run was cut off: the newest of them is the new
- * one already, and only has to reach the others.
+ * What a run is to renew: the certificates that are there now. If kbuild has renewed one within the last day, or the hosts differ, a run
+ * was cut off: the newest is the new one already, and only has to reach the others. `again`: it is renewed all the same.
  */
-export function renewalsOf(fleet: Fleet, names: readonly AuthorityName[]): Renewals {
+export function renewalsOf(
+  fleet: Fleet,
+  names: readonly AuthorityName[],
+  { nowMs, again }: { readonly nowMs: number; readonly again?: boolean | undefined },
+): Renewals {
   return new Map(
     names.map((name) => {
       const serials = new Set(onControlPlanes(fleet, name).map(({ serial }) => serial));
-      const newest = newestOf(fleet, name)?.serial;
-      return [name, serials.size > 1 ? new Set([...serials].filter((serial) => serial !== newest)) : serials];
+      const newest = newestOf(fleet, name);
+      const isNew = newest !== undefined && (serials.size > 1 || (again !== true && isJustRenewed(newest, nowMs)));
+      return [name, isNew ? new Set([...serials].filter((serial) => serial !== newest.serial)) : serials];
     }),
   );
 }
@@ -75,7 +90,7 @@ function refuseOtherKey({ host, facts }: Target, name: AuthorityName, next: Auth
   );
 }
 
-const serialNumber = (): string => `0${randomBytes(16).toString('hex').slice(1)}`;
+const serialNumber = (): string => `${OWN_SERIAL}${randomBytes(SERIAL_BYTES - OWN_SERIAL.length / 2).toString('hex')}`;
 
 /** Makes the certificate on this host, and has the host trust it at once. */
 function making(target: Target, name: AuthorityName, old: AuthorityCertificate, keep: KeepControlPlane): Change {

@@ -63,7 +63,7 @@ const fleetWith = (
 ) => fleetIn(cluster, joinedHost(cp1, has(first)), joinedHost(cp2, has(second)), joinedHost(w1, has(worker)));
 
 const fresh = fleetWith([OLD, OLD, OLD]);
-const renewals = renewalsOf(fresh, ['ca']);
+const renewals = renewalsOf(fresh, ['ca'], { nowMs: NOW });
 const summaries = (host: typeof cp1, fleet: typeof fresh, which = renewals) =>
   authorityRenewed('ca', which, keep)
     .diff(targetOf(inventory, host, fleet))
@@ -80,7 +80,7 @@ describe('an authority whose end is near', () => {
     await authorityRenewed('ca', renewals, keep).diff(targetOf(inventory, cp1, fresh))[0]!.apply!(on);
     const jobs = sent.flatMap((one) => (one.kind === 'job' ? [one] : []));
     expect(jobs.map(({ name }) => name)).toEqual(['renew-authority', 'place-authority']);
-    expect(jobs[0]!.script).toMatch(/HOW=renewed\nNAME=ca\nDAYS=3650\nSERIAL=0[0-9a-f]{31}\n/);
+    expect(jobs[0]!.script).toMatch(/HOW=renewed\nNAME=ca\nDAYS=3650\nSERIAL=4B55[0-9a-f]{28}\n/);
     expect(jobs[1]!.files).toEqual({ 'bundle.crt': NEXT.pem });
     expect(jobs[1]!.script).toContain("PODS='kube-controller-manager\nkube-scheduler'");
     expect(jobs[1]!.script).toContain("SHOWN='10.0.0.11:6443\n10.0.0.11:10250'");
@@ -112,9 +112,19 @@ describe('an authority whose end is near', () => {
 
   test('is not made again by a run that goes on where another was cut off', () => {
     const cut = fleetWith([NEXT, OLD, OLD]);
-    const again = renewalsOf(cut, ['ca']);
+    const again = renewalsOf(cut, ['ca'], { nowMs: NOW });
     expect(summaries(cp1, cut, again)).toEqual([]);
     expect(summaries(cp2, cut, again)[0]).toContain('have cp2 trust the renewed authority ca');
+  });
+
+  test('is not made again within a day, unless the operator wants it', () => {
+    const made = { ...NEXT, serial: `4B55${'0'.repeat(28)}` };
+    const after = fleetWith([made, made, OLD]);
+    const at = (nowMs: number, again?: boolean) => [...renewalsOf(after, ['ca'], { nowMs, again }).get('ca')!];
+    expect(at(NOW)).toEqual([]);
+    expect(at(NOW, true)).toEqual([made.serial]);
+    expect(at(NOW + 25 * 3_600_000)).toEqual([made.serial]);
+    expect(summaries(w1, after, renewalsOf(after, ['ca'], { nowMs: NOW }))).toHaveLength(1);
   });
 
   test('never replaces one of another key', () => {

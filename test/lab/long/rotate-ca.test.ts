@@ -10,7 +10,7 @@ import { byKbuild, byKubeadm, trustedBy } from '../authorities.ts';
 import { start, kbuild } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
-import { kubectl, nodes } from '../pods.ts';
+import { nodes } from '../pods.ts';
 import { startWatcher, watchedSoFar } from '../pod-watcher.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 /** Runs the command until it begins this step on this host, and kills it there. */
-async function killedAt(step: string, host: string): Promise<void> {
+async function killedAt(step: string, host = ''): Promise<void> {
   const running = start(args());
   let ended = false;
   void running.ended.then(() => (ended = true));
@@ -65,7 +65,7 @@ async function killedAt(step: string, host: string): Promise<void> {
       .split('\n')
       .some(
         (line) =>
-          line.includes('"kind":"changing"') && line.includes(`"step":"${step}"`) && line.includes(`"host":"${host}"`),
+          line.includes('"kind":"changing"') && line.includes(`"step":"${step}"`) && line.includes(`"host":"${host}`),
       );
   await waitUntil(`${host} is at ${step}`, MINUTES_MS, () => isThere() || ended);
   expect(isThere(), `${running.printed().slice(-3000)}\n${running.said()}`).toBe(true);
@@ -78,7 +78,8 @@ test.each([
   ['signing-apart', 'l1cp2'],
   ['both-trusted', 'l1cp2'],
   ['both-trusted', 'l1w1'],
-  ['workloads-restarted', 'l1cp1'],
+  // Whichever control plane acts for the cluster.
+  ['workloads-restarted', 'l1cp'],
   ['survivor-signs', 'l1cp2'],
 ])('kbuild is killed at %s of %s', async (step, host) => {
   await killedAt(step, host);
@@ -131,9 +132,9 @@ test('the same command ends the rotation: nobody has lost a write, and the old a
 });
 
 test('the same command again says that the rotation has ended', async () => {
-  const { code, stderr } = await kbuild(...args());
-  expect(code).toBe(7);
-  expect(stderr).toContain('is from a rotation that has ended');
+  const { stdout, stderr } = ok(await kbuild(...args()));
+  expect(stderr).toContain('is from a rotation of ca that has ended');
+  expect(stdout).not.toContain('"kind":"changed"');
 });
 
 test('then nothing is left to do, kubeadm agrees, and a worker can join', async () => {
@@ -144,5 +145,4 @@ test('then nothing is left to do, kubeadm agrees, and a worker can join', async 
   await cluster.name([...HOSTS, IN_THE_MIDDLE, LATER]);
   ok(await cluster.up());
   expect((await nodes(cp))[LATER]).toBe(true);
-  expect(await kubectl(cp, 'get pods -A --field-selector status.phase!=Running -o name')).toBe('');
 });
