@@ -24,7 +24,11 @@ basicConstraints = critical,CA:TRUE
 keyUsage = critical,digitalSignature,keyEncipherment,keyCertSign
 subjectKeyIdentifier = hash
 END
-    openssl genpkey $GENERATE -out new.key
+    # It prints its progress there.
+    if ! openssl genpkey $GENERATE -out new.key 2>errors; then
+      cat errors >&2
+      exit 1
+    fi
     openssl req -x509 -new -key new.key -sha256 -days "$DAYS" -config request.cnf -out new.crt
     # The certificate comes last: it says that the key is there.
     for end in key crt; do
