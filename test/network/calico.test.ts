@@ -84,7 +84,8 @@ test('the operator comes before what is of its kinds, as its project publishes i
     .find(({ name }) => name === 'network')!
     .steps.map(({ name }) => name);
   expect(steps.indexOf('calico-operator')).toBeLessThan(steps.indexOf('calico'));
-  expect(observedObjects(linux())).toHaveLength(6);
+  // Also what joining hosts are told.
+  expect(observedObjects(linux())).toHaveLength(7);
 });
 
 test('where the cluster itself serves Calico’s API, strict affinity is said there', () => {

@@ -24,7 +24,8 @@ import { recordingOn } from '../../fakes/on.ts';
 
 const OLD = madeAuthority('kubernetes', { days: 20 });
 const NEXT = madeAuthority('kubernetes', { key: OLD.key });
-const STRANGER = madeAuthority('kubernetes');
+// Older than the renewed one, whenever this runs.
+const STRANGER = { ...madeAuthority('kubernetes'), beginsMs: 0 };
 const NOW = OLD.beginsMs + 1000;
 const inventory = inventoryOf({ hosts: [cp1, cp2, w1] });
 const keep = () => Promise.resolve();
