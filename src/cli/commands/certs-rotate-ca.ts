@@ -2,6 +2,7 @@ import { declare, type OptionsOf } from '../command.ts';
 import { option, parsedOption } from '../option.ts';
 import { bundleOnFailure, dead, kubeconfig, timeout, usual, yes } from '../options.ts';
 import { UsageError } from '../../errors.ts';
+import { AUTHORITIES } from './certs-renew-ca.ts';
 
 /** `trust` or `sign`. @throws UsageError */
 function part(text: string): 'trust' | 'sign' {
@@ -15,7 +16,11 @@ export const rotateCa = declare({
   details:
     'Three parts, each asked about by itself: hosts, kubeconfigs and pods **trust** both authorities; the new one **signs** everything anew; the old one goes (**drop**). Until the last part begins, `--rollback` takes it back. The same command goes on where a run was cut off. Clients outside the cluster need the kubeconfig that the first part writes before the second begins: `--until trust` leaves them time. See [operations](operations.md#a-new-certificate-authority).',
   onHosts: 'changes',
-  operand: { name: '[authority]', summary: 'ca (default), front-proxy-ca or etcd-ca, as `kbuild certs` calls them' },
+  operand: {
+    name: '[authority]',
+    summary: 'ca (default), front-proxy-ca or etcd-ca, as `kbuild certs` calls them',
+    completes: AUTHORITIES,
+  },
   options: [
     ...usual,
     option('--plan', { summary: 'show what it would change, and change nothing' }),

@@ -95,7 +95,7 @@ describe('what stands at the cursor', () => {
       expect(await answer(...words)).toMatchObject({ candidates: [], then: 'files' });
     expect(await answer('certs', '')).toMatchObject({
       then: 'files',
-      candidates: [{ value: 'renew' }, { value: 'recover' }],
+      candidates: [{ value: 'renew' }, { value: 'recover' }, { value: 'renew-ca' }, { value: 'rotate-ca' }],
     });
     expect(await answer('up', 'inventory.yaml', '')).toMatchObject({ candidates: [], then: 'done' });
   });
