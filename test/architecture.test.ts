@@ -9,10 +9,10 @@ const src = join(root, 'src');
 /** Who may import what, from the bottom up; names on one line are peers and do not import each other. */
 const LAYERS: readonly (readonly string[])[] = [
   ['exit-codes.ts'],
-  ['each-limit.ts', 'until.ts', 'errors.ts', 'paths.ts', 'versions.ts', 'shell'],
+  ['each-limit.ts', 'until.ts', 'errors.ts', 'own-version.ts', 'paths.ts', 'versions.ts', 'shell'],
   ['model', 'templates.ts'],
   ['components'],
-  ['topology'],
+  ['topology', 'backup'],
   ['inventory'],
   ['transport'],
   ['remote'],
@@ -181,6 +181,7 @@ describe('the house', () => {
       [
         // Transports and jobs.
         'transport/ssh-keys.ts',
+        'transport/ssh-seed.ts',
         'remote/files.ts',
         'remote/job.ts',
         'remote/privilege.ts',
@@ -196,6 +197,9 @@ describe('the house', () => {
         'configuration/kubeconfig.ts',
         'configuration/merged-kubeconfig.ts',
         'configuration/shared-certificates.ts',
+        'backup/encryption.ts',
+        'backup/encryption-keys.ts',
+        'backup/read.ts',
         // Masked in outputs.
         'report/mask.ts',
         // The kubeconfig that an operator asks for.

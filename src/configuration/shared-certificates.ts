@@ -27,20 +27,29 @@ const sharedFiles = (inventory: Inventory): readonly string[] => [
 ];
 
 /** Name of the job's file for a file below /etc/kubernetes/pki. */
-const pkiFile = (name: string): string => `pki_${name.replaceAll('/', '_')}`;
+export const pkiFile = (name: string): string => `pki_${name.replaceAll('/', '_')}`;
 
-/** Reads the shared files on a control plane into memory: lines of name and base64. */
+/** Files below /etc/kubernetes/pki of a host, read into memory. Without those that it does not have. */
+export async function readPki(remote: Remote<'sh'>, names: readonly string[]): Promise<ReadonlyMap<string, Secret>> {
+  // Lines of name and base64.
+  const said = revealed(await remote.reveal(script('linux/shared-certificates.sh', { NAMES: names })));
+  return new Map(
+    said.split('\n').flatMap((line): readonly [string, Secret][] => {
+      const [name = '', encoded = ''] = line.split(' ');
+      return encoded === '' ? [] : [[name, Secret.of(Buffer.from(encoded, 'base64').toString('utf8'))]];
+    }),
+  );
+}
+
+/** Reads the shared files on a control plane into memory. */
 async function copied(control: Remote<'sh'>, inventory: Inventory): Promise<PkiFiles> {
   const names = sharedFiles(inventory);
-  const said = revealed(await control.reveal(script('linux/shared-certificates.sh', { NAMES: names })));
-  const found = new Map(
-    said.split('\n').map((line): [string, string] => [line.split(' ')[0]!, line.split(' ')[1] ?? '']),
-  );
+  const found = await readPki(control, names);
   return Object.fromEntries(
     names.map((name) => {
-      const text = Buffer.from(found.get(name) ?? '', 'base64').toString('utf8');
-      if (text === '') throw new Error(`${control.host.name} did not give /etc/kubernetes/pki/${name}`);
-      return [pkiFile(name), Secret.of(text)];
+      const content = found.get(name);
+      if (content === undefined) throw new Error(`${control.host.name} did not give /etc/kubernetes/pki/${name}`);
+      return [pkiFile(name), content];
     }),
   );
 }

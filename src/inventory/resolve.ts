@@ -223,5 +223,6 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     hosts,
     firewall: file.firewall,
     ignoreChecks: file.ignoreChecks,
+    backup: file.backup,
   };
 }

@@ -83,6 +83,23 @@ export const inventorySchema = z
       })
       .exactOptional()
       .meta({ description: 'Outbound proxy for the package manager, the runtime and kubeadm.' }),
+    backup: z
+      .strictObject({
+        recipients: z
+          .array(
+            text(
+              /^(?:age1[a-z0-9]{20,4000}|ssh-ed25519 [A-Za-z0-9+/]{68}(?: [^\p{Cc}]*)?)$/u,
+              'a public key that age knows: "age1…" (age-keygen), or "ssh-ed25519 AAAA…"',
+            ),
+          )
+          .default([])
+          .meta({
+            description:
+              'Public keys for whose holders `kbuild backup` encrypts: age1…, or ssh-ed25519 … as in authorized_keys. Any one of their private keys opens a backup. Without any, the backup asks for a passphrase.',
+          }),
+      })
+      .prefault({})
+      .meta({ description: 'Backups of `kbuild backup`, which are always encrypted.' }),
     firewall: z.enum(['report', 'open']).default('report').meta({
       description:
         'open: `up` opens in ufw, firewalld or nftables what hosts and pods of this inventory need, and `reset` takes it back. report: `check` lists what is missing.',

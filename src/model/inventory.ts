@@ -193,4 +193,8 @@ export interface Inventory {
   /** Whether `up` opens what a host's firewall keeps closed. */
   readonly firewall: 'report' | 'open';
   readonly ignoreChecks: readonly string[];
+  readonly backup: {
+    /** Public keys for which `kbuild backup` encrypts: `age1…`, `ssh-ed25519 …`. */
+    readonly recipients: readonly string[];
+  };
 }

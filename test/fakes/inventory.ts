@@ -98,6 +98,7 @@ const defaults: Inventory = {
   },
   etcd: { topology: 'stacked' },
   certificates: { distribution: 'upload', renewBeforeMs: 30 * 86_400_000 },
+  backup: { recipients: [] },
   loadBalancer: { kind: 'none' },
   proxy: undefined,
   files: [],

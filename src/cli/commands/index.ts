@@ -1,4 +1,6 @@
 import { command, type Command, type CommandGroup } from '../command.ts';
+import { backup } from './backup.ts';
+import { verifyBackup } from './backup-verify.ts';
 import { certs } from './certs.ts';
 import { recoverCerts } from './certs-recover.ts';
 import { renewCa } from './certs-renew-ca.ts';
@@ -55,6 +57,12 @@ export const commands: readonly (Command | CommandGroup)[] = [
       command(renewCa, async () => (await import('../certs-renew-ca.ts')).runRenewCa),
       command(rotateCa, async () => (await import('../certs-rotate-ca.ts')).runRotateCa),
     ],
+  },
+  {
+    name: backup.name,
+    summary: backup.summary,
+    itself: command(backup, async () => (await import('../backup.ts')).runBackup),
+    commands: [command(verifyBackup, async () => (await import('../backup-verify.ts')).runVerifyBackup)],
   },
   {
     name: 'etcd',

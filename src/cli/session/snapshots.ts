@@ -37,6 +37,10 @@ async function deleteOld(folder: string, prefix: string, ending = '.db'): Promis
   }
 }
 
+/** Saves a verified snapshot through a host's member to a local file, 0600, and nothing beside it. */
+export const snapshotAlone = (run: Run, control: LinuxHost, path: string): Promise<SnapshotStatus> =>
+  saveSnapshot(run.inventory, run.connected.on(control), folderOf(run, control), path, run.runId);
+
 /** Saves a verified snapshot, and beside it a file that describes it. */
 export async function snapshotTo(
   run: Run,

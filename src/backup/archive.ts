@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { TAR_BLOCK, tarChecksum, tarHeader } from '../shell/tar-header.ts';
+import { MANIFEST, manifestText, parseManifest, type Manifest, type Part } from './manifest.ts';
+
+type Bytes = AsyncIterable<Uint8Array>;
+
+/** A part to be written. */
+export interface PartToWrite {
+  readonly part: Part;
+  readonly content: () => Bytes | Iterable<Uint8Array>;
+}
+
+const padding = (size: number): Uint8Array => Buffer.alloc((TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK);
+
+/** The part of a text that is in memory. */
+export function textPart(name: string, text: string): PartToWrite {
+  const bytes = Buffer.from(text);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { part: { name, size: bytes.length, sha256 }, content: () => [bytes] };
+}
+
+/**
+ * The bytes of a backup, not encrypted: a tar archive that begins with the manifest. Throws when a part is not what the
+ * manifest says of it: its file changed meanwhile.
+ */
+export async function* archived(manifest: Manifest, parts: readonly PartToWrite[], nowMs: number): Bytes {
+  for (const { part, content } of [textPart(MANIFEST, manifestText(manifest)), ...parts]) {
+    yield tarHeader(part.name, part.size, nowMs);
+    const hash = createHash('sha256');
+    let size = 0;
+    for await (const chunk of content()) {
+      hash.update(chunk);
+      size += chunk.length;
+      yield chunk;
+    }
+    if (size !== part.size || hash.digest('hex') !== part.sha256)
+      throw new Error(`${part.name} changed while the backup was written`);
+    yield padding(size);
+  }
+  yield Buffer.alloc(2 * TAR_BLOCK);
+}
+
+/** A part that is read. `content` must be read to its end before the next part. */
+export interface PartRead {
+  readonly part: Part;
+  readonly content: Bytes;
+}
+
+/** Upper limit of the manifest, in bytes. */
+const LARGEST_MANIFEST = 4 * 1024 * 1024;
+
+/** Reads exact numbers of bytes of a stream. */
+class Source {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #rest: Uint8Array = new Uint8Array();
+
+  constructor(bytes: Bytes) {
+    this.#chunks = bytes[Symbol.asyncIterator]();
+  }
+
+  /** At most `limit` bytes; empty at the end. */
+  async some(limit: number): Promise<Uint8Array> {
+    while (this.#rest.length === 0) {
+      const { done, value } = await this.#chunks.next();
+      if (done === true) return this.#rest;
+      this.#rest = value;
+    }
+    const found = this.#rest.subarray(0, limit);
+    this.#rest = this.#rest.subarray(found.length);
+    return found;
+  }
+
+  /** @throws Error at an early end */
+  async *exactly(size: number): Bytes {
+    for (let left = size; left > 0;) {
+      const found = await this.some(left);
+      if (found.length === 0) throw new Error('it ends in its middle');
+      left -= found.length;
+      yield found;
+    }
+  }
+
+  async all(size: number): Promise<Buffer> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.exactly(size)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+}
+
+const textAt = (block: Buffer, from: number, length: number): string =>
+  block
+    .subarray(from, from + length)
+    .toString('latin1')
+    .replace(/\0.*$/s, '')
+    .trim();
+
+/** Name and size by a header. Throws on anything but a regular file in our own form. */
+function headerOf(block: Buffer): { readonly name: string; readonly size: number } {
+  const sum = Number.parseInt(textAt(block, 148, 8), 8);
+  if (sum !== tarChecksum(block) || textAt(block, 257, 6) !== 'ustar' || block[156] !== '0'.charCodeAt(0))
+    throw new Error('it is no archive of kbuild');
+  return { name: textAt(block, 0, 100), size: Number.parseInt(textAt(block, 124, 12), 8) };
+}
+
+async function* verified(content: Bytes, { name, sha256 }: Part): Bytes {
+  const hash = createHash('sha256');
+  for await (const chunk of content) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (hash.digest('hex') !== sha256) throw new Error(`${name} is not what its manifest says`);
+}
+
+/**
+ * Reads a backup that was decrypted: calls `use` with every part, in the order of the manifest, with its hash verified at its
+ * end. No name leads to a file. Throws an error that says what is wrong; what was read until then must not be used.
+ */
+export async function readArchive(bytes: Bytes, use: (read: PartRead) => Promise<void>): Promise<Manifest> {
+  const source = new Source(bytes);
+  const first = headerOf(await source.all(TAR_BLOCK));
+  if (first.name !== MANIFEST || !(first.size <= LARGEST_MANIFEST))
+    throw new Error(`it does not begin with ${MANIFEST}`);
+  const manifest = parseManifest((await source.all(first.size)).toString('utf8'));
+  await source.all(padding(first.size).length);
+  for (const part of manifest.parts) {
+    const { name, size } = headerOf(await source.all(TAR_BLOCK));
+    if (name !== part.name || size !== part.size)
+      throw new Error(`it has ${name} where its manifest says ${part.name}`);
+    await use({ part, content: verified(source.exactly(size), part) });
+    await source.all(padding(size).length);
+  }
+  if ((await source.all(2 * TAR_BLOCK)).some((byte) => byte !== 0))
+    throw new Error('it has more than its manifest says');
+  // Only the end of the stream proves that the file was not cut off.
+  if ((await source.some(1)).length > 0) throw new Error('it has more than its manifest says');
+  return manifest;
+}

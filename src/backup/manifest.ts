@@ -1,0 +1,91 @@
+import * as z from 'zod';
+import type { JsonObject } from '../model/inventory.ts';
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const fingerprint = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+
+/**
+ * Names of parts: relative, of plain words, so that no program that unpacks the archive writes anywhere else.
+ */
+export const PART_NAME = /^(?:[a-z0-9][a-z0-9-]*\/)*[a-z0-9][a-z0-9.-]*$/;
+
+/** The part that describes all others, and stands first. */
+export const MANIFEST = 'manifest.json';
+/** The snapshot of etcd, which stands last. */
+export const SNAPSHOT = 'snapshot.db';
+/** The inventory's own text. */
+export const INVENTORY = 'inventory.yaml';
+
+const part = z.strictObject({ name: z.string().max(100).regex(PART_NAME), size: z.int().nonnegative(), sha256: hash });
+
+const encryptionKey = z.strictObject({
+  /** `aescbc`, `aesgcm`, `secretbox`; `kms`, whose key no file holds. */
+  provider: z.string(),
+  name: z.string(),
+  /** SHA-256 of the key as the file writes it (base64); missing for `kms`. */
+  sha256: hash.optional(),
+});
+
+const schema = z.strictObject({
+  format: z.literal('kbuild-backup'),
+  /** Readers refuse a version that they do not know. */
+  formatVersion: z.literal(1),
+  /** Version of the kbuild that made it. */
+  kbuild: z.string(),
+  cluster: z.string().min(1),
+  /** ISO 8601. */
+  taken: z.iso.datetime(),
+  kubernetes: z.string().regex(/^\d+\.\d+\.\d+/),
+  endpoint: z.string(),
+  /** Of the cluster's CA: by its public key. */
+  ca: fingerprint,
+  frontProxyCa: fingerprint,
+  etcdCa: fingerprint,
+  etcd: z.strictObject({
+    topology: z.enum(['stacked', 'built']),
+    revision: z.number(),
+    keys: z.number(),
+    /** Version of its storage. */
+    version: z.string(),
+    members: z.array(z.strictObject({ name: z.string(), peerUrl: z.string() })),
+  }),
+  /** Name of the host whose files and member of etcd were read. */
+  through: z.string(),
+  controlPlanes: z.array(z.strictObject({ name: z.string(), address: z.string() })),
+  workers: z.array(z.string()),
+  /** kubeadm's ClusterConfiguration. */
+  configuration: z.record(z.string(), z.unknown()),
+  /** Where the API servers read their EncryptionConfiguration, and which keys it has; missing without one. */
+  encryption: z.strictObject({ path: z.string(), keys: z.array(encryptionKey) }).optional(),
+  /** Files that the inventory names: their part, and the path as it was on the machine of the backup. */
+  files: z.array(z.strictObject({ name: z.string(), path: z.string() })),
+  parts: z.array(part).max(2_000),
+});
+
+/** What a backup is of, and the size and SHA-256 of each of its parts, in their order. */
+export type Manifest = z.output<typeof schema>;
+export type Part = Manifest['parts'][number];
+/** A key of the API servers' encryption at rest: its name and a hash, never the key. */
+export type EncryptionKey = z.output<typeof encryptionKey>;
+
+/** The manifest as its part holds it. */
+export const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, undefined, 2)}\n`;
+
+/** Reads a manifest. Throws an error that says what is wrong. */
+export function parseManifest(text: string): Manifest {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error(`its ${MANIFEST} is no JSON`);
+  }
+  const { formatVersion } = value as { readonly formatVersion?: unknown };
+  if (typeof formatVersion === 'number' && formatVersion > 1)
+    throw new Error(`it has the format ${String(formatVersion)}, and this kbuild knows 1: use a newer kbuild`);
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return data;
+  throw new Error(`its ${MANIFEST} is none of a backup: ${z.prettifyError(error).replaceAll('\n', ' ')}`);
+}
+
+/** kubeadm's ClusterConfiguration of a backup. */
+export const configurationOf = ({ configuration }: Manifest): JsonObject => configuration;
