@@ -25,6 +25,10 @@ export const paths = {
   reboot: '/var/lib/kbuild/reboot',
   /** Manifests of a control plane whose etcd is being restored. */
   restoreAside: '/var/lib/kbuild/restore',
+  /** A backup's snapshot, until kubeadm's init makes etcd's data of it. */
+  backupSnapshot: '/var/lib/kbuild/backup-snapshot.db',
+  /** Names the backup from which this control plane's cluster was brought back. */
+  restoredFrom: '/var/lib/kbuild/restored-from',
   /** A folder in that of etcd's data, for what is made of a snapshot. */
   restoreWork: 'kbuild-restore',
   /** Paths of `files:` that were written, one a line, and what was there before. */

@@ -157,9 +157,18 @@ describe('the house', () => {
     expect(importers('engine/lease.ts').toSorted()).toEqual(['cli/session/locks.ts', 'cli/unlock.ts']);
     expect(importers('engine/converge.ts')).toEqual(['cli/session/carry-out.ts']);
     expect(importers('cli/session/carry-out.ts').toSorted()).toEqual(
-      ['authority-run', 'certs-renew', 'etcd-recover', 'reboot', 'remove', 'reset', 'restore', 'up', 'upgrade'].map(
-        (name) => `cli/${name}.ts`,
-      ),
+      [
+        'authority-run',
+        'certs-renew',
+        'etcd-recover',
+        'reboot',
+        'remove',
+        'reset',
+        'restore',
+        'restore-backup',
+        'up',
+        'upgrade',
+      ].map((name) => `cli/${name}.ts`),
     );
   });
 

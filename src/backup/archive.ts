@@ -61,9 +61,9 @@ class Source {
   /** At most `limit` bytes; empty at the end. */
   async some(limit: number): Promise<Uint8Array> {
     while (this.#rest.length === 0) {
-      const { done, value } = await this.#chunks.next();
-      if (done === true) return this.#rest;
-      this.#rest = value;
+      const next = await this.#chunks.next();
+      if (next.done === true) return this.#rest;
+      this.#rest = next.value;
     }
     const found = this.#rest.subarray(0, limit);
     this.#rest = this.#rest.subarray(found.length);

@@ -59,7 +59,7 @@ const streamOf = (bytes: Bytes) => ReadableStream.from(bytes) as globalThis.Read
 
 /** The bytes, encrypted as age does it. @throws UsageError for a recipient or passphrase that does not do */
 export const encrypted = async (bytes: Bytes, lock: Lock): Promise<Bytes> =>
-  (await encrypterOf(lock).encrypt(streamOf(bytes))) as unknown as Bytes;
+  await encrypterOf(lock).encrypt(streamOf(bytes));
 
 /**
  * The bytes that an encrypted file holds. They are whole only when the iteration ends without an error: a file that was cut
@@ -71,7 +71,7 @@ export async function decrypted(bytes: Bytes, { identities = [], seeds = [], pas
   for (const seed of seeds) decrypter.addIdentity(sshIdentity(Buffer.from(revealed(seed), 'hex')));
   if (passphrase !== undefined) decrypter.addPassphrase(revealed(passphrase));
   try {
-    return (await decrypter.decrypt(streamOf(bytes))) as unknown as Bytes;
+    return await decrypter.decrypt(streamOf(bytes));
   } catch (error) {
     throw new UsageError(`the backup cannot be opened: ${error instanceof Error ? error.message : String(error)}`, {
       remedy: 'give the key or the passphrase that it was made with; if it is the right one, the file is damaged',

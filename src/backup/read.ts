@@ -29,7 +29,8 @@ async function textOf({ part, content }: PartRead): Promise<Secret> {
 
 /** Reads to the end, for the hash. */
 async function drained(content: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const chunk of content) void chunk;
+  const chunks = content[Symbol.asyncIterator]();
+  while ((await chunks.next()).done !== true);
 }
 
 /** Names of the files of the control plane's PKI that a backup has, below /etc/kubernetes/pki. */

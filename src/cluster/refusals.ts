@@ -1,6 +1,6 @@
 import { Refused } from '../errors.ts';
 import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
-import { isForeignAction, isOfOwnData, RESTORE } from '../facts/marker.ts';
+import { isForeignAction, isInitFromBackup, isOfOwnData, RESTORE } from '../facts/marker.ts';
 import { endpointHost } from '../topology/api-server.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../topology/select.ts';
@@ -27,6 +27,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
     ...changeRefusals(inventory, fleet, others),
     ...fleet.hosts.flatMap((seen) => (seen.host.role === 'worker' ? [] : (roleRefusal(inventory, fleet, seen) ?? []))),
     ...unfinishedRestore(inventory, fleet),
+    ...unfinishedInitFromBackup(inventory, fleet),
     ...anotherSigner(inventory, fleet),
     ...returnedHosts(inventory, fleet),
     ...liveSettings(inventory, fleet),
@@ -79,6 +80,25 @@ function unfinishedRestore(inventory: Inventory, fleet: Fleet): readonly Refused
             isOfOwnData(marker)
               ? 'run the same command again: `kbuild etcd recover`'
               : 'run the same command again: `kbuild etcd snapshot restore FILE` with the same snapshot',
+          ),
+        ]
+      : [],
+  );
+}
+
+/**
+ * Refuses a host on which `kbuild restore` was cut off before its API answered: undone and founded anew, the cluster would be
+ * another one.
+ */
+function unfinishedInitFromBackup(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  if (fleet.cluster.state === 'up') return [];
+  return observedLinux(fleet).flatMap(({ host, facts: { marker } }) =>
+    isInitFromBackup(marker) && marker.cluster === inventory.name
+      ? [
+          new Refused(
+            host.name,
+            `a restore from a backup was cut off here (${marker.stage})`,
+            'run the same command again: `kbuild restore BACKUP`',
           ),
         ]
       : [],

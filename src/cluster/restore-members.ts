@@ -49,7 +49,11 @@ async function knownBy(inventory: Inventory, remote: Remote<'sh'>, folder: strin
 async function listens(remote: Remote<'sh'>, peerUrl: string): Promise<boolean> {
   if (peerUrl === '') return false;
   const { hostname, port } = new URL(peerUrl);
-  const address = hostname.replace(/^\[|\]$/g, '');
+  return listensAt(remote, hostname.replace(/^\[|\]$/g, ''), port);
+}
+
+/** True if a process listens at an address and port, as a host sees it within 3 s. */
+export async function listensAt(remote: Remote<'sh'>, address: string, port: string): Promise<boolean> {
   const output = await remote.run(
     sh`if timeout 3 bash -c 'exec 3<>"/dev/tcp/$0/$1"' ${address} ${port} 2>/dev/null; then echo listens; else echo silent; fi`,
   );

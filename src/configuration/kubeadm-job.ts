@@ -1,5 +1,6 @@
 import { withRuntime } from '../components/runtimes/index.ts';
 import { apiServerUrl } from '../topology/api-server.ts';
+import { etcdFolderOf } from '../topology/etcd-folder.ts';
 import { withEtcdFolder } from '../facts/linux/etcd-folder.ts';
 import { FIELD_MANAGER } from '../facts/ownership.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
@@ -8,6 +9,7 @@ import type { Remote } from '../remote/remote.ts';
 import type { Command } from '../shell/command.ts';
 import type { Secret } from '../shell/secret.ts';
 import { script, using } from '../templates.ts';
+import { peerUrl } from './etcd-config.ts';
 import { runsKubeadm } from './runs-kubeadm.ts';
 import { settingsNote } from './settings.ts';
 import type { PkiFiles } from './shared-certificates.ts';
@@ -23,7 +25,52 @@ const KUBELET_CONF_THERE = 'FileAvailable--etc-kubernetes-kubelet.conf';
 /** Seconds after which `kubeadm reset` times out because the runtime is stuck. Successful resets took 2 s to 30 s. */
 const SECONDS_TO_RESET = 180;
 
-function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): Command<'sh'> {
+/** The backup from which an init brings a lost cluster back. */
+export interface FromBackup {
+  /** Names the backup and this restore in the marker, in etcd's token, and in the note on the host. */
+  readonly about: string;
+  /** Local file: the snapshot of etcd. */
+  readonly snapshot: string;
+  /** ISO 8601. */
+  readonly taken: string;
+  /** The keys of the control plane. */
+  readonly pki: PkiFiles;
+}
+
+/** The script that makes etcd's data of the backup's snapshot, and the preflight check that data is there then. */
+function dataOf(
+  inventory: Inventory,
+  host: LinuxHost,
+  { about }: FromBackup,
+): { readonly DATA: string; readonly IGNORED: string } {
+  const folder = etcdFolderOf(inventory);
+  const work = { WORK: `${folder}/${paths.restoreWork}`, FOLDER: folder };
+  const data = using(
+    script('linux/etcd-data-of-backup.sh', { ...work, SNAPSHOT: paths.backupSnapshot }),
+    using(
+      'linux/etcd-image.sh',
+      using(
+        script('linux/etcd-restore-prepare.sh', {
+          ...work,
+          MANIFESTS: [`${work.WORK}/etcd.yaml`],
+          NAME: host.name,
+          PEER: peerUrl(host),
+          CLUSTER: `${host.name}=${peerUrl(host)}`,
+          TOKEN: `${inventory.name}-${about}`,
+        }),
+        script('linux/etcd-data-in-place.sh', { ...work, NOTE: paths.restoredFrom, ABOUT: about }),
+      ),
+    ),
+  );
+  return { DATA: withRuntime(inventory, data).script, IGNORED: `DirAvailable-${folder.replaceAll('/', '-')}` };
+}
+
+function command(
+  inventory: Inventory,
+  host: LinuxHost,
+  action: KubeadmAction,
+  from: FromBackup | undefined,
+): Command<'sh'> {
   const common = { CLUSTER: inventory.name, MARKER: paths.marker };
   if (action === 'reset')
     return withEtcdFolder(
@@ -41,7 +88,8 @@ function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): 
     ...(signingAuthority(inventory) === undefined
       ? { PLACE: '', IGNORED: '' }
       : // Its certificate is there already: the kubelet finds its kubeconfig and requests none.
-        { PLACE: placeCertificates(inventory, host).script, IGNORED: KUBELET_CONF_THERE }),
+        { PLACE: placeCertificates(inventory, host).script, IGNORED: action === 'join' ? KUBELET_CONF_THERE : '' }),
+    ...(from === undefined ? { DATA: '', ABOUT: '' } : { ...dataOf(inventory, host, from), ABOUT: from.about }),
     HTTP_PROXY_URL: proxy?.http ?? '',
     HTTPS_PROXY_URL: proxy?.https ?? '',
     NO_PROXY_LIST: proxy?.noProxy.join(',') ?? '',
@@ -52,7 +100,8 @@ function command(inventory: Inventory, host: LinuxHost, action: KubeadmAction): 
 
 /**
  * Runs kubeadm's init, join or reset on a host. kbuild runs kubeadm only through this job, which outlives the
- * connection. Its script writes the marker first, then puts `pki` in place, and removes the marker after success.
+ * connection. Its script writes the marker first, then puts `pki` in place, and removes the marker after success. `from`: an init
+ * begins with the data of a backup, whose snapshot lies on the host.
  * @throws CommandError if kubeadm fails.
  */
 export async function kubeadmJob(
@@ -61,7 +110,8 @@ export async function kubeadmJob(
   action: KubeadmAction,
   config: Secret,
   pki: PkiFiles = {},
+  from?: FromBackup,
 ): Promise<void> {
-  const job = runsKubeadm(command(inventory, remote.host as LinuxHost, action));
+  const job = runsKubeadm(command(inventory, remote.host as LinuxHost, action, from));
   await remote.job(`kubeadm-${action}`, job, { 'config.yaml': config, ...pki });
 }

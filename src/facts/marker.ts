@@ -40,6 +40,10 @@ export const OWN_DATA = 'own-data';
 export const isOfOwnData = (marker: Marker | 'absent' | 'unreadable' | undefined): boolean =>
   typeof marker === 'object' && marker.action === RESTORE && marker.about?.endsWith(`-${OWN_DATA}`) === true;
 
+/** True for the marker of an init that began with the data of a backup: `kbuild restore`. */
+export const isInitFromBackup = (marker: Marker | 'absent' | 'unreadable' | undefined): marker is Marker =>
+  typeof marker === 'object' && marker.action === 'init' && marker.about !== undefined;
+
 const AT_REST: ReadonlySet<string> = new Set(['prepared', 'served']);
 
 const UNDOABLE: ReadonlySet<string> = new Set(['init', 'join', 'reset']);

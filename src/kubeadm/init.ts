@@ -1,15 +1,19 @@
 import { founder } from '../cluster/founder.ts';
 import { initDocuments } from '../configuration/kubeadm-config.ts';
-import { kubeadmJob } from '../configuration/kubeadm-job.ts';
+import { kubeadmJob, type FromBackup } from '../configuration/kubeadm-job.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
 import { ownAuthorityFiles } from '../configuration/shared-certificates.ts';
 import { leavesOf, signedCertificates } from '../configuration/signed-certificates.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
+import { paths } from '../paths.ts';
 
-/** Initializes a new cluster on its founder. The other control planes join it. */
-export const kubeadmInit: Step = {
+/**
+ * Initializes a new cluster on its founder. The other control planes join it. `from`: the cluster is not new, its control planes
+ * are lost, and the founder begins with the keys and the data of a backup.
+ */
+export const initOf = (from?: FromBackup): Step => ({
   name: 'kubeadm-init',
   settleMs: 5 * 60_000,
   diff: (target) => {
@@ -21,17 +25,26 @@ export const kubeadmInit: Step = {
       throw new Refused(host.name, `it cannot found ${inventory.name}: ${first.none}`);
     }
     if (first.host.name !== host.name) return [];
+    const { version } = inventory.kubernetes;
+    const summary =
+      from === undefined
+        ? `found the cluster ${inventory.name}, Kubernetes ${version}, at ${inventory.endpoint} (found none)`
+        : `bring the cluster ${inventory.name} back from the backup of ${from.taken}, Kubernetes ${version}, at ${inventory.endpoint} (found none)`;
     return [
       {
-        summary: `found the cluster ${inventory.name}, Kubernetes ${inventory.kubernetes.version}, at ${inventory.endpoint} (found none)`,
+        summary,
         apply: async (on) => {
-          const signed = await signedCertificates(on(host), inventory, leavesOf(host, 'init'), 'with-accounts');
-          await kubeadmJob(on(host), inventory, 'init', secretYaml(initDocuments(inventory, host)), {
-            ...ownAuthorityFiles(inventory),
-            ...signed,
-          });
+          // The accounts' keys of a backup must stay: every token is signed with them.
+          const accounts = from === undefined ? 'with-accounts' : 'without-accounts';
+          const signed = await signedCertificates(on(host), inventory, leavesOf(host, 'init'), accounts);
+          if (from !== undefined) await on(host).upload(from.snapshot, paths.backupSnapshot, 0o600);
+          const files = { ...ownAuthorityFiles(inventory), ...signed, ...from?.pki };
+          await kubeadmJob(on(host), inventory, 'init', secretYaml(initDocuments(inventory, host)), files, from);
         },
       },
     ];
   },
-};
+});
+
+/** Initializes a new cluster. */
+export const kubeadmInit: Step = initOf();

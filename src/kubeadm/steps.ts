@@ -3,7 +3,8 @@ import type { Step } from '../engine/step.ts';
 import { apiServerCertificateNames } from './api-server-names.ts';
 import { renewedCertificates } from './control-plane-certificates.ts';
 import { earlierMachineGone } from './earlier-machine.ts';
-import { kubeadmInit } from './init.ts';
+import type { FromBackup } from '../configuration/kubeadm-job.ts';
+import { initOf } from './init.ts';
 import { controlPlanesWell, joinControlPlane } from './join-control-plane.ts';
 import { joinWorker } from './join-worker.ts';
 import { kubeletCertificateOfWorker } from './kubelet-certificate.ts';
@@ -20,8 +21,13 @@ export const undoSteps = (before: BeforeMembership, keep: KeepData): readonly St
   undoHalfFinished(before, keep),
 ];
 
-/** Initialize the cluster on its first control plane. Need kubeadm's patches on the host. */
-export const initSteps: readonly Step[] = [kubeadmInit, noMarker, renewedCertificates, apiServerCertificateNames];
+/** Initialize the cluster on its first control plane, `from` a backup if it was lost. Need kubeadm's patches on the host. */
+export const initSteps = (from?: FromBackup): readonly Step[] => [
+  initOf(from),
+  noMarker,
+  renewedCertificates,
+  apiServerCertificateNames,
+];
 
 /** Join a further control plane. */
 export const controlPlaneJoinSteps = (before: BeforeMembership): readonly Step[] => [

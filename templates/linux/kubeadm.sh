@@ -1,15 +1,15 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside
 # kubeadm's init or join, as a job. Parameters: ACTION (init, join), CLUSTER, MARKER (a path), SERVER (the host's own API
 # server), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none), SETTINGS (a ConfigMap for init), MANAGER, PLACE (a script that puts signed certificates
-# in their places; empty: kubeadm signs), IGNORED (preflight checks of join; empty: none). config.yaml lies in the working directory,
-# and files pki_NAME for /etc/kubernetes/pki beside it (_ stands for /): what control planes share, or the user's own CA.
+# in their places; empty: kubeadm signs), DATA (a script that makes etcd's data from a backup before init; empty: none), ABOUT (the backup),
+# IGNORED (preflight checks; empty: none). config.yaml lies in the working directory, and files pki_NAME for /etc/kubernetes/pki beside it (_ stands for /): what control planes share, or the user's own CA.
 # The marker is on disk before kubeadm changes anything. It says `done` as soon as kubeadm has succeeded, before any other
 # command, and goes at the end: a host whose marker says `done` is never undone.
 if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
 fi
 
-mark "$ACTION" begun
+mark "$ACTION" begun "$ABOUT"
 
 for file in pki_*; do
   if [ ! -e "$file" ]; then continue; fi
@@ -18,11 +18,12 @@ for file in pki_*; do
 done
 
 if [ -n "$PLACE" ]; then sh -euc "$PLACE"; fi
+if [ -n "$DATA" ]; then sh -euc "$DATA"; fi
 
 case $ACTION in
   init)
-    run_kubeadm init --config config.yaml --skip-token-print --skip-certificate-key-print
-    mark "$ACTION" 'done'
+    run_kubeadm init --config config.yaml --skip-token-print --skip-certificate-key-print ${IGNORED:+--ignore-preflight-errors="$IGNORED"}
+    mark "$ACTION" 'done' "$ABOUT"
     # Delete the token that kubeadm creates: every join gets its own.
     admin="kubectl --kubeconfig /etc/kubernetes/admin.conf --server $SERVER"
     $admin -n kube-system delete secrets --field-selector type=bootstrap.kubernetes.io/token

@@ -22,6 +22,7 @@ import { remove } from './remove.ts';
 import { report } from './report.ts';
 import { reset } from './reset.ts';
 import { schema } from './schema.ts';
+import { restore } from './restore.ts';
 import { status } from './status.ts';
 import { unlock } from './unlock.ts';
 import { up } from './up.ts';
@@ -64,6 +65,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
     itself: command(backup, async () => (await import('../backup.ts')).runBackup),
     commands: [command(verifyBackup, async () => (await import('../backup-verify.ts')).runVerifyBackup)],
   },
+  command(restore, async () => (await import('../restore-backup.ts')).runRestoreBackup),
   {
     name: 'etcd',
     summary: 'Save, restore and recover the data of etcd, and make room in it',
