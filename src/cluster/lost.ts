@@ -175,6 +175,31 @@ export function splitBrainRefusals(inventory: Inventory, fleet: Fleet): readonly
   ];
 }
 
+const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
+
+/**
+ * Refuses to found a cluster where every worker that answers is a node of one already: its control planes are lost, and a new
+ * cluster under the same endpoint would have another CA, so that none of them could come back. undefined elsewhere. Throws
+ * `FactError` when a fact that it needs is unknown.
+ */
+export function lostCluster(inventory: Inventory, fleet: Fleet): Refused | undefined {
+  if (fleet.cluster.state !== 'absent') return undefined;
+  const workers = observedLinux(fleet).filter(({ host }) => host.role === 'worker');
+  const isNode = ({ host, facts }: (typeof workers)[number]): boolean =>
+    facts.kubernetesTraces.has(KUBELET_CONF) &&
+    facts.caFingerprint !== 'absent' &&
+    standing({ inventory, host, facts, fleet }) === 'foreign';
+  const [first] = workers;
+  if (first === undefined || !workers.every(isNode)) return undefined;
+  const names = workers.map(({ host }) => host.name);
+  if (new Set(workers.map(({ facts }) => facts.caFingerprint)).size > 1) return undefined;
+  return new Refused(
+    inventory.name,
+    `${names.join(', ')} ${names.length === 1 ? 'is a node' : 'are nodes'} of a cluster already (CA ${shortFingerprint(first.facts.caFingerprint)}…), and no control plane of the inventory has one: a new cluster would shut ${names.length === 1 ? 'it' : 'them'} out for good`,
+    `if the control planes are lost: \`kbuild restore BACKUP\` brings the cluster back; if no cluster needs ${names.length === 1 ? 'it' : 'them'}: \`kbuild reset --hosts ${names.join(',')}\` first`,
+  );
+}
+
 /** An address of the lost control plane at which something may still run. */
 export interface OldAddress {
   readonly name: string;

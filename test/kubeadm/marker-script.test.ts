@@ -31,6 +31,8 @@ function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly
     SETTINGS: '{}',
     MANAGER: 'kbuild',
     PLACE: '',
+    DATA: '',
+    ABOUT: '',
     IGNORED: '',
   });
   const { script: text } = runsKubeadm(kubeadm);

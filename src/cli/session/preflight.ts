@@ -2,6 +2,7 @@ import { checks, surveyChecks } from '../../checks/index.ts';
 import type { CheckedFinding } from '../../checks/check.ts';
 import { runChecks, stops } from '../../checks/run-checks.ts';
 import { changeRefusals, refusedWorkers } from '../../cluster/change-refusals.ts';
+import { lostCluster } from '../../cluster/lost.ts';
 import { refusals } from '../../cluster/refusals.ts';
 import type { KbuildError } from '../../errors.ts';
 import { ChecksFailed, combined } from '../../errors.ts';
@@ -12,8 +13,13 @@ import { missingHosts } from './dead-hosts.ts';
 import type { Run } from './run.ts';
 import { firstChanged, survey } from './survey.ts';
 
-/** Leaves out workers that `up` refuses, as if they could not be reached. The other hosts go on; the exit code is that of the refusal. */
+/**
+ * Leaves out workers that `up` refuses, as if they could not be reached. The other hosts go on; the exit code is that of the
+ * refusal. @throws Refused where the workers show that all control planes are lost
+ */
 export function leaveOutRefused({ connected, emit, flags, inventory }: Run): void {
+  const lost = lostCluster(inventory, connected.observations.fleet());
+  if (lost !== undefined) throw lost;
   const refused = refusedWorkers(inventory, connected.observations.fleet(), flags.hosts);
   if (refused.length === 0) return;
   for (const { host, error } of refused) {
