@@ -63,7 +63,7 @@ export const everywhere = [
 export const json = option('--json', {
   summary: 'results as JSON on standard output, nothing else',
   details:
-    'One document, or one event a line (`up`, `upgrade`, `remove`, `reset`, `certs renew`, `certs recover`, `certs renew-ca`, `certs rotate-ca`, `etcd snapshot restore`): see [JSON](#json).',
+    'One document, or one event a line (`up`, `upgrade`, `remove`, `reset`, `certs renew`, `certs recover`, `certs renew-ca`, `certs rotate-ca`, `restore`, `etcd snapshot restore`): see [JSON](#json).',
 });
 
 export const codeQuality = option('--code-quality <file>', {

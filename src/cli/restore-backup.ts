@@ -1,47 +1,24 @@
-import { readdir, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Manifest } from '../backup/manifest.ts';
-import { PKI, readBackup, type Backup } from '../backup/read.ts';
+import { PKI } from '../backup/read.ts';
 import { backupRefusals, type Workers } from '../cluster/lost.ts';
 import type { FromBackup } from '../configuration/kubeadm-job.ts';
 import { pkiFile } from '../configuration/shared-certificates.ts';
-import { combined, Refused } from '../errors.ts';
-import { authoritiesIn } from '../etcd/foreign.ts';
+import { combined } from '../errors.ts';
 import { linuxFacts } from '../facts/fleet.ts';
 import { isInitFromBackup } from '../facts/marker.ts';
 import { restoreBackupPhases } from '../phases/restore-backup.ts';
-import { makeFolder } from '../report/make-folder.ts';
 import { controlPlanes } from '../topology/select.ts';
 import type { RestoreOptions } from './commands/restore.ts';
 import type { Context } from './context.ts';
 import { hasServed, nameOf, refuseToBegin } from './restore-begin.ts';
-import { keyringOf } from './session/backup-lock.ts';
 import { carryOut, type Work } from './session/carry-out.ts';
-import { readInventory } from './session/read-inventory.ts';
+import { withOpenedBackup, type OpenedBackup } from './session/opened-backup.ts';
 import { confirmed, planOf, reachedPhases, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { dataKept, snapshotBefore } from './session/snapshots.ts';
-import { stateFolder } from './session/state-folder.ts';
 import { withRun } from './session/with-run.ts';
 import { runUp } from './up.ts';
-
-/** Prefix of the snapshot that lies unencrypted in the state folder during a restore. */
-const UNENCRYPTED = 'unencrypted-restore-';
-
-/** A backup that was read, with its snapshot in a local file. */
-interface Opened extends Backup {
-  readonly snapshot: string;
-}
-
-/** @throws Refused unless the snapshot holds the authority that the manifest names */
-async function refuseSwapped({ manifest, snapshot }: Opened): Promise<void> {
-  if ((await authoritiesIn(snapshot)).has(manifest.ca)) return;
-  throw new Refused(
-    manifest.cluster,
-    `the snapshot of the backup is not of the cluster whose keys it has (${manifest.ca})`,
-    'take another backup; nothing was changed',
-  );
-}
 
 /** What the operator must know before the answer. */
 function notesOf({ inventory }: Run, manifest: Manifest, { own, others, unknown }: Workers): string {
@@ -65,7 +42,10 @@ function notesOf({ inventory }: Run, manifest: Manifest, { own, others, unknown 
 }
 
 /** Makes the first control plane out of the backup. Exit code, and whether `up` may go on. */
-async function restoreFirst(run: Run, opened: Opened): Promise<{ readonly code: number; readonly isDone: boolean }> {
+async function restoreFirst(
+  run: Run,
+  opened: OpenedBackup,
+): Promise<{ readonly code: number; readonly isDone: boolean }> {
   const { connected, inventory } = run;
   const { manifest, contents, snapshot } = opened;
   const served = await hasServed(run, manifest);
@@ -105,35 +85,19 @@ export async function runRestoreBackup(
   flags: RestoreOptions,
   [file = '']: readonly string[],
 ): Promise<number> {
-  const inventory = await readInventory(context, { ...flags, quiet: true });
-  const folder = stateFolder(context, inventory.name);
-  makeFolder(folder);
-  for (const name of await readdir(folder))
-    if (name.startsWith(UNENCRYPTED)) await rm(join(folder, name), { force: true });
-  const snapshot = join(folder, `${UNENCRYPTED}${String(context.nowMs()).replace('.', '-')}.db`);
-  try {
-    const opened = {
-      ...(await readBackup(resolve(context.cwd, file), await keyringOf(context, flags), snapshot)),
-      snapshot,
-    };
-    const refused = backupRefusals(inventory, opened.manifest);
+  const options = { command: 'restore', json: 'events', reportsUnreachable: true } as const;
+  const { code, isDone } = await withOpenedBackup(context, flags, resolve(context.cwd, file), async (opened) => {
+    const refused = backupRefusals(opened.inventory, opened.manifest);
     if (refused.length > 0) throw combined(refused);
-    await refuseSwapped(opened);
-    const ended = { isDone: false };
-    const code = await withRun(
-      context,
-      flags,
-      { command: 'restore', json: 'events', reportsUnreachable: true },
-      async (run) => {
-        const outcome = await restoreFirst(run, opened);
-        ended.isDone = outcome.isDone;
-        return outcome.code;
-      },
-    );
-    if (!ended.isDone) return code;
-  } finally {
-    await rm(snapshot, { force: true });
-  }
+    const outcome = { isDone: false };
+    const code = await withRun(context, flags, options, async (run) => {
+      const ended = await restoreFirst(run, opened);
+      outcome.isDone = ended.isDone;
+      return ended.code;
+    });
+    return { code, ...outcome };
+  });
+  if (!isDone) return code;
   if (flags.quiet !== true) context.err('the API serves the data of the backup; now the others join\n');
   return runUp(context, { ...flags, yes: true });
 }

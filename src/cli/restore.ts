@@ -9,6 +9,7 @@ import type { RestoreSnapshotOptions } from './commands/etcd-snapshot-restore.ts
 import type { Context } from './context.ts';
 import { requireOurs } from './etcd.ts';
 import { refuseOtherMembers, refuseOtherSnapshot, restoredHosts, restoreId } from './restored-hosts.ts';
+import { isBackup, withOpenedBackup } from './session/opened-backup.ts';
 import { carryOut, type Work } from './session/carry-out.ts';
 import { refuseForeign } from './session/preflight.ts';
 import { confirmed, planOf, reachedPhases, showPlan } from './session/run-plan.ts';
@@ -67,8 +68,19 @@ async function restoreOf(run: Run, file: string | undefined): Promise<Restore> {
   return { inventory, ...about, snapshot, ...(await restoreId(run, about, snapshot)) };
 }
 
+/** The same for a file of `kbuild backup`: its snapshot lies unencrypted in the state folder meanwhile. */
+export async function runRestore(
+  outer: Context,
+  flags: RestoreSnapshotOptions,
+  [file]: readonly string[],
+): Promise<number> {
+  const backup = file === undefined ? undefined : resolve(outer.cwd, file);
+  if (backup === undefined || !existsSync(backup) || !isBackup(backup)) return restoreSnapshot(outer, flags, file);
+  return withOpenedBackup(outer, flags, backup, ({ snapshot }) => restoreSnapshot(outer, flags, snapshot));
+}
+
 /** `kbuild etcd snapshot restore FILE`: the whole control plane goes back to what the snapshot holds. */
-export const runRestore = (outer: Context, flags: RestoreSnapshotOptions, [file]: readonly string[]): Promise<number> =>
+const restoreSnapshot = (outer: Context, flags: RestoreSnapshotOptions, file: string | undefined): Promise<number> =>
   withRun(outer, flags, { command: 'etcd snapshot restore', json: 'events', acceptsUnknownDead: true }, async (run) => {
     const restore = await restoreOf(run, file);
     const { inventory, snapshot } = restore;

@@ -2,7 +2,7 @@ import { encryptionKeys } from '../../backup/encryption-keys.ts';
 import type { Manifest } from '../../backup/manifest.ts';
 import type { JsonObject, LinuxHost } from '../../model/inventory.ts';
 import type { Remote } from '../../remote/remote.ts';
-import type { Secret} from '../../shell/secret.ts';
+import type { Secret } from '../../shell/secret.ts';
 import { madeOf } from '../../shell/secret.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
