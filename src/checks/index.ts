@@ -48,6 +48,7 @@ import { resolverLoop } from './resolver-loop.ts';
 import { routeOverlap } from './route-overlap.ts';
 import { routesBetweenHosts } from './routes-between-hosts.ts';
 import { selinux } from './selinux.ts';
+import { sharedKeys } from './shared-keys.ts';
 import { signingKeys } from './signing-keys.ts';
 import { slowLogin } from './slow-login.ts';
 import { swap } from './swap.ts';
@@ -117,6 +118,7 @@ export const hostChecks: readonly Check[] = [
   halfFinished,
   kubeletArguments,
   certificateExpiry,
+  sharedKeys,
   defaultRoute,
   routeOverlap,
   slowLogin,

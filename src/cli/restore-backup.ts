@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { Manifest } from '../backup/manifest.ts';
 import { PKI } from '../backup/read.ts';
-import { backupRefusals, type Workers } from '../cluster/lost.ts';
+import { backupRefusals } from '../cluster/backup-refusals.ts';
+import type { Workers } from '../cluster/lost.ts';
 import type { FromBackup } from '../configuration/kubeadm-job.ts';
 import { pkiFile } from '../configuration/shared-certificates.ts';
 import { combined } from '../errors.ts';
@@ -81,23 +82,24 @@ async function restoreFirst(
 
 /** `kbuild restore BACKUP`: all control planes are lost, and the backup becomes the cluster on new ones. */
 export async function runRestoreBackup(
-  context: Context,
+  outer: Context,
   flags: RestoreOptions,
   [file = '']: readonly string[],
 ): Promise<number> {
   const options = { command: 'restore', json: 'events', reportsUnreachable: true } as const;
-  const { code, isDone } = await withOpenedBackup(context, flags, resolve(context.cwd, file), async (opened) => {
+  const { code, isDone } = await withOpenedBackup(outer, flags, resolve(outer.cwd, file), async (opened) => {
     const refused = backupRefusals(opened.inventory, opened.manifest);
     if (refused.length > 0) throw combined(refused);
     const outcome = { isDone: false };
-    const code = await withRun(context, flags, options, async (run) => {
+    const code = await withRun(outer, flags, options, async (run) => {
       const ended = await restoreFirst(run, opened);
       outcome.isDone = ended.isDone;
+      if (ended.isDone && flags.quiet !== true)
+        run.context.err('the API serves the data of the backup; now `up` goes on\n');
       return ended.code;
     });
     return { code, ...outcome };
   });
   if (!isDone) return code;
-  if (flags.quiet !== true) context.err('the API serves the data of the backup; now the others join\n');
-  return runUp(context, { ...flags, yes: true });
+  return runUp(outer, { ...flags, yes: true });
 }

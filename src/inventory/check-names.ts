@@ -53,6 +53,7 @@ export const CHECK_NAMES = [
   'route-overlap',
   'routes-between-hosts',
   'selinux',
+  'shared-keys',
   'signing-keys',
   'slow-login',
   'swap',

@@ -1,5 +1,6 @@
 import type { Phase } from '../engine/step.ts';
 import { adminKubeconfig } from '../kubeadm/admin-kubeconfig.ts';
+import { sharedKeysBack } from '../kubeadm/shared-keys.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { cloudInitEnded, jobEnded } from '../node/running-work.ts';
 import { kubernetesPackages } from '../node/kubernetes-packages.ts';
@@ -19,7 +20,7 @@ export function preparePhases(inventory: Inventory): readonly Phase[] {
       name: 'prepare',
       title: 'Prepare hosts',
       ...linux,
-      steps: [jobEnded, adminKubeconfig, cloudInitEnded, ...prepare],
+      steps: [jobEnded, sharedKeysBack, adminKubeconfig, cloudInitEnded, ...prepare],
     },
     ...loadBalancerPhases(inventory),
     {

@@ -3,8 +3,9 @@ import type { Inventory, JsonObject, LinuxHost, WindowsHost } from '../../src/mo
 import type { PodNetwork } from '../../src/surveys/pod-network.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
 import { certificateOf } from '../fakes/certificate.ts';
-import { clusterOf, memberOf, nodeOf, podOf, spaceOf } from '../fakes/cluster.ts';
+import { CA, clusterOf, memberOf, nodeOf, podOf, spaceOf } from '../fakes/cluster.ts';
 import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
+import { filesWith } from '../fakes/files.ts';
 import { inventory, windowsHost } from '../fakes/inventory.ts';
 import type { MachineChange } from '../fakes/windows.ts';
 import { addService, type Machine } from '../windows/host/machine.ts';
@@ -53,6 +54,19 @@ const mapped = (sysctls: string): Situation => ({
     ),
   }),
   printed: { ...all({ sysctls: FORWARDING }), w1: { sysctls } },
+});
+
+/** A cluster whose only control plane has these keys. */
+const joinedWithKeys = (...names: readonly string[]): Situation => ({
+  cluster: clusterOf({ name: 'prod', nodes: [nodeOf({ name: 'cp1', role: 'control-plane' })] }),
+  facts: {
+    cp1: {
+      kubernetesTraces: new Set(['/etc/kubernetes/admin.conf', '/etc/kubernetes/kubelet.conf']),
+      caFingerprint: CA,
+      kubeconfigCluster: { name: 'prod', server: 'https://k8s.example.com:6443' },
+      files: filesWith(Object.fromEntries(names.map((name) => [`/etc/kubernetes/pki/${name}.key`, name]))),
+    },
+  },
 });
 
 const keyEndsAt = (day: string): Situation => ({
@@ -584,6 +598,13 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
           },
         },
       },
+    },
+  ],
+  'shared-keys': [
+    {
+      finds: /sa\.key is gone, and no other control plane has it/,
+      bad: joinedWithKeys('ca', 'front-proxy-ca', 'etcd/ca'),
+      good: joinedWithKeys('ca', 'front-proxy-ca', 'etcd/ca', 'sa'),
     },
   ],
   'node-health': [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { backupRefusals } from '../../src/cluster/backup-refusals.ts';
 import {
-  backupRefusals,
   lostCluster,
   lostNodes,
   oldAddresses,

@@ -1,0 +1,81 @@
+/**
+ * A control plane that has lost keys gets them back from another one, and one whose etcd cannot read its data any more is made anew, behind
+ * the quorum gate and under a client that writes. The tests build on each other.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWriter } from '../api-writer.ts';
+import { eventsOf } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { ok, timed } from '../ok.ts';
+import { kubectl, nodes } from '../pods.ts';
+import { membersOf, stacked, type Stacked } from '../stacked.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const HOSTS = ['l2dcp1', 'l2dcp2', 'l2dcp3'];
+const [first, second, damaged] = HOSTS as [string, string, string];
+const KEYS = ['sa.key', 'etcd/ca.key', 'front-proxy-ca.key'].map((name) => `/etc/kubernetes/pki/${name}`);
+let cluster: Stacked;
+
+const hashes = async (host: string): Promise<string> => (await lab.inside(host, `sha256sum ${KEYS.join(' ')}`)).stdout;
+
+beforeAll(async () => {
+  cluster = await stacked('damaged', 7933, HOSTS);
+  ok(await cluster.up());
+});
+afterAll(async () => {
+  cluster.balancer.close();
+  await lab.down(HOSTS);
+});
+
+test('lost keys are found, and come back from another control plane', async () => {
+  await lab.inside(second, `rm ${KEYS.join(' ')}`);
+  const { stdout } = await cluster.run('check', '--json');
+  const { findings } = JSON.parse(stdout) as {
+    readonly findings: readonly { readonly check: string; readonly message: string }[];
+  };
+  expect(findings.filter(({ check }) => check === 'shared-keys').map(({ message }) => message)).toHaveLength(
+    KEYS.length,
+  );
+  const changed = eventsOf(ok(await cluster.up('--json'))).filter(({ kind }) => kind === 'changed');
+  expect(new Set(changed.map((event) => ('step' in event ? event.step : '')))).toEqual(new Set(['shared-keys']));
+  expect(await hashes(second)).toBe(await hashes(first));
+  expect((await lab.inside(second, `stat -c %a ${KEYS.join(' ')}`)).stdout.trim()).toBe('600\n600\n600');
+  ok(await cluster.run('plan', '--detailed-exitcode'));
+});
+
+test('a key that no control plane has is a warning, and a backup is refused', async () => {
+  for (const host of HOSTS) await lab.inside(host, `mv ${KEYS[2]!} /root/kept.key`);
+  const { stdout } = await cluster.run('check');
+  expect(stdout).toContain('no other control plane has it');
+  const backup = await cluster.run(
+    'backup',
+    '--to',
+    'command:cat >/dev/null',
+    '--recipient',
+    'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
+  );
+  expect(backup.code, backup.stderr).toBe(7);
+  expect(backup.stderr).toContain('/etc/kubernetes/pki has no front-proxy-ca.key');
+  await lab.inside(first, `mv /root/kept.key ${KEYS[2]!}`);
+  ok(await cluster.up());
+  expect(await hashes(damaged)).toBe(await hashes(first));
+});
+
+test('a member that cannot read its data is removed and joins with empty data, and no write is lost', async () => {
+  await kubectl(first, 'create configmap kept');
+  const writer = startWriter(cluster.kubeconfig);
+  await lab.inside(
+    damaged,
+    `db=/var/lib/etcd/member/snap/db; dd if=/dev/urandom of=$db bs=4096 seek=0 count=$(($(stat -c %s $db) / 4096)) conv=notrunc status=none; pkill -KILL -x etcd`,
+  );
+  await waitUntil('status shows it', 300_000, async () => (await membersOf(cluster)).includes(`${damaged} down`));
+  timed('removed', await cluster.run('remove', damaged, '--yes'));
+  timed('joined again', await cluster.up());
+  const { lost, acknowledged, longestGapMs } = await writer.stop();
+  console.log(`${String(acknowledged)} writes, ${String(lost.length)} lost, longest gap ${String(longestGapMs)} ms`);
+  expect(lost).toEqual([]);
+  expect(await membersOf(cluster)).toEqual(HOSTS);
+  expect(await nodes(damaged)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
+  expect(await kubectl(damaged, 'get configmaps -o name')).toContain('configmap/kept');
+  ok(await cluster.run('plan', '--detailed-exitcode'));
+});
