@@ -23,10 +23,10 @@ import { runUp } from './up.ts';
 
 /** What the operator must know before the answer. */
 function notesOf({ inventory }: Run, manifest: Manifest, { own, others, unknown }: Workers): string {
-  const { taken, controlPlanes: controls, encryption, kubernetes } = manifest;
+  const { ca, taken, controlPlanes: controls, encryption, kubernetes } = manifest;
   const kms = encryption?.keys.filter(({ provider }) => provider === 'kms') ?? [];
   return [
-    `This brings ${inventory.name} back as it was at ${taken} (Kubernetes ${kubernetes}): every change since then is lost.`,
+    `This brings ${inventory.name} (CA ${ca}) back as it was at ${taken} (Kubernetes ${kubernetes}): every change since then is lost.`,
     `Keep ${controls.map(({ name, address }) => `${name} (${address})`).join(', ')} of that time switched off, unless they are the hosts of this plan.`,
     own.length > 0
       ? `These come by themselves: ${own.join(', ')}.`
@@ -86,6 +86,7 @@ export async function runRestoreBackup(
   flags: RestoreOptions,
   [file = '']: readonly string[],
 ): Promise<number> {
+  const begunMs = outer.nowMs();
   const options = { command: 'restore', json: 'events', reportsUnreachable: true } as const;
   const { code, isDone } = await withOpenedBackup(outer, flags, resolve(outer.cwd, file), async (opened) => {
     const refused = backupRefusals(opened.inventory, opened.manifest);
@@ -101,5 +102,7 @@ export async function runRestoreBackup(
     return { code, ...outcome };
   });
   if (!isDone) return code;
-  return runUp(outer, { ...flags, yes: true });
+  // The deadline is one for both parts.
+  const left = flags.timeout === undefined ? {} : { timeout: Math.max(1, flags.timeout - (outer.nowMs() - begunMs)) };
+  return runUp(outer, { ...flags, ...left, yes: true });
 }

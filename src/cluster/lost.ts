@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Manifest } from '../backup/manifest.ts';
 import { Refused } from '../errors.ts';
 import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
@@ -86,6 +87,8 @@ const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
  */
 export function lostCluster(inventory: Inventory, fleet: Fleet): Refused | undefined {
   if (fleet.cluster.state !== 'absent') return undefined;
+  // A control plane that was not observed may hold the cluster.
+  if (controlPlanes(inventory).some((host) => linuxFacts(fleet, host) === undefined)) return undefined;
   const workers = observedLinux(fleet).filter(({ host }) => host.role === 'worker');
   const isNode = ({ host, facts }: (typeof workers)[number]): boolean =>
     facts.kubernetesTraces.has(KUBELET_CONF) &&
@@ -129,7 +132,7 @@ export function oldAddresses(fleet: Fleet, { controlPlanes: controls, etcd }: Ma
   ];
   return [
     ...new Map(
-      all.filter(({ address }) => address !== '' && !here.has(address)).map((one) => [one.address, one]),
+      all.filter(({ address }) => isIP(address) !== 0 && !here.has(address)).map((one) => [one.address, one]),
     ).values(),
   ];
 }

@@ -141,6 +141,7 @@ describe('before all control planes are made anew', () => {
     expect(refused!.remedy).toContain('kbuild restore BACKUP');
     expect(lostCluster(inventory, fleetOf(...bare, worker(w1), freshHost(w2)))).toBeUndefined();
     expect(lostCluster(inventory, fleetOf(...bare))).toBeUndefined();
+    expect(lostCluster(inventory, fleetOf(freshHost(cp1), worker(w1), worker(w2)))).toBeUndefined();
     expect(lostCluster(inventory, fleetIn(clusterOf(), joinedHost(cp1), worker(w1)))).toBeUndefined();
   });
 

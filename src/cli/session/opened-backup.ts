@@ -3,14 +3,14 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AGE_HEADER } from '../../backup/encryption.ts';
 import { readBackup, type Backup } from '../../backup/read.ts';
-import { Refused } from '../../errors.ts';
+import { Refused, UsageError } from '../../errors.ts';
 import { authoritiesIn } from '../../etcd/foreign.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { makeFolder } from '../../report/make-folder.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
 import { keyringOf, type KeyFlags } from './backup-lock.ts';
-import { readInventory } from './read-inventory.ts';
+import { inventoryFile, readInventory } from './read-inventory.ts';
 import { stateFolder } from './state-folder.ts';
 
 /** Prefix of the snapshot that lies unencrypted in the state folder during a restore. */
@@ -54,6 +54,9 @@ export async function withOpenedBackup<T>(
   path: string,
   use: (opened: OpenedBackup) => Promise<T>,
 ): Promise<T> {
+  // It is read again later.
+  if (inventoryFile(context, flags) === '-')
+    throw new UsageError('a restore from a backup needs the inventory as a file: -i FILE');
   const inventory = await readInventory(context, { ...flags, quiet: true });
   const folder = stateFolder(context, inventory.name);
   makeFolder(folder);
