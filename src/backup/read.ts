@@ -1,7 +1,7 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { KbuildError, Refused } from '../errors.ts';
+import { KbuildError, Refused, UsageError } from '../errors.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
 import { keyProblem } from '../shell/key-pair.ts';
 import { revealed, Secret } from '../shell/secret.ts';
@@ -64,6 +64,7 @@ function checkAuthorities(manifest: Manifest, contents: Backup['contents']): voi
  * @throws UsageError when no key opens it; Refused when it is damaged, cut off, or its parts do not belong together
  */
 export async function readBackup(file: string, keyring: Keyring, snapshotTo?: string): Promise<Backup> {
+  if (!existsSync(file)) throw new UsageError(`there is no backup ${file}`);
   const contents = new Map<string, Secret>();
   let sum = 0;
   try {
