@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { readBackup } from '../backup/read.ts';
 import type { Manifest } from '../backup/manifest.ts';
+import { shownEncryption } from './session/encryption-at-rest.ts';
+import type { DocumentOf } from '../report/documents/index.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { VerifyBackupOptions } from './commands/backup-verify.ts';
 import type { Context } from './context.ts';
@@ -30,6 +32,17 @@ export function contentsText(manifest: Manifest): string {
   ].join('');
 }
 
+/** The same for scripts. */
+function contentsOf({ etcd, encryption, ...manifest }: Manifest): DocumentOf<'backup-contents'> {
+  const { cluster, taken, kbuild, kubernetes, endpoint, ca, controlPlanes, workers, files, parts } = manifest;
+  const { topology, revision, keys } = etcd;
+  return {
+    ...{ cluster, taken, kbuild, kubernetes, endpoint, ca, topology, revision, keys },
+    ...{ controlPlanes, workers, files, parts },
+    ...(encryption === undefined ? {} : { encryption: shownEncryption(encryption) }),
+  };
+}
+
 /** `kbuild backup verify FILE`: opens it, reads all of it, and says what it holds. Contacts no host. */
 export async function runVerifyBackup(
   context: Context,
@@ -37,6 +50,6 @@ export async function runVerifyBackup(
   [file = '']: readonly string[],
 ): Promise<number> {
   const { manifest } = await readBackup(resolve(context.cwd, file), await keyringOf(context, flags));
-  context.out(flags.json === true ? jsonDocument(manifest) : contentsText(manifest));
+  context.out(flags.json === true ? jsonDocument<'backup-contents'>(contentsOf(manifest)) : contentsText(manifest));
   return 0;
 }

@@ -6,6 +6,7 @@ import { acting } from '../cluster/acting.ts';
 import { memberHost } from '../cluster/member-host.ts';
 import { Refused } from '../errors.ts';
 import { authoritiesIn } from '../etcd/foreign.ts';
+import type { DocumentOf } from '../report/documents/index.ts';
 import { jsonDocument } from '../report/json.ts';
 import { makeFolder } from '../report/make-folder.ts';
 import type { BackupOptions } from './commands/backup.ts';
@@ -14,12 +15,18 @@ import { requireOurs } from './etcd.ts';
 import { backupContents } from './session/backup-contents.ts';
 import { deliver, destinationOf, type Destination, type Written } from './session/backup-destination.ts';
 import { lockOf } from './session/backup-lock.ts';
+import { shownEncryption } from './session/encryption-at-rest.ts';
 import { withHostLocks } from './session/locks.ts';
 import { refuseForeign } from './session/preflight.ts';
 import type { Run } from './session/run.ts';
 import { snapshotAlone } from './session/snapshots.ts';
 import { stateFolder } from './session/state-folder.ts';
 import { withRun } from './session/with-run.ts';
+
+/** What `--json` says beside the file. */
+type What = Omit<DocumentOf<'backup'>, 'file' | 'deleted'>;
+
+const fileOf = ({ file }: Written): { readonly file?: string } => (file === undefined ? {} : { file });
 
 /** Prefix of the snapshot that lies unencrypted in the state folder while a backup is written. */
 const UNENCRYPTED = 'unencrypted-backup-';
@@ -35,7 +42,7 @@ async function write(
   run: Run,
   flags: BackupOptions,
   to: Destination,
-): Promise<{ readonly written: Written; readonly what: object }> {
+): Promise<{ readonly written: Written; readonly what: What }> {
   const { connected, context, inventory, signal } = run;
   const lock = await lockOf(context, flags, inventory);
   const fleet = connected.observations.fleet();
@@ -61,7 +68,10 @@ async function write(
       const { revision, keys, version } = status;
       return {
         written: await deliver(bytes, to, about),
-        what: { through: member.name, ca: manifest.ca, revision, keys, version, encryption: manifest.encryption },
+        what: {
+          ...{ through: member.name, ca: manifest.ca, revision, keys, version },
+          ...(manifest.encryption === undefined ? {} : { encryption: shownEncryption(manifest.encryption) }),
+        },
       };
     } finally {
       await rm(path, { force: true });
@@ -76,7 +86,8 @@ export async function runBackup(outer: Context, flags: BackupOptions, [file]: re
     const { context } = run;
     requireOurs(run);
     const { written, what } = await write(run, flags, to);
-    if (flags.json === true) context.out(jsonDocument({ ...written, ...what }));
+    if (flags.json === true)
+      context.out(jsonDocument<'backup'>({ ...what, deleted: written.deleted, ...fileOf(written) }));
     else if (written.file !== undefined) context.out(`${written.file}\n`);
     return 0;
   });

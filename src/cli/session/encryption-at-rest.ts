@@ -3,6 +3,7 @@ import type { Manifest } from '../../backup/manifest.ts';
 import type { JsonObject, LinuxHost } from '../../model/inventory.ts';
 import type { Remote } from '../../remote/remote.ts';
 import type { Secret } from '../../shell/secret.ts';
+import type { DocumentOf } from '../../report/documents/index.ts';
 import { madeOf } from '../../shell/secret.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
@@ -47,3 +48,12 @@ export async function encryptionAtRest(
     );
   }
 }
+
+/** What encrypts Secrets, as JSON documents have it. */
+export const shownEncryption = ({
+  path,
+  keys,
+}: NonNullable<Manifest['encryption']>): NonNullable<DocumentOf<'backup'>['encryption']> => ({
+  path,
+  keys: keys.map(({ provider, name, sha256 }) => ({ provider, name, ...(sha256 === undefined ? {} : { sha256 }) })),
+});

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { backup, backupContents } from './backup.ts';
 import { eventLine } from './event.ts';
 import { explain, topics } from './explain.ts';
 import { certs, check, facts, plan, rebootPlan, unlock, validate } from './inspections.ts';
@@ -19,6 +20,8 @@ export const DOCUMENTS = {
   explain,
   topics,
   snapshot,
+  backup,
+  'backup-contents': backupContents,
   defragment,
   selftest,
   report,
