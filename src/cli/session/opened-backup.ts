@@ -10,7 +10,8 @@ import { makeFolder } from '../../report/make-folder.ts';
 import type { Context } from '../context.ts';
 import type { Flags } from '../options.ts';
 import { keyringOf, type KeyFlags } from './backup-lock.ts';
-import { inventoryFile, readInventory } from './read-inventory.ts';
+import { inventoryFile } from './inventory-file.ts';
+import { readInventory } from './read-inventory.ts';
 import { stateFolder } from './state-folder.ts';
 
 /** Prefix of the snapshot that lies unencrypted in the state folder during a restore. */
@@ -57,7 +58,7 @@ export async function withOpenedBackup<T>(
   // It is read again later.
   if (inventoryFile(context, flags) === '-')
     throw new UsageError('a restore from a backup needs the inventory as a file: -i FILE');
-  const inventory = await readInventory(context, { ...flags, quiet: true });
+  const { inventory } = await readInventory(context, { ...flags, quiet: true });
   const folder = stateFolder(context, inventory.name);
   makeFolder(folder);
   for (const name of await readdir(folder)) {
