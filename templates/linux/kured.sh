@@ -63,12 +63,12 @@ kured_take() {
       # Another holder may have taken it meanwhile.
       if $KUBECTL -n kube-system annotate --overwrite --resource-version "$version" daemonset kured "$KURED_LOCK=$lock" >&2; then return 0; fi
     fi
+    if [ "$said" != "$rebooting" ]; then echo "waiting: kured reboots $rebooting, and holds its lock"; fi
+    said=$rebooting
     if [ $(($(date +%s) - from)) -ge "$SECONDS_TO_DRAIN" ]; then
       echo "kured reboots ${rebooting:-a node}: its lock was not free within $SECONDS_TO_DRAIN s" >&2
       return 1
     fi
-    if [ "$said" != "$rebooting" ]; then echo "waiting: kured reboots $rebooting, and holds its lock"; fi
-    said=$rebooting
     sleep 1
   done
 }
