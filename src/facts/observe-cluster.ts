@@ -39,6 +39,24 @@ function answered(host: LinuxHost, etcd: EtcdState): EtcdView {
   return etcd.state === 'up' ? etcd : { members: [], alarms: [] };
 }
 
+/** What ConfigMaps of kubeadm and kbuild say of the cluster. Throws for a half-made cluster. */
+function notedIn(
+  configMaps: ClusterFacts['configMaps'],
+): Pick<ClusterUp, 'name' | 'version' | 'configuration' | 'kubeletConfiguration' | 'owned' | 'settings'> {
+  const stored = configMaps.get('kubeadm-config')?.['ClusterConfiguration'];
+  if (stored === undefined)
+    throw new Error('the API answers, but kubeadm-config is missing: its init has not finished');
+  const configuration = yamlOf(stored);
+  return {
+    name: typeof configuration['clusterName'] === 'string' ? configuration['clusterName'] : 'kubernetes',
+    version: String(configuration['kubernetesVersion']).replace(/^v/, ''),
+    configuration,
+    kubeletConfiguration: yamlOf(configMaps.get('kubelet-config')?.['kubelet']),
+    owned: lines(configMaps.get(RECORD.name)?.[RECORD.key] ?? ''),
+    settings: parseNote(configMaps.get(SETTINGS.name)?.[SETTINGS.key]),
+  };
+}
+
 /** The view that the answers give. What did not answer throws `FactError` when it is read. Throws for a half-made cluster. */
 function viewOf(
   host: LinuxHost,
@@ -47,22 +65,12 @@ function viewOf(
   built: EtcdState | undefined,
 ): ClusterUp {
   const { nodes, configMaps } = facts;
-  const stored = configMaps.get('kubeadm-config')?.['ClusterConfiguration'];
-  if (stored === undefined)
-    throw new Error('the API answers, but kubeadm-config is missing: its init has not finished');
-  const configuration = yamlOf(stored);
-  const record = configMaps.get(RECORD.name)?.[RECORD.key];
   const etcd = () => (built === undefined ? facts.etcd : answered(host, built));
   return {
     state: 'up',
     via: host.name,
     nodes,
-    name: typeof configuration['clusterName'] === 'string' ? configuration['clusterName'] : 'kubernetes',
-    version: String(configuration['kubernetesVersion']).replace(/^v/, ''),
-    configuration,
-    kubeletConfiguration: yamlOf(configMaps.get('kubelet-config')?.['kubelet']),
-    owned: lines(record ?? ''),
-    settings: parseNote(configMaps.get(SETTINGS.name)?.[SETTINGS.key]),
+    ...notedIn(configMaps),
     get nowMs() {
       return facts.nowMs;
     },
