@@ -5,8 +5,11 @@ import { linesOf } from './line-of.ts';
 import type { PhaseView } from './phase-view.ts';
 import type { Happened, Span } from './span.ts';
 
-/** What became of a change. `waited`: nothing had to be changed, kbuild waited until it held. */
-export type Fate = 'done' | 'not done' | 'failed' | 'unplanned' | 'waited';
+/**
+ * What became of a change. `not needed`: the host went through the phase, and found it made (installing may start a service).
+ * `waited`: nothing had to be changed, kbuild waited until it held.
+ */
+export type Fate = 'done' | 'not needed' | 'not done' | 'failed' | 'unplanned' | 'waited';
 
 /** The same change of several hosts with the same fate. */
 export interface PlanLine {
@@ -37,13 +40,13 @@ interface Item extends RecordedChange {
   readonly fate: Fate;
 }
 
-const FATES: readonly Fate[] = ['failed', 'not done', 'unplanned', 'done', 'waited'];
+const FATES: readonly Fate[] = ['failed', 'not done', 'unplanned', 'done', 'not needed', 'waited'];
 
 const placeOf = ({ phase, host, step }: Pick<RecordedChange, 'phase' | 'host' | 'step'>): string =>
   JSON.stringify([phase, host, step]);
 
 const countsOf = (items: readonly Item[]): Readonly<Record<Fate, number>> => {
-  const counts = { done: 0, 'not done': 0, failed: 0, unplanned: 0, waited: 0 };
+  const counts = { done: 0, 'not needed': 0, 'not done': 0, failed: 0, unplanned: 0, waited: 0 };
   for (const { fate } of items) counts[fate] += 1;
   return counts;
 };
@@ -70,14 +73,16 @@ function itemsOf(record: RunRecord, { spans, failures }: Happened): readonly Ite
       .filter((span) => span.what === 'change' && !planned.has(placeOf(span)))
       .map((span) => [`${span.phase}/${span.step}`, span.end]),
   );
-  const fateOf = (change: RecordedChange): Fate => {
-    if (failedAt.has(placeOf(change))) return 'failed';
-    const end = ends.get(placeOf(change)) ?? elsewhere.get(`${change.phase}/${change.step}`);
-    return end === 'done' ? 'done' : end === 'failed' ? 'failed' : 'not done';
-  };
   const through = new Set(
     spans.filter(({ what, end }) => what === 'phase' && end === 'done').map(({ phase, host }) => `${phase}/${host}`),
   );
+  const isDone = linesOf(record, 'end').at(-1)?.exitCode === 0;
+  const fateOf = (change: RecordedChange): Fate => {
+    if (failedAt.has(placeOf(change))) return 'failed';
+    const end = ends.get(placeOf(change)) ?? elsewhere.get(`${change.phase}/${change.step}`);
+    if (end === 'done' || end === 'failed') return end;
+    return isDone || through.has(`${change.phase}/${change.host}`) ? 'not needed' : 'not done';
+  };
   const failedHosts = new Set(failures.map(({ host }) => host));
   return [
     ...(plan?.changes ?? []).map((change) => ({ ...change, fate: fateOf(change) })),

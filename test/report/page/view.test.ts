@@ -173,6 +173,13 @@ describe('the plan', () => {
     expect(extra.plan).toMatchObject({ isKnown: false, counts: { unplanned: 1, done: 0 } });
   });
 
+  test('a change that a host did not have to make in its phase is not needed; one that it never came to is not done', () => {
+    const changes = ['w1', 'w2'].map((host) => ({ phase: 'a', host, step: 'two', summary: 'start containerd' }));
+    const plan: Note = { kind: 'plan', phases: [], changes, waits: [], restarts: [] };
+    const { plan: view } = viewOf([[0, plan], ...phase('a', { w1: 10 }), [99, END(4)]]);
+    expect(view.counts).toMatchObject({ 'not needed': 1, 'not done': 1 });
+  });
+
   test('a change that another control plane made for the planned one is done', () => {
     const change = { phase: 'network', step: 'one', summary: 'apply flannel' };
     const plan: Note = {

@@ -4,13 +4,14 @@ import { badge, card, said, sign, type Tone } from './signs.ts';
 
 const FATES: Readonly<Record<Fate, readonly [tone: Tone, sign: string, word: string]>> = {
   done: ['good', '✔', 'done'],
+  'not needed': ['quiet', '=', 'not needed'],
   'not done': ['quiet', '○', 'not done'],
   failed: ['bad', '✖', 'failed'],
   unplanned: ['warn', '+', 'not planned'],
   waited: ['note', '…', 'waited for'],
 };
 
-const ORDER: readonly Fate[] = ['done', 'failed', 'not done', 'unplanned', 'waited'];
+const ORDER: readonly Fate[] = ['done', 'failed', 'not done', 'unplanned', 'not needed', 'waited'];
 
 const counts = (all: Readonly<Record<Fate, number>>): readonly Html[] =>
   ORDER.filter((fate) => all[fate] > 0).map((fate) => {
