@@ -94,6 +94,8 @@ export const inventorySchema = z
           )
           .default([])
           .meta({
+            // From the README of age.
+            examples: [['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p']],
             description:
               'Public keys for whose holders `kbuild backup` encrypts: age1…, or ssh-ed25519 … as in authorized_keys. Any one of their private keys opens a backup. Without any, the backup asks for a passphrase.',
           }),

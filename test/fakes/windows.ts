@@ -72,7 +72,7 @@ export function remoteOf(
       account: 'SYSTEM',
       workingFolder,
       signal: new AbortController().signal,
-      host: { world, startService: service('Running'), stopService: service('Stopped') },
+      host: { world, answers, startService: service('Running'), stopService: service('Stopped') },
     } as unknown as ScriptContext;
     return JSON.stringify((await answers.get(payload.name)!(machine, payload.params, around)) ?? null);
   };
