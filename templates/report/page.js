@@ -36,6 +36,11 @@
     rows.style.setProperty('--zoom', String(zoom));
     timeline.dataset.zoom = String(zoom);
     timeline.scrollLeft = (at * rows.clientWidth) / before - focus;
+    // The names of hosts beside the bars do not grow: that moves the bar by what was not foreseen.
+    if (bar !== undefined) {
+      const now = active.getBoundingClientRect();
+      timeline.scrollLeft += now.left + now.width / 2 - (bar.left + bar.width / 2);
+    }
     showTicks();
   };
   for (const button of document.querySelectorAll('[data-zoom-to]'))

@@ -118,7 +118,7 @@ test('Tab leads to the timeline, arrow keys from bar to bar, plus and minus zoom
     "[...document.querySelectorAll('.bars')].sort((a, b) => b.childElementCount - a.childElementCount)[0].querySelector('.s').focus()",
   );
   let told = await detail.textContent();
-  for (const key of ['End', 'ArrowLeft', 'Home', 'ArrowRight', 'ArrowUp']) {
+  for (const key of ['End', 'ArrowLeft', 'Home', 'ArrowRight', 'ArrowDown', 'ArrowUp']) {
     await page.keyboard.press(key);
     expect(await isFocused('.s'), key).toBe(true);
     expect(await detail.textContent(), key).not.toBe(told);
