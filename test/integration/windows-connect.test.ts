@@ -107,7 +107,12 @@ test('what its programs said last stands in the report of a failure', async () =
   filesOf(host.machine).put(String.raw`C:\var\log\kubelet\kubelet.log`, 'E1121 failed to run Kubelet: no pipe\r\n');
   const { connected } = await connectedTo(host.host);
   const said: string[] = [];
-  const run = { connected, context: { ...context, err: (text: string) => void said.push(text) }, log: () => undefined };
+  const run = {
+    connected,
+    context: { ...context, err: (text: string) => void said.push(text) },
+    log: () => undefined,
+    note: () => undefined,
+  };
   const failure = new NotConverged('win1', 'node-ready', ['wait until win1 is Ready']);
   await reportFailures(run as unknown as Run, new Map([['win1', failure]]));
   expect(said.join('')).toContain('last words of kubelet:');

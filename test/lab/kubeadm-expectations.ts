@@ -107,10 +107,9 @@ export async function unmetExpectations(controlPlanes: readonly string[]): Promi
     if (found !== value) unmet.push(`${kind} ${name}: ${part} is ${found}, not ${value}`);
   }
   for (const [user, group, namespace, name] of READERS) {
-    const asked = `${inNamespace(namespace)}auth can-i get configmap/${name} --as ${user} --as-group ${group}`;
-    // It exits with 1 for "no".
-    const answer = await kubectl(first!, asked).catch((error: unknown) => String(error));
-    if (answer.trim() !== 'yes') unmet.push(`${user} of ${group} cannot read ${name}: ${answer.trim()}`);
+    const read = `${inNamespace(namespace)}get configmap ${name} --as ${user} --as-group ${group} -o name`;
+    const answer = await kubectl(first!, read).catch((error: unknown) => String(error));
+    if (answer.trim() !== `configmap/${name}`) unmet.push(`${user} of ${group} cannot read ${name}: ${answer.trim()}`);
   }
   for (const name of await plainControlPlanes(controlPlanes)) unmet.push(`node ${name}: label or taint is missing`);
   return unmet;
