@@ -43,8 +43,14 @@ function inventory(port: number, ssh: string): string {
   return at('inventory.yaml');
 }
 
+/** Records of runs stay in the test's own folder. */
+const stateOf = (): Readonly<Record<string, string>> => ({ XDG_STATE_HOME: at('state') });
+
 async function kbuild(...args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [program, ...args, '--log-file', at('log')], { stdio: 'pipe' });
+  const child = spawn(process.execPath, [program, ...args, '--log-file', at('log')], {
+    stdio: 'pipe',
+    env: { ...process.env, ...stateOf() },
+  });
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -67,7 +73,7 @@ test('a server that disconnects before its host key was checked cannot steer the
     expect(json).toContain('go away');
     expect(json).not.toMatch(ANY);
     expect(readFileSync(at('log'), 'utf8')).not.toMatch(ANY);
-    const { shown, ended } = onTerminal([process.execPath, program, 'check', file, '--log-file', at('log')], {});
+    const { shown, ended } = onTerminal([process.execPath, program, 'check', file, '--log-file', at('log')], stateOf());
     await ended;
     expect(shown()).toContain(`go away ${SHOWN}`);
     expect(shown()).not.toMatch(/\u001b\]0;|\u001b\[2J|\u009b/);
