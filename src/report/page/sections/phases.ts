@@ -55,9 +55,7 @@ export function phases({ phases: all, longest, head }: ReportView): Html {
         ${all.map((phase) => row(phase, longestMs))}
       </ol>
       <details>
-        <summary>
-          The ${counted(longest.length, 'longest change')} and waits of ${said(head.cluster)}, as a table
-        </summary>
+        <summary>The longest changes and waits of ${said(head.cluster)} (${longest.length}), as a table</summary>
         <div class="scroll" tabindex="0" role="group" aria-label="The longest changes and waits">
           <table>
             <thead>
