@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream, existsSync } from 'node:fs';
-import { chmod, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -35,7 +35,7 @@ export async function destinationOf(
     throw new UsageError('--keep needs --to FOLDER: only there kbuild deletes what it wrote');
   if (file !== undefined) {
     const path = resolve(cwd, file);
-    if (existsSync(path)) throw new UsageError(`${path} is there already; nothing was written`);
+    if (existsSync(path)) throw isThere(path);
     return { kind: 'file', path };
   }
   if (!isFolder) return { kind: 'command', command: to!.slice(COMMAND.length) };
@@ -46,7 +46,29 @@ export async function destinationOf(
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** Writes beside, and renames when all of it is on the disk. @throws UsageError when the file is there by then */
+const isThere = (path: string): UsageError => new UsageError(`${path} is there already; nothing was written`);
+
+/** Errors of link(2) on file systems without hard links, e.g. FAT and some network shares. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/**
+ * Gives the file its name. A link fails when another file has the name, while a rename would replace that file.
+ * @throws UsageError when another file has the name
+ */
+async function take(beside: string, path: string): Promise<void> {
+  try {
+    await link(beside, path);
+    await rm(beside);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw isThere(path);
+    if (!NO_LINKS.has(code)) throw error;
+    if (existsSync(path)) throw isThere(path);
+    await rename(beside, path);
+  }
+}
+
+/** Writes beside, and gives the file its name when all of it is on the disk. @throws UsageError when the file is there by then */
 async function toFile(bytes: Bytes, path: string, runId: string): Promise<void> {
   makeFolder(dirname(path));
   const beside = `${path}.${runId}.part`;
@@ -59,8 +81,7 @@ async function toFile(bytes: Bytes, path: string, runId: string): Promise<void> 
     } finally {
       await file.close();
     }
-    if (existsSync(path)) throw new UsageError(`${path} is there already; nothing was written`);
-    await rename(beside, path);
+    await take(beside, path);
   } catch (error) {
     await rm(beside, { force: true });
     throw error;

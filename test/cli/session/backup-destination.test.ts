@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -53,6 +62,15 @@ describe('the place of a backup', () => {
     const half = await destinationOf(contextIn(folder), 'y.age', {});
     await expect(deliver(failing(), half, about())).rejects.toThrow('the disk failed');
     expect(readdirSync(folder)).toEqual(['deep']);
+  });
+
+  test('a name that something took meanwhile keeps what it has, also a link to a share that is not mounted', async () => {
+    const folder = newFolder();
+    const to = await destinationOf(contextIn(folder), 'x.age', {});
+    symlinkSync('/not-mounted/x.age', join(folder, 'x.age'));
+    await expect(deliver(streamOf(BYTES), to, about())).rejects.toThrow('is there already');
+    expect(readlinkSync(join(folder, 'x.age'))).toBe('/not-mounted/x.age');
+    expect(readdirSync(folder)).toEqual(['x.age']);
   });
 
   test('a folder keeps the newest of this cluster, and every file that is no backup of it', async () => {
