@@ -134,10 +134,13 @@ export class ChecksFailed extends KbuildError {
 export class Refused extends KbuildError {
   readonly exitCode: typeof EXIT.refused = EXIT.refused;
   readonly subject: string;
+  /** The message without its subject. */
+  readonly reason: string;
 
-  constructor(subject: string, message: string, remedy?: string) {
-    super(`${subject}: refused: ${message}`, { remedy });
+  constructor(subject: string, reason: string, remedy?: string) {
+    super(`${subject}: refused: ${reason}`, { remedy });
     this.subject = subject;
+    this.reason = reason;
   }
 }
 

@@ -1,4 +1,5 @@
 import { apiVersionsText, isMixed } from '../cluster/api-versions.ts';
+import { changeRefusals } from '../cluster/change-refusals.ts';
 import { clusterProblems, type Problem } from '../cluster/health.ts';
 import { spaceFindings } from '../cluster/etcd-space.ts';
 import { expiring, expiringText, renewal, type Expiring } from '../cluster/expiry.ts';
@@ -96,6 +97,37 @@ function absence(inventory: Inventory, fleet: Fleet): Problem {
   };
 }
 
+/**
+ * Why commands would refuse to change the cluster or a host that holds a part of it: it is not the one of the inventory, whose
+ * addresses may belong to other machines by now. Refused workers are drift.
+ */
+function notOurs(inventory: Inventory, fleet: Fleet): readonly Problem[] {
+  const holders = fleet.hosts.filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd');
+  const refused = known(
+    () =>
+      changeRefusals(
+        inventory,
+        fleet,
+        holders.map(({ host }) => host.name),
+      ),
+    [],
+  );
+  return refused.map(({ subject, reason, remedy }) => ({
+    kind: 'cluster',
+    name: subject,
+    message: reason,
+    ...(remedy === undefined ? {} : { remedy }),
+  }));
+}
+
+/** What is wrong with the cluster as a whole. That there is none is said only of hosts that hold no other cluster. */
+function clusterTroubles(inventory: Inventory, fleet: Fleet): readonly Problem[] {
+  const { cluster } = fleet;
+  const refused = notOurs(inventory, fleet);
+  if (cluster.state === 'up') return [...refused, ...clusterProblems(inventory, cluster)];
+  return cluster.state === 'absent' && refused.length > 0 ? refused : [...refused, absence(inventory, fleet)];
+}
+
 /** Expired certificates of all hosts as problems, and one line about certificates that expire soon. */
 function certificatesOf(
   inventory: Inventory,
@@ -149,10 +181,7 @@ export function statusOf(
   const { cluster } = fleet;
   const topology = inventory.etcd.topology === 'stacked' ? 'stacked' : 'external';
   const certificates = certificatesOf(inventory, fleet);
-  const problems = [
-    ...(cluster.state === 'up' ? clusterProblems(inventory, cluster) : [absence(inventory, fleet)]),
-    ...certificates.problems,
-  ];
+  const problems = [...clusterTroubles(inventory, fleet), ...certificates.problems];
   return {
     cluster: inventory.name,
     versions: cluster.state === 'up' ? known(() => versionsOf(inventory, fleet, cluster), []) : [],

@@ -14,6 +14,7 @@ import {
   joinedControlPlane,
   memberOf,
   nodeOf,
+  OTHER_CA,
   podOf,
   spaceOf,
   w1,
@@ -225,5 +226,31 @@ describe('a cluster that does not answer', () => {
   test('is absent only where every control plane was asked', () => {
     expect(lastLine({ state: 'absent' })).toBe('not healthy: demo: there is no cluster on cp1');
     expect(status({ state: 'absent' })).toMatchObject({ healthy: false, version: '', nodes: [] });
+  });
+});
+
+describe('addresses that another cluster has by now', () => {
+  const shown = (cluster: ClusterView, own: typeof facts): string =>
+    statusText(status(cluster, fleetIn(cluster, [cp1, own])), NOW);
+
+  test('the cluster that answers has another name: not healthy, and the way on is named', () => {
+    const prod = clusterOf({ name: 'prod', nodes: [nodeOf({ name: 'cp1', role: 'control-plane' })] });
+    expect(messages(prod)).toContain(
+      'cluster demo: the cluster that answers on cp1 is called "prod", this inventory is "demo"',
+    );
+    expect(shown(prod, facts)).toContain('use the inventory of "prod"');
+  });
+
+  test('a control plane holds another cluster, which does not answer: it is not said that there is none', () => {
+    const prod = joinedControlPlane({
+      nowMs: NOW,
+      certificates: [],
+      caFingerprint: OTHER_CA,
+      kubeconfigCluster: { name: 'prod', server: 'https://prod.example:6443' },
+    });
+    const text = shown({ state: 'absent' }, prod);
+    expect(text).toContain('it belongs to the cluster "prod", this inventory is "demo"');
+    expect(text).not.toContain('there is no cluster');
+    expect(text).not.toContain('kbuild up');
   });
 });
