@@ -58,7 +58,7 @@ function showOnly({ context, flags, inventory }: Run, { phases, changes }: RunPl
   const restarts = restartsOf(inventory, changes);
   if (flags.json === true) {
     const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
-    context.out(jsonDocument({ cluster: inventory.name, changes: shown, restarts }));
+    context.out(jsonDocument<'authority-plan'>({ cluster: inventory.name, changes: shown, restarts }));
     return 0;
   }
   context.out(changes.length === 0 ? 'nothing to do\n' : planText(phases, changes, restarts));

@@ -19,7 +19,8 @@ const listed = (items: readonly (Command | CommandGroup)[], before = ''): readon
       : [{ path: `${before}${item.name}`, declaration: item }],
   );
 
-const all = listed(commands);
+/** All commands, with their groups' names. */
+export const all = listed(commands);
 const contacting = all.filter(({ declaration }) => declaration.onHosts !== 'nothing');
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');

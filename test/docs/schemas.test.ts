@@ -4,11 +4,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { format } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { json as jsonOption } from '../../src/cli/options.ts';
 import { runSchema } from '../../src/cli/schema.ts';
 import { UsageError } from '../../src/errors.ts';
 import { inventoryJsonSchema } from '../../src/inventory/schema.ts';
 import { DOCUMENTS, documentJsonSchema, type DocumentName } from '../../src/report/documents/index.ts';
 import { quietContext } from '../cli/quiet-context.ts';
+import { all } from './commands.ts';
 import { documentOf, outputFaults } from '../tools/documents.ts';
 
 const names = Object.keys(DOCUMENTS) as DocumentName[];
@@ -90,10 +92,17 @@ describe('documents', () => {
     [['certs', 'x.yaml', '--json'], 'certs'],
     [['upgrade', '--plan', '--json'], 'upgrade-plan'],
     [['reboot', '--json'], 'event'],
+    [['certs', 'rotate-ca', '--json'], 'event'],
+    [['certs', 'rotate-ca', '--json', '--plan'], 'authority-plan'],
     [['facts', 'x.yaml'], 'facts'],
     [['plan', 'x.yaml'], undefined],
     [['kubeconfig', '--json'], undefined],
   ])('%j prints %s', (args, name) => expect(documentOf(args)).toBe(name));
+
+  test.each(all.filter(({ declaration: { options } }) => options.includes(jsonOption)))(
+    'it is known which document `$path` prints',
+    ({ path }) => expect(() => documentOf([...path.split(' '), '--json'])).not.toThrow(),
+  );
 
   test('every kind of event has its schema, and no other kind has one', () => {
     const source = readFileSync(new URL('../../src/engine/event.ts', import.meta.url), 'utf8');

@@ -6,7 +6,7 @@ export async function trustedBy(host: string): Promise<Readonly<Record<string, s
   const names = `openssl crl2pkcs7 -nocrl -certfile /dev/stdin 2>/dev/null | openssl pkcs7 -print_certs -noout | sed -n "s/^subject=.*CN *= *//p" | tr "\\n" " "`;
   const { stdout } = await lab.inside(
     host,
-    `cd /etc/kubernetes; echo "ca.crt: $(${names} <pki/ca.crt)"
+    `cd /etc/kubernetes; echo "ca.crt: $(cat pki/ca.crt | ${names})"
      for conf in *.conf; do echo "$conf: $(sed -n 's/^ *certificate-authority-data: *//p' "$conf" | base64 -d | ${names})"; done`,
   );
   return Object.fromEntries(

@@ -44,10 +44,14 @@ export function start(args: readonly string[], options: { readonly killAfterMs?:
     child.on('error', reject);
     child.on('close', (code) => {
       clearTimeout(timer);
-      // Every document and event of the lab is held to the schema that docs/schemas publishes.
-      const faults = code === null ? [] : outputFaults(args, stdout);
-      if (faults.length > 0) reject(new Error(`kbuild ${args.join(' ')}: ${faults.slice(0, 5).join('; ')}\n${stdout}`));
-      resolve({ code, stdout, stderr, seconds: (performance.now() - from) / 1000 });
+      try {
+        // Every document and event of the lab is held to the schema that docs/schemas publishes.
+        const faults = code === null ? [] : outputFaults(args, stdout);
+        if (faults.length > 0) throw new Error(faults.slice(0, 5).join('; '));
+        resolve({ code, stdout, stderr, seconds: (performance.now() - from) / 1000 });
+      } catch (error) {
+        reject(new Error(`kbuild ${args.join(' ')}: ${(error as Error).message}\n${stdout}`, { cause: error }));
+      }
     });
   });
   return { pid: child.pid!, kill: (signal) => child.kill(signal), printed: () => stdout, said: () => stderr, ended };

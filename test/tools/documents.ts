@@ -20,11 +20,17 @@ export function faultsOf(name: DocumentName, document: unknown): readonly string
 export const faultsIn = <Name extends DocumentName>(name: Name, content: DocumentOf<Name>): readonly string[] =>
   faultsOf(name, JSON.parse(jsonDocument<Name>(content)));
 
-/** Commands whose output is the document of their name, or another one. */
-const BY_COMMAND: readonly (readonly [command: string, name: DocumentName])[] = [
+/** What a command prints with `--json`, and with `--plan --json` where that is another document; the longest name first. */
+const BY_COMMAND: readonly (readonly [command: string, name: DocumentName, plan?: DocumentName])[] = [
+  ['certs renew-ca', 'event', 'authority-plan'],
+  ['certs rotate-ca', 'event', 'authority-plan'],
   ['certs renew', 'event'],
   ['certs recover', 'event'],
   ['certs', 'certs'],
+  ['backup verify', 'backup-contents'],
+  ['backup', 'backup'],
+  ['restore', 'event'],
+  ['explain', 'explain'],
   ['etcd snapshot save', 'snapshot'],
   ['etcd snapshot restore', 'event'],
   ['etcd recover', 'event'],
@@ -33,17 +39,23 @@ const BY_COMMAND: readonly (readonly [command: string, name: DocumentName])[] = 
   ['report --list', 'runs'],
   ['report', 'report'],
   ...(['plan', 'check', 'status', 'facts', 'validate', 'unlock'] as const).map((name) => [name, name] as const),
-  ...['up', 'remove', 'reset', 'upgrade', 'reboot'].map((name) => [name, 'event'] as const),
+  ['upgrade', 'event', 'upgrade-plan'],
+  ['reboot', 'event', 'reboot-plan'],
+  ...['up', 'remove', 'reset'].map((name) => [name, 'event'] as const),
 ];
 
-/** The document that a command line prints; undefined: it prints none. */
+/** Commands with `--json` whose output has no schema of its own. */
+const WITHOUT = ['kubeconfig', 'schema'];
+
+/** The document that a command line prints; undefined: it prints none. @throws Error for a command that is in neither list */
 export function documentOf(args: readonly string[]): DocumentName | undefined {
   if (!args.includes('--json') && args[0] !== 'facts') return undefined;
   const line = `${args.join(' ')} `;
-  const [, name] = BY_COMMAND.find(([command]) => line.startsWith(`${command} `)) ?? [];
+  if (WITHOUT.includes(args[0] ?? '')) return undefined;
+  const [, name, planned] = BY_COMMAND.find(([command]) => line.startsWith(`${command} `)) ?? [];
+  if (name === undefined) throw new Error(`which document does \`${args.join(' ')}\` print? Name it in BY_COMMAND`);
   if (name === 'status' && args.includes('--watch')) return 'status-watch';
-  if (name !== 'event' || !args.includes('--plan')) return name;
-  return args[0] === 'upgrade' ? 'upgrade-plan' : 'reboot-plan';
+  return planned !== undefined && args.includes('--plan') ? planned : name;
 }
 
 /** What is wrong with what a command printed on stdout: each event of a run, or its document. A line that was cut off counts for nothing. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { backup, backupContents } from './backup.ts';
 import { eventLine } from './event.ts';
 import { explain, topics } from './explain.ts';
-import { certs, check, facts, plan, rebootPlan, unlock, validate } from './inspections.ts';
+import { authorityPlan, certs, check, facts, plan, rebootPlan, unlock, validate } from './inspections.ts';
 import { defragment, selftest, snapshot, upgradePlan } from './maintenance.ts';
 import { report, runs } from './runs.ts';
 import { status, statusWatch } from './status.ts';
@@ -27,6 +27,7 @@ export const DOCUMENTS = {
   report,
   runs,
   'reboot-plan': rebootPlan,
+  'authority-plan': authorityPlan,
   'upgrade-plan': upgradePlan,
   event: eventLine,
 } as const;
