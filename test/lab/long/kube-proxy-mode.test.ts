@@ -1,0 +1,74 @@
+/**
+ * kube-proxy's mode, edited on a live cluster: Services answer in the new mode, no rule of the old one is left, and the way back is
+ * the same.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { fresh } from '../fresh.ts';
+import { kbuild } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { ok } from '../ok.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const HOSTS = ['kpmcp1', 'kpmw1'];
+const MODES = ['nftables', 'iptables'] as const;
+type Mode = (typeof MODES)[number];
+const PATIENCE_MS = 300_000;
+let args: readonly string[];
+let file: string;
+
+beforeAll(async () => {
+  ({ up: args, file } = await fresh('kube-proxy-mode', HOSTS));
+  ok(await kbuild(...args));
+});
+
+afterAll(() => lab.down(HOSTS));
+
+const edit = (mode: Mode): void => {
+  const plain = parse(readFileSync(file, 'utf8')) as Readonly<Record<string, object | undefined>>;
+  const edited = { ...plain, kubeadm: { ...plain['kubeadm'], kubeProxy: { mode } } };
+  writeFileSync(file, stringify(edited, { aliasDuplicateObjects: false }));
+};
+
+/** How many rules lead to Services on a host, in each mode. The kubelet's own chains have no Services. */
+async function rulesOn(host: string): Promise<Readonly<Record<Mode, number>>> {
+  const { stdout } = await lab.inside(
+    host,
+    `{ iptables-save; ip6tables-save; iptables-legacy-save 2>/dev/null; } | grep -cE 'KUBE-(SVC|SEP|SERVICES|NODEPORTS)'
+     nft list tables | grep -c ' kube-proxy$'`,
+  );
+  const [iptables, nftables] = stdout.split('\n').map(Number);
+  return { iptables: iptables!, nftables: nftables! };
+}
+
+const answers = async (host: string): Promise<boolean> =>
+  (
+    await lab.inside(host, 'curl -sk --max-time 3 -o /dev/null -w "%{http_code}" https://10.96.0.1/livez')
+  ).stdout.startsWith('200');
+
+describe.each(MODES)('to %s', (mode) => {
+  const other = MODES.find((one) => one !== mode)!;
+
+  test('up changes it, Services answer everywhere, and no rule of the other mode is left', async () => {
+    edit(mode);
+    expect(ok(await kbuild('plan', file)).stdout).toContain('kube-proxy');
+    ok(await kbuild(...args));
+    for (const host of HOSTS) {
+      await waitUntil(`${host} has rules of ${mode} only`, PATIENCE_MS, async () => {
+        const rules = await rulesOn(host);
+        return rules[mode] > 0 && rules[other] === 0;
+      });
+      await waitUntil(`the API's Service answers on ${host}`, PATIENCE_MS, () => answers(host));
+    }
+  });
+
+  test('then there is nothing to do', async () => {
+    expect(ok(await kbuild(...args)).stdout).toBe('nothing to do\n');
+  });
+});
+
+test('reset leaves no rule of either mode', async () => {
+  ok(await kbuild('reset', file, '--yes-destroy', 'kube-proxy-mode'));
+  for (const host of HOSTS) expect(await rulesOn(host)).toEqual({ iptables: 0, nftables: 0 });
+});
