@@ -19,7 +19,8 @@ export interface KilledAtChanges {
 async function upToAChange(args: readonly string[]): Promise<Ran> {
   const running = start([...args, '--json']);
   let over = false;
-  void running.ended.then(() => (over = true));
+  const end = (): void => void (over = true);
+  void running.ended.then(end, end);
   await waitUntil('a change, or the end', MINUTES_MS, () => over || running.printed().includes('"kind":"changed"'));
   running.kill('SIGKILL');
   return running.ended;

@@ -36,7 +36,10 @@ const changes = (running: Running, step: string): boolean =>
 async function killedAt(step: string): Promise<void> {
   const run = start(restoring('--json'));
   const ended = { code: 'running' as number | null | string };
-  void run.ended.then(({ code }) => (ended.code = code));
+  void run.ended.then(
+    ({ code }) => (ended.code = code),
+    () => (ended.code = null),
+  );
   await waitUntil(`${step} begins`, HALF_AN_HOUR, () => {
     if (ended.code !== 'running') throw new Error(`it ended before ${step}: ${run.said()}`);
     return changes(run, step);

@@ -65,7 +65,8 @@ const areReady = (hosts: readonly string[]): Promise<true> =>
 async function killedAt(step: string, host = ''): Promise<void> {
   const running = start(args());
   let ended = false;
-  void running.ended.then(() => (ended = true));
+  const over = (): void => void (ended = true);
+  void running.ended.then(over, over);
   const isThere = (): boolean =>
     running
       .printed()

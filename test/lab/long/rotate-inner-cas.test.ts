@@ -1,0 +1,95 @@
+/**
+ * The authorities of etcd and of the front proxy are replaced by ones with new keys, on three control planes, while a client writes
+ * through the endpoint. kbuild is killed at every change of the rotation of etcd's.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWriter, type Written } from '../api-writer.ts';
+import { byKbuild, byKubeadm } from '../authorities.ts';
+import { kbuild } from '../kbuild.ts';
+import { killedAtChanges } from '../killed-at-changes.ts';
+import * as lab from '../lab.ts';
+import { ok, timed } from '../ok.ts';
+import { nodes } from '../pods.ts';
+import { etcdOf, membersOf, stacked, type Stacked } from '../stacked.ts';
+
+const CONTROL_PLANES = ['ricp1', 'ricp2', 'ricp3'];
+const LATER = 'ricp4';
+const [cp] = CONTROL_PLANES as [string];
+let cluster: Stacked;
+
+const rotation = (authority: string): readonly string[] => [
+  ...['certs', 'rotate-ca', authority, '-i', cluster.file, '--yes', '--kubeconfig', cluster.kubeconfig],
+];
+
+beforeAll(async () => {
+  await lab.up([...CONTROL_PLANES, LATER]);
+  await lab.reset([LATER]);
+  cluster = await stacked('rirotate', 7483, CONTROL_PLANES);
+  ok(await cluster.up());
+});
+afterAll(async () => {
+  cluster.balancer.close();
+  await lab.down([...CONTROL_PLANES, LATER]);
+});
+
+/** Whether a client with certificates of the old authority gets into etcd, and one with the new ones. */
+const etcdAnswers = async (pki: string): Promise<boolean> => {
+  const { code } = await lab.inside(
+    cp,
+    `curl -sf --max-time 5 --cacert ${pki}/ca.crt --cert ${pki}/healthcheck-client.crt --key ${pki}/healthcheck-client.key https://127.0.0.1:2379/health`,
+  );
+  return code === 0;
+};
+
+const keyOf = async (host: string, file: string): Promise<string> =>
+  (await lab.inside(host, `openssl x509 -in /etc/kubernetes/pki/${file} -noout -pubkey | sha256sum`)).stdout;
+
+async function isWhole(hosts: readonly string[]): Promise<void> {
+  expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
+  const shown = ok(await cluster.run('certs', '--json')).stdout;
+  for (const host of hosts) expect(byKbuild(shown, host)).toEqual(await byKubeadm(host));
+  expect(await membersOf(cluster)).toEqual(hosts);
+  expect((await etcdOf(cluster)).members.every(({ healthy, learner }) => healthy && !learner)).toBe(true);
+  expect(await nodes(cp)).toEqual(Object.fromEntries(hosts.map((host) => [host, true])));
+}
+
+function expectKept(what: string, { acknowledged, lost, longestGapMs }: Written): void {
+  console.log(
+    `${what}: the client wrote ${String(acknowledged)} times, the longest gap was ${String(longestGapMs)} ms`,
+  );
+  expect(acknowledged).toBeGreaterThan(0);
+  expect(lost).toEqual([]);
+}
+
+test('the authority of etcd is replaced, also when kbuild is killed at every change', async () => {
+  await lab.inside(cp, 'cp -a /etc/kubernetes/pki/etcd /run/old-etcd-pki');
+  expect(await etcdAnswers('/run/old-etcd-pki')).toBe(true);
+  const key = await keyOf(cp, 'etcd/ca.crt');
+  const writer = startWriter(cluster.kubeconfig);
+  const { last, kills } = await killedAtChanges(rotation('etcd-ca'));
+  ok(last);
+  expectKept(`etcd-ca, killed ${String(kills)} times`, await writer.stop());
+  const keys = await Promise.all(CONTROL_PLANES.map((host) => keyOf(host, 'etcd/ca.crt')));
+  expect(new Set(keys).size).toBe(1);
+  expect(keys[0]).not.toBe(key);
+  expect(await etcdAnswers('/etc/kubernetes/pki/etcd')).toBe(true);
+  expect(await etcdAnswers('/run/old-etcd-pki')).toBe(false);
+  await isWhole(CONTROL_PLANES);
+});
+
+test('the authority of the front proxy is replaced', async () => {
+  const key = await keyOf(cp, 'front-proxy-ca.crt');
+  const writer = startWriter(cluster.kubeconfig);
+  timed('the authority of the front proxy, 3 control planes', await kbuild(...rotation('front-proxy-ca')));
+  expectKept('front-proxy-ca', await writer.stop());
+  const keys = await Promise.all(CONTROL_PLANES.map((host) => keyOf(host, 'front-proxy-ca.crt')));
+  expect(new Set(keys).size).toBe(1);
+  expect(keys[0]).not.toBe(key);
+  await isWhole(CONTROL_PLANES);
+});
+
+test('then a control plane can join', async () => {
+  await cluster.name([...CONTROL_PLANES, LATER]);
+  ok(await cluster.up());
+  await isWhole([...CONTROL_PLANES, LATER]);
+});
