@@ -11,6 +11,18 @@ function missingPod({ pods }: ClusterUp, operatorNamespace: string | undefined):
   return ['no pod', ...operators.map(notReady)].join('; ');
 }
 
+/** The value of `k8s-app` of what answers at Services' addresses, and at the address of DNS. */
+const CARRIERS: ReadonlySet<string> = new Set(['kube-proxy', 'kube-dns']);
+
+/** Pods that a Service's address needs on this host and that do not run: kube-proxy here, CoreDNS anywhere. */
+function silentCarriers({ pods }: ClusterUp, host: string): string {
+  const silent = pods.filter(({ ready, namespace, node, labels }) => {
+    const app = labels['k8s-app'] ?? '';
+    return !ready && namespace === 'kube-system' && CARRIERS.has(app) && (app === 'kube-dns' || node === host);
+  });
+  return silent.length === 0 ? '' : ` (found ${silent.map(notReady).join('; ')})`;
+}
+
 /**
  * Waits until the plugin's pod and the node are ready and the Service addresses of API and DNS answer from the host. Does not
  * wait for a network that the user installs.
@@ -38,6 +50,8 @@ export const networkReady: Step = {
     const unanswered = [...(services.api ? [] : ['API']), ...(services.dns ? [] : ['DNS'])];
     return unanswered.length === 0
       ? []
-      : wait(`wait until the Service address of ${unanswered.join(' and ')} answers ${host.name}`);
+      : wait(
+          `wait until the Service address of ${unanswered.join(' and ')} answers ${host.name}${silentCarriers(cluster, host.name)}`,
+        );
   },
 };

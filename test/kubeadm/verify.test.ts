@@ -64,6 +64,27 @@ describe('network-ready waits for', () => {
     ],
     ['the node', unready, undefined, ['wait until cp1 is Ready (found KubeletNotReady: no CNI)']],
     ['DNS', carrying, silent, ['wait until the Service address of DNS answers cp1']],
+    [
+      'DNS, and names what does not run that it needs',
+      clusterOf({
+        pods: [
+          flannel,
+          podOf({
+            name: 'kube-proxy-a',
+            labels: { 'k8s-app': 'kube-proxy' },
+            node: 'cp1',
+            ready: false,
+            trouble: 'CrashLoopBackOff',
+          }),
+          podOf({ name: 'kube-proxy-b', labels: { 'k8s-app': 'kube-proxy' }, node: 'w1', ready: false }),
+          podOf({ name: 'coredns-a', labels: { 'k8s-app': 'kube-dns' }, node: 'w1', ready: false }),
+        ],
+      }),
+      silent,
+      [
+        'wait until the Service address of DNS answers cp1 (found kube-proxy-a not ready: CrashLoopBackOff; coredns-a not ready)',
+      ],
+    ],
     ['its join', carrying, joinedControlPlane({ serviceNetwork: 'absent' }), ['wait until cp1 has joined']],
   ] as const)('%s', (_, cluster, facts, expected) => {
     expect(said(networkReady.diff(target(cluster, facts)))).toEqual(expected);
