@@ -1,14 +1,17 @@
 /** Answers that run real programs where the model's only say what they would do. The rest of each script is as in the model. */
 import type { PsValue } from '../../../src/shell/powershell.ts';
-import { filesOf, parentOf } from '../host/machine.ts';
+import { jobDeadlineMs } from '../../../src/remote/job-deadlines.ts';
+import { scriptFile } from '../../../src/templates.ts';
 import { ScriptFailure, type Answer } from '../host/script.ts';
+import { commandsOn, type Native } from './commands.ts';
 import type { RealHost } from './host.ts';
+import { interpret } from './interpreter.ts';
 
 /** The host that a machine's programs run on. */
 export type RealHostOf = (machine: Parameters<Answer>[0]) => RealHost;
 
-/** kubeadm waits for the kubelet for four minutes, and for its certificate for five. */
-const KUBEADM_MS = 10 * 60_000;
+/** The deadline of kubeadm's job. */
+const KUBEADM_MS = jobDeadlineMs('kubeadm-join');
 const VERSION_MS = 60_000;
 
 const lastOf = (text: string): readonly string[] => text.trimEnd().split(/\r?\n/).slice(-10);
@@ -56,97 +59,42 @@ const probePrograms =
     return { programs: found };
   };
 
-interface Variable {
-  readonly name: string;
-  readonly value: string;
-}
-
-/** What kubeadm.ps1 does around kubeadm.exe. */
-const kubeadm =
-  (of: RealHostOf): Answer =>
-  async (machine, params, { host, workingFolder, account }) => {
-    const { Action, Program, Cluster, Marker } = params as Record<string, string>;
-    const { Services, Paths } = params as unknown as Record<'Services' | 'Paths', readonly string[]>;
-    const variables = (params['Variables'] ?? []) as unknown as readonly Variable[];
-    const files = filesOf(machine);
-    if (account !== 'SYSTEM' || workingFolder === undefined) throw new ScriptFailure('kubeadm runs as a job');
-    files.put(Marker!, JSON.stringify({ cluster: Cluster, action: Action, job: 'kubeadm' }));
+/** The script itself, as kbuild sends it: only what its commands do to Windows is the model's, and its programs are real. */
+const ownScript =
+  (script: Parameters<typeof scriptFile>[0], of: RealHostOf): Answer =>
+  async (machine, params, context) => {
     const real = of(machine);
-    const run = (...args: readonly string[]): Promise<readonly string[]> =>
-      real.withServices(() =>
-        native(real, Program!, args, {
-          folder: workingFolder,
-          // The script puts kubeadm's own folder into its PATH; wine takes Windows' PATH from this variable.
-          env: {
-            WINEPATH: parentOf(Program!),
-            ...Object.fromEntries(variables.map(({ name, value }) => [name, value])),
-          },
-          deadlineMs: KUBEADM_MS,
-        }),
+    const before = new Map(context.environment);
+    const environment = new Map(before);
+    // What the script has set; wine takes Windows' PATH from WINEPATH.
+    const own = (): Record<string, string> =>
+      Object.fromEntries(
+        [...environment]
+          .filter(([name, value]) => before.get(name) !== value)
+          .map(([name, value]) => [name === 'Path' ? 'WINEPATH' : name, value]),
       );
-    let output: readonly string[] = [];
-    if (Action === 'join') {
-      output = await run('join', '--config', 'config.yaml');
-      await host.startService('kubelet');
-    } else if (Action === 'upgrade') output = await run('upgrade', 'node', '--config', 'config.yaml');
-    else {
-      for (const service of Services) await host.stopService(service);
-      if (real.has(Program!)) output = await run('reset', '--config', 'config.yaml');
-      for (const path of Paths) files.removeTree(path);
-    }
-    files.remove(Marker!);
-    return { output };
+    const folder = context.workingFolder === undefined ? {} : { folder: context.workingFolder };
+    const run: Native = async ({ exe, args, input }) => {
+      const how = { ...folder, env: own(), ...(input === undefined ? {} : { input: `${input}\r\n` }) };
+      if (!/\\kubeadm\.exe$/i.test(exe)) return native(real, exe, args, { ...how, deadlineMs: VERSION_MS });
+      const said = await real.withServices(() => native(real, exe, args, { ...how, deadlineMs: KUBEADM_MS }));
+      // kubeadm.exe has started wine's service; the model's follows.
+      if (args[0] === 'join') await context.host.startService('kubelet');
+      return said;
+    };
+    let result: unknown;
+    const about = { native: run, environment, result: (value: unknown) => void (result = value) };
+    await interpret(scriptFile(script), { params, environment, commands: commandsOn(machine, context, about) });
+    return result;
   };
 
-const kubeletSettings =
-  (of: RealHostOf): Answer =>
-  async (machine, { Program, Patches }, { host }) => {
-    const patches = filesOf(machine).exists(Patches as string) ? ['--patches', Patches as string] : [];
-    const real = of(machine);
-    const output = await real.withServices(() =>
-      native(real, Program as string, ['upgrade', 'node', 'phase', 'kubelet-config', ...patches], {
-        deadlineMs: KUBEADM_MS,
-      }),
-    );
-    await host.stopService('kubelet');
-    await host.startService('kubelet');
-    return { output };
-  };
-
-/** What reserve-source-vip.ps1 asks host-local.exe for, in its order. */
-const reserveSourceVip =
-  (of: RealHostOf): Answer =>
-  async (machine, params) => {
-    const { Name, Plugins, Path } = params as Record<string, string>;
-    const network = machine.networks.find(({ name }) => name === Name);
-    if (network === undefined) throw new ScriptFailure(`there is no HNS network ${Name!}`);
-    const subnet = String(network['subnet']);
-    const ipam = { type: 'host-local', ranges: [[{ subnet }]], dataDir: 'C:/var/lib/cni/networks' };
-    let said: readonly string[] = [];
-    for (const command of ['DEL', 'ADD'])
-      said = await native(of(machine), `${Plugins!}\\host-local.exe`, [], {
-        input: `${JSON.stringify({ cniVersion: '0.2.0', name: Name, ipam })}\r\n`,
-        env: {
-          CNI_COMMAND: command,
-          CNI_CONTAINERID: 'kbuild-source-vip',
-          CNI_NETNS: 'none',
-          CNI_IFNAME: 'none',
-          CNI_PATH: Plugins!,
-        },
-        deadlineMs: VERSION_MS,
-      });
-    const { ip4 } = JSON.parse(said.join('\n')) as { readonly ip4: { readonly ip: string } };
-    const record = { subnet, address: ip4.ip.split('/')[0]! };
-    filesOf(machine).put(Path!, JSON.stringify(record));
-    return record;
-  };
+/** Scripts that run as they are. */
+const OWN = ['windows/kubeadm.ps1', 'windows/kubelet-settings.ps1', 'windows/reserve-source-vip.ps1'] as const;
 
 /** The model's answers, with these in place of its own. */
 export const realAnswers = (model: ReadonlyMap<string, Answer>, of: RealHostOf): ReadonlyMap<string, Answer> =>
   new Map([
     ...model,
     ['windows/probe-programs.ps1', probePrograms(of, model.get('windows/probe-programs.ps1')!)],
-    ['windows/kubeadm.ps1', kubeadm(of)],
-    ['windows/kubelet-settings.ps1', kubeletSettings(of)],
-    ['windows/reserve-source-vip.ps1', reserveSourceVip(of)],
+    ...OWN.map((name): [string, Answer] => [name, ownScript(name, of)]),
   ]);

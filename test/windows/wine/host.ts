@@ -18,6 +18,7 @@ export interface RealPrograms {
 /** One program that was run. */
 export interface Ran extends WineResult {
   readonly line: string;
+  readonly seconds: number;
 }
 
 /** The real programs of one host. */
@@ -155,7 +156,9 @@ export function realHost(machine: Machine, { prefix, programs }: RealPrograms): 
     ran,
     async run(exe, args, how) {
       files.toDrive();
-      const result = { ...(await wine.run(exe, args, how)), line: [exe, ...args].join(' ') };
+      const started = performance.now();
+      const ended = await wine.run(exe, args, how);
+      const result = { ...ended, line: [exe, ...args].join(' '), seconds: (performance.now() - started) / 1000 };
       files.toModel();
       ran.push(result);
       return result;

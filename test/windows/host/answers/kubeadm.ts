@@ -12,7 +12,9 @@ export const answer: Answer = async (machine, params, { host, workingFolder, sig
   if (account !== 'SYSTEM' || workingFolder === undefined) throw new ScriptFailure('kubeadm runs as a job');
   const config = files.text(`${workingFolder}\\config.yaml`);
   if (config === undefined) throw new ScriptFailure('config.yaml: The system cannot find the file specified.');
-  files.put(Marker!, JSON.stringify({ cluster: Cluster, action: Action, job: 'kubeadm' }));
+  const mark = (stage: string): void =>
+    files.put(Marker!, JSON.stringify({ cluster: Cluster, action: Action, job: 'kubeadm', stage }));
+  mark('begun');
   if (Action === 'join') {
     if (files.text(Program!) === undefined) throw new ScriptFailure(`The term '${Program!}' is not recognized.`);
     if (machine.services.get('containerd')?.state !== 'Running')
@@ -32,6 +34,7 @@ export const answer: Answer = async (machine, params, { host, workingFolder, sig
     }
     for (const [path, text] of Object.entries(left)) files.put(path, text);
     await host.startService('kubelet');
+    mark('done');
   } else if (Action === 'upgrade') {
     if (files.text(Program!) === undefined) throw new ScriptFailure(`The term '${Program!}' is not recognized.`);
     if (!files.exists('C:\\etc\\kubernetes\\kubelet.conf'))
