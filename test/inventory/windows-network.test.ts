@@ -66,3 +66,9 @@ test('settings that Windows does not support are problems, only if the inventory
   expect(flannel.rule!(file(old, 'linux'))).toEqual([]);
   expect(flannel.rule!(file({ flannel: { ...old.flannel, backend: 'host-gw' } }))).toEqual([]);
 });
+
+test('with Windows hosts the image for tests is one that has both builds', () => {
+  expect(networkOf(file({})).testImage).toBe('registry.k8s.io/e2e-test-images/agnhost:2.62');
+  expect(networkOf(file({}, 'linux')).testImage).toBe('registry.k8s.io/e2e-test-images/agnhost:2.53');
+  expect(networkOf(file({ testImage: 'r.example/agnhost:1' })).testImage).toBe('r.example/agnhost:1');
+});

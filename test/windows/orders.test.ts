@@ -45,3 +45,49 @@ test('an archive is placed file by file: a folder that is moved onto one would l
   expect(text).toContain('Get-ChildItem -LiteralPath $From -Recurse -File -Force');
   expect(text).not.toContain('Move-Item');
 });
+
+test('a program that is asked for its version reads nothing, has a deadline of its own, and 4 KB of its answer are kept', () => {
+  const text = scriptText('probe-programs.ps1');
+  expect(text).toContain('$process.StandardInput.Close()');
+  expect(text).toMatch(/if \(-not \$process\.WaitForExit\(\$Limit \* 1000\)\) \{ throw/);
+  expect(text).toContain('if (-not $process.HasExited) { $process.Kill() }');
+  expect(text).toContain('if ($Text.Length -gt 4096) { return $Text.Substring(0, 4096) }');
+  // A program that hangs or breaks is broken; the others are still asked.
+  expect(text).toMatch(
+    /foreach \(\$program in @\(\$Programs\)\) \{[\s\S]*\btry \{[\s\S]*\} catch \{\n\s+\$state = 'broken'/,
+  );
+});
+
+test('Defender that is not there is absent, one whose service stands still is off, and only one that runs is asked', () => {
+  const text = scriptText('probe-defender.ps1');
+  const [absent, off, running, asked] = [
+    "$state = 'absent'",
+    "$state = 'off'",
+    "-eq 'Running'",
+    '(Get-MpPreference)',
+  ].map((part) => text.indexOf(part));
+  expect([absent, off, running, asked]).toEqual([absent, off, running, asked].toSorted((a, b) => a! - b!));
+  expect(absent).toBeGreaterThan(0);
+});
+
+test('a command line, a parameter and a PATH with %variables% are read as they stand in the registry', () => {
+  expect(scriptText('common.ps1')).toContain("GetValue($Name, $null, 'DoNotExpandEnvironmentNames')");
+  const services = scriptText('probe-services.ps1');
+  expect(services).toContain(`path = "$(Get-RegistryValue -Key $key -Name 'ImagePath')"`);
+  expect(services).not.toMatch(/PathName|Get-ItemProperty/);
+  expect(scriptText('probe-environment.ps1')).toContain('Get-MachineEnvironment -Name $name');
+});
+
+test('a service that runs and has no process is read again, and then is an error', () => {
+  const text = scriptText('probe-services.ps1');
+  expect(text).toMatch(/if \(\$state -ne 'Running' -or \$startedMs -gt 0\) \{ return/);
+  expect(text).toContain('throw "the service $Name runs, and has no process"');
+});
+
+test('the route of the note goes, also where it is kept only for the next start', () => {
+  const text = scriptText('remove-metadata-route.ps1');
+  expect(text).toContain("foreach ($store in @('ActiveStore', 'PersistentStore'))");
+  expect(text.indexOf('if (@(Get-Routes).Count -gt 0) { throw')).toBeLessThan(
+    text.indexOf('Remove-Item -LiteralPath $Note'),
+  );
+});

@@ -74,6 +74,26 @@ describe('signatures found in facts', () => {
     ]);
   });
 
+  test('a service that is paused, of those that the inventory wants', () => {
+    const services = new Map(
+      [
+        ['containerd', 'Running'],
+        ['kubelet', 'Running'],
+        ['flanneld', 'Running'],
+        ['kube-proxy', 'Paused'],
+      ].map(([name, state]) => [name!, { state }]),
+    );
+    const fleet = { hosts: [], unreachable: [], cluster: { state: 'absent' } } as const;
+    const facts = { ...well, services } as unknown as WindowsFacts;
+    const found = recognised({
+      inventory: { ...inventory, network: mixedFlannel({ services: true }) },
+      host,
+      facts,
+      fleet,
+    });
+    expect(found.map((one) => one.found)).toEqual(['kube-proxy not running']);
+  });
+
   test('an HNS network that flanneld has not created', () => {
     expect(seen({ hns: { networks: [{ name: 'nat' }], endpoints: [] } })).toEqual([
       'flanneld-waits: no HNS network flannel.4096',
