@@ -1,6 +1,6 @@
 /** Real Windows programs, cross-compiled, and wine to run them. They are made when something asks for them, not by default. */
 import { join } from 'node:path';
-import { type Artifact, folderOf, make } from './artifact.ts';
+import { type Artifact, folderOf, isMade, make } from './artifact.ts';
 import { requireAll } from './requirements.ts';
 import { VERSIONS, versionOf } from './versions.ts';
 
@@ -66,11 +66,19 @@ export interface WindowsPrograms {
   readonly path: (name: WindowsProgram) => string;
 }
 
+const artifactsFor = (names: readonly WindowsProgram[]): readonly Artifact[] => [
+  ARTIFACTS.wine,
+  ...names.map((name) => ARTIFACTS[name]),
+];
+
+/** True if wine and these programs are in the cache: they can be run without building anything. */
+export const areMade = (names: readonly WindowsProgram[]): boolean => artifactsFor(names).every(isMade);
+
 /** Makes wine and these programs where they are missing: minutes each for the large ones. Throws Unmet for what the machine lacks. */
 export async function windowsPrograms(names: readonly WindowsProgram[]): Promise<WindowsPrograms> {
-  const wanted: readonly Artifact[] = [ARTIFACTS.wine, ...names.map((name) => ARTIFACTS[name])];
-  await requireAll({ diskGib: DISK_GIB, go: true, packages: WINDOWS_PACKAGES });
-  for (const artifact of wanted) await make(artifact);
+  const builds = !areMade(names);
+  await requireAll({ diskGib: builds ? DISK_GIB : 0, go: builds, packages: WINDOWS_PACKAGES });
+  for (const artifact of artifactsFor(names)) await make(artifact);
   return {
     version: versionOf(MINOR),
     prefix: join(folderOf(ARTIFACTS.wine), 'prefix'),

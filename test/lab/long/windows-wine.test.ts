@@ -23,7 +23,7 @@ import { nodes } from '../pods.ts';
 import { VERSIONS } from '../versions.ts';
 import { windowsEntry } from '../windows.ts';
 import { WINDOWS_PROGRAMS, windowsPrograms, type WindowsPrograms } from '../windows-programs.ts';
-import { wineLabHost, type WineLabHost } from '../windows-wine.ts';
+import { patient, wineLabHost, type WineLabHost } from '../windows-wine.ts';
 
 const cp = 'wwcp1';
 const win = 'wwwin1';
@@ -80,10 +80,9 @@ describe.each(CASES)('$name', ({ name, hns, network, windows, programs }) => {
   const textOf = (path: string): string => filesOf(machine()).text(path) ?? '';
   const up = (): Promise<Ran> => kbuild('up', file!, '--yes', '--kubeconfig', join(folder, 'admin.conf'));
   const left = (): object => ({ ...leftovers(machine()), features: undefined });
-  const linesOf = (program: string): readonly string[] =>
-    worker.real.ran.filter(({ line }) => line.includes(program)).map(({ line }) => line.slice(line.indexOf(program)));
+  const linesOf: WineLabHost['linesOf'] = (program) => worker.linesOf(program);
   const write = async (kubelet: object): Promise<void> => {
-    const linux = await lab.inventory([cp]);
+    const linux = patient(await lab.inventory([cp]));
     const inventory = {
       ...linux,
       name,
@@ -154,6 +153,7 @@ describe.each(CASES)('$name', ({ name, hns, network, windows, programs }) => {
 
   test('reset by kubeadm.exe leaves the Windows host as it was, but for its features', async () => {
     timed(`${name}: reset`, await kbuild('reset', file!, '--yes-destroy', name));
+    console.log(worker.summary());
     expect(linesOf('kubeadm.exe reset')).toEqual(['kubeadm.exe reset --config config.yaml']);
     expect(left()).toEqual(before);
   });

@@ -1,31 +1,41 @@
 /**
  * Linux and Windows workers in one cluster: one control plane, two Linux workers, two simulated Windows hosts of two builds,
  * and a third one later. Everything on Linux is real: what its hosts send on the wire, and the cluster that the simulated
- * kubelets join by TLS bootstrap. The tests build on each other, in this order.
+ * kubelets join by TLS bootstrap. The programs of the first Windows host are real too, under wine, where the lab has them in its
+ * cache; nothing is built for it here. The tests build on each other, in this order.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spkiFingerprint } from '../../../src/shell/fingerprint.ts';
-import { leftovers } from '../../windows/host/machine.ts';
+import { DOCUMENTED_FLOWS } from '../../../src/windows/selftest/documented.ts';
+import { filesOf, leftovers } from '../../windows/host/machine.ts';
 import type { SimulatedWindowsHost } from '../../windows/host/server.ts';
 import { kubeadmJoin } from '../../windows/kubelet/join.ts';
 import { inventoryFile, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { withNames } from '../name-server.ts';
+import { GATEWAY } from '../network-plan.ts';
 import { ok } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { VERSIONS } from '../versions.ts';
 import { waitUntil } from '../wait-until.ts';
 import { packetBetween, windowsEntry, windowsLabHost } from '../windows.ts';
+import { areMade, WINDOWS_PROGRAMS, windowsPrograms } from '../windows-programs.ts';
+import { patient, wineLabHost, type WineLabHost } from '../windows-wine.ts';
 
 const [cp, w1, w2] = ['w3cp1', 'w3w1', 'w3w2'] as const;
 const HOSTS = [cp, w1, w2];
+/** A name that only the name server of the lab knows. */
+const OUTSIDE = 'mirror.kbuild-lab.test';
 
 let folder: string;
 let file: string;
 let inventory: lab.LabInventory;
 let windows: readonly [SimulatedWindowsHost, SimulatedWindowsHost, SimulatedWindowsHost];
+/** The first Windows host, where its programs are real. */
+let real: WineLabHost | undefined;
 let before: readonly object[];
 /** Why the third host does not get kube-proxy's image. */
 let missing: string | undefined;
@@ -43,8 +53,12 @@ const withWindows = (count: number): lab.LabInventory => ({
 
 beforeAll(async () => {
   const network = 'flannel.4096';
+  const first = { build: '20348', internalAddress: '10.77.0.201', network } as const;
+  if (areMade(WINDOWS_PROGRAMS))
+    real = await wineLabHost('w3win1', first, await windowsPrograms(WINDOWS_PROGRAMS), WINDOWS_PROGRAMS);
+  console.log(`the programs of w3win1: ${real === undefined ? 'the model’s' : 'real ones, under wine'}`);
   windows = [
-    await windowsLabHost('w3win1', { build: '20348', internalAddress: '10.77.0.201', network }),
+    real?.host ?? (await windowsLabHost('w3win1', first)),
     await windowsLabHost('w3win2', { build: '26100', internalAddress: '10.77.0.202', network }),
     await windowsLabHost('w3win3', {
       build: '26100',
@@ -58,12 +72,19 @@ beforeAll(async () => {
   await lab.reset(HOSTS);
   // The lab has no images for Windows, and agnhost under one tag.
   const testImage = `registry.k8s.io/e2e-test-images/agnhost:${VERSIONS.agnhost}`;
-  inventory = { ...(await lab.inventory(HOSTS)), name: 'mixed', network: { plugin: 'flannel', testImage } };
+  inventory = {
+    ...patient(await lab.inventory(HOSTS)),
+    name: 'mixed',
+    network: { plugin: 'flannel', testImage },
+    windows: { containerd: { version: VERSIONS.containerd } },
+  };
   ({ folder, file } = inventoryFile(withWindows(2)));
 });
 
 afterAll(async () => {
-  await Promise.all(windows.map((host) => host.close()));
+  await Promise.all(
+    [...windows.slice(real === undefined ? 0 : 1), ...(real === undefined ? [] : [real])].map((host) => host.close()),
+  );
   await lab.down(HOSTS);
 });
 
@@ -106,6 +127,19 @@ describe('a mixed cluster', () => {
 
   test('a second run changes nothing', async () => {
     expect(ok(await up()).stdout).toContain('nothing to do');
+  });
+
+  test('a kubelet starts again without the bootstrap file, by its own certificate', async () => {
+    const { machine, control } = windows[0];
+    expect(filesOf(machine).exists('C:\\etc\\kubernetes\\bootstrap-kubelet.conf')).toBe(false);
+    await control.stopService('kubelet');
+    await control.startService('kubelet');
+    expect(machine.services.get('kubelet')?.state).toBe('Running');
+    if (real === undefined) return;
+    expect(real.linesOf('kubeadm.exe join')).toEqual(['kubeadm.exe join --config config.yaml']);
+    const { hadBootstrapFile, log } = real.kubeletStarts.at(-1)!;
+    expect(hadBootstrapFile).toBe(false);
+    expect(log).not.toMatch(/unable to (?:read|load)|no such file/);
   });
 
   test('status knows no trouble, and names it where a service stands still', async () => {
@@ -186,14 +220,16 @@ describe('life', () => {
 
 describe('kbuild windows selftest', () => {
   test('its runner tries every flow on Linux nodes, and cleans up', async () => {
-    const ran = ok(await kbuild('windows', 'selftest', file, '--os', 'linux', '--json', '--timeout', '3m'));
+    const options = ['--os', 'linux', '--outside', `${OUTSIDE}:5000`, '--json', '--timeout', '3m'];
+    const ran = ok(await withNames({ [OUTSIDE]: GATEWAY }, () => kbuild('windows', 'selftest', file, ...options)));
     const { rows } = JSON.parse(ran.stdout) as { rows: { flow: string; result: string; why?: string }[] };
     const by = (result: string) => rows.filter((row) => row.result === result).map(({ flow }) => flow);
     console.log(
       `${String(by('pass').length)} flows in ${ran.seconds.toFixed(1)} s, not tried: ${by('not-tried').join(', ')}`,
     );
     expect(by('fail')).toEqual([]);
-    expect(by('pass')).toHaveLength(24);
+    expect(by('pass')).toHaveLength(25);
+    expect(by('pass')).toEqual(expect.arrayContaining(Object.values(DOCUMENTED_FLOWS)));
     expect(await kubectl(cp, 'get namespaces')).not.toContain('selftest');
   });
 });
@@ -201,6 +237,7 @@ describe('kbuild windows selftest', () => {
 test('reset of the whole cluster leaves Windows hosts as they were, but for their features', async () => {
   const { seconds } = ok(await kbuild('reset', file, '--yes-destroy', 'mixed'));
   console.log(`reset of 1 control plane, 2 Linux and 2 Windows workers: ${seconds.toFixed(1)} s`);
+  console.log(real?.summary() ?? 'no program ran under wine');
   expect(windows.map(remains)).toEqual(before);
   expect(windows.map(({ machine }) => machine.features.get('Containers'))).toEqual(Array(3).fill('Installed'));
 });
