@@ -6,8 +6,8 @@ import { answer as modelledKubeadm } from './host/answers/kubeadm.ts';
 import { addService, filesOf, freshMachine, type Machine } from './host/machine.ts';
 import { ScriptFailure, type HostControl, type ScriptContext } from './host/script.ts';
 import { scriptText } from './grammar.ts';
-import { commandsOn, type NativeCall } from './wine/commands.ts';
-import { interpret } from './wine/interpreter.ts';
+import { commandsOn, type NativeCall } from './interpreter/commands.ts';
+import { interpret } from './interpreter/interpreter.ts';
 
 const KUBEADM = 'C:\\k\\kubeadm.exe';
 const KUBELET_CONF = 'C:\\etc\\kubernetes\\kubelet.conf';

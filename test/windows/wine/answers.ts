@@ -3,9 +3,9 @@ import type { PsValue } from '../../../src/shell/powershell.ts';
 import { jobDeadlineMs } from '../../../src/remote/job-deadlines.ts';
 import { scriptFile } from '../../../src/templates.ts';
 import { ScriptFailure, type Answer } from '../host/script.ts';
-import { commandsOn, type Native } from './commands.ts';
+import { commandsOn, type Native } from '../interpreter/commands.ts';
 import type { RealHost } from './host.ts';
-import { interpret } from './interpreter.ts';
+import { interpret } from '../interpreter/interpreter.ts';
 
 /** The host that a machine's programs run on. */
 export type RealHostOf = (machine: Parameters<Answer>[0]) => RealHost;

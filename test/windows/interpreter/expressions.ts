@@ -3,6 +3,7 @@
  * grows beyond this fails its test, and is never half understood.
  */
 import type { Node } from 'web-tree-sitter';
+import { asList, cast, isTrue, operate, textOf } from './operators.ts';
 
 /** Variables of a script and of its process. */
 export interface Scope {
@@ -40,24 +41,6 @@ export const partsOf = (node: Node): readonly Node[] =>
 export const asValue = (outputs: readonly unknown[]): unknown =>
   outputs.length === 0 ? null : outputs.length === 1 ? outputs[0] : outputs;
 
-/** What a value puts out: a list its elements, $null nothing where it is looped over. */
-export const asList = (value: unknown): readonly unknown[] =>
-  Array.isArray(value) ? (value as readonly unknown[]) : value === null || value === undefined ? [] : [value];
-
-/** The value of a condition. @throws Error for one that is neither true nor false: what PowerShell makes of it is not guessed */
-export function isTrue(value: unknown): boolean {
-  if (typeof value !== 'boolean') throw new Error(`a condition is ${JSON.stringify(value)}, neither true nor false`);
-  return value;
-}
-
-/** @throws Error for a table, which no script makes a text of */
-function textOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map(textOf).join(' ');
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'object') throw new Error(`${JSON.stringify(value)} as a text`);
-  return `${value as string | number | boolean}`;
-}
-
 /** @throws Error for a property that is not there: scripts are strict */
 function propertyOf(of: unknown, name: string): unknown {
   if (Array.isArray(of) && name === 'Count') return of.length;
@@ -66,11 +49,9 @@ function propertyOf(of: unknown, name: string): unknown {
   return found[1];
 }
 
-/** As `-eq` compares: texts without case, $null with nothing else. */
-function areEqual(one: unknown, other: unknown): boolean {
-  if (one === null || other === null) return one === other;
-  return textOf(one).toLowerCase() === textOf(other).toLowerCase();
-}
+/** An element by its number, or a value of a table by its name. */
+const elementOf = (of: unknown, at: unknown): unknown =>
+  (typeof at === 'string' ? (of as Table)[at] : asList(of)[Number(at)]) ?? null;
 
 function variable({ scope }: Evaluator, node: Node): unknown {
   const name = node.text
@@ -115,13 +96,19 @@ async function table(evaluator: Evaluator, node: Node): Promise<Table> {
   return made;
 }
 
-async function compared(evaluator: Evaluator, node: Node): Promise<unknown> {
-  const [left, operator, right] = partsOf(node) as [Node, Node, Node];
-  const [one, other] = [await evaluate(evaluator, left), await evaluate(evaluator, right)];
-  if (operator.text === '-eq') return areEqual(one, other);
-  if (operator.text === '-ne') return !areEqual(one, other);
-  if (operator.text === '-join') return asList(one).map(textOf).join(textOf(other));
-  throw notUnderstood(node);
+async function operated(evaluator: Evaluator, node: Node): Promise<unknown> {
+  const parts = node.children.filter(({ type }) => !['comment', 'command_argument_sep'].includes(type));
+  const [left, operator, right, ...others] = parts as [Node, Node, Node, ...Node[]];
+  const result = operate(operator.text, await evaluate(evaluator, left), await evaluate(evaluator, right));
+  if (result === undefined || others.length > 0) throw notUnderstood(node);
+  return result;
+}
+
+async function converted(evaluator: Evaluator, node: Node): Promise<unknown> {
+  const [type, value] = partsOf(node) as [Node, Node];
+  const result = cast(type.text, await evaluate(evaluator, value));
+  if (result === undefined) throw notUnderstood(node);
+  return result;
 }
 
 /** Only Split, of a text. */
@@ -155,7 +142,11 @@ export async function evaluate(evaluator: Evaluator, whole: Node): Promise<unkno
     case 'hash_literal_expression':
       return table(evaluator, node);
     case 'comparison_expression':
-      return compared(evaluator, node);
+    case 'logical_expression':
+    case 'multiplicative_expression':
+      return operated(evaluator, node);
+    case 'cast_expression':
+      return converted(evaluator, node);
     case 'expression_with_unary_operator':
       if (node.text.startsWith(',')) return [await evaluate(evaluator, parts[0]!)];
       if (!node.text.startsWith('-not')) throw notUnderstood(node);
@@ -163,7 +154,7 @@ export async function evaluate(evaluator: Evaluator, whole: Node): Promise<unkno
     case 'member_access':
       return propertyOf(await evaluate(evaluator, parts[0]!), parts[1]!.text);
     case 'element_access':
-      return asList(await evaluate(evaluator, parts[0]!))[Number(await evaluate(evaluator, parts[1]!))] ?? null;
+      return elementOf(await evaluate(evaluator, parts[0]!), await evaluate(evaluator, parts[1]!));
     case 'invokation_expression':
       return called(evaluator, node);
     case 'script_block_expression':
