@@ -9,19 +9,22 @@ import { GATEWAY } from './network-plan.ts';
 const ADDRESS = 1;
 const NO_SUCH_NAME = 3;
 
-/** The name and the type that a query asks for, and where the question ends. */
+/** The name and the type that a query asks for, and where the question ends. @throws RangeError for one that is cut short */
 function questionIn(query: Buffer): { readonly name: string; readonly type: number; readonly end: number } {
   const labels: string[] = [];
   let at = 12;
-  while (query[at] !== 0) {
-    const length = query[at]!;
+  while (query.readUInt8(at) !== 0) {
+    const length = query.readUInt8(at);
     labels.push(query.toString('latin1', at + 1, at + 1 + length));
     at += 1 + length;
   }
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** The answer to a query (RFC 1035, 4.1): the IPv4 address of a known name; nothing of another type; no such name. */
+/**
+ * The answer to a query (RFC 1035, 4.1): the IPv4 address of a known name; nothing of another type; no such name.
+ * @throws RangeError for a query that is cut short
+ */
 export function answerTo(query: Buffer, names: Readonly<Record<string, string>>): Buffer {
   const { name, type, end } = questionIn(query);
   const address = names[name];
@@ -40,7 +43,12 @@ export function answerTo(query: Buffer, names: Readonly<Record<string, string>>)
 export const withNames = <T>(names: Readonly<Record<string, string>>, action: () => Promise<T>): Promise<T> =>
   withLock('name-server', async () => {
     const server = createSocket('udp4', (query, { port, address }) => {
-      server.send(answerTo(query, names), port, address);
+      try {
+        server.send(answerTo(query, names), port, address);
+      } catch (error) {
+        // Whoever sent it asks again, or not.
+        if (!(error instanceof RangeError)) throw error;
+      }
     });
     server.bind(53, GATEWAY);
     await once(server, 'listening');

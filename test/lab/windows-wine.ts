@@ -58,6 +58,21 @@ export async function wineLabHost(
   names: readonly WindowsProgram[],
 ): Promise<WineLabHost> {
   const release = await onlyOne();
+  try {
+    return await withPrograms(name, about, made, names, release);
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function withPrograms(
+  name: string,
+  about: WindowsLabHost,
+  made: WindowsPrograms,
+  names: readonly WindowsProgram[],
+  release: () => void,
+): Promise<WineLabHost> {
   const hosts = new Map<Machine, RealHost>();
   const programs = new Map(names.map((one) => [one, made.path(one)]));
   const of = (machine: Machine): RealHost => {
@@ -83,9 +98,12 @@ export async function wineLabHost(
       return `${host.machine.name}: ${String(real.ran.length)} runs of programs under wine took ${seconds.toFixed(0)} s, and ${String(kubeletStarts.length)} starts of the kubelet`;
     },
     async close() {
-      await host.close();
-      await of(host.machine).close();
-      release();
+      try {
+        await host.close();
+      } finally {
+        await real.close();
+        release();
+      }
     },
   };
 }
