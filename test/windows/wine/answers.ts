@@ -2,10 +2,12 @@
 import type { PsValue } from '../../../src/shell/powershell.ts';
 import { jobDeadlineMs } from '../../../src/remote/job-deadlines.ts';
 import { scriptFile } from '../../../src/templates.ts';
+import { filesOf } from '../host/machine.ts';
 import { ScriptFailure, type Answer } from '../host/script.ts';
 import { commandsOn, type Native } from '../interpreter/commands.ts';
 import type { RealHost } from './host.ts';
 import { interpret } from '../interpreter/interpreter.ts';
+import type { WineResult } from './wine.ts';
 
 /** The host that a machine's programs run on. */
 export type RealHostOf = (machine: Parameters<Answer>[0]) => RealHost;
@@ -39,10 +41,10 @@ interface Asked {
   readonly exits: readonly number[];
 }
 
-/** `model`: the answer for what has no real program. */
-const probePrograms =
-  (of: RealHostOf, model: Answer): Answer =>
-  async (machine, params, context) => {
+/** `model`: the answer for what has no real program. Each file is run once: it says the same of its version the next time. */
+function probePrograms(of: RealHostOf, model: Answer): Answer {
+  const seen = new WeakMap<Buffer, WineResult>();
+  return async (machine, params, context) => {
     const real = of(machine);
     const asked = params['Programs'] as unknown as readonly Asked[];
     const modelled = asked.filter(({ path }) => !real.has(path));
@@ -51,13 +53,16 @@ const probePrograms =
     };
     const found: object[] = [...programs];
     for (const { name, path, arguments: args, exits } of asked.filter((one) => real.has(one.path))) {
-      const { status, stdout, stderr } = await real.run(path, args, { deadlineMs: VERSION_MS });
+      const { content } = filesOf(machine).get(path)!;
+      const { status, stdout, stderr } = seen.get(content) ?? (await real.run(path, args, { deadlineMs: VERSION_MS }));
+      if (status !== undefined) seen.set(content, { status, stdout, stderr });
       const works = status === 0 || exits.includes(status ?? -1);
       const said = works ? stdout : `${path} ended with status ${String(status)}: ${stderr}`;
       found.push({ name, state: works ? 'works' : 'broken', said: said.slice(0, 4096) });
     }
     return { programs: found };
   };
+}
 
 /** The script itself, as kbuild sends it: only what its commands do to Windows is the model's, and its programs are real. */
 const ownScript =
