@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { FactError } from '../../errors.ts';
 import { powershell } from '../../templates.ts';
 import { WatchedMap } from '../watched.ts';

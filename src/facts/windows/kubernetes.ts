@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { JsonObject } from '../../model/inventory.ts';
 import { windowsPaths } from '../../paths.ts';
 import { furtherFingerprints, spkiFingerprint } from '../../shell/fingerprint.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { powershell } from '../../templates.ts';
 import { watchedMap } from '../watched.ts';
 import { windowsProbe } from './windows-probe.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { windowsPaths } from '../../paths.ts';
 import { powershell } from '../../templates.ts';
 import { textOf } from './files.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RECORD_FORMAT, type RecordHead, type RecordLine } from './line.ts';
 
 // Fields that are not named here are dropped: a newer kbuild may write more of them.
