@@ -37,9 +37,12 @@ export const bundleOptions: BuildOptions = {
   target: 'node20',
   minifySyntax: true,
   minifyWhitespace: true,
-  // CommonJS libraries ask for Node's own modules by `require`.
+  // CommonJS libraries ask for Node's own modules by `require`. It is made where it is used: most of the chunks do not use it.
   banner: {
-    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+    js: [
+      "import { createRequire as requireFrom } from 'node:module';",
+      'let requireHere; const require = (name) => (requireHere ??= requireFrom(import.meta.url))(name);',
+    ].join(' '),
   },
   // Where ssh2 finds a program for Windows' Pageant, which kbuild does not use.
   define: { __dirname: 'import.meta.dirname' },
