@@ -3,7 +3,6 @@ import type { ClusterView } from '../../facts/cluster.ts';
 import type { Observed } from '../../facts/fleet.ts';
 import { observeCluster } from '../../facts/observe-cluster.ts';
 import { observeLinux, type Ask } from '../../facts/observe-linux.ts';
-import { observeWindows } from '../../facts/observe-windows.ts';
 import type { Host, Inventory, LinuxHost, WindowsHost } from '../../model/inventory.ts';
 import { watchedOn } from '../../phases/watched.ts';
 import { observedObjects } from '../../phases/wanted-objects.ts';
@@ -43,6 +42,8 @@ export function observerOf(
     const remote = remotes.get(host.name)!;
     if (!isWindowsRemote(remote)) throw new TypeError(`${host.name} is a Linux host`);
     const subject = { inventory, host, watched: watched(host) };
+    // Most clusters have no Windows host: its probes are not loaded for them.
+    const { observeWindows } = await import('./windows-hosts.ts');
     const facts = await observeWindows((...asked) => remote.ask(...asked), subject, tools, names);
     return { os: 'windows', host, facts };
   };

@@ -2,7 +2,6 @@ import { ConnectError } from '../../errors.ts';
 import type { Host } from '../../model/inventory.ts';
 import type { HostRemote } from '../../remote/host-remote.ts';
 import { linuxRemote, type LinuxRemoteOptions } from '../../remote/linux.ts';
-import { windowsRemote } from '../../remote/windows/windows-remote.ts';
 import type { Transport } from '../../transport/transport.ts';
 
 /** The name of OpenSSH for Windows. On other systems it is portable OpenSSH, e.g. `OpenSSH_9.2p1`. */
@@ -26,6 +25,7 @@ export async function remoteOf(
         `the inventory says "os: windows", but its SSH server is ${software}`,
         'remove "os: windows" if it is a Linux host; on Windows kbuild needs OpenSSH for Windows',
       );
+    const { windowsRemote } = await import('./windows-hosts.ts');
     return windowsRemote(host, transport, options);
   }
   if (ON_WINDOWS.test(software))
