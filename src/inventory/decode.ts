@@ -123,6 +123,8 @@ export function decode(root: Located): Decoded {
     const value: unknown =
       round > 0 && typeof current.value === 'object' ? { ...STAND_INS, ...current.value } : current.value;
     const result = inventorySchema.safeParse(value, {
+      // Code that zod makes for a schema costs more than it saves in one inventory.
+      jitless: true,
       error: (issue) => {
         const path = asPath(issue.path ?? []);
         const { found, length } = follow(current, path);

@@ -1,6 +1,12 @@
 import { isIP, isIPv4 } from 'node:net';
 import * as z from 'zod';
 
+/** A schema that is made at its first use, and once: it is immutable, and making it is dear. */
+const once = <S>(make: () => S): (() => S) => {
+  let made: S | undefined;
+  return () => (made ??= make());
+};
+
 // Every string that reaches a host as a name is held by a list of what is allowed; free text stays in `config` values.
 
 /**
@@ -21,33 +27,37 @@ const URL = /^https?:\/\/[A-Za-z0-9.[\]:_-]+(?:\/[A-Za-z0-9._~:/?#%+,=&{}-]*)?$/
 export const isDnsName = (value: string): boolean => DNS_NAME.test(value) && !/(?:^|\.)\d+$/.test(value);
 
 /** RFC 1123 label, ≤ 63 characters. */
-export const label = () =>
-  text(new RegExp(`^${LABEL}$`), 'a name of at most 63 lower-case letters, digits and hyphens (RFC 1123), e.g. "prod"');
+export const label = once(() =>
+  text(new RegExp(`^${LABEL}$`), 'a name of at most 63 lower-case letters, digits and hyphens (RFC 1123), e.g. "prod"'),
+);
 
 /** A Kubernetes node name, short enough to be a hostname and a label's value. */
-export const hostName = () =>
+export const hostName = once(() =>
   text(
     new RegExp(`^(?=.{1,63}$)${LABEL}(?:\\.${LABEL})*$`),
     'a name of at most 63 lower-case letters, digits, hyphens and dots (RFC 1123), e.g. "worker-1"',
-  );
+  ),
+);
 
 /** A DNS name. */
-export const dnsName = () => text(DNS_NAME, 'a lower-case DNS name, e.g. "cluster.local"');
+export const dnsName = once(() => text(DNS_NAME, 'a lower-case DNS name, e.g. "cluster.local"'));
 
 /** IPv4, IPv6 or a DNS name. */
-export const address = () =>
+export const address = once(() =>
   z
     .string()
     .max(253)
     .refine((value) => isIP(value) !== 0 || isDnsName(value), 'must be an IP address or a lower-case DNS name')
-    .meta({ examples: ['203.0.113.11'] });
+    .meta({ examples: ['203.0.113.11'] }),
+);
 
 /** IPv4 only: clusters of IPv6 or of two families are not supported by this version. */
-export const ipv4 = () =>
+export const ipv4 = once(() =>
   z
     .string()
     .refine(isIPv4, 'must be an IPv4 address, e.g. "10.0.0.11"')
-    .meta({ examples: ['10.0.0.11'] });
+    .meta({ examples: ['10.0.0.11'] }),
+);
 
 const toNumber = (ip: string): number => ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 
@@ -66,17 +76,18 @@ function cidrProblem(value: string): string | undefined {
 }
 
 /** An IPv4 network in CIDR notation without host bits. */
-export const cidr = () =>
+export const cidr = once(() =>
   z
     .string()
     .superRefine((value, context) => {
       const message = cidrProblem(value);
       if (message !== undefined) context.addIssue({ code: 'custom', message });
     })
-    .meta({ examples: ['10.244.0.0/16'] });
+    .meta({ examples: ['10.244.0.0/16'] }),
+);
 
 /** `host` or `host:port`, the host an IPv4 address or a DNS name. */
-export const endpoint = () =>
+export const endpoint = once(() =>
   z
     .string()
     .refine((value) => {
@@ -84,22 +95,25 @@ export const endpoint = () =>
       if (rest.length > 0 || (!isIPv4(host) && !isDnsName(host))) return false;
       return port === undefined || (/^[1-9]\d{0,4}$/.test(port) && Number(port) < 65_536);
     }, 'must be host:port without "https://", e.g. "k8s.example.com:6443"')
-    .meta({ examples: ['k8s.example.com:6443'] });
+    .meta({ examples: ['k8s.example.com:6443'] }),
+);
 
 /** An HTTP or HTTPS URL without credentials. */
-export const url = () =>
+export const url = once(() =>
   text(URL, 'a URL that begins with http:// or https:// and holds no password and no blanks').meta({
     examples: ['https://mirror.example.com/k8s'],
-  });
+  }),
+);
 
 /** A URL, or a file on this machine. */
-export const urlOrFile = () =>
+export const urlOrFile = once(() =>
   localPath()
     .refine((value) => !/^[a-z]+:\/\//i.test(value) || URL.test(value), 'must be a file or an http(s) URL')
-    .meta({ examples: ['https://mirror.example.com/k8s.key'] });
+    .meta({ examples: ['https://mirror.example.com/k8s.key'] }),
+);
 
 /** A path on a host: absolute, normal, without control characters. */
-export const absolutePath = () =>
+export const absolutePath = once(() =>
   z
     .string()
     .max(4096)
@@ -107,74 +121,86 @@ export const absolutePath = () =>
       (value) => /^(?:\/[^/\p{Cc}]+)+$/u.test(value) && !value.split('/').some((part) => part === '.' || part === '..'),
       'must be an absolute path without "..", "//", a slash at its end or control characters',
     )
-    .meta({ examples: ['/etc/motd'] });
+    .meta({ examples: ['/etc/motd'] }),
+);
 
 /** A path on this machine; relative ones start at the inventory's folder, `~` is the home folder. */
-export const localPath = () =>
+export const localPath = once(() =>
   text(/^[^\p{Cc}]+$/u, 'a file name without control characters')
     .max(4096)
-    .meta({ examples: ['files/example'] });
+    .meta({ examples: ['files/example'] }),
+);
 
 /** A SHA-256 hash in hexadecimal digits. */
-export const sha256 = () =>
-  text(/^[0-9a-f]{64}$/, '64 lower-case hexadecimal digits').meta({ examples: ['0123456789abcdef'.repeat(4)] });
+export const sha256 = once(() =>
+  text(/^[0-9a-f]{64}$/, '64 lower-case hexadecimal digits').meta({ examples: ['0123456789abcdef'.repeat(4)] }),
+);
 
 /** A manifest: a file or URL, or one with the hash that its bytes must have. */
-export const manifestEntry = () =>
+export const manifestEntry = once(() =>
   z.union([
     localPath(),
     z.strictObject({
       source: localPath().meta({ description: 'YAML file, or https:// URL.' }),
       sha256: sha256().meta({ description: 'SHA-256 of its bytes; other bytes are refused.' }),
     }),
-  ]);
+  ]),
+);
 
 /** An exact version `1.36.3`. */
-export const version = () =>
-  text(/^\d{1,3}\.\d{1,3}\.\d{1,3}$/, 'an exact version of three numbers without "v", e.g. "1.36.3"');
+export const version = once(() =>
+  text(/^\d{1,3}\.\d{1,3}\.\d{1,3}$/, 'an exact version of three numbers without "v", e.g. "1.36.3"'),
+);
 
 /** An image with tag or digest. */
-export const image = () =>
+export const image = once(() =>
   text(
     /^[a-z0-9][a-z0-9._-]*(?::\d+)?(?:\/[a-z0-9._-]+)*(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/,
     'an image name, e.g. "ghcr.io/flannel-io/flannel:v0.28.10"',
-  );
+  ),
+);
 
 /** An image repository: registry and path without tag. */
-export const imageRepository = () =>
+export const imageRepository = once(() =>
   text(
     /^[a-z0-9][a-z0-9._-]*(?::\d+)?(?:\/[a-z0-9._-]+)*$/,
     'a registry, with a path if it has one, without tag, e.g. "registry.example.com/k8s"',
-  );
+  ),
+);
 
 /** A port number. */
-export const port = () => z.number().int().min(1).max(65_535);
+export const port = once(() => z.number().int().min(1).max(65_535));
 
 /** `sha256:` + 64 hexadecimal digits. */
-export const publicKeyHash = () =>
+export const publicKeyHash = once(() =>
   text(/^sha256:[0-9a-f]{64}$/, '"sha256:" and 64 lower-case hexadecimal digits').meta({
     examples: [`sha256:${'0123456789abcdef'.repeat(4)}`],
-  });
+  }),
+);
 
 /** A secret's reference. What stands there instead is never shown. */
-export const secretReference = () =>
+export const secretReference = once(() =>
   z
     .string('must be a reference: env:NAME, file:PATH or command:COMMAND')
     .regex(
       /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[^\p{Cc}]+|command:[^\0\r\n]+)$/u,
       'must be a reference, no secret itself: env:NAME, file:PATH or command:COMMAND',
     )
-    .meta({ examples: ['env:SECRET', 'file:secrets/example', 'command:pass show example'] });
+    .meta({ examples: ['env:SECRET', 'file:secrets/example', 'command:pass show example'] }),
+);
 
 /** A public host key as in a .pub file, or its fingerprint. */
-export const hostKey = () =>
+export const hostKey = once(() =>
   text(
     /^(?:SHA256:[A-Za-z0-9+/]{43}|(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521)) [A-Za-z0-9+/]{40,}={0,2}(?: [^\p{Cc}]*)?)$/u,
     'a public key, "ssh-ed25519 AAAA…", or its fingerprint, "SHA256:…" (ssh-keygen -lf)',
-  ).meta({ examples: [`SHA256:${'AbCdEfGhIjKlMnOpQrStUvWxYz0123456789+/'.padEnd(43, 'A')}`] });
+  ).meta({ examples: [`SHA256:${'AbCdEfGhIjKlMnOpQrStUvWxYz0123456789+/'.padEnd(43, 'A')}`] }),
+);
 
 /** One line of free text. */
-export const line = () => text(/^[^\p{Cc}]*$/u, 'one line without control characters').meta({ examples: ['text'] });
+export const line = once(() =>
+  text(/^[^\p{Cc}]*$/u, 'one line without control characters').meta({ examples: ['text'] }),
+);
 
 /** Free settings of another program: any JSON. */
-export const freeObject = () => z.record(z.string(), z.unknown());
+export const freeObject = once(() => z.record(z.string(), z.unknown()));
