@@ -62,10 +62,17 @@ export function parallelFramedScript(
   return { shell: 'sh', script: text, title: `observe the cluster (${String(names.length)} probes)` };
 }
 
+/** Frames by name. The pattern finds their ends alone: one for a whole frame would try each character of an output as its end. */
 function frames(text: string, nonce: string): ReadonlyMap<string, { readonly text: string; readonly status: number }> {
   const found = new Map<string, { text: string; status: number }>();
-  const pattern = new RegExp(`${nonce}:begin:([^\\n]*)\\n([\\s\\S]*?)\\n${nonce}:end:\\1:(\\d+)(?=\\n|$)`, 'g');
-  for (const match of text.matchAll(pattern)) found.set(match[1]!, { text: match[2]!, status: Number(match[3]) });
+  let open: { readonly name: string; readonly from: number } | undefined;
+  for (const mark of text.matchAll(new RegExp(`${nonce}:(?:begin:(.*)\\n|end:(.*):(\\d+)(?=\\n|$))`, 'g'))) {
+    const [whole, begun, ended, status] = mark;
+    if (begun !== undefined) open = { name: begun, from: mark.index + whole.length };
+    // The line break before the end is the frame's.
+    else if (open !== undefined && open.name === ended && mark.index > open.from)
+      found.set(ended, { text: text.slice(open.from, mark.index - 1), status: Number(status) });
+  }
   return found;
 }
 
