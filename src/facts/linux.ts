@@ -4,6 +4,7 @@ import { pluginFiles } from '../components/network-plugins/index.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { landmarks } from '../topology/landmarks.ts';
+import { onceForEach } from '../shell/once-for-each.ts';
 import type { Probe } from '../shell/probe.ts';
 import type { FactsOf } from './facts-from.ts';
 import { endpoint } from './linux/endpoint.ts';
@@ -74,16 +75,29 @@ const machineProbes = (host: LinuxHost) =>
     sysctlSettings: sysctlSettings(host),
   }) satisfies Probes;
 
+/** Probes that are the same on all hosts of an inventory: made once, because some are long scripts. */
+const inventoryProbes = onceForEach(
+  (inventory: Inventory) =>
+    ({
+      kubernetesTraces: kubernetes.kubernetesTraces(inventory),
+      servedBefore: servedBefore(inventory),
+      etcdFolder: etcdFolder(inventory),
+      serviceNetwork: kubernetes.serviceNetwork(firstServiceAddress(inventory), dnsServiceAddress(inventory)),
+      leftovers: kubernetes.leftovers(pluginFiles(inventory)),
+      ownFiles: ownFiles(inventory),
+      storage: storage(inventory),
+      routes: routes(wayMarks(inventory)),
+      lookups: lookups(endpointNames(inventory)),
+    }) satisfies Probes,
+);
+
 /** Kubernetes and the cluster on the host. */
 const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
   ({
     caFingerprint: kubernetes.caFingerprint,
     otherCas: kubernetes.otherCas,
-    kubernetesTraces: kubernetes.kubernetesTraces(inventory),
     kubeconfigCluster: kubernetes.kubeconfigCluster,
     marker: kubernetes.marker,
-    servedBefore: servedBefore(inventory),
-    etcdFolder: etcdFolder(inventory),
     runningJob: kubernetes.runningJob,
     kubeletHealthy: kubernetes.kubeletHealthy,
     endpoint: endpoint(inventory, host),
@@ -91,10 +105,8 @@ const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
     etcdPki: etcdPki(inventory, host),
     etcdToken,
     etcdServers,
-    serviceNetwork: kubernetes.serviceNetwork(firstServiceAddress(inventory), dnsServiceAddress(inventory)),
     certificates,
     authorities,
-    leftovers: kubernetes.leftovers(pluginFiles(inventory)),
   }) satisfies Probes;
 
 /** Probes of the package manager and the files of a distribution: the script that picks the family is the same for all. */
@@ -128,12 +140,9 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     criSockets: surroundings.criSockets,
     cgroupDriverInUse: runtime.cgroupDriverInUse,
     ...kubernetesProbes(inventory, host),
-    ownFiles: ownFiles(inventory),
+    ...inventoryProbes(inventory),
     distributedFiles,
-    storage: storage(inventory),
-    routes: routes(wayMarks(inventory)),
     resolver,
-    lookups: lookups(endpointNames(inventory)),
     firewall,
     cloudInit: surroundings.cloudInit,
     timeServices: surroundings.timeServices,
