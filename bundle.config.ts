@@ -1,13 +1,16 @@
 import type { BuildOptions, Plugin } from 'esbuild';
 
-/** A module of the bundle that is not what its library has. */
+/** A module of the bundle that is not what its library has; what it requires itself is found as from its importer. */
 const instead = (name: string, filter: RegExp, importer: RegExp, contents: string): Plugin => ({
   name,
   setup: (build) => {
     build.onResolve({ filter }, (found) =>
-      importer.test(found.importer) ? { path: found.path, namespace: name } : undefined,
+      importer.test(found.importer) ? { path: found.path, namespace: name, pluginData: found.resolveDir } : undefined,
     );
-    build.onLoad({ filter: /.*/, namespace: name }, () => ({ contents }));
+    build.onLoad({ filter: /.*/, namespace: name }, ({ pluginData }) => ({
+      contents,
+      resolveDir: pluginData as string,
+    }));
   },
 });
 
@@ -51,6 +54,13 @@ export const bundleOptions: BuildOptions = {
     instead('no-locales', /\/locales\/index\.js$/, /\/zod\//, 'export {}'),
     // ssh2's servers, its keys' generator and its tunnels for HTTP load Node's HTTP and TLS.
     instead('no-servers', /^\.\/(?:http-agents|server|keygen)\.js$/, /\/ssh2\/lib\/index\.js$/, 'module.exports = {}'),
+    // Only a key with a passphrase needs it.
+    instead(
+      'late-bcrypt',
+      /^bcrypt-pbkdf$/,
+      /\/ssh2\/lib\/protocol\/keyParser\.js$/,
+      "exports.pbkdf = (...args) => require('bcrypt-pbkdf').pbkdf(...args)",
+    ),
     // Only load balancers have files that are made of a template.
     instead(
       'late-handlebars',
