@@ -5,7 +5,6 @@ import { runtimePackages } from '../components/runtimes/index.ts';
 import { watchesOf, type Step, type Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
-import { united } from '../facts/watched.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { minorOf, versionIn } from '../versions.ts';
 
@@ -56,7 +55,10 @@ export function atRuntimeOf(inventory: Inventory, facts: LinuxFacts): Inventory 
 /** A step that also asks which runtime is installed. */
 export const watchingRuntime = (step: Step): Step => ({
   ...step,
-  watches: (about) => united([watchesOf(step, about), { packages: runtimePackages(about.inventory) }]),
+  watches: (about) => {
+    const own = watchesOf(step, about);
+    return { ...own, packages: [...(own.packages ?? []), ...runtimePackages(about.inventory)] };
+  },
 });
 
 /** A step of the runtime that changes neither its version nor its package on a host with pods. */

@@ -32,7 +32,8 @@ export interface Volume {
 interface Mount {
   readonly point: string;
   readonly fileSystem: string;
-  readonly readOnly: boolean;
+  /** Those of the mount and of the file system, separated by commas. */
+  readonly options: string;
 }
 
 /** `36 35 98:0 /root /mount/point rw,noatime shared:1 - ext3 /dev/root rw,errors=continue` (proc(5)). */
@@ -42,9 +43,8 @@ function mounts(text: string): readonly Mount[] {
     const [, , , , point, options] = before.split(' ');
     const [fileSystem, , superOptions = ''] = after.split(' ');
     if (point === undefined || options === undefined || fileSystem === undefined) return [];
-    const readOnly = [options, superOptions].some((list) => list.split(',').includes('ro'));
     const unescaped = point.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
-    return [{ point: unescaped, fileSystem, readOnly }];
+    return [{ point: unescaped, fileSystem, options: `${options},${superOptions}` }];
   });
 }
 
@@ -73,7 +73,7 @@ export const storage = (inventory: Inventory) =>
           isEtcds: path === etcd,
           mountPoint: top.point,
           fileSystem: top.fileSystem,
-          readOnly: top.readOnly,
+          readOnly: top.options.split(',').includes('ro'),
           freeBytes: free! * size!,
           totalBytes: blocks! * size!,
           freeInodes: freeInodes!,
