@@ -93,6 +93,11 @@ describe('the house', () => {
     expect(strays.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
   });
 
+  test('zod is imported as a namespace: its object z would bring the whole library into every command', () => {
+    const whole = /^import (?!type )\{[^}]*\bz\b[^}]*\} from 'zod'/m;
+    expect(files.filter((file) => whole.test(readFileSync(join(src, file), 'utf8')))).toEqual([]);
+  });
+
   test('only the command line and the library touch the process', () => {
     const wrong = files.filter(
       (file) =>
