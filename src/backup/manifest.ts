@@ -7,7 +7,7 @@ const fingerprint = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 /**
  * Names of parts: relative, of plain words, so that no program that unpacks the archive writes anywhere else.
  */
-export const PART_NAME = /^(?:[a-z0-9][a-z0-9-]*\/)*[a-z0-9][a-z0-9.-]*$/;
+const PART_NAME = /^(?:[a-z0-9][a-z0-9-]*\/)*[a-z0-9][a-z0-9.-]*$/;
 
 /** The part that describes all others, and stands first. */
 export const MANIFEST = 'manifest.json';

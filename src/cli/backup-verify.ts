@@ -11,7 +11,7 @@ import { keyringOf } from './session/backup-lock.ts';
 const lineOf = (name: string, value: string): string => `${name.padEnd(16)}${value}\n`;
 
 /** What a backup holds, for people. Names no key. */
-export function contentsText(manifest: Manifest): string {
+function contentsText(manifest: Manifest): string {
   const { cluster, taken, kubernetes, endpoint, ca, etcd, controlPlanes, workers, encryption, files } = manifest;
   return [
     lineOf('cluster', `${cluster}, Kubernetes ${kubernetes}, ${endpoint}`),

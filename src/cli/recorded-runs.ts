@@ -55,7 +55,7 @@ export function runsOf(context: Context, cluster: string): readonly RecordFile[]
 const isPath = (run: string): boolean => run.includes('/') || run.endsWith('.ndjson');
 
 /** The run that `name` means: the newest, that of an id or its beginning, or the newest of a command. @throws UsageError */
-export function chosenRun(runs: readonly RecordFile[], name: string | undefined): RecordFile {
+function chosenRun(runs: readonly RecordFile[], name: string | undefined): RecordFile {
   if (name === undefined) return runs[0]!;
   const command = name.trim().replaceAll(/\s+/g, '-');
   const newest = runs.find((run) => run.command === command);

@@ -56,7 +56,7 @@ function unready(inventory: Inventory, fleet: Fleet, name: AuthorityName): reado
 }
 
 /** True if one of these authorities has ended: then the API is away because of it, and SSH must do. */
-export const haveEnded = (fleet: Fleet, names: readonly AuthorityName[]): boolean =>
+const haveEnded = (fleet: Fleet, names: readonly AuthorityName[]): boolean =>
   observedLinux(fleet).some(
     ({ host, facts }) =>
       host.role === 'control-plane' &&

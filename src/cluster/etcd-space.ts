@@ -42,10 +42,10 @@ function shareOfQuota({ dbSizeQuota }: MemberSpace, bytes: number): number | und
 }
 
 /** True for a member whose database, free pages included, comes near its quota. */
-export const isNearlyFull = (member: MemberSpace): boolean => (shareOfQuota(member, member.dbSize) ?? 0) > NEARLY_FULL;
+const isNearlyFull = (member: MemberSpace): boolean => (shareOfQuota(member, member.dbSize) ?? 0) > NEARLY_FULL;
 
 /** True for a member whose data alone comes near its quota: defragmenting cannot help it for long. */
-export const isQuotaTooSmall = (member: MemberSpace): boolean =>
+const isQuotaTooSmall = (member: MemberSpace): boolean =>
   (shareOfQuota(member, member.dbSizeInUse ?? member.dbSize) ?? 0) > NEARLY_FULL;
 
 /** True for a member whose database is below its quota. False while the quota is unknown: unknown is not enough to disarm. */

@@ -11,7 +11,7 @@ import { script } from '../templates.ts';
 const WRITERS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
 /** Stops a control plane whose init did not finish, for good: deletes its manifests. Its etcd member stays. */
-export const stopControlPlane = (inventory: Inventory): Command<'sh'> =>
+const stopControlPlane = (inventory: Inventory): Command<'sh'> =>
   withRuntime(inventory, script('linux/stop-control-plane.sh', { NAMES: WRITERS, ASIDE: '' }));
 
 /** Stops a control plane and its etcd member: moves their manifests to `paths.restoreAside`. */

@@ -12,7 +12,7 @@ import { script } from '../templates.ts';
 const TEN_YEARS_DAYS = 3650;
 
 /** How long a new certificate of an authority is valid, in days: `caCertificateValidityPeriod`, whole days, at least one. */
-export function authorityDays({ kubeadm }: Pick<Inventory, 'kubeadm'>): number {
+function authorityDays({ kubeadm }: Pick<Inventory, 'kubeadm'>): number {
   const period = kubeadm.cluster['caCertificateValidityPeriod'];
   const [, hours] = typeof period === 'string' ? (/^(\d+)h/.exec(period) ?? []) : [];
   return hours === undefined ? TEN_YEARS_DAYS : Math.max(1, Math.floor(Number(hours) / 24));

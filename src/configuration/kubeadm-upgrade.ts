@@ -26,7 +26,7 @@ export const ignoredErrors = ({ kubeadm: { init, join } }: Inventory): readonly 
  * kubeadm's UpgradeConfiguration. It names the patches, because kubeadm does not remember them. The addons come last, by
  * themselves: kubeadm skips them without an error while it sees any older API server.
  */
-export function upgradeConfiguration(
+function upgradeConfiguration(
   inventory: Inventory,
   host: LinuxHost,
   skipPhases: readonly string[] = ['addon'],

@@ -49,7 +49,7 @@ export type LeafName = keyof typeof LEAVES;
 export const isLeafName = (name: string): name is LeafName => name in LEAVES;
 
 /** Certificates that every control plane has for itself. A kubelet renews its own. */
-export const CONTROL_PLANE_LEAVES: readonly LeafName[] = [
+const CONTROL_PLANE_LEAVES: readonly LeafName[] = [
   'apiserver',
   'apiserver-kubelet-client',
   'admin.conf',

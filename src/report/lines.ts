@@ -4,7 +4,7 @@ import { counted, hostList } from './host-list.ts';
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 /** What the run waits for, and for how long already. */
-export const waitingText = (event: Extract<TimedEvent, { readonly kind: 'settling' | 'job-waits' }>): string => {
+const waitingText = (event: Extract<TimedEvent, { readonly kind: 'settling' | 'job-waits' }>): string => {
   const waitedS = event.kind === 'settling' ? Math.round(event.waitedMs / 1000) : 0;
   return `waiting${waitedS === 0 ? '' : ` for ${String(waitedS)} s`}: ${event.summary}`;
 };

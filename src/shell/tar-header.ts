@@ -2,7 +2,7 @@
 export const TAR_BLOCK = 512;
 
 /** The largest file that the header can describe, in bytes (11 octal digits). */
-export const TAR_LARGEST = 8 ** 11 - 1;
+const TAR_LARGEST = 8 ** 11 - 1;
 
 /** The sum of a header's bytes, with the sum itself read as spaces. */
 export const tarChecksum = (block: Buffer): number =>

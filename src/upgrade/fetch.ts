@@ -47,7 +47,7 @@ export const lastRepository = (hops: readonly Hop[]): readonly Step[] =>
 const stampOf = ({ version }: Hop): string => `${paths.upgrade}/${version}`;
 
 /** The image of etcd that a hop puts between the running one and kubeadm's own. */
-export const etcdBetween = ({ inventory }: Pick<Target, 'inventory'>, tag: string): string =>
+const etcdBetween = ({ inventory }: Pick<Target, 'inventory'>, tag: string): string =>
   `${inventory.kubernetes.imageRepository}/etcd:${tag}-0`;
 
 /** Downloads packages and pulls images of a hop. Installs nothing and restarts nothing. */

@@ -26,7 +26,7 @@ const REMEDY: Readonly<Record<PlaceSource, string>> = {
  * The settings in force with which a component does not start after the upgrade, without those that kbuild takes out itself.
  * A kubelet may be older than the API servers, so the oldest running kubelet counts for kubelets.
  */
-export function removedSettings(inventory: Inventory, fleet: Fleet, cluster: ClusterUp): readonly RemovedUse[] {
+function removedSettings(inventory: Inventory, fleet: Fleet, cluster: ClusterUp): readonly RemovedUse[] {
   const to = inventory.kubernetes.version;
   const places = settingsPlaces(inventory, fleet);
   const api = lowestApiServer(cluster);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { selftestText } from '../../src/report/selftest.ts';
 import type { PodSeen } from '../../src/surveys/pods-seen.ts';
 import type { Bench } from '../../src/windows/selftest/bench.ts';
-import { DOCUMENTED_FLOWS } from '../../src/windows/selftest/documented.ts';
+import { DOCUMENTED_FLOWS } from './documented-flows.ts';
 import { flows } from '../../src/windows/selftest/flows.ts';
 import { CONTENT, selftestObjects } from '../../src/windows/selftest/objects.ts';
 import type { Row } from '../../src/windows/selftest/outcome.ts';

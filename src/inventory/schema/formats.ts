@@ -24,7 +24,7 @@ const DNS_NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`);
 const URL = /^https?:\/\/[A-Za-z0-9.[\]:_-]+(?:\/[A-Za-z0-9._~:/?#%+,=&{}-]*)?$/;
 
 /** True for a DNS name that no program can take for an address. */
-export const isDnsName = (value: string): boolean => DNS_NAME.test(value) && !/(?:^|\.)\d+$/.test(value);
+const isDnsName = (value: string): boolean => DNS_NAME.test(value) && !/(?:^|\.)\d+$/.test(value);
 
 /** RFC 1123 label, ≤ 63 characters. */
 export const label = once(() =>

@@ -57,7 +57,7 @@ function hasOldKubelet({ facts }: Target, name: AuthorityName): boolean {
 }
 
 /** How a host falls short of trusting these certificates, as text after "found"; empty if it does, and all that it runs does. */
-export function placementFlaws(
+function placementFlaws(
   target: Target,
   name: AuthorityName,
   bundle: readonly AuthorityCertificate[],

@@ -41,7 +41,7 @@ export const podsCas = ({ rootCas }: ClusterUp): readonly AuthorityCertificate[]
   certificatesIn(rootCas).map(authorityCertificate);
 
 /** True if both are the same certificates, in any order. */
-export const sameSet = (some: readonly AuthorityCertificate[], others: readonly AuthorityCertificate[]): boolean =>
+const sameSet = (some: readonly AuthorityCertificate[], others: readonly AuthorityCertificate[]): boolean =>
   [...some.map(({ pem }) => pem)].sort().join('') === [...others.map(({ pem }) => pem)].sort().join('');
 
 /** The same kubeconfig with these certificates in it. */

@@ -39,10 +39,6 @@ export const SIGNING = {
 const argumentsOf = ({ kubeadm }: Inventory): readonly Argument[] =>
   ((kubeadm.cluster['controllerManager'] as JsonObject | undefined)?.['extraArgs'] ?? []) as readonly Argument[];
 
-/** True if the inventory itself says with what the controller manager signs. */
-export const hasOwnSigning = (inventory: Inventory): boolean =>
-  argumentsOf(inventory).some(({ name }) => name in SIGNING);
-
 /** The inventory as it is while the CA is rotated: its controller manager signs with files of its own. */
 export function withSigning(inventory: Inventory): Inventory {
   const { kubeadm } = inventory;

@@ -11,7 +11,7 @@ const STEPS: readonly number[] = [
 ];
 
 /** How many ticks there are at most, at each level of zoom. */
-export const TICK_LEVELS = [4, 8, 16, 32, 64, 128] as const;
+const TICK_LEVELS = [4, 8, 16, 32, 64, 128] as const;
 
 /** The ticks of an axis for each level of zoom, in ms since its start. */
 export const ticksOf = (totalMs: number): readonly (readonly number[])[] =>
