@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { BuildOptions, Plugin } from 'esbuild';
 
 /** A module of the bundle that is not what its library has; what it requires itself is found as from its importer. */
@@ -27,6 +28,22 @@ const native: Plugin = {
 };
 
 /**
+ * ssh2 has every server prove each of its host keys after the login, for programs that record them: a round trip, and as
+ * many signatures as the server has keys. kbuild verifies the key of the connection before the login, and records no other.
+ */
+const noProofs: Plugin = {
+  name: 'no-proofs',
+  setup: (build) => {
+    build.onLoad({ filter: /\/ssh2\/lib\/client\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const contents = text.replace(/^ *hostKeysProve\(this, data, [^]*?\n *\}\);\n/m, '');
+      if (contents === text) throw new Error(`${path} has another call of hostKeysProve than bundle.config.ts expects`);
+      return { contents };
+    });
+  },
+};
+
+/**
  * How the program becomes a few files, libraries included: Node spends more time on finding, reading and linking hundreds of
  * modules than on running them. What kbuild does not use of its libraries is left out, what it seldom uses is loaded late.
  */
@@ -51,6 +68,7 @@ export const bundleOptions: BuildOptions = {
   define: { __dirname: 'import.meta.dirname' },
   plugins: [
     native,
+    noProofs,
     instead('no-locales', /\/locales\/index\.js$/, /\/zod\//, 'export {}'),
     // ssh2's servers, its keys' generator and its tunnels for HTTP load Node's HTTP and TLS.
     instead('no-servers', /^\.\/(?:http-agents|server|keygen)\.js$/, /\/ssh2\/lib\/index\.js$/, 'module.exports = {}'),
