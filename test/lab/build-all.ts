@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Artifact, folderOf, inOrder, isMade, make } from './artifact.ts';
 import { type Site, sites, sitesThatAnswer } from './downloads.ts';
-import { ensureKeys, type Keys } from './keys.ts';
+import { ensureKeys, type Keys, PUBLISHERS } from './keys.ts';
 import { mirrors } from './mirrors.ts';
 import { paths } from './paths.ts';
 import { recipes, type Recipes } from './recipes.ts';
@@ -15,20 +15,21 @@ import {
   requireAll,
   requireMachine,
 } from './requirements.ts';
-import { KUBERNETES, type KubernetesVersion, type Release, RELEASES } from './versions.ts';
+import { type System, SYSTEMS } from './systems.ts';
+import { KUBERNETES, type KubernetesVersion } from './versions.ts';
 import { windowsArtifacts } from './windows-programs.ts';
 
 /** What hosts need to boot: folders of artifacts. */
 export interface Built {
-  /** The tree that hosts of that release lie over. */
-  readonly base: (release: Release) => string;
+  /** The tree that hosts of that system lie over. */
+  readonly base: (os: System) => string;
   readonly tools: string;
 }
 
 /** What a command of the lab needs. */
 export interface Wanted {
-  /** Debian releases that hosts are of. */
-  readonly releases?: readonly Release[];
+  /** Systems that hosts are of. */
+  readonly systems?: readonly System[];
   /** Kubernetes versions that must be there; the lab may have others beside them. */
   readonly versions?: readonly KubernetesVersion[];
   /** Hosts that are made afterwards. */
@@ -56,20 +57,24 @@ export async function requireLab({ hosts = 0, packages = [], ...wanted }: Wanted
  * Makes everything slow that is missing, and lets the services serve it. Where only some Kubernetes versions are wanted, and
  * not all are there, only those are made. Returns within a second when nothing is missing.
  */
-export async function buildAll({ releases = [RELEASES[0]], versions }: Wanted = {}): Promise<Built> {
+export async function buildAll({ systems = [SYSTEMS[0]], versions }: Wanted = {}): Promise<Built> {
   await requireMachine();
   await installPackages();
   await mkdir(paths.build, { recursive: true });
   await ensureKeys();
-  const { all, missing } = await plannedWork({ releases, ...(versions === undefined ? {} : { versions }) });
+  const { all, missing } = await plannedWork({ systems, ...(versions === undefined ? {} : { versions }) });
   const go = missing.some((artifact) => artifact.go);
   if (missing.length > 0) await requireAll({ diskGib: go ? DISK_OF_BUILD : DISK_OF_DOWNLOADS, go });
   await makeAll(missing);
 
   await link(paths.registry, folderOf(all.images));
-  for (const [path, artifact] of Object.entries(all.repositories))
+  const own = systems.flatMap((os) => {
+    const { repository } = all.systems[os];
+    return repository === undefined ? [] : [[os, repository] as const];
+  });
+  for (const [path, artifact] of [...Object.entries(all.repositories), ...own])
     await link(join(paths.www, path), folderOf(artifact));
-  return { base: (release) => folderOf(all.bases[release]), tools: folderOf(all.tools) };
+  return { base: (os) => folderOf(all.systems[os].base), tools: folderOf(all.tools) };
 }
 
 /** The versions that are served now; all where none is. */
@@ -85,14 +90,14 @@ interface Work {
 }
 
 /** Nothing of it is there where the keys are not, which sign much of it: then any keys will do. */
-const NO_KEYS: Keys = { debian: '', kubernetes: '', containerd: '', identity: '' };
+const NO_KEYS = Object.fromEntries(['identity', ...PUBLISHERS].map((name) => [name, ''])) as Keys;
 
-async function plannedWork({ releases = [RELEASES[0]], versions = KUBERNETES }: Wanted): Promise<Work> {
+async function plannedWork({ systems = [SYSTEMS[0]], versions = KUBERNETES }: Wanted): Promise<Work> {
   const given = [await mirrors(), existsSync(paths.gnupg) ? await ensureKeys() : NO_KEYS] as const;
   const from = sites();
   const work = (some: readonly KubernetesVersion[], answering: ReadonlySet<Site>): Work => {
     const all = recipes(...given, { from, answering }, some);
-    return { all, missing: missingFor(rootsOf(all, releases)) };
+    return { all, missing: missingFor(rootsOf(all, systems)) };
   };
   const everything = work(KUBERNETES, new Set());
   if (everything.missing.length === 0) return everything;
@@ -107,7 +112,7 @@ export async function prune(inUse: readonly string[]): Promise<readonly string[]
   const served = [paths.registry, ...Object.keys(all.repositories).map((path) => join(paths.www, path))];
   const linked = served.flatMap((path) => (existsSync(path) ? [readlinkSync(path)] : []));
   const keep = new Set(
-    [...inOrder([...rootsOf(all, RELEASES), ...windowsArtifacts()]).map(folderOf), ...linked, ...inUse].map((folder) =>
+    [...inOrder([...rootsOf(all, SYSTEMS), ...windowsArtifacts()]).map(folderOf), ...linked, ...inUse].map((folder) =>
       basename(folder),
     ),
   );
@@ -116,10 +121,14 @@ export async function prune(inUse: readonly string[]): Promise<readonly string[]
   return old;
 }
 
-const rootsOf = (
-  { bases, tools, images, repositories }: Recipes,
-  releases: readonly Release[],
-): readonly Artifact[] => [...releases.map((release) => bases[release]), tools, images, ...Object.values(repositories)];
+const rootsOf = (all: Recipes, systems: readonly System[]): readonly Artifact[] => [
+  ...systems.flatMap((os) => {
+    const { base, repository } = all.systems[os];
+    return repository === undefined ? [base] : [base, repository];
+  }),
+  ...[all.tools, all.images],
+  ...Object.values(all.repositories),
+];
 
 /** What must be made for these: an artifact that is there needs nothing, whatever became of what it was made from. */
 function missingFor(artifacts: readonly Artifact[]): readonly Artifact[] {

@@ -6,7 +6,7 @@ import { withLock } from './flock.ts';
 import { addressOf, FIRST_OCTET, GATEWAY, internalAddressOf, LAST_OCTET } from './network-plan.ts';
 import { hostDir, paths } from './paths.ts';
 import { noteRun } from './test-run.ts';
-import { type Release, RELEASES } from './versions.ts';
+import { type System, SYSTEMS } from './systems.ts';
 
 /** What a host is, from `up` to `down`. */
 export interface HostSettings {
@@ -18,7 +18,7 @@ export interface HostSettings {
   /** On eth1, of a host with two interfaces. */
   readonly internalAddress?: string;
   /** Debian's, for its life. */
-  readonly release: Release;
+  readonly os: System;
   /** Folder of the base tree that it lies over. */
   readonly base: string;
 }
@@ -46,7 +46,7 @@ export function hostSettings(name: string): HostSettings {
     octet: Number(env['OCTET']),
     address: env['ADDRESS']!,
     ...(env['INTERNAL'] ? { internalAddress: env['INTERNAL'] } : {}),
-    release: RELEASES.find((release) => release === env['RELEASE']) ?? RELEASES[0],
+    os: SYSTEMS.find((os) => os === env['OS']) ?? SYSTEMS[0],
     base: env['BASE']!,
   };
 }
@@ -59,7 +59,7 @@ export async function saveSettings(settings: HostSettings, dir = hostDir(setting
     ADDRESS: settings.address,
     INTERNAL: settings.internalAddress ?? '',
     GATEWAY,
-    RELEASE: settings.release,
+    OS: settings.os,
     BASE: settings.base,
   };
   const text = Object.entries(env).map(([key, value]) => `${key}=${value}\n`);
@@ -71,16 +71,16 @@ export async function saveSettings(settings: HostSettings, dir = hostDir(setting
 export interface Claim {
   readonly nics: 1 | 2;
   /** Of a new host, undefined: the default. Of an existing one, undefined: whichever it is. */
-  readonly release: Release | undefined;
-  /** The tree of a release. */
-  readonly base: (release: Release) => string;
+  readonly os: System | undefined;
+  /** The tree of a system. */
+  readonly base: (os: System) => string;
 }
 
 /**
- * Makes sure that a host of that name exists with that many interfaces and of that release, and gives it an address for its
- * life. Throws Unmet for a bad name, or when it exists with another number of interfaces or of another release.
+ * Makes sure that a host of that name exists with that many interfaces and of that system, and gives it an address for its
+ * life. Throws Unmet for a bad name, or when it exists with another number of interfaces or of another system.
  */
-export async function claimHost(name: string, { nics, release, base }: Claim): Promise<HostSettings> {
+export async function claimHost(name: string, { nics, os, base }: Claim): Promise<HostSettings> {
   if (!/^[a-z]([a-z0-9-]{0,29}[a-z0-9])?$/.test(name))
     throw new Unmet(`${name}: not a host name (a-z, 0-9 and -, at most 31 characters)`);
   return withLock('addresses', async () => {
@@ -89,8 +89,8 @@ export async function claimHost(name: string, { nics, release, base }: Claim): P
       const settings = hostSettings(name);
       if ((settings.internalAddress === undefined) !== (nics === 1))
         throw new Unmet(`${name} exists with ${nics === 1 ? 2 : 1} interface(s): \`down ${name}\` first`);
-      if (release !== undefined && settings.release !== release)
-        throw new Unmet(`${name} exists as ${settings.release}: \`down ${name}\` first`);
+      if (os !== undefined && settings.os !== os)
+        throw new Unmet(`${name} exists as ${settings.os}: \`down ${name}\` first`);
       return settings;
     }
     const taken = new Set(existing.map((other) => hostSettings(other).octet));
@@ -102,8 +102,8 @@ export async function claimHost(name: string, { nics, release, base }: Claim): P
       octet,
       address: addressOf(octet),
       ...(nics === 2 ? { internalAddress: internalAddressOf(octet) } : {}),
-      release: release ?? RELEASES[0],
-      base: base(release ?? RELEASES[0]),
+      os: os ?? SYSTEMS[0],
+      base: base(os ?? SYSTEMS[0]),
     };
     const fresh = join(paths.hosts, `.new-${name}`);
     await rm(fresh, { recursive: true, force: true });

@@ -26,7 +26,8 @@ import { requireDiskForHosts } from './requirements.ts';
 import { servicesDown, servicesUp } from './services.ts';
 import { inside } from './ssh.ts';
 import { sweep } from './sweep.ts';
-import { type KubernetesVersion, type Release, RELEASES } from './versions.ts';
+import { type System, SYSTEMS } from './systems.ts';
+import type { KubernetesVersion } from './versions.ts';
 import { waitUntil } from './wait-until.ts';
 
 export { inventory, roleOf, type InventoryHost, type LabInventory, type Role } from './inventory.ts';
@@ -36,31 +37,31 @@ export { labDir, paths } from './paths.ts';
 export { tls } from './tls.ts';
 export { inside, ssh, sshArguments } from './ssh.ts';
 export type { Result } from './run.ts';
-export type { Release } from './versions.ts';
+export type { System } from './systems.ts';
 
 /** How hosts are made. */
 export interface UpOptions {
   /** Interfaces of a new host. 2: SSH on eth0, the cluster on eth1. Default 1. */
   readonly nics?: 1 | 2;
-  /** Debian's release of a new host, which it keeps. Default bookworm, or what an existing one is. */
-  readonly release?: Release;
+  /** The system of a new host, which it keeps. Default bookworm, or what an existing one is. */
+  readonly os?: System;
   /** Kubernetes versions that are needed. Default all of the lab. */
   readonly versions?: readonly KubernetesVersion[];
 }
 
 /** Builds what is missing, starts bridges and servers, and boots these hosts where they do not run. Returns when their sshd answers. */
-export async function up(names: readonly string[], { nics = 1, release, versions }: UpOptions = {}): Promise<void> {
+export async function up(names: readonly string[], { nics = 1, os, versions }: UpOptions = {}): Promise<void> {
   const existing = new Set(hostNames());
   await requireDiskForHosts(names.filter((name) => !existing.has(name)).length);
   const { base, tools } = await buildAll({
-    releases: [release ?? RELEASES[0]],
+    systems: [os ?? SYSTEMS[0]],
     ...(versions === undefined ? {} : { versions }),
   });
   await saveSysctls();
   await raiseLimits();
   await networkUp();
   await servicesUp(tools);
-  for (const name of names) await claimHost(name, { nics, release, base });
+  for (const name of names) await claimHost(name, { nics, os, base });
   await each(names, boot);
 }
 
@@ -91,14 +92,14 @@ export async function downAll(): Promise<void> {
 /** Makes hosts fresh: a new disk, a boot, the same address and host keys. Partitions are healed. */
 export async function reset(names: readonly string[]): Promise<void> {
   const { base } = await buildAll({
-    releases: names.map((name) => hostSettings(name).release),
+    systems: names.map((name) => hostSettings(name).os),
     versions: servedVersions(),
   });
   await each(names, async (name) => {
     const settings = hostSettings(name);
     await cutPower(name);
     await wipeDisk(name);
-    await saveSettings({ ...settings, base: base(settings.release) });
+    await saveSettings({ ...settings, base: base(settings.os) });
     await rejoin([name]);
     await boot(name);
   });

@@ -8,14 +8,14 @@ import * as lab from './lab.ts';
 import { progress } from './progress.ts';
 import { requireMachine } from './requirements.ts';
 import { statusText } from './status.ts';
-import { type Release, RELEASES } from './versions.ts';
+import { type System, SYSTEMS } from './systems.ts';
 import { WINDOWS_PROGRAMS, WINDOWS_WANTED, windowsPrograms } from './windows-programs.ts';
 
 const USAGE = `npm run lab -- COMMAND
 
   check                      list all that this machine lacks
   build                      make everything slow, once (25 min, or 2 where it can be downloaded); \`up\` does it too
-  up HOST… [--two-nics] [--release bookworm|trixie]
+  up HOST… [--two-nics] [--os ${SYSTEMS.join('|')}]
                              boot hosts; HOST+2 is one with two interfaces
   down [HOST…]               end hosts and all they were; without names everything, servers and bridges too
   status                     hosts, servers
@@ -49,17 +49,17 @@ const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<n
     if (WINDOWS_WANTED) await windowsPrograms(WINDOWS_PROGRAMS);
   }),
   up: quietly(async ({ names, flags, options }) => {
-    const release = releaseIn(options);
+    const os = osIn(options);
     const two = (name: string): boolean => flags.has('--two-nics') || name.endsWith('+2');
     const plain = (some: Names): Names => some.map((name) => name.replace(/\+2$/, ''));
     const existing = lab.hostNames();
     const fresh = plain(some(names)).filter((name) => !existing.includes(name));
     await requireLab({
       hosts: fresh.length,
-      ...(release.release === undefined ? {} : { releases: [release.release] }),
+      ...(os.os === undefined ? {} : { systems: [os.os] }),
     });
-    await lab.up(plain(some(names).filter((name) => !two(name))), release);
-    await lab.up(plain(names.filter(two)), { ...release, nics: 2 });
+    await lab.up(plain(some(names).filter((name) => !two(name))), os);
+    await lab.up(plain(names.filter(two)), { ...os, nics: 2 });
   }),
   down: quietly(({ names }) => (names.length === 0 ? lab.downAll() : lab.down(names))),
   status: quietly(() => print(statusText())),
@@ -86,7 +86,7 @@ const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<n
   }),
 };
 
-const VALUED: ReadonlySet<string> = new Set(['--release']);
+const VALUED: ReadonlySet<string> = new Set(['--os']);
 
 function quietly(action: (given: Parsed) => Promise<void>): (given: Parsed) => Promise<undefined> {
   return (given) => action(given).then(() => undefined);
@@ -105,12 +105,12 @@ function parse(words: Names): Parsed {
   return { names: plain.filter((word) => !flags.has(word)), flags, options };
 }
 
-function releaseIn(options: ReadonlyMap<string, string>): { readonly release?: Release } {
-  const given = options.get('--release');
+function osIn(options: ReadonlyMap<string, string>): { readonly os?: System } {
+  const given = options.get('--os');
   if (given === undefined) return {};
-  const release = RELEASES.find((known) => known === given);
-  if (release === undefined) throw new Unmet(`--release: ${RELEASES.join(' or ')}`);
-  return { release };
+  const os = SYSTEMS.find((known) => known === given);
+  if (os === undefined) throw new Unmet(`--os: ${SYSTEMS.join(' or ')}`);
+  return { os };
 }
 
 function some(names: Names): Names {

@@ -4,8 +4,10 @@ import type { Keys } from './keys.ts';
 import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { join } from 'node:path';
+import { dressedSystems } from './dressed.ts';
 import { imagesDownload, kubernetesDownload, packagesDownload, releaseDownload } from './published.ts';
-import { ETCD_BETWEEN, KUBERNETES, type KubernetesVersion, type Release, VERSIONS } from './versions.ts';
+import type { System } from './systems.ts';
+import { ETCD_BETWEEN, KUBERNETES, type KubernetesVersion, VERSIONS } from './versions.ts';
 
 /** Where Debian comes from on this machine. */
 export interface Mirrors {
@@ -14,10 +16,18 @@ export interface Mirrors {
   readonly security: string;
 }
 
+/** What hosts of a system are made of. */
+export interface SystemArtifacts {
+  /** The tree that hosts lie over. */
+  readonly base: Artifact;
+  /** The system's own package repository, served under the system's name. */
+  readonly repository?: Artifact | undefined;
+}
+
 /** What hosts and services are made of. */
 export interface Recipes {
-  /** The trees that hosts lie over. Those beside the default are made when a host of theirs is asked for. */
-  readonly bases: Readonly<Record<Release, Artifact>>;
+  /** What hosts of each system need. That of systems beside the default is made when a host of theirs is asked for. */
+  readonly systems: Readonly<Record<System, SystemArtifacts>>;
   readonly tools: Artifact;
   /** Storage of the registry. */
   readonly images: Artifact;
@@ -79,7 +89,12 @@ export function recipes(
     settings: { GNUPGHOME: paths.gnupg },
   });
   const trixie: Artifact = { ...bootstrap, name: 'bootstrap-trixie', recipe: 'bootstrap-trixie' };
-  const bases = { bookworm: base('base', bootstrap, 'bookworm'), trixie: base('base-trixie', trixie, '') };
+  const bookworm = base('base', bootstrap, 'bookworm');
+  const systems = {
+    bookworm: { base: bookworm },
+    trixie: { base: base('base-trixie', trixie, '') },
+    ...dressedSystems(bookworm, mirrors, keys),
+  };
 
   const cni = program('cni-plugins', VERSIONS.cniPlugins);
   const versions = kubernetes.map((one) => ({
@@ -152,12 +167,35 @@ export function recipes(
     const path = join('kubernetes', `v${minor}`, 'deb');
     return [path, either('packages', packagesDownload(one, keys, from), made)];
   });
-  const containerd: Artifact = {
-    name: 'containerd-repository',
-    recipe: 'containerd-repository',
+  const kubernetesRpms = versions.map(({ version, minor, programs, criTools }): [string, Artifact] => [
+    join('kubernetes', `v${minor}`, 'rpm'),
+    {
+      ...{ name: `kubernetes-rpm-${minor}`, recipe: 'kubernetes-rpm', shared: ['rpm.sh'] },
+      ...signing(keys.kubernetes),
+      needs: {
+        ...{ KUBERNETES: programs, CNI: cni },
+        ...(criTools === undefined ? {} : { CRI_TOOLS: program('cri-tools', version) }),
+      },
+      params: {
+        ...{ KEY: keys.kubernetes, VERSION: version, CNI_VERSION: VERSIONS.cniPlugins },
+        ...(criTools === undefined ? {} : { CRI_TOOLS_VERSION: criTools }),
+      },
+    },
+  ]);
+  const containerdRepository = (recipe: string, key: string): Artifact => ({
+    ...{ name: recipe, recipe },
     needs: { CONTAINERD: program('containerd', VERSIONS.containerd), DEBIAN: debian },
-    ...signing(keys.containerd),
-    params: { KEY: keys.containerd, VERSION: VERSIONS.containerd },
+    ...signing(key),
+    params: { KEY: key, VERSION: VERSIONS.containerd },
+  });
+  const repositories = {
+    debian,
+    containerd: containerdRepository('containerd-repository', keys.containerd),
+    [join('docker', 'linux', 'rhel')]: {
+      ...containerdRepository('docker-rpm', keys['containerd-rpm']),
+      shared: ['rpm.sh'],
+    },
+    ...Object.fromEntries([...kubernetesRepositories, ...kubernetesRpms]),
   };
-  return { bases, tools, images, repositories: { debian, containerd, ...Object.fromEntries(kubernetesRepositories) } };
+  return { systems, tools, images, repositories };
 }

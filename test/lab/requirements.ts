@@ -21,7 +21,7 @@ const PACKAGES = [
     'dpkg-dev',
     'apt-utils',
   ],
-  ...['gnupg', 'util-linux', 'curl', 'openssl', 'gcc', 'libc6-dev', 'debian-archive-keyring'],
+  ...['gnupg', 'util-linux', 'curl', 'openssl', 'gcc', 'libc6-dev', 'debian-archive-keyring', 'rpm', 'createrepo-c'],
 ];
 
 const GIB = 2 ** 30;

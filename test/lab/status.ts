@@ -7,11 +7,11 @@ import { runningServices } from './services.ts';
 /** A table of the hosts, and the servers that run. */
 export function statusText(): string {
   const rows = hostNames().map((name) => {
-    const { address, internalAddress, release } = hostSettings(name);
+    const { address, internalAddress, os } = hostSettings(name);
     const cut = { all: 'cut off', hosts: 'cut off from hosts', none: '' }[cutOf(name) ?? 'none'];
-    return [name, roleOf(name), release, isOn(name) ? 'on' : 'off', address, internalAddress ?? '-', cut];
+    return [name, roleOf(name), os, isOn(name) ? 'on' : 'off', address, internalAddress ?? '-', cut];
   });
-  const table = [['HOST', 'ROLE', 'RELEASE', 'POWER', 'ADDRESS', 'INTERNAL', ''], ...rows];
+  const table = [['HOST', 'ROLE', 'OS', 'POWER', 'ADDRESS', 'INTERNAL', ''], ...rows];
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
   const lines = table.map((row) =>
     row

@@ -32,10 +32,6 @@ export function versionOf(minor: string): string {
  */
 export const ETCD_BETWEEN = { tag: '3.6.11-0', built: '3.6.16' } as const;
 
-/** The Debian releases that hosts can be of, the default first. */
-export const RELEASES = ['bookworm', 'trixie'] as const;
-export type Release = (typeof RELEASES)[number];
-
 /** Other things' versions. */
 export const VERSIONS = {
   cniPlugins: '1.9.1',

@@ -28,7 +28,7 @@ open("/root/waited", "w").write(str(time.monotonic() < end))
 `;
 
 beforeAll(async () => {
-  await lab.up([HOST], { release: 'trixie' });
+  await lab.up([HOST], { os: 'trixie' });
   await lab.reset([HOST]);
   const inventory = await lab.inventory([HOST]);
   const hosts = inventory.hosts.map((host) => ({ ...host, taints: [] }));
@@ -39,7 +39,7 @@ afterAll(() => lab.down([HOST]));
 
 test('a host stays Debian 13 over a reset of the lab', async () => {
   expect(await on('. /etc/os-release; echo "$VERSION_CODENAME"; ls /etc/sysctl.conf 2>/dev/null')).toBe('trixie');
-  expect(lab.hostSettings(HOST).release).toBe('trixie');
+  expect(lab.hostSettings(HOST).os).toBe('trixie');
 });
 
 test('up builds the cluster, and waits for a package tool that is at work', async () => {

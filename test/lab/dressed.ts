@@ -1,0 +1,44 @@
+import type { Artifact } from './artifact.ts';
+import type { Keys } from './keys.ts';
+import { PACKAGES_URL } from './network-plan.ts';
+import { paths } from './paths.ts';
+import type { Mirrors } from './recipes.ts';
+import { DRESSED, type DressedSystem, type Dressing } from './systems.ts';
+
+/** What a dressed system is made of. */
+export interface Dressed {
+  readonly base: Artifact;
+  /** The system's own package repository; undefined where it has none. */
+  readonly repository: Artifact | undefined;
+}
+
+/** The systems that `base`, the tree of Debian 12, is dressed as. */
+export function dressedSystems(
+  base: Artifact,
+  { debian, security }: Mirrors,
+  keys: Keys,
+): Readonly<Record<DressedSystem, Dressed>> {
+  const settings = { GNUPGHOME: paths.gnupg };
+  const made = ([os, dressing]: readonly [string, Dressing]): readonly [string, Dressed] => {
+    const debs: Artifact = {
+      ...{ name: `debs-${os}`, recipe: 'debs', needs: { BASE: base } },
+      params: { PACKAGES: dressing.packages },
+      settings: { MIRROR: debian, SECURITY: security },
+    };
+    const repository: Artifact | undefined =
+      dressing.repository === undefined
+        ? undefined
+        : {
+            ...{ name: dressing.repository, recipe: dressing.repository, shared: ['rpm.sh'], settings },
+            params: { KEY: keys.rpm },
+            needs: { BASE: base, DEBS: debs },
+          };
+    const tree: Artifact = {
+      ...{ name: `base-${os}`, recipe: dressing.recipe, shared: ['dress.sh'] },
+      params: { PACKAGES_URL },
+      needs: { BASE: base, DEBS: debs, ...(repository === undefined ? {} : { REPOSITORY: repository }) },
+    };
+    return [os, { base: tree, repository }];
+  };
+  return Object.fromEntries(Object.entries(DRESSED).map(made)) as Readonly<Record<DressedSystem, Dressed>>;
+}
