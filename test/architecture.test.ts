@@ -267,13 +267,14 @@ const COMPONENTS: readonly {
     names: /containerd|\bcri-?o\b/i,
     // Windows hosts have a runtime in files of their own; the kubelet had flags named after one.
     lists:
-      /^components\/runtimes\/|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/software|upgrade\/removed-data)\.ts$/,
+      /^components\/runtimes\/|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/(?:software|repositories)|upgrade\/removed-data)\.ts$/,
   },
   {
     kind: 'distributions and package managers',
     names: /\b(?:apt(?:-get)?|dpkg|dnf|rpm|debian|ubuntu|rhel|rocky|almalinux|red hat)\b|pkgs\.k8s/i,
     // The schema has default repositories; signatures are messages of package managers.
-    lists: /^components\/distributions\/|^inventory\/schema\/|^report\/signatures\/packages\.ts$/,
+    lists:
+      /^components\/distributions\/|^model\/inventory\.ts$|^inventory\/schema\/|^report\/signatures\/packages\.ts$/,
   },
 ];
 
@@ -282,7 +283,11 @@ const COMPONENTS: readonly {
  * which stand beside those of Linux hosts.
  */
 const withoutFixedNames = (text: string): string =>
-  text.replaceAll(/^ *name: '[a-z-]+',$/gm, '').replace(/^export const windowsPaths[\s\S]*?^}/m, '');
+  text
+    .replaceAll(/^ *name: '[a-z-]+',$/gm, '')
+    // The inventory's setting for packages of this format.
+    .replaceAll(/\.rpm\b|'rpm'|\brpm\b(?=:| })|\/rpm'/g, '')
+    .replace(/^export const windowsPaths[\s\S]*?^}/m, '');
 
 describe('components', () => {
   test.each(COMPONENTS)('names of $kind stand in their own files, the lists and the schema', ({ names, lists }) => {
@@ -320,7 +325,12 @@ describe('components', () => {
     [
       'family of distributions',
       /rhel|rocky|almalinux|\bdnf\b/i,
-      ['components/distributions/dnf.ts', 'components/distributions/index.ts', 'components/distributions/rhel.ts'],
+      [
+        'components/distributions/dnf.ts',
+        'components/distributions/index.ts',
+        'components/distributions/rhel.ts',
+        'report/signatures/packages.ts',
+      ],
     ],
   ])('a %s costs its own files, the lists and its settings, as docs/contributing.md counts', (_, name, places) => {
     const named = files.filter((file) => name.test(readFileSync(join(src, file), 'utf8')));

@@ -2,7 +2,7 @@ import { containerRuntime } from '../components/runtimes/index.ts';
 import { Secret } from '../shell/secret.ts';
 import { minorNumber, minorOf } from '../versions.ts';
 import type { Authority } from '../model/control-plane.ts';
-import type { ExternalEtcd, PackageRepository } from '../model/inventory.ts';
+import type { ExternalEtcd, RepositorySource } from '../model/inventory.ts';
 import type { RunHere } from '../model/hooks.ts';
 import { ownAuthority } from './authority.ts';
 import { hooksHere } from './hooks.ts';
@@ -13,6 +13,12 @@ import type { InventoryFile } from './schema.ts';
 import { isUrl, type Sources } from './sources.ts';
 import type { SshSecrets } from './ssh.ts';
 
+/** The signing keys of a component's two repositories. */
+export interface SigningKeys {
+  readonly deb: RepositorySource['key'];
+  readonly rpm: RepositorySource['key'];
+}
+
 /** The contents of everything that the inventory refers to. */
 export interface Gathered extends AppliedManifests {
   /** Contents of `files:`, in its order. */
@@ -20,8 +26,8 @@ export interface Gathered extends AppliedManifests {
   /** PEM texts of `runtime.registries`, in its order. */
   readonly registryCas: readonly (string | undefined)[];
   readonly registryPasswords: readonly (Secret | undefined)[];
-  readonly kubernetesKey: PackageRepository['key'];
-  readonly runtimeKey: PackageRepository['key'];
+  readonly kubernetesKey: SigningKeys;
+  readonly runtimeKey: SigningKeys;
   readonly patches: Readonly<Record<string, string>>;
   /** The user's own etcd; undefined where it is stacked. */
   readonly etcd: Omit<ExternalEtcd, 'topology'> | undefined;
@@ -41,8 +47,13 @@ const PATCH_FILE =
 const FIRST_MINOR: Readonly<Record<string, number>> = { kubeproxydaemonset: 37 };
 
 /** The repository's signing key: where a host fetches it, or the key itself. */
-const signingKey = async (reader: Reader, path: Path, given: string): Promise<PackageRepository['key']> =>
+const signingKey = async (reader: Reader, path: Path, given: string): Promise<RepositorySource['key']> =>
   isUrl(given) ? { url: given } : { content: await reader.binary(path, given) };
+
+const signingKeys = async (reader: Reader, path: Path, given: Readonly<Record<'deb' | 'rpm', string>>) => ({
+  deb: await signingKey(reader, [...path, 'key'], given.deb),
+  rpm: await signingKey(reader, [...path, 'rpm', 'key'], given.rpm),
+});
 
 async function certificate(reader: Reader, path: Path, name: string, report: Report): Promise<string> {
   const pem = await reader.text(path, name);
@@ -104,11 +115,20 @@ async function externalEtcd(reader: Reader, { etcd }: InventoryFile, report: Rep
   };
 }
 
-/** The place of the signing key of the runtime's repository: the inventory's, or below the repository's URL. */
-export function runtimeKeyOf({ runtime, kubernetes }: InventoryFile): string {
-  const { url, key } = containerRuntime({ runtime }).defaults.repository;
-  const own = runtime.repository;
-  return (own.key ?? `${own.url ?? url}/${key}`).replaceAll('{minor}', minorOf(kubernetes.version));
+/** The places of the signing keys of the runtime's repositories: the inventory's, or below the repository's URL. */
+export function runtimeKeysOf({ runtime, kubernetes }: InventoryFile): Readonly<Record<'deb' | 'rpm', string>> {
+  const { repository: defaults } = containerRuntime({ runtime }).defaults;
+  const place = (own: { readonly url?: string; readonly key?: string }, { url, key }: { url: string; key: string }) =>
+    (own.key ?? `${(own.url ?? url).replace(/\/$/, '')}/${key}`).replaceAll('{minor}', minorOf(kubernetes.version));
+  return { deb: place(runtime.repository, defaults), rpm: place(runtime.repository.rpm, defaults.rpm) };
+}
+
+/** The places of the signing keys of Kubernetes' repositories. */
+function kubernetesKeysOf({ kubernetes }: InventoryFile): Readonly<Record<'deb' | 'rpm', string>> {
+  const { repository } = kubernetes;
+  const place = ({ url, key }: { readonly url: string; readonly key?: string }, below: string) =>
+    (key ?? `${url}/${below}`).replaceAll('{minor}', minorOf(kubernetes.version));
+  return { deb: place(repository, 'Release.key'), rpm: place(repository.rpm, 'repodata/repomd.xml.key') };
 }
 
 /** Reads everything that the inventory refers to. Goes on after what cannot be read, and reports it. */
@@ -118,11 +138,6 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
   const applied = await readManifests(reader, file, report);
   const patchFolder = kubeadm.patches;
   const patchPath = ['kubeadm', 'patches'];
-  const { repository } = kubernetes;
-  const kubernetesKey = (repository.key ?? `${repository.url}/Release.key`).replaceAll(
-    '{minor}',
-    minorOf(kubernetes.version),
-  );
   return {
     ssh: await sshSecrets(file, reader),
     files: await Promise.all(
@@ -142,8 +157,8 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
         password === undefined ? undefined : reader.password(['runtime', 'registries', i, 'password'], password),
       ),
     ),
-    kubernetesKey: await signingKey(reader, ['kubernetes', 'repository', 'key'], kubernetesKey),
-    runtimeKey: await signingKey(reader, ['runtime', 'repository', 'key'], runtimeKeyOf(file)),
+    kubernetesKey: await signingKeys(reader, ['kubernetes', 'repository'], kubernetesKeysOf(file)),
+    runtimeKey: await signingKeys(reader, ['runtime', 'repository'], runtimeKeysOf(file)),
     etcd: await externalEtcd(reader, file, report),
     runHere: hooksHere(sources),
     authority: await ownAuthority(reader, file, sources, report),

@@ -118,7 +118,11 @@ function runtimeOf(file: InventoryFile, gathered: Gathered, minor: string): Inve
   const { runtime } = file;
   const { name, cgroupDriver, config, repository } = runtime;
   const { version, defaults } = containerRuntime({ runtime });
-  const { url, suite, component, fingerprint } = { ...defaults.repository, ...repository };
+  const placeOf = ({ url, suite, component, fingerprint }: typeof defaults.repository.rpm) => ({
+    url: url.replaceAll('{minor}', minor),
+    ...(suite === '/' ? {} : { suite, component }),
+    fingerprint: upperHex(fingerprint),
+  });
   return {
     name,
     version: runtime.version ?? version(minor)!,
@@ -126,10 +130,9 @@ function runtimeOf(file: InventoryFile, gathered: Gathered, minor: string): Inve
     cgroupDriver,
     package: runtime.package ?? defaults.package,
     repository: {
-      url: url.replaceAll('{minor}', minor),
-      ...(suite === '/' ? {} : { suite, component }),
-      key: gathered.runtimeKey,
-      fingerprint: upperHex(fingerprint),
+      ...placeOf({ ...defaults.repository, ...repository }),
+      key: gathered.runtimeKey.deb,
+      rpm: { ...placeOf({ ...defaults.repository.rpm, ...repository.rpm }), key: gathered.runtimeKey.rpm },
     },
     config,
     registries: registriesOf(file, gathered),
@@ -174,6 +177,23 @@ const filesOf = (file: InventoryFile, { files }: Gathered, hosts: readonly Host[
     mode: Number.parseInt(mode ?? (secret === undefined ? '0644' : '0600'), 8),
   }));
 
+function kubernetesRepository(
+  { kubernetes: { repository } }: InventoryFile,
+  { kubernetesKey }: Gathered,
+  minor: string,
+): Inventory['kubernetes']['repository'] {
+  const placeOf = ({ url, fingerprint }: { readonly url: string; readonly fingerprint: string }) => ({
+    url: url.replaceAll('{minor}', minor),
+    urlOfMinor: url,
+    fingerprint: upperHex(fingerprint),
+  });
+  return {
+    ...placeOf(repository),
+    key: kubernetesKey.deb,
+    rpm: { ...placeOf(repository.rpm), key: kubernetesKey.rpm },
+  };
+}
+
 /**
  * The inventory with everything filled in. Pure. Of a file that broke a rule the result has no meaning.
  * `file` in the result is `path`.
@@ -190,12 +210,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     kubernetes: {
       version: kubernetes.version,
       minor,
-      repository: {
-        url: kubernetes.repository.url.replaceAll('{minor}', minor),
-        urlOfMinor: kubernetes.repository.url,
-        key: gathered.kubernetesKey,
-        fingerprint: upperHex(kubernetes.repository.fingerprint),
-      },
+      repository: kubernetesRepository(file, gathered, minor),
       via: kubernetes.via,
       imageRepository: kubernetes.imageRepository,
       dnsDomain: kubernetes.dnsDomain,

@@ -60,7 +60,7 @@ export type Host = LinuxHost | WindowsHost;
  * A package repository with its pinned signing key. `url`, `suite` and the key's `url` may hold `{distribution}` and
  * `{codename}`, which the distribution of each host replaces when the repository is set up.
  */
-export interface PackageRepository {
+export interface RepositorySource {
   /** `{minor}` already replaced. */
   readonly url: string;
   /** undefined: a flat repository, all files of which lie below `url`. */
@@ -70,6 +70,17 @@ export interface PackageRepository {
   readonly key: { readonly url: string } | { readonly content: string };
   /** The key's primary fingerprint, 40 upper-case hexadecimal digits; a key that does not match is refused. */
   readonly fingerprint: string;
+}
+
+/** Where hosts with Debian's packages find a component, and beside it, where the others do. */
+export interface PackageRepository extends RepositorySource {
+  readonly rpm: RepositorySource;
+}
+
+/** A repository of Kubernetes, of which each minor has its own. */
+interface OfMinor {
+  /** The URL as the inventory names it, where `{minor}` may still stand: an upgrade needs the repositories of other minors. */
+  readonly urlOfMinor: string;
 }
 
 /** How the runtime reaches one registry. */
@@ -133,10 +144,7 @@ export interface Inventory {
     readonly version: string;
     /** `1.36` */
     readonly minor: string;
-    readonly repository: PackageRepository & {
-      /** The URL as the inventory names it, where `{minor}` may still stand: an upgrade needs the repositories of other minors. */
-      readonly urlOfMinor: string;
-    };
+    readonly repository: RepositorySource & OfMinor & { readonly rpm: RepositorySource & OfMinor };
     /** Versions of minors between that of a live cluster and `version`, which an upgrade passes through. */
     readonly via: readonly string[];
     readonly imageRepository: string;

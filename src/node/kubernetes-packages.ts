@@ -28,7 +28,7 @@ export const kubernetesPackages: readonly Step[] = [
       ...Object.fromEntries(NAMES.map((name) => [name, (target: Target) => version(target, name)])),
       'kubernetes-cni': 'any',
     }),
-    { upgrades: 'held', optional: ['cri-tools'], sources: ['kubernetes'] },
+    { upgrades: 'held', optional: ({ helpers }) => ['cri-tools', ...helpers], sources: ['kubernetes'] },
   ),
   // Before kubeadm has run, the kubelet restarts in a loop by design. On a joined host it must not be stopped. If its
   // configuration makes it fail, other steps correct the configuration.

@@ -12,9 +12,9 @@ import { swapOff } from './swap-off.ts';
 import { sysctls } from './sysctls.ts';
 
 const usesTls = ({ kubernetes, runtime }: Inventory): boolean =>
-  [kubernetes.repository, runtime.repository].some(({ url, key }) =>
-    [url, 'url' in key ? key.url : ''].some((address) => address.startsWith('https:')),
-  );
+  [kubernetes, runtime]
+    .flatMap(({ repository }) => [repository, repository.rpm])
+    .some(({ url, key }) => [url, 'url' in key ? key.url : ''].some((address) => address.startsWith('https:')));
 
 /** Installs the public CA certificates if a repository has an HTTPS URL: a minimal system has none. */
 const certificateAuthorities: Step = {

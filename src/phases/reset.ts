@@ -21,9 +21,10 @@ export const clean: readonly Step[] = [
   noCniRemains,
   noKubeChains,
   firewallClosed,
+  // Needs kbuild's record of the keys that it gave to the package manager.
+  packagesReleased,
   noOwnFiles,
   noHostsBlock,
-  packagesReleased,
 ];
 
 /** Which hosts `kbuild reset` cleans. */

@@ -12,7 +12,7 @@ import type { RepositoryId, Route } from '../components/distributions/package-ma
 import type { Change, Step, Target } from '../engine/step.ts';
 import { CommandError, Refused } from '../errors.ts';
 import { dayOf, endingDay } from '../facts/linux/keyrings.ts';
-import type { Inventory, PackageRepository } from '../model/inventory.ts';
+import type { Inventory, PackageRepository, RepositorySource } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { readKeyFile, type KeyFile } from '../shell/openpgp.ts';
 import { sh } from '../shell/sh.ts';
@@ -23,13 +23,13 @@ import { fileChanges } from './file.ts';
 /** The signing key of a repository and its file on the host. */
 interface SigningKey {
   readonly keyring: string;
-  readonly repository: PackageRepository;
+  readonly repository: RepositorySource;
 }
 
 /** kbuild fetches a key that expires soon again after this time, in ms. */
 const RETRY_MS = 24 * 60 * 60_000;
 
-async function fetchedKey(on: On, target: Target, { key }: PackageRepository): Promise<Buffer> {
+async function fetchedKey(on: On, target: Target, { key }: RepositorySource): Promise<Buffer> {
   if ('content' in key) return Buffer.from(key.content, 'latin1');
   const { inventory, host, facts } = target;
   const distribution = distributionOf(host, facts);
@@ -129,9 +129,9 @@ function keyChanges(target: Target, signing: SigningKey): readonly Change[] {
 
 /** The hosts of the repositories and their keys that package managers reach without the proxy. */
 function directHosts({ proxy, kubernetes, runtime }: Inventory): readonly string[] {
-  const urls = [kubernetes.repository, runtime.repository].flatMap(({ url, key }) =>
-    'url' in key ? [url, key.url] : [url],
-  );
+  const urls = [kubernetes, runtime]
+    .flatMap(({ repository }) => [repository, repository.rpm])
+    .flatMap(({ url, key }) => ('url' in key ? [url, key.url] : [url]));
   const hosts = urls.map((url) => new URL(url.replaceAll(/[{}]/g, '')).hostname);
   return [...new Set(hosts)].filter((host) => bypassesProxy(proxy?.noProxy ?? [], host));
 }
@@ -171,7 +171,7 @@ export const packageRepository = (
       changesOf(target, `the signing key of the ${id} repository`, ({ packages }) =>
         keyChanges(target, {
           keyring: packages.repositoryFiles(id).keyring,
-          repository: repositoryOf(target.inventory),
+          repository: packages.pick(repositoryOf(target.inventory)),
         }),
       ),
   },
@@ -185,7 +185,7 @@ export const packageRepository = (
         const sources = all.map((repository) =>
           distribution.packages.repository(
             id,
-            placedRepository(repository, distribution, facts),
+            placedRepository(distribution.packages.pick(repository), distribution, facts),
             packageRoute(inventory),
           ),
         );

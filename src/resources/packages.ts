@@ -1,3 +1,4 @@
+import type { Distribution } from '../components/distributions/distribution.ts';
 import { distributionOf, knownDistribution } from '../components/distributions/index.ts';
 import type { PackageState, RepositoryId } from '../components/distributions/package-manager.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
@@ -14,7 +15,7 @@ interface PackageOptions {
   /** `held`: kbuild holds them, so that an upgrade of the system does not change them. Default `free`. */
   readonly upgrades?: 'held' | 'free';
   /** Installed with the others if a repository has them. A missing one causes no change. */
-  readonly optional?: readonly string[];
+  readonly optional?: (distribution: Distribution) => readonly string[];
   /** kbuild's repositories with the packages. Default: the host's own repositories. */
   readonly sources?: readonly RepositoryId[];
 }
@@ -71,14 +72,15 @@ function pendingChange(target: Target, all: WantedPackages, options: PackageOpti
     summary,
     ...installationRestarts(target, missing.length > 0 ? Object.keys(wanted) : []),
     apply: async (on) => {
+      const distribution = distributionOf(host, facts);
       const request = {
         packages: wanted,
-        optional: options.optional ?? [],
+        optional: options.optional?.(distribution) ?? [],
         hold: options.upgrades === 'held' ? Object.keys(wanted) : [],
         sources: options.sources ?? [],
         proxy: inventory.proxy,
       };
-      await on(host).job('packages', distributionOf(host, facts).packages.install(request));
+      await on(host).job('packages', distribution.packages.install(request));
     },
   };
 }

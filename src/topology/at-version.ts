@@ -20,10 +20,14 @@ export function atVersion(inventory: Inventory, version: string): Inventory {
   const { kubernetes } = inventory;
   if (version === kubernetes.version) return inventory;
   const minor = minorOf(version);
-  const url = kubernetes.repository.urlOfMinor.replaceAll('{minor}', minor);
+  const at = <T extends { readonly urlOfMinor: string }>(repository: T): T => ({
+    ...repository,
+    url: repository.urlOfMinor.replaceAll('{minor}', minor),
+  });
+  const repository = { ...at(kubernetes.repository), rpm: at(kubernetes.repository.rpm) };
   return {
     ...inventory,
     network: networkAt(inventory.network, kubernetes.version, version),
-    kubernetes: { ...kubernetes, version, minor, repository: { ...kubernetes.repository, url } },
+    kubernetes: { ...kubernetes, version, minor, repository },
   };
 }

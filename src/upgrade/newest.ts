@@ -4,6 +4,7 @@ import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { script, using } from '../templates.ts';
+import { atVersion } from '../topology/at-version.ts';
 import { proxyParameters } from '../topology/proxy.ts';
 import { compareVersions, minorOf } from '../versions.ts';
 
@@ -34,12 +35,11 @@ export async function newestPatch(
 ): Promise<string> {
   const facts = linuxFacts(fleet, host)!;
   const distribution = distributionOf(host, facts);
-  const { repository } = inventory.kubernetes;
-  const url = repository.urlOfMinor.replaceAll('{minor}', minor);
-  const { packages } = distribution.packages.lists(placedRepository({ ...repository, url }, distribution, facts));
+  const repository = distribution.packages.pick(atVersion(inventory, `${minor}.0`).kubernetes.repository);
+  const { packages } = distribution.packages.lists(placedRepository(repository, distribution, facts));
   const remedy = `name the version to pass through: kubernetes.via: ['${minor}.…']`;
   if (packages === undefined)
-    throw new Refused(inventory.name, `the newest Kubernetes ${minor} cannot be told from ${url}`, remedy);
+    throw new Refused(inventory.name, `the newest Kubernetes ${minor} cannot be told from ${repository.url}`, remedy);
   const fetch = script('linux/fetch.sh', { URL: packages, ...proxyParameters(inventory.proxy) });
   const list = Buffer.from(await on(host).run(using(distribution.packages.downloader, fetch)), 'base64').toString();
   const found = newestOf(minor, list);

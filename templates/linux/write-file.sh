@@ -18,4 +18,6 @@ fi
 chmod "$MODE" "$temporary"
 sync -- "$temporary"
 mv -fT -- "$temporary" "$TARGET"
+# mktemp and mkdir give files the label of the folder above, which the policy may want to be another.
+if [ -e /sys/fs/selinux/enforce ] && command -v restorecon >/dev/null; then restorecon -- "$folder" "$TARGET" || :; fi
 sync -- "$folder"

@@ -1,17 +1,20 @@
 # One dnf transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills them.
 # PACKAGES: lines "name version" (version "any": the newest). OPTIONAL: names, installed along when a repository has them.
 # HOLD: names held afterwards. SOURCES: files of yum.repos.d that have the packages; their metadata is fetched first.
-# UNPACK: must be empty.
-# PROXY: URL of the proxy for all repositories that name none; may be empty.
+# UNPACK: a path; then the packages are only downloaded, and kubeadm's program is unpacked to it. Empty: they are installed.
+# PROXY: URL of the proxy for all repositories that name none; may be empty. KEYS: a file with the keys that kbuild imports into
+# rpm's database: reset takes these out again, and no others.
 # The functions of linux/package-transaction.sh stand before this script.
 export LC_ALL=C
 printf '%s\n' /var/cache/dnf >downloads || :
 
-# dnf waits for a lock without a limit, unless exit_on_lock is set; then it exits with 200.
+# dnf waits for a lock without a limit, unless exit_on_lock is set; then it exits with 200. kbuild's repositories exclude their
+# packages from every other transaction of the host.
 run_dnf() {
-  dnf -y --setopt=exit_on_lock=True --setopt=install_weak_deps=False --setopt=retries=3 ${PROXY:+--setopt=proxy="$PROXY"} "$@"
+  dnf -y $(for source in $SOURCES; do echo "--disableexcludes=$(id_of "$source")"; done) --setopt=exit_on_lock=True --setopt=install_weak_deps=False --setopt=retries=3 ${PROXY:+--setopt=proxy="$PROXY"} "$@"
 }
 is_locked() { [ "$1" -eq 200 ]; }
+id_of() { sed -n 's/^\[\(.*\)\]$/\1/p' "$1" 2>/dev/null || :; }
 
 # Prints the holders of dnf's locks. Each file has the process ID of its holder; a dead process holds nothing.
 holders() {
@@ -23,34 +26,74 @@ holders() {
 
 # rpm checks signatures with the keys in its own database. An import replaces an older copy of the same key.
 import_keys() {
+  # Without a key it says that none is installed, and fails.
+  before=$(rpm -q gpg-pubkey | sort) || :
   for source in $SOURCES; do
     sed -n 's|^gpgkey=file://||p' "$source" | while read -r key; do rpm --import "$key"; done
+  done
+  after=$(rpm -q gpg-pubkey | sort) || :
+  mkdir -p "$(dirname "$KEYS")"
+  for key in $after; do
+    case "
+$before
+" in *"
+$key
+"*) ;; *) echo "$key" >>"$KEYS" ;; esac
   done
 }
 
 update_needed() {
   for source in $SOURCES; do
-    name=$(sed -n 's/^\[\(.*\)\]$/\1/p' "$source")
+    name=$(id_of "$source")
     doing "dnf makecache --repo $name"
     patiently run_dnf --refresh --repo "$name" makecache || return 1
   done
 }
+update_all() {
+  doing "dnf makecache from all repositories of the host"
+  patiently run_dnf --refresh makecache
+}
 
-# Makes $work/wanted, the arguments for dnf install: dnf finds `name-version` in whatever release.
+# Makes $work/wanted, the arguments for dnf install (dnf finds `name-version` in whatever release), and $work/missing, the
+# exact versions that no repository has, by the metadata on the host. Fails when one is missing. A version lock and an exclude of
+# the host's own hide packages from `install`, and not from this list.
 select_versions() {
   : >"$work/wanted"
+  : >"$work/missing"
   while read -r name version; do
     case $version in
       '') ;;
       any) echo "$name" >>"$work/wanted" ;;
-      *) echo "$name-$version" >>"$work/wanted" ;;
+      *)
+        echo "$name-$version" >>"$work/wanted"
+        known=$(query -C "$name-$version" 2>/dev/null) || known=
+        [ -n "$known" ] || echo "$name $version" >>"$work/missing"
+        ;;
     esac
   done <<END
 $PACKAGES
 END
+  [ ! -s "$work/missing" ] || return 1
   for name in $OPTIONAL; do
-    if [ -n "$(dnf -q ${PROXY:+--setopt=proxy="$PROXY"} repoquery "$name")" ]; then echo "$name" >>"$work/wanted"; fi
+    if rpm -q "$name" >/dev/null 2>&1; then continue; fi
+    if [ -n "$(query "$name" || :)" ]; then echo "$name" >>"$work/wanted"; fi
   done
+}
+
+# Packages by name that repositories have, one a line.
+query() { run_dnf -q --disableplugin=versionlock repoquery "$@"; }
+
+# Versions of a package that the repositories have, newest last.
+versions_of() { query --disableexcludes=all --qf '%{version}' "$1" 2>/dev/null | sort -uV | tr '\n' ' '; }
+
+explain() {
+  while read -r name version; do
+    if [ -n "$(query -C --disableexcludes=all "$name-$version" 2>/dev/null)" ]; then
+      echo "$name $version is excluded by the settings of dnf on this host (exclude= in /etc/dnf/dnf.conf or in a repository)" >&2
+    else
+      echo "$name $version is in no repository of this host; there is: $(versions_of "$name")" >&2
+    fi
+  done <"$work/missing"
 }
 
 # A version lock hides all other versions of a package from dnf, so it ends before the transaction.
@@ -62,7 +105,29 @@ unlock() {
 install() {
   doing "dnf install $(tr '\n' ' ' <"$work/wanted")"
   # shellcheck disable=SC2046 # names and versions have no blanks
-  run_dnf install $(cat "$work/wanted")
+  run_dnf $keep install $(cat "$work/wanted")
+}
+
+# Locks keep no package from being downloaded; they stay.
+download() {
+  doing "dnf install --downloadonly $(tr '\n' ' ' <"$work/wanted")"
+  # shellcheck disable=SC2046 # names and versions have no blanks
+  run_dnf --disableplugin=versionlock --setopt=keepcache=True --downloadonly install $(cat "$work/wanted")
+}
+
+# dnf does not download again what is installed already.
+unpack_kubeadm() {
+  version=$(sed -n 's/^kubeadm-//p' "$work/wanted")
+  mkdir -p "$(dirname "$UNPACK")"
+  if [ "$(rpm -q --qf '%{VERSION}' kubeadm 2>/dev/null)" = "$version" ]; then
+    cp /usr/bin/kubeadm "$UNPACK"
+    return
+  fi
+  for archive in /var/cache/dnf/*/packages/kubeadm-"$version"-*.rpm; do
+    rpm2cpio "$archive" | cpio -i --quiet --to-stdout ./usr/bin/kubeadm >"$UNPACK"
+  done
+  [ -s "$UNPACK" ] || { echo "kubeadm $version was not downloaded" >&2; return 1; }
+  chmod 0755 "$UNPACK"
 }
 
 # `versionlock add` ends well for a package that it does not find, so the locks are read back.
@@ -76,22 +141,35 @@ lock() {
   done
 }
 
+# Locks what is installed of the names again, after a transaction that failed.
+lock_again() {
+  [ -e /etc/dnf/plugins/versionlock.list ] || return 0
+  for name in $HOLD; do
+    if rpm -q "$name" >/dev/null 2>&1; then patiently run_dnf versionlock add "$name" || :; fi
+  done
+}
+
 # An interrupted transaction leaves two versions of a package. Kernels and keys are installed side by side on purpose.
 is_interrupted() {
   rpm -qa --qf '%{NAME}.%{ARCH}\n' | grep -vE '^(kernel|gpg-pubkey)' | sort | uniq -d | grep -q .
 }
 
-if [ -n "$UNPACK" ]; then
-  echo "packages of a later version cannot be downloaded beforehand with dnf yet" >&2
-  exit 1
-fi
 wait_for_cloud_init
 import_keys
 if is_interrupted; then patiently run_dnf remove --duplicates; fi
 if [ -n "$PACKAGES" ]; then
-  update_needed
+  select_versions || { update_needed && select_versions; } || { update_all && select_versions; } || { explain; exit 1; }
+  if [ -n "$UNPACK" ]; then
+    patiently download || { update_all && patiently download; }
+    unpack_kubeadm
+    exit 0
+  fi
+  # What an upgrade has downloaded beforehand stays until its last package, the kubelet, is installed.
+  keep=
+  case $PACKAGES in *kubelet*) ;; *kubeadm*) keep=--setopt=keepcache=True ;; esac
   unlock
-  select_versions
-  patiently install
+  # Metadata that was fetched long ago names files that are gone.
+  patiently install || { update_all && patiently install; } || { lock_again; exit 1; }
+  if [ -z "$keep" ]; then rm -f /var/cache/dnf/kbuild-*/packages/*.rpm; fi
 fi
 lock

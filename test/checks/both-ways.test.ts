@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checks } from '../../src/checks/index.ts';
 import { runChecks, stops } from '../../src/checks/run-checks.ts';
-import { OTHER_FIXTURES, SUPPORTED_FIXTURES, type Fixture } from '../fakes/facts.ts';
+import { OTHER_FIXTURES, GUARDED_FIXTURES, SUPPORTED_FIXTURES, type Fixture } from '../fakes/facts.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { faultsIn } from '../tools/documents.ts';
@@ -38,6 +38,20 @@ describe.each(SUPPORTED_FIXTURES)('%s', (fixture) => {
       }
     },
   );
+});
+
+describe.each(GUARDED_FIXTURES)('%s', (fixture) => {
+  test('may be built on: SELinux stays as it is, and kbuild opens its ports in firewalld', () => {
+    const findings = found({ inventory: inventory({ firewall: 'open' }) }, fixture);
+    expect(findings.filter(({ severity }) => severity === 'unknown' || severity === 'error')).toEqual([]);
+    expect(findings.filter(({ check }) => check === 'selinux').map(({ severity }) => severity)).toEqual([
+      'warning',
+      'warning',
+      'warning',
+    ]);
+    expect(findings.filter(({ severity, check }) => severity !== 'due' && check !== 'selinux')).toEqual([]);
+    expect(findings.map(({ check }) => check)).toContain('firewall');
+  });
 });
 
 describe.each(OTHER_FIXTURES)('%s', (fixture) => {

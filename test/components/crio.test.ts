@@ -6,7 +6,7 @@ import { initConfiguration, resetConfiguration } from '../../src/configuration/k
 import type { Target } from '../../src/engine/step.ts';
 import { linuxProbes } from '../../src/facts/linux.ts';
 import { united } from '../../src/facts/watched.ts';
-import { type Gathered, runtimeKeyOf } from '../../src/inventory/gather.ts';
+import { type Gathered, runtimeKeysOf } from '../../src/inventory/gather.ts';
 import { resolved } from '../../src/inventory/resolve.ts';
 import { inventorySchema } from '../../src/inventory/schema.ts';
 import { Secret, revealed } from '../../src/shell/secret.ts';
@@ -138,9 +138,16 @@ test('an inventory that says nothing else gets the repository of the same minor'
     runtime: { name: 'crio' },
     hosts: [{ name: 'cp1', address: '10.0.0.11', role: 'control-plane' }],
   });
-  const gathered = { ssh: [{}], registryCas: [], registryPasswords: [], files: [] } as unknown as Gathered;
+  const keys = { deb: { content: 'a' }, rpm: { content: 'b' } };
+  const gathered = {
+    ...{ ssh: [{}], registryCas: [], registryPasswords: [], files: [] },
+    ...{ kubernetesKey: keys, runtimeKey: keys },
+  } as unknown as Gathered;
   const url = 'https://download.opensuse.org/repositories/isv:/cri-o:/stable:/v1.36/deb';
-  expect(runtimeKeyOf(file)).toBe(`${url}/Release.key`);
+  expect(runtimeKeysOf(file)).toEqual({
+    deb: `${url}/Release.key`,
+    rpm: `${url.replace(/deb$/, 'rpm')}/repodata/repomd.xml.key`,
+  });
   expect(resolved(file, gathered, '/inventory.yaml', (path) => path).runtime).toMatchObject({
     name: 'crio',
     version: '1.36.0',

@@ -13,11 +13,13 @@ import {
 } from '../../src/components/distributions/index.ts';
 import { onHost } from '../../src/components/distributions/on-host.ts';
 import type { PackageRequest } from '../../src/components/distributions/package-manager.ts';
-import { rhel } from '../../src/components/distributions/rhel.ts';
+import { rhelAndRebuilds } from '../../src/components/distributions/rhel.ts';
 import { Refused } from '../../src/errors.ts';
 import { probe } from '../../src/shell/probe.ts';
 import { sh } from '../../src/shell/sh.ts';
 import { inventory } from '../fakes/inventory.ts';
+
+const rhel = rhelAndRebuilds[0]!;
 
 const asked = { middleMs: 0 };
 
@@ -33,21 +35,30 @@ describe('a distribution', () => {
     ['ubuntu', '24.04', 'Ubuntu'],
     ['debian', '11', undefined],
     ['ubuntu', '23.10', undefined],
-    ['rhel', '9.6', undefined],
-    ['rocky', '9.4', undefined],
+    ['rhel', '9.6', 'Red Hat Enterprise Linux'],
+    ['rhel', '10.0', 'Red Hat Enterprise Linux'],
+    ['rocky', '9.4', 'Rocky Linux'],
+    ['almalinux', '10.1', 'AlmaLinux'],
+    ['ol', '9.1', 'Oracle Linux'],
+    // Stream has no minor.
+    ['centos', '10', 'CentOS Stream'],
+    ['centos', '8', undefined],
+    ['rhel', '8.10', undefined],
+    ['fedora', '43', undefined],
+    ['amzn', '2023', undefined],
     ['opensuse-leap', '15.6', undefined],
   ])('%s %s is supported as %s', (id, version, name) =>
     expect(supportedDistribution(release(id, version))?.name).toBe(name),
   );
 
   test('that is not supported is refused by name', () => {
-    expect(() => distributionOf({ name: 'w1' }, release('rocky', '9.4'))).toThrow(Refused);
-    expect(() => distributionOf({ name: 'w1' }, release('rocky', '9.4'))).toThrow(
-      'w1: refused: rocky 9.4 is not yet supported',
+    expect(() => distributionOf({ name: 'w1' }, release('rocky', '8.9'))).toThrow(Refused);
+    expect(() => distributionOf({ name: 'w1' }, release('rocky', '8.9'))).toThrow(
+      'w1: refused: rocky 8.9 is not yet supported',
     );
   });
 
-  test.each(['rhel', 'rocky', 'almalinux'])('%s is known, so that it is observed with dnf', (id) =>
+  test.each(['rhel', 'rocky', 'almalinux', 'ol', 'centos'])('%s is observed with dnf', (id) =>
     expect(knownDistribution(release(id, '9.6'))?.packages).toBe(dnf),
   );
 
@@ -193,7 +204,7 @@ describe('dnf', () => {
 
   test("writes Docker's repository by the major version, through the proxy", async () => {
     const { runtime } = inventory();
-    const placed = placedRepository({ ...runtime.repository, component: 'stable' }, rhel, release('rocky', '9.6'));
+    const placed = placedRepository(dnf.pick(runtime.repository), rhel, release('rocky', '9.6'));
     const text = dnf.repository('containerd', placed, { proxy: request.proxy, direct: [] });
     await expect(text).toMatchFileSnapshot('../golden/rhel/kbuild-containerd.repo');
     expect(dnf.repository('containerd', placed, { proxy: request.proxy, direct: ['download.docker.com'] })).toContain(

@@ -2,14 +2,15 @@ import type { ClusterUp, ClusterView, MemberView, NodeView, PodView } from '../.
 import type { Fleet, Kinds } from '../../src/facts/fleet.ts';
 import { parseAuthorities } from '../../src/facts/linux/authorities.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { Inventory, LinuxHost, PackageRepository } from '../../src/model/inventory.ts';
+import type { Inventory, LinuxHost, RepositorySource } from '../../src/model/inventory.ts';
 import { inventory, linuxHost } from './inventory.ts';
 
-const repository: PackageRepository = {
+const source: RepositorySource = {
   url: 'https://packages.example/deb/',
   key: { url: 'https://packages.example/key' },
   fingerprint: 'DE15B14486CD377B9E876E1A234654DA9A296436',
 };
+const ofMinor = { ...source, urlOfMinor: source.url };
 
 /** A resolved host of a small cluster; a test names only its subject. */
 export const hostOf = ({ name, ...host }: Partial<LinuxHost> & { readonly name: string }): LinuxHost =>
@@ -35,8 +36,8 @@ export const inventoryOf = (over: Partial<Inventory> = {}): Inventory => ({
     name: 'demo',
     file: '/tmp/demo.yaml',
     endpoint: 'k8s.example:6443',
-    kubernetes: { repository: { ...repository, urlOfMinor: repository.url } },
-    runtime: { repository },
+    kubernetes: { repository: { ...ofMinor, rpm: ofMinor } },
+    runtime: { repository: { ...source, rpm: source } },
     hosts: [cp1, w1],
   }),
   ...over,

@@ -326,7 +326,28 @@ test('repositories: a mirror keeps its layout, a flat one has no suite, a key ma
     url: 'http://mirror/docker',
     key: { content: 'KEY' },
     fingerprint: 'A'.repeat(40),
+    rpm: {
+      ...{ url: 'https://download.docker.com/linux/{distribution}', suite: '{codename}', component: 'stable' },
+      key: { url: 'https://download.docker.com/linux/{distribution}/gpg' },
+      fingerprint: '060A61C51B558A7F742B77AAC52FEB6B621E9F35',
+    },
   });
+});
+
+test('hosts with rpm packages have repositories of their own, with their own keys', async () => {
+  const rpm = (url: string) => `repository: { rpm: { url: "${url}", fingerprint: "${'b'.repeat(40)}" } }`;
+  const { kubernetes, runtime } = await inventoryOf(
+    minimal(`runtime: { ${rpm('http://mirror/docker')} }`).replace(
+      '"1.36.3"',
+      `"1.37.1", ${rpm('http://mirror/v{minor}/rpm')}`,
+    ),
+  );
+  expect(kubernetes.repository.url).toBe('https://pkgs.k8s.io/core:/stable:/v1.37/deb');
+  expect(kubernetes.repository.rpm).toEqual({
+    ...{ url: 'http://mirror/v1.37/rpm', urlOfMinor: 'http://mirror/v{minor}/rpm', fingerprint: 'B'.repeat(40) },
+    key: { url: 'http://mirror/v1.37/rpm/repodata/repomd.xml.key' },
+  });
+  expect(runtime.repository.rpm.key).toEqual({ url: 'http://mirror/docker/gpg' });
 });
 
 test('private CAs and patches are read', async () => {

@@ -15,7 +15,10 @@ const file = (network: object, os: 'linux' | 'windows' = 'windows'): InventoryFi
     ],
   });
 
+const KEYS = { deb: { content: 'a' }, rpm: { content: 'b' } };
 const NOTHING = {
+  kubernetesKey: KEYS,
+  runtimeKey: KEYS,
   ssh: [{}, {}],
   registryCas: [],
   registryPasswords: [],

@@ -58,6 +58,11 @@ export async function inventory(
         url: `${PACKAGES_URL}/kubernetes/v{minor}/deb`,
         key: `${PACKAGES_URL}/kubernetes/v${KUBERNETES[0].minor}/deb/Release.key`,
         fingerprint: keys.kubernetes,
+        rpm: {
+          url: `${PACKAGES_URL}/kubernetes/v{minor}/rpm`,
+          key: `${PACKAGES_URL}/kubernetes/v${KUBERNETES[0].minor}/rpm/repodata/repomd.xml.key`,
+          fingerprint: keys.kubernetes,
+        },
       },
     },
     runtime: {
@@ -68,6 +73,7 @@ export async function inventory(
         component: 'stable',
         key: `${PACKAGES_URL}/containerd/gpg`,
         fingerprint: keys.containerd,
+        rpm: { url: `${PACKAGES_URL}/docker/linux/{distribution}`, fingerprint: keys['containerd-rpm'] },
       },
       version: VERSIONS.containerd,
       // Hosts have no CAP_SYS_RESOURCE: nothing there can make itself less likely to be killed than its parent.

@@ -55,6 +55,10 @@ const SAID: readonly (readonly [name: string, said: string])[] = [
   ['not-signed', "E: The repository 'http://x/ Release' does not have a Release file."],
   ['hash-mismatch', 'E: Failed to fetch http://x/kubelet.deb  Hash Sum mismatch'],
   ['package-gone', 'Err:1 http://x  404  Not Found [IP: 10.0.0.1 80]'],
+  [
+    'package-excluded',
+    'kubelet 1.36.3 is excluded by the settings of dnf on this host (exclude= in /etc/dnf/dnf.conf or in a repository)',
+  ],
   ['apt-lock', 'gave up after 600 s: /var/lib/dpkg/lock is held by process 7 (apt-get)'],
   ['dpkg-interrupted', 'dpkg: error processing package kubelet (--configure):'],
   ['image-pull', 'failed to pull image "registry.k8s.io/kube-apiserver:v1.36.3": failed to do request'],

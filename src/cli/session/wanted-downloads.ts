@@ -18,8 +18,9 @@ function repositoryWanted(
   { facts }: Seen,
   distribution: Distribution,
 ): readonly Wanted[] {
-  const { key, fingerprint } = repository;
-  const { index, packages } = distribution.packages.lists(placedRepository(repository, distribution, facts));
+  const source = distribution.packages.pick(repository);
+  const { key, fingerprint } = source;
+  const { index, packages } = distribution.packages.lists(placedRepository(source, distribution, facts));
   return [
     { kind: 'repository', what: `the repository of ${name}`, urls: index },
     ...(packages === undefined

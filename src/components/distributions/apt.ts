@@ -61,6 +61,7 @@ const repositoryFiles: PackageManager['repositoryFiles'] = (id) => ({
 });
 
 export const apt: PackageManager = {
+  pick: (repository) => repository,
   installed,
   broken,
   locks,

@@ -24,6 +24,8 @@ const debianFamily: Family = {
     bash: 'bash',
     getent: 'libc-bin',
   },
+  // Kubernetes' packages depend on what they need.
+  helpers: [],
   placeholders: ({ id, codename }) => ({ distribution: id, codename }),
 };
 

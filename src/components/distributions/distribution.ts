@@ -38,6 +38,11 @@ export interface Family {
   readonly pendingReboot: Probe<readonly string[] | 'none'>;
   /** The package that brings each required program. */
   readonly toolPackages: Readonly<Record<RequiredTool, string>>;
+  /**
+   * Packages with programs that Kubernetes and network plugins call, and that Kubernetes' own packages do not bring: installed with
+   * them where a repository has them.
+   */
+  readonly helpers: readonly string[];
   /** What `{distribution}` and `{codename}` in the URLs of a repository stand for. */
   readonly placeholders: (release: OsRelease) => { readonly distribution: string; readonly codename: string };
 }

@@ -1,7 +1,11 @@
+import { paths } from '../../paths.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { parseLocks, transaction, type PackageManager, type Proxy } from './package-manager.ts';
+
+/** The record of the keys that kbuild has imported into rpm's database. */
+const IMPORTED = `${paths.state}/imported-keys`;
 
 /** rpm prints the epoch 0 of a package that has none. */
 const withoutEpoch = (version: string): string => version.replace(/^\d+:/, '');
@@ -55,6 +59,8 @@ const repository: PackageManager['repository'] = (id, placed, { proxy, direct })
     enabled: '1',
     gpgcheck: '1',
     gpgkey: `file://${repositoryFiles(id).keyring}`,
+    // An upgrade of the system does not see them, even if their locks are gone.
+    ...(id === 'kubernetes' ? { exclude: 'kubelet kubeadm kubectl cri-tools kubernetes-cni' } : {}),
     ...(way === undefined ? {} : { proxy: direct.includes(new URL(url).hostname) ? '_none_' : way }),
   };
   const rows = Object.entries(settings).map(([key, value]) => `${key}=${value}`);
@@ -62,6 +68,7 @@ const repository: PackageManager['repository'] = (id, placed, { proxy, direct })
 };
 
 export const dnf: PackageManager = {
+  pick: ({ rpm }) => rpm,
   installed,
   broken,
   locks,
@@ -74,8 +81,11 @@ export const dnf: PackageManager = {
   proxyFile: undefined,
   stateFolders: ['/var/lib/rpm', '/var/lib/dnf'],
   install: (request) =>
-    transaction('rhel/install-packages.sh', request, repositoryFiles, { PROXY: proxyUrl(request.proxy) ?? '' }),
-  release: (names) => script('rhel/release-packages.sh', { NAMES: names }),
+    transaction('rhel/install-packages.sh', request, repositoryFiles, {
+      PROXY: proxyUrl(request.proxy) ?? '',
+      KEYS: IMPORTED,
+    }),
+  release: (names) => script('rhel/release-packages.sh', { NAMES: names, KEYS: IMPORTED }),
   downloader: 'rhel/download.sh',
   installHint: (name) => `dnf install ${name}`,
 };

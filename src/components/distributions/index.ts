@@ -1,13 +1,13 @@
 import { Refused } from '../../errors.ts';
-import type { PackageRepository } from '../../model/inventory.ts';
+import type { RepositorySource } from '../../model/inventory.ts';
 import { CONTAINER_RUNTIMES } from '../runtimes/index.ts';
 import { debian, ubuntu } from './debian.ts';
 import type { Distribution, OsRelease } from './distribution.ts';
 import type { PlacedRepository, RepositoryFiles, RepositoryId } from './package-manager.ts';
-import { almalinux, rhel, rocky } from './rhel.ts';
+import { rhelAndRebuilds } from './rhel.ts';
 
 /** Every distribution that kbuild knows. A new one is one entry. */
-export const distributions: readonly Distribution[] = [debian, ubuntu, rhel, rocky, almalinux];
+export const distributions: readonly Distribution[] = [debian, ubuntu, ...rhelAndRebuilds];
 
 /** The part of a host's facts that names its distribution. */
 interface Release {
@@ -57,7 +57,7 @@ export function placed(text: string, distribution: Distribution, { osRelease }: 
 
 /** A repository, with its placeholders replaced for this host. */
 export const placedRepository = (
-  { url, suite, component }: PackageRepository,
+  { url, suite, component }: RepositorySource,
   distribution: Distribution,
   facts: Release,
 ): PlacedRepository => ({

@@ -1,4 +1,4 @@
-import type { Inventory, PackageRepository, RuntimeName } from '../../model/inventory.ts';
+import type { Inventory, PackageRepository, RepositorySource, RuntimeName } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
 import { lines, type Probe } from '../../shell/probe.ts';
 import { script, using } from '../../templates.ts';
@@ -56,7 +56,7 @@ export interface RepositoryFiles {
 }
 
 /** Where a repository is, for one host: no placeholder is left in its URLs. */
-export type PlacedRepository = Pick<PackageRepository, 'url' | 'suite' | 'component'>;
+export type PlacedRepository = Pick<RepositorySource, 'url' | 'suite' | 'component'>;
 
 /** How the package manager reaches the repositories of kbuild. */
 export interface Route {
@@ -67,6 +67,8 @@ export interface Route {
 
 /** How packages are observed, found, installed and held on a host. */
 export interface PackageManager {
+  /** The repository of a component that has packages for it. */
+  readonly pick: (repository: PackageRepository) => RepositorySource;
   /** Installed packages of the given names; a name that is not in the map is not installed. */
   readonly installed: (names: readonly string[]) => Probe<ReadonlyMap<string, PackageState>>;
   /** Packages of any name that an interrupted transaction left broken. */

@@ -9,9 +9,11 @@ const rhelFamily: Family = {
   packages: dnf,
   kubeletArguments: '/etc/sysconfig/kubelet',
   pendingReboot: probe(
-    // Status 1: a reboot is needed. Without dnf-utils no program on the host knows it.
-    sh`if ! command -v needs-restarting >/dev/null; then echo 'needs-restarting is missing: install dnf-utils' >&2; exit 1; fi
-       if ! reasons=$(needs-restarting -r); then echo pending; echo "$reasons" | sed -n 's/^ *[*] *//p'; fi`,
+    // Status 1: a reboot is needed, or no such plugin. Without dnf-plugins-core no program on the host knows it.
+    sh`status=0; reasons=$(LC_ALL=C dnf -q needs-restarting -r 2>&1) || status=$?
+       case $reasons in *'No such command'*) echo 'dnf needs-restarting is missing: dnf install dnf-plugins-core' >&2; exit 1 ;; esac
+       if [ "$status" -eq 1 ]; then echo pending; echo "$reasons" | sed -n 's/^ *[*] *//p'
+       elif [ "$status" -ne 0 ]; then echo "$reasons" >&2; exit 1; fi`,
     (out) => (out.startsWith('pending') ? lines(out).slice(1) : 'none'),
   ),
   toolPackages: {
@@ -26,20 +28,26 @@ const rhelFamily: Family = {
     bash: 'bash',
     getent: 'glibc-common',
   },
+  // None of Kubernetes' rpm packages has needed them since 2025-09 (kubernetes/release#4106), iptables since 2026-09 (#4518).
+  helpers: ['conntrack-tools', 'iproute-tc', 'iptables-nft', 'ethtool', 'socat', 'container-selinux'],
   // Docker publishes one repository for RHEL and its rebuilds, by major version only.
   placeholders: ({ versionId }) => ({ distribution: 'rhel', codename: versionId.split('.')[0]! }),
 };
 
-const rebuild = (id: string, name: string): Distribution => ({
+const rebuild = (id: string, name: string, over: Partial<Distribution> = {}): Distribution => ({
   ...rhelFamily,
   id,
   name,
   versions: ['9', '10'],
-  support: 'known',
+  support: 'supported',
+  ...over,
 });
 
-export const rhel = rebuild('rhel', 'Red Hat Enterprise Linux');
-
-export const rocky = rebuild('rocky', 'Rocky Linux');
-
-export const almalinux = rebuild('almalinux', 'AlmaLinux');
+/** Red Hat Enterprise Linux and its rebuilds. CentOS Stream has no minor versions. */
+export const rhelAndRebuilds: readonly Distribution[] = [
+  rebuild('rhel', 'Red Hat Enterprise Linux'),
+  rebuild('rocky', 'Rocky Linux'),
+  rebuild('almalinux', 'AlmaLinux'),
+  rebuild('ol', 'Oracle Linux'),
+  rebuild('centos', 'CentOS Stream'),
+];

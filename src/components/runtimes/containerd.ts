@@ -117,6 +117,14 @@ export const containerd: ContainerRuntime = {
       component: 'stable',
       key: 'gpg',
       fingerprint: '9DC858229FC7DD38854AE2D88D81803C0EBFCD88',
+      // Docker signs the two kinds of packages with different keys.
+      rpm: {
+        url: 'https://download.docker.com/linux/{distribution}',
+        suite: '{codename}',
+        component: 'stable',
+        key: 'gpg',
+        fingerprint: '060A61C51B558A7F742B77AAC52FEB6B621E9F35',
+      },
     },
   },
   version,

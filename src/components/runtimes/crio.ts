@@ -142,6 +142,13 @@ export const crio: ContainerRuntime = {
       component: 'main',
       key: 'Release.key',
       fingerprint: '85B67D5C50100B1AC8CEFE49CBA9C85640A2B579',
+      rpm: {
+        url: 'https://download.opensuse.org/repositories/isv:/cri-o:/stable:/v{minor}/rpm',
+        suite: '/',
+        component: 'main',
+        key: 'repodata/repomd.xml.key',
+        fingerprint: '85B67D5C50100B1AC8CEFE49CBA9C85640A2B579',
+      },
     },
   },
   // One minor of CRI-O for each minor of Kubernetes.

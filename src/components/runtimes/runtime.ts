@@ -15,17 +15,19 @@ export interface RuntimeConfig {
 /** Where the runtime comes from unless the inventory names another source. */
 interface RuntimeDefaults {
   readonly package: string;
-  readonly repository: {
-    /** May hold `{distribution}`, `{codename}` and `{minor}` (of Kubernetes). */
-    readonly url: string;
-    /** `/`: a flat repository. */
-    readonly suite: string;
-    readonly component: string;
-    /** Path of the signing key below the url. */
-    readonly key: string;
-    /** 40 upper-case hexadecimal digits. */
-    readonly fingerprint: string;
-  };
+  readonly repository: DefaultRepository & { readonly rpm: DefaultRepository };
+}
+
+interface DefaultRepository {
+  /** May hold `{distribution}`, `{codename}` and `{minor}` (of Kubernetes). */
+  readonly url: string;
+  /** `/`: a flat repository. */
+  readonly suite: string;
+  readonly component: string;
+  /** Path of the signing key below the url. */
+  readonly key: string;
+  /** 40 upper-case hexadecimal digits. */
+  readonly fingerprint: string;
 }
 
 /** A file by which the runtime reaches a registry as the inventory configures it. */

@@ -18,11 +18,7 @@ import {
   urlOrFile,
   version,
 } from './formats.ts';
-
-const fingerprint = () =>
-  text(/^(?:[0-9A-Fa-f]{4} {0,2}){10}$/, 'the 40 hexadecimal digits of the primary key’s fingerprint');
-
-const key = (description: string) => urlOrFile().exactOptional().meta({ description });
+import { fingerprint, key, kubernetesRpm, runtimeRpm } from './repositories.ts';
 
 /** `kubernetes:` */
 export const kubernetes = z
@@ -48,6 +44,7 @@ export const kubernetes = z
         fingerprint: fingerprint()
           .default('DE15B14486CD377B9E876E1A234654DA9A296436')
           .meta({ description: "Fingerprint of the signing key. Default: that of pkgs.k8s.io's." }),
+        rpm: kubernetesRpm,
       })
       .prefault({})
       .meta({ description: 'Where kubeadm, kubelet and kubectl come from.' }),
@@ -205,6 +202,7 @@ export const runtime = z
           default: DEFAULTS.fingerprint,
           description: "Fingerprint of the signing key. Default: that of Docker's.",
         }),
+        rpm: runtimeRpm,
       })
       .prefault({})
       .meta({ description: 'Where the runtime comes from.' }),

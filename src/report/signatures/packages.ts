@@ -1,6 +1,6 @@
 import { RERUN, type Signature } from './signature.ts';
 
-/** Messages of apt and dpkg. */
+/** Messages of apt and dpkg, and of dnf and rpm. */
 export const packageSignatures: readonly Signature[] = [
   {
     name: 'apt-lock',
@@ -22,7 +22,7 @@ export const packageSignatures: readonly Signature[] = [
   },
   {
     name: 'key-missing',
-    seen: /NO_PUBKEY|The following signatures couldn't be verified/,
+    seen: /NO_PUBKEY|The following signatures couldn't be verified|GPG check FAILED|Public key for \S+ is not installed/,
     cause: 'the repository is signed with another key than the one of the inventory',
     remedy: 'compare repository.key and repository.fingerprint with what the repository publishes',
   },
@@ -34,15 +34,21 @@ export const packageSignatures: readonly Signature[] = [
   },
   {
     name: 'hash-mismatch',
-    seen: /Hash Sum mismatch|File has unexpected size|checksum mismatch/i,
+    seen: /Hash Sum mismatch|File has unexpected size|checksum mismatch|checksum doesn't match|Package \S+ is not signed/i,
     cause: 'a package is not what the repository says it is: a mirror in the middle of an update, or a broken proxy',
     remedy: `${RERUN} later; if it stays, go round the mirror or proxy`,
   },
   {
     name: 'package-gone',
-    seen: /404 {2}Not Found|is in no repository of this host/,
+    seen: /404 {2}Not Found|is in no repository of this host|Status code: 404 for/,
     cause: 'the repository does not have this version',
     remedy: 'choose a version that it has, or check repository.url',
+  },
+  {
+    name: 'package-excluded',
+    seen: /is excluded by the settings of dnf on this host/,
+    cause: 'an exclude= of the host hides the package that kbuild is to install',
+    remedy: 'take the package out of that exclude=; kbuild locks its packages at their versions itself',
   },
   {
     name: 'dpkg-interrupted',
@@ -52,8 +58,8 @@ export const packageSignatures: readonly Signature[] = [
   },
   {
     name: 'dependencies',
-    seen: /unmet dependencies|held broken packages/,
+    seen: /unmet dependencies|held broken packages|Problem: conflicting requests|nothing provides \S+ needed by/,
     cause: 'packages of the host contradict each other',
-    remedy: 'mend them on the host (apt-get -f install), then run the same command again',
+    remedy: 'mend them on the host (apt-get -f install, dnf check), then run the same command again',
   },
 ];

@@ -49,7 +49,7 @@ export const surroundingsSignatures: readonly Signature[] = [
   },
   {
     name: 'disk-full',
-    seen: /No space left on device|You don't have enough free space/,
+    seen: /No space left on device|You don't have enough free space|more space needed on the \S+ filesystem/,
     cause: 'a disk, or its inodes, are full',
     remedy: 'make room: df -h; df -i',
   },

@@ -15,7 +15,8 @@ file() { # PACKAGE PATH : of Debian's tree
 }
 
 empty rocky-release 9.6 "$OUT/base" 'Provides: system-release = 9.6' 'Provides: system-release(releasever) = 9' 'Provides: redhat-release = 9.6'
-for p in bash coreutils glibc glibc-common systemd util-linux-core kmod iproute openssh-server sudo rpm dnf libseccomp procps-ng tar curl; do
+empty bash 5.1.8 "$OUT/base" 'Provides: /bin/sh'
+for p in coreutils glibc glibc-common systemd util-linux-core kmod iproute openssh-server sudo rpm dnf libseccomp procps-ng tar curl; do
   empty "$p" 9.6 "$OUT/base"
 done
 empty util-linux 2.37.4 "$OUT/base"
