@@ -10,6 +10,7 @@ printf '%s\n' /var/cache/dnf >downloads || :
 
 # dnf waits for a lock without a limit, unless exit_on_lock is set; then it exits with 200. kbuild's repositories exclude their
 # packages from every other transaction of the host.
+# shellcheck disable=SC2046 # names of repositories have no blanks
 run_dnf() {
   dnf -y $(for source in $SOURCES; do echo "--disableexcludes=$(id_of "$source")"; done) --setopt=exit_on_lock=True --setopt=install_weak_deps=False --setopt=retries=3 ${PROXY:+--setopt=proxy="$PROXY"} "$@"
 }
@@ -104,7 +105,7 @@ unlock() {
 
 install() {
   doing "dnf install $(tr '\n' ' ' <"$work/wanted")"
-  # shellcheck disable=SC2046 # names and versions have no blanks
+  # shellcheck disable=SC2046,SC2086 # names and versions have no blanks; an option or none
   run_dnf $keep install $(cat "$work/wanted")
 }
 

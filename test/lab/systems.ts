@@ -10,7 +10,11 @@ export interface Dressing {
 
 /** One entry for each dressed system. */
 export const DRESSED = {
-  rocky9: { recipe: 'base-rocky9', packages: 'dnf dnf-plugins-core rpm rpm2cpio cpio gpg', repository: 'rocky-repository' },
+  rocky9: {
+    recipe: 'base-rocky9',
+    packages: 'dnf dnf-plugins-core rpm rpm2cpio cpio gpg',
+    repository: 'rocky-repository',
+  },
 } as const satisfies Readonly<Record<string, Dressing>>;
 
 export type DressedSystem = keyof typeof DRESSED;

@@ -55,7 +55,10 @@ test('each fault of the packages of the Rocky host is told apart, and nothing is
   const { repository: apt, ...runtime } = inventory['runtime'] as { readonly repository: { readonly rpm: object } };
   const rpm = { ...apt.rpm, url: `${repository.url}/docker/linux/{distribution}` };
   const bad = join(folder, 'bad.yaml');
-  const text = stringify({ ...inventory, runtime: { ...runtime, repository: { ...apt, rpm } } }, { aliasDuplicateObjects: false });
+  const text = stringify(
+    { ...inventory, runtime: { ...runtime, repository: { ...apt, rpm } } },
+    { aliasDuplicateObjects: false },
+  );
   const cases = [
     {
       tamper: (path: string, content: Buffer) =>
