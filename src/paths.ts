@@ -44,6 +44,12 @@ export const paths = {
   firewallScript: '/etc/kbuild-firewall.sh',
   firewallUnit: '/etc/systemd/system/kbuild-firewall.service',
 
+  /** What `installFrom: binaries` installed: a file for each, with its version and its programs. */
+  programs: '/var/lib/kbuild/programs',
+  programPath: '/etc/profile.d/kbuild-path.sh',
+  kubeletUnit: '/etc/systemd/system/kubelet.service',
+  kubeletDropIn: '/etc/systemd/system/kubelet.service.d/10-kubeadm.conf',
+
   kubeletProxy: '/etc/systemd/system/kubelet.service.d/90-kbuild-proxy.conf',
 
   haproxyConfig: '/etc/haproxy/haproxy.cfg',

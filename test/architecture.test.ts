@@ -267,7 +267,7 @@ const COMPONENTS: readonly {
     names: /containerd|\bcri-?o\b/i,
     // Windows hosts have a runtime in files of their own; the kubelet had flags named after one.
     lists:
-      /^components\/runtimes\/|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/(?:software|repositories)|upgrade\/removed-data)\.ts$/,
+      /^components\/runtimes\/|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/(?:software|downloads|repositories)|upgrade\/removed-data)\.ts$/,
   },
   {
     kind: 'distributions and package managers',

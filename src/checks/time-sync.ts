@@ -15,7 +15,7 @@ export const timeSync = eachHost(
           {
             severity: 'warning',
             message: 'runs no time service',
-            remedy: `${knownDistribution(facts)?.packages.installHint('chrony') ?? 'install chrony'}, or systemctl enable --now systemd-timesyncd`,
+            remedy: `${knownDistribution(facts)?.packages?.installHint('chrony') ?? 'install chrony'}, or systemctl enable --now systemd-timesyncd`,
           },
         ],
 );

@@ -7,6 +7,7 @@ import { merged } from '../model/merge.ts';
 import { OWN_HEADER, paths } from '../paths.ts';
 import { file } from '../resources/file.ts';
 import { unitQuoted } from '../resources/proxy-drop-in.ts';
+import { kubeletFolder } from '../resources/programs.ts';
 import { service } from '../resources/service.ts';
 
 /** The configuration of a kubelet without a cluster, which only runs the static pods of its host. */
@@ -34,9 +35,10 @@ const config = file('etcd-kubelet-config', {
 /** Overrides kubeadm's own drop-in, with which the kubelet would wait for a cluster. */
 const dropIn = file('etcd-kubelet-unit', {
   path: paths.etcdKubeletDropIn,
-  content: ({ host }) => {
+  content: (target) => {
+    const { host } = target;
     const own = host.kubelet.extraArgs.map(({ name, value }) => unitQuoted(`--${name}=${value}`));
-    const command = ['/usr/bin/kubelet', `--config=${paths.etcdKubeletConfig}`, ...own].join(' ');
+    const command = [`${kubeletFolder(target)}/kubelet`, `--config=${paths.etcdKubeletConfig}`, ...own].join(' ');
     return `${OWN_HEADER}.\n[Service]\nExecStart=\nExecStart=${command}\nRestart=always\n`;
   },
 });

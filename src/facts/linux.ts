@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { onHost } from '../components/distributions/on-host.ts';
 import { pluginFiles } from '../components/network-plugins/index.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { installedPrograms } from '../components/programs/binaries.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { landmarks } from '../topology/landmarks.ts';
 import { onceForEach } from '../shell/once-for-each.ts';
@@ -111,9 +112,9 @@ const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
 
 /** Probes of the package manager and the files of a distribution: the script that picks the family is the same for all. */
 const distributionProbes = {
-  brokenPackages: onHost(({ packages }) => packages.broken, []),
+  brokenPackages: onHost(({ packages }) => packages?.broken, []),
   pendingReboot: onHost(({ pendingReboot }) => pendingReboot, 'none'),
-  packageLocks: onHost(({ packages }) => packages.locks, []),
+  packageLocks: onHost(({ packages }) => packages?.locks, []),
   kubeletOverrides: onHost(({ kubeletArguments }) => kubeletOverrides(kubeletArguments), []),
 } satisfies Probes;
 
@@ -128,6 +129,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     ...machineProbes(host),
     files: files(watched.files, watched.trees),
     packages: packages(watched.packages),
+    programs: installedPrograms,
     ...distributionProbes,
     keyrings: keyrings(watched.keyrings),
     services: services(watched.units),

@@ -47,6 +47,7 @@ function hostOf(file: InventoryFile, host: HostEntry, secrets: SshSecrets, locat
     sysctls: Object.fromEntries(
       [file, ...levels].flatMap(({ sysctls }) => Object.entries(sysctls).map(([name, value]) => [name, String(value)])),
     ),
+    installFrom: levels.findLast((level) => level.installFrom !== undefined)?.installFrom ?? file.installFrom,
     ssh: sshOf(file.ssh, host.ssh, secrets, locate),
     setHostname: host.setHostname ?? file.setHostname,
   };
@@ -238,6 +239,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     hosts,
     firewall: file.firewall,
     ignoreChecks: file.ignoreChecks,
+    downloads: file.downloads,
     backup: file.backup,
   };
 }

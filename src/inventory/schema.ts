@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { certificates } from './schema/certificates.ts';
 import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './schema/formats.ts';
+import { downloads } from './schema/downloads.ts';
 import { files } from './schema/files.ts';
-import { groups, hosts, kubeletOfAll, roles, ssh, sysctls } from './schema/node.ts';
+import { groups, hosts, installFrom, kubeletOfAll, roles, ssh, sysctls } from './schema/node.ts';
 import { hooks } from './schema/hooks.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
 import { windows } from './schema/windows.ts';
@@ -107,6 +108,8 @@ export const inventorySchema = z
         'open: `up` opens in ufw, firewalld or nftables what hosts and pods of this inventory need, and `reset` takes it back. report: `check` lists what is missing.',
     }),
     files,
+    installFrom: installFrom.default('distribution'),
+    downloads,
     hooks,
     manifests: z.array(manifestEntry()).default([]).meta({
       description:

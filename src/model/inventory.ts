@@ -23,6 +23,21 @@ export interface Taint {
   readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 }
 
+/** `binaries`: programs as their projects publish them. `distribution`: packages, or binaries where the system has no packages. */
+export type InstallFrom = 'distribution' | 'binaries';
+
+/** What `installFrom: binaries` downloads. */
+export type DownloadName = 'kubernetes' | 'containerd' | 'runc' | 'cniPlugins' | 'crictl';
+
+/** Where one of them is published: URLs with `{version}`, `{arch}` (amd64, arm64) and `{name}` of the program. */
+export interface Download {
+  readonly url: string;
+  /** Where its SHA-256 is published; `{url}` and `{folder}` stand for the file's URL and the folder of that. */
+  readonly checksums: string;
+  /** undefined: kbuild's default, or that of `kubernetes.version` or `runtime.version`. */
+  readonly version?: string;
+}
+
 interface HostCommon {
   readonly name: string;
   /** Where SSH connects. */
@@ -46,6 +61,8 @@ export interface LinuxHost extends HostCommon {
   readonly role: Role;
   /** Kernel settings of the inventory for this host, merged from all levels: name with dots → value. */
   readonly sysctls: Readonly<Record<string, string>>;
+  /** Where the programs of Kubernetes and its runtime come from. `distribution`: the way of the host's system. */
+  readonly installFrom: InstallFrom;
 }
 
 export interface WindowsHost extends HostCommon {
@@ -201,6 +218,11 @@ export interface Inventory {
   /** Whether `up` opens what a host's firewall keeps closed. */
   readonly firewall: 'report' | 'open';
   readonly ignoreChecks: readonly string[];
+  /** Of hosts with `installFrom: binaries`. */
+  readonly downloads: Readonly<Record<DownloadName, Download>> & {
+    /** URL of a file → its SHA-256, which counts instead of the published one. */
+    readonly sha256: Readonly<Record<string, string>>;
+  };
   readonly backup: {
     /** Public keys for which `kbuild backup` encrypts: `age1…`, `ssh-ed25519 …`. */
     readonly recipients: readonly string[];

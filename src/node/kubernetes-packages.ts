@@ -6,6 +6,7 @@ import { hasKubelet } from '../facts/joined.ts';
 import { paths } from '../paths.ts';
 import { packageRepository } from '../resources/package-repository.ts';
 import { packages } from '../resources/packages.ts';
+import { kubeletUnit } from '../resources/programs.ts';
 import { service } from '../resources/service.ts';
 import { kubeletProxy } from './proxy.ts';
 
@@ -30,6 +31,7 @@ export const kubernetesPackages: readonly Step[] = [
     }),
     { upgrades: 'held', optional: ({ helpers }) => ['cri-tools', ...helpers], sources: ['kubernetes'] },
   ),
+  ...kubeletUnit,
   // Before kubeadm has run, the kubelet restarts in a loop by design. On a joined host it must not be stopped. If its
   // configuration makes it fail, other steps correct the configuration.
   service('kubelet', {

@@ -1,5 +1,5 @@
 import type { Step } from '../engine/step.ts';
-import { distributionOf } from '../components/distributions/index.ts';
+import { installation } from '../components/programs/installer.ts';
 import { installationRestarts, RESTART_WATCHES } from '../resources/packages.ts';
 
 /** Finishes an interrupted package transaction: the package manager refuses the next one before. */
@@ -17,7 +17,7 @@ export const packagesWhole: Step = {
             summary: `finish an interrupted installation (found ${facts.brokenPackages.map(({ name, state }) => `${name} ${state}`).join(', ')})`,
             apply: async (on) => {
               const nothing = { packages: {}, optional: [], hold: [], sources: [], proxy: inventory.proxy };
-              await on(host).job('packages', distributionOf(host, facts).packages.install(nothing));
+              await on(host).job('packages', installation(target, nothing));
             },
           },
         ];

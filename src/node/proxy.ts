@@ -11,7 +11,7 @@ export const packagesProxy: Step = {
   watches: { files: proxyFiles },
   diff: (target) => {
     const { inventory, facts } = target;
-    const proxyFile = changedDistribution(facts)?.packages.proxyFile;
+    const proxyFile = changedDistribution(facts)?.packages?.proxyFile;
     if (proxyFile === undefined) return [];
     const content = proxyFile.content(packageRoute(inventory));
     return fileChanges(target, {

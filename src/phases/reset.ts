@@ -7,6 +7,7 @@ import {
   noHostsBlock,
   noKubeChains,
   noOwnFiles,
+  noPrograms,
   packagesReleased,
 } from '../kubeadm/reset/clean-host.ts';
 import { membersBalancer, strayBalancer } from '../lb/removed.ts';
@@ -23,6 +24,7 @@ export const clean: readonly Step[] = [
   firewallClosed,
   // Needs kbuild's record of the keys that it gave to the package manager.
   packagesReleased,
+  noPrograms,
   noOwnFiles,
   noHostsBlock,
 ];

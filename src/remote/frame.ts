@@ -36,7 +36,7 @@ const PREFIXES = { none: '', sudo: 'env LC_ALL=C sudo -n ', doas: 'env LC_ALL=C 
 const prologue = (nonce: string): string =>
   [
     'set -eu',
-    'export LC_ALL=C LANGUAGE= PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    'export LC_ALL=C LANGUAGE= PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/bin',
     'umask 022',
     `echo ${nonce}; echo ${nonce} >&2`,
   ].join('\n');

@@ -8,7 +8,8 @@ import {
   placed,
   placedRepository,
 } from '../components/distributions/index.ts';
-import type { RepositoryId, Route } from '../components/distributions/package-manager.ts';
+import type { PackageManager, RepositoryId, Route } from '../components/distributions/package-manager.ts';
+import { getsBinaries } from '../components/programs/installer.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { CommandError, Refused } from '../errors.ts';
 import { dayOf, endingDay } from '../facts/linux/keyrings.ts';
@@ -34,7 +35,7 @@ async function fetchedKey(on: On, target: Target, { key }: RepositorySource): Pr
   const { inventory, host, facts } = target;
   const distribution = distributionOf(host, facts);
   const parameters = { URL: placed(key.url, distribution, facts), ...proxyParameters(inventory.proxy) };
-  const fetch = using(distribution.packages.downloader, script('linux/fetch.sh', parameters));
+  const fetch = using(distribution.downloader, script('linux/fetch.sh', parameters));
   return Buffer.from(await on(host).run(fetch), 'base64');
 }
 
@@ -142,17 +143,21 @@ export const packageRoute = (inventory: Inventory): Route => ({
   direct: directHosts(inventory),
 });
 
-/** The changes of one file of a repository. On an unsupported distribution: a change whose apply refuses. */
+/**
+ * The changes of one file of a repository; none on a host that gets no packages. On an unsupported distribution: a change whose
+ * apply refuses.
+ */
 function changesOf(
   target: Target,
   what: string,
-  changes: (distribution: Distribution) => readonly Change[],
+  changes: (manager: PackageManager, distribution: Distribution) => readonly Change[],
 ): readonly Change[] {
   const { host, facts } = target;
+  if (getsBinaries(target)) return [];
   const distribution = changedDistribution(facts);
-  return distribution === undefined
+  return distribution?.packages === undefined
     ? [{ summary: `write ${what} (found none)`, apply: () => Promise.reject(notSupported(host, facts)) }]
-    : changes(distribution);
+    : changes(distribution.packages, distribution);
 }
 
 /**
@@ -168,7 +173,7 @@ export const packageRepository = (
     name: `${id}-repository-key`,
     watches: { keyrings: everyRepositoryFiles(id).map(({ keyring }) => keyring) },
     diff: (target) =>
-      changesOf(target, `the signing key of the ${id} repository`, ({ packages }) =>
+      changesOf(target, `the signing key of the ${id} repository`, (packages) =>
         keyChanges(target, {
           keyring: packages.repositoryFiles(id).keyring,
           repository: packages.pick(repositoryOf(target.inventory)),
@@ -179,19 +184,19 @@ export const packageRepository = (
     name: `${id}-repository-source`,
     watches: { files: everyRepositoryFiles(id).map(({ source }) => source) },
     diff: (target) =>
-      changesOf(target, `the source of the ${id} repository`, (distribution) => {
+      changesOf(target, `the source of the ${id} repository`, (packages, distribution) => {
         const { inventory, facts } = target;
         const all = [repositoryOf(inventory), ...also(inventory)];
         const sources = all.map((repository) =>
-          distribution.packages.repository(
+          packages.repository(
             id,
-            placedRepository(distribution.packages.pick(repository), distribution, facts),
+            placedRepository(packages.pick(repository), distribution, facts),
             packageRoute(inventory),
           ),
         );
         const content = [...new Set(sources)].join('');
         return fileChanges(target, {
-          path: distribution.packages.repositoryFiles(id).source,
+          path: packages.repositoryFiles(id).source,
           content: `${OWN_HEADER}.\n${content}`,
         });
       }),

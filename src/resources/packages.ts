@@ -1,6 +1,7 @@
+import { distributionOf } from '../components/distributions/index.ts';
 import type { Distribution } from '../components/distributions/distribution.ts';
-import { distributionOf, knownDistribution } from '../components/distributions/index.ts';
 import type { PackageState, RepositoryId } from '../components/distributions/package-manager.ts';
+import { installation, isInstalledAs, otherWay } from '../components/programs/installer.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
@@ -53,13 +54,13 @@ function pendingChange(target: Target, all: WantedPackages, options: PackageOpti
   const wanted = Object.fromEntries(
     Object.entries(all).map(([name, version]) => [name, typeof version === 'function' ? version(target) : version]),
   );
-  // On an unsupported distribution the plan shows the change, and its apply refuses.
-  const manager = knownDistribution(facts)?.packages;
+  const sources = options.sources ?? [];
   const missing: string[] = [];
   const loose: string[] = [];
   for (const [name, version] of Object.entries(wanted)) {
     const state = facts.packages.get(name);
-    if (state?.state !== 'installed' || (version !== 'any' && manager?.isVersion(state.version, version) !== true))
+    // On an unsupported distribution the plan shows the change, and its apply refuses.
+    if (state?.state !== 'installed' || !isInstalledAs(target, sources, state, version))
       missing.push(`${name}${version === 'any' ? '' : ` ${version}`} (found ${found(state)})`);
     else if (options.upgrades === 'held' && !state.held) loose.push(`${name} (found ${state.version}, not held)`);
   }
@@ -73,14 +74,16 @@ function pendingChange(target: Target, all: WantedPackages, options: PackageOpti
     ...installationRestarts(target, missing.length > 0 ? Object.keys(wanted) : []),
     apply: async (on) => {
       const distribution = distributionOf(host, facts);
+      const refused = Object.keys(wanted).map((name) => otherWay(target, sources, name, facts.packages.get(name)));
+      for (const refusal of refused) if (refusal !== undefined) throw refusal;
       const request = {
         packages: wanted,
         optional: options.optional?.(distribution) ?? [],
         hold: options.upgrades === 'held' ? Object.keys(wanted) : [],
-        sources: options.sources ?? [],
+        sources,
         proxy: inventory.proxy,
       };
-      await on(host).job('packages', distribution.packages.install(request));
+      await on(host).job('packages', installation(target, request));
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Watches } from '../facts/watched.ts';
 import { packageRepository } from '../resources/package-repository.ts';
 import { fileChanges, type WantedFile } from '../resources/file.ts';
 import { packages } from '../resources/packages.ts';
+import { runtimeUnit } from '../resources/programs.ts';
 import { proxyDropIn } from '../resources/proxy-drop-in.ts';
 import { service } from '../resources/service.ts';
 import { registries } from './registries.ts';
@@ -65,6 +66,7 @@ export const containerd: readonly Step[] = [
     upgrades: 'held',
     sources: ['containerd'],
   }),
+  runtimeUnit,
   config,
   service(unit, { uses: [paths.config, dirname(paths.proxy)], after: [configFirst, config, proxy] }),
   runtimeProved,

@@ -1,6 +1,6 @@
 import { isMixed } from '../cluster/api-versions.ts';
 import { standing } from '../cluster/standing.ts';
-import { knownDistribution } from '../components/distributions/index.ts';
+import { isInstalledAs, isBuiltIn } from '../components/programs/installer.ts';
 import { runtimePackages } from '../components/runtimes/index.ts';
 import { watchesOf, type Step, type Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
@@ -43,10 +43,12 @@ const withRuntimeVersion = (
 
 /**
  * The inventory as if it named the runtime that a host keeps for now. A host whose kubelet runs pods keeps the installed one:
- * only `upgrade`, or the phase for an edited `runtime.version`, changes it. Any other host gets the inventory's.
+ * only `upgrade`, or the phase for an edited `runtime.version`, changes it. A runtime that the system of the host brings stays.
+ * Any other host gets the inventory's.
  */
 export function atRuntimeOf(inventory: Inventory, facts: LinuxFacts): Inventory {
-  const found = hasKubelet(facts) ? installedRuntime(inventory, facts) : undefined;
+  const isKept = hasKubelet(facts) || isBuiltIn({ facts }, [inventory.runtime.name]);
+  const found = isKept ? installedRuntime(inventory, facts) : undefined;
   return found === undefined
     ? inventory
     : withRuntimeVersion(inventory, { package: found.package, version: found.upstream });
@@ -91,9 +93,9 @@ export function runtimeChange(target: Target): RuntimeChange | undefined {
   if (fleet.cluster.state === 'up' && isMixed(fleet.cluster)) return undefined;
   const found = installedRuntime(inventory, facts);
   if (found === undefined || standing(target) !== 'joined') return undefined;
-  const isThere =
-    found.package === name && knownDistribution(facts)?.packages.isVersion(found.version, version) === true;
-  if (isThere) return undefined;
+  const state = facts.packages.get(found.package)!;
+  if (isBuiltIn(target, [inventory.runtime.name])) return undefined;
+  if (found.package === name && isInstalledAs(target, [inventory.runtime.name], state, version)) return undefined;
   const isPatch = found.package === name && minorOf(found.upstream) === minorOf(version);
   return { from: found.upstream, to: version, way: isPatch ? 'in place' : 'drained' };
 }

@@ -129,7 +129,7 @@ export const downloads = (
       const { facts, wanted } = hosts.find((candidate) => candidate.host.name === host.name)!;
       if (wanted.length === 0) return [];
       // This may throw, so it stands before the logins are written.
-      const { downloader } = distributionOf(host, facts).packages;
+      const { downloader } = distributionOf(host, facts);
       const { folder, names } = await placeAccess(on(host), wanted);
       const WANTED = wanted
         .map(({ kind, urls, word, registry }) =>

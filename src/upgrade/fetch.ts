@@ -1,4 +1,4 @@
-import { distributionOf } from '../components/distributions/index.ts';
+import { installation } from '../components/programs/installer.ts';
 import { withRuntime } from '../components/runtimes/index.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
@@ -85,7 +85,7 @@ export const fetched = (hop: Hop): Step => ({
             proxy: inventory.proxy,
             unpackKubeadm: program,
           };
-          await remote.job('packages', distributionOf(host, facts).packages.install(request));
+          await remote.job('packages', installation(target, request));
           await remote.job('images', withRuntime(inventory, images));
           await remote.run(sh`rm -f -- ${program}`);
           await remote.write(stampOf(hop), `Kubernetes ${hop.version}\n`);

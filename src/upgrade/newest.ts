@@ -1,4 +1,5 @@
 import { distributionOf, placedRepository } from '../components/distributions/index.ts';
+import { getsBinaries } from '../components/programs/installer.ts';
 import { Refused } from '../errors.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
@@ -35,13 +36,15 @@ export async function newestPatch(
 ): Promise<string> {
   const facts = linuxFacts(fleet, host)!;
   const distribution = distributionOf(host, facts);
-  const repository = distribution.packages.pick(atVersion(inventory, `${minor}.0`).kubernetes.repository);
-  const { packages } = distribution.packages.lists(placedRepository(repository, distribution, facts));
+  const repository = atVersion(inventory, `${minor}.0`).kubernetes.repository;
+  const manager = getsBinaries({ host, facts }) ? undefined : distribution.packages;
+  const picked = manager?.pick(repository) ?? repository;
+  const packages = manager?.lists(placedRepository(picked, distribution, facts)).packages;
   const remedy = `name the version to pass through: kubernetes.via: ['${minor}.…']`;
   if (packages === undefined)
-    throw new Refused(inventory.name, `the newest Kubernetes ${minor} cannot be told from ${repository.url}`, remedy);
+    throw new Refused(inventory.name, `the newest Kubernetes ${minor} cannot be told from ${picked.url}`, remedy);
   const fetch = script('linux/fetch.sh', { URL: packages, ...proxyParameters(inventory.proxy) });
-  const list = Buffer.from(await on(host).run(using(distribution.packages.downloader, fetch)), 'base64').toString();
+  const list = Buffer.from(await on(host).run(using(distribution.downloader, fetch)), 'base64').toString();
   const found = newestOf(minor, list);
   if (found === undefined)
     throw new Refused(inventory.name, `${packages} has no kubeadm of Kubernetes ${minor}`, remedy);

@@ -1,4 +1,4 @@
-import { distributionOf } from '../components/distributions/index.ts';
+import { installation } from '../components/programs/installer.ts';
 import { lowestApiServer } from '../cluster/api-versions.ts';
 import { isDrained, isMissed } from '../cluster/drain-notes.ts';
 import { standing } from '../cluster/standing.ts';
@@ -80,7 +80,7 @@ const isDue = (target: Target, hop: Hop): boolean => {
 
 /** Installs kubelet and kubectl of the hop, and restarts the kubelet. */
 export async function installKubelet(target: Target, hop: Hop, on: On): Promise<void> {
-  const { inventory, host, facts } = target;
+  const { inventory, host } = target;
   const names = ['kubelet', 'kubectl'];
   const request = {
     packages: Object.fromEntries(names.map((name) => [name, after(hop, name)(target)])),
@@ -89,7 +89,7 @@ export async function installKubelet(target: Target, hop: Hop, on: On): Promise<
     sources: ['kubernetes'] as const,
     proxy: inventory.proxy,
   };
-  await on(host).job('packages', distributionOf(host, facts).packages.install(request));
+  await on(host).job('packages', installation(target, request));
   await on(host).run(sh`systemctl daemon-reload && systemctl restart kubelet`);
 }
 

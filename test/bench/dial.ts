@@ -25,6 +25,7 @@ export function benchDial({ identityFile, knownHostsFile, port }: Reach): (addre
       taints: undefined,
       groups: [],
       sysctls: {},
+      installFrom: 'distribution',
       setHostname: false,
     };
     return linuxRemote(host, await dialler.dial(host), { runId: 'bench' });

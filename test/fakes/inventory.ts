@@ -7,6 +7,7 @@ export const linuxHost = (name: string, overrides: Partial<Omit<LinuxHost, 'name
   name,
   os: 'linux',
   sysctls: {},
+  installFrom: 'distribution',
   address: '10.0.0.21',
   internalAddress: overrides.address ?? '10.0.0.21',
   role: 'worker',
@@ -121,6 +122,14 @@ const defaults: Inventory = {
   hosts,
   firewall: 'report',
   ignoreChecks: [],
+  downloads: {
+    kubernetes: { url: 'https://dl.k8s.io/release/v{version}/bin/linux/{arch}/{name}', checksums: '{url}.sha256' },
+    containerd: { url: 'https://example.com/containerd-{version}-linux-{arch}.tar.gz', checksums: '{url}.sha256sum' },
+    runc: { url: 'https://example.com/runc-{version}/runc.{arch}', checksums: '{folder}/runc.sha256sum' },
+    cniPlugins: { url: 'https://example.com/cni-plugins-linux-{arch}-v{version}.tgz', checksums: '{url}.sha256' },
+    crictl: { url: 'https://example.com/crictl-v{version}-linux-{arch}.tar.gz', checksums: '{url}.sha256' },
+    sha256: {},
+  },
 };
 
 const SECTIONS = ['kubernetes', 'network', 'runtime', 'kubeadm'] as const;

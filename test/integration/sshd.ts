@@ -120,6 +120,7 @@ export async function startSshd(config: readonly string[] = [], loginShell?: str
       taints: undefined,
       groups: [],
       sysctls: {},
+      installFrom: 'distribution',
       setHostname: false,
     },
     connectionProcesses: () => childrenOf(process.pid!),

@@ -65,6 +65,7 @@ test('a minimal inventory gets a default for every setting', async () => {
     role: 'control-plane',
     groups: [],
     sysctls: {},
+    installFrom: 'distribution',
     address: '203.0.113.11',
     internalAddress: '10.0.0.11',
     ssh: {

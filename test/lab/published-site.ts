@@ -1,6 +1,6 @@
 /** A site laid out as those that users download from, of what the lab has built: to try downloads without the internet. */
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,6 +12,8 @@ export interface PublishedSite {
   readonly url: string;
   /** What is asked for under a path that ends so is served with a byte more than its checksum counts. */
   tamper: (end: string) => void;
+  /** What is asked for under a path that ends so is cut off after 100 kB. */
+  cut: (end: string) => void;
   close: () => void;
 }
 
@@ -20,27 +22,50 @@ const sha256 = (file: string): string => createHash('sha256').update(readFileSyn
 /** Names under which projects publish checksums beside an archive. */
 const SUMS = /\.sha256(?:sum)?$/;
 
-/** Serves the files below a folder, their checksums under the names that the projects use, and `SHA256SUMS` of each folder. */
-export async function publishedSite(folder: string): Promise<PublishedSite> {
+/** The checksums beside a file: bare in the layout of dl.k8s.io, with the file's name elsewhere; or those of all builds of a program. */
+function checksums(file: string): string | undefined {
+  const archive = file.replace(SUMS, '');
+  const line = (path: string): string => `${sha256(path)}  ${basename(path)}\n`;
+  if (existsSync(archive)) return file.includes('/bin/linux/') ? `${sha256(archive)}\n` : line(archive);
+  if (archive === file || !existsSync(dirname(file))) return undefined;
+  const builds = readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(archive)}.`));
+  return builds.length === 0 ? undefined : builds.map((name) => line(join(dirname(file), name))).join('');
+}
+
+/**
+ * Serves the files below a folder, their checksums under the names that the projects use, and `SHA256SUMS` of each folder.
+ * `address`: where; by default only this machine reaches it.
+ */
+export async function publishedSite(folder: string, address = '127.0.0.1'): Promise<PublishedSite> {
   let tampered = '';
+  let cut = '';
   const server = createServer(({ url = '' }, response) => {
     const file = join(folder, decodeURIComponent(url));
-    const archive = file.replace(SUMS, '');
     if (basename(file) === 'SHA256SUMS' && existsSync(dirname(file))) {
       const name = `etcd-${basename(dirname(file))}-linux-amd64.tar.gz`;
       return response.end(`${sha256(join(dirname(file), name))}  ${name}\n`);
     }
-    if (!existsSync(archive)) return response.writeHead(404).end();
-    if (archive !== file) return response.end(`${sha256(archive)}  ${basename(archive)}\n`);
+    if (!existsSync(file)) {
+      const sums = checksums(file);
+      return sums === undefined ? response.writeHead(404).end() : response.end(sums);
+    }
+    if (cut !== '' && file.endsWith(cut)) {
+      // A server that dies: the length is that of the whole file.
+      response.writeHead(200, { 'content-length': statSync(file).size });
+      return response.write(readFileSync(file).subarray(0, 100_000), () => response.destroy());
+    }
     const stream = createReadStream(file);
     stream.on('data', (chunk) => response.write(chunk));
     return stream.on('end', () => response.end(tampered !== '' && file.endsWith(tampered) ? 'x' : ''));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    url: `http://${address}:${String((server.address() as AddressInfo).port)}`,
     tamper: (end) => {
       tampered = end;
+    },
+    cut: (end) => {
+      cut = end;
     },
     close: () => server.close(),
   };
@@ -59,6 +84,6 @@ export async function publishRelease(
     await cp(join(from, basename(member)), join(tree, member), { dereference: true });
   }
   mkdirSync(dirname(join(folder, path)), { recursive: true });
-  await run('tar', ['-C', tree, '-czf', join(folder, path), ...members]);
+  await run('tar', ['-C', tree, '-I', 'gzip -1', '-cf', join(folder, path), ...members]);
   await rm(tree, { recursive: true });
 }

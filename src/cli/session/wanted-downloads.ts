@@ -1,5 +1,8 @@
 import type { Distribution } from '../../components/distributions/distribution.ts';
 import { placed, placedRepository, supportedDistribution } from '../../components/distributions/index.ts';
+import type { RepositoryId } from '../../components/distributions/package-manager.ts';
+import { getsBinaries, isBuiltIn, isInstalledAs } from '../../components/programs/installer.ts';
+import { anyVersion, goArchitecture, programFiles } from '../../components/programs/sources.ts';
 import type { Kinds } from '../../facts/fleet.ts';
 import type { Inventory, PackageRepository } from '../../model/inventory.ts';
 import { loginOf, registryServer, registrySettings } from '../../components/registries.ts';
@@ -18,6 +21,7 @@ function repositoryWanted(
   { facts }: Seen,
   distribution: Distribution,
 ): readonly Wanted[] {
+  if (distribution.packages === undefined) return [];
   const source = distribution.packages.pick(repository);
   const { key, fingerprint } = source;
   const { index, packages } = distribution.packages.lists(placedRepository(source, distribution, facts));
@@ -81,11 +85,33 @@ function kubeadmsOwn(inventory: Inventory, { facts }: Seen): readonly Wanted[] {
 }
 
 /** True if all packages are installed at this version: they are not downloaded again. */
-const hasAll = ({ facts }: Seen, { packages }: Distribution, names: readonly string[], version: string): boolean =>
+const hasAll = (
+  target: Seen & { readonly inventory: Inventory },
+  source: RepositoryId,
+  names: readonly string[],
+  version: string,
+): boolean =>
   names.every((name) => {
-    const state = facts.packages.get(name);
-    return state?.state === 'installed' && packages.isVersion(state.version, version);
+    const state = target.facts.packages.get(name);
+    return state?.state === 'installed' && isInstalledAs(target, [source], state, version);
   });
+
+/** The checksums of published programs, which lie beside them. A program with a checksum of the inventory is not asked for. */
+function programsWanted(
+  inventory: Inventory,
+  { facts }: Seen,
+  names: readonly string[],
+  version: string,
+): readonly Wanted[] {
+  const place = { architecture: goArchitecture(facts.arch), folder: '' };
+  return names
+    .flatMap((name) =>
+      programFiles(inventory, place, name, name === 'kubernetes-cni' ? anyVersion(inventory, name) : version),
+    )
+    .flatMap(({ name, proof }) =>
+      'url' in proof ? [{ kind: 'repository' as const, what: `the checksum of ${name}`, urls: [proof.url] }] : [],
+    );
+}
 
 /** Everything that the host needs for its role and does not have; nothing if its distribution is not supported. */
 export function wantedDownloads(inventory: Inventory, seen: Seen): readonly Wanted[] {
@@ -93,13 +119,20 @@ export function wantedDownloads(inventory: Inventory, seen: Seen): readonly Want
   if (distribution === undefined || seen.host.role === 'load-balancer') return [];
   const { kubernetes } = inventory;
   const { runtime } = atRuntimeOf(inventory, seen.facts);
+  const target = { inventory, ...seen };
+  const packages = ['kubelet', 'kubeadm', 'kubectl'];
+  const isBinary = getsBinaries(seen);
   return [
-    ...(hasAll(seen, distribution, ['kubelet', 'kubeadm', 'kubectl'], kubernetes.version)
+    ...(hasAll(target, 'kubernetes', packages, kubernetes.version)
       ? []
-      : repositoryWanted('Kubernetes', kubernetes.repository, kubernetes.version, seen, distribution)),
-    ...(hasAll(seen, distribution, [runtime.package], runtime.version)
+      : isBinary
+        ? programsWanted(inventory, seen, [...packages, 'kubernetes-cni'], kubernetes.version)
+        : repositoryWanted('Kubernetes', kubernetes.repository, kubernetes.version, seen, distribution)),
+    ...(isBuiltIn(seen, [runtime.name]) || hasAll(target, runtime.name, [runtime.package], runtime.version)
       ? []
-      : repositoryWanted(containerRuntime(inventory).title, runtime.repository, runtime.version, seen, distribution)),
+      : isBinary
+        ? programsWanted(inventory, seen, [runtime.package], runtime.version)
+        : repositoryWanted(containerRuntime(inventory).title, runtime.repository, runtime.version, seen, distribution)),
     ...roleImages({ inventory, host: seen.host })
       .filter((image) => !seen.facts.images.has(image))
       .map((image) => imageWanted(inventory, image)),

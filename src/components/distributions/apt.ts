@@ -83,6 +83,5 @@ export const apt: PackageManager = {
   stateFolders: ['/var/lib/dpkg', '/var/lib/apt'],
   install: (request) => transaction('debian/install-packages.sh', request, repositoryFiles),
   release: (names) => sh`apt-mark unhold ${names}`,
-  downloader: 'debian/download.sh',
   installHint: (name) => `apt-get install ${name}`,
 };

@@ -7,6 +7,8 @@ import type { Distribution, Family } from './distribution.ts';
 const debianFamily: Family = {
   family: 'debian',
   packages: apt,
+  programFolder: '/usr/local/bin',
+  downloader: 'debian/download.sh',
   kubeletArguments: '/etc/default/kubelet',
   pendingReboot: probe(
     sh`if [ -e /run/reboot-required ]; then echo pending; if [ -e /run/reboot-required.pkgs ]; then sort -u /run/reboot-required.pkgs; fi; fi`,

@@ -1,5 +1,5 @@
 import type { Probe } from '../../shell/probe.ts';
-import type { PackageManager } from './package-manager.ts';
+import type { PackageManager, PackageState, RepositoryId } from './package-manager.ts';
 
 /** The fields of /etc/os-release that kbuild reads. */
 export interface OsRelease {
@@ -31,7 +31,16 @@ export type RequiredTool = (typeof REQUIRED_TOOLS)[number];
 export interface Family {
   /** Short word, the same for all distributions of the family: the host marks its answers with it. */
   readonly family: string;
-  readonly packages: PackageManager;
+  /** undefined: the system is one image, and nothing installs packages into it. */
+  readonly packages: PackageManager | undefined;
+  /** Without packages: repositories of kbuild whose packages the image of the system brings. */
+  readonly builtIn?: readonly RepositoryId[];
+  /** Without packages: those of these names that the image brings. */
+  readonly brought?: (names: readonly string[]) => Probe<ReadonlyMap<string, PackageState>>;
+  /** Where `installFrom: binaries` puts programs. */
+  readonly programFolder: string;
+  /** Script of templates/ with the functions `download` and `download_error`, by what the distribution always has. */
+  readonly downloader: `${string}.sh`;
   /** The file with the kubelet's arguments that an administrator owns; the kubelet's unit reads it. */
   readonly kubeletArguments: string;
   /** The packages that need a reboot, an empty list if the host does not name them; `none`: no reboot is pending. */

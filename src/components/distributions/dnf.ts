@@ -86,6 +86,5 @@ export const dnf: PackageManager = {
       KEYS: IMPORTED,
     }),
   release: (names) => script('rhel/release-packages.sh', { NAMES: names, KEYS: IMPORTED }),
-  downloader: 'rhel/download.sh',
   installHint: (name) => `dnf install ${name}`,
 };

@@ -66,11 +66,13 @@ export const placedRepository = (
   ...(component === undefined ? {} : { component }),
 });
 
-const managers = [...new Set(distributions.map(({ packages }) => packages))];
+const managers = [...new Set(distributions.map(({ packages }) => packages))].filter((one) => one !== undefined);
 const REPOSITORIES: readonly RepositoryId[] = ['kubernetes', ...CONTAINER_RUNTIMES.map(({ name }) => name)];
 
 const changedManagers = new Set(
-  distributions.flatMap(({ support, packages }) => (support === 'supported' ? [packages] : [])),
+  distributions.flatMap(({ support, packages }) =>
+    support === 'supported' && packages !== undefined ? [packages] : [],
+  ),
 );
 
 /**

@@ -5,11 +5,16 @@ import { distributions } from './index.ts';
 /**
  * A probe for a host whose distribution is not yet known: the host itself picks the script by the `ID` in its os-release,
  * or by `ID_LIKE` (a derivative has its parent's package manager), and marks the output with the family. `unknown`: the
- * answer of a host whose family kbuild does not know.
+ * answer of a host whose family kbuild does not know, or has no probe for.
  */
-export function onHost<T>(pick: (family: Family) => Probe<T>, unknown: NoInfer<T>): Probe<T> {
+export function onHost<T>(pick: (family: Family) => Probe<T> | undefined, unknown: NoInfer<T>): Probe<T> {
   const families = [...new Map(distributions.map((one) => [one.family, one] as const)).values()];
-  const probes = new Map(families.map((family) => [family.family, pick(family)] as const));
+  const probes = new Map(
+    families.flatMap((family) => {
+      const picked = pick(family);
+      return picked === undefined ? [] : [[family.family, picked] as const];
+    }),
+  );
   const ids = (family: string) => distributions.filter((one) => one.family === family).map(({ id }) => id);
   const script = [
     'family=',

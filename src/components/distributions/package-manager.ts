@@ -9,6 +9,8 @@ export interface PackageState {
   readonly version: string;
   /** True when an upgrade of the system leaves the package at its version. */
   readonly held: boolean;
+  /** `binaries`: kbuild put published programs there, and no package manager knows of them. Default: the distribution. */
+  readonly from?: 'binaries';
 }
 
 /** A package that an interrupted transaction left between installed and not installed. */
@@ -92,8 +94,6 @@ export interface PackageManager {
   readonly install: (request: PackageRequest) => Command<'sh'>;
   /** Lets the package manager upgrade and remove these packages again. */
   readonly release: (names: readonly string[]) => Command<'sh'>;
-  /** Script of templates/ with the functions `download` and `download_error`, by what the distribution always has. */
-  readonly downloader: `${string}.sh`;
   /** The command by which an operator installs a package. */
   readonly installHint: (name: string) => string;
 }

@@ -7,6 +7,8 @@ import { dnf } from './dnf.ts';
 const rhelFamily: Family = {
   family: 'rhel',
   packages: dnf,
+  programFolder: '/usr/local/bin',
+  downloader: 'rhel/download.sh',
   kubeletArguments: '/etc/sysconfig/kubelet',
   pendingReboot: probe(
     // Status 1: a reboot is needed, or no such plugin. Without dnf-plugins-core no program on the host knows it.

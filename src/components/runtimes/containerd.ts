@@ -37,6 +37,9 @@ const FIRST_CRI_V1 = '1.6.0';
 
 const version = (minor: string): string | undefined => DEFAULT[minor];
 
+/** The runc that containerd's own tests use (its script/setup/runc-version). */
+const runcFor = (found: string): string => (compareVersions(minorOf(found), '2.3') < 0 ? '1.3.6' : '1.4.2');
+
 /** True if containerd's own support matrix has this version for this Kubernetes minor. */
 function isInMatrix(minor: string, found: string): boolean {
   const since = SINCE[minor] ?? [];
@@ -126,6 +129,13 @@ export const containerd: ContainerRuntime = {
         fingerprint: '060A61C51B558A7F742B77AAC52FEB6B621E9F35',
       },
     },
+  },
+  published: {
+    files: (version) => [
+      { from: 'containerd', kind: 'archive', name: 'containerd' },
+      { from: 'runc', version: runcFor(version), kind: 'program', name: 'runc' },
+    ],
+    unit: { template: 'containerd.service', path: '/etc/systemd/system/containerd.service' },
   },
   version,
   misfit,

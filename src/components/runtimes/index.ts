@@ -32,7 +32,8 @@ export const criEndpoint = (inventory: Inventory): string => `unix://${container
 export const RUNTIME_DATA_FOLDERS: string = SUPPORTED_RUNTIMES.map(({ dataFolder }) => dataFolder).join(' or ');
 
 /** Files that kbuild writes for a runtime, besides those of registries. */
-export const runtimeFiles = ({ paths }: ContainerRuntime): readonly string[] => [
+export const runtimeFiles = ({ paths, published }: ContainerRuntime): readonly string[] => [
+  ...(published === undefined ? [] : [published.unit.path]),
   paths.config,
   ...(paths.backup === undefined ? [] : [paths.backup]),
   paths.proxy,

@@ -1,4 +1,4 @@
-import type { Inventory, RegistrySettings, RuntimeName } from '../../model/inventory.ts';
+import type { DownloadName, Inventory, RegistrySettings, RuntimeName } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
 import type { Probe } from '../../shell/probe.ts';
 import type { Secret } from '../../shell/secret.ts';
@@ -54,6 +54,23 @@ interface RuntimePaths {
   readonly proxy: string;
 }
 
+/** A file of a project's release. */
+export interface PublishedFile {
+  readonly from: DownloadName;
+  /** undefined: that of the runtime. */
+  readonly version?: string;
+  readonly kind: 'program' | 'archive';
+  readonly name: string;
+}
+
+/** How the runtime is installed where it does not come as a package. */
+interface PublishedRuntime {
+  /** What a version of the runtime needs, besides the CNI plugins. */
+  readonly files: (version: string) => readonly PublishedFile[];
+  /** Its unit: a file of templates/etc, and the path on the host. */
+  readonly unit: { readonly template: string; readonly path: string };
+}
+
 /** Why a version of the runtime does not fit Kubernetes. */
 export interface RuntimeMisfit {
   readonly severity: 'error' | 'warning';
@@ -78,6 +95,8 @@ export interface ContainerRuntime {
   readonly dataFolder: string;
   readonly paths: RuntimePaths;
   readonly defaults: RuntimeDefaults;
+  /** undefined: it comes as packages only. */
+  readonly published?: PublishedRuntime;
   /** The version that kbuild installs for a Kubernetes minor unless the inventory names one; undefined if it does not know the minor. */
   readonly version: (minor: string) => string | undefined;
   /** Why a version does not fit a Kubernetes minor that kbuild knows; undefined if it fits. */

@@ -1,11 +1,27 @@
 import { onHost } from '../../components/distributions/on-host.ts';
 import type { PackageState } from '../../components/distributions/package-manager.ts';
+import { installedPrograms } from '../../components/programs/binaries.ts';
 import { onceForEach } from '../../shell/once-for-each.ts';
 import { probe } from '../../shell/probe.ts';
 import { watchedMap } from '../watched.ts';
 
-/** Installed packages of the given names; a name that is not in the map is not installed. */
+/** Stands between what the package manager says, and the programs that kbuild installed without it. */
+const PROGRAMS = '--programs';
+
+/**
+ * Installed packages of the given names; a name that is not in the map is not installed. Programs that kbuild installed without
+ * a package manager count as the package of their name.
+ */
 export const packages = onceForEach((names: readonly string[]) => {
-  const { command, parse } = onHost(({ packages }) => packages.installed(names), new Map<string, PackageState>());
-  return probe(command, (out, asked): ReadonlyMap<string, PackageState> => watchedMap(names, parse(out, asked)));
+  const { command, parse } = onHost(
+    ({ packages, brought }) => packages?.installed(names) ?? brought?.(names),
+    new Map<string, PackageState>(),
+  );
+  const script = `${command.script}\necho ${PROGRAMS}\n${installedPrograms.command.script}`;
+  return probe({ ...command, script }, (out, asked): ReadonlyMap<string, PackageState> => {
+    const end = `\n${out}`.lastIndexOf(`\n${PROGRAMS}\n`);
+    const manager = end === -1 ? out : out.slice(0, end);
+    const programs = end === -1 ? '' : out.slice(end + PROGRAMS.length + 1);
+    return watchedMap(names, [...parse(manager, asked), ...installedPrograms.parse(programs, asked)]);
+  });
 });

@@ -91,6 +91,12 @@ export const sysctls = z
       'Kernel settings of Linux hosts, e.g. vm.max_map_count: 262144; the nearest wins: host, groups, role, all. Those that you take out keep their value until the next boot.',
   });
 
+/** `installFrom:` of the inventory, a role, a group or a host. */
+export const installFrom = z.enum(['distribution', 'binaries']).meta({
+  description:
+    'Where the programs of Kubernetes and of its runtime come from on Linux hosts; the nearest wins: host, groups, role, all. distribution: packages, and binaries where the system has no packages (Flatcar). binaries: the programs that their projects publish, see downloads.',
+});
+
 const loginFields = {
   user: text(/^[A-Za-z_][A-Za-z0-9._-]{0,31}$/, 'a user name')
     .exactOptional()
@@ -169,6 +175,7 @@ const nodeFields = {
   labels,
   taints,
   sysctls,
+  installFrom: installFrom.exactOptional(),
 };
 
 /** kubelet settings of all nodes. */

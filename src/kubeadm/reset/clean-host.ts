@@ -1,6 +1,7 @@
 import { distributionOf } from '../../components/distributions/index.ts';
 import { networkPlugin } from '../../components/network-plugins/index.ts';
 import { containerRuntime } from '../../components/runtimes/index.ts';
+import { removePrograms } from '../../components/programs/binaries.ts';
 import { resetConfiguration } from '../../configuration/kubeadm-config.ts';
 import { kubeadmJob } from '../../configuration/kubeadm-job.ts';
 import { secretYaml } from '../../configuration/secret-yaml.ts';
@@ -12,6 +13,7 @@ import type { Inventory } from '../../model/inventory.ts';
 import { overlap } from '../../topology/subnets.ts';
 import { paths } from '../../paths.ts';
 import { runs } from '../../resources/runs.ts';
+import { sh } from '../../shell/sh.ts';
 import { script, using } from '../../templates.ts';
 
 /** How the fact names a mount among the leftovers. */
@@ -85,13 +87,35 @@ export const noKubeChains: Step = {
   },
 };
 
+/** True if a container runs on the runtime that is not one of Kubernetes'. */
+const servesOthers = ({ containers }: LinuxFacts, inventory: Inventory): boolean =>
+  [...containers.keys()].some((namespace) => containerRuntime(inventory).ownerOf(namespace) !== undefined);
+
+/** Removes the programs that kbuild installed without packages; a runtime on which others have containers stays. */
+export const noPrograms: Step = {
+  name: 'no-programs',
+  diff: ({ inventory, host, facts }) => {
+    const { package: runtime } = inventory.runtime;
+    const isKept = (name: string): boolean => name === runtime && servesOthers(facts, inventory);
+    const found = [...facts.programs.keys()].filter((name) => !isKept(name));
+    if (found.length === 0) return [];
+    const units = found.flatMap((name) =>
+      name === runtime ? [containerRuntime(inventory).unit] : name === 'kubelet' ? ['kubelet'] : [],
+    );
+    return [{ summary: `remove programs (found ${some(found)})`, apply: runs(host, removePrograms(found, units)) }];
+  },
+};
+
 /** Removes the files that kbuild wrote, and restores those that it replaced. */
 export const noOwnFiles: Step = {
   name: 'no-own-files',
   diff: ({ inventory, host, facts }) => {
     const runtime = containerRuntime(inventory);
     const runtimeBackup = runtime.paths.backup ?? '';
-    const found = [...facts.distributedFiles, ...facts.ownFiles];
+    // A runtime that others use keeps its unit.
+    const isKept = facts.programs.has(inventory.runtime.package) && servesOthers(facts, inventory);
+    const own = facts.ownFiles.filter((path) => !(isKept && path === runtime.published?.unit.path));
+    const found = [...facts.distributedFiles, ...own];
     if (found.length === 0) return [];
     const backups = [paths.haproxyConfigBackup, paths.keepalivedConfigBackup];
     const restored = [runtimeBackup, paths.fstabBackup, ...backups].filter((path) => found.includes(path));
@@ -103,7 +127,7 @@ export const noOwnFiles: Step = {
           using(
             'linux/mounts.sh',
             script('linux/take-back-files.sh', {
-              FILES: facts.ownFiles,
+              FILES: own,
               RECORD: paths.distributed,
               KEPT: paths.replaced,
               RUNTIME: runtime.unit,
@@ -149,12 +173,15 @@ export const packagesReleased: Step = {
   watches: (about) => ({ packages: heldPackages(about) }),
   diff: (target) => {
     const { host, facts } = target;
-    const held = heldPackages(target).filter((name) => facts.packages.get(name)?.held === true);
+    const held = heldPackages(target).filter((name) => {
+      const state = facts.packages.get(name);
+      return state?.held === true && state.from === undefined;
+    });
     if (held.length === 0) return [];
     return [
       {
         summary: `let the system upgrade ${held.join(', ')} again (found held)`,
-        apply: runs(host, distributionOf(host, facts).packages.release(held)),
+        apply: runs(host, distributionOf(host, facts).packages?.release(held) ?? sh`true`),
       },
     ];
   },

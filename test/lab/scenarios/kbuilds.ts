@@ -38,6 +38,7 @@ export function kbuilds(): {
         taints: undefined,
         groups: [],
         sysctls: {},
+        installFrom: 'distribution',
         setHostname: false,
       };
       const runId = `test${String(process.pid)}-${String(remotes.length + 1)}`;

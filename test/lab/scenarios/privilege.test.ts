@@ -39,6 +39,7 @@ async function connect(user: User, password?: string) {
     taints: undefined,
     groups: [],
     sysctls: {},
+    installFrom: 'distribution',
     setHostname: false,
   };
   let asked = 0;

@@ -1,0 +1,84 @@
+import { Refused } from '../../errors.ts';
+import type { Inventory, LinuxHost } from '../../model/inventory.ts';
+import { paths } from '../../paths.ts';
+import type { Command } from '../../shell/command.ts';
+import { lines, probe } from '../../shell/probe.ts';
+import { script, using } from '../../templates.ts';
+import type { Distribution } from '../distributions/distribution.ts';
+import type { PackageRequest, PackageState } from '../distributions/package-manager.ts';
+import { containerRuntime } from '../runtimes/index.ts';
+import { anyVersion, goArchitecture, programFiles } from './sources.ts';
+
+/** Programs that kbuild installed, by the name of the package that they stand for. `half`: a file is missing or another one. */
+export const installedPrograms = probe(
+  script('linux/probe-programs.sh', { PROGRAMS: paths.programs }),
+  (out): ReadonlyMap<string, PackageState> =>
+    new Map(
+      lines(out).map((line) => {
+        const [name, version, state] = line.split(' ');
+        return [
+          name!,
+          { state: state === 'installed' ? 'installed' : 'half', version: version!, held: true, from: 'binaries' },
+        ] as const;
+      }),
+    ),
+);
+
+/** The parts of a host that decide what it downloads. */
+interface Place {
+  readonly inventory: Inventory;
+  readonly host: LinuxHost;
+  readonly facts: { readonly arch: string };
+}
+
+/** One line for each file: NAME VERSION KIND FOLDER FILE URL PROOF. */
+function downloadLines({ inventory, host, facts }: Place, folder: string, request: PackageRequest): readonly string[] {
+  const place = { architecture: goArchitecture(facts.arch), folder };
+  const all = { ...request.packages, ...Object.fromEntries(request.optional.map((name) => [name, 'any'])) };
+  return Object.entries(all).flatMap(([name, wanted]) => {
+    const version = wanted === 'any' ? anyVersion(inventory, name) : wanted;
+    const files = programFiles(inventory, place, name, version);
+    if (files.length === 0)
+      throw new Refused(
+        host.name,
+        `${name} is published as a package only, and the host gets binaries`,
+        'take installFrom: binaries away from the host',
+      );
+    return files.map(({ kind, folder: to, name: file, url, proof }) =>
+      [name, version, kind, to, file, url, 'url' in proof ? proof.url : `sha256:${proof.sha256}`].join(' '),
+    );
+  });
+}
+
+/**
+ * Downloads programs, compares each with its SHA-256, and puts them in their places, each by a rename. Nothing is replaced
+ * before everything has arrived. Run as a job. @throws Refused for a package that is not published as programs
+ */
+export function installPrograms(place: Place, distribution: Distribution, request: PackageRequest): Command<'sh'> {
+  const { inventory } = place;
+  const units = Object.keys(request.packages).flatMap((name) =>
+    name === inventory.runtime.package ? [containerRuntime(inventory).unit] : name === 'kubelet' ? ['kubelet'] : [],
+  );
+  return using(
+    distribution.downloader,
+    using(
+      'linux/program-files.sh',
+      script('linux/install-programs.sh', {
+        DOWNLOADS: downloadLines(place, distribution.programFolder, request),
+        PROGRAMS: paths.programs,
+        RESTART: units,
+        UNPACK: request.unpackKubeadm ?? '',
+        PROXY: request.proxy?.http ?? '',
+        HTTPS_PROXY: request.proxy?.https ?? '',
+        NO_PROXY: request.proxy?.noProxy.join(',') ?? '',
+      }),
+    ),
+  );
+}
+
+/** Stops the units that run them, and removes the programs of these packages from a host, with the records of them. */
+export const removePrograms = (names: readonly string[], units: readonly string[]): Command<'sh'> =>
+  using(
+    'linux/program-files.sh',
+    script('linux/remove-programs.sh', { NAMES: names, UNITS: units, PROGRAMS: paths.programs }),
+  );

@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { sha256, text, url, version } from './formats.ts';
+
+const download = (what: string, preset: string, checksums: string, more: object = {}) =>
+  z
+    .strictObject({
+      url: url()
+        .default(preset)
+        .meta({
+          description: `URL of ${what}; {version} stands for the version, {arch} for amd64 or arm64, as each host is.`,
+        }),
+      checksums: text(
+        /^(?:\{url\}|\{folder\}\/|https?:\/\/)[^\s'"`\\]*$/,
+        'a URL, or what follows {url} or {folder}/, e.g. "{url}.sha256"',
+      )
+        .default(checksums)
+        .meta({
+          description: 'Where its SHA-256 is published; {url} stands for the file, {folder} for the folder of that.',
+        }),
+      ...more,
+    })
+    .prefault({})
+    .meta({ description: `Where ${what} is published.` });
+
+const own = (what: string) => ({
+  version: version()
+    .exactOptional()
+    .meta({ description: `Default: ${what}.` }),
+});
+
+const RELEASES = 'releases/download/v{version}';
+
+/** `downloads:` */
+export const downloads = z
+  .strictObject({
+    kubernetes: download(
+      'kubeadm, kubelet and kubectl ({name})',
+      'https://dl.k8s.io/release/v{version}/bin/linux/{arch}/{name}',
+      '{url}.sha256',
+    ),
+    containerd: download(
+      'the archive of containerd',
+      `https://github.com/containerd/containerd/${RELEASES}/containerd-{version}-linux-{arch}.tar.gz`,
+      '{url}.sha256sum',
+    ),
+    runc: download(
+      'runc',
+      `https://github.com/opencontainers/runc/${RELEASES}/runc.{arch}`,
+      '{folder}/runc.sha256sum',
+      own('"1.4.2", and "1.3.6" with a containerd before 2.3'),
+    ),
+    cniPlugins: download(
+      'the archive of the CNI plugins',
+      `https://github.com/containernetworking/plugins/${RELEASES}/cni-plugins-linux-{arch}-v{version}.tgz`,
+      '{url}.sha256',
+      own('"1.9.1"'),
+    ),
+    crictl: download(
+      'the archive of crictl',
+      `https://github.com/kubernetes-sigs/cri-tools/${RELEASES}/crictl-v{version}-linux-{arch}.tar.gz`,
+      '{url}.sha256',
+      own('the first release of the Kubernetes minor'),
+    ),
+    sha256: z
+      .record(url(), sha256())
+      .default({})
+      .meta({
+        examples: [{ 'https://dl.k8s.io/release/v1.36.3/bin/linux/amd64/kubelet': '0123456789abcdef'.repeat(4) }],
+        description: 'SHA-256 by URL. These files must have it, and what is published beside them is not read.',
+      }),
+  })
+  .prefault({})
+  .meta({ description: 'Where hosts with installFrom: binaries download programs from.' });

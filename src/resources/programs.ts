@@ -1,0 +1,53 @@
+import { knownDistribution } from '../components/distributions/index.ts';
+import type { Distribution } from '../components/distributions/distribution.ts';
+import type { RepositoryId } from '../components/distributions/package-manager.ts';
+import { getsBinaries, isBuiltIn } from '../components/programs/installer.ts';
+import { containerRuntime } from '../components/runtimes/index.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { OWN_HEADER, paths } from '../paths.ts';
+import { render } from '../templates.ts';
+import { fileChanges } from './file.ts';
+
+/** The distribution of a host to which programs of this source come without packages; undefined for any other. */
+const withoutPackages = (target: Target, source: RepositoryId): Distribution | undefined =>
+  getsBinaries(target) && !isBuiltIn(target, [source]) ? knownDistribution(target.facts) : undefined;
+
+const rendered = (template: string, { programFolder, kubeletArguments }: Distribution): string =>
+  render(template, { header: OWN_HEADER, folder: programFolder, arguments: kubeletArguments });
+
+/** A file that a package of Kubernetes would bring. */
+const kubernetesFile = (name: string, path: string, template: string): Step => ({
+  name,
+  watches: { files: [path] },
+  diff: (target) => {
+    const distribution = withoutPackages(target, 'kubernetes');
+    return distribution === undefined ? [] : fileChanges(target, { path, content: rendered(template, distribution) });
+  },
+});
+
+/** The units that the packages of Kubernetes would bring, and the PATH of logins. */
+export const kubeletUnit: readonly Step[] = [
+  kubernetesFile('program-path', paths.programPath, 'kbuild-path.sh'),
+  kubernetesFile('kubelet-unit', paths.kubeletUnit, 'kubelet.service'),
+  kubernetesFile('kubelet-drop-in', paths.kubeletDropIn, '10-kubeadm.conf'),
+];
+
+/** The unit that the package of the runtime would bring. */
+export const runtimeUnit: Step = {
+  name: 'runtime-unit',
+  watches: ({ inventory }) => {
+    const { published } = containerRuntime(inventory);
+    return { files: published === undefined ? [] : [published.unit.path] };
+  },
+  diff: (target) => {
+    const { name, published } = containerRuntime(target.inventory);
+    const distribution = withoutPackages(target, name);
+    if (distribution === undefined || published === undefined) return [];
+    const { path, template } = published.unit;
+    return fileChanges(target, { path, content: rendered(template, distribution) });
+  },
+};
+
+/** The folder in which the kubelet of a host is. */
+export const kubeletFolder = (target: Target): string =>
+  getsBinaries(target) ? (knownDistribution(target.facts)?.programFolder ?? '/usr/bin') : '/usr/bin';

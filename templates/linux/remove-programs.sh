@@ -1,0 +1,16 @@
+# shellcheck shell=sh disable=SC2154  # parameters come from outside
+# Removes the programs of the packages NAMES that kbuild installed, and their records. PROGRAMS: the folder of records.
+# UNITS: units that run these programs; they are stopped and disabled first. The functions of program-files.sh stand before this
+# script.
+for unit in $UNITS; do
+  if systemctl cat "$unit" >/dev/null 2>&1; then systemctl --quiet disable --now "$unit"; fi
+done
+for name in $NAMES; do
+  recorded "$name" | while read -r path; do
+    rm -f -- "$path" "$(unfinished "$path")"
+      case $path in /opt/*) rmdir -- "${path%/*}" 2>/dev/null || : ;; esac
+  done
+  rm -f -- "$PROGRAMS/$name"
+done
+rm -rf -- "$PROGRAMS/.downloads"
+rmdir -- "$PROGRAMS" 2>/dev/null || :

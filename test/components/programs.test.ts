@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { installedPrograms } from '../../src/components/programs/binaries.ts';
+import { getsBinaries, installation, otherWay } from '../../src/components/programs/installer.ts';
+import { goArchitecture, programFiles } from '../../src/components/programs/sources.ts';
+import { inventory as inventoryOf, linuxHost } from '../fakes/inventory.ts';
+
+const debian = { id: 'debian', idLike: [], versionId: '12', codename: 'bookworm', prettyName: 'Debian 12' };
+const inventory = inventoryOf();
+const on = (installFrom: 'distribution' | 'binaries', arch = 'x86_64') => ({
+  inventory,
+  host: linuxHost('w1', { installFrom }),
+  facts: { osRelease: debian, arch },
+});
+const request = {
+  packages: { kubelet: '1.36.3' },
+  optional: [],
+  hold: [],
+  sources: ['kubernetes'],
+  proxy: undefined,
+} as const;
+
+test.each([
+  ['x86_64', 'https://dl.k8s.io/release/v1.36.3/bin/linux/amd64/kubelet'],
+  ['aarch64', 'https://dl.k8s.io/release/v1.36.3/bin/linux/arm64/kubelet'],
+])('a %s host downloads programs of its own architecture', (machine, url) => {
+  const place = { architecture: goArchitecture(machine), folder: '/opt/bin' };
+  expect(programFiles(inventory, place, 'kubelet', '1.36.3')).toEqual([
+    { url, proof: { url: `${url}.sha256` }, kind: 'program', folder: '/opt/bin', name: 'kubelet' },
+  ]);
+});
+
+test('the checksum of the inventory counts instead of the published one', () => {
+  const url = 'https://dl.k8s.io/release/v1.36.3/bin/linux/amd64/kubelet';
+  const sha256 = 'ab'.repeat(32);
+  const pinned = inventoryOf({ downloads: { ...inventory.downloads, sha256: { [url]: sha256 } } });
+  const place = { architecture: 'amd64', folder: '/opt/bin' };
+  expect(programFiles(pinned, place, 'kubelet', '1.36.3')[0]?.proof).toEqual({ sha256 });
+});
+
+test('the runtime comes with the runc that it was tested with', () => {
+  const place = { architecture: 'amd64', folder: '/usr/local/bin' };
+  const urls = (version: string) =>
+    programFiles(inventory, place, inventory.runtime.package, version).map(({ url }) => url);
+  expect(urls('2.2.9')[1]).toContain('/runc-1.3.6/');
+  expect(urls('2.3.7')[1]).toContain('/runc-1.4.2/');
+});
+
+test('a program that was changed or is missing counts as half installed', () => {
+  expect([...installedPrograms.parse('kubelet 1.36.3 installed\nkubectl 1.36.3 changed\n', { middleMs: 0 })]).toEqual([
+    ['kubelet', { state: 'installed', version: '1.36.3', held: true, from: 'binaries' }],
+    ['kubectl', { state: 'half', version: '1.36.3', held: true, from: 'binaries' }],
+  ]);
+});
+
+test('a host gets binaries when the inventory wants them, and packages of its system otherwise', () => {
+  expect(getsBinaries(on('binaries'))).toBe(true);
+  expect(getsBinaries(on('distribution'))).toBe(false);
+  expect(installation(on('binaries'), request).script).toContain('/bin/linux/amd64/kubelet');
+  expect(installation(on('distribution'), request).script).toContain('apt-get');
+  // Packages of the host's own repositories are packages there, too.
+  expect(installation(on('binaries'), { ...request, packages: { haproxy: 'any' }, sources: [] }).script).toContain(
+    'apt-get',
+  );
+});
+
+test('a package that is published as a package only is refused', () => {
+  expect(() => installation(on('binaries'), { ...request, packages: { docker: '1.0.0' } })).toThrow(
+    'docker is published as a package only',
+  );
+});
+
+test('programs do not replace packages, nor packages programs', () => {
+  const state = { state: 'installed', version: '1.36.3', held: true } as const;
+  expect(otherWay(on('binaries'), ['kubernetes'], 'kubelet', state)?.message).toContain('installed as a package');
+  expect(otherWay(on('distribution'), ['kubernetes'], 'kubelet', { ...state, from: 'binaries' })?.message).toContain(
+    'installed from binaries',
+  );
+  expect(otherWay(on('distribution'), ['kubernetes'], 'kubelet', state)).toBeUndefined();
+});
