@@ -46,6 +46,8 @@ export const paths = {
 
   /** What `installFrom: binaries` installed: a file for each, with its version and its programs. */
   programs: '/var/lib/kbuild/programs',
+  /** Files of certificate authorities that were put into the system's store, one a line. */
+  trustedCas: '/var/lib/kbuild/trusted-cas',
   programPath: '/etc/profile.d/kbuild-path.sh',
   kubeletUnit: '/etc/systemd/system/kubelet.service',
   kubeletDropIn: '/etc/systemd/system/kubelet.service.d/10-kubeadm.conf',

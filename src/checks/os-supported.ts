@@ -5,7 +5,7 @@ const supported = distributions.filter(({ support }) => support === 'supported')
 const known = distributions.filter(({ support }) => support === 'known');
 
 const list = (separator: string): readonly string[] =>
-  supported.map(({ name, versions }) => `${name} ${versions.join(separator)}`);
+  supported.map(({ name, versions }) => (versions === 'rolling' ? name : `${name} ${versions.join(separator)}`));
 
 export const osSupported = eachHost(
   {

@@ -26,6 +26,8 @@ export interface Gathered extends AppliedManifests {
   /** PEM texts of `runtime.registries`, in its order. */
   readonly registryCas: readonly (string | undefined)[];
   readonly registryPasswords: readonly (Secret | undefined)[];
+  /** PEM texts of `trustedCAs:`, by the file's name in the inventory. */
+  readonly trustedCas: ReadonlyMap<string, string>;
   readonly kubernetesKey: SigningKeys;
   readonly runtimeKey: SigningKeys;
   readonly patches: Readonly<Record<string, string>>;
@@ -131,6 +133,31 @@ function kubernetesKeysOf({ kubernetes }: InventoryFile): Readonly<Record<'deb' 
   return { deb: place(repository, 'Release.key'), rpm: place(repository.rpm, 'repodata/repomd.xml.key') };
 }
 
+/** The files of `trustedCAs:` at every level, each read once. */
+async function trustedAuthorities(
+  reader: Reader,
+  file: InventoryFile,
+  report: Report,
+): Promise<Gathered['trustedCas']> {
+  const levels: readonly (readonly [Path, readonly string[]])[] = [
+    [[], file.trustedCAs],
+    ...Object.entries(file.roles).map(([role, level]) => [['roles', role], level.trustedCAs] as const),
+    ...Object.entries(file.groups).map(([group, level]) => [['groups', group], level.trustedCAs] as const),
+    ...file.hosts.map((host, i) => [['hosts', i], host.trustedCAs] as const),
+  ];
+  const read = new Map<string, string>();
+  for (const [path, names] of levels)
+    for (const [i, name] of names.entries()) {
+      if (read.has(name)) continue;
+      const at = [...path, 'trustedCAs', i];
+      const pem = await certificate(reader, at, name, report);
+      if (pem.split('-----BEGIN CERTIFICATE-----').length > 2)
+        report(at, `${name}: holds more than one certificate; some systems read only the first: name a file for each`);
+      read.set(name, pem);
+    }
+  return read;
+}
+
 /** Reads everything that the inventory refers to. Goes on after what cannot be read, and reports it. */
 export async function gather(file: InventoryFile, folder: string, sources: Sources, report: Report): Promise<Gathered> {
   const reader = readerOf(folder, sources, report);
@@ -157,6 +184,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
         password === undefined ? undefined : reader.password(['runtime', 'registries', i, 'password'], password),
       ),
     ),
+    trustedCas: await trustedAuthorities(reader, file, report),
     kubernetesKey: await signingKeys(reader, ['kubernetes', 'repository'], kubernetesKeysOf(file)),
     runtimeKey: await signingKeys(reader, ['runtime', 'repository'], runtimeKeysOf(file)),
     etcd: await externalEtcd(reader, file, report),

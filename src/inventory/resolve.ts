@@ -20,7 +20,15 @@ import { windowsOf } from './windows.ts';
 
 const upperHex = (fingerprint: string): string => fingerprint.replaceAll(' ', '').toUpperCase();
 
-function hostOf(file: InventoryFile, host: HostEntry, secrets: SshSecrets, locate: Locate): Host {
+/** Lists of all levels as one. */
+const united = (lists: readonly (readonly string[])[]): readonly string[] => [...new Set(lists.flat())];
+
+function hostOf(
+  file: InventoryFile,
+  host: HostEntry,
+  { secrets, authorities }: { readonly secrets: SshSecrets; readonly authorities: ReadonlyMap<string, string> },
+  locate: Locate,
+): Host {
   const levels = levelsOf(file, host);
   const common = {
     name: host.name,
@@ -48,6 +56,8 @@ function hostOf(file: InventoryFile, host: HostEntry, secrets: SshSecrets, locat
       [file, ...levels].flatMap(({ sysctls }) => Object.entries(sysctls).map(([name, value]) => [name, String(value)])),
     ),
     installFrom: levels.findLast((level) => level.installFrom !== undefined)?.installFrom ?? file.installFrom,
+    packages: united([file, ...levels].map((level) => level.packages)),
+    trustedCas: united([file, ...levels].map((level) => level.trustedCAs)).map((name) => authorities.get(name) ?? ''),
     ssh: sshOf(file.ssh, host.ssh, secrets, locate),
     setHostname: host.setHostname ?? file.setHostname,
   };
@@ -203,7 +213,9 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
   const { kubernetes } = file;
   const minor = minorOf(kubernetes.version);
   const known = minorFacts(minor) === undefined ? supportedMinors.at(-1)! : minor;
-  const hosts = file.hosts.map((host, i) => hostOf(file, host, gathered.ssh[i]!, locate));
+  const hosts = file.hosts.map((host, i) =>
+    hostOf(file, host, { secrets: gathered.ssh[i]!, authorities: gathered.trustedCas }, locate),
+  );
   const endpoint = endpointOf(file, hosts);
   return {
     name: file.name,

@@ -3,7 +3,7 @@ import { certificates } from './schema/certificates.ts';
 import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './schema/formats.ts';
 import { downloads } from './schema/downloads.ts';
 import { files } from './schema/files.ts';
-import { groups, hosts, installFrom, kubeletOfAll, roles, ssh, sysctls } from './schema/node.ts';
+import { groups, hosts, installFrom, kubeletOfAll, packages, roles, ssh, sysctls, trustedCAs } from './schema/node.ts';
 import { hooks } from './schema/hooks.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
 import { windows } from './schema/windows.ts';
@@ -110,6 +110,8 @@ export const inventorySchema = z
     files,
     installFrom: installFrom.default('distribution'),
     downloads,
+    packages: packages(),
+    trustedCAs: trustedCAs(),
     hooks,
     manifests: z.array(manifestEntry()).default([]).meta({
       description:

@@ -63,6 +63,10 @@ export interface LinuxHost extends HostCommon {
   readonly sysctls: Readonly<Record<string, string>>;
   /** Where the programs of Kubernetes and its runtime come from. `distribution`: the way of the host's system. */
   readonly installFrom: InstallFrom;
+  /** Packages of the user's own, from the repositories of the host's system. */
+  readonly packages: readonly string[];
+  /** PEM texts of authorities that the system trusts besides its own. */
+  readonly trustedCas: readonly string[];
 }
 
 export interface WindowsHost extends HostCommon {

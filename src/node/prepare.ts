@@ -10,6 +10,7 @@ import { packagesWhole } from './packages-whole.ts';
 import { packagesProxy } from './proxy.ts';
 import { swapOff } from './swap-off.ts';
 import { sysctls } from './sysctls.ts';
+import { trustedCas } from './trusted-cas.ts';
 
 const usesTls = ({ kubernetes, runtime }: Inventory): boolean =>
   [kubernetes, runtime]
@@ -25,6 +26,11 @@ const certificateAuthorities: Step = {
   watches: { ...RESTART_WATCHES, packages: ['ca-certificates'] },
 };
 
+/** Installs the packages that the inventory names for the host. */
+const ownPackages: Step = packages('own-packages', ({ host }): WantedPackages =>
+  Object.fromEntries(host.packages.map((name) => [name, 'any'])),
+);
+
 /** Prepares a host that is only a load balancer and has no runtime. The order matters. */
 export const prepareBalancer: readonly Step[] = [
   hostname,
@@ -34,6 +40,8 @@ export const prepareBalancer: readonly Step[] = [
   packagesProxy,
   packagesWhole,
   certificateAuthorities,
+  trustedCas,
+  ownPackages,
   distributedFiles,
 ];
 
@@ -48,5 +56,7 @@ export const prepare: readonly Step[] = [
   packagesProxy,
   packagesWhole,
   certificateAuthorities,
+  trustedCas,
+  ownPackages,
   distributedFiles,
 ];

@@ -12,6 +12,7 @@ import {
 } from '../kubeadm/reset/clean-host.ts';
 import { membersBalancer, strayBalancer } from '../lb/removed.ts';
 import { firewallClosed } from '../node/firewall.ts';
+import { noTrustedCas } from '../node/trusted-cas.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
 
@@ -25,6 +26,7 @@ export const clean: readonly Step[] = [
   // Needs kbuild's record of the keys that it gave to the package manager.
   packagesReleased,
   noPrograms,
+  noTrustedCas,
   noOwnFiles,
   noHostsBlock,
 ];

@@ -1,8 +1,8 @@
 import { distributionOf } from '../components/distributions/index.ts';
 import type { Distribution } from '../components/distributions/distribution.ts';
 import type { PackageState, RepositoryId } from '../components/distributions/package-manager.ts';
-import { installation, isInstalledAs, otherWay } from '../components/programs/installer.ts';
-import { containerRuntime } from '../components/runtimes/index.ts';
+import { installation, isBuiltIn, isInstalledAs, otherWay } from '../components/programs/installer.ts';
+import { containerRuntime, runtimePackages } from '../components/runtimes/index.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
@@ -49,8 +49,14 @@ export function installationRestarts(target: Target, names: readonly string[]): 
 const found = (state: PackageState | undefined): string =>
   state === undefined ? 'none' : state.state === 'half' ? `${state.version} half installed` : state.version;
 
+/** True for the package of a runtime that the system of the host brings, in whatever version. */
+const isBroughtBySystem = (target: Target, { sources = [] }: PackageOptions): boolean =>
+  isBuiltIn(target, sources) &&
+  runtimePackages(target.inventory).some((name) => target.facts.packages.get(name)?.state === 'installed');
+
 function pendingChange(target: Target, all: WantedPackages, options: PackageOptions): Change | undefined {
   const { facts, host, inventory } = target;
+  if (isBroughtBySystem(target, options)) return undefined;
   const wanted = Object.fromEntries(
     Object.entries(all).map(([name, version]) => [name, typeof version === 'function' ? version(target) : version]),
   );

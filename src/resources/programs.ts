@@ -32,19 +32,22 @@ export const kubeletUnit: readonly Step[] = [
   kubernetesFile('kubelet-drop-in', paths.kubeletDropIn, '10-kubeadm.conf'),
 ];
 
-/** The unit that the package of the runtime would bring. */
+/** The unit that the package of the runtime would bring, or a drop-in for the unit of a runtime that the system brings. */
 export const runtimeUnit: Step = {
   name: 'runtime-unit',
   watches: ({ inventory }) => {
     const { published } = containerRuntime(inventory);
-    return { files: published === undefined ? [] : [published.unit.path] };
+    return { files: published === undefined ? [] : [published.unit.path, published.builtIn.path] };
   },
   diff: (target) => {
     const { name, published } = containerRuntime(target.inventory);
+    if (published === undefined) return [];
+    const { unit, builtIn } = published;
+    if (isBuiltIn(target, [name]))
+      return fileChanges(target, { path: builtIn.path, content: `${OWN_HEADER}.\n${builtIn.content}` });
     const distribution = withoutPackages(target, name);
-    if (distribution === undefined || published === undefined) return [];
-    const { path, template } = published.unit;
-    return fileChanges(target, { path, content: rendered(template, distribution) });
+    if (distribution === undefined) return [];
+    return fileChanges(target, { path: unit.path, content: rendered(unit.template, distribution) });
   },
 };
 

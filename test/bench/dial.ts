@@ -26,6 +26,8 @@ export function benchDial({ identityFile, knownHostsFile, port }: Reach): (addre
       groups: [],
       sysctls: {},
       installFrom: 'distribution',
+      packages: [],
+      trustedCas: [],
       setHostname: false,
     };
     return linuxRemote(host, await dialler.dial(host), { runId: 'bench' });

@@ -1,6 +1,13 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { flatcar } from '../../src/components/distributions/flatcar.ts';
 import { installedPrograms } from '../../src/components/programs/binaries.ts';
-import { getsBinaries, installation, otherWay } from '../../src/components/programs/installer.ts';
+import {
+  getsBinaries,
+  installation,
+  isBuiltIn,
+  isInstalledAs,
+  otherWay,
+} from '../../src/components/programs/installer.ts';
 import { goArchitecture, programFiles } from '../../src/components/programs/sources.ts';
 import { inventory as inventoryOf, linuxHost } from '../fakes/inventory.ts';
 
@@ -76,4 +83,52 @@ test('programs do not replace packages, nor packages programs', () => {
     'installed from binaries',
   );
   expect(otherWay(on('distribution'), ['kubernetes'], 'kubelet', state)).toBeUndefined();
+});
+
+describe('a Flatcar host', () => {
+  const osRelease = {
+    id: 'flatcar',
+    idLike: ['coreos'],
+    versionId: '4459.0.0',
+    codename: '',
+    prettyName: 'Flatcar 4459.0.0',
+  };
+  const host = { inventory, host: linuxHost('w1'), facts: { osRelease, arch: 'aarch64' } };
+
+  test('gets binaries without being told, into /opt/bin, for its architecture', () => {
+    expect(getsBinaries(host)).toBe(true);
+    const { script } = installation(host, request);
+    expect(script).toContain(
+      'kubelet 1.36.3 program /opt/bin kubelet https://dl.k8s.io/release/v1.36.3/bin/linux/arm64/kubelet',
+    );
+    expect(script).toContain('curl');
+  });
+
+  test('keeps the containerd of its image in whatever version, and is refused where the image has none', () => {
+    expect(isBuiltIn(host, ['containerd'])).toBe(true);
+    const state = { state: 'installed', version: '2.1.5', held: true } as const;
+    expect(isInstalledAs(host, ['containerd'], state, '2.3.7')).toBe(true);
+    expect(() =>
+      installation(host, { ...request, packages: { containerd: '2.3.7' }, sources: ['containerd'] }),
+    ).toThrow('Flatcar brings containerd itself');
+  });
+
+  test('cannot install a package of the user', () =>
+    expect(() => installation(host, { ...request, packages: { haproxy: 'any' }, sources: [] })).toThrow(
+      'haproxy cannot be installed: Flatcar has no packages',
+    ));
+
+  test('tells what its image brings', () => {
+    const { parse } = flatcar.brought!(['containerd']);
+    expect([...parse('containerd 2.1.5\nca-certificates image\n', { middleMs: 0 })]).toEqual([
+      ['containerd', { state: 'installed', version: '2.1.5', held: true }],
+    ]);
+  });
+
+  test.each([
+    ['pending\n', ['an update of the image']],
+    ['', 'none'],
+  ])('reads from update_engine whether it will reboot: %j', (out, found) =>
+    expect(flatcar.pendingReboot.parse(out, { middleMs: 0 })).toEqual(found),
+  );
 });

@@ -8,6 +8,8 @@ export const linuxHost = (name: string, overrides: Partial<Omit<LinuxHost, 'name
   os: 'linux',
   sysctls: {},
   installFrom: 'distribution',
+  packages: [],
+  trustedCas: [],
   address: '10.0.0.21',
   internalAddress: overrides.address ?? '10.0.0.21',
   role: 'worker',

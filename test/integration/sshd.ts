@@ -121,6 +121,8 @@ export async function startSshd(config: readonly string[] = [], loginShell?: str
       groups: [],
       sysctls: {},
       installFrom: 'distribution',
+      packages: [],
+      trustedCas: [],
       setHostname: false,
     },
     connectionProcesses: () => childrenOf(process.pid!),

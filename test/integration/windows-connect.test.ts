@@ -169,7 +169,9 @@ test('a Windows host that the inventory calls a Linux host is told', async () =>
   const { host } = await started();
   const { windows, ...rest } = host;
   expect(windows).toBeDefined();
-  expect(await refusal({ ...rest, os: 'linux', sysctls: {}, installFrom: 'distribution' })).toMatchObject({
+  expect(
+    await refusal({ ...rest, os: 'linux', sysctls: {}, installFrom: 'distribution', packages: [], trustedCas: [] }),
+  ).toMatchObject({
     message: 'win1: it is a Windows host: its SSH server is OpenSSH_for_Windows_9.5',
     remedy: 'say "os: windows" and "role: worker" for it',
   });

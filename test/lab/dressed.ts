@@ -17,6 +17,7 @@ export function dressedSystems(
   base: Artifact,
   { debian, security }: Mirrors,
   keys: Keys,
+  runtime: { readonly CONTAINERD: Artifact; readonly DEBIAN: Artifact },
 ): Readonly<Record<DressedSystem, Dressed>> {
   const settings = { GNUPGHOME: paths.gnupg };
   const made = ([os, dressing]: readonly [string, Dressing]): readonly [string, Dressed] => {
@@ -36,7 +37,12 @@ export function dressedSystems(
     const tree: Artifact = {
       ...{ name: `base-${os}`, recipe: dressing.recipe, shared: ['dress.sh'] },
       params: { PACKAGES_URL },
-      needs: { BASE: base, DEBS: debs, ...(repository === undefined ? {} : { REPOSITORY: repository }) },
+      needs: {
+        BASE: base,
+        DEBS: debs,
+        ...(repository === undefined ? {} : { REPOSITORY: repository }),
+        ...(dressing.bringsRuntime === true ? runtime : {}),
+      },
     };
     return [os, { base: tree, repository }];
   };

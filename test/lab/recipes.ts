@@ -93,7 +93,10 @@ export function recipes(
   const systems = {
     bookworm: { base: bookworm },
     trixie: { base: base('base-trixie', trixie, '') },
-    ...dressedSystems(bookworm, mirrors, keys),
+    ...dressedSystems(bookworm, mirrors, keys, {
+      CONTAINERD: program('containerd', VERSIONS.containerd),
+      DEBIAN: debian,
+    }),
   };
 
   const cni = program('cni-plugins', VERSIONS.cniPlugins);

@@ -4,6 +4,8 @@ export interface Dressing {
   readonly recipe: string;
   /** Debian's packages with the programs of the other system. `DEBS` has them, and what they need. */
   readonly packages: string;
+  /** True: the recipe gets `CONTAINERD` and `DEBIAN` too, because the system has the runtime in it. */
+  readonly bringsRuntime?: true;
   /** The recipe of the system's own package repository, where it has one: `REPOSITORY`. The web server serves it as the system's name. */
   readonly repository?: string;
 }
@@ -15,6 +17,7 @@ export const DRESSED = {
     packages: 'dnf dnf-plugins-core rpm rpm2cpio cpio gpg',
     repository: 'rocky-repository',
   },
+  flatcar: { recipe: 'base-flatcar', packages: 'jq', bringsRuntime: true },
 } as const satisfies Readonly<Record<string, Dressing>>;
 
 export type DressedSystem = keyof typeof DRESSED;

@@ -8,6 +8,7 @@ const debianFamily: Family = {
   family: 'debian',
   packages: apt,
   programFolder: '/usr/local/bin',
+  trustStore: { folder: '/usr/local/share/ca-certificates', extension: 'crt', update: 'update-ca-certificates' },
   downloader: 'debian/download.sh',
   kubeletArguments: '/etc/default/kubelet',
   pendingReboot: probe(

@@ -27,6 +27,15 @@ export const REQUIRED_TOOLS = [
 
 export type RequiredTool = (typeof REQUIRED_TOOLS)[number];
 
+/** Where the system keeps the certificate authorities that its administrator trusts. */
+export interface TrustStore {
+  readonly folder: string;
+  /** How files must end to be read. */
+  readonly extension: 'crt' | 'pem';
+  /** The command that makes the store of what is in the folder; empty where programs read the folder itself. */
+  readonly update: string;
+}
+
 /** What distributions of one family have in common. */
 export interface Family {
   /** Short word, the same for all distributions of the family: the host marks its answers with it. */
@@ -39,6 +48,7 @@ export interface Family {
   readonly brought?: (names: readonly string[]) => Probe<ReadonlyMap<string, PackageState>>;
   /** Where `installFrom: binaries` puts programs. */
   readonly programFolder: string;
+  readonly trustStore: TrustStore;
   /** Script of templates/ with the functions `download` and `download_error`, by what the distribution always has. */
   readonly downloader: `${string}.sh`;
   /** The file with the kubelet's arguments that an administrator owns; the kubelet's unit reads it. */
@@ -61,8 +71,8 @@ export interface Distribution extends Family {
   /** `ID` of os-release. */
   readonly id: string;
   readonly name: string;
-  /** `VERSION_ID` of os-release, oldest first; `9` stands for 9.6 too. */
-  readonly versions: readonly string[];
+  /** `VERSION_ID` of os-release, oldest first; `9` stands for 9.6 too. `rolling`: every one that is published. */
+  readonly versions: readonly string[] | 'rolling';
   /** `known`: kbuild observes the host with the right probes, and refuses to change it. */
   readonly support: 'supported' | 'known';
 }

@@ -3,11 +3,12 @@ import type { RepositorySource } from '../../model/inventory.ts';
 import { CONTAINER_RUNTIMES } from '../runtimes/index.ts';
 import { debian, ubuntu } from './debian.ts';
 import type { Distribution, OsRelease } from './distribution.ts';
+import { flatcar } from './flatcar.ts';
 import type { PlacedRepository, RepositoryFiles, RepositoryId } from './package-manager.ts';
 import { rhelAndRebuilds } from './rhel.ts';
 
 /** Every distribution that kbuild knows. A new one is one entry. */
-export const distributions: readonly Distribution[] = [debian, ubuntu, ...rhelAndRebuilds];
+export const distributions: readonly Distribution[] = [debian, ubuntu, ...rhelAndRebuilds, flatcar];
 
 /** The part of a host's facts that names its distribution. */
 interface Release {
@@ -33,6 +34,7 @@ export function changedDistribution({ osRelease }: Release): Distribution | unde
 export function supportedDistribution(facts: Release): Distribution | undefined {
   const found = facts.osRelease.versionId;
   const changed = changedDistribution(facts);
+  if (changed?.versions === 'rolling') return changed;
   return changed?.versions.some((version) => found === version || found.startsWith(`${version}.`)) === true
     ? changed
     : undefined;
@@ -97,3 +99,6 @@ export const packageManagerFiles: readonly string[] = [...repositoryFiles.map(({
 
 /** Folders with the state of package managers: no data of kbuild's may be placed there. */
 export const packageManagerFolders: readonly string[] = managers.flatMap(({ stateFolders }) => stateFolders);
+
+/** Folders of the certificate authorities that administrators trust, of all distributions. */
+export const trustFolders: readonly string[] = [...new Set(distributions.map(({ trustStore }) => trustStore.folder))];

@@ -8,6 +8,7 @@ const rhelFamily: Family = {
   family: 'rhel',
   packages: dnf,
   programFolder: '/usr/local/bin',
+  trustStore: { folder: '/etc/pki/ca-trust/source/anchors', extension: 'crt', update: 'update-ca-trust extract' },
   downloader: 'rhel/download.sh',
   kubeletArguments: '/etc/sysconfig/kubelet',
   pendingReboot: probe(

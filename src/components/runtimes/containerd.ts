@@ -136,6 +136,11 @@ export const containerd: ContainerRuntime = {
       { from: 'runc', version: runcFor(version), kind: 'program', name: 'runc' },
     ],
     unit: { template: 'containerd.service', path: '/etc/systemd/system/containerd.service' },
+    builtIn: {
+      path: '/etc/systemd/system/containerd.service.d/80-kbuild.conf',
+      // Flatcar's unit starts `containerd --config ${CONTAINERD_CONFIG}`.
+      content: '[Service]\nEnvironment=CONTAINERD_CONFIG=/etc/containerd/config.toml\n',
+    },
   },
   version,
   misfit,

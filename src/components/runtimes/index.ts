@@ -33,7 +33,7 @@ export const RUNTIME_DATA_FOLDERS: string = SUPPORTED_RUNTIMES.map(({ dataFolder
 
 /** Files that kbuild writes for a runtime, besides those of registries. */
 export const runtimeFiles = ({ paths, published }: ContainerRuntime): readonly string[] => [
-  ...(published === undefined ? [] : [published.unit.path]),
+  ...(published === undefined ? [] : [published.unit.path, published.builtIn.path]),
   paths.config,
   ...(paths.backup === undefined ? [] : [paths.backup]),
   paths.proxy,

@@ -69,6 +69,8 @@ interface PublishedRuntime {
   readonly files: (version: string) => readonly PublishedFile[];
   /** Its unit: a file of templates/etc, and the path on the host. */
   readonly unit: { readonly template: string; readonly path: string };
+  /** What makes a runtime that the system brings read the configuration of `paths.config`: a drop-in of its unit. */
+  readonly builtIn: { readonly path: string; readonly content: string };
 }
 
 /** Why a version of the runtime does not fit Kubernetes. */

@@ -39,6 +39,8 @@ export function kbuilds(): {
         groups: [],
         sysctls: {},
         installFrom: 'distribution',
+        packages: [],
+        trustedCas: [],
         setHostname: false,
       };
       const runId = `test${String(process.pid)}-${String(remotes.length + 1)}`;

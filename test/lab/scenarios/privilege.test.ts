@@ -40,6 +40,8 @@ async function connect(user: User, password?: string) {
     groups: [],
     sysctls: {},
     installFrom: 'distribution',
+    packages: [],
+    trustedCas: [],
     setHostname: false,
   };
   let asked = 0;
