@@ -265,9 +265,9 @@ const COMPONENTS: readonly {
   {
     kind: 'container runtimes',
     names: /containerd|\bcri-?o\b/i,
-    // Windows hosts have a runtime in files of their own; the kubelet had flags named after one.
+    // Windows hosts have a runtime in files of their own, and one distribution has it in its image; the kubelet had flags named after one.
     lists:
-      /^components\/runtimes\/|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/(?:software|downloads|repositories)|upgrade\/removed-data)\.ts$/,
+      /^components\/(?:runtimes\/|distributions\/flatcar\.ts$)|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/(?:software|downloads|repositories)|upgrade\/removed-data)\.ts$/,
   },
   {
     kind: 'distributions and package managers',

@@ -1,4 +1,5 @@
 import { evictionThresholds, thresholdOf, type DiskSignal } from '../configuration/eviction.ts';
+import { isOfImage } from '../components/distributions/index.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { Volume } from '../facts/linux/storage.ts';
@@ -36,7 +37,8 @@ const MIN_INODES = 2000;
 const percent = (part: number, whole: number): string => `${String(Math.floor((100 * part) / whole))} %`;
 const mebibytes = (bytes: number): string => `${String(Math.floor(bytes / MIB))} MiB`;
 
-function needed({ inventory, host }: HostSeen, { path, isEtcds }: Volume): number | undefined {
+function needed({ inventory, host, facts }: HostSeen, { path, isEtcds }: Volume): number | undefined {
+  if (isOfImage(facts, path)) return undefined;
   if (isEtcds) return host.role === 'control-plane' || host.role === 'etcd' ? ETCD_MIB : undefined;
   return path === containerRuntime(inventory).dataFolder ? IMAGES_MIB : NEEDED[path];
 }

@@ -1,3 +1,4 @@
+import { isOfImage } from '../components/distributions/index.ts';
 import { eachHost } from './each-host.ts';
 
 export const writablePaths = eachHost(
@@ -10,7 +11,7 @@ export const writablePaths = eachHost(
   ({ facts }) => {
     const points = new Map<string, string[]>();
     for (const { path, mountPoint, readOnly } of facts.storage)
-      if (readOnly) points.set(mountPoint, [...(points.get(mountPoint) ?? []), path]);
+      if (readOnly && !isOfImage(facts, path)) points.set(mountPoint, [...(points.get(mountPoint) ?? []), path]);
     return [...points].map(([point, paths]) => ({
       severity: 'error',
       message: `${point} is mounted read-only, and ${paths.join(', ')} must be written`,

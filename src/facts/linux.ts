@@ -129,7 +129,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     ...machineProbes(host),
     files: files(watched.files, watched.trees),
     packages: packages(watched.packages),
-    programs: installedPrograms,
+    binaries: installedPrograms,
     ...distributionProbes,
     keyrings: keyrings(watched.keyrings),
     services: services(watched.units),

@@ -34,14 +34,14 @@ const used: Partial<LinuxFacts> = {
   leftovers: ['/etc/cni/net.d/10-flannel.conflist', 'mount /var/lib/kubelet/pods/x/volumes/y'],
   interfaces: ['eth0', 'cni0', 'flannel.1'].map((name) => ({ name, addresses: [], mac: '', mtu: 1500 })),
   kubeChains: ['KUBE-SERVICES'],
-  programs: new Map(),
+  binaries: new Map(),
   ownFiles: ['/etc/sysctl.d/99-zz-kbuild.conf', '/etc/containerd/config.toml.kbuild-backup'],
   distributedFiles: [],
   hostsBlock: '10.0.0.11 k8s.example',
   packages: new Map([['kubelet', held]]),
   osRelease: { id: 'debian', idLike: [], versionId: '12', codename: 'bookworm', prettyName: 'Debian 12' },
 };
-const clean: Partial<LinuxFacts> = { programs: new Map(), ownFiles: [], distributedFiles: [], hostsBlock: 'absent' };
+const clean: Partial<LinuxFacts> = { binaries: new Map(), ownFiles: [], distributedFiles: [], hostsBlock: 'absent' };
 const live = clusterOf({ nodes: nodesOf(cp1, w1) });
 const fleet = fleetIn(live, joinedHost(cp1, used), joinedHost(w1, used));
 

@@ -45,12 +45,17 @@ const INVENTORIES: Readonly<Record<string, Inventory>> = {
     etcd: { topology: 'built', endpoints: ['https://10.0.0.41:2379'] },
     hosts: [cp1, w1, etcd1],
   }),
+  'hosts without packages': inventory({
+    hosts: [cp1, { ...w1, installFrom: 'binaries' }, linuxHost('flatcar1', { address: '10.0.0.61' })],
+  }),
   'Windows hosts': inventory({ hosts: [cp1, win1], network: mixedFlannel() }),
   'Windows hosts, network as services': inventory({
     hosts: [cp1, nssm],
     network: mixedFlannel({ services: true }),
   }),
 };
+
+const FLATCAR = { id: 'flatcar', idLike: [], versionId: '4459.0.0', codename: '', prettyName: 'Flatcar' };
 
 const running = { load: 'loaded', active: 'active', enabled: 'enabled', startedMs: 1, needsDaemonReload: false };
 
@@ -68,6 +73,7 @@ function joined(given: Inventory): Fleet {
       linuxHosts(given).map((host) => [
         host.name,
         {
+          ...(host.name === 'flatcar1' ? { osRelease: FLATCAR } : {}),
           kubernetesTraces: traces(host.role),
           caFingerprint: CA,
           kubeconfigCluster: { name: given.name, server: `https://${given.endpoint}` },

@@ -35,7 +35,7 @@ export const flatcar: Distribution = {
   brought,
   programFolder: '/opt/bin',
   trustStore: { folder: '/etc/ssl/certs', extension: 'pem', update: 'update-ca-certificates' },
-  downloader: 'rhel/download.sh',
+  downloader: 'linux/download-with-curl.sh',
   kubeletArguments: '/etc/default/kubelet',
   pendingReboot: probe(
     sh`status=$(update_engine_client -status 2>&1) || { echo "update_engine_client: $status" >&2; exit 1; }

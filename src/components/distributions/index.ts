@@ -102,3 +102,9 @@ export const packageManagerFolders: readonly string[] = managers.flatMap(({ stat
 
 /** Folders of the certificate authorities that administrators trust, of all distributions. */
 export const trustFolders: readonly string[] = [...new Set(distributions.map(({ trustStore }) => trustStore.folder))];
+
+/** True for a folder of a system without packages that holds only its image: nothing is ever written there. */
+export const isOfImage = (facts: Release, path: string): boolean => {
+  const distribution = knownDistribution(facts);
+  return path === '/usr' && distribution !== undefined && distribution.packages === undefined;
+};

@@ -9,7 +9,7 @@ const rhelFamily: Family = {
   packages: dnf,
   programFolder: '/usr/local/bin',
   trustStore: { folder: '/etc/pki/ca-trust/source/anchors', extension: 'crt', update: 'update-ca-trust extract' },
-  downloader: 'rhel/download.sh',
+  downloader: 'linux/download-with-curl.sh',
   kubeletArguments: '/etc/sysconfig/kubelet',
   pendingReboot: probe(
     // Status 1: a reboot is needed, or no such plugin. Without dnf-plugins-core no program on the host knows it.

@@ -42,7 +42,7 @@ function downloadLines({ inventory, host, facts }: Place, folder: string, reques
       throw new Refused(
         host.name,
         `${name} is published as a package only, and the host gets binaries`,
-        'take installFrom: binaries away from the host',
+        'use another runtime there, or packages (installFrom: distribution) on a system that has them',
       );
     return files.map(({ kind, folder: to, name: file, url, proof }) =>
       [name, version, kind, to, file, url, 'url' in proof ? proof.url : `sha256:${proof.sha256}`].join(' '),

@@ -97,7 +97,7 @@ export const noPrograms: Step = {
   diff: ({ inventory, host, facts }) => {
     const { package: runtime } = inventory.runtime;
     const isKept = (name: string): boolean => name === runtime && servesOthers(facts, inventory);
-    const found = [...facts.programs.keys()].filter((name) => !isKept(name));
+    const found = [...facts.binaries.keys()].filter((name) => !isKept(name));
     if (found.length === 0) return [];
     const units = found.flatMap((name) =>
       name === runtime ? [containerRuntime(inventory).unit] : name === 'kubelet' ? ['kubelet'] : [],
@@ -113,7 +113,7 @@ export const noOwnFiles: Step = {
     const runtime = containerRuntime(inventory);
     const runtimeBackup = runtime.paths.backup ?? '';
     // A runtime that others use keeps its unit.
-    const isKept = facts.programs.has(inventory.runtime.package) && servesOthers(facts, inventory);
+    const isKept = facts.binaries.has(inventory.runtime.package) && servesOthers(facts, inventory);
     const own = facts.ownFiles.filter((path) => !(isKept && path === runtime.published?.unit.path));
     const found = [...facts.distributedFiles, ...own];
     if (found.length === 0) return [];

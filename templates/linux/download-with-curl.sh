@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Functions for scripts that download a file on a host with dnf, which brings curl. curl honours http_proxy, https_proxy
+# Functions for scripts that download a file on a host with curl, which dnf and images bring. curl honours http_proxy, https_proxy
 # and no_proxy.
 # download TRIES ANSWER_SECONDS SECONDS URL FILE: the limits for an answer and for one try (0: none). Errors go to stderr.
 download() {
