@@ -17,6 +17,8 @@ ANSI_COLOR="38;5;75"
 FLATCAR_BOARD="amd64-usr"
 S
 hide_debian
+# Pods of kube-proxy mount it.
+mkdir -p "$T/usr/lib/modules"
 ext=$T/etc/extensions/containerd-flatcar/usr
 for p in containerd containerd-shim-runc-v2 ctr; do install -D -m 755 "$CONTAINERD/$p" "$ext/bin/$p"; done
 dpkg-deb -x "$DEBIAN"/pool/main/runc_*.deb runc
