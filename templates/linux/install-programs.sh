@@ -15,6 +15,7 @@ store=$PROGRAMS/.downloads
 mkdir -p -- "$store"
 # Whoever downloads may be another user.
 incoming=$(mktemp -d)
+# For root alone: what is read here decides what is installed.
 unpacked=$(mktemp -d -p "$store")
 trap 'rm -rf -- "$incoming" "$unpacked"' EXIT
 echo "$incoming" >downloads || :
@@ -72,16 +73,16 @@ arrive() {
   mv -f -- "$file.new" "$file"
 }
 
-# Makes $incoming/plan of lines NAME VERSION SOURCE TARGET, one for each program.
-: >"$incoming/plan"
-: >"$incoming/used"
+# Makes $unpacked/plan of lines NAME VERSION SOURCE TARGET, one for each program.
+: >"$unpacked/plan"
+: >"$unpacked/used"
 while read -r name version kind folder program url proof; do
   [ -n "$name" ] || continue
   prove "$url" "$proof"
   arrive "$url"
-  echo "$file" >>"$incoming/used"
+  echo "$file" >>"$unpacked/used"
   if [ "$kind" = program ]; then
-    echo "$name $version $file $folder/$program" >>"$incoming/plan"
+    echo "$name $version $file $folder/$program" >>"$unpacked/plan"
     continue
   fi
   tree=$unpacked/$program
@@ -90,8 +91,8 @@ while read -r name version kind folder program url proof; do
   # Archives hold texts, too.
   find "$tree" -type f -perm -u+x | sort | while read -r source; do
     echo "$name $version $source $folder/${source##*/}"
-  done >>"$incoming/plan"
-  if ! grep -q "^$name $version $tree/" "$incoming/plan"; then
+  done >>"$unpacked/plan"
+  if ! grep -q "^$name $version $tree/" "$unpacked/plan"; then
     echo "$url holds no program" >&2
     exit 1
   fi
@@ -101,7 +102,7 @@ END
 
 if [ -n "$UNPACK" ]; then
   mkdir -p -- "$(dirname -- "$UNPACK")"
-  cp -- "$(sed -n 's/^kubeadm [^ ]* \([^ ]*\) .*/\1/p' "$incoming/plan")" "$UNPACK"
+  cp -- "$(sed -n 's/^kubeadm [^ ]* \([^ ]*\) .*/\1/p' "$unpacked/plan")" "$UNPACK"
   chmod 0755 "$UNPACK"
   exit 0
 fi
@@ -112,13 +113,13 @@ while read -r name version source target; do
     echo "$target is there already, and kbuild did not install it: remove it, or the package that brought it" >&2
     exit 1
   fi
-done <"$incoming/plan"
+done <"$unpacked/plan"
 
 # Prints a record. Before the files are in their places it names them without what they are, so that a run that is cut off
 # leaves a record that is not true yet.
 record() {
-  awk -v name="$1" '$1 == name { print $2; exit }' "$incoming/plan"
-  awk -v name="$1" '$1 == name { print $4 }' "$incoming/plan" | while read -r path; do
+  awk -v name="$1" '$1 == name { print $2; exit }' "$unpacked/plan"
+  awk -v name="$1" '$1 == name { print $4 }' "$unpacked/plan" | while read -r path; do
     if [ "$2" = final ]; then stat -c '%s %Y %n' -- "$path"; else echo "0 0 $path"; fi
   done
   if [ "$2" != final ]; then recorded "$1" | sed 's/^/0 0 /'; fi
@@ -129,7 +130,7 @@ note() {
   mv -fT -- "$PROGRAMS/.record" "$PROGRAMS/$1"
 }
 
-for name in $(awk '!said[$1]++ { print $1 }' "$incoming/plan"); do
+for name in $(awk '!said[$1]++ { print $1 }' "$unpacked/plan"); do
   doing "install $name"
   before=$(recorded "$name")
   note "$name" begun
@@ -144,13 +145,13 @@ for name in $(awk '!said[$1]++ { print $1 }' "$incoming/plan"); do
     sync -- "$new"
     mv -fT -- "$new" "$target"
     if [ -e /sys/fs/selinux/enforce ]; then restorecon -F "$target" 2>/dev/null || :; fi
-  done <"$incoming/plan"
+  done <"$unpacked/plan"
   # What the version before had, and this one has not.
   for path in $before; do
-    if ! awk -v path="$path" '$4 == path { found = 1 } END { exit !found }' "$incoming/plan"; then rm -f -- "$path"; fi
+    if ! awk -v path="$path" '$4 == path { found = 1 } END { exit !found }' "$unpacked/plan"; then rm -f -- "$path"; fi
   done
   note "$name" final
 done
-for file in $(sort -u "$incoming/used"); do rm -f -- "$file"; done
+for file in $(sort -u "$unpacked/used"); do rm -f -- "$file"; done
 systemctl daemon-reload
 for unit in $RESTART; do systemctl try-restart "$unit" || :; done

@@ -66,6 +66,8 @@ test('a minimal inventory gets a default for every setting', async () => {
     groups: [],
     sysctls: {},
     installFrom: 'distribution',
+    packages: [],
+    trustedCas: [],
     address: '203.0.113.11',
     internalAddress: '10.0.0.11',
     ssh: {
