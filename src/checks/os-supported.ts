@@ -7,11 +7,13 @@ const known = distributions.filter(({ support }) => support === 'known');
 const list = (separator: string): readonly string[] =>
   supported.map(({ name, versions }) => (versions === 'rolling' ? name : `${name} ${versions.join(separator)}`));
 
+const also = known.length === 0 ? '' : `, also ${known.map(({ name }) => name).join(', ')},`;
+
 export const osSupported = eachHost(
   {
     name: 'os-supported',
     title: `the distribution is ${list(' or ').join(', ')}`,
-    why: `kbuild knows how these install packages. Other distributions, also ${known.map(({ name }) => name).join(', ')}, are observed, and refused as not yet supported.`,
+    why: `kbuild knows how these install packages, or that they have none. Other distributions${also} are observed, and refused as not yet supported.`,
     severities: ['error'],
   },
   ({ facts }) =>

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spkiFingerprint } from '../../../src/shell/fingerprint.ts';
-import { DOCUMENTED_FLOWS } from '../../../src/windows/selftest/documented.ts';
+import { DOCUMENTED_FLOWS } from '../../windows/documented-flows.ts';
 import { filesOf, leftovers } from '../../windows/host/machine.ts';
 import type { SimulatedWindowsHost } from '../../windows/host/server.ts';
 import { kubeadmJoin } from '../../windows/kubelet/join.ts';
