@@ -2,7 +2,7 @@ import { hostSettings } from './host-settings.ts';
 import { ensureKeys } from './keys.ts';
 import { PACKAGES_URL, REGISTRY_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
-import { KUBERNETES, VERSIONS } from './versions.ts';
+import { CRIO_MINOR, KUBERNETES, VERSIONS } from './versions.ts';
 
 export type Role = 'control-plane' | 'worker' | 'etcd' | 'load-balancer';
 
@@ -42,6 +42,23 @@ const ON_A_SHARED_DISK = {
   imageGCHighThresholdPercent: 100,
   imageGCLowThresholdPercent: 99,
 };
+
+/** `runtime:` of hosts with CRI-O, for an inventory, a group or a host. It runs with the lab's Kubernetes of one minor. */
+export async function crioRuntime(): Promise<Readonly<Record<string, unknown>>> {
+  const url = `${PACKAGES_URL}/cri-o/v${CRIO_MINOR}/deb`;
+  // Hosts have no CAP_SYS_RESOURCE, see `build/cri-o-repository/lab-crun`. A table of a runtime replaces that of the package.
+  const crun = {
+    runtime_path: '/usr/libexec/crio/lab-crun',
+    runtime_root: '/run/crun',
+    monitor_path: '/usr/libexec/crio/conmon',
+  };
+  return {
+    name: 'crio',
+    version: VERSIONS.crio,
+    repository: { url, key: `${url}/Release.key`, fingerprint: (await ensureKeys()).crio },
+    config: { crio: { runtime: { runtimes: { crun } } } },
+  };
+}
 
 /** The inventory of these hosts. `overrides` replaces whole top-level keys. The hosts must exist. */
 export async function inventory(

@@ -5,7 +5,7 @@ import { paths } from './paths.ts';
 import { run } from './run.ts';
 
 /** Whose packages a key signs. Each publisher has its own, as outside. */
-export const PUBLISHERS = ['debian', 'kubernetes', 'containerd', 'containerd-rpm', 'rpm'] as const;
+export const PUBLISHERS = ['debian', 'kubernetes', 'containerd', 'containerd-rpm', 'rpm', 'crio'] as const;
 export type Publisher = (typeof PUBLISHERS)[number];
 
 /** Fingerprints of the publishers' keys, 40 hexadecimal digits, and the SSH public key that hosts accept. */

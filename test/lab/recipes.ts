@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { dressedSystems } from './dressed.ts';
 import { imagesDownload, kubernetesDownload, packagesDownload, releaseDownload } from './published.ts';
 import type { System } from './systems.ts';
-import { ETCD_BETWEEN, KUBERNETES, type KubernetesVersion, VERSIONS } from './versions.ts';
+import { CRIO_MINOR, ETCD_BETWEEN, KUBERNETES, type KubernetesVersion, VERSIONS } from './versions.ts';
 
 /** Where Debian comes from on this machine. */
 export interface Mirrors {
@@ -193,6 +193,7 @@ export function recipes(
   });
   const repositories = {
     debian,
+    [CRIO_PATH]: crioRepository(mirrors, keys, { bootstrap, debian }),
     containerd: containerdRepository('containerd-repository', keys.containerd),
     [join('docker', 'linux', 'rhel')]: {
       ...containerdRepository('docker-rpm', keys['containerd-rpm']),
@@ -201,4 +202,43 @@ export function recipes(
     ...Object.fromEntries([...kubernetesRepositories, ...kubernetesRpms]),
   };
   return { systems, tools, images, repositories };
+}
+
+/** Where the repository of CRI-O is served. */
+const CRIO_PATH = join('cri-o', `v${CRIO_MINOR}`, 'deb');
+
+/** CRI-O's repository of one minor, with crictl. It is published as packages only, so it is always built. */
+function crioRepository(
+  mirrors: Mirrors,
+  keys: Keys,
+  needs: Readonly<Record<'bootstrap' | 'debian', Artifact>>,
+): Artifact {
+  const ingredients: Artifact = {
+    name: 'cri-o-ingredients',
+    recipe: 'cri-o-ingredients',
+    needs: { BOOTSTRAP: needs.bootstrap },
+    settings: { MIRROR: mirrors.debian },
+  };
+  const program: Artifact = {
+    name: `cri-o-${VERSIONS.crio}`,
+    recipe: 'cri-o',
+    params: { VERSION: `v${VERSIONS.crio}`, KUBERNETES: `v0.${VERSIONS.crio.slice(2)}` },
+    needs: { INGREDIENTS: ingredients },
+    go: true,
+  };
+  return {
+    name: 'cri-o-repository',
+    recipe: 'cri-o-repository',
+    needs: {
+      ...{ CRIO: program, INGREDIENTS: ingredients, DEBIAN: needs.debian },
+      CRICTL: {
+        name: `crictl-${VERSIONS.crictl}`,
+        recipe: 'crictl',
+        params: { VERSION: `v${VERSIONS.crictl}` },
+        go: true,
+      },
+    },
+    params: { KEY: keys.crio, VERSION: VERSIONS.crio, MINOR: CRIO_MINOR, CRICTL_VERSION: VERSIONS.crictl },
+    settings: { GNUPGHOME: paths.gnupg },
+  };
 }

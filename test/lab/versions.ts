@@ -36,10 +36,15 @@ export const ETCD_BETWEEN = { tag: '3.6.11-0', built: '3.6.16' } as const;
 export const VERSIONS = {
   cniPlugins: '1.9.1',
   containerd: '2.2.9',
+  crio: '1.36.1',
+  crictl: '1.36.0',
   flannel: '0.28.10',
   flannelCniPlugin: '1.9.1-flannel1',
   agnhost: '2.53',
 } as const;
+
+/** The one minor of Kubernetes for which the lab has CRI-O. */
+export const CRIO_MINOR = '1.36';
 
 /** The Go that the newest of them needs, the first that fetches another one by itself, and one to install: major, minor, patch. */
 export const GO = { needed: [1, 26, 0], fetches: [1, 21, 0], toInstall: '1.26.8' } as const;

@@ -3,7 +3,7 @@
 set -eu
 cd "$1"
 . ./host.env # NAME BASE ADDRESS INTERNAL OCTET
-mkdir -p disk/{upper,work,containerd,kubelet,etcd} root keys
+mkdir -p disk/{upper,work,containerd,containers,kubelet,etcd} root keys
 mountpoint -q root || mount -t overlay -o "lowerdir=$BASE/tree,upperdir=disk/upper,workdir=disk/work" "kblab-$NAME" root
 
 # Host keys live beside the disk: a host that is reset keeps them.

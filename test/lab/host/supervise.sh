@@ -26,7 +26,8 @@ boot() {
     exec unshare -C systemd-nspawn --quiet --register=no --keep-unit --directory="$PWD/root" --machine="$NAME" --boot \
       --capability=all --network-namespace-path="/run/netns/kblab-$NAME" --link-journal=no --timezone=off --resolv-conf=off --setenv=TERM=dumb \
       --system-call-filter='@known bpf keyctl add_key request_key perf_event_open' --bind=/dev/kmsg \
-      --bind="$PWD/disk/containerd:/var/lib/containerd" --bind="$PWD/disk/kubelet:/var/lib/kubelet" --bind="$PWD/disk/etcd:/var/lib/etcd"
+      --bind="$PWD/disk/containerd:/var/lib/containerd" --bind="$PWD/disk/containers:/var/lib/containers" \
+      --bind="$PWD/disk/kubelet:/var/lib/kubelet" --bind="$PWD/disk/etcd:/var/lib/etcd"
   ) 9>&- < /dev/null &
   echo "$! $(cut -d' ' -f22 "/proc/$!/stat")" > nspawn.pid
   wait $!
