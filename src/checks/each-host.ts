@@ -1,5 +1,6 @@
 import { FactError } from '../errors.ts';
 import { observedLinux, observedWindows, type Fleet, type Kinds, type Observed } from '../facts/fleet.ts';
+import { inventoryOn } from '../model/inventory-on.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 import type { Check, CheckPage, Finding } from './check.ts';
 import { unknown } from './run-checks.ts';
@@ -22,7 +23,10 @@ const oneByOne =
       hosts(fleet).flatMap((seen): readonly Finding[] => {
         const { name } = seen.host;
         try {
-          return test({ ...seen, inventory, fleet }).map((finding) => ({ ...finding, host: name }));
+          return test({ ...seen, inventory: inventoryOn(inventory, seen.host), fleet }).map((finding) => ({
+            ...finding,
+            host: name,
+          }));
         } catch (error) {
           if (error instanceof FactError) return [unknown(error)];
           throw error;

@@ -1,4 +1,5 @@
 import { containerRuntime, RUNTIME_DATA_FOLDERS } from '../components/runtimes/index.ts';
+import { inventoryOn } from '../model/inventory-on.ts';
 import type { Check, Finding } from './check.ts';
 
 export const overlayMount: Check = {
@@ -15,7 +16,7 @@ export const overlayMount: Check = {
         {
           severity: 'error',
           host,
-          message: `overlayfs does not work where ${containerRuntime(inventory).dataFolder} lies: ${one.found.error}`,
+          message: `overlayfs does not work where ${containerRuntime(inventoryOn(inventory, one.host)).dataFolder} lies: ${one.found.error}`,
           remedy: 'mount a disk with ext4 or xfs (ftype=1) there',
         },
       ];

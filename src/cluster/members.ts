@@ -48,7 +48,7 @@ export const membersOf = ({ members }: Pick<ClusterUp, 'members'>, host: MemberO
 
 /** etcd at this moment, as the member of a host sees it. @throws CommandError and FactError if it does not answer */
 export async function observeEtcd(inventory: Inventory, control: Remote<'sh'>): Promise<EtcdView> {
-  const output = await control.run(etcdCommand(inventory));
+  const output = await control.run(etcdCommand(inventory, control.host));
   try {
     return parseEtcd(output);
   } catch (error) {
@@ -102,7 +102,7 @@ export async function addLearner(inventory: Inventory, control: Remote<'sh'>, ho
   await passAddGate(inventory, control, host);
   const url = peerUrl(host);
   await control.run(
-    withEtcd(inventory, sh`e add "$@" member add ${host.name} --learner --peer-urls ${url} >/dev/null`),
+    withEtcd(inventory, control.host, sh`e add "$@" member add ${host.name} --learner --peer-urls ${url} >/dev/null`),
   );
   const { members } = await observeEtcd(inventory, control);
   return members.map((member) => `${member.peerUrl === url ? host.name : member.name}=${member.peerUrl}`).join(',');
@@ -118,7 +118,9 @@ export async function promoteLearner(inventory: Inventory, control: Remote<'sh'>
   if (member?.learner === false) return;
   // Only the leader knows whether the learner is in sync, and it refuses the promotion until then.
   requireGate(host.name, view, { kind: 'promote', id: member?.id ?? '', inSync: true });
-  await control.run(withEtcd(inventory, script('linux/etcd-promote-member.sh', { ID: member?.id ?? '' })));
+  await control.run(
+    withEtcd(inventory, control.host, script('linux/etcd-promote-member.sh', { ID: member?.id ?? '' })),
+  );
 }
 
 /**
@@ -146,6 +148,6 @@ export async function removeMembers(inventory: Inventory, control: Remote<'sh'>,
     if (member === undefined) return;
     refuseLiving(member, host);
     requireGate(host.name, view, { kind: 'remove', id: member.id });
-    await control.run(withEtcd(inventory, script('linux/etcd-remove-member.sh', { ID: member.id })));
+    await control.run(withEtcd(inventory, control.host, script('linux/etcd-remove-member.sh', { ID: member.id })));
   }
 }

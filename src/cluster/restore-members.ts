@@ -38,7 +38,7 @@ export function membersInData(text: string): readonly Known[] {
 /** The members that a host knows: from its running etcd, or else from its data folder. */
 async function knownBy(inventory: Inventory, remote: Remote<'sh'>, folder: string): Promise<readonly Known[]> {
   try {
-    return parseEtcd(await remote.run(etcdAloneCommand(inventory))).members;
+    return parseEtcd(await remote.run(etcdAloneCommand(inventory, remote.host))).members;
   } catch {
     // etcd does not run on the host, or does not answer.
   }

@@ -11,13 +11,14 @@ import { script } from '../templates.ts';
 const WRITERS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
 /** Stops a control plane whose init did not finish, for good: deletes its manifests. Its etcd member stays. */
-const stopControlPlane = (inventory: Inventory): Command<'sh'> =>
-  withRuntime(inventory, script('linux/stop-control-plane.sh', { NAMES: WRITERS, ASIDE: '' }));
+const stopControlPlane = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
+  withRuntime(inventory, host, script('linux/stop-control-plane.sh', { NAMES: WRITERS, ASIDE: '' }));
 
 /** Stops a control plane and its etcd member: moves their manifests to `paths.restoreAside`. */
-export const putControlPlaneAside = (inventory: Inventory): Command<'sh'> =>
+export const putControlPlaneAside = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
   withRuntime(
     inventory,
+    host,
     script('linux/stop-control-plane.sh', { NAMES: [...WRITERS, 'etcd'], ASIDE: paths.restoreAside }),
   );
 
@@ -26,6 +27,8 @@ export const putControlPlaneAside = (inventory: Inventory): Command<'sh'> =>
  * plane that wrote them first, so that it does not write them again.
  */
 export async function forgetKeys(on: On, inventory: Inventory, founder: LinuxHost, through: LinuxHost): Promise<void> {
-  await on(founder).job('stop-control-plane', stopControlPlane(inventory));
-  await on(through).run(withEtcd(inventory, sh`e forget "$@" --command-timeout 2m del /registry/ --prefix >/dev/null`));
+  await on(founder).job('stop-control-plane', stopControlPlane(inventory, founder));
+  await on(through).run(
+    withEtcd(inventory, through, sh`e forget "$@" --command-timeout 2m del /registry/ --prefix >/dev/null`),
+  );
 }

@@ -12,7 +12,7 @@ const REMEDY =
 async function anyView(on: On, inventory: Inventory, fleet: Fleet): Promise<EtcdView | undefined> {
   for (const { host } of observedLinux(fleet).filter((observed) => observed.host.role === 'control-plane')) {
     try {
-      return parseEtcd(await on(host).run(etcdAloneCommand(inventory)));
+      return parseEtcd(await on(host).run(etcdAloneCommand(inventory, host)));
     } catch {
       // Another member may answer. The caller reports that the API does not.
     }

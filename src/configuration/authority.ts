@@ -107,6 +107,7 @@ export function placeAuthority(inventory: Inventory, host: LinuxHost, placement:
   const isCluster = name === 'ca';
   return withRuntime(
     inventory,
+    host,
     script('linux/place-authority.sh', {
       NAME: AUTHORITY_FILES[name],
       BEGINS: Math.ceil(Math.max(0, ...bundle.map(({ beginsMs }) => beginsMs)) / 1000),

@@ -55,7 +55,7 @@ export function etcdDocuments(
     {
       apiVersion: KUBEADM,
       kind: 'InitConfiguration',
-      nodeRegistration: { name: host.name, criSocket: criEndpoint(inventory) },
+      nodeRegistration: { name: host.name, criSocket: criEndpoint(inventory, host) },
       localAPIEndpoint: { advertiseAddress: host.internalAddress },
     },
     {

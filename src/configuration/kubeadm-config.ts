@@ -29,7 +29,7 @@ export const kubeletArguments = (host: LinuxHost): readonly Argument[] =>
 const nodeRegistration = (inventory: Inventory, host: LinuxHost): JsonObject => ({
   name: host.name,
   // kubeadm refuses to guess if a host has several.
-  criSocket: criEndpoint(inventory),
+  criSocket: criEndpoint(inventory, host),
   kubeletExtraArgs: kubeletArguments(host),
   ...(host.taints === undefined ? {} : { taints: host.taints }),
 });
@@ -193,12 +193,12 @@ export const joinConfiguration = (
  * kubeadm's ResetConfiguration: without confirmation, and without the one-minute wait for an API server that does not
  * answer.
  */
-export const resetConfiguration = (inventory: Inventory): JsonObject =>
+export const resetConfiguration = (inventory: Inventory, host: LinuxHost): JsonObject =>
   merged(
     {
       apiVersion: KUBEADM,
       kind: 'ResetConfiguration',
-      criSocket: criEndpoint(inventory),
+      criSocket: criEndpoint(inventory, host),
       force: true,
       cleanupTmpDir: true,
       timeouts: { kubernetesAPICall: '10s', etcdAPICall: '30s' },

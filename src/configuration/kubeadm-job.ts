@@ -62,7 +62,7 @@ function dataOf(
       ),
     ),
   );
-  return { DATA: withRuntime(inventory, data).script, IGNORED: `DirAvailable-${folder.replaceAll('/', '-')}` };
+  return { DATA: withRuntime(inventory, host, data).script, IGNORED: `DirAvailable-${folder.replaceAll('/', '-')}` };
 }
 
 function command(
@@ -77,6 +77,7 @@ function command(
       inventory,
       withRuntime(
         inventory,
+        host,
         using('linux/mounts.sh', script('linux/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET })),
       ),
     );

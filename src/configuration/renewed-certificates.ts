@@ -62,6 +62,7 @@ export const renewCertificates = (
 ): Command<'sh'> =>
   withRuntime(
     inventory,
+    host,
     script('linux/renew-certificates.sh', {
       RENEW: names,
       HOW: how,

@@ -128,6 +128,7 @@ export const placeCertificates = (
 ): Command<'sh'> =>
   withRuntime(
     inventory,
+    host,
     script('linux/place-certificates.sh', {
       WORK,
       NODE: host.name,

@@ -1,4 +1,5 @@
 import { observedHost, type Fleet, type Kind, type Kinds } from '../facts/fleet.ts';
+import { inventoryOn } from '../model/inventory-on.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 import { selects } from '../topology/select.ts';
 import type { Phase, Step, Target } from './step.ts';
@@ -43,7 +44,7 @@ export function ask(phase: Phase, step: Phase['steps'][number], host: Host, inve
   return (fleet: Fleet): ReturnType<Step['diff']> | 'not observed' => {
     const facts = phase.kind === 'cluster' ? fleet.cluster : observedHost(fleet, host.name)?.facts;
     if (facts === undefined) return 'not observed';
-    const target = { inventory, host, facts, fleet } as Target<Kind> as never;
+    const target = { inventory: inventoryOn(inventory, host), host, facts, fleet } as Target<Kind> as never;
     return (step as Step<keyof Kinds>).diff(target);
   };
 }

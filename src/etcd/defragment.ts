@@ -84,7 +84,9 @@ async function compact(tools: DefragmentTools, { members }: EtcdView): Promise<v
     members.find(({ leader }) => leader)!,
   );
   const about = { host: host.name, step: 'etcd-compacted', summary: 'compact etcd to its current revision' };
-  await change(tools, about, () => on(host).job('etcd-compact', withEtcd(inventory, script('linux/etcd-compact.sh'))));
+  await change(tools, about, () =>
+    on(host).job('etcd-compact', withEtcd(inventory, host, script('linux/etcd-compact.sh'))),
+  );
   let last = '';
   // Nothing is written under the alarm: two equal sizes mean that the other members have removed theirs, too.
   await until(
@@ -120,7 +122,7 @@ async function defragmentMembers(
     const summary = `defragment etcd (${sizeText(dbSize)}, ${sizeText(dbSizeInUse)} in use${next.leader ? ', the leader' : ''})`;
     const command = script('linux/etcd-defragment.sh', { FOLDER: folderOf(its), BYTES: dbSizeInUse });
     await change(tools, { host: its.name, step: 'etcd-defragmented', summary }, () =>
-      on(its).job('etcd-defragment', withEtcd(inventory, command)),
+      on(its).job('etcd-defragment', withEtcd(inventory, its, command)),
     );
     tried.add(next.id);
     done.add(next.id);
@@ -146,7 +148,7 @@ async function disarm(tools: DefragmentTools): Promise<void> {
   );
   const summary = 'disarm the alarm NOSPACE, and write to etcd';
   await change(tools, { host: host.name, step: 'etcd-disarmed', summary }, () =>
-    on(host).job('etcd-disarm', withEtcd(inventory, script('linux/etcd-disarm.sh', { KEY: PROOF_KEY }))),
+    on(host).job('etcd-disarm', withEtcd(inventory, host, script('linux/etcd-disarm.sh', { KEY: PROOF_KEY }))),
   );
 }
 

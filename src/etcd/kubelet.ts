@@ -21,7 +21,7 @@ const kubeletConfig = (inventory: Inventory, host: LinuxHost): string =>
         authentication: { anonymous: { enabled: false }, webhook: { enabled: false } },
         authorization: { mode: 'AlwaysAllow' },
         staticPodPath: dirname(paths.etcdManifest),
-        containerRuntimeEndpoint: criEndpoint(inventory),
+        containerRuntimeEndpoint: criEndpoint(inventory, host),
       },
       { ...host.kubelet.config, cgroupDriver: inventory.runtime.cgroupDriver },
     ),

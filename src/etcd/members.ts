@@ -130,7 +130,7 @@ const serves: Step = {
       {
         summary: `see that etcd on ${host.name} serves`,
         apply: async (on) => {
-          const CHECK = withEtcd(target.inventory, isFounding(target) ? healthOfAll : health).script;
+          const CHECK = withEtcd(target.inventory, host, isFounding(target) ? healthOfAll : health).script;
           await on(host).job('etcd-serves', script('linux/etcd-serves.sh', { CHECK, MARKER: paths.marker }));
         },
       },

@@ -50,8 +50,8 @@ function stageStep(
 }
 
 /** A command on a host that runs the programs of etcd's image; `MANIFESTS` names the image. */
-const withEtcdImage = ({ inventory }: Restore, command: Command<'sh'>): Command<'sh'> =>
-  withRuntime(inventory, using('linux/etcd-image.sh', command));
+const withEtcdImage = ({ inventory }: Restore, host: LinuxHost, command: Command<'sh'>): Command<'sh'> =>
+  withRuntime(inventory, host, using('linux/etcd-image.sh', command));
 
 const MANIFESTS = [paths.etcdManifest, `${paths.restoreAside}/etcd.yaml`];
 
@@ -63,7 +63,7 @@ async function snapshotOn(restore: Restore, on: On, host: LinuxHost, folder: str
     return;
   }
   const taking = script('linux/etcd-take-data.sh', { WORK: work, FOLDER: folder, MANIFESTS, NAME: host.name });
-  await on(host).job('etcd-take-data', withEtcdImage(restore, taking));
+  await on(host).job('etcd-take-data', withEtcdImage(restore, host, taking));
 }
 
 async function prepare(restore: Restore, on: On, { host, facts, fleet }: Target): Promise<void> {
@@ -85,7 +85,7 @@ async function prepare(restore: Restore, on: On, { host, facts, fleet }: Target)
       CLUSTER: restore.members.map((member) => `${member.name}=${peerUrl(member)}`).join(','),
       TOKEN: tokenOf(restore),
     });
-    await remote.job('etcd-restore', noting(restore, withEtcdImage(restore, making), stage));
+    await remote.job('etcd-restore', noting(restore, withEtcdImage(restore, host, making), stage));
   } catch (error) {
     // If the host cannot be reached, the folder stays. The same command or the next `up` removes it.
     await remote.run(sh`rm -rf -- ${work}`).catch(() => undefined);
@@ -127,7 +127,7 @@ export const stopped = (restore: Restore): Step =>
     'stopped',
     (host) => `stop the control plane of ${host.name}`,
     (on, { host }) =>
-      on(host).job('etcd-restore-stop', noting(restore, putControlPlaneAside(restore.inventory), 'stopped')),
+      on(host).job('etcd-restore-stop', noting(restore, putControlPlaneAside(restore.inventory, host), 'stopped')),
   );
 
 /** Replaces the live data, which is kept, with the restored data, and starts etcd. */

@@ -40,7 +40,10 @@ export async function saveSnapshot(
   const file = `${folder}/kbuild-snapshot-${id}.db`;
   try {
     const status = parseSnapshotStatus(
-      await control.job('etcd-snapshot', withEtcd(inventory, script('linux/etcd-snapshot.sh', { FILE: file }))),
+      await control.job(
+        'etcd-snapshot',
+        withEtcd(inventory, control.host, script('linux/etcd-snapshot.sh', { FILE: file })),
+      ),
     );
     await control.download(file, to);
     return status;

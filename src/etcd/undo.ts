@@ -60,7 +60,7 @@ const undone = (before: BeforeMembership, keep: KeepData): Step => ({
             await before(on, through, `before ${host.name} was undone`);
             await removeMembers(inventory, on(through), host);
           }
-          await kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory)]));
+          await kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory, host)]));
         },
       },
     ];

@@ -110,7 +110,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
     // An etcd of the user's is the user's to watch.
     etcd:
       inventory.etcd.topology === 'stacked'
-        ? probe(etcdCommand(inventory), parseEtcd)
+        ? probe(etcdCommand(inventory, host), parseEtcd)
         : probe(sh`echo external`, (): EtcdView => ({ members: [], alarms: [] })),
     apiServers: probe(readyz(inventory, host), parseReadyz),
     ...Object.fromEntries(

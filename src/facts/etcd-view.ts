@@ -1,8 +1,7 @@
 import type { MemberView } from './cluster.ts';
 import { lines } from '../shell/probe.ts';
 import type { Command } from '../shell/command.ts';
-import { onceForEach } from '../shell/once-for-each.ts';
-import type { Inventory } from '../model/inventory.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import { withRuntime } from '../components/runtimes/index.ts';
 import { script, using } from '../templates.ts';
 
@@ -10,18 +9,19 @@ import { script, using } from '../templates.ts';
  * A command on a host with a member of etcd. It may use the shell function `e NAME ARGUMENT…`, which runs etcdctl in the
  * running etcd's container; `"$@"` are the flags that lead etcdctl to the local member.
  */
-export const withEtcd = (inventory: Inventory, command: Command<'sh'>): Command<'sh'> =>
-  withRuntime(inventory, using('linux/etcd-tools.sh', command));
+export const withEtcd = (inventory: Inventory, host: Host, command: Command<'sh'>): Command<'sh'> =>
+  withRuntime(inventory, host, using('linux/etcd-tools.sh', command));
 
 /** Members, health and status of a stacked etcd. An etcdctl that fails still prints the part that it knows. */
-export const etcdCommand = onceForEach((inventory: Inventory) => withEtcd(inventory, script('linux/etcd-view.sh')));
+export const etcdCommand = (inventory: Inventory, host: Host): Command<'sh'> =>
+  withEtcd(inventory, host, script('linux/etcd-view.sh'));
 
 /**
  * The same without quorum: the members that the local member knows, and those that answer. Health is not probed: etcd
  * reports it only with quorum.
  */
-export const etcdAloneCommand = (inventory: Inventory): Command<'sh'> =>
-  withEtcd(inventory, script('linux/etcd-view-alone.sh'));
+export const etcdAloneCommand = (inventory: Inventory, host: Host): Command<'sh'> =>
+  withEtcd(inventory, host, script('linux/etcd-view-alone.sh'));
 
 /** Members and alarms as etcd reports them. */
 export interface EtcdView {

@@ -19,7 +19,7 @@ import { keyrings } from './linux/keyrings.ts';
 import { lockUsed } from './linux/lock-used.ts';
 import { login } from './linux/login.ts';
 import { modules, sysctlSettings, sysctls } from './linux/kernel.ts';
-import { kubeletConfig, kubeletFlags, kubeletOverrides } from './linux/kubelet.ts';
+import { kubeletConfig, kubeletFlags, kubeletOverrides, kubeletRuntime } from './linux/kubelet.ts';
 import { authorities } from './linux/authorities.ts';
 import { certificates } from './linux/certificates.ts';
 import * as kubernetes from './linux/kubernetes.ts';
@@ -157,6 +157,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     cgroupControllers: surroundings.cgroupControllers,
     kubeletConfig,
     kubeletFlags,
+    kubeletRuntime,
   } satisfies Probes;
 };
 

@@ -41,7 +41,7 @@ export async function observeEtcd(
     }
     try {
       const word = nonce();
-      const { stdout, stderr } = await ask(host)(framedScript({ etcd: etcdCommand(inventory) }, word));
+      const { stdout, stderr } = await ask(host)(framedScript({ etcd: etcdCommand(inventory, host) }, word));
       const answer = readFrames(stdout, stderr, word)['etcd'] ?? { failed: lastLine(stderr) };
       if ('failed' in answer) throw new Error(answer.failed);
       return { state: 'up', via: host.name, ...parseEtcd(answer.stdout) };

@@ -10,6 +10,7 @@ import { readManifests, type AppliedManifests } from './read-manifests.ts';
 import type { Path } from './path.ts';
 import { readerOf, type Reader, type Report } from './reader.ts';
 import type { InventoryFile } from './schema.ts';
+import { hasOwnRuntimes, runtimeFileOf } from './levels.ts';
 import { isUrl, type Sources } from './sources.ts';
 import type { SshSecrets } from './ssh.ts';
 
@@ -29,7 +30,8 @@ export interface Gathered extends AppliedManifests {
   /** PEM texts of `trustedCAs:`, by the file's name in the inventory. */
   readonly trustedCas: ReadonlyMap<string, string>;
   readonly kubernetesKey: SigningKeys;
-  readonly runtimeKey: SigningKeys;
+  /** Of the runtimes' repositories, by place: see `runtimeKeysOf`. */
+  readonly runtimeKeys: ReadonlyMap<string, RepositorySource['key']>;
   readonly patches: Readonly<Record<string, string>>;
   /** The user's own etcd; undefined where it is stacked. */
   readonly etcd: Omit<ExternalEtcd, 'topology'> | undefined;
@@ -117,8 +119,11 @@ async function externalEtcd(reader: Reader, { etcd }: InventoryFile, report: Rep
   };
 }
 
-/** The places of the signing keys of the runtime's repositories: the inventory's, or below the repository's URL. */
-export function runtimeKeysOf({ runtime, kubernetes }: InventoryFile): Readonly<Record<'deb' | 'rpm', string>> {
+/** The places of the signing keys of a runtime's repositories: the inventory's, or below the repository's URL. */
+export function runtimeKeysOf(
+  { kubernetes }: InventoryFile,
+  runtime: InventoryFile['runtime'],
+): Readonly<Record<'deb' | 'rpm', string>> {
   const { repository: defaults } = containerRuntime({ runtime }).defaults;
   const place = (own: { readonly url?: string; readonly key?: string }, { url, key }: { url: string; key: string }) =>
     (own.key ?? `${(own.url ?? url).replace(/\/$/, '')}/${key}`).replaceAll('{minor}', minorOf(kubernetes.version));
@@ -158,6 +163,22 @@ async function trustedAuthorities(
   return read;
 }
 
+/** The runtimes of the inventory and of its Linux hosts, as the file says them. */
+const runtimesOf = (file: InventoryFile): readonly InventoryFile['runtime'][] => [
+  file.runtime,
+  ...(hasOwnRuntimes(file) ? file.hosts.map((host) => runtimeFileOf(file, host)) : []),
+];
+
+async function runtimeKeys(reader: Reader, file: InventoryFile): Promise<Gathered['runtimeKeys']> {
+  const read = new Map<string, RepositorySource['key']>();
+  for (const places of runtimesOf(file).map((runtime) => runtimeKeysOf(file, runtime))) {
+    if (read.has(places.deb) && read.has(places.rpm)) continue;
+    const { deb, rpm } = await signingKeys(reader, ['runtime', 'repository'], places);
+    read.set(places.deb, deb).set(places.rpm, rpm);
+  }
+  return read;
+}
+
 /** Reads everything that the inventory refers to. Goes on after what cannot be read, and reports it. */
 export async function gather(file: InventoryFile, folder: string, sources: Sources, report: Report): Promise<Gathered> {
   const reader = readerOf(folder, sources, report);
@@ -186,7 +207,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
     ),
     trustedCas: await trustedAuthorities(reader, file, report),
     kubernetesKey: await signingKeys(reader, ['kubernetes', 'repository'], kubernetesKeysOf(file)),
-    runtimeKey: await signingKeys(reader, ['runtime', 'repository'], runtimeKeysOf(file)),
+    runtimeKeys: await runtimeKeys(reader, file),
     etcd: await externalEtcd(reader, file, report),
     runHere: hooksHere(sources),
     authority: await ownAuthority(reader, file, sources, report),

@@ -23,3 +23,30 @@ export function kubeletOf(file: InventoryFile, host: HostEntry): Host['kubelet']
     ),
   };
 }
+
+type RuntimeFile = InventoryFile['runtime'];
+
+/** The runtime of one level over that of the farther ones. */
+function runtimeOver(farther: RuntimeFile, nearer: HostEntry['runtime']): RuntimeFile {
+  if (nearer === undefined) return farther;
+  const { cgroupDriver, registries } = farther;
+  const base =
+    nearer.name === undefined || nearer.name === farther.name
+      ? farther
+      : { name: nearer.name, cgroupDriver, registries, repository: {}, config: {} };
+  return {
+    ...base,
+    ...nearer,
+    name: base.name,
+    repository: { ...base.repository, ...nearer.repository },
+    config: merged(base.config, nearer.config),
+  };
+}
+
+/** The runtime of a host, from every level. A level that names another runtime takes only what is the same on all hosts. */
+export const runtimeFileOf = (file: InventoryFile, host: HostEntry): RuntimeFile =>
+  levelsOf(file, host).reduce((farther, { runtime }) => runtimeOver(farther, runtime), file.runtime);
+
+/** True if some level beside the inventory's own says something of the runtime. */
+export const hasOwnRuntimes = (file: InventoryFile): boolean =>
+  file.hosts.some((host) => levelsOf(file, host).some(({ runtime }) => runtime !== undefined));

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { networkPlugins } from '../components/network-plugins/index.ts';
-import { CONTAINER_RUNTIMES } from '../components/runtimes/index.ts';
 import type { Located } from './document.ts';
 import { CHECK_NAMES } from './check-names.ts';
 import { nearest } from './nearest.ts';
@@ -40,7 +39,7 @@ function typeMessage(expected: string, found: Located): string {
 
 /** Values that the schema has and `validate` refuses: no message offers them. */
 const UNSUPPORTED: ReadonlySet<string> = new Set(
-  [...networkPlugins, ...CONTAINER_RUNTIMES].flatMap(({ name, isSupported }) => (isSupported ? [] : [name])),
+  networkPlugins.flatMap(({ name, isSupported }) => (isSupported ? [] : [name])),
 );
 
 const offered = (values: readonly unknown[]): readonly string[] =>

@@ -33,7 +33,7 @@ import type { Rule } from './rules/rule.ts';
 import { hooksMeanHosts } from './rules/selectors.ts';
 import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
 import { ownedSysctls } from './rules/sysctls.ts';
-import { kubernetesVersion, runtimeVersion, supportedRuntime, viaVersions } from './rules/versions.ts';
+import { kubernetesVersion, runtimeVersion, viaVersions } from './rules/versions.ts';
 import { windowsHosts } from './rules/windows.ts';
 
 /** Rules about what is written: they also hold for the part of an inventory that could be read. */
@@ -41,7 +41,6 @@ export const rules: readonly Rule[] = [
   kubernetesVersion,
   viaVersions,
   runtimeVersion,
-  supportedRuntime,
   hostNames,
   hostAddresses,
   internalAddresses,

@@ -59,7 +59,7 @@ function restartOf(target: Target, component: Component, { pods }: ClusterUp): r
       summary: `restart the ${what} of ${host.name} (${why})`,
       disrupts: true,
       restarts: [{ what, hosts: [host.name], aboutMs }],
-      apply: runs(host, withRuntime(target.inventory, script('linux/restart-component.sh', { COMPONENT: name }))),
+      apply: runs(host, withRuntime(target.inventory, host, script('linux/restart-component.sh', { COMPONENT: name }))),
     },
   ];
 }

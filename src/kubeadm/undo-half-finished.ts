@@ -87,7 +87,7 @@ export const undoHalfFinished = (before: BeforeMembership, keep: KeepData): Step
             await before(on, through, `before the init on ${host.name} was undone`);
             await forgetKeys(on, inventory, host, through);
           }
-          await kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory)]));
+          await kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory, host)]));
         },
       },
     ];

@@ -67,6 +67,8 @@ export interface LinuxHost extends HostCommon {
   readonly packages: readonly string[];
   /** PEM texts of authorities that the system trusts besides its own. */
   readonly trustedCas: readonly string[];
+  /** Set on all Linux hosts or on none: then all have the inventory's. */
+  readonly runtime?: RuntimeSettings;
 }
 
 export interface WindowsHost extends HostCommon {
@@ -155,6 +157,27 @@ export interface ExternalEtcd {
 /** The container runtimes that an inventory can name. */
 export type RuntimeName = 'containerd' | 'crio';
 
+/** The container runtime of Linux hosts. */
+export interface RuntimeSettings {
+  readonly name: RuntimeName;
+  /** Without `v`: `2.2.9`. */
+  readonly version: string;
+  /** `default`: a host that has joined keeps the version that it runs until `upgrade` changes it. */
+  readonly versionFrom: 'inventory' | 'default';
+  /** The same on all hosts. */
+  readonly cgroupDriver: 'systemd' | 'cgroupfs';
+  readonly repository: PackageRepository & {
+    /** The URL with `{minor}`, of a runtime that has a repository for each minor of Kubernetes. */
+    readonly urlOfMinor?: string;
+  };
+  /** Name of the package. */
+  readonly package: string;
+  /** Merged into the generated configuration. */
+  readonly config: JsonObject;
+  /** The same on all hosts. */
+  readonly registries: readonly RegistrySettings[];
+}
+
 /** The file and its parsed, immutable form: what should be. After loading, nothing has a default any more. */
 export interface Inventory {
   readonly name: string;
@@ -185,20 +208,8 @@ export interface Inventory {
     /** With agnhost, for tests from pods. */
     readonly testImage: string;
   };
-  readonly runtime: {
-    readonly name: RuntimeName;
-    /** Without `v`: `2.2.9`. */
-    readonly version: string;
-    /** `default`: a host that has joined keeps the version that it runs until `upgrade` changes it. */
-    readonly versionFrom: 'inventory' | 'default';
-    readonly cgroupDriver: 'systemd' | 'cgroupfs';
-    readonly repository: PackageRepository;
-    /** Name of the package. */
-    readonly package: string;
-    /** Merged into the generated configuration. */
-    readonly config: JsonObject;
-    readonly registries: readonly RegistrySettings[];
-  };
+  /** Of hosts without a runtime of their own; see `inventoryOn`. */
+  readonly runtime: RuntimeSettings;
   readonly etcd: { readonly topology: 'stacked' } | ExternalEtcd | BuiltEtcd;
   readonly certificates: Certificates;
   readonly loadBalancer: LoadBalancer;

@@ -2,6 +2,7 @@ import type { Phase, Target } from '../engine/step.ts';
 import { observedLinux } from '../facts/fleet.ts';
 import { corednsSpread, spreadAfterDrains } from '../kubeadm/coredns-spread.ts';
 import { nodeReady } from '../kubeadm/verify.ts';
+import { inventoryOn } from '../model/inventory-on.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { networkReady } from '../network/network-ready.ts';
 import { jobEnded } from '../node/running-work.ts';
@@ -33,7 +34,8 @@ const someDrain = ({ inventory, fleet }: Target): boolean =>
   fleet.cluster.nodes.length > 1 &&
   observedLinux(fleet).some(
     ({ host, facts }) =>
-      (host.role === 'worker' || host.role === 'control-plane') && drainsForRuntime({ inventory, host, facts, fleet }),
+      (host.role === 'worker' || host.role === 'control-plane') &&
+      drainsForRuntime({ inventory: inventoryOn(inventory, host), host, facts, fleet }),
   );
 
 /** The phases that verify the cluster after `runtimePhases`. */

@@ -3,6 +3,7 @@ import { STANDING_WATCHES } from '../cluster/standing.ts';
 import { watchesOf, type Phase, type Step } from '../engine/step.ts';
 import type { Fleet, Kind } from '../facts/fleet.ts';
 import { united, type Watched, type Watches } from '../facts/watched.ts';
+import { inventoryOn } from '../model/inventory-on.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 import { controlPlanes, linuxHosts, withRole } from '../topology/select.ts';
 import { renewAuthorityPhases } from './authorities.ts';
@@ -61,7 +62,8 @@ export function watchedOn(inventory: Inventory): (host: Host) => Watched {
   for (const { hosts, steps } of everyPhase(inventory))
     for (const host of hosts) {
       const all = declared.get(host.name) ?? new Set(always(host));
-      for (const step of steps) all.add(watchesOf(step as Step<Kind>, { inventory, host }));
+      for (const step of steps)
+        all.add(watchesOf(step as Step<Kind>, { inventory: inventoryOn(inventory, host), host }));
       declared.set(host.name, all);
     }
   const watched = new Map([...declared].map(([name, all]) => [name, united(all)] as const));

@@ -58,7 +58,7 @@ export const images: Step = {
             REPOSITORY: inventory.kubernetes.imageRepository,
             KUBEADM: 'kubeadm',
           });
-          await on(host).job('images', withRuntime(inventory, pull));
+          await on(host).job('images', withRuntime(inventory, host, pull));
         },
       },
     ];

@@ -1,12 +1,23 @@
-import type { Step } from '../engine/step.ts';
+import { runtimesInUse } from '../components/runtimes/index.ts';
+import { watchesOf, type Step } from '../engine/step.ts';
 import type { Inventory, RuntimeName } from '../model/inventory.ts';
 import { containerd } from './containerd.ts';
 import { crio } from './crio.ts';
 
 const STEPS: Readonly<Record<RuntimeName, readonly Step[]>> = { containerd, crio };
 
-/** Installs and configures the container runtime of the inventory. */
-export const runtimeSteps = ({ runtime }: Inventory): readonly Step[] => STEPS[runtime.name];
+/** A step that only hosts with this runtime take. */
+const onlyWith = (name: RuntimeName, step: Step): Step => ({
+  ...step,
+  watches: (about) => (about.inventory.runtime.name === name ? watchesOf(step, about) : {}),
+  diff: (target) => (target.inventory.runtime.name === name ? step.diff(target) : []),
+});
+
+/** Installs and configures the container runtime of each host. */
+export function runtimeSteps(inventory: Inventory): readonly Step[] {
+  const names = runtimesInUse(inventory);
+  return names.flatMap((name) => (names.length === 1 ? STEPS[name] : STEPS[name].map((step) => onlyWith(name, step))));
+}
 
 /** Name of the step that installs the runtime's package. */
 export const runtimePackageStep = ({ runtime }: Pick<Inventory, 'runtime'>): string => `${runtime.name}-package`;

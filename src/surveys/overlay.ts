@@ -9,9 +9,9 @@ export type OverlayTrial = 'works' | { readonly error: string };
 export const overlayTrial = (
   on: Surveyor,
   hosts: readonly LinuxHost[],
-  folder: string,
+  folderOf: (host: LinuxHost) => string,
 ): Promise<readonly Surveyed<OverlayTrial>[]> =>
   onEach(hosts, async (host) => {
-    const answer = (await on(host).run(script('linux/survey-overlay.sh', { PLACE: folder }))).trim();
+    const answer = (await on(host).run(script('linux/survey-overlay.sh', { PLACE: folderOf(host) }))).trim();
     return answer === 'works' ? 'works' : { error: answer };
   });

@@ -1,4 +1,5 @@
-import type { Inventory } from '../model/inventory.ts';
+import { containerRuntime } from '../components/runtimes/index.ts';
+import type { Inventory, RuntimeSettings } from '../model/inventory.ts';
 import { minorOf } from '../versions.ts';
 
 /** The image in the other version, if the version stands in its tag. */
@@ -15,7 +16,18 @@ function networkAt(network: Inventory['network'], from: string, to: string): Inv
   return { ...network, windows } as Inventory['network'];
 }
 
-/** The inventory as if it named another Kubernetes version. Versions of other components stay as they are. */
+/** The runtime at a minor, where it has a repository and versions for each of them; a version that the inventory names stays. */
+function runtimeAt(runtime: RuntimeSettings, minor: string): RuntimeSettings {
+  const { version, versionFrom, repository } = runtime;
+  if (repository.urlOfMinor === undefined) return runtime;
+  return {
+    ...runtime,
+    version: versionFrom === 'inventory' ? version : (containerRuntime({ runtime }).version(minor) ?? version),
+    repository: { ...repository, url: repository.urlOfMinor.replaceAll('{minor}', minor) },
+  };
+}
+
+/** The inventory as if it named another Kubernetes version. Versions of other components stay as they are, except a runtime's that follows the minor. */
 export function atVersion(inventory: Inventory, version: string): Inventory {
   const { kubernetes } = inventory;
   if (version === kubernetes.version) return inventory;
@@ -28,6 +40,7 @@ export function atVersion(inventory: Inventory, version: string): Inventory {
   return {
     ...inventory,
     network: networkAt(inventory.network, kubernetes.version, version),
+    runtime: runtimeAt(inventory.runtime, minor),
     kubernetes: { ...kubernetes, version, minor, repository },
   };
 }

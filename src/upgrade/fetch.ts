@@ -86,7 +86,7 @@ export const fetched = (hop: Hop): Step => ({
             unpackKubeadm: program,
           };
           await remote.job('packages', installation(target, request));
-          await remote.job('images', withRuntime(inventory, images));
+          await remote.job('images', withRuntime(inventory, host, images));
           await remote.run(sh`rm -f -- ${program}`);
           await remote.write(stampOf(hop), `Kubernetes ${hop.version}\n`);
         },

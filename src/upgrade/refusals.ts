@@ -10,7 +10,10 @@ import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import { UPGRADE } from '../facts/marker.ts';
 import { INVENTORY_NAME } from '../kubeadm/settings-preview.ts';
+import { inventoryOn } from '../model/inventory-on.ts';
 import type { Inventory } from '../model/inventory.ts';
+import { atVersion } from '../topology/at-version.ts';
+import { linuxHosts } from '../topology/select.ts';
 import { compareVersions, minorNumber, minorOf, supportedMinors } from '../versions.ts';
 import { backupRoom } from './backup-room.ts';
 import { etcdBefore } from './hop.ts';
@@ -103,17 +106,23 @@ function editedSettings(inventory: Inventory, cluster: ClusterUp): readonly Refu
 
 /** A version of the runtime, or an image of etcd, that the inventory pins and that does not go with a hop. */
 function pinned(inventory: Inventory, hops: readonly string[]): readonly Refused[] {
-  const { runtime, kubeadm } = inventory;
-  const misfits = hops.flatMap((hop) => {
-    const misfit = containerRuntime(inventory).misfit(minorOf(hop), runtime.version);
-    return misfit?.severity === 'error' ? [misfit.message] : [];
-  });
+  const { kubeadm } = inventory;
+  const runtimes = new Set(linuxHosts(inventory).map((host) => inventoryOn(inventory, host)));
+  const misfits = new Set(
+    [...runtimes].flatMap((one) =>
+      hops.flatMap((hop) => {
+        const { runtime } = atVersion(one, hop);
+        const misfit = containerRuntime({ runtime }).misfit(minorOf(hop), runtime.version);
+        return misfit?.severity === 'error' ? [misfit.message] : [];
+      }),
+    ),
+  );
   const etcd = (kubeadm.cluster['etcd'] ?? {}) as { readonly local?: { readonly imageTag?: string } };
   const tag = etcd.local?.imageTag;
   const minimum = hops.map((version) => etcdBefore({ version })).find((one) => one !== undefined);
   const isOld = tag !== undefined && minimum !== undefined && compareVersions(tag.replace(/-.*$/, ''), minimum) < 0;
   return [
-    ...misfits.map((message) => new Refused(inventory.name, message, 'change runtime.version in the inventory')),
+    ...[...misfits].map((message) => new Refused(inventory.name, message, 'change runtime.version in the inventory')),
     ...(isOld
       ? [
           new Refused(

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034,SC2086  # the scripts that follow use these; runtime_limit is several words
-# Functions that kbuild's scripts use on CRI-O, the same as in the other files of this folder. Not run. CRI-O has no client of
+# Functions that kbuild's scripts use on CRI-O, the same as in the other files of this folder. CRI-O has no client of
 # its own: its packages bring crictl. Untold, crictl gives the runtime 2 s.
 runtime_unit=crio
 runtime_packages=cri-o

@@ -572,6 +572,13 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       }),
     },
     { finds: /crio\.sock/, bad: w1({ criSockets: '/run/crio/crio.sock\n' }) },
+    {
+      finds: /has joined with CRI-O, and the inventory asks for containerd/,
+      bad: w1({
+        kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',
+        kubeletRuntime: 'unix:///var/run/crio/crio.sock\n',
+      }),
+    },
   ],
   'cni-configuration': [{ finds: /05-cilium\.conflist/, bad: w1({ cniConfigurations: '05-cilium.conflist\n' }) }],
   leftovers: [{ finds: /KUBE-SERVICES/, bad: w1({ kubeChains: ':KUBE-SERVICES - [0:0]\n' }) }],

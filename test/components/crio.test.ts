@@ -35,10 +35,10 @@ test('a fresh host gets the repository, the drop-in, the package and the service
 
 test("kubeadm's configuration names CRI-O's socket", () => {
   const socket = 'unix:///run/crio/crio.sock';
-  expect(criEndpoint(about.inventory)).toBe(socket);
+  expect(criEndpoint(about.inventory, linuxHosts(about.inventory)[0]!)).toBe(socket);
   const { nodeRegistration } = initConfiguration(about.inventory, linuxHosts(about.inventory)[0]!);
   expect(nodeRegistration).toMatchObject({ criSocket: socket });
-  expect(resetConfiguration(about.inventory)).toMatchObject({ criSocket: socket });
+  expect(resetConfiguration(about.inventory, linuxHosts(about.inventory)[0]!)).toMatchObject({ criSocket: socket });
 });
 
 describe('the drop-in', () => {
@@ -121,6 +121,8 @@ describe('probes', () => {
   test('read the cgroup driver from scopes', () => {
     const scope = `/kubepods.slice/kubepods-pod1.slice/crio-${'a'.repeat(64)}.scope`;
     expect(cgroupDriverInUse.parse(scope, asked)).toBe('systemd');
+    // The monitor of a container lies in no pod's slice.
+    expect(cgroupDriverInUse.command.script).toContain('crio-[0-9a-f]{64}');
     expect(containers.parse('', asked).size).toBe(0);
   });
 });
@@ -141,10 +143,10 @@ test('an inventory that says nothing else gets the repository of the same minor'
   const keys = { deb: { content: 'a' }, rpm: { content: 'b' } };
   const gathered = {
     ...{ ssh: [{}], registryCas: [], registryPasswords: [], files: [] },
-    ...{ kubernetesKey: keys, runtimeKey: keys },
+    ...{ kubernetesKey: keys, runtimeKeys: new Map() },
   } as unknown as Gathered;
   const url = 'https://download.opensuse.org/repositories/isv:/cri-o:/stable:/v1.36/deb';
-  expect(runtimeKeysOf(file)).toEqual({
+  expect(runtimeKeysOf(file, file.runtime)).toEqual({
     deb: `${url}/Release.key`,
     rpm: `${url.replace(/deb$/, 'rpm')}/repodata/repomd.xml.key`,
   });

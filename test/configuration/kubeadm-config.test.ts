@@ -59,7 +59,7 @@ describe('golden', () => {
           ]),
         ),
     ],
-    ['kubeadm-reset.yaml', () => toYaml([resetConfiguration(rich)])],
+    ['kubeadm-reset.yaml', () => toYaml([resetConfiguration(rich, linuxHosts(rich)[0]!)])],
   ])('%s', async (name, made) => {
     await expect(made()).toMatchFileSnapshot(new URL(`../golden/${name}`, import.meta.url).pathname);
   });

@@ -98,7 +98,10 @@ test('the command that works without quorum asks every member for its status, by
   const tools = `command() { false; }; timeout() { while [ "$1" != ctr ]; do shift; done; "$@"; }; ctr() { case "$*" in 'containers ls'*|*'containers ls'*) echo id ;; *'tasks ls') echo 'id 1 RUNNING' ;; *'member list'*) echo '${members}' ;; *) echo "asked $*" ;; esac; }`;
   const said = execFileSync(
     '/bin/sh',
-    ['-c', `set -eu\n${tools}\n${etcdAloneCommand(inventoryOf()).script.replace('-p /run', '')}`],
+    [
+      '-c',
+      `set -eu\n${tools}\n${etcdAloneCommand(inventoryOf(), inventoryOf().hosts[0]!).script.replace('-p /run', '')}`,
+    ],
     {
       encoding: 'utf8',
       env: { PATH: '/usr/bin:/bin' },

@@ -37,12 +37,6 @@ type Bad = readonly [string, string | Uint8Array, string, RegExp];
 
 const FORM: readonly Bad[] = [
   [
-    'a container runtime that kbuild cannot install yet',
-    also('runtime: { name: crio }'),
-    '1:18 runtime.name:',
-    /crio is not supported yet; use containerd/,
-  ],
-  [
     'a passphrase for a client that cannot ask',
     also('ssh: { client: openssh, passphrase: "env:HOME" }'),
     '1:37 ssh.passphrase:',
@@ -430,7 +424,7 @@ const VALUES: readonly Bad[] = [
     'a container runtime that does not exist',
     also('runtime: { name: docker }'),
     '1:18 runtime.name:',
-    /must be containerd$/,
+    /must be one of containerd, crio$/,
   ],
   [
     'a load balancer that does not exist',

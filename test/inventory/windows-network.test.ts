@@ -22,6 +22,7 @@ const NOTHING = {
   ssh: [{}, {}],
   registryCas: [],
   registryPasswords: [],
+  runtimeKeys: new Map(),
   files: [],
   pluginManifests: [],
 } as unknown as Gathered;

@@ -114,7 +114,10 @@ describe('kubeadm reset', () => {
   const reset = () => {
     const parameters = { CLUSTER: 'c', MARKER: at('marker'), SECONDS_TO_RESET: 5 };
     const command = using('linux/mounts.sh', script('linux/kubeadm-reset.sh', parameters));
-    const whole = using('linux/marker.sh', withEtcdFolder(inventoryOf(), withRuntime(inventoryOf(), command)));
+    const whole = using(
+      'linux/marker.sh',
+      withEtcdFolder(inventoryOf(), withRuntime(inventoryOf(), inventoryOf().hosts[0]!, command)),
+    );
     return run({
       script: whole.script.replaceAll(/\/(?=(?:etc\/kubernetes|var\/lib\/(?:kubelet|etcd)))/g, `${folder}/`),
     });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { putControlPlaneAside } from '../../src/cluster/stop-control-plane.ts';
 import { inventory } from '../fakes/inventory.ts';
+import { linuxHosts } from '../../src/topology/select.ts';
 
 let bin = '';
 const tool = (name: string, text: string): void => {
@@ -24,7 +25,7 @@ afterEach(() => rmSync(bin, { recursive: true }));
 
 const stop = () =>
   spawnSync('/bin/sh', ['-eu'], {
-    input: putControlPlaneAside(inventory()).script,
+    input: putControlPlaneAside(inventory(), linuxHosts(inventory())[0]!).script,
     env: { PATH: bin },
     encoding: 'utf8',
   });

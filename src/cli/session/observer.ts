@@ -3,6 +3,7 @@ import type { ClusterView } from '../../facts/cluster.ts';
 import type { Observed } from '../../facts/fleet.ts';
 import { observeCluster } from '../../facts/observe-cluster.ts';
 import { observeLinux, type Ask } from '../../facts/observe-linux.ts';
+import { inventoryOn } from '../../model/inventory-on.ts';
 import type { Host, Inventory, LinuxHost, WindowsHost } from '../../model/inventory.ts';
 import { watchedOn } from '../../phases/watched.ts';
 import { observedObjects } from '../../phases/wanted-objects.ts';
@@ -49,7 +50,7 @@ export function observerOf(
   };
   const linux = async (host: LinuxHost, names?: readonly string[]): Promise<Observed> => {
     const { loginMs } = linuxRemote(host).transport;
-    const subject = { inventory, host, watched: watched(host) };
+    const subject = { inventory: inventoryOn(inventory, host), host, watched: watched(host) };
     return { os: 'linux', host, facts: await observeLinux(ask(host), subject, { ...tools, loginMs }, names) };
   };
   return {

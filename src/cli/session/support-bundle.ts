@@ -36,7 +36,7 @@ export async function writeBundle(run: BundleRun, path: string): Promise<void> {
     const name = `hosts/${remote.host.name}.txt`;
     const title = 'gather for the bundle';
     if (isWindowsRemote(remote)) return { name, text: await gathered(remote, supportOfWindows, title) };
-    const { stdout, stderr } = await remote.ask({ ...withRuntime(inventory, gather), title });
+    const { stdout, stderr } = await remote.ask({ ...withRuntime(inventory, remote.host, gather), title });
     return { name, text: stdout + stderr };
   });
   const unreachable = connected.observations

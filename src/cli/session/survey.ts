@@ -2,6 +2,7 @@ import { refuseLocked } from '../../engine/lock.ts';
 import type { Fleet, Kinds } from '../../facts/fleet.ts';
 import { linuxFacts, observedLinux } from '../../facts/fleet.ts';
 import { etcdFolderOf } from '../../topology/etcd-folder.ts';
+import { inventoryOn } from '../../model/inventory-on.ts';
 import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import { clientsOf, listeningPorts } from '../../topology/ports.ts';
 import { supportedDistribution } from '../../components/distributions/index.ts';
@@ -70,7 +71,7 @@ export async function survey({ connected, inventory, note }: Run, about: readonl
     overlayTrial(
       on,
       fresh.filter(({ host }) => host.role !== 'load-balancer').map(({ host }) => host),
-      containerRuntime(inventory).dataFolder,
+      (host) => containerRuntime(inventoryOn(inventory, host)).dataFolder,
     ),
     downloads(
       on,

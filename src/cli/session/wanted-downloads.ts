@@ -4,6 +4,7 @@ import type { RepositoryId } from '../../components/distributions/package-manage
 import { getsBinaries, isBuiltIn, isInstalledAs } from '../../components/programs/installer.ts';
 import { anyVersion, goArchitecture, programFiles } from '../../components/programs/sources.ts';
 import type { Kinds } from '../../facts/fleet.ts';
+import { inventoryOn } from '../../model/inventory-on.ts';
 import type { Inventory, PackageRepository } from '../../model/inventory.ts';
 import { loginOf, registryServer, registrySettings } from '../../components/registries.ts';
 import { containerRuntime } from '../../components/runtimes/index.ts';
@@ -114,7 +115,8 @@ function programsWanted(
 }
 
 /** Everything that the host needs for its role and does not have; nothing if its distribution is not supported. */
-export function wantedDownloads(inventory: Inventory, seen: Seen): readonly Wanted[] {
+export function wantedDownloads(all: Inventory, seen: Seen): readonly Wanted[] {
+  const inventory = inventoryOn(all, seen.host);
   const distribution = supportedDistribution(seen.facts);
   if (distribution === undefined || seen.host.role === 'load-balancer') return [];
   const { kubernetes } = inventory;

@@ -103,7 +103,6 @@ const containers = probe(
 export const containerd: ContainerRuntime = {
   name: 'containerd',
   title: 'containerd',
-  isSupported: true,
   socket: SOCKET,
   unit: 'containerd',
   dataFolder: '/var/lib/containerd',

@@ -120,13 +120,12 @@ const images = probe(
 );
 
 /**
- * CRI-O from its project's packages. kbuild was never run with it: this follows its documentation and packages.
+ * CRI-O from its project's packages.
  * The packages overwrite 10-crio.conf at every upgrade, so kbuild's drop-in has a higher number.
  */
 export const crio: ContainerRuntime = {
   name: 'crio',
   title: 'CRI-O',
-  isSupported: false,
   socket: SOCKET,
   unit: 'crio',
   dataFolder: '/var/lib/containers/storage',
@@ -169,7 +168,8 @@ export const crio: ContainerRuntime = {
     images,
     // Containers of podman are not CRI-O's.
     containers: probe(sh`:`, (): ReadonlyMap<string, number> => new Map()),
-    cgroupDriverInUse: cgroupDriverInUse('crio-'),
+    // Its monitors have scopes outside of the pods' slices: crio-conmon-ID.
+    cgroupDriverInUse: cgroupDriverInUse('crio-[0-9a-f]{64}'),
   },
   ownerOf: (namespace) => namespace,
   signatures: [],

@@ -1,4 +1,5 @@
-import type { Inventory } from '../../model/inventory.ts';
+import { inventoryOn } from '../../model/inventory-on.ts';
+import type { Host, Inventory, RuntimeName } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
 import { using } from '../../templates.ts';
 import { containerd } from './containerd.ts';
@@ -8,12 +9,7 @@ import type { ContainerRuntime } from './runtime.ts';
 /** All container runtimes of Linux hosts that kbuild knows. */
 export const CONTAINER_RUNTIMES: readonly ContainerRuntime[] = [containerd, crio];
 
-/** The runtimes that an inventory can have. */
-export const SUPPORTED_RUNTIMES: readonly ContainerRuntime[] = CONTAINER_RUNTIMES.filter(
-  ({ isSupported }) => isSupported,
-);
-
-/** The container runtime of an inventory's Linux hosts. */
+/** The container runtime of the host that the inventory holds for (`inventoryOn`). */
 export const containerRuntime = ({
   runtime,
 }: {
@@ -25,11 +21,12 @@ export const runtimePackages = (inventory: Inventory): readonly string[] => [
   ...new Set([inventory.runtime.package, ...containerRuntime(inventory).otherPackages]),
 ];
 
-/** The CRI endpoint as kubeadm, kubelet and crictl name it. */
-export const criEndpoint = (inventory: Inventory): string => `unix://${containerRuntime(inventory).socket}`;
+/** The CRI endpoint of a host as kubeadm, kubelet and crictl name it. */
+export const criEndpoint = (inventory: Inventory, host: Host): string =>
+  `unix://${containerRuntime(inventoryOn(inventory, host)).socket}`;
 
-/** Folders in which some supported runtime keeps its data, for texts that are the same for every inventory. */
-export const RUNTIME_DATA_FOLDERS: string = SUPPORTED_RUNTIMES.map(({ dataFolder }) => dataFolder).join(' or ');
+/** Folders in which some runtime keeps its data, for texts that are the same for every inventory. */
+export const RUNTIME_DATA_FOLDERS: string = CONTAINER_RUNTIMES.map(({ dataFolder }) => dataFolder).join(' or ');
 
 /** Files that kbuild writes for a runtime, besides those of registries. */
 export const runtimeFiles = ({ paths, published }: ContainerRuntime): readonly string[] => [
@@ -39,6 +36,13 @@ export const runtimeFiles = ({ paths, published }: ContainerRuntime): readonly s
   paths.proxy,
 ];
 
-/** A command that may use the functions of templates/runtimes/, which do the same with every container runtime. */
-export const withRuntime = (inventory: Inventory, command: Command<'sh'>): Command<'sh'> =>
-  using(`runtimes/${containerRuntime(inventory).name}.sh`, command);
+/** A command for a host that may use the functions of templates/runtimes/, which do the same with every container runtime. */
+export const withRuntime = (inventory: Inventory, host: Host, command: Command<'sh'>): Command<'sh'> =>
+  using(`runtimes/${inventoryOn(inventory, host).runtime.name}.sh`, command);
+
+const hasRuntime = ({ os, role }: Host): boolean => os === 'linux' && role !== 'load-balancer';
+
+/** The runtimes that Linux hosts of the inventory have, each once. */
+export const runtimesInUse = (inventory: Inventory): readonly RuntimeName[] => [
+  ...new Set(inventory.hosts.filter(hasRuntime).map((host) => inventoryOn(inventory, host).runtime.name)),
+];

@@ -87,8 +87,6 @@ export interface ContainerRuntime {
   readonly name: RuntimeName;
   /** What messages call it. */
   readonly title: string;
-  /** False: the inventory refuses it. */
-  readonly isSupported: boolean;
   /** Path of the CRI socket. */
   readonly socket: string;
   /** systemd unit, without `.service`. */

@@ -1,6 +1,7 @@
 import { parse } from 'yaml';
 import type { JsonObject } from '../../model/inventory.ts';
 import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { textOf } from './files.ts';
@@ -12,6 +13,12 @@ export const kubeletConfig = textOf('/var/lib/kubelet/config.yaml', (text): Json
 
 /** The kubelet's arguments that kubeadm wrote (`--name=value`); `absent` on a host that has not joined. */
 export const kubeletFlags = textOf('/var/lib/kubelet/kubeadm-flags.env', kubeletFlagsOf);
+
+/**
+ * The CRI endpoint that the host's kubelet was given, e.g. `unix:///run/containerd/containerd.sock`; empty before it was given
+ * any. Where several files name one, the kubelet's own order decides: the flag, then kubeadm's file of the host.
+ */
+export const kubeletRuntime = probe(script('linux/probe-kubelet-runtime.sh'), (out): string => lines(out)[0] ?? '');
 
 /** Arguments of the kubelet in the administrator's file, which the kubelet's unit reads last: they win. */
 export interface KubeletOverride {

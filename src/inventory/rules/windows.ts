@@ -83,6 +83,7 @@ export const windowsHosts: Rule = (file) => [
       ...(host.name.length > NAME || host.name.includes('.')
         ? [problem(at('name'), `the name of a Windows host has at most ${NAME} characters and no dots`)]
         : []),
+      ...(host.runtime === undefined ? [] : [problem(at('runtime'), 'is of Linux hosts; remove it')]),
       ...(Object.keys(host.sysctls).length > 0 ? [problem(at('sysctls'), 'are of Linux hosts; remove them')] : []),
       ...(host.setHostname === true ? [problem(at('setHostname'), 'kbuild does not rename Windows hosts')] : []),
       ...(serviceManager === 'nssm' && (downloads.nssm === '' || downloads.sha256['nssm.exe'] === undefined)

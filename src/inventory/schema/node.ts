@@ -12,6 +12,7 @@ import {
   text,
   freeObject,
 } from './formats.ts';
+import { runtimeOfNode } from './software.ts';
 import { installFrom, packages, trustedCAs } from './system.ts';
 import { windows } from './windows.ts';
 
@@ -173,6 +174,7 @@ const nodeFields = {
   installFrom: installFrom.exactOptional(),
   packages: packages(),
   trustedCAs: trustedCAs(),
+  runtime: runtimeOfNode,
 };
 
 /** kubelet settings of all nodes. */

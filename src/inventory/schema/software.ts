@@ -169,49 +169,68 @@ const { package: PACKAGE_DEFAULT, repository: DEFAULTS } = containerd.defaults;
 
 const PACKAGE = text(/^[a-z0-9][a-z0-9+.-]+$/, 'the name of a Debian package');
 
+const RUNTIMES = z.enum(['containerd', 'crio']);
+
+/** What every host can have of its own. */
+const ofHost = {
+  version: version().exactOptional().meta({
+    description:
+      'Exact version in quotes. If you edit it, `up` changes joined hosts one at a time, drained unless only the patch differs. Default: of the newest line that the runtime supports with the Kubernetes minor, on new hosts; joined hosts follow by `upgrade`.',
+  }),
+  package: PACKAGE.exactOptional().meta({ default: PACKAGE_DEFAULT, description: 'Name of the package.' }),
+  repository: z
+    .strictObject({
+      url: url().exactOptional().meta({
+        default: DEFAULTS.url,
+        description:
+          'apt repository; {distribution} stands for debian or ubuntu, {codename} for bookworm and the like, as each host says.',
+      }),
+      suite: text(/^(?:\/|[A-Za-z0-9{][A-Za-z0-9._{}/-]*)$/, 'the name of a suite, or "/" for a flat repository')
+        .exactOptional()
+        .meta({ default: DEFAULTS.suite, description: 'Suite; "/" for a flat repository.' }),
+      component: text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'the name of a component')
+        .exactOptional()
+        .meta({ default: DEFAULTS.component, description: 'Component; of no meaning in a flat repository.' }),
+      key: key('Its signing key, armored: URL or file. Default: gpg below the url.'),
+      fingerprint: fingerprint().exactOptional().meta({
+        default: DEFAULTS.fingerprint,
+        description: "Fingerprint of the signing key. Default: that of Docker's.",
+      }),
+      rpm: runtimeRpm,
+    })
+    .prefault({})
+    .meta({ description: 'Where the runtime comes from. The defaults here are those of containerd.' }),
+  config: freeObject()
+    .default({})
+    .meta({
+      examples: [{ metrics: { address: '127.0.0.1:1338' } }],
+      description: `Merged into ${containerd.paths.config}, or into the drop-in of CRI-O.`,
+    }),
+};
+
+/** `runtime:` of a role, a group or a host. */
+export const runtimeOfNode = z
+  .strictObject({
+    name: RUNTIMES.exactOptional().meta({
+      description: 'Container runtime. If it is another than that of farther levels, nothing else of theirs applies.',
+    }),
+    ...ofHost,
+  })
+  .exactOptional()
+  .meta({
+    description: 'The container runtime, if it is another one here; the nearest wins: host, groups, role, all.',
+  });
+
 /** `runtime:` */
 export const runtime = z
   .strictObject({
-    name: z
-      .enum(['containerd', 'crio'])
-      .default('containerd')
-      .meta({ description: 'Container runtime. crio is not supported yet.' }),
-    version: version().exactOptional().meta({
-      description:
-        'Exact version in quotes. If you edit it, `up` changes joined hosts one at a time, drained unless only the patch differs. Default: of the newest line that the runtime supports with the Kubernetes minor, on new hosts; joined hosts follow by `upgrade`.',
+    name: RUNTIMES.default('containerd').meta({
+      description: 'Container runtime. Every role, group and host can have another one.',
     }),
+    ...ofHost,
     cgroupDriver: z.enum(['systemd', 'cgroupfs']).default('systemd').meta({
-      description: 'cgroup driver of runtime and kubelet alike. systemd must be init either way.',
+      description: 'cgroup driver of runtime and kubelet alike, on all hosts. systemd must be init either way.',
     }),
-    package: PACKAGE.exactOptional().meta({ default: PACKAGE_DEFAULT, description: 'Name of the package.' }),
-    repository: z
-      .strictObject({
-        url: url().exactOptional().meta({
-          default: DEFAULTS.url,
-          description:
-            'apt repository; {distribution} stands for debian or ubuntu, {codename} for bookworm and the like, as each host says.',
-        }),
-        suite: text(/^(?:\/|[A-Za-z0-9{][A-Za-z0-9._{}/-]*)$/, 'the name of a suite, or "/" for a flat repository')
-          .exactOptional()
-          .meta({ default: DEFAULTS.suite, description: 'Suite; "/" for a flat repository.' }),
-        component: text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'the name of a component')
-          .exactOptional()
-          .meta({ default: DEFAULTS.component, description: 'Component; of no meaning in a flat repository.' }),
-        key: key('Its signing key, armored: URL or file. Default: gpg below the url.'),
-        fingerprint: fingerprint().exactOptional().meta({
-          default: DEFAULTS.fingerprint,
-          description: "Fingerprint of the signing key. Default: that of Docker's.",
-        }),
-        rpm: runtimeRpm,
-      })
-      .prefault({})
-      .meta({ description: 'Where the runtime comes from.' }),
-    config: freeObject()
-      .default({})
-      .meta({
-        examples: [{ metrics: { address: '127.0.0.1:1338' } }],
-        description: `Merged into ${containerd.paths.config}.`,
-      }),
     registries: z.array(registry).default([]).meta({ description: 'How registries are reached.' }),
   })
   .prefault({})

@@ -33,7 +33,7 @@ export const kubeadmReset: Step = {
     return [
       {
         summary: `kubeadm reset on ${host.name} (found ${found.slice(0, 2).join(', ')}${more})`,
-        apply: (on) => kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory)])),
+        apply: (on) => kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory, host)])),
       },
     ];
   },

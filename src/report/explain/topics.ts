@@ -45,9 +45,8 @@ function pagesOf(path: string): readonly string[] {
 }
 
 /** Settings whose values are components, and the components. */
-const COMPONENTS: Readonly<Record<string, readonly { readonly name: string; readonly isSupported: boolean }[]>> = {
+const COMPONENTS: Readonly<Record<string, readonly { readonly name: string; readonly isSupported?: boolean }[]>> = {
   'network.plugin': networkPlugins,
-  'runtime.name': CONTAINER_RUNTIMES,
 };
 
 /** The allowed values; of components, also whether kbuild supports them. */

@@ -1,3 +1,4 @@
+import { runtimesInUse } from '../../components/runtimes/index.ts';
 import { renewerOf } from '../../cluster/expiry.ts';
 import type { CheckedFinding } from '../../checks/check.ts';
 import { changesIn, waitsIn, type PlannedChange } from '../../engine/plan.ts';
@@ -32,7 +33,7 @@ export function recordHead(inventory: Inventory, run: RunItself): RecordHead {
     loadBalancer:
       'address' in loadBalancer ? { kind, address: loadBalancer.address, port: loadBalancer.port } : { kind },
     network: inventory.network.plugin,
-    runtime: inventory.runtime.name,
+    runtime: runtimesInUse(inventory).join(', '),
     hosts: inventory.hosts.map(({ name, role, os, address, internalAddress, groups }) => ({
       name,
       role,

@@ -1,10 +1,10 @@
 import { basename } from 'node:path/posix';
-import { CONTAINER_RUNTIMES, SUPPORTED_RUNTIMES } from '../../components/runtimes/index.ts';
+import { CONTAINER_RUNTIMES } from '../../components/runtimes/index.ts';
 import { RERUN, type Signature } from './signature.ts';
 
 /** Sockets and units of the runtimes as the kubelet, kubeadm and systemd name them. */
 const SOCKETS = CONTAINER_RUNTIMES.map(({ socket }) => basename(socket, '.sock')).join('|');
-const JOURNALS = SUPPORTED_RUNTIMES.map(({ unit }) => `journalctl -u ${unit}`).join(' or ');
+const JOURNALS = CONTAINER_RUNTIMES.map(({ unit }) => `journalctl -u ${unit}`).join(' or ');
 
 /** Messages of kubeadm, etcd, the kubelet and the container runtime. */
 export const kubeadmSignatures: readonly Signature[] = [
