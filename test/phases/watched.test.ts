@@ -15,7 +15,7 @@ import { Secret } from '../../src/shell/secret.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
 import { CA, clusterOf, nodeOf, podOf } from '../fakes/cluster.ts';
 import { mixedFlannel } from '../fakes/network.ts';
-import { OTHER_FIXTURES } from '../fakes/facts.ts';
+import { GUARDED_FIXTURES, OTHER_FIXTURES } from '../fakes/facts.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { hosts, inventory, linuxHost, windowsHost } from '../fakes/inventory.ts';
 
@@ -174,7 +174,11 @@ interface Case {
   readonly target: Target<Kind>;
 }
 
-const fleets = onceForEach((given: Inventory): readonly Fleet[] => [fleet({ inventory: given }), joined(given)]);
+const fleets = onceForEach((given: Inventory): readonly Fleet[] => [
+  fleet({ inventory: given }),
+  fleet({ inventory: given, fixture: 'rocky-9-fresh' }),
+  joined(given),
+]);
 
 /** Every step of every command on every host that it may change. */
 const cases = onceForEach((given: Inventory): readonly Case[] =>
@@ -219,12 +223,15 @@ describe.each(Object.entries(INVENTORIES))('with an inventory: %s', (_, given) =
   });
 });
 
-test.each(OTHER_FIXTURES)('on %s a plan shows its changes: no step reads a fact that was not observed', (fixture) => {
-  const given = inventory({ proxy: { http: 'http://proxy:3128', https: 'http://proxy:3128', noProxy: [] } });
-  const { changes, errors } = plan(up(given), given, fleet({ inventory: given, fixture }));
-  expect(errors).toEqual([]);
-  expect(changes.filter(({ step }) => step === 'containerd-repository-source')).toHaveLength(given.hosts.length);
-});
+test.each([...GUARDED_FIXTURES, ...OTHER_FIXTURES])(
+  'on %s a plan shows its changes: no step reads a fact that was not observed',
+  (fixture) => {
+    const given = inventory({ proxy: { http: 'http://proxy:3128', https: 'http://proxy:3128', noProxy: [] } });
+    const { changes, errors } = plan(up(given), given, fleet({ inventory: given, fixture }));
+    expect(errors).toEqual([]);
+    expect(changes.filter(({ step }) => step === 'containerd-repository-source')).toHaveLength(given.hosts.length);
+  },
+);
 
 test('every name that a step watches is probed', () => {
   const all = Object.values(INVENTORIES);

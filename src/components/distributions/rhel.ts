@@ -1,5 +1,5 @@
 import { lines, probe } from '../../shell/probe.ts';
-import { sh } from '../../shell/sh.ts';
+import { script } from '../../templates.ts';
 import type { Distribution, Family } from './distribution.ts';
 import { dnf } from './dnf.ts';
 
@@ -11,13 +11,8 @@ const rhelFamily: Family = {
   trustStore: { folder: '/etc/pki/ca-trust/source/anchors', extension: 'crt', update: 'update-ca-trust extract' },
   downloader: 'linux/download-with-curl.sh',
   kubeletArguments: '/etc/sysconfig/kubelet',
-  pendingReboot: probe(
-    // Status 1: a reboot is needed, or no such plugin. Without dnf-plugins-core no program on the host knows it.
-    sh`status=0; reasons=$(LC_ALL=C dnf -q needs-restarting -r 2>&1) || status=$?
-       case $reasons in *'No such command'*) echo 'dnf needs-restarting is missing: dnf install dnf-plugins-core' >&2; exit 1 ;; esac
-       if [ "$status" -eq 1 ]; then echo pending; echo "$reasons" | sed -n 's/^ *[*] *//p'
-       elif [ "$status" -ne 0 ]; then echo "$reasons" >&2; exit 1; fi`,
-    (out) => (out.startsWith('pending') ? lines(out).slice(1) : 'none'),
+  pendingReboot: probe(script('rhel/probe-reboot.sh'), (out) =>
+    out.startsWith('pending') ? lines(out).slice(1) : 'none',
   ),
   toolPackages: {
     mount: 'util-linux',
