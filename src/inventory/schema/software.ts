@@ -15,7 +15,6 @@ import {
   secretReference,
   text,
   url,
-  urlOrFile,
   version,
 } from './formats.ts';
 import { fingerprint, key, kubernetesRpm, runtimeRpm } from './repositories.ts';
