@@ -1,8 +1,7 @@
-import { containerRuntime } from '../components/runtimes/index.ts';
 import { Secret } from '../shell/secret.ts';
 import { minorNumber, minorOf } from '../versions.ts';
 import type { Authority } from '../model/control-plane.ts';
-import type { ExternalEtcd, RepositorySource } from '../model/inventory.ts';
+import type { ExternalEtcd } from '../model/inventory.ts';
 import type { RunHere } from '../model/hooks.ts';
 import { ownAuthority } from './authority.ts';
 import { hooksHere } from './hooks.ts';
@@ -10,15 +9,9 @@ import { readManifests, type AppliedManifests } from './read-manifests.ts';
 import type { Path } from './path.ts';
 import { readerOf, type Reader, type Report } from './reader.ts';
 import type { InventoryFile } from './schema.ts';
-import { hasOwnRuntimes, runtimeFileOf } from './levels.ts';
-import { isUrl, type Sources } from './sources.ts';
+import { kubernetesKeys, runtimeKeys, type RuntimeKeys, type SigningKeys } from './signing-keys.ts';
+import type { Sources } from './sources.ts';
 import type { SshSecrets } from './ssh.ts';
-
-/** The signing keys of a component's two repositories. */
-export interface SigningKeys {
-  readonly deb: RepositorySource['key'];
-  readonly rpm: RepositorySource['key'];
-}
 
 /** The contents of everything that the inventory refers to. */
 export interface Gathered extends AppliedManifests {
@@ -31,7 +24,7 @@ export interface Gathered extends AppliedManifests {
   readonly trustedCas: ReadonlyMap<string, string>;
   readonly kubernetesKey: SigningKeys;
   /** Of the runtimes' repositories, by place: see `runtimeKeysOf`. */
-  readonly runtimeKeys: ReadonlyMap<string, RepositorySource['key']>;
+  readonly runtimeKeys: RuntimeKeys;
   readonly patches: Readonly<Record<string, string>>;
   /** The user's own etcd; undefined where it is stacked. */
   readonly etcd: Omit<ExternalEtcd, 'topology'> | undefined;
@@ -49,15 +42,6 @@ const PATCH_FILE =
 
 /** Targets of patches that older kubeadms do not have, with their first minor: kubernetes/kubernetes#138090. */
 const FIRST_MINOR: Readonly<Record<string, number>> = { kubeproxydaemonset: 37 };
-
-/** The repository's signing key: where a host fetches it, or the key itself. */
-const signingKey = async (reader: Reader, path: Path, given: string): Promise<RepositorySource['key']> =>
-  isUrl(given) ? { url: given } : { content: await reader.binary(path, given) };
-
-const signingKeys = async (reader: Reader, path: Path, given: Readonly<Record<'deb' | 'rpm', string>>) => ({
-  deb: await signingKey(reader, [...path, 'key'], given.deb),
-  rpm: await signingKey(reader, [...path, 'rpm', 'key'], given.rpm),
-});
 
 async function certificate(reader: Reader, path: Path, name: string, report: Report): Promise<string> {
   const pem = await reader.text(path, name);
@@ -119,25 +103,6 @@ async function externalEtcd(reader: Reader, { etcd }: InventoryFile, report: Rep
   };
 }
 
-/** The places of the signing keys of a runtime's repositories: the inventory's, or below the repository's URL. */
-export function runtimeKeysOf(
-  { kubernetes }: InventoryFile,
-  runtime: InventoryFile['runtime'],
-): Readonly<Record<'deb' | 'rpm', string>> {
-  const { repository: defaults } = containerRuntime({ runtime }).defaults;
-  const place = (own: { readonly url?: string; readonly key?: string }, { url, key }: { url: string; key: string }) =>
-    (own.key ?? `${(own.url ?? url).replace(/\/$/, '')}/${key}`).replaceAll('{minor}', minorOf(kubernetes.version));
-  return { deb: place(runtime.repository, defaults), rpm: place(runtime.repository.rpm, defaults.rpm) };
-}
-
-/** The places of the signing keys of Kubernetes' repositories. */
-function kubernetesKeysOf({ kubernetes }: InventoryFile): Readonly<Record<'deb' | 'rpm', string>> {
-  const { repository } = kubernetes;
-  const place = ({ url, key }: { readonly url: string; readonly key?: string }, below: string) =>
-    (key ?? `${url}/${below}`).replaceAll('{minor}', minorOf(kubernetes.version));
-  return { deb: place(repository, 'Release.key'), rpm: place(repository.rpm, 'repodata/repomd.xml.key') };
-}
-
 /** The files of `trustedCAs:` at every level, each read once. */
 async function trustedAuthorities(
   reader: Reader,
@@ -160,22 +125,6 @@ async function trustedAuthorities(
         report(at, `${name}: holds more than one certificate; some systems read only the first: name a file for each`);
       read.set(name, pem);
     }
-  return read;
-}
-
-/** The runtimes of the inventory and of its Linux hosts, as the file says them. */
-const runtimesOf = (file: InventoryFile): readonly InventoryFile['runtime'][] => [
-  file.runtime,
-  ...(hasOwnRuntimes(file) ? file.hosts.map((host) => runtimeFileOf(file, host)) : []),
-];
-
-async function runtimeKeys(reader: Reader, file: InventoryFile): Promise<Gathered['runtimeKeys']> {
-  const read = new Map<string, RepositorySource['key']>();
-  for (const places of runtimesOf(file).map((runtime) => runtimeKeysOf(file, runtime))) {
-    if (read.has(places.deb) && read.has(places.rpm)) continue;
-    const { deb, rpm } = await signingKeys(reader, ['runtime', 'repository'], places);
-    read.set(places.deb, deb).set(places.rpm, rpm);
-  }
   return read;
 }
 
@@ -206,7 +155,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
       ),
     ),
     trustedCas: await trustedAuthorities(reader, file, report),
-    kubernetesKey: await signingKeys(reader, ['kubernetes', 'repository'], kubernetesKeysOf(file)),
+    kubernetesKey: await kubernetesKeys(reader, file),
     runtimeKeys: await runtimeKeys(reader, file),
     etcd: await externalEtcd(reader, file, report),
     runHere: hooksHere(sources),

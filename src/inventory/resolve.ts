@@ -1,9 +1,8 @@
 import { isIPv4 } from 'node:net';
-import { containerRuntime } from '../components/runtimes/index.ts';
 import { minorFacts, minorOf, supportedMinors } from '../versions.ts';
-import { runtimeKeysOf, type Gathered } from './gather.ts';
+import type { Gathered } from './gather.ts';
 import type { Certificates, LoadBalancer } from '../model/control-plane.ts';
-import type { Host, Inventory, RegistrySettings, RuntimeSettings } from '../model/inventory.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
 import { withKubeletAuthority } from '../model/kubelet-serving.ts';
 import { hooksOf } from './hooks.ts';
 import { pluginFile } from './network-plugins/index.ts';
@@ -15,10 +14,9 @@ import { renewBeforeOf } from './schema/certificates.ts';
 import { asList, selected } from './selector.ts';
 import { sshOf, type Locate, type SshSecrets } from './ssh.ts';
 import { RENEWED_BEFORE_MS } from '../shell/expiry.ts';
-import { hasOwnRuntimes, kubeletOf, levelsOf, runtimeFileOf } from './levels.ts';
+import { kubeletOf, levelsOf } from './levels.ts';
+import { runtimeOf, upperHex, withRuntimes } from './runtimes.ts';
 import { windowsOf } from './windows.ts';
-
-const upperHex = (fingerprint: string): string => fingerprint.replaceAll(' ', '').toUpperCase();
 
 /** Lists of all levels as one. */
 const united = (lists: readonly (readonly string[])[]): readonly string[] => [...new Set(lists.flat())];
@@ -111,72 +109,6 @@ function networkOf(file: InventoryFile, { pluginManifests }: Gathered): Inventor
   return { ...pluginFile(file).settings(file), podSubnet, serviceSubnet, manifests: pluginManifests, testImage };
 }
 
-function registriesOf({ runtime }: InventoryFile, gathered: Gathered): readonly RegistrySettings[] {
-  return runtime.registries.map(({ host, mirrors, username }, i) => {
-    const ca = gathered.registryCas[i];
-    const password = gathered.registryPasswords[i];
-    return {
-      host,
-      mirrors,
-      ...(ca === undefined ? {} : { ca }),
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
-    };
-  });
-}
-
-function runtimeOf(
-  file: InventoryFile,
-  runtime: InventoryFile['runtime'],
-  gathered: Gathered,
-  minor: string,
-): RuntimeSettings {
-  const { name, cgroupDriver, config, repository } = runtime;
-  const { version, defaults } = containerRuntime({ runtime });
-  const placeOf = ({ url, suite, component, fingerprint }: typeof defaults.repository.rpm) => ({
-    url: url.replaceAll('{minor}', minor),
-    ...(url.includes('{minor}') ? { urlOfMinor: url } : {}),
-    ...(suite === '/' ? {} : { suite, component }),
-    fingerprint: upperHex(fingerprint),
-  });
-  const places = runtimeKeysOf(file, runtime);
-  return {
-    name,
-    version: runtime.version ?? version(minor)!,
-    versionFrom: runtime.version === undefined ? 'default' : 'inventory',
-    cgroupDriver,
-    package: runtime.package ?? defaults.package,
-    repository: {
-      ...placeOf({ ...defaults.repository, ...repository }),
-      key: gathered.runtimeKeys.get(places.deb)!,
-      rpm: {
-        ...placeOf({ ...defaults.repository.rpm, ...repository.rpm }),
-        key: gathered.runtimeKeys.get(places.rpm)!,
-      },
-    },
-    config,
-    registries: registriesOf(file, gathered),
-  };
-}
-
-/** The Linux hosts with their runtimes, if some level names one; equal ones are one object. */
-function withRuntimes(
-  file: InventoryFile,
-  hosts: readonly Host[],
-  resolve: (runtime: InventoryFile['runtime']) => RuntimeSettings,
-): readonly Host[] {
-  if (!hasOwnRuntimes(file)) return hosts;
-  const known = new Map<string, RuntimeSettings>();
-  return hosts.map((host, i) => {
-    if (host.os === 'windows') return host;
-    const own = runtimeFileOf(file, file.hosts[i]!);
-    const word = JSON.stringify(own);
-    const runtime = known.get(word) ?? resolve(own);
-    known.set(word, runtime);
-    return { ...host, runtime };
-  });
-}
-
 function etcdOf(file: InventoryFile, { etcd }: Gathered, hosts: readonly Host[]): Inventory['etcd'] {
   if (etcd !== undefined) return { topology: 'external', ...etcd };
   if (file.etcd.topology === 'stacked') return { topology: 'stacked' };
@@ -242,7 +174,9 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
   const known = minorFacts(minor) === undefined ? supportedMinors.at(-1)! : minor;
   const hosts = withRuntimes(
     file,
-    file.hosts.map((host, i) => hostOf(file, host, { secrets: gathered.ssh[i]!, authorities: gathered.trustedCas }, locate)),
+    file.hosts.map((host, i) =>
+      hostOf(file, host, { secrets: gathered.ssh[i]!, authorities: gathered.trustedCas }, locate),
+    ),
     (runtime) => runtimeOf(file, runtime, gathered, known),
   );
   const endpoint = endpointOf(file, hosts);

@@ -6,7 +6,8 @@ import { initConfiguration, resetConfiguration } from '../../src/configuration/k
 import type { Target } from '../../src/engine/step.ts';
 import { linuxProbes } from '../../src/facts/linux.ts';
 import { united } from '../../src/facts/watched.ts';
-import { type Gathered, runtimeKeysOf } from '../../src/inventory/gather.ts';
+import type { Gathered } from '../../src/inventory/gather.ts';
+import { runtimeKeysOf } from '../../src/inventory/signing-keys.ts';
 import { resolved } from '../../src/inventory/resolve.ts';
 import { inventorySchema } from '../../src/inventory/schema.ts';
 import { Secret, revealed } from '../../src/shell/secret.ts';

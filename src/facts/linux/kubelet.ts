@@ -15,7 +15,7 @@ export const kubeletConfig = textOf('/var/lib/kubelet/config.yaml', (text): Json
 export const kubeletFlags = textOf('/var/lib/kubelet/kubeadm-flags.env', kubeletFlagsOf);
 
 /**
- * The CRI endpoint that the host's kubelet was given, e.g. `unix:///run/containerd/containerd.sock`; empty before it was given
+ * The CRI endpoint that the host's kubelet was given; empty before it was given
  * any. Where several files name one, the kubelet's own order decides: the flag, then kubeadm's file of the host.
  */
 export const kubeletRuntime = probe(script('linux/probe-kubelet-runtime.sh'), (out): string => lines(out)[0] ?? '');

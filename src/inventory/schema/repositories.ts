@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { containerd } from '../../components/runtimes/containerd.ts';
 import { text, url, urlOrFile } from './formats.ts';
 

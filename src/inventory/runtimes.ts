@@ -1,0 +1,76 @@
+import { containerRuntime } from '../components/runtimes/index.ts';
+import type { Host, RegistrySettings, RuntimeSettings } from '../model/inventory.ts';
+import type { Gathered } from './gather.ts';
+import { hasOwnRuntimes, runtimeFileOf } from './levels.ts';
+import type { InventoryFile } from './schema.ts';
+import { runtimeKeysOf } from './signing-keys.ts';
+
+/** A fingerprint as keys are compared: 40 upper-case digits without blanks. */
+export const upperHex = (fingerprint: string): string => fingerprint.replaceAll(' ', '').toUpperCase();
+
+function registriesOf({ runtime }: InventoryFile, gathered: Gathered): readonly RegistrySettings[] {
+  return runtime.registries.map(({ host, mirrors, username }, i) => {
+    const ca = gathered.registryCas[i];
+    const password = gathered.registryPasswords[i];
+    return {
+      host,
+      mirrors,
+      ...(ca === undefined ? {} : { ca }),
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+    };
+  });
+}
+
+/** The runtime of the file, or of a host, with everything filled in. `minor`: of Kubernetes. */
+export function runtimeOf(
+  file: InventoryFile,
+  runtime: InventoryFile['runtime'],
+  gathered: Gathered,
+  minor: string,
+): RuntimeSettings {
+  const { name, cgroupDriver, config, repository } = runtime;
+  const { version, defaults } = containerRuntime({ runtime });
+  const placeOf = ({ url, suite, component, fingerprint }: typeof defaults.repository.rpm) => ({
+    url: url.replaceAll('{minor}', minor),
+    ...(url.includes('{minor}') ? { urlOfMinor: url } : {}),
+    ...(suite === '/' ? {} : { suite, component }),
+    fingerprint: upperHex(fingerprint),
+  });
+  const places = runtimeKeysOf(file, runtime);
+  return {
+    name,
+    version: runtime.version ?? version(minor)!,
+    versionFrom: runtime.version === undefined ? 'default' : 'inventory',
+    cgroupDriver,
+    package: runtime.package ?? defaults.package,
+    repository: {
+      ...placeOf({ ...defaults.repository, ...repository }),
+      key: gathered.runtimeKeys.get(places.deb)!,
+      rpm: {
+        ...placeOf({ ...defaults.repository.rpm, ...repository.rpm }),
+        key: gathered.runtimeKeys.get(places.rpm)!,
+      },
+    },
+    config,
+    registries: registriesOf(file, gathered),
+  };
+}
+
+/** The Linux hosts with their runtimes, if some level names one; equal ones are one object. */
+export function withRuntimes(
+  file: InventoryFile,
+  hosts: readonly Host[],
+  resolve: (runtime: InventoryFile['runtime']) => RuntimeSettings,
+): readonly Host[] {
+  if (!hasOwnRuntimes(file)) return hosts;
+  const known = new Map<string, RuntimeSettings>();
+  return hosts.map((host, i) => {
+    if (host.os === 'windows') return host;
+    const own = runtimeFileOf(file, file.hosts[i]!);
+    const word = JSON.stringify(own);
+    const runtime = known.get(word) ?? resolve(own);
+    known.set(word, runtime);
+    return { ...host, runtime };
+  });
+}
