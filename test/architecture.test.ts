@@ -272,9 +272,9 @@ const COMPONENTS: readonly {
   {
     kind: 'distributions and package managers',
     names: /\b(?:apt(?:-get)?|dpkg|dnf|rpm|debian|ubuntu|rhel|rocky|almalinux|red hat)\b|pkgs\.k8s/i,
-    // The schema has default repositories; signatures are messages of package managers.
+    // The schema has default repositories, each with a key for packages of either format; signatures are messages of package managers.
     lists:
-      /^components\/distributions\/|^model\/inventory\.ts$|^inventory\/schema\/|^report\/signatures\/packages\.ts$/,
+      /^components\/distributions\/|^model\/inventory\.ts$|^inventory\/(?:schema\/|signing-keys\.ts$)|^report\/signatures\/packages\.ts$/,
   },
 ];
 
