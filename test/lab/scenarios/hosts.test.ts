@@ -1,12 +1,14 @@
 /**
- * Hosts that are no Debian: a control plane on what dnf and rpm make of Rocky 9 (docs/lab.md says what of it is real) with a
- * Debian worker. Faults of its packages are distinguished, `up` builds the cluster, and `reset` leaves the host clean.
+ * Hosts that differ: a control plane on what dnf and rpm make of Rocky 9 (docs/lab.md says what of it is real), a Debian worker,
+ * and one whose runtime is CRI-O. Faults of the Rocky host's packages are distinguished, `up` builds the cluster, and `reset` leaves
+ * the hosts clean.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { badRepository, type BadRepository } from '../bad-repository.ts';
+import { crioRuntime } from '../inventory.ts';
 import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
@@ -14,7 +16,8 @@ import { dial, kubectl, nodes, startEcho } from '../pods.ts';
 
 const ROCKY = 'rpmcp1';
 const DEBIAN = 'rpmw1';
-const HOSTS = [ROCKY, DEBIAN];
+const CRIO = 'rpmw2';
+const HOSTS = [ROCKY, DEBIAN, CRIO];
 
 let folder: string;
 let file: string;
@@ -38,9 +41,12 @@ os.remove(lock)
 
 beforeAll(async () => {
   await lab.up([ROCKY], { os: 'rocky9' });
-  await lab.up([DEBIAN]);
+  await lab.up([DEBIAN, CRIO]);
   await lab.reset(HOSTS);
-  inventory = { ...(await lab.inventory(HOSTS)), name: 'hosts' };
+  const plain = await lab.inventory(HOSTS);
+  const runtime = await crioRuntime();
+  const hosts = plain.hosts.map((host) => (host.name === CRIO ? { ...host, runtime } : host));
+  inventory = { ...plain, name: 'hosts', hosts };
   ({ folder, file } = inventoryFile(inventory));
   process.env['XDG_STATE_HOME'] = join(folder, 'state');
   repository = await badRepository();
@@ -90,11 +96,16 @@ test('each fault of the packages of the Rocky host is told apart, and nothing is
 test('up builds the cluster, and waits for another dnf', async () => {
   await lab.inside(ROCKY, 'systemd-run --quiet --collect python3 -c "$(cat)"', busy);
   const ran = ok(await up());
-  console.log(`Rocky and Debian: ${ran.seconds.toFixed(1)} s`);
+  console.log(`Rocky, Debian, and Debian with CRI-O: ${ran.seconds.toFixed(1)} s`);
   expect(await on('cat /root/waited')).toBe('True');
   expect(ran.stderr).toMatch(/rpmcp1: waiting: \S*rpmdb_lock\.pid is held by process \d+ \(python3\)/);
-  expect(await nodes(ROCKY)).toEqual({ [ROCKY]: true, [DEBIAN]: true });
+  expect(await nodes(ROCKY)).toEqual(Object.fromEntries(HOSTS.map((name) => [name, true])));
   expect(await kubectl(ROCKY, `get node ${ROCKY} -o jsonpath='{.status.nodeInfo.osImage}'`)).toContain('Rocky');
+  const runtimes = `get nodes -o jsonpath='{range .items[*]}{.metadata.name}={.status.nodeInfo.containerRuntimeVersion} {end}'`;
+  expect(await kubectl(ROCKY, runtimes)).toMatch(
+    /^rpmcp1=containerd:\S+ rpmw1=containerd:\S+ rpmw2=cri-o:\/\/1\.36\.1 $/,
+  );
+  expect((await lab.inside(CRIO, 'ls /usr/bin/containerd')).code).not.toBe(0);
 });
 
 test('packages are locked at their versions, and hidden from an upgrade of the system', async () => {
@@ -108,7 +119,7 @@ test('packages are locked at their versions, and hidden from an upgrade of the s
   expect(await on('cat /etc/dnf/plugins/versionlock.list')).toMatch(/^kubelet-0:/m);
 });
 
-test('pods of both hosts reach each other', async () => {
+test('pods of all hosts reach each other', async () => {
   const pods = await startEcho(ROCKY, 'hosts');
   expect(pods.map(({ node }) => node).sort()).toEqual([...HOSTS].sort());
   for (const from of pods)
@@ -128,4 +139,9 @@ test('reset takes it all back: locks, repositories and their keys', async () => 
     iptables-save | grep -E 'KUBE-|CNI-|FLANNEL-'
     grep /var/lib/kubelet/ /proc/mounts`;
   expect(await on(left)).toBe('');
+  // The package's example of CNI stays switched off.
+  const ofCrio = `crictl ps -aq; crictl pods -q
+    ls -d /etc/crio/crio.conf.d/*kbuild* /etc/kubernetes/*.conf /etc/cni/net.d/*.conf* /etc/containers/*/*kbuild* 2>/dev/null | grep -v '\\.disabled$'
+    apt-mark showhold; grep /var/lib/kubelet/ /proc/mounts; iptables-save | grep -E 'KUBE-|CNI-|FLANNEL-'`;
+  expect((await lab.inside(CRIO, ofCrio)).stdout.trim()).toBe('');
 });
