@@ -1,5 +1,5 @@
 import { Secret } from '../shell/secret.ts';
-import { minorNumber, minorOf } from '../versions.ts';
+import { minorNumber } from '../versions.ts';
 import type { Authority } from '../model/control-plane.ts';
 import type { ExternalEtcd } from '../model/inventory.ts';
 import type { RunHere } from '../model/hooks.ts';

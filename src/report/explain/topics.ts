@@ -1,7 +1,6 @@
 import { stringify } from 'yaml';
 import type { Check } from '../../checks/check.ts';
 import { networkPlugins } from '../../components/network-plugins/index.ts';
-import { CONTAINER_RUNTIMES } from '../../components/runtimes/index.ts';
 import type { ExitCodePage } from '../../exit-codes.ts';
 import type { Setting } from '../../inventory/settings.ts';
 import { firstSentence, type Explanation } from './explanation.ts';
