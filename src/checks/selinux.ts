@@ -13,8 +13,7 @@ export const selinux = eachHost(
           {
             severity: 'warning',
             message: 'SELinux is enforcing and stays so; it does not isolate containers from each other',
-            remedy:
-              'if something may not read or start: ausearch -m avc -ts recent, and restorecon -Rv /etc',
+            remedy: 'if something may not read or start: ausearch -m avc -ts recent, and restorecon -Rv /etc',
           },
         ]
       : [],
