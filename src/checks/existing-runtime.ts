@@ -1,25 +1,22 @@
-import { containerRuntime, CONTAINER_RUNTIMES } from '../components/runtimes/index.ts';
+import { containerRuntime, CONTAINER_RUNTIMES, otherRuntime } from '../components/runtimes/index.ts';
 import { hasKubelet } from '../facts/joined.ts';
-import type { Inventory } from '../model/inventory.ts';
+import { inventoryOn } from '../model/inventory-on.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { HostFinding } from './each-host.ts';
 import { eachHost } from './each-host.ts';
 
 const TITLES = CONTAINER_RUNTIMES.map(({ title }) => title).join(' or ');
 
-/** The path of an endpoint, with and without a scheme, and where /var/run leads to. */
-const pathOf = (endpoint: string): string => endpoint.replace(/^unix:\/\//, '').replace(/^\/var\/run\//, '/run/');
-
-/** kbuild does not change the runtime of a joined host: its pods would be left to a runtime that nobody asks any more. */
-function otherRuntime(endpoint: string, inventory: Inventory): readonly HostFinding[] {
-  const { title, socket } = containerRuntime(inventory);
-  const found = pathOf(endpoint);
-  if (found === '' || found === socket) return [];
-  const there = CONTAINER_RUNTIMES.find((runtime) => runtime.socket === found)?.title ?? found;
+/** kbuild does not change the runtime of a joined host. One that kbuild knows is a refusal of every command that changes hosts. */
+function unknownRuntime(inventory: Inventory, host: LinuxHost, endpoint: string): readonly HostFinding[] {
+  const found = otherRuntime(inventory, host, endpoint);
+  if (typeof found !== 'string') return [];
+  const { title } = containerRuntime(inventoryOn(inventory, host));
   return [
     {
       severity: 'error',
-      message: `has joined with ${there}, and the inventory asks for ${title}: kbuild does not change the runtime of a joined host`,
-      remedy: `put runtime.name back; to change it, take the host out with \`kbuild remove\` before you edit it, and \`up\` adds it again with ${title}`,
+      message: `has joined with ${found}, and the inventory asks for ${title}: kbuild does not change the runtime of a joined host`,
+      remedy: `take the host out with \`kbuild remove\`; \`kbuild up\` adds it again with ${title}`,
     },
   ];
 }
@@ -31,10 +28,10 @@ export const existingRuntime = eachHost(
     why: `kbuild configures and restarts ${TITLES}, and Docker uses the same one. Move those containers away, or ignore this check when they may be restarted. A second CRI runtime does no harm: kbuild always names ${TITLES}'s socket. A host that has joined keeps its runtime: to change it, remove the host, edit \`runtime.name\`, and add it again.`,
     severities: ['error', 'warning'],
   },
-  ({ inventory, facts }): readonly HostFinding[] => {
+  ({ inventory, host, facts }): readonly HostFinding[] => {
     const { title, socket: own, ownerOf } = containerRuntime(inventory);
     // The operator decided about other containers when the host joined.
-    if (hasKubelet(facts)) return otherRuntime(facts.kubeletRuntime, inventory);
+    if (hasKubelet(facts)) return unknownRuntime(inventory, host, facts.kubeletRuntime);
     return [
       ...[...facts.containers].flatMap(([namespace, count]): readonly HostFinding[] => {
         const owner = ownerOf(namespace);

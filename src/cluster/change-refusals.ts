@@ -8,6 +8,7 @@ import { anotherAuthority } from './authority-refusals.ts';
 import { isNodeGone } from './deleted-node.ts';
 import { memberElsewhere, nodeElsewhere, nodeOfAnotherName } from './lives-elsewhere.ts';
 import { cleaningAdvice } from './living-there.ts';
+import { runtimeRefusal } from './other-runtime.ts';
 import { evidenceOfService } from './served.ts';
 import { clusterCas, standing, clusterNameOf } from './standing.ts';
 import { casOf, clustersOf, shareCa } from './trusted-cas.ts';
@@ -154,7 +155,9 @@ function mistakenHost(inventory: Inventory, fleet: Fleet, observed: Observed): R
  * unknown.
  */
 export const hostRefusal = (inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined =>
-  foreignHost(inventory, fleet, observed) ?? mistakenHost(inventory, fleet, observed);
+  foreignHost(inventory, fleet, observed) ??
+  mistakenHost(inventory, fleet, observed) ??
+  runtimeRefusal(inventory, observed);
 
 /**
  * Why a command may not change these hosts of the inventory, all reasons at once; empty if it may. Every command that

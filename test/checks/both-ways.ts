@@ -573,10 +573,10 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     },
     { finds: /crio\.sock/, bad: w1({ criSockets: '/run/crio/crio.sock\n' }) },
     {
-      finds: /has joined with CRI-O, and the inventory asks for containerd/,
+      finds: /has joined with \/run\/cri-dockerd\.sock, and the inventory asks for containerd/,
       bad: w1({
         kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',
-        kubeletRuntime: 'unix:///var/run/crio/crio.sock\n',
+        kubeletRuntime: 'unix:///var/run/cri-dockerd.sock\n',
       }),
     },
   ],

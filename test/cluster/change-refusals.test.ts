@@ -83,6 +83,33 @@ describe('a command that changes hosts', () => {
   });
 });
 
+describe('a joined host whose kubelet uses another container runtime', () => {
+  const on = (kubeletRuntime: string) => seen(joinedWorker({ kubeletRuntime }));
+
+  test('is refused, and the way is named: its containers would be left running', () => {
+    const [refused] = changeRefusals(inventory, on('unix:///var/run/crio/crio.sock'), ['w1']);
+    expect(refused!.message).toBe(
+      'w1: refused: its kubelet uses CRI-O, the inventory asks for containerd, and kbuild does not change the runtime of a joined host',
+    );
+    expect(refused!.remedy).toContain('set runtime.name back to crio');
+  });
+
+  test('is left out of `up` alone', () => {
+    const fleet = on('unix:///run/crio/crio.sock');
+    expect(refusedWorkers(inventory, fleet, undefined).map(({ host }) => host.name)).toEqual(['w1']);
+    expect(refusals(inventory, fleet)).toEqual([]);
+  });
+
+  test.each([
+    '',
+    'unix:///run/containerd/containerd.sock',
+    '/var/run/containerd/containerd.sock',
+    'unix:///run/other.sock',
+  ])('is changed if it has the inventory’s, or one that kbuild does not know: "%s"', (endpoint) =>
+    expect(changeRefusals(inventory, on(endpoint), ['w1'])).toEqual([]),
+  );
+});
+
 describe('a Ready node of the host’s name', () => {
   const at = (internalAddress: string, over: Partial<ReturnType<typeof nodeOf>> = {}) =>
     clusterOf({ nodes: [...clusterOf().nodes, nodeOf({ name: 'w1', internalAddress, machineId: 'aa', ...over })] });

@@ -47,6 +47,7 @@ export const inventoryOf = (over: Partial<Inventory> = {}): Inventory => ({
 export const factsOf = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
   ({
     kubernetesTraces: new Set(),
+    kubeletRuntime: '',
     caFingerprint: 'absent',
     otherCas: [],
     authorities: parseAuthorities(''),

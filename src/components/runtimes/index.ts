@@ -25,6 +25,23 @@ export const runtimePackages = (inventory: Inventory): readonly string[] => [
 export const criEndpoint = (inventory: Inventory, host: Host): string =>
   `unix://${containerRuntime(inventoryOn(inventory, host)).socket}`;
 
+/** The path of a CRI endpoint: without its scheme, and where /var/run leads to. */
+const pathOf = (endpoint: string): string => endpoint.replace(/^unix:\/\//, '').replace(/^\/var\/run\//, '/run/');
+
+/**
+ * What a host's kubelet uses, by the endpoint that it was given, where that is not what the inventory asks for on this host: the
+ * runtime, or the path of one that kbuild does not know. undefined: it is the same, or there is no endpoint.
+ */
+export function otherRuntime(
+  inventory: Inventory,
+  host: Host,
+  endpoint: string,
+): ContainerRuntime | string | undefined {
+  const found = pathOf(endpoint);
+  if (found === '' || found === pathOf(criEndpoint(inventory, host))) return undefined;
+  return CONTAINER_RUNTIMES.find(({ socket }) => socket === found) ?? found;
+}
+
 /** Folders in which some runtime keeps its data, for texts that are the same for every inventory. */
 export const RUNTIME_DATA_FOLDERS: string = CONTAINER_RUNTIMES.map(({ dataFolder }) => dataFolder).join(' or ');
 
