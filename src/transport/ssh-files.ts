@@ -55,7 +55,7 @@ export function fileLinkOf(sftp: FileSession): FileLink {
 
 function failure(error: Error & { readonly code?: unknown }): Error {
   if (typeof error.code === 'number') return new TransferError(error.message, error.code);
-  // ssh2 has no code for a session that ended under its feet.
+  // ssh2 gives no code to an operation whose session ended meanwhile.
   return /no response from server|channel|ended|closed/i.test(error.message)
     ? new TransferError(error.message, 'lost')
     : error;

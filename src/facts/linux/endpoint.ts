@@ -5,7 +5,7 @@ import { script } from '../../templates.ts';
 import { probe } from '../../shell/probe.ts';
 
 /**
- * What a connection to the cluster's endpoint meets. `refused`: a machine without a listener there; `open`: a listener of
+ * The result of a connection to the cluster's endpoint. `refused`: a machine without a listener there; `open`: a listener of
  * unknown kind; `serves`: it speaks HTTPS; `silent`: no answer in time; `unreachable`: no route, or no machine has the address;
  * `unresolved`: no such name.
  */

@@ -16,12 +16,12 @@ const UNREADABLE = z.object({ path: text, kind: z.literal('unreadable'), problem
 /** A file or folder that exists on a Windows host. */
 export type WindowsFile = Readonly<z.output<typeof FILE>>;
 
-/** A path at which something is that could not be read, and why. */
+/** A path that exists and could not be read, and why. */
 export type UnreadableFile = Readonly<z.output<typeof UNREADABLE>>;
 
 /** The watched paths that exist, and all files below the watched trees. Look-ups ignore case, as Windows does. */
 export interface WindowsFiles {
-  /** @throws FactError where something is that could not be read: that is neither a file nor absent. */
+  /** @throws FactError if the path exists and could not be read: it is then neither a file nor absent. */
   readonly at: (path: string) => WindowsFile | undefined;
   /** The files below a folder, which ends in a backslash. @throws FactError as `at` */
   readonly under: (folder: string) => readonly WindowsFile[];
