@@ -77,6 +77,18 @@ export async function buildAll({ systems = [SYSTEMS[0]], versions }: Wanted = {}
   return { base: (os) => folderOf(all.systems[os].base), tools: folderOf(all.tools) };
 }
 
+/** Makes a repository that few hosts want, and lets the services serve it. `path`: one of `Recipes.onDemand`. */
+export async function buildOnDemand(path: string): Promise<void> {
+  await installPackages();
+  await mkdir(paths.build, { recursive: true });
+  const { onDemand } = recipes(await mirrors(), await ensureKeys(), { from: sites(), answering: new Set() });
+  const artifact = onDemand[path]!;
+  const missing = missingFor([artifact]);
+  if (missing.length > 0) await requireAll({ diskGib: DISK_OF_BUILD, go: true });
+  await makeAll(missing);
+  await link(join(paths.www, path), folderOf(artifact));
+}
+
 /** The versions that are served now; all where none is. */
 export function servedVersions(): readonly KubernetesVersion[] {
   const served = KUBERNETES.filter(({ minor }) => existsSync(join(paths.www, 'kubernetes', `v${minor}`, 'deb')));
@@ -109,12 +121,15 @@ async function plannedWork({ systems = [SYSTEMS[0]], versions = KUBERNETES }: Wa
 /** Removes artifacts that no recipe leads to any more, and that nothing is served from. No host may lie over one. Returns their names. */
 export async function prune(inUse: readonly string[]): Promise<readonly string[]> {
   const all = recipes(await mirrors(), await ensureKeys(), { from: sites(), answering: new Set() });
-  const served = [paths.registry, ...Object.keys(all.repositories).map((path) => join(paths.www, path))];
+  const repositories = [...Object.keys(all.repositories), ...Object.keys(all.onDemand)];
+  const served = [paths.registry, ...repositories.map((path) => join(paths.www, path))];
   const linked = served.flatMap((path) => (existsSync(path) ? [readlinkSync(path)] : []));
   const keep = new Set(
-    [...inOrder([...rootsOf(all, SYSTEMS), ...windowsArtifacts()]).map(folderOf), ...linked, ...inUse].map((folder) =>
-      basename(folder),
-    ),
+    [
+      ...inOrder([...rootsOf(all, SYSTEMS), ...Object.values(all.onDemand), ...windowsArtifacts()]).map(folderOf),
+      ...linked,
+      ...inUse,
+    ].map((folder) => basename(folder)),
   );
   const old = (await readdir(paths.build)).filter((name) => !name.endsWith('.log') && !keep.has(name));
   for (const name of old) await rm(join(paths.build, name), { recursive: true, force: true });

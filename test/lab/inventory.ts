@@ -2,7 +2,9 @@ import { hostSettings } from './host-settings.ts';
 import { ensureKeys } from './keys.ts';
 import { PACKAGES_URL, REGISTRY_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
-import { CRIO_MINOR, KUBERNETES, VERSIONS } from './versions.ts';
+import { CRIO_PATH } from './recipes.ts';
+import { KUBERNETES, VERSIONS } from './versions.ts';
+import { buildOnDemand } from './build-all.ts';
 
 export type Role = 'control-plane' | 'worker' | 'etcd' | 'load-balancer';
 
@@ -43,9 +45,10 @@ const ON_A_SHARED_DISK = {
   imageGCLowThresholdPercent: 99,
 };
 
-/** `runtime:` of hosts with CRI-O, for an inventory, a group or a host. It runs with the lab's Kubernetes of one minor. */
+/** `runtime:` of hosts with CRI-O, for an inventory, a group or a host; its packages are built first, which compiles it. It runs with the lab's Kubernetes of one minor. */
 export async function crioRuntime(): Promise<Readonly<Record<string, unknown>>> {
-  const url = `${PACKAGES_URL}/cri-o/v${CRIO_MINOR}/deb`;
+  await buildOnDemand(CRIO_PATH);
+  const url = `${PACKAGES_URL}/${CRIO_PATH}`;
   // Hosts have no CAP_SYS_RESOURCE, see `build/cri-o-repository/lab-crun`. A table of a runtime replaces that of the package.
   const crun = {
     runtime_path: '/usr/libexec/crio/lab-crun',

@@ -33,6 +33,8 @@ export interface Recipes {
   readonly images: Artifact;
   /** What the web server serves, by path. */
   readonly repositories: Readonly<Record<string, Artifact>>;
+  /** What it serves besides, made when a host wants it (`buildOnDemand`). */
+  readonly onDemand: Readonly<Record<string, Artifact>>;
 }
 
 /** Where things are published, and which of these sites answer. */
@@ -193,7 +195,6 @@ export function recipes(
   });
   const repositories = {
     debian,
-    [CRIO_PATH]: crioRepository(mirrors, keys, { bootstrap, debian }),
     containerd: containerdRepository('containerd-repository', keys.containerd),
     [join('docker', 'linux', 'rhel')]: {
       ...containerdRepository('docker-rpm', keys['containerd-rpm']),
@@ -201,13 +202,14 @@ export function recipes(
     },
     ...Object.fromEntries([...kubernetesRepositories, ...kubernetesRpms]),
   };
-  return { systems, tools, images, repositories };
+  const onDemand = { [CRIO_PATH]: crioRepository(mirrors, keys, { bootstrap, debian }) };
+  return { systems, tools, images, repositories, onDemand };
 }
 
 /** Where the repository of CRI-O is served. */
-const CRIO_PATH = join('cri-o', `v${CRIO_MINOR}`, 'deb');
+export const CRIO_PATH = join('cri-o', `v${CRIO_MINOR}`, 'deb');
 
-/** CRI-O's repository of one minor, with crictl. It is published as packages only, so it is always built. */
+/** CRI-O's repository of one minor, with crictl. It is published as packages only, so it is compiled, when a host wants it. */
 function crioRepository(
   mirrors: Mirrors,
   keys: Keys,
