@@ -86,6 +86,8 @@ export type Host = LinuxHost | WindowsHost;
 export interface RepositorySource {
   /** `{minor}` already replaced. */
   readonly url: string;
+  /** The URL as the inventory names it, if `{minor}` may stand in it: an upgrade needs the repositories of other minors. */
+  readonly urlOfMinor?: string;
   /** undefined: a flat repository, all files of which lie below `url`. */
   readonly suite?: string;
   readonly component?: string;
@@ -98,12 +100,6 @@ export interface RepositorySource {
 /** Where hosts with Debian's packages find a component, and beside it, where the others do. */
 export interface PackageRepository extends RepositorySource {
   readonly rpm: RepositorySource;
-}
-
-/** A repository of Kubernetes, of which each minor has its own. */
-interface OfMinor {
-  /** The URL as the inventory names it, where `{minor}` may still stand: an upgrade needs the repositories of other minors. */
-  readonly urlOfMinor: string;
 }
 
 /** How the runtime reaches one registry. */
@@ -166,10 +162,7 @@ export interface RuntimeSettings {
   readonly versionFrom: 'inventory' | 'default';
   /** The same on all hosts. */
   readonly cgroupDriver: 'systemd' | 'cgroupfs';
-  readonly repository: PackageRepository & {
-    /** The URL with `{minor}`, of a runtime that has a repository for each minor of Kubernetes. */
-    readonly urlOfMinor?: string;
-  };
+  readonly repository: PackageRepository;
   /** Name of the package. */
   readonly package: string;
   /** Merged into the generated configuration. */
@@ -188,7 +181,7 @@ export interface Inventory {
     readonly version: string;
     /** `1.36` */
     readonly minor: string;
-    readonly repository: RepositorySource & OfMinor & { readonly rpm: RepositorySource & OfMinor };
+    readonly repository: PackageRepository;
     /** Versions of minors between that of a live cluster and `version`, which an upgrade passes through. */
     readonly via: readonly string[];
     readonly imageRepository: string;

@@ -1,5 +1,6 @@
 import { containerRuntime } from '../components/runtimes/index.ts';
-import type { Inventory, RuntimeSettings } from '../model/inventory.ts';
+import type { Host, Inventory, PackageRepository, RepositorySource, RuntimeSettings } from '../model/inventory.ts';
+import { onceForEach } from '../shell/once-for-each.ts';
 import { minorOf } from '../versions.ts';
 
 /** The image in the other version, if the version stands in its tag. */
@@ -16,15 +17,31 @@ function networkAt(network: Inventory['network'], from: string, to: string): Inv
   return { ...network, windows } as Inventory['network'];
 }
 
+/** A repository, for packages of each format, at a minor; one that is the same for all minors stays. */
+function repositoryAt(repository: PackageRepository, minor: string): PackageRepository {
+  const at = <Source extends RepositorySource>(source: Source): Source =>
+    source.urlOfMinor === undefined ? source : { ...source, url: source.urlOfMinor.replaceAll('{minor}', minor) };
+  return { ...at(repository), rpm: at(repository.rpm) };
+}
+
 /** The runtime at a minor, where it has a repository and versions for each of them; a version that the inventory names stays. */
 function runtimeAt(runtime: RuntimeSettings, minor: string): RuntimeSettings {
   const { version, versionFrom, repository } = runtime;
-  if (repository.urlOfMinor === undefined) return runtime;
+  if (repository.urlOfMinor === undefined && repository.rpm.urlOfMinor === undefined) return runtime;
   return {
     ...runtime,
     version: versionFrom === 'inventory' ? version : (containerRuntime({ runtime }).version(minor) ?? version),
-    repository: { ...repository, url: repository.urlOfMinor.replaceAll('{minor}', minor) },
+    repository: repositoryAt(repository, minor),
   };
+}
+
+/** The hosts with their own runtimes at a minor; those that share one still do. */
+function hostsAt(hosts: readonly Host[], minor: string): readonly Host[] {
+  if (!hosts.some((host) => host.os === 'linux' && host.runtime !== undefined)) return hosts;
+  const moved = onceForEach((runtime: RuntimeSettings) => runtimeAt(runtime, minor));
+  return hosts.map((host) =>
+    host.os === 'windows' || host.runtime === undefined ? host : { ...host, runtime: moved(host.runtime) },
+  );
 }
 
 /** The inventory as if it named another Kubernetes version. Versions of other components stay as they are, except a runtime's that follows the minor. */
@@ -32,15 +49,11 @@ export function atVersion(inventory: Inventory, version: string): Inventory {
   const { kubernetes } = inventory;
   if (version === kubernetes.version) return inventory;
   const minor = minorOf(version);
-  const at = <T extends { readonly urlOfMinor: string }>(repository: T): T => ({
-    ...repository,
-    url: repository.urlOfMinor.replaceAll('{minor}', minor),
-  });
-  const repository = { ...at(kubernetes.repository), rpm: at(kubernetes.repository.rpm) };
   return {
     ...inventory,
     network: networkAt(inventory.network, kubernetes.version, version),
+    hosts: hostsAt(inventory.hosts, minor),
     runtime: runtimeAt(inventory.runtime, minor),
-    kubernetes: { ...kubernetes, version, minor, repository },
+    kubernetes: { ...kubernetes, version, minor, repository: repositoryAt(kubernetes.repository, minor) },
   };
 }
