@@ -11,8 +11,11 @@ import { script } from '../templates.ts';
 const fileOf = ({ folder, extension }: TrustStore, pem: string): string =>
   `${folder}/kbuild-${sha256Of(pem).slice(0, 16)}.${extension}`;
 
-/** The record of what the store was last made of: one path a line. It is written after the store. */
+/** The record of what the store was last made of: one path a line. It is complete only after the store was made. */
 const recordOf = (files: readonly string[]): string => files.map((file) => `${file}\n`).join('');
+
+/** Stands in the record before the first file: an inventory without authorities then still takes out what a run left that was cut off. */
+const BEGUN = 'begun\n';
 
 /** Removes what is not wanted, makes the store anew, and writes the record. */
 const settled = (store: TrustStore, wanted: readonly string[]) =>
@@ -52,6 +55,7 @@ function changes(target: Target, pems: readonly string[]): readonly Change[] {
           ? `take kbuild's certificate authorities out of the system's store`
           : `trust ${wanted.join(', ')} (found ${found})`,
       apply: async (on) => {
+        if (record.kind === 'absent') await on(host).write(paths.trustedCas, BEGUN, 0o644);
         for (const path of missing) await on(host).write(path, files.get(path)!, 0o644);
         await on(host).run(settled(store, wanted));
       },

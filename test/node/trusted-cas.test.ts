@@ -22,10 +22,11 @@ describe('authorities that the inventory trusts', () => {
     expect(change?.summary).toBe(`trust ${FILE} (found 1 missing)`);
     await change?.apply?.(on);
     expect(sent).toMatchObject([
+      { kind: 'write', path: paths.trustedCas, content: 'begun\n' },
       { kind: 'write', path: FILE, content: PEM },
       { kind: 'run', title: 'linux/trusted-cas.sh' },
     ]);
-    expect(sent[1]).toMatchObject({ script: expect.stringContaining('UPDATE=update-ca-certificates') as string });
+    expect(sent[2]).toMatchObject({ script: expect.stringContaining('UPDATE=update-ca-certificates') as string });
   });
 
   test('need nothing when the store was made of them', () =>
@@ -33,6 +34,11 @@ describe('authorities that the inventory trusts', () => {
 
   test('are pending while the run that wrote the files was cut off before the store was made', () =>
     expect(summaries({ [FILE]: PEM }, [PEM])).toEqual([`trust ${FILE} (found others)`]));
+
+  test('go when a run that was cut off had begun to write them, and the inventory has none any more', () =>
+    expect(summaries({ [FILE]: PEM, [paths.trustedCas]: 'begun\n' }, [])).toEqual([
+      "take kbuild's certificate authorities out of the system's store",
+    ]));
 
   test('go when they leave the inventory, and at a reset', () => {
     const found = { [FILE]: PEM, [paths.trustedCas]: `${FILE}\n` };
