@@ -9,8 +9,29 @@ export const fingerprint = () =>
 /** The signing key of a repository. */
 export const key = (description: string) => urlOrFile().exactOptional().meta({ description });
 
-/** A setting whose default is the runtime's; editors and the documentation show that of the default runtime. */
-const { rpm: DEFAULTS } = containerd.defaults.repository;
+/** Settings whose defaults are the runtime's; editors and the documentation show those of the default runtime. */
+const DEFAULTS = containerd.defaults.repository;
+
+/** What differs between the two formats of packages, in words. */
+interface Words {
+  readonly url: string;
+  readonly suite: string;
+  readonly suites: string;
+  readonly fingerprint: string;
+}
+
+/** Where the packages of a runtime in one format are; none of it must be named. */
+const runtimeSource = (defaults: typeof DEFAULTS.rpm, words: Words) => ({
+  url: url().exactOptional().meta({ default: defaults.url, description: words.url }),
+  suite: text(/^(?:\/|[A-Za-z0-9{][A-Za-z0-9._{}/-]*)$/, `${words.suite}, or "/" for a flat repository`)
+    .exactOptional()
+    .meta({ default: defaults.suite, description: words.suites }),
+  component: text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'the name of a component')
+    .exactOptional()
+    .meta({ default: defaults.component, description: 'Component; of no meaning in a flat repository.' }),
+  key: key('Its signing key, armored: URL or file. Default: gpg below the url.'),
+  fingerprint: fingerprint().exactOptional().meta({ default: defaults.fingerprint, description: words.fingerprint }),
+});
 
 /** `kubernetes.repository.rpm` */
 export const kubernetesRpm = z
@@ -27,24 +48,28 @@ export const kubernetesRpm = z
   .meta({ description: 'The repository of hosts with rpm packages.' });
 
 /** `runtime.repository.rpm` */
-export const runtimeRpm = z
-  .strictObject({
-    url: url().exactOptional().meta({
-      default: DEFAULTS.url,
-      description:
-        'rpm repository; {distribution} stands for the distribution whose packages a host takes, {codename} for its major version. The packages are below url/suite/ARCHITECTURE/component.',
+const runtimeRpm = z
+  .strictObject(
+    runtimeSource(DEFAULTS.rpm, {
+      url: 'rpm repository; {distribution} stands for the distribution whose packages a host takes, {codename} for its major version. The packages are below url/suite/ARCHITECTURE/component.',
+      suite: 'the name of a folder',
+      suites: 'Folder of the release; "/" for a flat repository.',
+      fingerprint: "Fingerprint of the signing key. Default: that of Docker's rpm packages, which is another key.",
     }),
-    suite: text(/^(?:\/|[A-Za-z0-9{][A-Za-z0-9._{}/-]*)$/, 'the name of a folder, or "/" for a flat repository')
-      .exactOptional()
-      .meta({ default: DEFAULTS.suite, description: 'Folder of the release; "/" for a flat repository.' }),
-    component: text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'the name of a component')
-      .exactOptional()
-      .meta({ default: DEFAULTS.component, description: 'Component; of no meaning in a flat repository.' }),
-    key: key('Its signing key, armored: URL or file. Default: gpg below the url.'),
-    fingerprint: fingerprint().exactOptional().meta({
-      default: DEFAULTS.fingerprint,
-      description: "Fingerprint of the signing key. Default: that of Docker's rpm packages, which is another key.",
-    }),
-  })
+  )
   .prefault({})
   .meta({ description: 'The repository of hosts with rpm packages.' });
+
+/** `runtime.repository` */
+export const runtimeRepository = z
+  .strictObject({
+    ...runtimeSource(DEFAULTS, {
+      url: 'apt repository; {distribution} stands for debian or ubuntu, {codename} for bookworm and the like, as each host says.',
+      suite: 'the name of a suite',
+      suites: 'Suite; "/" for a flat repository.',
+      fingerprint: "Fingerprint of the signing key. Default: that of Docker's.",
+    }),
+    rpm: runtimeRpm,
+  })
+  .prefault({})
+  .meta({ description: 'Where the runtime comes from. The defaults here are those of containerd.' });

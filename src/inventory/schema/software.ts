@@ -17,7 +17,7 @@ import {
   url,
   version,
 } from './formats.ts';
-import { fingerprint, key, kubernetesRpm, runtimeRpm } from './repositories.ts';
+import { fingerprint, key, kubernetesRpm, runtimeRepository } from './repositories.ts';
 
 /** `kubernetes:` */
 export const kubernetes = z
@@ -164,7 +164,7 @@ const registry = z.strictObject({
 });
 
 /** A setting whose default is the runtime's; editors and the documentation show that of the default runtime. */
-const { package: PACKAGE_DEFAULT, repository: DEFAULTS } = containerd.defaults;
+const { package: PACKAGE_DEFAULT } = containerd.defaults;
 
 const PACKAGE = text(/^[a-z0-9][a-z0-9+.-]+$/, 'the name of a Debian package');
 
@@ -177,28 +177,7 @@ const ofHost = {
       'Exact version in quotes. If you edit it, `up` changes joined hosts one at a time, drained unless only the patch differs. Default: of the newest line that the runtime supports with the Kubernetes minor, on new hosts; joined hosts follow by `upgrade`.',
   }),
   package: PACKAGE.exactOptional().meta({ default: PACKAGE_DEFAULT, description: 'Name of the package.' }),
-  repository: z
-    .strictObject({
-      url: url().exactOptional().meta({
-        default: DEFAULTS.url,
-        description:
-          'apt repository; {distribution} stands for debian or ubuntu, {codename} for bookworm and the like, as each host says.',
-      }),
-      suite: text(/^(?:\/|[A-Za-z0-9{][A-Za-z0-9._{}/-]*)$/, 'the name of a suite, or "/" for a flat repository')
-        .exactOptional()
-        .meta({ default: DEFAULTS.suite, description: 'Suite; "/" for a flat repository.' }),
-      component: text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'the name of a component')
-        .exactOptional()
-        .meta({ default: DEFAULTS.component, description: 'Component; of no meaning in a flat repository.' }),
-      key: key('Its signing key, armored: URL or file. Default: gpg below the url.'),
-      fingerprint: fingerprint().exactOptional().meta({
-        default: DEFAULTS.fingerprint,
-        description: "Fingerprint of the signing key. Default: that of Docker's.",
-      }),
-      rpm: runtimeRpm,
-    })
-    .prefault({})
-    .meta({ description: 'Where the runtime comes from. The defaults here are those of containerd.' }),
+  repository: runtimeRepository,
   config: freeObject()
     .default({})
     .meta({
