@@ -1,6 +1,6 @@
 /** The real programs of one simulated Windows host: a machine of wine with the model's files, the runtime, and the kubelet's service. */
 import { once } from 'node:events';
-import { existsSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { Machine } from '../host/machine.ts';
@@ -118,19 +118,26 @@ async function healthy(): Promise<Server | undefined> {
   );
 }
 
-/** The service kubelet in wine's service manager. What Windows does when it fails, this does: it is started again. */
+/** When kubeadm wrote the kubelet's configuration, in ms; 0 while there is none. It starts the kubelet right after. */
+const configuredAt = (wine: Wine): number =>
+  statSync(wine.onDisk('C:\\var\\lib\\kubelet\\config.yaml'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/**
+ * The service kubelet in wine's service manager. What Windows does when it fails, this does: it is started again. A query may
+ * miss the moment between its start and its end, so kubeadm's file tells that there was one.
+ */
 async function registerKubelet(wine: Wine, machine: Machine): Promise<{ readonly remove: () => Promise<void> }> {
+  const before = configuredAt(wine);
   const sc = (...args: readonly string[]): Promise<WineResult> => wine.run(SC, args, { deadlineMs: START_MS });
   const { exe, flags } = kubeletCommand(machine);
   await sc('create', 'kubelet', 'binPath=', [exe, '--windows-service', ...flags].join(' '));
   const watch: { goesOn: boolean; health?: Server | undefined } = { goesOn: true };
   const watched = (async () => {
-    let hasRun = false;
     while (watch.goesOn) {
       if (linkCertificate(wine)) watch.health ??= await healthy();
+      const wasStarted = configuredAt(wine) !== before;
       const { stdout } = await sc('query', 'kubelet');
-      if (/STATE +: 4/.test(stdout)) hasRun = true;
-      else if (hasRun && /STATE +: 1/.test(stdout)) await sc('start', 'kubelet');
+      if (wasStarted && /STATE +: 1/.test(stdout)) await sc('start', 'kubelet');
       await new Promise((done) => setTimeout(done, 500));
     }
   })();
