@@ -14,6 +14,7 @@ import { defaultRoute } from './default-route.ts';
 import { diskSpace } from './disk-space.ts';
 import { diskSync } from './disk-sync.ts';
 import { downloads } from './downloads.ts';
+import { endOfLife } from './end-of-life.ts';
 import { endpoint } from './endpoint.ts';
 import { endpointName } from './endpoint-name.ts';
 import { etcdSpace } from './etcd-space.ts';
@@ -82,6 +83,7 @@ import { writablePaths } from './writable-paths.ts';
 /** Checks of a host for itself. */
 export const hostChecks: readonly Check[] = [
   osSupported,
+  endOfLife,
   architecture,
   initSystem,
   kernelVersion,

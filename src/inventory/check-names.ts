@@ -18,6 +18,7 @@ export const CHECK_NAMES = [
   'disk-space',
   'disk-sync',
   'downloads',
+  'end-of-life',
   'endpoint',
   'endpoint-name',
   'etcd-space',

@@ -43,6 +43,15 @@ export interface Case {
 const w1 = (printed: RawAnswers): Situation => ({ printed: { w1: printed } });
 const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
 
+/** All hosts have Ubuntu 22.04, and their clocks show noon of this day. */
+function onDay(day: string): Situation {
+  const seen: FactOverrides = {
+    nowMs: Date.parse(`${day}T12:00:00Z`),
+    osRelease: { id: 'ubuntu', idLike: [], versionId: '22.04', codename: 'jammy', prettyName: 'Ubuntu 22.04' },
+  };
+  return { facts: { cp1: seen, w1: seen, w2: seen } };
+}
+
 const FORWARDING =
   'net.bridge.bridge-nf-call-iptables 1\nnet.bridge.bridge-nf-call-ip6tables 1\nnet.ipv4.ip_forward 1\n';
 
@@ -582,6 +591,19 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'cni-configuration': [{ finds: /05-cilium\.conflist/, bad: w1({ cniConfigurations: '05-cilium.conflist\n' }) }],
   leftovers: [{ finds: /KUBE-SERVICES/, bad: w1({ kubeChains: ':KUBE-SERVICES - [0:0]\n' }) }],
+  'end-of-life': [
+    {
+      finds: /^security updates for Ubuntu 22\.04 end on 2027-04-30, in 60 days$/m,
+      bad: onDay('2027-03-01'),
+      good: onDay('2027-01-29'),
+    },
+    { finds: /^Ubuntu 22\.04 has had no security updates since 2027-04-30$/m, bad: onDay('2027-05-01') },
+    {
+      finds: /^containerd 2\.2 has had no security updates since 2026-11-06$/m,
+      bad: { inventory: inventory({ runtime: { ...inventory().runtime, version: '2.2.9' } }), ...onDay('2026-11-07') },
+      good: { inventory: inventory({ runtime: { ...inventory().runtime, version: '2.2.9' } }), ...onDay('2026-08-07') },
+    },
+  ],
   'certificate-expiry': [
     {
       finds: /certificates run out: apiserver expires in 9 days \(2026-12-01\), admin\.conf expires in 27 days/,

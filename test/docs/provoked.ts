@@ -3,6 +3,7 @@ const LAB = 'lab: ';
 /** Check → where its fault was caused on a real host: the last table of docs/checks.md. */
 export const provoked: Readonly<Record<string, string>> = {
   'os-supported': `${LAB}an os-release that says Debian 10`,
+  'end-of-life': 'unit test: the clock of the host on days before and after',
   architecture: `${LAB}an \`uname\` that says armv7l`,
   'init-system': 'unit test: without systemd there is no host in the lab',
   'kernel-version': `${LAB}an \`uname\` that says 4.14`,

@@ -91,7 +91,7 @@ const defaults: Inventory = {
   network: flannelNetwork(),
   runtime: {
     name: 'containerd',
-    version: '2.2.9',
+    version: '2.3.7',
     versionFrom: 'inventory',
     cgroupDriver: 'systemd',
     repository: {

@@ -19,7 +19,7 @@ test('a fresh host needs all of it, the configuration before the package', () =>
     'write /etc/apt/keyrings/kbuild-containerd.asc with the key 9DC858229FC7DD38854AE2D88D81803C0EBFCD88 (found none)',
     'write /etc/apt/sources.list.d/kbuild-containerd.list (found none)',
     'write /etc/containerd/config.toml (found none)',
-    'install containerd.io 2.2.9 (found none)',
+    'install containerd.io 2.3.7 (found none)',
     'start containerd (found none)',
   ]));
 
@@ -57,7 +57,7 @@ describe('another major of containerd', () => {
     '2.x in the place of %s %s: the package comes before the configuration that only it can read',
     (name, version, found) =>
       expect(runtime(target({ files, packages: has(name, version) }))).toEqual([
-        `install containerd.io 2.2.9 (found ${found})`,
+        `install containerd.io 2.3.7 (found ${found})`,
         'write /etc/containerd/config.toml (content differs)',
         'start containerd (found none)',
       ]),
@@ -67,13 +67,13 @@ describe('another major of containerd', () => {
     expect(
       runtime(
         target(
-          { files, packages: has('containerd.io', '2.2.9-1') },
+          { files, packages: has('containerd.io', '2.3.7-1') },
           { inventory: inventory({ runtime: { version: '1.7.28' } }) },
         ),
       ),
     ).toEqual([
       'write /etc/containerd/config.toml (content differs)',
-      'install containerd.io 1.7.28 (found 2.2.9-1)',
+      'install containerd.io 1.7.28 (found 2.3.7-1)',
       'start containerd (found none)',
     ]));
 

@@ -73,6 +73,8 @@ export interface Distribution extends Family {
   readonly name: string;
   /** `VERSION_ID` of os-release, oldest first; `9` stands for 9.6 too. `rolling`: every one that is published. */
   readonly versions: readonly string[] | 'rolling';
+  /** The last day with security updates for everybody, by version as in `versions`: `YYYY-MM-DD`. None for a rolling one. */
+  readonly ends?: Readonly<Record<string, string>>;
   /** `known`: kbuild observes the host with the right probes, and refuses to change it. */
   readonly support: 'supported' | 'known';
 }

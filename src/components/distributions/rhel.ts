@@ -37,6 +37,7 @@ const rebuild = (id: string, name: string, over: Partial<Distribution> = {}): Di
   id,
   name,
   versions: ['9', '10'],
+  ends: { '9': '2032-05-31', '10': '2035-05-31' },
   support: 'supported',
   ...over,
 });
@@ -46,6 +47,7 @@ export const rhelAndRebuilds: readonly Distribution[] = [
   rebuild('rhel', 'Red Hat Enterprise Linux'),
   rebuild('rocky', 'Rocky Linux'),
   rebuild('almalinux', 'AlmaLinux'),
-  rebuild('ol', 'Oracle Linux'),
-  rebuild('centos', 'CentOS Stream'),
+  // Oracle has published no day for 10.
+  rebuild('ol', 'Oracle Linux', { ends: { '9': '2032-06-30' } }),
+  rebuild('centos', 'CentOS Stream', { ends: { '9': '2027-05-31', '10': '2030-05-31' } }),
 ];

@@ -156,6 +156,8 @@ export const crio: ContainerRuntime = {
     minorOf(version) === minor
       ? undefined
       : { severity: 'error', message: `CRI-O ${minorOf(version)} is not for Kubernetes ${minor}; use ${minor}` },
+  // CRI-O supports the three newest minors, and publishes no days.
+  ends: {},
   otherPackages: ['cri-o'],
   configuration: (inventory) => `${OWN_HEADER}.\n${stringify(settings(inventory))}`,
   validate: (path) => sh`if command -v crio >/dev/null; then crio --config ${path} config >/dev/null; fi`,

@@ -101,6 +101,8 @@ export interface ContainerRuntime {
   readonly version: (minor: string) => string | undefined;
   /** Why a version does not fit a Kubernetes minor that kbuild knows; undefined if it fits. */
   readonly misfit: (minor: string, version: string) => RuntimeMisfit | undefined;
+  /** The last day with security fixes, by the line `MAJOR.MINOR` of the runtime: `YYYY-MM-DD`. Lines without a published day are missing. */
+  readonly ends: Readonly<Record<string, string>>;
   /** Other packages that bring the runtime, besides the one that the inventory names. */
   readonly otherPackages: readonly string[];
   /** Content of `paths.config`. */

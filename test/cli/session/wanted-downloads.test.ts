@@ -7,7 +7,7 @@ const installed = (version: string) => ({ state: 'installed', version, held: tru
 const packages = (kubernetes: string) =>
   new Map([
     ...['kubelet', 'kubeadm', 'kubectl'].map((name) => [name, installed(`${kubernetes}-1.1`)] as const),
-    ['containerd.io', installed('2.2.9-1~debian.12~bookworm')] as const,
+    ['containerd.io', installed('2.3.7-1~debian.12~bookworm')] as const,
   ]);
 const wanted = (facts: FactOverrides) => {
   const { inventory, host, facts: seen } = target(facts);
