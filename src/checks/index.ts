@@ -8,6 +8,7 @@ import { cgroupVersion } from './cgroup-version.ts';
 import type { Check } from './check.ts';
 import { clockSkew, operatorClock } from './clock-skew.ts';
 import { cloudInit } from './cloud-init.ts';
+import { cloudRoutes } from './cloud-routes.ts';
 import { cniConfiguration } from './cni-configuration.ts';
 import { cpus } from './cpus.ts';
 import { defaultRoute } from './default-route.ts';
@@ -114,6 +115,7 @@ export const hostChecks: readonly Check[] = [
   signingKeys,
   pendingReboot,
   cloudInit,
+  cloudRoutes,
   existingRuntime,
   cniConfiguration,
   leftovers,

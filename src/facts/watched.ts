@@ -13,7 +13,7 @@ export interface Watches {
   /** Folders whose files are all observed, at any depth. */
   readonly trees?: readonly string[];
   readonly packages?: readonly string[];
-  /** systemd units, without `.service`; on Windows services. */
+  /** systemd units: services without `.service`, timers with `.timer`; on Windows services. */
   readonly units?: readonly string[];
   /** Key files of package repositories. */
   readonly keyrings?: readonly string[];

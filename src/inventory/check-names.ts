@@ -12,6 +12,7 @@ export const CHECK_NAMES = [
   'cgroup-version',
   'clock-skew',
   'cloud-init',
+  'cloud-routes',
   'cni-configuration',
   'cpus',
   'default-route',

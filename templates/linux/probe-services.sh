@@ -1,7 +1,9 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints the state of the services UNITS (without `.service`, one a line), each behind `Unit=NAME`.
+# Prints the state of UNITS (services without `.service`, timers with `.timer`, one a line), each behind `Unit=NAME`.
 services=
-for unit in $UNITS; do services="$services $unit.service"; done
+for unit in $UNITS; do
+  case $unit in *.timer) services="$services $unit" ;; *) services="$services $unit.service" ;; esac
+done
 states=$(systemctl show $services --timestamp=us+utc -p LoadState,ActiveState,UnitFileState,ExecMainStartTimestamp,NeedDaemonReload)
 set -- $UNITS
 echo "Unit=$1"

@@ -43,6 +43,20 @@ export interface Case {
 const w1 = (printed: RawAnswers): Situation => ({ printed: { w1: printed } });
 const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
 
+/** w1 has these units; the value is whether they are enabled. */
+const withUnits = (units: Readonly<Record<string, string>>): Situation => ({
+  facts: {
+    w1: {
+      services: new Map(
+        Object.entries(units).map(([name, enabled]) => [
+          name,
+          { load: 'loaded', active: 'inactive', enabled, startedMs: 0, needsDaemonReload: false },
+        ]),
+      ),
+    },
+  },
+});
+
 /** All hosts have Ubuntu 22.04, and their clocks show noon of this day. */
 function onDay(day: string): Situation {
   const seen: FactOverrides = {
@@ -587,6 +601,14 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
         kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',
         kubeletRuntime: 'unix:///var/run/cri-dockerd.sock\n',
       }),
+    },
+  ],
+  'cloud-routes': [
+    { finds: /^nm-cloud-setup writes routes/, bad: withUnits({ 'nm-cloud-setup': 'enabled' }) },
+    {
+      finds: /^nm-cloud-setup\.timer writes routes/,
+      bad: withUnits({ 'nm-cloud-setup.timer': 'enabled' }),
+      good: withUnits({ 'nm-cloud-setup': 'disabled', 'nm-cloud-setup.timer': 'masked' }),
     },
   ],
   'cni-configuration': [{ finds: /05-cilium\.conflist/, bad: w1({ cniConfigurations: '05-cilium.conflist\n' }) }],

@@ -35,6 +35,7 @@ export const provoked: Readonly<Record<string, string>> = {
   'signing-keys': `${LAB}a copy of the repository's key that runs out in ten days`,
   'pending-reboot': `${LAB}/run/reboot-required`,
   'cloud-init': `${LAB}a cloud-init that has not ended, by its files`,
+  'cloud-routes': 'unit test: the lab has no NetworkManager',
   'existing-runtime': `${LAB}a container of Docker's and a socket of CRI-O, by their files`,
   'cni-configuration': `${LAB}a file that is read before flannel's`,
   leftovers: `${LAB}a chain of kube-proxy`,
