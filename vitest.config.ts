@@ -1,10 +1,15 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/longest-first.ts';
 
 const globalSetup = ['test/lab/global-setup.ts'];
 const lab = { globalSetup: [...globalSetup, 'test/lab/run-setup.ts'], setupFiles: ['test/lab/tell-logs.ts'] };
 
+/** They compare what belongs to the whole machine, which kubelets of other tests change. */
+const alone = ['test/lab/full-down.test.ts'];
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     coverage: {
       provider: 'v8',
       reporter: ['text-summary'],
@@ -46,11 +51,24 @@ export default defineConfig({
         test: {
           name: 'lab',
           include: ['test/lab/**/*.test.ts'],
-          exclude: ['test/lab/long/**'],
+          exclude: ['test/lab/long/**', ...alone],
+          ...lab,
+          testTimeout: 900_000,
+          hookTimeout: 900_000,
+          // Building a cluster is mostly waiting: two at a time take two thirds of the time on two cores.
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'lab-alone',
+          include: alone,
           ...lab,
           testTimeout: 900_000,
           hookTimeout: 900_000,
           fileParallelism: false,
+          // After the lab's other tests.
+          sequence: { groupOrder: 1 },
         },
       },
       {

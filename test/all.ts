@@ -14,14 +14,15 @@ interface Report {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-test-'));
-const vitest = (project: string): readonly string[] => [
+/** `project`: also a pattern of several. */
+const vitest = (project: string, report = project): readonly string[] => [
   'vitest',
   'run',
   '--project',
   project,
   '--reporter=default',
   '--reporter=json',
-  `--outputFile.json=${join(folder, `${project}.json`)}`,
+  `--outputFile.json=${join(folder, `${report}.json`)}`,
 ];
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   packages: ['bash', 'test/packages.sh'],
@@ -32,7 +33,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   lint: ['npm', 'run', '--silent', 'lint'],
   unit: ['npx', ...vitest('unit'), '--coverage'],
   integration: ['npx', ...vitest('integration')],
-  lab: ['npx', ...vitest('lab')],
+  lab: ['npx', ...vitest('lab*', 'lab')],
 };
 
 const only = process.argv.includes('--only')

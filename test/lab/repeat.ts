@@ -46,7 +46,7 @@ for (let round = 1; round <= times; round++) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const started = performance.now();
   rmSync(report, { force: true });
-  const { status, signal } = spawnSync('npx', ['vitest', 'run', '--project', 'lab', ...reporters, ...rest], {
+  const { status, signal } = spawnSync('npx', ['vitest', 'run', '--project', 'lab*', ...reporters, ...rest], {
     stdio: 'inherit',
   });
   if (signal !== null) break;
