@@ -31,6 +31,15 @@ describe('removed settings in use', () => {
     ]);
   });
 
+  test.each(['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const)(
+    'a gate that is gone counts for %s',
+    (component) => {
+      expect(messages({ component, featureGates: { SidecarContainers: true } })).toEqual([
+        'feature gate SidecarContainers=true: Kubernetes 1.37 does not know it',
+      ]);
+    },
+  );
+
   test('a gate counts from the flag and from the configuration file, also after the name of a component', () => {
     expect(messages(flag('feature-gates', 'ContextualLogging=true, kube:MemoryManager=false'))).toEqual([
       'feature gate MemoryManager=false: Kubernetes 1.36 does not know it',
