@@ -1,6 +1,6 @@
 /** The real programs of one simulated Windows host: a machine of wine with the model's files, the runtime, and the kubelet's service. */
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { Machine } from '../host/machine.ts';
@@ -122,9 +122,20 @@ async function healthy(): Promise<Server | undefined> {
 const configuredAt = (wine: Wine): number =>
   statSync(wine.onDisk('C:\\var\\lib\\kubelet\\config.yaml'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
+/** Whether a program of wine runs. A line of Windows' kind is no path of this machine, and one host at a time has programs. */
+const runs = (exe: string): boolean =>
+  readdirSync('/proc').some((entry) => {
+    if (!/^\d+$/.test(entry)) return false;
+    try {
+      return readFileSync(`/proc/${entry}/cmdline`, 'utf8').startsWith(exe);
+    } catch {
+      return false; // It has ended meanwhile.
+    }
+  });
+
 /**
- * The service kubelet in wine's service manager. What Windows does when it fails, this does: it is started again. A query may
- * miss the moment between its start and its end, so kubeadm's file tells that there was one.
+ * The service kubelet in wine's service manager. What Windows does when it fails, this does: it is started again. Wine may call a
+ * service running whose program has ended, so the process tells; and kubeadm's file that it was started at all.
  */
 async function registerKubelet(wine: Wine, machine: Machine): Promise<{ readonly remove: () => Promise<void> }> {
   const before = configuredAt(wine);
@@ -135,9 +146,7 @@ async function registerKubelet(wine: Wine, machine: Machine): Promise<{ readonly
   const watched = (async () => {
     while (watch.goesOn) {
       if (linkCertificate(wine)) watch.health ??= await healthy();
-      const wasStarted = configuredAt(wine) !== before;
-      const { stdout } = await sc('query', 'kubelet');
-      if (wasStarted && /STATE +: 1/.test(stdout)) await sc('start', 'kubelet');
+      if (configuredAt(wine) !== before && !runs(exe)) await sc('start', 'kubelet');
       await new Promise((done) => setTimeout(done, 500));
     }
   })();
