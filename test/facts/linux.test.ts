@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { linuxProbes } from '../../src/facts/linux.ts';
+import { nowMs } from '../../src/facts/linux/machine.ts';
 import { hostsBlock, staticHostname } from '../../src/facts/linux/names.ts';
 import { containerd } from '../../src/components/runtimes/containerd.ts';
 import { fstabSwaps, swaps, swapUnits } from '../../src/facts/linux/swap.ts';
@@ -143,6 +144,12 @@ Unit=zramswap.service\nSourcePath=\nFragmentPath=/usr/lib/systemd/system/zramswa
       { name: 'dev-sdb1.swap', file: '/run/systemd/generator.late/dev-sdb1.swap' },
       { name: 'zramswap.service', file: '/usr/lib/systemd/system/zramswap.service' },
     ]));
+});
+
+test('a clock whose output is no number is unknown, not a time', () => {
+  expect(nowMs.parse('1795598056013\n', { middleMs: 0 })).toBe(1_795_598_056_013);
+  for (const out of ['', '1795598056%3N\n', 'never\n'])
+    expect(() => nowMs.parse(out, { middleMs: 0 })).toThrow('not a time');
 });
 
 test('the name for the next boot leaves comments out', () =>

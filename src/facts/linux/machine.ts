@@ -44,7 +44,10 @@ export const productUuid = textOf('/sys/class/dmi/id/product_uuid', (text) => {
 });
 
 /** The host's clock, ms since the epoch. */
-export const nowMs = probe(sh`date +%s%3N`, Number);
+export const nowMs = probe(sh`date +%s%3N`, (out) => {
+  if (!/^\d+$/.test(out.trim())) throw new Error(`not a time: ${out.trim()}`);
+  return Number(out);
+});
 
 /** The host's time minus the middle of the request, in milliseconds. */
 export const clockOffsetMs = probe(sh`date +%s.%N`, (out, { middleMs }) => {
