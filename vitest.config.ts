@@ -2,7 +2,12 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
 
 const globalSetup = ['test/lab/global-setup.ts'];
-const lab = { globalSetup: [...globalSetup, 'test/lab/run-setup.ts'], setupFiles: ['test/lab/tell-logs.ts'] };
+const lab = {
+  globalSetup: [...globalSetup, 'test/lab/run-setup.ts'],
+  setupFiles: ['test/lab/tell-logs.ts'],
+  testTimeout: 900_000,
+  hookTimeout: 900_000,
+};
 
 /** They compare what belongs to the whole machine, which kubelets of other tests change. */
 const alone = ['test/lab/full-down.test.ts'];
@@ -53,8 +58,6 @@ export default defineConfig({
           include: ['test/lab/**/*.test.ts'],
           exclude: ['test/lab/long/**', ...alone],
           ...lab,
-          testTimeout: 900_000,
-          hookTimeout: 900_000,
           // Building a cluster is mostly waiting: two at a time take two thirds of the time on two cores.
           maxWorkers: 2,
         },
@@ -64,8 +67,6 @@ export default defineConfig({
           name: 'lab-alone',
           include: alone,
           ...lab,
-          testTimeout: 900_000,
-          hookTimeout: 900_000,
           fileParallelism: false,
           // After the lab's other tests.
           sequence: { groupOrder: 1 },
@@ -77,7 +78,6 @@ export default defineConfig({
           include: ['test/lab/long/**/*.test.ts'],
           ...lab,
           testTimeout: 7_200_000,
-          hookTimeout: 900_000,
           fileParallelism: false,
         },
       },

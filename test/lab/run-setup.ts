@@ -2,28 +2,22 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { dropLogs, ownRun, whereLogsAre } from './test-run.ts';
+import { currentRun, dropLogs, ownRun, whereLogsAre } from './test-run.ts';
 import { endHosts } from './end-hosts.ts';
 
-/** Vitest calls it for each of its projects. */
-let users = 0;
-
-export function setup({ vitest }: TestProject): () => Promise<void> {
+/** Vitest calls it for each of its projects, in a module of its own; it ends all of them after the last test. */
+export function setup({ vitest }: TestProject): (() => Promise<void>) | undefined {
   const run = ownRun();
-  users += 1;
-  if (users === 1) {
-    process.env['KBUILD_LAB_RUN'] = run;
-    // Ctrl-C, SIGKILL: no teardown comes then. It ends when this process has ended, and its hosts.
-    const tsx = join(import.meta.dirname, '../../node_modules/tsx/dist/cli.mjs');
-    spawn(process.execPath, [tsx, join(import.meta.dirname, 'end-hosts.ts'), run], {
-      detached: true,
-      stdio: 'ignore',
-      cwd: '/',
-    }).unref();
-  }
+  if (currentRun() === run) return undefined;
+  process.env['KBUILD_LAB_RUN'] = run;
+  // Ctrl-C, SIGKILL: no teardown comes then. It ends when this process has ended, and its hosts.
+  const tsx = join(import.meta.dirname, '../../node_modules/tsx/dist/cli.mjs');
+  spawn(process.execPath, [tsx, join(import.meta.dirname, 'end-hosts.ts'), run], {
+    detached: true,
+    stdio: 'ignore',
+    cwd: '/',
+  }).unref();
   return async () => {
-    users -= 1;
-    if (users > 0) return;
     await endHosts((one) => one === run);
     if (vitest.state.getCountOfFailedTests() > 0 || vitest.state.getFailedFilepaths().length > 0)
       console.error(`\n${whereLogsAre(run)}`);
