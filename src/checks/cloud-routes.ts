@@ -1,4 +1,5 @@
 import { hasKubelet } from '../facts/joined.ts';
+import { isSwitchedOn } from '../facts/linux/services.ts';
 import { eachHost } from './each-host.ts';
 
 /** The service of NetworkManager that asks a cloud for addresses, and the timer that starts it. */
@@ -13,15 +14,12 @@ export const cloudRoutes = eachHost(
     watches: { units: UNITS },
   },
   ({ facts }) => {
-    const on = UNITS.filter((unit) => {
-      const state = facts.services.get(unit);
-      return state !== undefined && (state.enabled === 'enabled' || state.active === 'active');
-    });
+    const on = UNITS.filter((unit) => isSwitchedOn(facts.services.get(unit)));
     if (on.length === 0) return [];
     return [
       {
         severity: hasKubelet(facts) ? 'warning' : 'error',
-        message: `${on.join(' and ')} writes routes that break the network of pods`,
+        message: `${on.join(' and ')} ${on.length === 1 ? 'writes' : 'write'} routes that break the network of pods`,
         remedy: 'systemctl disable --now nm-cloud-setup.service nm-cloud-setup.timer, then reboot',
       },
     ];

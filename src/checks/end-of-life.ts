@@ -1,4 +1,4 @@
-import { supportedDistribution } from '../components/distributions/index.ts';
+import { supportedDistribution, versionIn } from '../components/distributions/index.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { Inventory } from '../model/inventory.ts';
@@ -8,26 +8,23 @@ import { eachHost, type HostFinding } from './each-host.ts';
 
 /** Days before the end at which it is a warning: enough to plan the exchange of hosts. */
 const WARN_AT_DAYS = 90;
-const DAY_MS = 86_400_000;
 
-/** What is said of the end of something, from WARN_AT_DAYS before it on. `last`: its last day; undefined if none is known. */
+/** The message about the end of something; undefined earlier than WARN_AT_DAYS before it. `last`: its last day, if one is known. */
 function ending(what: string, last: string | undefined, nowMs: number): string | undefined {
   if (last === undefined) return undefined;
   // The last day counts.
-  const days = daysLeft(Date.parse(last) + DAY_MS, nowMs);
+  const days = daysLeft(Date.parse(last), nowMs) + 1;
   if (days > WARN_AT_DAYS) return undefined;
   return days < 0
     ? `${what} has had no security updates since ${last}`
     : `security updates for ${what} end on ${last}, in ${String(days)} days`;
 }
 
-function system({ osRelease, nowMs }: Pick<LinuxFacts, 'osRelease' | 'nowMs'>): readonly HostFinding[] {
-  const { name, ends } = supportedDistribution({ osRelease }) ?? {};
-  const [version, last] =
-    Object.entries(ends ?? {}).find(
-      ([version]) => osRelease.versionId === version || osRelease.versionId.startsWith(`${version}.`),
-    ) ?? [];
-  const message = ending(`${name ?? ''} ${version ?? ''}`, last, nowMs);
+function system(facts: LinuxFacts): readonly HostFinding[] {
+  const distribution = supportedDistribution(facts);
+  const version = distribution && versionIn(distribution, facts);
+  if (distribution === undefined || version === undefined) return [];
+  const message = ending(`${distribution.name} ${version}`, distribution.ends?.[version], facts.nowMs);
   if (message === undefined) return [];
   const remedy = 'add a host with a newer version of the system, then remove this one: kbuild remove';
   return [{ severity: 'warning', message, remedy }];
@@ -51,8 +48,8 @@ function runtime(inventory: Inventory, facts: LinuxFacts): readonly HostFinding[
 export const endOfLife = eachHost(
   {
     name: 'end-of-life',
-    title: 'the system and the container runtime get security updates for 90 days more',
-    why: 'A node shares its kernel and its container runtime with every pod on it, and a hole that nobody mends stays open. [Hosts](hosts.md) lists the days of systems; where their makers support a version longer for everybody, it is that day. Of versions without a published day kbuild knows none. The day is compared with the clock of the host.',
+    title: 'the system and the container runtime get security updates for at least 90 more days',
+    why: 'A node shares its kernel and its container runtime with every pod on it, and a hole that nobody mends stays open. [Hosts](hosts.md) lists the last days of systems; for a system with long-term support for everybody it is the last day of that. A version without a published day is not checked. The day is compared with the clock of the host.',
     severities: ['warning'],
   },
   ({ inventory, facts }) => [...system(facts), ...runtime(inventory, facts)],

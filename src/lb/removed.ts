@@ -1,6 +1,7 @@
 import { isNodeGone } from '../cluster/deleted-node.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
+import { isSwitchedOn } from '../facts/linux/services.ts';
 import type { Watches } from '../facts/watched.ts';
 import { paths } from '../paths.ts';
 import { runs } from '../resources/runs.ts';
@@ -24,9 +25,7 @@ export const noLoadBalancer: Step = {
   watches,
   diff: ({ host, facts }) => {
     const units = Object.entries(UNITS).flatMap(([unit, config]) => {
-      const state = facts.services.get(unit);
-      const runsOurs = state !== undefined && (state.active === 'active' || state.enabled === 'enabled');
-      return runsOurs && facts.ownFiles.includes(config) ? [unit] : [];
+      return isSwitchedOn(facts.services.get(unit)) && facts.ownFiles.includes(config) ? [unit] : [];
     });
     if (units.length === 0) return [];
     return [

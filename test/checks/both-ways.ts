@@ -604,6 +604,10 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   'cloud-routes': [
+    {
+      finds: /^nm-cloud-setup and nm-cloud-setup\.timer write routes/,
+      bad: withUnits({ 'nm-cloud-setup': 'enabled', 'nm-cloud-setup.timer': 'enabled' }),
+    },
     { finds: /^nm-cloud-setup writes routes/, bad: withUnits({ 'nm-cloud-setup': 'enabled' }) },
     {
       finds: /^nm-cloud-setup\.timer writes routes/,

@@ -115,7 +115,7 @@ export async function inventory(
       kubeProxy: { conntrack: { maxPerCore: 0 } },
     },
     // The clock is the machine's, which runs no time service in its hosts; all hosts share its disk.
-    // Its containerd has ended.
+    // The lab's containerd 2.2 gets no security updates any more.
     ignoreChecks: ['time-sync', 'disk-sync', 'end-of-life'],
     ssh: { user: 'root', identityFile: paths.identityFile, knownHostsFile: paths.knownHostsFile },
     hosts: names.map((name): InventoryHost => {

@@ -138,7 +138,7 @@ const NOT_OURS = ['etcd-minimum', 'control-plane-upgraded', 'addons-upgraded', '
  * Seconds of an upgrade by what took them. `watching`: control planes are watched until each component has run for 30 s; the rest is
  * kbuild's own: packages, kubelets, observations.
  */
-export function secondsOfUpgrade(events: readonly TimedEvent[]): {
+function secondsOfUpgrade(events: readonly TimedEvent[]): {
   readonly kubeadmAndDrains: number;
   readonly downloads: number;
   readonly watching: number;

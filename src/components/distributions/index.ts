@@ -30,14 +30,17 @@ export function changedDistribution({ osRelease }: Release): Distribution | unde
   return own?.support === 'supported' ? own : undefined;
 }
 
+/** The entry of `versions` that stands for the version of a host; undefined if there is none, as for a rolling distribution. */
+export const versionIn = ({ versions }: Distribution, { osRelease: { versionId } }: Release): string | undefined =>
+  versions === 'rolling'
+    ? undefined
+    : versions.find((version) => versionId === version || versionId.startsWith(`${version}.`));
+
 /** The distribution of a host, if kbuild supports it in this version. */
 export function supportedDistribution(facts: Release): Distribution | undefined {
-  const found = facts.osRelease.versionId;
   const changed = changedDistribution(facts);
-  if (changed?.versions === 'rolling') return changed;
-  return changed?.versions.some((version) => found === version || found.startsWith(`${version}.`)) === true
-    ? changed
-    : undefined;
+  if (changed === undefined) return undefined;
+  return changed.versions === 'rolling' || versionIn(changed, facts) !== undefined ? changed : undefined;
 }
 
 /** The refusal to change a host whose distribution kbuild does not support. */

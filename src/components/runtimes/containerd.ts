@@ -143,7 +143,6 @@ export const containerd: ContainerRuntime = {
   },
   version,
   misfit,
-  // Docker's and the distribution's.
   // RELEASES.md of containerd; 1.7 and 2.0 were prolonged.
   ends: {
     '1.6': '2025-08-23',
@@ -153,6 +152,7 @@ export const containerd: ContainerRuntime = {
     '2.2': '2026-11-06',
     '2.3': '2028-04-30',
   },
+  // Docker's and the distribution's.
   otherPackages: ['containerd.io', 'containerd'],
   configuration: (inventory) => `${OWN_HEADER}.\n${containerdConfig(inventory)}`,
   validate: (path) => script('linux/validate-containerd-config.sh', { CONFIG: path }),

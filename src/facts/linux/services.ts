@@ -18,6 +18,10 @@ export interface ServiceState {
   readonly needsDaemonReload: boolean;
 }
 
+/** True if a unit runs, or starts at the next boot. */
+export const isSwitchedOn = (state: ServiceState | undefined): boolean =>
+  state?.active === 'active' || state?.enabled === 'enabled';
+
 /** The state of the given units. */
 export const services = (units: readonly string[]) =>
   probe(script('linux/probe-services.sh', { UNITS: units }), (out): ReadonlyMap<string, ServiceState> => {

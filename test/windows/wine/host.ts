@@ -122,7 +122,7 @@ async function healthy(): Promise<Server | undefined> {
 const configuredAt = (wine: Wine): number =>
   statSync(wine.onDisk('C:\\var\\lib\\kubelet\\config.yaml'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-/** Whether a program of wine runs. A line of Windows' kind is no path of this machine, and one host at a time has programs. */
+/** Whether a program runs under wine. Only such a command line begins with a Windows path, and one host at a time has programs. */
 const runs = (exe: string): boolean =>
   readdirSync('/proc').some((entry) => {
     if (!/^\d+$/.test(entry)) return false;
