@@ -56,6 +56,8 @@ export const paths = {
 
   haproxyConfig: '/etc/haproxy/haproxy.cfg',
   haproxyConfigBackup: '/etc/haproxy/haproxy.cfg.kbuild-backup',
+  /** Where root tells haproxy to which API servers it may lead. In /run itself, where SELinux lets haproxy have one. */
+  haproxySocket: '/run/kbuild-haproxy.sock',
   keepalivedConfig: '/etc/keepalived/keepalived.conf',
   keepalivedConfigBackup: '/etc/keepalived/keepalived.conf.kbuild-backup',
   checkApiserver: '/etc/keepalived/check-apiserver',

@@ -8,6 +8,7 @@ import { landmarks } from '../topology/landmarks.ts';
 import { onceForEach } from '../shell/once-for-each.ts';
 import type { Probe } from '../shell/probe.ts';
 import type { FactsOf } from './facts-from.ts';
+import { balancer } from './linux/balancer.ts';
 import { endpoint } from './linux/endpoint.ts';
 import { etcdFolder } from './linux/etcd-folder.ts';
 import { etcdServers, etcdToken } from './linux/etcd-manifests.ts';
@@ -158,6 +159,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     kubeletConfig,
     kubeletFlags,
     kubeletRuntime,
+    balancer,
   } satisfies Probes;
 };
 

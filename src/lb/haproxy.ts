@@ -15,6 +15,7 @@ export function haproxyConfig({ inventory }: Pick<Target, 'inventory'>): string 
     cluster: inventory.name,
     port,
     healthPort,
+    socket: paths.haproxySocket,
     servers: controlPlanes(inventory).map(({ name, internalAddress }) => ({
       name,
       address: internalAddress,

@@ -31,7 +31,7 @@ export const noLoadBalancer: Step = {
     return [
       {
         summary: `stop and disable ${units.join(' and ')} (found running with kbuild's configuration)`,
-        apply: runs(host, sh`systemctl disable --now ${units}`),
+        apply: runs(host, sh`systemctl disable --now ${units} && rm -f -- ${paths.haproxySocket}`),
       },
     ];
   },

@@ -2,13 +2,14 @@ import type { Step } from '../engine/step.ts';
 import { packages } from '../resources/packages.ts';
 import { haproxy } from './haproxy.ts';
 import { keepalived } from './keepalived.ts';
+import { allInTurn } from './turn.ts';
 import { noBalancerFiles, noLoadBalancer } from './removed.ts';
 
 /** Installs HAProxy and keepalived of the distribution. */
 export const balancerPackages = packages('balancer-packages', () => ({ haproxy: 'any', keepalived: 'any' }));
 
 /** Configures HAProxy, then keepalived: keepalived moves the virtual address to a host whose HAProxy answers. */
-export const balancerSteps: readonly Step[] = [...haproxy, ...keepalived];
+export const balancerSteps: readonly Step[] = [...haproxy, ...keepalived, allInTurn];
 
 /** Stops a load balancer on a host that is no longer one, and removes its files. */
 export const formerBalancerSteps: readonly Step[] = [noLoadBalancer, noBalancerFiles];

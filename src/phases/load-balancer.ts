@@ -2,6 +2,7 @@ import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { balancers, kubernetesHosts, withRole } from '../topology/select.ts';
 import { jobEnded } from '../node/running-work.ts';
+import { balancerTools } from '../lb/turn.ts';
 import { balancerPackages, balancerSteps, formerBalancerSteps } from '../lb/steps.ts';
 import { prepareBalancer } from '../node/prepare.ts';
 
@@ -27,7 +28,7 @@ export function loadBalancerPhases(inventory: Inventory): readonly Phase[] {
       title: 'Install load balancers',
       ...linux,
       hosts: all,
-      steps: [balancerPackages],
+      steps: [balancerPackages, balancerTools],
       overlaps: true,
     },
     {

@@ -8,6 +8,7 @@ import { spreadAfterDrains } from '../kubeadm/coredns-spread.ts';
 import { controlPlaneServes } from '../kubeadm/join-control-plane.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { nodeReady } from '../kubeadm/verify.ts';
+import { backInBalancers, outOfBalancers } from '../lb/turn.ts';
 import { runtimeSteps } from '../runtime/index.ts';
 import { controlPlanes, etcdHosts, kubernetesHosts, linuxWorkers } from '../topology/select.ts';
 import { addonsUpgraded } from '../upgrade/addons.ts';
@@ -16,6 +17,7 @@ import {
   componentsSettled,
   controlPlaneUpgraded,
   etcdMinimum,
+  hasOldEtcd,
   manifestsBack,
   type KeepBefore,
 } from '../upgrade/control-plane.ts';
@@ -112,7 +114,12 @@ function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): re
       title,
       ...serial,
       hosts: needsMinimum && inventory.etcd.topology === 'stacked' ? controlPlanes(inventory) : [],
-      steps: at(running, [jobEnded, manifestsBack, controlPlaneServes, etcdMinimum(hop)]),
+      steps: at(running, [
+        ...[jobEnded, manifestsBack, controlPlaneServes],
+        outOfBalancers((target) => hasOldEtcd(target, hop)),
+        etcdMinimum(hop),
+        backInBalancers((target) => hasOldEtcd(target, hop)),
+      ]),
     },
   ];
 }
@@ -135,10 +142,12 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
         controlPlaneServes,
         kubeadmPatches,
         kubeadmPackage(hop),
+        // Out until the newer kubelet, too, has started the API server anew.
+        outOfBalancers((target) => isBehind(target, hop)),
         controlPlaneUpgraded(hop, options.keep),
         ...nodeSteps(hop, options, {
           whileDrained: runtimeSteps(inventory).map((step) => onceOnly(earlier, step)),
-          gates: [nodeReady, networkReady, componentsSettled(hop)],
+          gates: [nodeReady, networkReady, componentsSettled(hop), backInBalancers((target) => isBehind(target, hop))],
         }),
       ]),
       concurrency: 1,

@@ -69,6 +69,14 @@ export const apiAnswers: Step = {
     hasMarker(target) && target.fleet.cluster.state === 'down' ? [waitForApi(target.fleet.cluster)] : [],
 };
 
+/** True while the member of a stacked etcd must be brought to a patch before the hop. False while the cluster does not answer. */
+export const hasOldEtcd = (target: Target, hop: Hop): boolean => {
+  const { inventory, host, fleet } = target;
+  const minimum = etcdBefore(hop);
+  if (minimum === undefined || inventory.etcd.topology !== 'stacked' || standing(target) !== 'joined') return false;
+  return fleet.cluster.state === 'up' && isOlder(staticPodVersions(fleet.cluster, 'etcd').get(host.name), minimum);
+};
+
 /**
  * Brings the member of a stacked etcd to the oldest patch from which the hop may go on, where kubeadm would skip it. The
  * ClusterConfiguration does not change, so that kubeadm of the hop puts its own etcd in place.

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { plan } from '../../src/engine/plan.ts';
 import type { ClusterUp, NodeView } from '../../src/facts/cluster.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { LinuxHost } from '../../src/model/inventory.ts';
+import type { Inventory, LinuxHost } from '../../src/model/inventory.ts';
 import { upgrade } from '../../src/phases/upgrade.ts';
 import { hopsThrough } from '../../src/upgrade/hop.ts';
 import { clusterOf, cp1, cp2, cp3, inventoryOf, memberOf, nodeOf, podOf, CA } from '../fakes/cluster.ts';
@@ -11,10 +11,11 @@ import { hostOf } from '../fakes/cluster.ts';
 
 const workers = [1, 2, 3, 4].map((n) => hostOf({ name: `w${String(n)}`, address: `203.0.113.3${String(n)}` }));
 const controls = [cp1, cp2, cp3];
-const given = (version: string) =>
+const given = (version: string, over: Partial<Inventory> = {}) =>
   inventoryOf({
     hosts: [...controls, ...workers],
     kubernetes: { ...inventoryOf().kubernetes, version, minor: version.slice(0, 4) },
+    ...over,
   });
 
 /** What a host runs: its static pods and its kubelet. */
@@ -83,8 +84,9 @@ function planned(
   seen: ReturnType<typeof world>,
   facts: Partial<LinuxFacts> = {},
   shown: 'changes' | 'and what is waited for' = 'changes',
+  over: Partial<Inventory> = {},
 ) {
-  const inventory = given(to);
+  const inventory = given(to, over);
   const traces = (host: LinuxHost): ReadonlySet<string> =>
     new Set([
       '/etc/kubernetes/kubelet.conf',
@@ -128,6 +130,32 @@ const isUpgrade = ({ step }: { readonly step: string }): boolean =>
 
 const stepsOn = (changes: ReturnType<typeof planned>, host: string): readonly string[] =>
   changes.filter((one) => one.host === host && isUpgrade(one)).map(({ phase, step }) => `${phase} ${step}`);
+
+test('a control plane leaves the load balancers of kbuild before its etcd or its API server restarts, and comes back when it has settled', () => {
+  const balancer = new Map(controls.map(({ name }) => [name, { isUp: true, turn: 'ready' as const }]));
+  const loadBalancer = {
+    kind: 'keepalived',
+    address: '10.0.0.100',
+    port: 8443,
+    healthPort: 8404,
+    routerId: 100,
+  } as const;
+  const changes = planned('1.37.1', ['1.37.1'], world({ api: '1.36.3' }), { balancer }, 'changes', { loadBalancer });
+  expect(stepsOn(changes, 'cp2').filter((step) => /^(etcd|control)/.test(step))).toEqual([
+    'etcd-1.37 out-of-balancers',
+    'etcd-1.37 etcd-minimum',
+    'etcd-1.37 back-in-balancers',
+    'control-plane-1.37 kubeadm-package',
+    'control-plane-1.37 out-of-balancers',
+    'control-plane-1.37 control-plane-upgraded',
+    'control-plane-1.37 drained',
+    'control-plane-1.37 kubelet-upgraded',
+    'control-plane-1.37 back-in-balancers',
+    'control-plane-1.37 uncordoned',
+    'control-plane-1.37 workloads-back',
+  ]);
+  expect(changes.filter(({ host, step }) => host.startsWith('w') && step.endsWith('-balancers'))).toEqual([]);
+});
 
 describe('one hop', () => {
   const changes = planned('1.37.1', ['1.37.1'], world({ api: '1.36.3' }));
