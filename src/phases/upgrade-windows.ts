@@ -9,16 +9,16 @@ import { atHop, type Hop } from '../upgrade/hop.ts';
 import { othersAreBack, type NodeOptions } from '../upgrade/node.ts';
 import { isBehind } from '../upgrade/running.ts';
 import { windowsKubeProxyPods } from '../upgrade/windows-kube-proxy.ts';
-import { windowsFetched, windowsNothingFetched } from '../upgrade/windows-programs.ts';
+import { windowsFetched, windowsImagesFetched, windowsNothingFetched } from '../upgrade/windows-programs.ts';
 import { windowsNodeSteps } from '../upgrade/windows.ts';
 
-/** Downloads the programs of the last hop, beside the downloads of Linux hosts: a worker goes there at once. */
+/** Downloads the programs and images of the last hop, beside the downloads of Linux hosts: a worker goes there at once. */
 export const windowsFetchPhase = (inventory: Inventory, hop: Hop): Phase => ({
   name: 'windows-fetch',
-  title: 'Download programs to Windows hosts',
+  title: 'Download programs and images to Windows hosts',
   kind: 'windows',
   hosts: windowsHosts(inventory),
-  steps: [jobEnded, atHop<'windows'>(hop, windowsFetched(hop))],
+  steps: [jobEnded, atHop<'windows'>(hop, windowsFetched(hop)), atHop<'windows'>(hop, windowsImagesFetched(hop))],
   overlaps: true,
 });
 

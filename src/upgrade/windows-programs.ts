@@ -1,5 +1,7 @@
 import { standing } from '../cluster/standing.ts';
+import { WINDOWS_CRI_SOCKET } from '../configuration/windows-kubeadm.ts';
 import type { Step, Target } from '../engine/step.ts';
+import { windowsImages } from '../facts/windows/reach-targets.ts';
 import { windowsPaths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { runsOnWindows } from '../resources/runs.ts';
@@ -45,6 +47,35 @@ export const windowsFetched = (hop: Hop): Step<'windows'> => ({
             const release = kubernetesRelease(target, name, { version: hop.version, services: [] });
             await install(on, target, { ...release, target: placeOf(hop, name) }, `download ${name} ${hop.version}`);
           }
+        },
+      },
+    ];
+  },
+});
+
+/** The file that records that a Windows host has the images of a hop. */
+const imagesRecord = ({ version }: Hop): string => `${windowsPaths.upgrade}\\${version}\\images.txt`;
+
+/** Pulls the images that pods of a Windows host need at a hop, so that no host that is away waits for a registry. Restarts nothing. */
+export const windowsImagesFetched = (hop: Hop): Step<'windows'> => ({
+  name: `images-${hop.version}`,
+  watches: downloads,
+  diff: (target) => {
+    const { inventory, host, facts } = target;
+    if (standing(target) !== 'joined' || !isBehind(target, hop) || facts.files.at(imagesRecord(hop)) !== undefined)
+      return [];
+    const images = windowsImages(inventory, host);
+    const command = powershell('windows/pull-images.ps1', {
+      Images: images,
+      Crictl: `${windowsPaths.programs}\\crictl.exe`,
+      Endpoint: WINDOWS_CRI_SOCKET,
+      Record: imagesRecord(hop),
+    });
+    return [
+      {
+        summary: `pull ${images.join(', ')}, as far as they are missing`,
+        apply: async (on) => {
+          await on(host).job('images', { ...command, title: 'pull images' });
         },
       },
     ];

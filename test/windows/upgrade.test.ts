@@ -31,6 +31,7 @@ describe('a Windows worker that is older than the API server', () => {
     expect(await carryOut(it, windowsUpgrade(it))).toMatchInlineSnapshot(`
       [
         "download kubeadm, kubelet of Kubernetes 1.37.1 (found none)",
+        "pull registry.k8s.io/pause:3.10.2, kube-proxy:v1.37.1-flannel-hostprocess, f, as far as they are missing",
         "install kubeadm 1.37.1 (found 1.34.4)",
         "drain win1 (found Ready)",
         "upgrade the kubelet of win1 from 1.34.4 to 1.37.1",
@@ -66,6 +67,7 @@ describe('a Windows worker that is older than the API server', () => {
       ['C:\\k\\kubelet.exe', '', 'C:\\k\\upgrade\\1.37.1\\kubelet.exe', ['kubelet']],
     ]);
     expect(ran.slice(2).map(({ name }) => name.replace(/^windows\/(.*)\.ps1$/, '$1'))).toEqual([
+      'pull-images',
       'install-program',
       'kubeadm',
       'install-program',
@@ -73,6 +75,24 @@ describe('a Windows worker that is older than the API server', () => {
       'set-service-state',
       'remove-paths',
     ]);
+  });
+
+  test('has the images of the new version before it is drained, and pulls none that it has', async () => {
+    const it = await joinedBefore();
+    it.machine.extra.set('images', ['registry.k8s.io/pause:3.10.2']);
+    const done = await carryOut(it, windowsUpgrade(it));
+    const pulled = done.findIndex((summary) => summary.startsWith('pull '));
+    expect(pulled).toBeGreaterThan(-1);
+    expect(pulled).toBeLessThan(done.indexOf('drain win1 (found Ready)'));
+    expect(it.machine.extra.get('images')).toContain(`kube-proxy:v${NEW}-flannel-hostprocess`);
+  });
+
+  test('stays as it is where an image cannot be pulled', async () => {
+    const it = await joinedBefore();
+    it.machine.extra.set('unpullable', `kube-proxy:v${NEW}-flannel-hostprocess`);
+    await expect(carryOut(it, windowsUpgrade(it))).rejects.toThrow('not found');
+    expect(installed(it, 'kubelet')).toBe(OLD);
+    expect(it.node).not.toHaveProperty('unschedulable', true);
   });
 
   test('runs `kubeadm upgrade node` with the patches of the inventory', async () => {
@@ -177,6 +197,7 @@ describe('an upgrade that was cut off', () => {
     const files = filesOf(it.machine);
     files.put('C:\\k\\kubeadm.exe', `MZ v${NEW}\nEND`);
     files.put('C:\\k\\kubelet.exe', `MZ Kubernetes v${NEW}\nEND`);
+    files.put(`C:\\k\\upgrade\\${NEW}\\images.txt`, '');
     it.machine.services.get('kubelet')!.state = 'Stopped';
     it.node = {
       kubeletVersion: `v${OLD}`,

@@ -22,7 +22,7 @@ function firstServerOf(registry: string, runtime: Inventory['runtime']): ReachTa
 }
 
 /** Images of every Windows host: the pause image, and if the network runs in pods, its images. */
-function imagesOf(inventory: Inventory, { windows: { pauseImage } }: WindowsHost): readonly string[] {
+export function windowsImages(inventory: Inventory, { windows: { pauseImage } }: WindowsHost): readonly string[] {
   const { network } = inventory;
   if (network.windows === undefined || network.windows.services) return [pauseImage];
   return [pauseImage, network.windows.kubeProxyImage, ...(networkPlugin(inventory).windows?.images(network) ?? [])];
@@ -38,7 +38,7 @@ export function reachTargets(inventory: Inventory, host: WindowsHost): readonly 
   const site = network.windows?.services === true ? [downloads.network] : [];
   const sources =
     downloads.via === 'host' ? [kubernetes, downloads.containerd, downloads.crictl, ...site].map(originOf) : [];
-  const registries = imagesOf(inventory, host).map((image) => firstServerOf(registryOf(image), runtime));
+  const registries = windowsImages(inventory, host).map((image) => firstServerOf(registryOf(image), runtime));
   const all = [api, ...sources, ...registries];
   return all.filter(
     ({ host: name, port }, i) => all.findIndex((other) => other.host === name && other.port === port) === i,
