@@ -1,12 +1,13 @@
 /** A cluster that is upgraded under load: what its clients saw, and what runs afterwards. */
 import { request } from 'node:http';
-import type { TimedEvent } from '../../src/engine/event.ts';
+import { join } from 'node:path';
 import { startWriter, type Written } from './api-writer.ts';
 import * as lab from './lab.ts';
 import { ok } from './ok.ts';
 import { eventsOf, start, type Ran } from './kbuild.ts';
 import { kubectl } from './pods.ts';
 import type { Stacked } from './stacked.ts';
+import { timeOfUpgrade, toldTime } from './upgrade-time.ts';
 import { VERSIONS } from './versions.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -131,51 +132,20 @@ export async function underLoad(
   return { ran: ok(ran), written, serviceGapMs };
 }
 
-/** Steps in which kubeadm works, or in which a node is drained and its workloads come back. */
-const NOT_OURS = ['etcd-minimum', 'control-plane-upgraded', 'addons-upgraded', 'drained', 'workloads-back'];
-
-/**
- * Seconds of an upgrade by what took them. `watching`: control planes are watched until each component has run for 30 s; the rest is
- * kbuild's own: packages, kubelets, observations.
- */
-function secondsOfUpgrade(events: readonly TimedEvent[]): {
-  readonly kubeadmAndDrains: number;
-  readonly downloads: number;
-  readonly watching: number;
-  readonly own: number;
-} {
-  const sum = (durations: readonly number[]): number => durations.reduce((all, ms) => all + ms / 1000, 0);
-  const kubeadmAndDrains = sum(
-    events.flatMap((event) => (event.kind === 'changed' && NOT_OURS.includes(event.step) ? [event.durationMs] : [])),
-  );
-  const downloads = sum(
-    events.flatMap((event) => (event.kind === 'phase-done' && event.phase === 'fetch' ? [event.durationMs] : [])),
-  );
-  const whole = sum(events.flatMap((event) => (event.kind === 'done' ? [event.durationMs] : [])));
-  const began = new Map<string, number>();
-  let watching = 0;
-  for (const event of events) {
-    if (event.kind === 'settling' && event.step === 'components-settled')
-      began.set(event.host, began.get(event.host) ?? Date.parse(event.time));
-    const since = 'host' in event ? began.get(event.host) : undefined;
-    if (since === undefined || event.kind !== 'changing') continue;
-    watching += (Date.parse(event.time) - since) / 1000;
-    began.delete(event.host);
-  }
-  return { kubeadmAndDrains, downloads, watching, own: whole - kubeadmAndDrains - downloads - watching };
-}
-
 /** Upgrades the cluster under load, and prints what the time went to. */
 export async function upgradeUnderLoad(
   cluster: Stacked,
   node: string,
   flags: readonly string[] = [],
 ): Promise<UnderLoad> {
-  const seen = await underLoad(cluster, node, 'upgraded', () => start([...upgradeArguments(cluster), ...flags]).ended);
-  const { kubeadmAndDrains, downloads, watching, own } = secondsOfUpgrade(eventsOf(seen.ran));
-  console.log(
-    `kubeadm and drains ${kubeadmAndDrains.toFixed(0)} s, downloads ${downloads.toFixed(0)} s, watching control planes ${watching.toFixed(0)} s, kbuild's own ${own.toFixed(0)} s`,
+  const log = join(cluster.file, '..', `upgrade-${String(Date.now())}.log`);
+  const seen = await underLoad(
+    cluster,
+    node,
+    'upgraded',
+    () => start([...upgradeArguments(cluster), '--log-file', log, ...flags]).ended,
   );
+  console.log(toldTime(timeOfUpgrade(log)));
   return seen;
 }
 
