@@ -119,7 +119,7 @@ async function apply(
       });
     } finally {
       observations.expire([...touched]);
-      if (sawCluster) observations.expireCluster();
+      if (sawCluster && change.touches !== 'host') observations.expireCluster();
     }
     emit({ kind: 'changed', ...place, summary: change.summary, durationMs: nowMs() - startedMs });
     stopIfInterrupted(signal, 'after a change');

@@ -32,6 +32,8 @@ export interface Change {
   readonly apply?: (on: On) => Promise<void>;
   /** Restarts what a joined host lives on (runtime, kubelet, etcd, load balancer): few hosts at once, in good health: `disruption.ts`, `health.ts`. */
   readonly disrupts?: boolean;
+  /** `host`: the cluster shows nothing of it, so that it need not be observed again. Default: it may show anywhere. */
+  readonly touches?: 'host';
   /** Shown by \`plan\` beforehand. */
   readonly restarts?: readonly Restart[];
   /** Reads only; `plan --diff` shows it. */

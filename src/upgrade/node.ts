@@ -59,13 +59,21 @@ const after =
     return found !== undefined && compareVersions(found, hop.version) > 0 ? found : hop.version;
   };
 
+/** A step whose changes nothing in the cluster shows: after them the cluster need not be observed again. */
+const onHostOnly = (step: Step): Step => ({
+  ...step,
+  diff: (target) => step.diff(target).map((change) => ({ ...change, touches: 'host' })),
+});
+
 /** Installs kubeadm of the hop. Nothing else on the host changes. */
 export const kubeadmPackage = (hop: Hop): Step =>
-  joinedOnly(
-    packages('kubeadm-package', () => ({ kubeadm: after(hop, 'kubeadm') }), {
-      upgrades: 'held',
-      sources: ['kubernetes'],
-    }),
+  onHostOnly(
+    joinedOnly(
+      packages('kubeadm-package', () => ({ kubeadm: after(hop, 'kubeadm') }), {
+        upgrades: 'held',
+        sources: ['kubernetes'],
+      }),
+    ),
   );
 
 /** What is found of a host's kubelet: the running one, and the installed programs. */
@@ -119,7 +127,7 @@ const kubeletUpgraded = (hop: Hop, { atOnce }: NodeOptions): Step => ({
           const remote = on(host);
           // On a control plane it has run already.
           if (host.role === 'worker') await kubeadmUpgrade(remote, inventory, host, 'node');
-          await remote.job('kubelet-flags', script('linux/kubelet-flags.sh', { REMOVED: removedFlags(hop) }));
+          await remote.run(script('linux/kubelet-flags.sh', { REMOVED: removedFlags(hop) }));
           await installKubelet(target, hop, on);
         },
       },

@@ -39,6 +39,24 @@ test('after a change only the facts that a diff reads are observed again', async
   expect(here.looks).toEqual(['w1: images', 'w1: images']);
 });
 
+test('after a change that stays on its host the cluster is not observed again, after any other it is', async () => {
+  const seen = async (touches?: 'host') => {
+    const here = world([w1]);
+    const step = wants('hello');
+    const reads: Step = {
+      ...step,
+      diff: (target) =>
+        target.fleet.cluster.state === 'absent'
+          ? step.diff(target).map((change) => ({ ...change, ...(touches === undefined ? {} : { touches }) }))
+          : [],
+    };
+    await here.run([linuxPhase('greet', [w1], [reads])]);
+    return here.looks.filter((look) => look === 'cluster');
+  };
+  expect(await seen()).toEqual(['cluster']);
+  expect(await seen('host')).toEqual([]);
+});
+
 test('the plan of bare hosts lists every change of the run', async () => {
   const here = world([w1]);
   const phases = [linuxPhase('greet', [w1], [wants('hello')])];
