@@ -21,6 +21,8 @@ interface Kubeconfig {
 export interface Written {
   /** Writes that the API acknowledged. */
   readonly acknowledged: number;
+  /** Writes without an acknowledgement: refused, cut or too late. */
+  readonly failed: number;
   /** Acknowledged writes that are not there, or were not when they were read at once. */
   readonly lost: readonly string[];
   /** Milliseconds between two acknowledged writes, or from the last one to the end, at worst. */
@@ -70,6 +72,7 @@ export function startWriter(kubeconfig: string): { readonly stop: () => Promise<
     });
 
   const acknowledged: string[] = [];
+  let failed = 0;
   const unread = new Set<string>();
   let lastMs = performance.now();
   let longestGapMs = 0;
@@ -94,7 +97,8 @@ export function startWriter(kubeconfig: string): { readonly stop: () => Promise<
       try {
         await writeAndRead(n);
       } catch {
-        // Not acknowledged: nothing was promised.
+        // Nothing was promised.
+        failed += 1;
       }
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, EVERY_MS - (performance.now() - began))));
     }
@@ -110,6 +114,7 @@ export function startWriter(kubeconfig: string): { readonly stop: () => Promise<
       const there = new Set(items.map(({ metadata }) => metadata.name));
       return {
         acknowledged: acknowledged.length,
+        failed,
         lost: acknowledged.filter((name) => unread.has(name) || !there.has(name)),
         longestGapMs: Math.round(longestGapMs),
       };

@@ -1,4 +1,4 @@
-/** A cluster with stacked etcd behind a balancer of the user's own, for scenario tests. */
+/** A cluster with stacked etcd behind a balancer of the user's own, or of kbuild's, for scenario tests. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -10,7 +10,10 @@ import { balance, type Balancer } from './tcp-balancer.ts';
 export interface Stacked {
   readonly file: string;
   readonly kubeconfig: string;
+  /** The user's own; nobody uses it where `virtual` is given. */
   readonly balancer: Balancer;
+  /** What of `kubernetes` in the inventory says where the API is. */
+  readonly kubernetes: { readonly endpoint?: string };
   /** The inventory names these hosts from now on, with these `other` settings, and the balancer their API servers. */
   readonly name: (hosts: readonly string[], other?: object) => Promise<void>;
   readonly up: (...flags: readonly string[]) => Promise<Ran>;
@@ -19,12 +22,16 @@ export interface Stacked {
   readonly run: (...args: readonly string[]) => Promise<Ran>;
 }
 
-/** Boots fresh hosts and a balancer; `cluster` names the cluster; `more` are further settings of its inventory. */
+/**
+ * Boots fresh hosts and a balancer; `cluster` names the cluster; `more` are further settings of its inventory. `virtual`: the address
+ * that kbuild's own load balancers, on the control planes, have instead.
+ */
 export async function stacked(
   cluster: string,
   port: number,
   hosts: readonly string[],
   more: object = {},
+  virtual?: { readonly address: string; readonly port: number },
 ): Promise<Stacked> {
   await lab.up(hosts);
   await lab.reset(hosts);
@@ -32,6 +39,7 @@ export async function stacked(
   const { folder, file } = inventoryFile({});
   const kubeconfig = join(folder, `${cluster}.kubeconfig`);
   process.env['XDG_STATE_HOME'] = join(folder, 'state');
+  const kubernetes = virtual === undefined ? { endpoint: balancer.endpoint } : {};
   const name = async (names: readonly string[], other: object = {}): Promise<void> => {
     const inventory = await lab.inventory(names);
     balancer.setBackends(
@@ -42,8 +50,8 @@ export async function stacked(
     const changed = {
       ...inventory,
       name: cluster,
-      kubernetes: { ...(inventory['kubernetes'] as object), endpoint: balancer.endpoint },
-      loadBalancer: { kind: 'external' },
+      kubernetes: { ...(inventory['kubernetes'] as object), ...kubernetes },
+      loadBalancer: virtual === undefined ? { kind: 'external' } : { kind: 'keepalived', ...virtual },
       ...more,
       ...other,
     };
@@ -55,6 +63,7 @@ export async function stacked(
     file,
     kubeconfig,
     balancer,
+    kubernetes,
     name,
     up: (...flags) => kbuild(...upArgs, ...flags),
     startUp: (...flags) => start([...upArgs, ...flags]),

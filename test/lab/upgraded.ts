@@ -62,7 +62,7 @@ export async function startWorkload(controlPlane: string): Promise<void> {
 /** The inventory names this version from now on. */
 export async function nameVersion(cluster: Stacked, hosts: readonly string[], version: string): Promise<void> {
   const { kubernetes } = (await lab.inventory(hosts)) as unknown as { readonly kubernetes: object };
-  await cluster.name(hosts, { kubernetes: { ...kubernetes, version, endpoint: cluster.balancer.endpoint } });
+  await cluster.name(hosts, { kubernetes: { ...kubernetes, version, ...cluster.kubernetes } });
 }
 
 const answers = (address: string): Promise<boolean> =>
@@ -127,7 +127,7 @@ export async function underLoad(
   const written = await writer.stop();
   const serviceGapMs = await service.stop();
   console.log(
-    `${what} in ${ran.seconds.toFixed(0)} s; ${String(written.acknowledged)} writes acknowledged, ${String(written.lost.length)} lost, longest gap ${String(written.longestGapMs)} ms; the Service's longest gap ${String(serviceGapMs)} ms`,
+    `${what} in ${ran.seconds.toFixed(0)} s; ${String(written.acknowledged)} writes acknowledged, ${String(written.failed)} failed, ${String(written.lost.length)} lost, longest gap ${String(written.longestGapMs)} ms; the Service's longest gap ${String(serviceGapMs)} ms`,
   );
   return { ran: ok(ran), written, serviceGapMs };
 }

@@ -1,4 +1,7 @@
-/** One hop of three control planes and two workers: planned, done under load, nothing left, nothing to do again. */
+/**
+ * One hop of three control planes and two workers behind kbuild's own load balancers: planned, done under load, nothing left, nothing
+ * to do again.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventsOf } from '../kbuild.ts';
 import { unmetExpectations } from '../kubeadm-expectations.ts';
@@ -23,11 +26,13 @@ let cluster: Stacked;
 let planned: readonly string[];
 let upgraded: UnderLoad;
 const HOUR = 3_600_000;
+const CONTROLS = HOSTS.slice(0, 3);
+const VIRTUAL = { address: '10.77.0.231', port: 8443 };
 
 const wanted = (version: string): Promise<void> => nameVersion(cluster, HOSTS, version);
 
 beforeAll(async () => {
-  cluster = await stacked('upgrade', 7611, HOSTS);
+  cluster = await stacked('upgrade', 7611, HOSTS, {}, VIRTUAL);
   ok(await cluster.up());
   await startWorkload('ugcp1');
   await wanted(NEW.version);
@@ -77,6 +82,29 @@ test('control planes go one after another, and the second worker only when the f
       : [],
   );
   expect(workers).toEqual(['ugw1 drained', 'ugw1 uncordoned', 'ugw2 drained', 'ugw2 uncordoned']);
+});
+
+test('no load balancer leads to a control plane while its etcd or its API server restarts, and to all of them afterwards', async () => {
+  const restarts = ['etcd-minimum', 'control-plane-upgraded', 'kubelet-upgraded'];
+  const out = new Set<string>();
+  for (const event of eventsOf(upgraded.ran)) {
+    if (event.kind === 'changed' && event.step === 'out-of-balancers') out.add(event.host);
+    if (event.kind === 'changing' && event.step === 'back-in-balancers') out.delete(event.host);
+    if (event.kind === 'changing' && CONTROLS.includes(event.host) && restarts.includes(event.step))
+      expect([...out], `${event.step} on ${event.host}`).toEqual([event.host]);
+  }
+  expect([...out]).toEqual([]);
+  const servers = 'echo "show servers state api-servers" | socat - UNIX-CONNECT:/run/kbuild-haproxy.sock';
+  for (const host of CONTROLS) {
+    const { stdout } = await lab.inside(host, servers);
+    // Name, state (2: it runs) and administrative state (0: none).
+    const found = stdout
+      .split('\n')
+      .flatMap((line) => (/^\d+ api-servers/.test(line) ? [line.split(' ').slice(3, 7)] : []));
+    expect(found.map(([name, , state, drained]) => [name, state, drained])).toEqual(
+      CONTROLS.map((name) => [name, '2', '0']),
+    );
+  }
 });
 
 test('everything has the new version, and nothing of the upgrade is left', async () => {
