@@ -1,8 +1,14 @@
 /** One thing that was observed: a fact of a host (`HOST/FACT`), or the cluster. */
 export type Reading = `${string}/${string}`;
 
-/** The cluster as a reading. */
+/** The cluster as a reading, without the parts below. */
 export const CLUSTER: Reading = '/cluster';
+
+/** A part of the cluster that is observed only while it is read. */
+export const clusterPart = (part: string): Reading => `/${part}`;
+
+/** True for the cluster and for a part of it. */
+export const isOfCluster = (one: Reading): boolean => one.startsWith('/');
 
 export const reading = (host: string, fact: string): Reading => `${host}/${fact}`;
 
@@ -44,7 +50,7 @@ export class Freshness {
   }
 
   isStale(one: Reading): boolean {
-    const expired = one === CLUSTER ? this.#clusterExpired : (this.#expired.get(partsOf(one)[0]) ?? 0);
+    const expired = isOfCluster(one) ? this.#clusterExpired : (this.#expired.get(partsOf(one)[0]) ?? 0);
     return (this.#taken.get(one)?.moment ?? 0) < Math.max(this.#allExpired, expired);
   }
 

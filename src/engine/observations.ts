@@ -1,14 +1,14 @@
-import type { ClusterView } from '../facts/cluster.ts';
+import { COSTLY_PARTS, type ClusterView, type CostlyPart } from '../facts/cluster.ts';
 import type { Fleet, Observed } from '../facts/fleet.ts';
 import type { Host } from '../model/inventory.ts';
-import { CLUSTER, Freshness, partsOf, reading, type Reading } from './freshness.ts';
+import { CLUSTER, clusterPart, Freshness, isOfCluster, partsOf, reading, type Reading } from './freshness.ts';
 
 /** How hosts and the cluster are observed again. */
 export interface Observers {
   /** The named facts of a host, as they are now. */
   readonly facts: (host: Host, names: readonly string[]) => Promise<object>;
-  /** The cluster as it is now, found by `clusterFacts` of these hosts. */
-  readonly cluster: (hosts: readonly Observed[]) => Promise<ClusterView>;
+  /** The cluster as it is now, found by `clusterFacts` of these hosts, with these of its costly parts. */
+  readonly cluster: (hosts: readonly Observed[], parts: readonly CostlyPart[]) => Promise<ClusterView>;
   /** The facts that tell which control planes can answer for the cluster. */
   readonly clusterFacts: readonly string[];
   readonly nowMs: () => number;
@@ -74,10 +74,29 @@ class NotedFleet {
     this.#noting.set(name, this.#note(after));
   }
 
+  /** A newer view of the cluster, with these of its costly parts: the others stay as they were observed before. */
+  updateCluster(view: ClusterView, parts: readonly CostlyPart[]): void {
+    const before = this.cluster;
+    const kept =
+      before.state === 'up' && view.state === 'up' ? COSTLY_PARTS.filter((part) => !parts.includes(part)) : [];
+    const old = Object.getOwnPropertyDescriptors(before) as Readonly<Record<string, PropertyDescriptor>>;
+    const mixed = Object.defineProperties({}, Object.getOwnPropertyDescriptors(view));
+    for (const part of kept) {
+      const found = old[part];
+      if (found !== undefined) Object.defineProperty(mixed, part, found);
+    }
+    this.cluster = mixed as ClusterView;
+  }
+
   fleet(): Fleet {
+    const costly: ReadonlySet<string | symbol> = new Set(COSTLY_PARTS);
+    const get = (view: ClusterView, key: string | symbol): unknown => {
+      if (costly.has(key)) this.#read?.add(clusterPart(key as string));
+      return Reflect.get(view, key);
+    };
     const cluster = (): ClusterView => {
       this.#read?.add(CLUSTER);
-      return this.cluster;
+      return new Proxy(this.cluster, { get });
     };
     return {
       hosts: [...this.#noting.values()],
@@ -140,25 +159,27 @@ export function observations(first: Fleet, observers: Observers): Observations {
     for (const fact of facts) freshness.take(reading(name, fact), beginning);
   };
 
-  const observeCluster = async (): Promise<void> => {
+  const observeCluster = async (parts: readonly CostlyPart[]): Promise<void> => {
     const beginning = freshness.begin();
     const needed = noted.hosts
       .filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd')
       .flatMap(({ host }) => observers.clusterFacts.map((fact) => reading(host.name, fact)));
     await observe(needed.filter((one) => freshness.isStale(one)));
-    noted.cluster = await observers.cluster(noted.hosts);
-    freshness.take(CLUSTER, beginning);
+    noted.updateCluster(await observers.cluster(noted.hosts, parts), parts);
+    for (const one of [CLUSTER, ...parts.map(clusterPart)]) freshness.take(one, beginning);
   };
 
   async function observe(stale: readonly Reading[]): Promise<void> {
     const { moment } = freshness.begin();
     const byHost = new Map<string, string[]>();
-    for (const [host, fact] of stale.filter((one) => one !== CLUSTER).map(partsOf))
+    for (const [host, fact] of stale.filter((one) => !isOfCluster(one)).map(partsOf))
       byHost.set(host, [...(byHost.get(host) ?? []), fact]);
     await Promise.all(
       [...byHost].map(([host, names]) => once(`${host}/${names.join('+')}`, moment, () => observeHost(host, names))),
     );
-    if (stale.includes(CLUSTER)) await once(CLUSTER, freshness.begin().moment, observeCluster);
+    if (!stale.some(isOfCluster)) return;
+    const parts = COSTLY_PARTS.filter((part) => stale.includes(clusterPart(part)));
+    await once([CLUSTER, ...parts].join('+'), freshness.begin().moment, () => observeCluster(parts));
   }
 
   return {

@@ -138,6 +138,14 @@ export type ClusterView = (
   readonly etcd?: EtcdState | undefined;
 };
 
+/**
+ * Parts of the view that few steps read and that cost the most: kubectl looks up the kind of each object first. They are observed only
+ * while a step reads them.
+ */
+export const COSTLY_PARTS = ['objects', 'leftoverTokens', 'caReaders'] as const satisfies readonly (keyof ClusterUp)[];
+
+export type CostlyPart = (typeof COSTLY_PARTS)[number];
+
 /** `apiVersion/kind/namespace/name`, the identity of an object. Throws on an object without them. */
 export function objectKey(object: JsonObject): string {
   const metadata = object['metadata'] as { readonly name?: unknown; readonly namespace?: unknown } | undefined;

@@ -4,7 +4,7 @@ import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../topology/api-server.ts';
 import { unready } from './api-answer.ts';
-import type { ClusterUp, ClusterView, EtcdState } from './cluster.ts';
+import { COSTLY_PARTS, type ClusterUp, type ClusterView, type CostlyPart, type EtcdState } from './cluster.ts';
 import { byWantedKey } from './cluster-objects.ts';
 import { clusterProbes, readyCommand, type ClusterFacts } from './cluster-probes.ts';
 import type { EtcdView } from './etcd-view.ts';
@@ -164,9 +164,15 @@ function knowsEtcd(view: ClusterUp): boolean {
 const lostText = ({ name }: LinuxHost): string =>
   `${name}: a control plane runs there, and its ${ADMIN_CONF} is gone; \`kbuild up\` makes it again`;
 
+/** The costly part of the view that a probe is for. */
+function partOf(probe: string): CostlyPart | undefined {
+  if (probe.startsWith('objects')) return 'objects';
+  return probe === 'tokens' ? 'leftoverTokens' : probe === 'caReaders' ? 'caReaders' : undefined;
+}
+
 /**
  * The cluster as its API and etcd show it, observed by one script on the first control plane that answers for both, or else
- * for the API. `absent` if no host has a control plane; `down` if a host has one, and none answers. Does not reject.
+ * for the API. Of the costly parts only `parts` are observed; reading another one throws FactError. `absent` if no host has a control plane; `down` if a host has one, and none answers. Does not reject.
  */
 export async function observeCluster(
   inventory: Inventory,
@@ -174,6 +180,7 @@ export async function observeCluster(
   ask: (host: LinuxHost) => Ask,
   wanted: readonly JsonObject[],
   { nowMs, nonce }: ObserveTools,
+  parts: readonly CostlyPart[] = COSTLY_PARTS,
 ): Promise<ClusterView> {
   const reasons: string[] = [];
   /** The view of a control plane on which etcdctl cannot run, e.g. because its runtime is stopped. */
@@ -190,7 +197,12 @@ export async function observeCluster(
     }
     try {
       const probes = clusterProbes(inventory, host, wanted);
-      const commands = Object.fromEntries(Object.entries(probes).map(([name, { command }]) => [name, command]));
+      const commands = Object.fromEntries(
+        Object.entries(probes).flatMap(([name, { command }]) => {
+          const part = partOf(name);
+          return part === undefined || parts.includes(part) ? [[name, command] as const] : [];
+        }),
+      );
       const word = nonce();
       const from = nowMs();
       const command = parallelFramedScript(commands, word);
