@@ -166,6 +166,17 @@ describe('the script that runs zypper', () => {
     expect(run('', 0, lines)).toBe('');
   });
 
+  test('leaves two versions of kernels, keys and modules of kernels as they are', () => {
+    const lines = `rpm() { case $* in
+        '-q --provides drbd-kmp.x86_64') echo 'multiversion(kernel)' ;;
+        '-q --provides'*) echo 'kubelet = 1.36.2' ;;
+        -qa*) printf '%s\\n' kubelet.x86_64 kernel-default.x86_64 kernel-default.x86_64 drbd-kmp.x86_64 drbd-kmp.x86_64 \\
+          gpg-pubkey.noarch gpg-pubkey.noarch kubelet.x86_64 bash.x86_64 ;;
+      esac; }
+      installed_twice`;
+    expect(run('', 0, lines)).toBe('kubelet.x86_64\n');
+  });
+
   test('names the repositories of the system that are enabled, and not those of kbuild', () => {
     const repositories = zypper.systemRepositories!;
     const at = join(folder, 'a.repo');

@@ -33,10 +33,8 @@ export const readRpm = (out: string): readonly RpmPackage[] =>
   });
 
 /** An interrupted transaction leaves two versions of a package: the new one installed, the old one not yet removed. */
-export const brokenRpm: PackageManager['broken'] = probe(
-  // Kernels and keys are installed side by side on purpose.
-  sh`rpm -qa --qf '%{NAME}.%{ARCH}\n' | grep -vE '^(kernel|gpg-pubkey)' | sort | uniq -d`,
-  (out) => lines(out).map((name) => ({ name, state: 'installed twice' })),
+export const brokenRpm: PackageManager['broken'] = probe(withRpm(sh`installed_twice`), (out) =>
+  lines(out).map((name) => ({ name, state: 'installed twice' })),
 );
 
 /** True for `1.36.1-150500.1.1` and `3:29.6.1-1.el9`, but not for `1.36.10-…` or `1.36.1~rc1-…`, if 1.36.1 or 29.6.1 is wanted. */
