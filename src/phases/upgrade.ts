@@ -19,6 +19,7 @@ import {
   manifestsBack,
   type KeepBefore,
 } from '../upgrade/control-plane.ts';
+import { controlPlanesReady } from '../upgrade/control-planes-ready.ts';
 import { builtEtcdMinimum, builtEtcdUpgraded, etcdKubeletUpgraded } from '../upgrade/etcd.ts';
 import { fetched, hopRepositories, lastRepository, nothingFetched } from '../upgrade/fetch.ts';
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
@@ -112,7 +113,7 @@ function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): re
       title,
       ...serial,
       hosts: needsMinimum && inventory.etcd.topology === 'stacked' ? controlPlanes(inventory) : [],
-      steps: at(running, [jobEnded, manifestsBack, controlPlaneServes, etcdMinimum(hop)]),
+      steps: at(running, [jobEnded, manifestsBack, controlPlaneServes, controlPlanesReady(hop), etcdMinimum(hop)]),
     },
   ];
 }
@@ -133,6 +134,7 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
         jobEnded,
         manifestsBack,
         controlPlaneServes,
+        controlPlanesReady(hop),
         kubeadmPatches,
         kubeadmPackage(hop),
         controlPlaneUpgraded(hop, options.keep),

@@ -298,6 +298,47 @@ describe('what was cut off goes on', () => {
   });
 });
 
+describe('a control plane that does not serve', () => {
+  const waitsOf = (seen: ReturnType<typeof world>) =>
+    planned('1.37.1', ['1.37.1'], seen, {}, 'and what is waited for')
+      .filter(({ step }) => step === 'control-planes-ready')
+      .map(({ phase, host, summary }) => `${phase} ${host}: ${summary}`);
+  const away = { ready: false, reason: 'NodeStatusUnknown' };
+
+  test('before the run: named with its reason, and waited for before etcd or a control plane restarts', () => {
+    const waits = waitsOf(world({ api: '1.36.3' }, { cp3: { api: '1.36.3', node: away } }));
+    expect(waits[0]).toBe(
+      'etcd-1.37 cp1: wait until cp3 serves again (found cp3: its node: NodeStatusUnknown): until then no control plane is restarted; `journalctl -u kubelet` there says more',
+    );
+    expect(waits).toHaveLength(6);
+  });
+
+  test('in the middle: the next one waits, and so does the host itself', () => {
+    const done = { api: '1.37.1', etcd: '3.7.0' };
+    const old = { api: '1.36.3', etcd: '3.6.16', node: away };
+    const waits = waitsOf(world(done, { cp2: { ...old, node: {} }, cp3: old }));
+    expect(waits.map((wait) => wait.split(':')[0])).toEqual([
+      ...['etcd-1.37 cp2', 'etcd-1.37 cp3', 'control-plane-1.37 cp2', 'control-plane-1.37 cp3'],
+    ]);
+  });
+
+  test('because of its older kubelet: that kubelet is replaced without a wait for its own node', () => {
+    const cp1 = { api: '1.37.1', etcd: '3.7.0', kubelet: '1.36.3', node: away };
+    expect(waitsOf(world({ api: '1.37.1', etcd: '3.7.0' }, { cp1 }))).toEqual([]);
+  });
+
+  test('its API server alone counts, too', () => {
+    const seen = world({ api: '1.36.3' });
+    const apiServers = new Map([...seen.cluster.apiServers, ['cp2', 'connection refused'] as const]);
+    const [first] = waitsOf({ ...seen, cluster: { ...seen.cluster, apiServers } });
+    expect(first).toContain('wait until cp2 serves again (found cp2: its API server: connection refused)');
+  });
+
+  test('keeps nobody who has nothing to upgrade', () => {
+    expect(waitsOf(world({ api: '1.37.1', etcd: '3.7.0' }, { cp3: { api: '1.37.1', node: away } }))).toEqual([]);
+  });
+});
+
 test('a cluster with one control plane is upgraded through that one', () => {
   const seen = world({ api: '1.36.3' });
   const alone: ClusterUp = {
