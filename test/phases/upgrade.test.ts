@@ -203,6 +203,17 @@ describe('several hops', () => {
     );
   });
 
+  test('download for workers the images of each, for kube-proxy goes through all, and the packages of the last', () => {
+    const fetches = (host: string) =>
+      changes.filter((one) => one.host === host && one.step.startsWith('fetched-')).map(({ summary }) => summary);
+    expect(fetches('w1')).toEqual([
+      'download images of Kubernetes 1.35.8 (found none)',
+      'download images of Kubernetes 1.36.4 (found none)',
+      'download packages and images of Kubernetes 1.37.1 (found none)',
+    ]);
+    expect(fetches('cp1').every((summary) => summary.startsWith('download packages and images'))).toBe(true);
+  });
+
   test('name for each hop the version from which it starts', () => {
     const said = changes.filter(({ step, host }) => step === 'control-plane-upgraded' && host === 'cp3');
     expect(said.map(({ summary }) => summary)).toEqual([
