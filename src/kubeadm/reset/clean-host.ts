@@ -173,12 +173,16 @@ export const packagesReleased: Step = {
   watches: (about) => ({ packages: heldPackages(about) }),
   diff: (target) => {
     const { host, facts } = target;
-    const { runtime } = target.inventory;
-    const ofRuntime = systemRuntime(target, [runtime.name]) ?? [runtime.package];
-    const held = [...HELD, ...ofRuntime].filter((name) => {
+    const isHeld = (name: string): boolean => {
       const state = facts.packages.get(name);
       return state?.held === true && state.from === undefined;
-    });
+    };
+    const found = heldPackages(target).filter(isHeld);
+    if (found.length === 0) return [];
+    // Packages of the same names that kbuild did not install on this system stay as they are.
+    const { runtime } = target.inventory;
+    const ofRuntime = systemRuntime(target, [runtime.name]) ?? [runtime.package];
+    const held = [...HELD, ...ofRuntime].filter(isHeld);
     if (held.length === 0) return [];
     return [
       {
