@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { BuildOptions, Plugin } from 'esbuild';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
 
 /** A module of the bundle that is not what its library has; what it requires itself is found as from its importer. */
 const instead = (name: string, filter: RegExp, importer: RegExp, contents: string): Plugin => ({
@@ -43,49 +47,111 @@ const noProofs: Plugin = {
   },
 };
 
-/**
- * How the program becomes a few files, libraries included: Node spends more time on finding, reading and linking hundreds of
- * modules than on running them. What kbuild does not use of its libraries is left out, what it seldom uses is loaded late.
- */
-export const bundleOptions: BuildOptions = {
-  entryPoints: ['src/cli/main.ts', 'src/library.ts'],
-  outbase: 'src',
+/** What kbuild does not use of its libraries is left out, what it seldom uses is loaded late. */
+const libraries: readonly Plugin[] = [
+  native,
+  noProofs,
+  instead('no-locales', /\/locales\/index\.js$/, /\/zod\//, 'export {}'),
+  // ssh2's servers, its keys' generator and its tunnels for HTTP load Node's HTTP and TLS.
+  instead('no-servers', /^\.\/(?:http-agents|server|keygen)\.js$/, /\/ssh2\/lib\/index\.js$/, 'module.exports = {}'),
+  // Only a key with a passphrase needs it.
+  instead(
+    'late-bcrypt',
+    /^bcrypt-pbkdf$/,
+    /\/ssh2\/lib\/protocol\/keyParser\.js$/,
+    "exports.pbkdf = (...args) => require('bcrypt-pbkdf').pbkdf(...args)",
+  ),
+  // Only load balancers have files that are made of a template.
+  instead(
+    'late-handlebars',
+    /^handlebars$/,
+    /\/src\//,
+    "export default { compile: (...args) => requireFrom(import.meta.url)('handlebars').compile(...args) }",
+  ),
+];
+
+const common = {
+  absWorkingDir: root,
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20',
   minifySyntax: true,
   minifyWhitespace: true,
-  // CommonJS libraries ask for Node's own modules by `require`. It is made where it is used: most of the chunks do not use it.
-  banner: {
-    js: [
-      "import { createRequire as requireFrom } from 'node:module';",
-      'let requireHere; const require = (name) => (requireHere ??= requireFrom(import.meta.url))(name);',
-    ].join(' '),
-  },
+  metafile: true,
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
+
+/** CommonJS libraries ask for Node's own modules by `require`. It is made where it is used: most of the chunks do not use it. */
+export const MODULE_BANNER = [
+  "import { createRequire as requireFrom } from 'node:module';",
+  'let requireHere; const require = (name) => (requireHere ??= requireFrom(import.meta.url))(name);',
+].join(' ');
+
+const asModules = {
+  format: 'esm',
+  banner: { js: MODULE_BANNER },
   // Where ssh2 finds a program for Windows' Pageant, which kbuild does not use.
   define: { __dirname: 'import.meta.dirname' },
-  plugins: [
-    native,
-    noProofs,
-    instead('no-locales', /\/locales\/index\.js$/, /\/zod\//, 'export {}'),
-    // ssh2's servers, its keys' generator and its tunnels for HTTP load Node's HTTP and TLS.
-    instead('no-servers', /^\.\/(?:http-agents|server|keygen)\.js$/, /\/ssh2\/lib\/index\.js$/, 'module.exports = {}'),
-    // Only a key with a passphrase needs it.
-    instead(
-      'late-bcrypt',
-      /^bcrypt-pbkdf$/,
-      /\/ssh2\/lib\/protocol\/keyParser\.js$/,
-      "exports.pbkdf = (...args) => require('bcrypt-pbkdf').pbkdf(...args)",
-    ),
-    // Only load balancers have files that are made of a template.
-    instead(
-      'late-handlebars',
-      /^handlebars$/,
-      /\/src\//,
-      "export default { compile: (...args) => requireFrom(import.meta.url)('handlebars').compile(...args) }",
-    ),
-  ],
-  logLevel: 'warning',
-};
+} as const satisfies BuildOptions;
+
+/** main.ts imports what follows late: the program, which compiled.ts runs, and what answers a shell, which stays small. */
+const late = (program: string): Plugin => ({
+  name: 'late',
+  setup: (built) => {
+    built.onResolve({ filter: /^\.\/completion\/run-complete\.ts$/ }, () => ({
+      path: '../run-complete.js',
+      external: true,
+    }));
+    built.onResolve({ filter: /^\.\/command-line\.ts$/ }, ({ path, resolveDir }) => ({
+      path,
+      namespace: 'late',
+      pluginData: resolveDir,
+    }));
+    built.onLoad({ filter: /.*/, namespace: 'late' }, ({ pluginData }) => ({
+      resolveDir: pluginData as string,
+      contents: `import { compiled } from './compiled.ts';
+        export const { run } = compiled(new URL('../${program}', import.meta.url));`,
+    }));
+  },
+});
+
+/** The program in `out`: cli/main.js and, beside the folder cli, the file that it runs, with a hash of its text in its name. */
+export async function buildProgram(out: string, plugins: readonly Plugin[] = []): Promise<readonly Metafile[]> {
+  const { metafile } = await build({
+    ...common,
+    entryPoints: ['src/cli/command-line.ts'],
+    outdir: out,
+    entryNames: 'program-[hash]',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    banner: {
+      js: "const { createRequire: requireFrom } = require('node:module'), importMetaUrl = require('node:url').pathToFileURL(__filename).href;",
+    },
+    define: { 'import.meta.url': 'importMetaUrl' },
+    plugins: [...plugins, ...libraries],
+  });
+  const main = await build({
+    ...common,
+    ...asModules,
+    entryPoints: ['src/cli/main.ts'],
+    outfile: join(out, 'cli/main.js'),
+    plugins: [late(basename(Object.keys(metafile.outputs)[0]!))],
+  });
+  return [metafile, main.metafile];
+}
+
+/**
+ * The library in `out`, library.js, run-complete.js, which answers shells, and chunks beside them, from where ../templates is
+ * the same folder as from src.
+ */
+export async function buildLibrary(out: string): Promise<Metafile> {
+  const { metafile } = await build({
+    ...common,
+    ...asModules,
+    entryPoints: { library: 'src/library.ts', 'run-complete': 'src/cli/completion/run-complete.ts' },
+    outdir: out,
+    splitting: true,
+    plugins: [...libraries],
+  });
+  return metafile;
+}

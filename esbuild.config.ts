@@ -11,23 +11,17 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { bundleOptions } from './bundle.config.ts';
+import { buildLibrary, buildProgram } from './bundle.config.ts';
 import { declarations } from './declarations.config.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const at = (...path: string[]) => join(root, ...path);
 
-const { metafile } = await build({
-  ...bundleOptions,
-  absWorkingDir: root,
-  // Chunks lie in dist itself, from where ../templates is the same folder as from src.
-  outdir: 'dist',
-  metafile: true,
-});
+const made = [...(await buildProgram('dist')), await buildLibrary('dist')];
 chmodSync(at('dist/cli/main.js'), 0o755);
+const outputs = new Set(made.flatMap((metafile) => Object.keys(metafile.outputs)));
 for (const old of readdirSync(at('dist'), { recursive: true, encoding: 'utf8' }))
-  if (old.endsWith('.js') && metafile.outputs[`dist/${old}`] === undefined) rmSync(at('dist', old));
+  if (/\.c?js$/.test(old) && !outputs.has(`dist/${old}`)) rmSync(at('dist', old));
 
 rmSync(at('dist/types'), { recursive: true, force: true });
 for (const [name, text] of declarations(at('src'), 'library.ts')) {
@@ -38,7 +32,9 @@ for (const [name, text] of declarations(at('src'), 'library.ts')) {
 
 /** What the licenses of the bundled libraries ask for. */
 const bundled = new Set(
-  Object.keys(metafile.inputs).flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []),
+  made
+    .flatMap((metafile) => Object.keys(metafile.inputs))
+    .flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []),
 );
 const licenses = [...bundled].toSorted().map((name) => {
   const folder = at('node_modules', name);

@@ -265,13 +265,13 @@ const COMPONENTS: readonly {
   {
     kind: 'container runtimes',
     names: /containerd|\bcri-?o\b/i,
-    // Windows hosts have a runtime in files of their own, and one distribution has it in its image; the kubelet had flags named after one.
+    // Windows hosts have a runtime in files of their own, one distribution has it in its image, and one packs it itself; the kubelet had flags named after one.
     lists:
-      /^components\/(?:runtimes\/|distributions\/flatcar\.ts$)|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/(?:software|downloads|repositories)|upgrade\/removed-data)\.ts$/,
+      /^components\/(?:runtimes\/|distributions\/(?:flatcar|suse)\.ts$)|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/(?:software|downloads|repositories)|upgrade\/removed-data)\.ts$/,
   },
   {
     kind: 'distributions and package managers',
-    names: /\b(?:apt(?:-get)?|dpkg|dnf|rpm|debian|ubuntu|rhel|rocky|almalinux|red hat)\b|pkgs\.k8s/i,
+    names: /\b(?:apt(?:-get)?|dpkg|dnf|rpm|debian|ubuntu|rhel|rocky|almalinux|red hat|suse|sles|zypper)\b|pkgs\.k8s/i,
     // The schema has default repositories, each with a key for packages of either format; signatures are messages of package managers.
     lists:
       /^components\/distributions\/|^model\/inventory\.ts$|^inventory\/(?:schema\/|signing-keys\.ts$)|^report\/signatures\/packages\.ts$/,
@@ -329,6 +329,16 @@ describe('components', () => {
         'components/distributions/dnf.ts',
         'components/distributions/index.ts',
         'components/distributions/rhel.ts',
+        'report/signatures/packages.ts',
+      ],
+    ],
+    [
+      'second family with the same format of packages',
+      /\b(?:suse|zypper|sles)\b/i,
+      [
+        'components/distributions/index.ts',
+        'components/distributions/suse.ts',
+        'components/distributions/zypper.ts',
         'report/signatures/packages.ts',
       ],
     ],

@@ -1,10 +1,10 @@
 import { supportedDistribution, versionIn } from '../components/distributions/index.ts';
+import { systemRuntime } from '../components/programs/installer.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
-import type { Inventory } from '../model/inventory.ts';
 import { daysLeft } from '../shell/expiry.ts';
 import { minorOf } from '../versions.ts';
-import { eachHost, type HostFinding } from './each-host.ts';
+import { eachHost, type HostFinding, type HostSeen } from './each-host.ts';
 
 /** Days before the end at which it is a warning: enough to plan the exchange of hosts. */
 const WARN_AT_DAYS = 90;
@@ -30,10 +30,11 @@ function system(facts: LinuxFacts): readonly HostFinding[] {
   return [{ severity: 'warning', message, remedy }];
 }
 
-/** Of the version that the inventory asks for; a system that brings its runtime takes care of it. */
-function runtime(inventory: Inventory, facts: LinuxFacts): readonly HostFinding[] {
+/** Of the version that the inventory asks for; a system that brings its runtime, or packs it itself, takes care of it. */
+function runtime({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
   const { name, title, ends, version } = containerRuntime(inventory);
-  if (supportedDistribution(facts)?.builtIn?.includes(name) === true) return [];
+  const isOfSystem = systemRuntime({ host, facts }, [name]) !== undefined;
+  if (isOfSystem || supportedDistribution(facts)?.builtIn?.includes(name) === true) return [];
   const asked = inventory.runtime.version;
   const message = ending(`${title} ${minorOf(asked)}`, ends[minorOf(asked)], facts.nowMs);
   if (message === undefined) return [];
@@ -52,5 +53,5 @@ export const endOfLife = eachHost(
     why: 'A node shares its kernel and its container runtime with every pod on it, and a hole that nobody mends stays open. [Hosts](hosts.md) lists the last days of systems; for a system with long-term support for everybody it is the last day of that. A version without a published day is not checked. The day is compared with the clock of the host.',
     severities: ['warning'],
   },
-  ({ inventory, facts }) => [...system(facts), ...runtime(inventory, facts)],
+  (seen) => [...system(seen.facts), ...runtime(seen)],
 );

@@ -53,8 +53,10 @@ import { selinux } from './selinux.ts';
 import { sharedKeys } from './shared-keys.ts';
 import { signingKeys } from './signing-keys.ts';
 import { slowLogin } from './slow-login.ts';
+import { runtimeVersion } from './runtime-version.ts';
 import { swap } from './swap.ts';
 import { sysctls } from './sysctls.ts';
+import { systemRepositories } from './system-repositories.ts';
 import { timeSync } from './time-sync.ts';
 import { uniqueAddress } from './unique-address.ts';
 import { uniqueHost } from './unique-host.ts';
@@ -112,11 +114,13 @@ export const hostChecks: readonly Check[] = [
   proxyVariables,
   packageManager,
   packageLocks,
+  systemRepositories,
   signingKeys,
   pendingReboot,
   cloudInit,
   cloudRoutes,
   existingRuntime,
+  runtimeVersion,
   cniConfiguration,
   leftovers,
   halfFinished,

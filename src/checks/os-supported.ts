@@ -1,4 +1,4 @@
-import { distributions, supportedDistribution } from '../components/distributions/index.ts';
+import { distributions, supportedDistribution, unsupportedReason } from '../components/distributions/index.ts';
 import { eachHost } from './each-host.ts';
 
 const supported = distributions.filter(({ support }) => support === 'supported');
@@ -22,7 +22,7 @@ export const osSupported = eachHost(
       : [
           {
             severity: 'error',
-            message: `${facts.osRelease.prettyName} is not yet supported`,
+            message: unsupportedReason(facts),
             remedy: `use one of: ${list(', ').join('; ')}`,
           },
         ],

@@ -8,6 +8,7 @@ import { onlyHosts } from '../engine/target.ts';
 import { combined, FactError, mostSerious, Refused, UsageError } from '../errors.ts';
 import { observeUpgrade } from '../facts/upgrade-view.ts';
 import { jsonDocument } from '../report/json.ts';
+import { pausedText } from '../report/paused.ts';
 import { planText } from '../report/plan.ts';
 import { upgradeViewJson, upgradeViewText } from '../report/upgrade-view.ts';
 import { repairPhases, upgrade } from '../phases/upgrade.ts';
@@ -182,7 +183,10 @@ async function carriedOut(
     },
   );
   if (!first.isDone) return first;
-  if (!(await asked(run, 'The first worker is upgraded. Go on with the others?'))) return { code: 0, isDone: false };
+  if (!(await asked(run, 'The first worker is upgraded. Go on with the others?'))) {
+    run.context.err(pausedText([...new Set(rest.map(({ host }) => host))], run.inventory.kubernetes.version));
+    return { code: 0, isDone: false };
+  }
   await run.connected.observeAgain();
   return carryOut(run, { phases, workersAtOnce }, planOf(run, phases()));
 }

@@ -64,7 +64,7 @@ export async function kubeadmUpgrade(
   const { proxy } = inventory;
   const job = script('linux/kubeadm-upgrade.sh', {
     ...{ HOW: how, ROLE: host.role, VERSION: inventory.kubernetes.version, CLUSTER: inventory.name },
-    ...{ MARKER: paths.marker, KEPT: BACKUPS_KEPT },
+    ...{ MARKER: paths.marker, KUBERNETES: '/etc/kubernetes', KEPT: BACKUPS_KEPT },
     KUBECTL: host.role === 'control-plane' ? kubectl(inventory, host).join(' ') : '',
     HTTP_PROXY_URL: proxy?.http ?? '',
     HTTPS_PROXY_URL: proxy?.https ?? '',

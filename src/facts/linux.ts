@@ -115,6 +115,7 @@ const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
 const distributionProbes = {
   brokenPackages: onHost(({ packages }) => packages?.broken, []),
   pendingReboot: onHost(({ pendingReboot }) => pendingReboot, 'none'),
+  systemRepositories: onHost<readonly string[] | undefined>(({ packages }) => packages?.systemRepositories, undefined),
   packageLocks: onHost(({ packages }) => packages?.locks, []),
   kubeletOverrides: onHost(({ kubeletArguments }) => kubeletOverrides(kubeletArguments), []),
 } satisfies Probes;

@@ -29,7 +29,11 @@ export const kubernetesPackages: readonly Step[] = [
       ...Object.fromEntries(NAMES.map((name) => [name, (target: Target) => version(target, name)])),
       'kubernetes-cni': 'any',
     }),
-    { upgrades: 'held', optional: ({ helpers }) => ['cri-tools', ...helpers], sources: ['kubernetes'] },
+    {
+      upgrades: 'held',
+      optional: ({ helpers }, { osRelease }) => ['cri-tools', ...helpers(osRelease)],
+      sources: ['kubernetes'],
+    },
   ),
   ...kubeletUnit,
   // Before kubeadm has run, the kubelet restarts in a loop by design. On a joined host it must not be stopped. If its

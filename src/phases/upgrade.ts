@@ -10,7 +10,7 @@ import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { nodeReady } from '../kubeadm/verify.ts';
 import { backInBalancers, outOfBalancers } from '../lb/turn.ts';
 import { runtimeSteps } from '../runtime/index.ts';
-import { controlPlanes, etcdHosts, kubernetesHosts, linuxWorkers } from '../topology/select.ts';
+import { controlPlanes, etcdHosts, kubernetesHosts } from '../topology/select.ts';
 import { addonsUpgraded } from '../upgrade/addons.ts';
 import {
   apiAnswers,
@@ -21,6 +21,7 @@ import {
   manifestsBack,
   type KeepBefore,
 } from '../upgrade/control-plane.ts';
+import { controlPlanesReady } from '../upgrade/control-planes-ready.ts';
 import { builtEtcdMinimum, builtEtcdUpgraded, etcdKubeletUpgraded } from '../upgrade/etcd.ts';
 import { fetched, hopRepositories, lastRepository, nothingFetched } from '../upgrade/fetch.ts';
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
@@ -55,21 +56,13 @@ export const repairPhases = (inventory: Inventory): readonly Phase[] => [
 
 /** Everything that the hops need is on every host before anything restarts. */
 function fetchPhase(inventory: Inventory, hops: readonly Hop[]): Phase {
-  const last = hops.slice(-1);
-  const steps = (some: readonly Hop[]): readonly Step[] => [jobEnded, ...hopRepositories(hops), ...some.map(fetched)];
-  const workers = new Set(linuxWorkers(inventory).map(({ name }) => name));
-  const all = steps(hops);
-  // A worker goes from its version to the last one at once.
-  const ofWorkers = new Set(steps(last).map(({ name }) => name));
+  const last = hops.at(-1)!;
   return {
     name: 'fetch',
     title: 'Download packages and images',
     kind: 'linux',
     hosts: kubernetesHosts(inventory),
-    steps: all.map((step) => ({
-      ...step,
-      diff: (target) => (workers.has(target.host.name) && !ofWorkers.has(step.name) ? [] : step.diff(target)),
-    })),
+    steps: [jobEnded, ...hopRepositories(hops), ...hops.map((hop) => fetched(hop, last))],
   };
 }
 
@@ -115,7 +108,7 @@ function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): re
       ...serial,
       hosts: needsMinimum && inventory.etcd.topology === 'stacked' ? controlPlanes(inventory) : [],
       steps: at(running, [
-        ...[jobEnded, manifestsBack, controlPlaneServes],
+        ...[jobEnded, manifestsBack, controlPlaneServes, controlPlanesReady(hop)],
         outOfBalancers((target) => hasOldEtcd(target, hop)),
         etcdMinimum(hop),
         backInBalancers((target) => hasOldEtcd(target, hop)),
@@ -140,6 +133,7 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
         jobEnded,
         manifestsBack,
         controlPlaneServes,
+        controlPlanesReady(hop),
         kubeadmPatches,
         kubeadmPackage(hop),
         // Out until the newer kubelet, too, has started the API server anew.

@@ -9,7 +9,7 @@ import {
   placedRepository,
 } from '../components/distributions/index.ts';
 import type { PackageManager, RepositoryId, Route } from '../components/distributions/package-manager.ts';
-import { getsBinaries } from '../components/programs/installer.ts';
+import { getsBinaries, systemRuntime } from '../components/programs/installer.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { CommandError, Refused } from '../errors.ts';
 import { dayOf, endingDay } from '../facts/linux/keyrings.ts';
@@ -144,16 +144,17 @@ export const packageRoute = (inventory: Inventory): Route => ({
 });
 
 /**
- * The changes of one file of a repository; none on a host that gets no packages. On an unsupported distribution: a change whose
- * apply refuses.
+ * The changes of one file of a repository; none on a host that gets no packages from it. On an unsupported distribution: a change
+ * whose apply refuses.
  */
 function changesOf(
   target: Target,
+  id: RepositoryId,
   what: string,
   changes: (manager: PackageManager, distribution: Distribution) => readonly Change[],
 ): readonly Change[] {
   const { host, facts } = target;
-  if (getsBinaries(target)) return [];
+  if (getsBinaries(target) || systemRuntime(target, [id]) !== undefined) return [];
   const distribution = changedDistribution(facts);
   return distribution?.packages === undefined
     ? [{ summary: `write ${what} (found none)`, apply: () => Promise.reject(notSupported(host, facts)) }]
@@ -173,7 +174,7 @@ export const packageRepository = (
     name: `${id}-repository-key`,
     watches: { keyrings: everyRepositoryFiles(id).map(({ keyring }) => keyring) },
     diff: (target) =>
-      changesOf(target, `the signing key of the ${id} repository`, (packages) =>
+      changesOf(target, id, `the signing key of the ${id} repository`, (packages) =>
         keyChanges(target, {
           keyring: packages.repositoryFiles(id).keyring,
           repository: packages.pick(repositoryOf(target.inventory)),
@@ -184,7 +185,7 @@ export const packageRepository = (
     name: `${id}-repository-source`,
     watches: { files: everyRepositoryFiles(id).map(({ source }) => source) },
     diff: (target) =>
-      changesOf(target, `the source of the ${id} repository`, (packages, distribution) => {
+      changesOf(target, id, `the source of the ${id} repository`, (packages, distribution) => {
         const { inventory, facts } = target;
         const all = [repositoryOf(inventory), ...also(inventory)];
         const sources = all.map((repository) =>

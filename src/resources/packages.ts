@@ -1,11 +1,12 @@
-import { distributionOf } from '../components/distributions/index.ts';
+import { distributionOf, systemRuntimePackages } from '../components/distributions/index.ts';
 import type { Distribution } from '../components/distributions/distribution.ts';
 import type { PackageState, RepositoryId } from '../components/distributions/package-manager.ts';
-import { installation, isBuiltIn, isInstalledAs, otherWay } from '../components/programs/installer.ts';
+import { installation, isBuiltIn, isInstalledAs, otherWay, systemRuntime } from '../components/programs/installer.ts';
 import { containerRuntime, runtimePackages } from '../components/runtimes/index.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
+import type { LinuxFacts } from '../facts/linux.ts';
 import type { Watches } from '../facts/watched.ts';
 
 /** By package: its version without the distribution's suffix (`1.36.3`), or `any`, or a function of the observed host. */
@@ -16,7 +17,7 @@ interface PackageOptions {
   /** `held`: kbuild holds them, so that an upgrade of the system does not change them. Default `free`. */
   readonly upgrades?: 'held' | 'free';
   /** Installed with the others if a repository has them. A missing one causes no change. */
-  readonly optional?: (distribution: Distribution) => readonly string[];
+  readonly optional?: (distribution: Distribution, facts: LinuxFacts) => readonly string[];
   /** kbuild's repositories with the packages. Default: the host's own repositories. */
   readonly sources?: readonly RepositoryId[];
 }
@@ -54,13 +55,26 @@ const isBroughtBySystem = (target: Target, { sources = [] }: PackageOptions): bo
   isBuiltIn(target, sources) &&
   runtimePackages(target.inventory).some((name) => target.facts.packages.get(name)?.state === 'installed');
 
+/** Packages of a runtime from the system's own repositories: in the version that the inventory pins, or in the one that they have. */
+const wantedOfSystem = (
+  { inventory: { runtime } }: Target,
+  [name, ...others]: readonly [string, ...string[]],
+): Readonly<Record<string, string>> => ({
+  [name]: runtime.versionFrom === 'inventory' ? runtime.version : 'any',
+  ...Object.fromEntries(others.map((other) => [other, 'any'])),
+});
+
 function pendingChange(target: Target, all: WantedPackages, options: PackageOptions): Change | undefined {
   const { facts, host, inventory } = target;
   if (isBroughtBySystem(target, options)) return undefined;
-  const wanted = Object.fromEntries(
-    Object.entries(all).map(([name, version]) => [name, typeof version === 'function' ? version(target) : version]),
-  );
   const sources = options.sources ?? [];
+  const ofSystem = systemRuntime(target, sources);
+  const isOfSystem = ofSystem !== undefined;
+  const wanted = isOfSystem
+    ? wantedOfSystem(target, ofSystem)
+    : Object.fromEntries(
+        Object.entries(all).map(([name, version]) => [name, typeof version === 'function' ? version(target) : version]),
+      );
   const missing: string[] = [];
   const loose: string[] = [];
   for (const [name, version] of Object.entries(wanted)) {
@@ -84,9 +98,9 @@ function pendingChange(target: Target, all: WantedPackages, options: PackageOpti
       for (const refusal of refused) if (refusal !== undefined) throw refusal;
       const request = {
         packages: wanted,
-        optional: options.optional?.(distribution) ?? [],
+        optional: options.optional?.(distribution, facts) ?? [],
         hold: options.upgrades === 'held' ? Object.keys(wanted) : [],
-        sources,
+        sources: isOfSystem ? [] : sources,
         proxy: inventory.proxy,
       };
       await on(host).job('packages', installation(target, request));
@@ -101,7 +115,13 @@ export const packages = (
   options: PackageOptions = {},
 ): Step => ({
   name,
-  watches: (about) => ({ ...RESTART_WATCHES, packages: Object.keys(wanted(about)) }),
+  watches: (about) => ({
+    ...RESTART_WATCHES,
+    packages: [
+      ...Object.keys(wanted(about)),
+      ...(options.sources ?? []).flatMap((id) => (id === 'kubernetes' ? [] : systemRuntimePackages(id))),
+    ],
+  }),
   diff: (target) => {
     const change = pendingChange(target, wanted(target), options);
     return change === undefined ? [] : [change];

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path/posix';
 import { containerd as runtime } from '../components/runtimes/containerd.ts';
+import { systemRuntime } from '../components/programs/installer.ts';
 import { runtimePackages } from '../components/runtimes/index.ts';
 import type { Step, Target, Unobserved } from '../engine/step.ts';
 import type { Watches } from '../facts/watched.ts';
@@ -32,14 +33,18 @@ const wanted = ({ inventory }: Target): WantedFile => ({
 
 /**
  * Writes the configuration before the package, in two cases. If no containerd is installed, the service starts with it the first
- * time. If the new containerd has an older major version, it cannot read the present configuration.
+ * time; not where the system's own package comes, whose version is still unknown: it starts nothing, and overwrites the file. If
+ * the new containerd has an older major version, it cannot read the present configuration.
  */
 const configFirst: Step = {
   name: 'containerd-config-first',
   watches,
   diff: (target) => {
     const found = installedRuntime(target.inventory, target.facts);
-    const isFirst = found === undefined || major(found.upstream) > major(target.inventory.runtime.version);
+    const isFirst =
+      found === undefined
+        ? systemRuntime(target, ['containerd']) === undefined
+        : major(found.upstream) > major(target.inventory.runtime.version);
     return isFirst ? fileChanges(target, wanted(target)) : [];
   },
 };

@@ -3,6 +3,7 @@ import { watchesOf, type Step } from '../engine/step.ts';
 import type { Inventory, RuntimeName } from '../model/inventory.ts';
 import { containerd } from './containerd.ts';
 import { crio } from './crio.ts';
+import { atSystemRuntime, watchingRuntime } from './version.ts';
 
 const STEPS: Readonly<Record<RuntimeName, readonly Step[]>> = { containerd, crio };
 
@@ -13,10 +14,19 @@ const onlyWith = (name: RuntimeName, step: Step): Step => ({
   diff: (target) => (target.inventory.runtime.name === name ? step.diff(target) : []),
 });
 
+/** A step that takes the runtime of the host's own system where the inventory's repositories have none for it. */
+const onHostsSystem = (step: Step): Step =>
+  watchingRuntime({
+    ...step,
+    diff: (target) => step.diff({ ...target, inventory: atSystemRuntime(target.inventory, target) }),
+  });
+
 /** Installs and configures the container runtime of each host. */
 export function runtimeSteps(inventory: Inventory): readonly Step[] {
   const names = runtimesInUse(inventory);
-  return names.flatMap((name) => (names.length === 1 ? STEPS[name] : STEPS[name].map((step) => onlyWith(name, step))));
+  return names
+    .flatMap((name) => (names.length === 1 ? STEPS[name] : STEPS[name].map((step) => onlyWith(name, step))))
+    .map(onHostsSystem);
 }
 
 /** Name of the step that installs the runtime's package. */

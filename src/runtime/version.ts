@@ -1,6 +1,6 @@
 import { isMixed } from '../cluster/api-versions.ts';
 import { standing } from '../cluster/standing.ts';
-import { isInstalledAs, isBuiltIn } from '../components/programs/installer.ts';
+import { isInstalledAs, isBuiltIn, systemRuntime } from '../components/programs/installer.ts';
 import { runtimePackages } from '../components/runtimes/index.ts';
 import { watchesOf, type Step, type Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
@@ -46,12 +46,24 @@ const withRuntimeVersion = (
  * only `upgrade`, or the phase for an edited `runtime.version`, changes it. A runtime that the system of the host brings stays.
  * Any other host gets the inventory's.
  */
-export function atRuntimeOf(inventory: Inventory, facts: LinuxFacts): Inventory {
+export function atRuntimeOf(inventory: Inventory, { facts }: Pick<Target, 'facts'>): Inventory {
   const isKept = hasKubelet(facts) || isBuiltIn({ facts }, [inventory.runtime.name]);
   const found = isKept ? installedRuntime(inventory, facts) : undefined;
   return found === undefined
     ? inventory
     : withRuntimeVersion(inventory, { package: found.package, version: found.upstream });
+}
+
+/**
+ * The inventory as if it named the runtime of the host's own system: its package, and, if the inventory pins no version, the version
+ * that is installed. The same inventory for a host that gets its runtime from a repository of the inventory.
+ */
+export function atSystemRuntime(inventory: Inventory, { host, facts }: Pick<Target, 'host' | 'facts'>): Inventory {
+  const { name, version, versionFrom } = inventory.runtime;
+  const own = systemRuntime({ host, facts }, [name]);
+  if (own === undefined) return inventory;
+  const found = versionFrom === 'default' ? installedRuntime(inventory, facts) : undefined;
+  return withRuntimeVersion(inventory, { package: own[0], version: found?.upstream ?? version });
 }
 
 /** A step that also asks which runtime is installed. */
@@ -67,7 +79,7 @@ export const watchingRuntime = (step: Step): Step => ({
 export const atRuntimeOfHost = (step: Step): Step =>
   watchingRuntime({
     ...step,
-    diff: (target) => step.diff({ ...target, inventory: atRuntimeOf(target.inventory, target.facts) }),
+    diff: (target) => step.diff({ ...target, inventory: atRuntimeOf(target.inventory, target) }),
   });
 
 /** A change of the runtime's version that is pending on a joined host. */
@@ -87,7 +99,7 @@ export interface RuntimeChange {
  */
 export function runtimeChange(target: Target): RuntimeChange | undefined {
   const { inventory, facts, fleet } = target;
-  const { version, versionFrom, package: name } = inventory.runtime;
+  const { version, versionFrom, package: name } = atSystemRuntime(inventory, target).runtime;
   if (versionFrom === 'default' || !hasKubelet(facts)) return undefined;
   // In the middle of an upgrade `up` restarts nothing: that upgrade changes the runtime of the nodes that it drains.
   if (fleet.cluster.state === 'up' && isMixed(fleet.cluster)) return undefined;

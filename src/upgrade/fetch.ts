@@ -50,8 +50,11 @@ const stampOf = ({ version }: Hop): string => `${paths.upgrade}/${version}`;
 const etcdBetween = ({ inventory }: Pick<Target, 'inventory'>, tag: string): string =>
   `${inventory.kubernetes.imageRepository}/etcd:${tag}-0`;
 
-/** Downloads packages and pulls images of a hop. Installs nothing and restarts nothing. */
-export const fetched = (hop: Hop): Step => ({
+/**
+ * Downloads packages and pulls images of a hop. Installs nothing and restarts nothing. Workers skip the packages of a hop before the
+ * `last` one; their kube-proxy goes through every hop.
+ */
+export const fetched = (hop: Hop, last: Hop): Step => ({
   name: `fetched-${hop.version}`,
   watches: { trees: [paths.upgrade], packages: ['kubelet'] },
   diff: (target) => {
@@ -61,20 +64,23 @@ export const fetched = (hop: Hop): Step => ({
     const isControlPlane = host.role === 'control-plane';
     const holdsEtcd = inventory.etcd.topology === 'stacked' ? isControlPlane : host.role === 'etcd';
     const between = holdsEtcd ? etcdBefore(hop) : undefined;
+    const hasPackages = host.role !== 'worker' || hop.version === last.version;
+    // Pods of CoreDNS may run on any node, and no tag of it is known without kubeadm.
+    const asked = [...(holdsEtcd ? ['etcd'] : []), ...(host.role !== 'etcd' && hasPackages ? ['coredns'] : [])];
     const program = `${paths.upgrade}-kubeadm`;
     const images = script('linux/pull-images.sh', {
       IMAGES: [
         ...roleImages({ inventory, host }),
         ...(between === undefined ? [] : [etcdBetween({ inventory }, between)]),
       ],
-      VERSION: isControlPlane || holdsEtcd ? hop.version : '',
-      ASKED: [...(holdsEtcd ? ['etcd'] : []), ...(isControlPlane ? ['coredns'] : [])],
+      VERSION: asked.length > 0 ? hop.version : '',
+      ASKED: asked,
       REPOSITORY: inventory.kubernetes.imageRepository,
       KUBEADM: program,
     });
     return [
       {
-        summary: `download packages and images of Kubernetes ${hop.version} (found none)`,
+        summary: `download ${hasPackages ? 'packages and images' : 'images'} of Kubernetes ${hop.version} (found none)`,
         apply: async (on) => {
           const remote = on(host);
           const request = {
@@ -85,7 +91,7 @@ export const fetched = (hop: Hop): Step => ({
             proxy: inventory.proxy,
             unpackKubeadm: program,
           };
-          await remote.job('packages', installation(target, request));
+          if (hasPackages) await remote.job('packages', installation(target, request));
           await remote.job('images', withRuntime(inventory, host, images));
           await remote.run(sh`rm -f -- ${program}`);
           await remote.write(stampOf(hop), `Kubernetes ${hop.version}\n`);

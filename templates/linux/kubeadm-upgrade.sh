@@ -1,12 +1,13 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
 # kubeadm's upgrade of this host, as a job. Parameters: HOW (apply: also writes the version into the cluster; node), ROLE,
-# VERSION (without v), CLUSTER, MARKER (a path), KEPT (backups of each kind that stay), KUBECTL (words; empty on a worker),
-# HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none). config.yaml lies in the working directory.
+# VERSION (without v), CLUSTER, MARKER (a path), KUBERNETES (/etc/kubernetes), KEPT (backups of each kind that stay),
+# KUBECTL (words; empty on a worker), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none). config.yaml lies in the working directory.
 # The marker explains an upgrade that was cut off; nothing is ever undone because of it.
 if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
 fi
-manifests=/etc/kubernetes/manifests
+manifests=$KUBERNETES/manifests
+backups=$KUBERNETES/tmp
 
 # A component's port: that of its manifest, or its default.
 port() {
@@ -68,17 +69,32 @@ let_components_start() {
 prune() {
   for kind in kubeadm-backup-etcd kubeadm-backup-manifests kubeadm-upgraded-manifests kubeadm-kubelet-config; do
     # shellcheck disable=SC2012 # kubeadm's names hold a time and nothing odd
-    ls -1dt /etc/kubernetes/tmp/$kind* 2>/dev/null | tail -n "+$((KEPT + 1))" | while read -r old; do rm -rf -- "$old"; done
+    ls -1dt "$backups/$kind"* 2>/dev/null | tail -n "+$((KEPT + 1))" | while read -r old; do rm -rf -- "$old"; done
   done
 }
 
+# kubeadm copies etcd's data (`cp -r`) before it replaces the first manifest. A copy after which no manifest was replaced may be half of
+# one, takes the room that the next one needs, and there is nothing that it could bring back.
+drop_half_copy() {
+  find "$backups" -maxdepth 1 \( -name 'kubeadm-backup-etcd-*' -o -name 'kubeadm-backup-manifests-*' -empty \) -newer "$manifests" \
+    -exec rm -rf -- {} + 2>/dev/null || :
+}
+
 : >tells
-if [ "$ROLE" = control-plane ] && [ -e "$MARKER" ]; then let_components_start; fi
+if [ "$ROLE" = control-plane ] && [ -e "$MARKER" ]; then
+  drop_half_copy
+  let_components_start
+fi
 mark upgrade begun "$VERSION"
+status=0
 case $HOW in
-  apply) run_kubeadm upgrade apply --config config.yaml --yes ;;
-  node) run_kubeadm upgrade node --config config.yaml ;;
+  apply) run_kubeadm upgrade apply --config config.yaml --yes || status=$? ;;
+  node) run_kubeadm upgrade node --config config.yaml || status=$? ;;
 esac
+if [ "$status" -ne 0 ]; then
+  drop_half_copy
+  exit "$status"
+fi
 if [ "$ROLE" = control-plane ]; then verify; fi
 mark upgrade 'done' "$VERSION"
 prune

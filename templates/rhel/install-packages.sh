@@ -2,9 +2,8 @@
 # PACKAGES: lines "name version" (version "any": the newest). OPTIONAL: names, installed along when a repository has them.
 # HOLD: names held afterwards. SOURCES: files of yum.repos.d that have the packages; their metadata is fetched first.
 # UNPACK: a path; then the packages are only downloaded, and kubeadm's program is unpacked to it. Empty: they are installed.
-# PROXY: URL of the proxy for all repositories that name none; may be empty. KEYS: a file with the keys that kbuild imports into
-# rpm's database: reset takes these out again, and no others.
-# The functions of linux/package-transaction.sh stand before this script.
+# PROXY: URL of the proxy for all repositories that name none; may be empty. KEYS: see rpm/functions.sh.
+# The functions of rpm/functions.sh and linux/package-transaction.sh stand before this script.
 export LC_ALL=C
 printf '%s\n' /var/cache/dnf >downloads || :
 
@@ -15,31 +14,12 @@ run_dnf() {
   dnf -y $(for source in $SOURCES; do echo "--disableexcludes=$(id_of "$source")"; done) --setopt=exit_on_lock=True --setopt=install_weak_deps=False --setopt=retries=3 ${PROXY:+--setopt=proxy="$PROXY"} "$@"
 }
 is_locked() { [ "$1" -eq 200 ]; }
-id_of() { sed -n 's/^\[\(.*\)\]$/\1/p' "$1" 2>/dev/null || :; }
 
 # Prints the holders of dnf's locks. Each file has the process ID of its holder; a dead process holds nothing.
 holders() {
   for lock in /var/cache/dnf/download_lock.pid /var/cache/dnf/metadata_lock.pid /var/lib/dnf/rpmdb_lock.pid; do
     pid=$(cat "$lock" 2>/dev/null) || continue
     [ ! -e "/proc/$pid/comm" ] || echo "$lock is held by process $pid ($(cat "/proc/$pid/comm"))"
-  done
-}
-
-# rpm checks signatures with the keys in its own database. An import replaces an older copy of the same key.
-import_keys() {
-  # Without a key it says that none is installed, and fails.
-  before=$(rpm -q gpg-pubkey | sort) || :
-  for source in $SOURCES; do
-    sed -n 's|^gpgkey=file://||p' "$source" | while read -r key; do rpm --import "$key"; done
-  done
-  after=$(rpm -q gpg-pubkey | sort) || :
-  mkdir -p "$(dirname "$KEYS")"
-  for key in $after; do
-    case "
-$before
-" in *"
-$key
-"*) ;; *) echo "$key" >>"$KEYS" ;; esac
   done
 }
 
@@ -125,10 +105,9 @@ unpack_kubeadm() {
     return
   fi
   for archive in /var/cache/dnf/*/packages/kubeadm-"$version"-*.rpm; do
-    rpm2cpio "$archive" | cpio -i --quiet --to-stdout ./usr/bin/kubeadm >"$UNPACK"
+    [ -e "$archive" ] || { echo "kubeadm $version was not downloaded" >&2; return 1; }
+    unpack_program "$archive"
   done
-  [ -s "$UNPACK" ] || { echo "kubeadm $version was not downloaded" >&2; return 1; }
-  chmod 0755 "$UNPACK"
 }
 
 # `versionlock add` ends well for a package that it does not find, so the locks are read back.
@@ -148,11 +127,6 @@ lock_again() {
   for name in $HOLD; do
     if rpm -q "$name" >/dev/null 2>&1; then patiently run_dnf versionlock add "$name" || :; fi
   done
-}
-
-# An interrupted transaction leaves two versions of a package. Kernels and keys are installed side by side on purpose.
-is_interrupted() {
-  rpm -qa --qf '%{NAME}.%{ARCH}\n' | grep -vE '^(kernel|gpg-pubkey)' | sort | uniq -d | grep -q .
 }
 
 wait_for_cloud_init

@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build as bundle, type PluginBuild } from 'esbuild';
-import { bundleOptions } from '../../bundle.config.ts';
+import { buildProgram, MODULE_BANNER } from '../../bundle.config.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -20,21 +20,16 @@ export interface Programs {
 /** Builds kbuild into a folder; files of the bench stand in for some of its own, by the ends of their names. */
 async function built(folder: string, replaced: Readonly<Record<string, string>>): Promise<string> {
   const out = join(folder, 'dist');
-  await bundle({
-    ...bundleOptions,
-    absWorkingDir: root,
-    outdir: out,
-    plugins: [
-      ...Object.entries(replaced).map(([name, by]) => ({
-        name: `bench-${by}`,
-        setup: (build: PluginBuild) =>
-          build.onResolve({ filter: new RegExp(`/${name}\\.ts$`) }, ({ importer }) =>
-            importer.startsWith(here) ? undefined : { path: join(here, `${by}.ts`) },
-          ),
-      })),
-      ...bundleOptions.plugins!,
-    ],
-  });
+  await buildProgram(
+    out,
+    Object.entries(replaced).map(([name, by]) => ({
+      name: `bench-${by}`,
+      setup: (build: PluginBuild) =>
+        build.onResolve({ filter: new RegExp(`/${name}\\.ts$`) }, ({ importer }) =>
+          importer.startsWith(here) ? undefined : { path: join(here, `${by}.ts`) },
+        ),
+    })),
+  );
   for (const name of ['package.json', 'templates', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
   return join(out, 'cli/main.js');
 }
@@ -52,7 +47,7 @@ export async function benchPrograms(folder: string, names: readonly string[]): P
     platform: 'node',
     target: 'node20',
     external: ['ssh2'],
-    banner: bundleOptions.banner!,
+    banner: { js: MODULE_BANNER },
     outdir: join(folder, 'own'),
     outExtension: { '.js': '.mjs' },
   });

@@ -19,6 +19,10 @@ const apiServerOf = (version: string) =>
     images: [`registry.k8s.io/kube-apiserver:v${version}`],
   });
 
+/** os-release of a version of openSUSE Leap. */
+const leap = (version: string): string =>
+  `ID="opensuse-leap"\nID_LIKE="suse opensuse"\nVERSION_ID="${version}"\nPRETTY_NAME="openSUSE Leap ${version}"\n`;
+
 /** A fleet in which something is as a check wants it, or is not. What is not said is as on fresh hosts. */
 export interface Situation {
   readonly inventory?: Inventory;
@@ -361,7 +365,32 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     }),
   ],
   reachable: [{ finds: /no answer/, bad: { unreachable: ['w1'] } }],
-  'os-supported': [{ finds: /Arch/, bad: w1({ osRelease: 'ID=arch\nPRETTY_NAME="Arch Linux"\n' }) }],
+  'os-supported': [
+    { finds: /Arch/, bad: w1({ osRelease: 'ID=arch\nPRETTY_NAME="Arch Linux"\n' }) },
+    {
+      finds: /^openSUSE Leap 15\.6 is not supported: it has had no security updates since 2026-04-30$/,
+      bad: w1({ osRelease: leap('15.6') }),
+      good: w1({ osRelease: leap('16.0') }),
+    },
+    {
+      finds: /^SUSE Linux Micro 6\.1 is not supported: its packages go into a new snapshot/,
+      bad: w1({ osRelease: 'ID="sl-micro"\nVERSION_ID="6.1"\nPRETTY_NAME="SUSE Linux Micro 6.1"\n' }),
+    },
+  ],
+  'system-repositories': [
+    {
+      finds: /^no repository of openSUSE Leap 16\.0 is enabled/,
+      bad: w1({ osRelease: leap('16.0'), systemRepositories: 'suse\n' }),
+      good: w1({ osRelease: leap('16.0'), systemRepositories: 'suse\nrepo-oss\n' }),
+    },
+  ],
+  'runtime-version': [
+    {
+      finds: /^containerd supports Kubernetes 1\.36 from 2\.2\.0, 2\.3\.0 on, not in 1\.7\.33/,
+      bad: w1({ osRelease: leap('16.0'), packages: 'suse\npackage containerd 0:1.7.33-1.1\n--programs\n' }),
+      good: w1({ osRelease: leap('16.0'), packages: 'suse\npackage containerd 0:2.2.9-1.1\n--programs\n' }),
+    },
+  ],
   architecture: [{ finds: /armv7l/, bad: w1({ arch: 'armv7l\n' }) }],
   'init-system': [{ finds: /openrc-init/, bad: w1({ initSystem: 'openrc-init\n' }) }],
   'kernel-version': [

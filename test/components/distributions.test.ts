@@ -47,6 +47,13 @@ describe('a distribution', () => {
     ['fedora', '43', undefined],
     ['amzn', '2023', undefined],
     ['opensuse-leap', '15.6', undefined],
+    ['opensuse-leap', '16.0', 'openSUSE Leap'],
+    ['opensuse-tumbleweed', '20261120', 'openSUSE Tumbleweed'],
+    ['sles', '15.7', 'SUSE Linux Enterprise Server'],
+    ['sles', '16.0', 'SUSE Linux Enterprise Server'],
+    ['sles', '15.6', undefined],
+    ['sl-micro', '6.1', undefined],
+    ['opensuse-microos', '20261120', undefined],
   ])('%s %s is supported as %s', (id, version, name) =>
     expect(supportedDistribution(release(id, version))?.name).toBe(name),
   );
@@ -84,7 +91,8 @@ describe('a probe for a host of unknown distribution', () => {
     ['ID=debian\n', 'debian-answer'],
     ['ID=ubuntu\nID_LIKE=debian\n', 'debian-answer'],
     ['ID="rocky"\nID_LIKE="rhel centos fedora"\n', 'rhel-answer'],
-    ['ID="opensuse-leap"\n', 'no family'],
+    ['ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', 'suse-answer'],
+    ['ID=arch\n', 'no family'],
     ['ID=linuxmint\nID_LIKE="ubuntu debian"\n', 'debian-answer'],
     ['', 'no family'],
   ])('runs the script for %j', (osRelease, expected) => expect(answer(osRelease)).toBe(expected));

@@ -3,6 +3,7 @@ import type { Keys } from './keys.ts';
 import { PACKAGES_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
 import type { Mirrors } from './recipes.ts';
+import { VERSIONS } from './versions.ts';
 import { DRESSED, type DressedSystem, type Dressing } from './systems.ts';
 
 /** What a dressed system is made of. */
@@ -21,6 +22,7 @@ export function dressedSystems(
 ): Readonly<Record<DressedSystem, Dressed>> {
   const settings = { GNUPGHOME: paths.gnupg };
   const made = ([os, dressing]: readonly [string, Dressing]): readonly [string, Dressed] => {
+    const { runtimeIn } = dressing;
     const debs: Artifact = {
       ...{ name: `debs-${os}`, recipe: 'debs', needs: { BASE: base } },
       params: { PACKAGES: dressing.packages },
@@ -31,8 +33,8 @@ export function dressedSystems(
         ? undefined
         : {
             ...{ name: dressing.repository, recipe: dressing.repository, shared: ['rpm.sh'], settings },
-            params: { KEY: keys.rpm },
-            needs: { BASE: base, DEBS: debs },
+            params: { KEY: keys.rpm, ...(runtimeIn === 'repository' ? { VERSION: VERSIONS.containerd } : {}) },
+            needs: { BASE: base, DEBS: debs, ...(runtimeIn === 'repository' ? runtime : {}) },
           };
     const tree: Artifact = {
       ...{ name: `base-${os}`, recipe: dressing.recipe, shared: ['dress.sh'] },
@@ -41,7 +43,7 @@ export function dressedSystems(
         BASE: base,
         DEBS: debs,
         ...(repository === undefined ? {} : { REPOSITORY: repository }),
-        ...(dressing.bringsRuntime === true ? runtime : {}),
+        ...(runtimeIn === 'tree' ? runtime : {}),
       },
     };
     return [os, { base: tree, repository }];

@@ -7,7 +7,14 @@ import { join } from 'node:path';
 import { dressedSystems } from './dressed.ts';
 import { imagesDownload, kubernetesDownload, packagesDownload, releaseDownload } from './published.ts';
 import type { System } from './systems.ts';
-import { CRIO_MINOR, ETCD_BETWEEN, KUBERNETES, type KubernetesVersion, VERSIONS } from './versions.ts';
+import {
+  CONTAINERD_VERSIONS,
+  CRIO_MINOR,
+  ETCD_BETWEEN,
+  KUBERNETES,
+  type KubernetesVersion,
+  VERSIONS,
+} from './versions.ts';
 
 /** Where Debian comes from on this machine. */
 export interface Mirrors {
@@ -187,12 +194,22 @@ export function recipes(
       },
     },
   ]);
-  const containerdRepository = (recipe: string, key: string): Artifact => ({
-    ...{ name: recipe, recipe },
-    needs: { CONTAINERD: program('containerd', VERSIONS.containerd), DEBIAN: debian },
+  const containerdRepository = (recipe: string, key: string, version: string = VERSIONS.containerd): Artifact => ({
+    ...{ name: version === VERSIONS.containerd ? recipe : `${recipe}-${version}`, recipe },
+    needs: { CONTAINERD: program('containerd', version), DEBIAN: debian },
     ...signing(key),
-    params: { KEY: key, VERSION: VERSIONS.containerd },
+    params: { KEY: key, VERSION: version },
   });
+  const containerdVersions: Artifact = {
+    ...{ name: 'containerd-versions', recipe: 'containerd-versions' },
+    needs: Object.fromEntries(
+      CONTAINERD_VERSIONS.map((version, n) => [
+        `REPOSITORY_${n}`,
+        containerdRepository('containerd-repository', keys.containerd, version),
+      ]),
+    ),
+    ...signing(keys.containerd),
+  };
   const repositories = {
     debian,
     containerd: containerdRepository('containerd-repository', keys.containerd),
@@ -202,9 +219,15 @@ export function recipes(
     },
     ...Object.fromEntries([...kubernetesRepositories, ...kubernetesRpms]),
   };
-  const onDemand = { [CRIO_PATH]: crioRepository(mirrors, keys, { bootstrap, debian }) };
+  const onDemand = {
+    [CRIO_PATH]: crioRepository(mirrors, keys, { bootstrap, debian }),
+    [CONTAINERD_VERSIONS_PATH]: containerdVersions,
+  };
   return { systems, tools, images, repositories, onDemand };
 }
+
+/** Where the repository with several versions of containerd is served. */
+export const CONTAINERD_VERSIONS_PATH = 'containerd-versions';
 
 /** Where the repository of CRI-O is served. */
 export const CRIO_PATH = join('cri-o', `v${CRIO_MINOR}`, 'deb');

@@ -4,8 +4,8 @@ export interface Dressing {
   readonly recipe: string;
   /** Debian's packages with the programs of the other system. `DEBS` has them, and what they need. */
   readonly packages: string;
-  /** True: the recipe gets `CONTAINERD` and `DEBIAN` too, because the system has the runtime in it. */
-  readonly bringsRuntime?: true;
+  /** Where the runtime comes from, if it is the system's own: the recipe of its tree, or of its repository, gets `CONTAINERD` and `DEBIAN`. */
+  readonly runtimeIn?: 'tree' | 'repository';
   /** The recipe of the system's own package repository, where it has one: `REPOSITORY`. The web server serves it as the system's name. */
   readonly repository?: string;
 }
@@ -17,7 +17,13 @@ export const DRESSED = {
     packages: 'dnf dnf-plugins-core rpm rpm2cpio cpio gpg',
     repository: 'rocky-repository',
   },
-  flatcar: { recipe: 'base-flatcar', packages: 'jq', bringsRuntime: true },
+  leap16: {
+    recipe: 'base-leap16',
+    packages: 'zypper rpm rpm2cpio cpio gpg',
+    repository: 'leap-repository',
+    runtimeIn: 'repository',
+  },
+  flatcar: { recipe: 'base-flatcar', packages: 'jq', runtimeIn: 'tree' },
 } as const satisfies Readonly<Record<string, Dressing>>;
 
 export type DressedSystem = keyof typeof DRESSED;

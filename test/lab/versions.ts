@@ -43,6 +43,9 @@ export const VERSIONS = {
   agnhost: '2.53',
 } as const;
 
+/** An older patch of the lab's containerd, that one, and a newer minor: what a change of its version goes through. Made when a test asks. */
+export const CONTAINERD_VERSIONS = ['2.2.8', VERSIONS.containerd, '2.3.7'] as const;
+
 /** The one minor of Kubernetes for which the lab has CRI-O. */
 export const CRIO_MINOR = '1.36';
 

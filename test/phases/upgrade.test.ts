@@ -231,6 +231,17 @@ describe('several hops', () => {
     );
   });
 
+  test('download for workers the images of each, for kube-proxy goes through all, and the packages of the last', () => {
+    const fetches = (host: string) =>
+      changes.filter((one) => one.host === host && one.step.startsWith('fetched-')).map(({ summary }) => summary);
+    expect(fetches('w1')).toEqual([
+      'download images of Kubernetes 1.35.8 (found none)',
+      'download images of Kubernetes 1.36.4 (found none)',
+      'download packages and images of Kubernetes 1.37.1 (found none)',
+    ]);
+    expect(fetches('cp1').every((summary) => summary.startsWith('download packages and images'))).toBe(true);
+  });
+
   test('name for each hop the version from which it starts', () => {
     const said = changes.filter(({ step, host }) => step === 'control-plane-upgraded' && host === 'cp3');
     expect(said.map(({ summary }) => summary)).toEqual([
@@ -323,6 +334,47 @@ describe('what was cut off goes on', () => {
     );
     const without = planned('1.37.1', ['1.37.1'], world({ api: '1.36.3' }));
     expect(names(without, 'manifests-back')).toEqual([]);
+  });
+});
+
+describe('a control plane that does not serve', () => {
+  const waitsOf = (seen: ReturnType<typeof world>) =>
+    planned('1.37.1', ['1.37.1'], seen, {}, 'and what is waited for')
+      .filter(({ step }) => step === 'control-planes-ready')
+      .map(({ phase, host, summary }) => `${phase} ${host}: ${summary}`);
+  const away = { ready: false, reason: 'NodeStatusUnknown' };
+
+  test('before the run: named with its reason, and waited for before etcd or a control plane restarts', () => {
+    const waits = waitsOf(world({ api: '1.36.3' }, { cp3: { api: '1.36.3', node: away } }));
+    expect(waits[0]).toBe(
+      'etcd-1.37 cp1: wait until cp3 serves again (found cp3: its node: NodeStatusUnknown): until then no control plane is restarted; `journalctl -u kubelet` there says more',
+    );
+    expect(waits).toHaveLength(6);
+  });
+
+  test('in the middle: the next one waits, and so does the host itself', () => {
+    const done = { api: '1.37.1', etcd: '3.7.0' };
+    const old = { api: '1.36.3', etcd: '3.6.16', node: away };
+    const waits = waitsOf(world(done, { cp2: { ...old, node: {} }, cp3: old }));
+    expect(waits.map((wait) => wait.split(':')[0])).toEqual([
+      ...['etcd-1.37 cp2', 'etcd-1.37 cp3', 'control-plane-1.37 cp2', 'control-plane-1.37 cp3'],
+    ]);
+  });
+
+  test('because of its older kubelet: that kubelet is replaced without a wait for its own node', () => {
+    const cp1 = { api: '1.37.1', etcd: '3.7.0', kubelet: '1.36.3', node: away };
+    expect(waitsOf(world({ api: '1.37.1', etcd: '3.7.0' }, { cp1 }))).toEqual([]);
+  });
+
+  test('its API server alone counts, too', () => {
+    const seen = world({ api: '1.36.3' });
+    const apiServers = new Map([...seen.cluster.apiServers, ['cp2', 'connection refused'] as const]);
+    const [first] = waitsOf({ ...seen, cluster: { ...seen.cluster, apiServers } });
+    expect(first).toContain('wait until cp2 serves again (found cp2: its API server: connection refused)');
+  });
+
+  test('keeps nobody who has nothing to upgrade', () => {
+    expect(waitsOf(world({ api: '1.37.1', etcd: '3.7.0' }, { cp3: { api: '1.37.1', node: away } }))).toEqual([]);
   });
 });
 

@@ -177,6 +177,7 @@ interface Case {
 const fleets = onceForEach((given: Inventory): readonly Fleet[] => [
   fleet({ inventory: given }),
   fleet({ inventory: given, fixture: 'rocky-9-fresh' }),
+  fleet({ inventory: given, fixture: 'opensuse-16.0-fresh' }),
   joined(given),
 ]);
 
@@ -229,7 +230,11 @@ test.each([...GUARDED_FIXTURES, ...OTHER_FIXTURES])(
     const given = inventory({ proxy: { http: 'http://proxy:3128', https: 'http://proxy:3128', noProxy: [] } });
     const { changes, errors } = plan(up(given), given, fleet({ inventory: given, fixture }));
     expect(errors).toEqual([]);
-    expect(changes.filter(({ step }) => step === 'containerd-repository-source')).toHaveLength(given.hosts.length);
+    // openSUSE's own repositories have the runtime.
+    expect(changes.filter(({ step }) => step === 'containerd-repository-source')).toHaveLength(
+      fixture.startsWith('opensuse') ? 0 : given.hosts.length,
+    );
+    expect(changes.filter(({ step }) => step === 'containerd-package')).toHaveLength(given.hosts.length);
   },
 );
 

@@ -53,6 +53,18 @@ const SAID: readonly (readonly [name: string, said: string])[] = [
   ['lists-expired', 'E: Release file for http://x/dists/bookworm/InRelease is expired (invalid since 2149d 12h).'],
   ['key-missing', "The following signatures couldn't be verified because the public key is not available: NO_PUBKEY 1"],
   ['not-signed', "E: The repository 'http://x/ Release' does not have a Release file."],
+  ['hash-mismatch', "Warning: Digest verification failed for file 'kubelet-1.36.1-150500.1.1.x86_64.rpm'"],
+  [
+    'hash-mismatch',
+    "Warning: This file was modified after it has been signed.\nSignature verification failed for file 'repomd.xml'",
+  ],
+  ['key-missing', 'New repository or package signing key received:\n\n  Repository:       kbuild-kubernetes'],
+  ['package-gone', "File './x86_64/kubelet-1.36.1-150500.1.1.x86_64.rpm' not found on medium 'http://x/'"],
+  [
+    'package-locked',
+    'Problem: conflicting requests\nkubelet is locked by the settings of zypper on this host (kube* in /etc/zypp/locks)',
+  ],
+  ['apt-lock', 'gave up after 600 s: /run/zypp.pid is held by process 7 (zypper)'],
   ['hash-mismatch', 'E: Failed to fetch http://x/kubelet.deb  Hash Sum mismatch'],
   ['package-gone', 'Err:1 http://x  404  Not Found [IP: 10.0.0.1 80]'],
   [

@@ -65,6 +65,12 @@ describe('a drain', () => {
     expect(status).toBe(1);
   });
 
+  test('that a webhook refuses says which one', () => {
+    const text =
+      'error: unable to drain node "w1" due to error: error when evicting pods/"web" -n "default": Internal error occurred: failed calling webhook "keep.example.com": no route to host, continuing command...';
+    expect(drained(`echo '${text}' >&2; exit 1`, ' ').stderr).toContain('failed calling webhook "keep.example.com"');
+  });
+
   test('that fails gives the node back that it has cordoned', () => {
     const { asked, stderr } = drained('exit 1', ' ');
     expect(asked).toContain('{"metadata":{"annotations":{"kbuild.dev/cordoned":null}},"spec":{"unschedulable":null}}');

@@ -1,6 +1,16 @@
 /** The job of kubeadm's upgrade, with a kubeadm and a kubectl that a test speaks for. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -13,8 +23,20 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Upgrades a control plane whose scheduler answers only after it was asked so often. */
-function upgraded({ schedulerAfter, cutOff }: { readonly schedulerAfter: number; readonly cutOff: boolean }) {
+interface Upgrade {
+  /** The scheduler answers when it was asked more often than this. */
+  readonly schedulerAfter: number;
+  /** An earlier upgrade has left its marker. */
+  readonly cutOff: boolean;
+  /** What kubeadm does, besides noting that it was called. */
+  readonly kubeadm?: string;
+}
+
+/** kubeadm's folder of backups. */
+const backups = (): string => join(folder, 'tmp');
+
+/** Upgrades a control plane. */
+function upgraded({ schedulerAfter, cutOff, kubeadm = '' }: Upgrade) {
   const program = (name: string, text: string): string => {
     const path = join(folder, name);
     writeFileSync(path, `#!/bin/sh\n${text}\n`);
@@ -24,7 +46,7 @@ function upgraded({ schedulerAfter, cutOff }: { readonly schedulerAfter: number;
   const asked = join(folder, 'asked');
   const marker = join(folder, 'marker.json');
   if (cutOff) writeFileSync(marker, '{}');
-  program('kubeadm', `echo "kubeadm $*" >>${asked}`);
+  program('kubeadm', `echo "kubeadm $*" >>${asked}\n${kubeadm}`);
   const kubectl = program(
     'kubectl',
     `case "$*" in
@@ -34,6 +56,7 @@ esac`,
   );
   const job = script('linux/kubeadm-upgrade.sh', {
     ...{ HOW: 'node', ROLE: 'control-plane', VERSION: '1.37.1', CLUSTER: 'demo', MARKER: marker, KEPT: 3 },
+    KUBERNETES: folder,
     ...{ KUBECTL: kubectl, HTTP_PROXY_URL: '', HTTPS_PROXY_URL: '', NO_PROXY_LIST: '' },
   });
   const ran = spawnSync('sh', ['-eu', '-c', runsKubeadm(job).script], {
@@ -57,5 +80,48 @@ describe('kubeadm’s upgrade of a control plane', () => {
     expect(status).toBe(0);
     expect(stdout).toContain('waiting: controller manager and scheduler start again');
     expect(asked.indexOf('kubeadm upgrade node --config config.yaml')).toBe(3);
+  });
+});
+
+describe('kubeadm’s copy of etcd’s data', () => {
+  const COPY = 'kubeadm-backup-etcd-2026-11-25-09-00-00';
+  const REPLACED = 'kubeadm-backup-manifests-2026-11-25-09-00-00';
+  const made = (path: string, minutesAgo: number): void => {
+    mkdirSync(path, { recursive: true });
+    const at = new Date(Date.now() - minutesAgo * 60_000);
+    utimesSync(path, at, at);
+  };
+  /** The copy that an earlier kubeadm has made, and when a manifest was put in the place of another one for the last time. */
+  function left(copiedMinutesAgo: number, replacedMinutesAgo: number): void {
+    mkdirSync(join(backups(), COPY, 'etcd', 'member'), { recursive: true });
+    for (const name of [COPY, REPLACED]) made(join(backups(), name), copiedMinutesAgo);
+    made(join(folder, 'manifests'), replacedMinutesAgo);
+  }
+  const found = (): readonly string[] => readdirSync(backups()).sort();
+
+  test('goes if the upgrade was cut off before it replaced a manifest: it may be half of one', () => {
+    left(30, 90);
+    expect(upgraded({ schedulerAfter: 0, cutOff: true }).status).toBe(0);
+    expect(found()).toEqual([]);
+  });
+
+  test('stays if a manifest was replaced after it, also where kubeadm has put the old one back', () => {
+    left(30, 29);
+    upgraded({ schedulerAfter: 0, cutOff: true });
+    expect(found()).toEqual([COPY, REPLACED]);
+  });
+
+  test('stays if no upgrade of kbuild was cut off: an operator may have made it', () => {
+    left(30, 90);
+    upgraded({ schedulerAfter: 0, cutOff: false });
+    expect(found()).toEqual([COPY, REPLACED]);
+  });
+
+  test('goes at once if it found no room, and kubeadm’s error is passed on', () => {
+    made(join(folder, 'manifests'), 90);
+    const kubeadm = `mkdir -p ${backups()}/${REPLACED} ${backups()}/${COPY}/etcd; echo 'no space left on device' >&2; exit 3`;
+    const { status, stderr } = upgraded({ schedulerAfter: 0, cutOff: false, kubeadm });
+    expect([status, stderr]).toEqual([3, 'no space left on device\n']);
+    expect(found()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import type { Distribution } from '../../components/distributions/distribution.ts';
 import { placed, placedRepository, supportedDistribution } from '../../components/distributions/index.ts';
 import type { RepositoryId } from '../../components/distributions/package-manager.ts';
-import { getsBinaries, isBuiltIn, isInstalledAs } from '../../components/programs/installer.ts';
+import { getsBinaries, isBuiltIn, isInstalledAs, systemRuntime } from '../../components/programs/installer.ts';
 import { anyVersion, goArchitecture, programFiles } from '../../components/programs/sources.ts';
 import type { Kinds } from '../../facts/fleet.ts';
 import { inventoryOn } from '../../model/inventory-on.ts';
@@ -120,7 +120,7 @@ export function wantedDownloads(all: Inventory, seen: Seen): readonly Wanted[] {
   const distribution = supportedDistribution(seen.facts);
   if (distribution === undefined || seen.host.role === 'load-balancer') return [];
   const { kubernetes } = inventory;
-  const { runtime } = atRuntimeOf(inventory, seen.facts);
+  const { runtime } = atRuntimeOf(inventory, seen);
   const target = { inventory, ...seen };
   const packages = ['kubelet', 'kubeadm', 'kubectl'];
   const isBinary = getsBinaries(seen);
@@ -130,7 +130,9 @@ export function wantedDownloads(all: Inventory, seen: Seen): readonly Wanted[] {
       : isBinary
         ? programsWanted(inventory, seen, [...packages, 'kubernetes-cni'], kubernetes.version)
         : repositoryWanted('Kubernetes', kubernetes.repository, kubernetes.version, seen, distribution)),
-    ...(isBuiltIn(seen, [runtime.name]) || hasAll(target, runtime.name, [runtime.package], runtime.version)
+    ...(isBuiltIn(seen, [runtime.name]) ||
+    systemRuntime(seen, [runtime.name]) !== undefined ||
+    hasAll(target, runtime.name, [runtime.package], runtime.version)
       ? []
       : isBinary
         ? programsWanted(inventory, seen, [runtime.package], runtime.version)

@@ -28,7 +28,7 @@ const debianFamily: Family = {
     getent: 'libc-bin',
   },
   // Kubernetes' packages depend on what they need.
-  helpers: [],
+  helpers: () => [],
   placeholders: ({ id, codename }) => ({ distribution: id, codename }),
 };
 

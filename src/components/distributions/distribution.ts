@@ -1,4 +1,5 @@
 import type { Probe } from '../../shell/probe.ts';
+import type { RuntimeName } from '../../model/inventory.ts';
 import type { PackageManager, PackageState, RepositoryId } from './package-manager.ts';
 
 /** The fields of /etc/os-release that kbuild reads. */
@@ -42,6 +43,11 @@ export interface Family {
   readonly family: string;
   /** undefined: the system is one image, and nothing installs packages into it. */
   readonly packages: PackageManager | undefined;
+  /**
+   * Container runtimes that come from the system's own repositories, because their projects publish no packages for it: the package
+   * with the runtime first, then those that go with it.
+   */
+  readonly systemRuntimes?: Readonly<Partial<Record<RuntimeName, readonly [string, ...string[]]>>>;
   /** Without packages: repositories of kbuild whose packages the image of the system brings. */
   readonly builtIn?: readonly RepositoryId[];
   /** Without packages: those of these names that the image brings. */
@@ -61,7 +67,7 @@ export interface Family {
    * Packages with programs that Kubernetes and network plugins call, and that Kubernetes' own packages do not bring: installed with
    * them where a repository has them.
    */
-  readonly helpers: readonly string[];
+  readonly helpers: (release: OsRelease) => readonly string[];
   /** What `{distribution}` and `{codename}` in the URLs of a repository stand for. */
   readonly placeholders: (release: OsRelease) => { readonly distribution: string; readonly codename: string };
 }
@@ -75,6 +81,12 @@ export interface Distribution extends Family {
   readonly versions: readonly string[] | 'rolling';
   /** The last day with security updates for everybody, by version as in `versions`: `YYYY-MM-DD`. None for a rolling one. */
   readonly ends?: Readonly<Record<string, string>>;
+  /** Versions that get no security updates any more, with the last day on which they did. kbuild does not support them. */
+  readonly ended?: Readonly<Record<string, string>>;
   /** `known`: kbuild observes the host with the right probes, and refuses to change it. */
   readonly support: 'supported' | 'known';
+  /** How an operator gives a host the repositories of the system, where they are not there from the beginning. */
+  readonly register?: string;
+  /** Why kbuild does not support it, as the rest of a sentence about the system; only where it is known and not supported. */
+  readonly refusal?: string;
 }

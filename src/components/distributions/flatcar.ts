@@ -36,7 +36,7 @@ export const flatcar: Distribution = {
   programFolder: '/opt/bin',
   trustStore: { folder: '/etc/ssl/certs', extension: 'pem', update: 'update-ca-certificates' },
   downloader: 'linux/download-with-curl.sh',
-  helpers: [],
+  helpers: () => [],
   kubeletArguments: '/etc/default/kubelet',
   pendingReboot: probe(
     sh`status=$(update_engine_client -status 2>&1) || { echo "update_engine_client: $status" >&2; exit 1; }

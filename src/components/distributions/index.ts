@@ -1,14 +1,15 @@
 import { Refused } from '../../errors.ts';
-import type { RepositorySource } from '../../model/inventory.ts';
+import type { RepositorySource, RuntimeName } from '../../model/inventory.ts';
 import { CONTAINER_RUNTIMES } from '../runtimes/index.ts';
 import { debian, ubuntu } from './debian.ts';
 import type { Distribution, OsRelease } from './distribution.ts';
 import { flatcar } from './flatcar.ts';
-import type { PlacedRepository, RepositoryFiles, RepositoryId } from './package-manager.ts';
+import type { PackageManager, PlacedRepository, RepositoryFiles, RepositoryId } from './package-manager.ts';
 import { rhelAndRebuilds } from './rhel.ts';
+import { suseSystems } from './suse.ts';
 
 /** Every distribution that kbuild knows. A new one is one entry. */
-export const distributions: readonly Distribution[] = [debian, ubuntu, ...rhelAndRebuilds, flatcar];
+export const distributions: readonly Distribution[] = [debian, ubuntu, ...rhelAndRebuilds, ...suseSystems, flatcar];
 
 /** The part of a host's facts that names its distribution. */
 interface Release {
@@ -43,9 +44,19 @@ export function supportedDistribution(facts: Release): Distribution | undefined 
   return changed.versions === 'rolling' || versionIn(changed, facts) !== undefined ? changed : undefined;
 }
 
+/** Why kbuild does not change a host of this system: one sentence without a full stop. */
+export function unsupportedReason({ osRelease }: Release): string {
+  const { prettyName, versionId } = osRelease;
+  const own = withId(osRelease.id);
+  const last = own?.ended?.[versionId];
+  if (last !== undefined) return `${prettyName} is not supported: it has had no security updates since ${last}`;
+  if (own?.refusal !== undefined) return `${prettyName} is not supported: ${own.refusal}`;
+  return `${prettyName} is not yet supported`;
+}
+
 /** The refusal to change a host whose distribution kbuild does not support. */
-export const notSupported = (host: { readonly name: string }, { osRelease }: Release): Refused =>
-  new Refused(host.name, `${osRelease.prettyName} is not yet supported`);
+export const notSupported = (host: { readonly name: string }, release: Release): Refused =>
+  new Refused(host.name, unsupportedReason(release));
 
 /** The distribution of a host. Throws `Refused` if kbuild does not support it; the check `os-supported` stops `up` earlier. */
 export function distributionOf(host: { readonly name: string }, facts: Release): Distribution {
@@ -74,18 +85,21 @@ export const placedRepository = (
 const managers = [...new Set(distributions.map(({ packages }) => packages))].filter((one) => one !== undefined);
 const REPOSITORIES: readonly RepositoryId[] = ['kubernetes', ...CONTAINER_RUNTIMES.map(({ name }) => name)];
 
-const changedManagers = new Set(
-  distributions.flatMap(({ support, packages }) =>
-    support === 'supported' && packages !== undefined ? [packages] : [],
-  ),
-);
+/** The package managers for which kbuild sets up this repository on some system. */
+const managersOf = (id: RepositoryId): ReadonlySet<PackageManager> =>
+  new Set(
+    distributions.flatMap(({ support, packages, systemRuntimes }) => {
+      const isOfSystem = id !== 'kubernetes' && systemRuntimes?.[id] !== undefined;
+      return support === 'supported' && packages !== undefined && !isOfSystem ? [packages] : [];
+    }),
+  );
 
 /**
  * Files of one repository, for the package managers of all supported distributions: the distribution of a host is unknown
  * before kbuild observes it. kbuild writes no repository on other hosts.
  */
 export const everyRepositoryFiles = (id: RepositoryId): readonly RepositoryFiles[] =>
-  [...changedManagers].map((manager) => manager.repositoryFiles(id));
+  [...managersOf(id)].map((manager) => manager.repositoryFiles(id));
 
 const repositoryFiles = REPOSITORIES.flatMap(everyRepositoryFiles);
 
@@ -99,6 +113,11 @@ export const proxyFiles: readonly string[] = managers.flatMap(({ proxyFile }) =>
 
 /** All other files that kbuild writes for a package manager: each begins with kbuild's header. */
 export const packageManagerFiles: readonly string[] = [...repositoryFiles.map(({ source }) => source), ...proxyFiles];
+
+/** Packages that bring a runtime from the own repositories of some system. */
+export const systemRuntimePackages = (name: RuntimeName): readonly string[] => [
+  ...new Set(distributions.flatMap(({ systemRuntimes }) => systemRuntimes?.[name] ?? [])),
+];
 
 /** Folders with the state of package managers: no data of kbuild's may be placed there. */
 export const packageManagerFolders: readonly string[] = managers.flatMap(({ stateFolders }) => stateFolders);

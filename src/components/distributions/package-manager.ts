@@ -77,6 +77,8 @@ export interface PackageManager {
   readonly broken: Probe<readonly BrokenPackage[]>;
   /** Holders of the package manager's locks. The probe takes none of them. */
   readonly locks: Probe<readonly PackageLock[]>;
+  /** Names of the enabled repositories of the system's own; missing where kbuild needs none of them. */
+  readonly systemRepositories?: Probe<readonly string[]>;
   /** True if the version of an installed package is the upstream version, e.g. `1.36.3-1.1` is `1.36.3`. */
   readonly isVersion: (installed: string, upstream: string) => boolean;
 

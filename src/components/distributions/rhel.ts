@@ -27,7 +27,7 @@ const rhelFamily: Family = {
     getent: 'glibc-common',
   },
   // None of Kubernetes' rpm packages has needed them since 2025-09 (kubernetes/release#4106), iptables since 2026-09 (#4518).
-  helpers: ['conntrack-tools', 'iproute-tc', 'iptables-nft', 'ethtool', 'socat', 'container-selinux'],
+  helpers: () => ['conntrack-tools', 'iproute-tc', 'iptables-nft', 'ethtool', 'socat', 'container-selinux'],
   // Docker publishes one repository for RHEL and its rebuilds, by major version only.
   placeholders: ({ versionId }) => ({ distribution: 'rhel', codename: versionId.split('.')[0]! }),
 };
@@ -44,7 +44,7 @@ const rebuild = (id: string, name: string, over: Partial<Distribution> = {}): Di
 
 /** Red Hat Enterprise Linux and its rebuilds. CentOS Stream has no minor versions. */
 export const rhelAndRebuilds: readonly Distribution[] = [
-  rebuild('rhel', 'Red Hat Enterprise Linux'),
+  rebuild('rhel', 'Red Hat Enterprise Linux', { register: 'register the host: subscription-manager register' }),
   rebuild('rocky', 'Rocky Linux'),
   rebuild('almalinux', 'AlmaLinux'),
   // Oracle has published no day for 10.

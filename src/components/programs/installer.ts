@@ -28,6 +28,16 @@ export const isBuiltIn = ({ facts }: Pick<InstallTarget, 'facts'>, sources: read
   return distribution?.packages === undefined && sources.some((id) => distribution?.builtIn?.includes(id) === true);
 };
 
+/** The packages that bring a runtime of these sources from the own repositories of the host's system; undefined for any other way. */
+export function systemRuntime(
+  target: Parameters<typeof getsBinaries>[0],
+  sources: readonly RepositoryId[],
+): readonly [string, ...string[]] | undefined {
+  if (getsBinaries(target)) return undefined;
+  const { systemRuntimes } = knownDistribution(target.facts) ?? {};
+  return sources.map((id) => (id === 'kubernetes' ? undefined : systemRuntimes?.[id])).find((one) => one !== undefined);
+}
+
 /** How packages of these sources are installed on a host; without sources: those of the host's own repositories. */
 const way = (target: InstallTarget, sources: readonly RepositoryId[]): 'binaries' | 'distribution' =>
   sources.length > 0 && getsBinaries(target) ? 'binaries' : 'distribution';

@@ -80,9 +80,10 @@ function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
 
 const config = probe(script('linux/probe-containerd-config.sh'), readConfig);
 
-/** Images in the namespace `k8s.io`. */
+/** Images in the namespace `k8s.io`. Some systems pack containerd's client as containerd-ctr. */
 const images = probe(
-  sh`if [ -S ${SOCKET} ] && command -v ctr >/dev/null && systemctl -q is-active containerd; then ctr -n k8s.io images ls -q; fi`,
+  sh`client=$(command -v ctr || command -v containerd-ctr) || client=
+     if [ -S ${SOCKET} ] && [ -n "$client" ] && systemctl -q is-active containerd; then "$client" -n k8s.io images ls -q; fi`,
   (out): ReadonlySet<string> => new Set(lines(out)),
 );
 

@@ -1,7 +1,8 @@
-import { distributionOf } from '../../components/distributions/index.ts';
+import { distributionOf, systemRuntimePackages } from '../../components/distributions/index.ts';
 import { networkPlugin } from '../../components/network-plugins/index.ts';
 import { containerRuntime } from '../../components/runtimes/index.ts';
 import { removePrograms } from '../../components/programs/binaries.ts';
+import { systemRuntime } from '../../components/programs/installer.ts';
 import { resetConfiguration } from '../../configuration/kubeadm-config.ts';
 import { kubeadmJob } from '../../configuration/kubeadm-job.ts';
 import { secretYaml } from '../../configuration/secret-yaml.ts';
@@ -158,13 +159,12 @@ export const noHostsBlock: Step = {
         ],
 };
 
-const heldPackages = ({ inventory }: Unobserved): readonly string[] => [
-  'kubelet',
-  'kubeadm',
-  'kubectl',
-  'kubernetes-cni',
-  'cri-tools',
-  inventory.runtime.package,
+const HELD = ['kubelet', 'kubeadm', 'kubectl', 'kubernetes-cni', 'cri-tools'];
+
+const heldPackages = ({ inventory: { runtime } }: Unobserved): readonly string[] => [
+  ...HELD,
+  runtime.package,
+  ...systemRuntimePackages(runtime.name),
 ];
 
 /** Unholds the packages. They stay installed. */
@@ -173,10 +173,16 @@ export const packagesReleased: Step = {
   watches: (about) => ({ packages: heldPackages(about) }),
   diff: (target) => {
     const { host, facts } = target;
-    const held = heldPackages(target).filter((name) => {
+    const isHeld = (name: string): boolean => {
       const state = facts.packages.get(name);
       return state?.held === true && state.from === undefined;
-    });
+    };
+    const found = heldPackages(target).filter(isHeld);
+    if (found.length === 0) return [];
+    // Packages of the same names that kbuild did not install on this system stay as they are.
+    const { runtime } = target.inventory;
+    const ofRuntime = systemRuntime(target, [runtime.name]) ?? [runtime.package];
+    const held = [...HELD, ...ofRuntime].filter(isHeld);
     if (held.length === 0) return [];
     return [
       {

@@ -1,6 +1,6 @@
 import { RERUN, type Signature } from './signature.ts';
 
-/** Messages of apt and dpkg, and of dnf and rpm. */
+/** Messages of apt and dpkg, of dnf, zypper and rpm. */
 export const packageSignatures: readonly Signature[] = [
   {
     name: 'apt-lock',
@@ -22,25 +22,25 @@ export const packageSignatures: readonly Signature[] = [
   },
   {
     name: 'key-missing',
-    seen: /NO_PUBKEY|The following signatures couldn't be verified|GPG check FAILED|Public key for \S+ is not installed/,
+    seen: /NO_PUBKEY|The following signatures couldn't be verified|GPG check FAILED|Public key for \S+ is not installed|New repository or package signing key received/,
     cause: 'the repository is signed with another key than the one of the inventory',
     remedy: 'compare repository.key and repository.fingerprint with what the repository publishes',
   },
   {
     name: 'not-signed',
-    seen: /repository .* is not signed|does not have a Release file/,
+    seen: /repository .* is not signed|does not have a Release file|File '\S+' from repository '\S+' is unsigned/,
     cause: 'the repository is not there, or not signed',
     remedy: 'check repository.url: is it reached from the host (proxy)?',
   },
   {
     name: 'hash-mismatch',
-    seen: /Hash Sum mismatch|File has unexpected size|checksum mismatch|checksum doesn't match|Package \S+ is not signed/i,
+    seen: /Hash Sum mismatch|File has unexpected size|checksum mismatch|checksum doesn't match|Package \S+ is not signed|Digest verification failed|modified after it has been signed/i,
     cause: 'a package is not what the repository says it is: a mirror in the middle of an update, or a broken proxy',
     remedy: `${RERUN} later; if it stays, go round the mirror or proxy`,
   },
   {
     name: 'package-gone',
-    seen: /404 {2}Not Found|is in no repository of this host|Status code: 404 for/,
+    seen: /404 {2}Not Found|is in no repository of this host|Status code: 404 for|' not found on medium '/,
     cause: 'the repository does not have this version',
     remedy: 'choose a version that it has, or check repository.url',
   },
@@ -49,6 +49,12 @@ export const packageSignatures: readonly Signature[] = [
     seen: /is excluded by the settings of dnf on this host/,
     cause: 'an exclude= of the host hides the package that kbuild is to install',
     remedy: 'take the package out of that exclude=; kbuild locks its packages at their versions itself',
+  },
+  {
+    name: 'package-locked',
+    seen: /is locked by the settings of zypper on this host/,
+    cause: 'a lock of the host keeps the package that kbuild is to install as it is',
+    remedy: 'take the lock away: zypper removelock NAME; kbuild locks its packages at their versions itself',
   },
   {
     name: 'dpkg-interrupted',
@@ -60,6 +66,6 @@ export const packageSignatures: readonly Signature[] = [
     name: 'dependencies',
     seen: /unmet dependencies|held broken packages|Problem: conflicting requests|nothing provides \S+ needed by/,
     cause: 'packages of the host contradict each other',
-    remedy: 'mend them on the host (apt-get -f install, dnf check), then run the same command again',
+    remedy: 'mend them on the host (apt-get -f install, dnf check, zypper verify), then run the same command again',
   },
 ];

@@ -21,6 +21,11 @@ const WORKERS = ['chw1', 'chw2'];
 const HOSTS = [...CONTROL_PLANES, ...WORKERS];
 const [FIRST, NEXT, THEN, LAST] = ['1.34', '1.35', '1.36', '1.37'].map(versionOf) as [string, string, string, string];
 const HOUR = 3_600_000;
+/** kubeadm up to 1.34 writes it, only kubeadm 1.35 takes it away, and no kubelet since 1.35 starts with it. */
+const REMOVED_FLAG = '--pod-infra-container-image';
+const flagsOf = async (host: string): Promise<string> =>
+  (await lab.inside(host, 'cat /var/lib/kubelet/kubeadm-flags.env')).stdout;
+
 let cluster: Stacked;
 let planned: readonly string[];
 let upgraded: UnderLoad;
@@ -35,6 +40,10 @@ beforeAll(async () => {
 afterAll(async () => {
   cluster.balancer.close();
   await lab.down(HOSTS);
+});
+
+test('its workers have a flag that no newer kubelet knows', async () => {
+  for (const worker of WORKERS) expect(await flagsOf(worker), worker).toContain(REMOVED_FLAG);
 });
 
 test('the plan goes through the newest version of each minor that the repository has', async () => {
@@ -69,6 +78,7 @@ test('everything has the last version, and nothing of the upgrade is left', asyn
   });
   expect(await membersOf(cluster)).toEqual(CONTROL_PLANES);
   expect(await leftOnNodes('chcp1')).toEqual([]);
+  for (const host of HOSTS) expect(await flagsOf(host), host).not.toContain(REMOVED_FLAG);
 });
 
 test('there is nothing to upgrade again, and nothing for up to do', async () => {

@@ -1,7 +1,7 @@
 /**
- * Hosts that differ: a control plane on what dnf and rpm make of Rocky 9 (docs/lab.md says what of it is real), a Debian worker,
- * and one whose runtime is CRI-O. Faults of the Rocky host's packages are distinguished, `up` builds the cluster, and `reset` leaves
- * the hosts clean.
+ * Hosts that differ: a control plane of Rocky 9, workers of openSUSE Leap 16.0 with its own containerd and of Flatcar with published
+ * programs, and a Debian worker whose runtime is CRI-O (docs/lab.md says what of these systems is real). Faults of the packages of
+ * Rocky and Leap are distinguished, `up` builds the cluster, and `remove` and `reset` leave the hosts clean.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,26 +11,41 @@ import { badRepository, type BadRepository } from '../bad-repository.ts';
 import { crioRuntime } from '../inventory.ts';
 import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { GATEWAY, PRIVATE_REGISTRY_PORT } from '../network-plan.ts';
 import { ok } from '../ok.ts';
 import { dial, kubectl, nodes, startEcho } from '../pods.ts';
+import { type PublishedPrograms, publishedPrograms } from '../published-programs.ts';
 
 const ROCKY = 'rpmcp1';
-const DEBIAN = 'rpmw1';
+const LEAP = 'rpmw1';
 const CRIO = 'rpmw2';
-const HOSTS = [ROCKY, DEBIAN, CRIO];
+const FLATCAR = 'rpmw3';
+const HOSTS = [ROCKY, LEAP, CRIO, FLATCAR];
+
+const PACKAGE_OF_OTHERS = /cause: a package is not what the repository says it is/;
 
 let folder: string;
 let file: string;
 let inventory: lab.LabInventory;
 let repository: BadRepository;
+let site: PublishedPrograms;
 
 const up = (...more: readonly string[]): Promise<Ran> =>
   kbuild('up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf'), ...more);
-const on = async (command: string): Promise<string> => (await lab.inside(ROCKY, command)).stdout.trim();
+const onHost = async (host: string, command: string): Promise<string> =>
+  (await lab.inside(host, command)).stdout.trim();
+const on = (command: string): Promise<string> => onHost(ROCKY, command);
 
-/** Another dnf, as dnf sees one: its process ID is in the lock, until a job of kbuild says that it waits. */
-const busy = `import glob, os, time
-lock = "/var/lib/dnf/rpmdb_lock.pid"
+/** What a report of failures says about one host: from its name to that of the next. */
+const aboutHost = (host: string, report: string): string =>
+  report
+    .split(/^(?=\S+: )/m)
+    .filter((part) => part.startsWith(`${host}: `))
+    .join('');
+
+/** Another dnf or zypper, as these see one: its process ID is in the lock, until a job of kbuild says that it waits. */
+const busy = (lock: string): string => `import glob, os, time
+lock = "${lock}"
 open(lock, "w").write(str(os.getpid()))
 end = time.monotonic() + 300
 while time.monotonic() < end and not any("waiting: " in open(output).read() for output in glob.glob("/run/kbuild/**/output", recursive=True)):
@@ -41,12 +56,16 @@ os.remove(lock)
 
 beforeAll(async () => {
   await lab.up([ROCKY], { os: 'rocky9' });
-  await lab.up([DEBIAN, CRIO]);
+  await lab.up([LEAP], { os: 'leap16' });
+  await lab.up([FLATCAR], { os: 'flatcar' });
+  await lab.up([CRIO]);
   await lab.reset(HOSTS);
   const plain = await lab.inventory(HOSTS);
   const runtime = await crioRuntime();
-  const hosts = plain.hosts.map((host) => (host.name === CRIO ? { ...host, runtime } : host));
-  inventory = { ...plain, name: 'hosts', hosts };
+  site = await publishedPrograms(['1.36']);
+  const own: Readonly<Record<string, object>> = { [CRIO]: { runtime }, [LEAP]: { trustedCAs: [lab.tls.ca] } };
+  const hosts = plain.hosts.map((host) => ({ ...host, ...own[host.name] }));
+  inventory = { ...plain, name: 'hosts', downloads: site.downloads, hosts };
   ({ folder, file } = inventoryFile(inventory));
   process.env['XDG_STATE_HOME'] = join(folder, 'state');
   repository = await badRepository();
@@ -54,6 +73,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await repository.close();
+  site.close();
   await lab.down(HOSTS);
 });
 
@@ -69,12 +89,12 @@ test('each fault of the packages of the Rocky host is told apart, and nothing is
     {
       tamper: (path: string, content: Buffer) =>
         path.endsWith('.rpm') ? Buffer.from(content).fill('x', 5000, 5100) : content,
-      says: /cause: a package is not what the repository says it is/,
+      says: PACKAGE_OF_OTHERS,
     },
     {
       tamper: (path: string, content: Buffer) =>
         path.includes('-primary.') ? Buffer.from(content).fill('x', 100, 120) : content,
-      says: /cause: a package is not what the repository says it is/,
+      says: PACKAGE_OF_OTHERS,
     },
   ];
   for (const { tamper, says } of cases) {
@@ -93,19 +113,86 @@ test('each fault of the packages of the Rocky host is told apart, and nothing is
   expect(await on('rpm -q containerd.io')).toBe('package containerd.io is not installed');
 });
 
-test('up builds the cluster, and waits for another dnf', async () => {
-  await lab.inside(ROCKY, 'systemd-run --quiet --collect python3 -c "$(cat)"', busy);
+test('each fault of the packages of the Leap host is told apart, and nothing is installed', async () => {
+  const { kubernetes } = inventory as unknown as {
+    readonly kubernetes: { readonly repository: { readonly rpm: object } };
+  };
+  const rpm = { ...kubernetes.repository.rpm, url: `${repository.url}/kubernetes/v{minor}/rpm` };
+  const bad = join(folder, 'bad-leap.yaml');
+  const given = { ...inventory, kubernetes: { ...kubernetes, repository: { ...kubernetes.repository, rpm } } };
+  writeFileSync(bad, stringify(given, { aliasDuplicateObjects: false }));
+  const install = (path: string): Promise<Ran> =>
+    kbuild('up', path, '--yes', '--phase', 'prepare,runtime,packages', '--kubeconfig', `${path}.conf`);
+  const spoilt = (content: Buffer): Buffer => Buffer.from(content).fill('x', 100, 120);
+  const faults: readonly (readonly [BadRepository['tamper'], RegExp])[] = [
+    [(path, content) => (path.includes('/kubelet-') ? spoilt(content) : content), PACKAGE_OF_OTHERS],
+    [(path, content) => (path.includes('-primary.') ? spoilt(content) : content), PACKAGE_OF_OTHERS],
+    [
+      (path, content) => (path.endsWith('/repomd.xml') ? Buffer.concat([content, Buffer.from('<!-- -->')]) : content),
+      PACKAGE_OF_OTHERS,
+    ],
+    [
+      (path, content) => (path.includes('/kubelet-') ? 'missing' : content),
+      /cause: the repository does not have this version/,
+    ],
+  ];
+  for (const [tamper, cause] of faults) {
+    repository.tamper = tamper;
+    const ran = await install(bad);
+    expect.soft(ran.code, ran.stderr).toBe(4);
+    expect.soft(aboutHost(LEAP, ran.stderr)).toMatch(cause);
+    await lab.inside(LEAP, 'zypper -q clean -a');
+    await lab.inside(ROCKY, 'dnf -q clean all');
+  }
+  await lab.inside(LEAP, "zypper -q addlock 'kube*'");
+  const locked = await install(file);
+  await lab.inside(LEAP, "zypper -q removelock 'kube*'");
+  expect(locked.code, locked.stderr).toBe(4);
+  expect(aboutHost(LEAP, locked.stderr)).toMatch(/kubelet is locked by the settings of zypper on this host \(kube\*/);
+  expect(await onHost(LEAP, 'rpm -q kubelet')).toBe('package kubelet is not installed');
+});
+
+test('up builds the cluster, and waits for another dnf and another zypper', async () => {
+  const start = 'systemd-run --quiet --collect python3 -c "$(cat)"';
+  await lab.inside(ROCKY, start, busy('/var/lib/dnf/rpmdb_lock.pid'));
+  await lab.inside(LEAP, start, busy('/run/zypp.pid'));
   const ran = ok(await up());
-  console.log(`Rocky, Debian, and Debian with CRI-O: ${ran.seconds.toFixed(1)} s`);
-  expect(await on('cat /root/waited')).toBe('True');
+  console.log(`Rocky, Leap, Debian with CRI-O, and Flatcar: ${ran.seconds.toFixed(1)} s`);
+  for (const host of [ROCKY, LEAP]) expect(await onHost(host, 'cat /root/waited')).toBe('True');
   expect(ran.stderr).toMatch(/rpmcp1: waiting: \S*rpmdb_lock\.pid is held by process \d+ \(python3\)/);
+  expect(ran.stderr).toMatch(/rpmw1: waiting: \/run\/zypp\.pid is held by process \d+ \(python3\)/);
   expect(await nodes(ROCKY)).toEqual(Object.fromEntries(HOSTS.map((name) => [name, true])));
-  expect(await kubectl(ROCKY, `get node ${ROCKY} -o jsonpath='{.status.nodeInfo.osImage}'`)).toContain('Rocky');
+  const images = `get nodes -o jsonpath='{range .items[*]}{.status.nodeInfo.osImage};{end}'`;
+  expect(await kubectl(ROCKY, images)).toMatch(/^Rocky Linux [^;]*;openSUSE Leap 16\.0;Debian [^;]*;Flatcar [^;]*;$/);
   const runtimes = `get nodes -o jsonpath='{range .items[*]}{.metadata.name}={.status.nodeInfo.containerRuntimeVersion} {end}'`;
   expect(await kubectl(ROCKY, runtimes)).toMatch(
-    /^rpmcp1=containerd:\S+ rpmw1=containerd:\S+ rpmw2=cri-o:\/\/1\.36\.1 $/,
+    /^rpmcp1=containerd:\S+ rpmw1=containerd:\S+ rpmw2=cri-o:\/\/1\.36\.1 rpmw3=containerd:\S+ $/,
   );
   expect((await lab.inside(CRIO, 'ls /usr/bin/containerd')).code).not.toBe(0);
+});
+
+test('the Leap host has containerd from its own repository, and its packages are locked', async () => {
+  expect(await onHost(LEAP, 'rpm -q --qf "%{NAME} %{VERSION} " containerd containerd-ctr')).toBe(
+    'containerd 2.2.9 containerd-ctr 2.2.9',
+  );
+  expect(await onHost(LEAP, 'ls /etc/zypp/repos.d')).toBe('kbuild-kubernetes.repo\nopenSUSE:repo-oss.repo');
+  const locks = await onHost(LEAP, 'zypper -n locks');
+  for (const name of ['kubelet', 'kubeadm', 'kubectl', 'kubernetes-cni', 'containerd', 'containerd-ctr'])
+    expect(locks).toMatch(new RegExp(`\\| ${name} +\\| package`));
+  // A lock also keeps a package from being removed.
+  expect((await lab.inside(LEAP, 'zypper -n remove kubelet')).code).toBe(4);
+  expect(await onHost(LEAP, 'rpm -q conntrack-tools socat ethtool container-selinux | grep -c "not installed"')).toBe(
+    '0',
+  );
+  await lab.inside(LEAP, 'zypper -n removelock kubelet');
+  const { stderr } = ok(await up());
+  expect(stderr).toMatch(/hold kubelet \(found 1\.36\.3-150500\.1\.1, not held\)/);
+  expect(await onHost(LEAP, 'zypper -n locks')).toMatch(/\| kubelet +\| package/);
+});
+
+test('the Leap host trusts the authority that the inventory names for it', async () => {
+  const asked = `curl -sS -m 10 -o /dev/null -w '%{http_code}' https://${GATEWAY}:${String(PRIVATE_REGISTRY_PORT)}/v2/ 2>&1 | head -n 1`;
+  expect(await onHost(LEAP, asked)).toContain('401');
 });
 
 test('packages are locked at their versions, and hidden from an upgrade of the system', async () => {
@@ -128,6 +215,17 @@ test('pods of all hosts reach each other', async () => {
 
 test('a second run has nothing to do', async () => {
   expect(ok(await up()).stdout).toContain('nothing to do');
+});
+
+test('remove takes all back from the Leap host: locks, repositories, keys and authorities', async () => {
+  ok(await kbuild('remove', LEAP, '-i', file, '--yes'));
+  const left = `cat /etc/zypp/locks
+    ls -d /etc/zypp/repos.d/*kbuild* /etc/zypp/*kbuild* /etc/pki/trust/anchors/* /var/lib/kbuild/* /etc/kubernetes/*.conf \\
+      /etc/cni/net.d/* /etc/{sysctl.d,modules-load.d}/*kbuild* 2>/dev/null
+    rpm -qa gpg-pubkey --qf '%{SUMMARY}\\n' | grep -v 'lab rpm '
+    iptables-save | grep -E 'KUBE-|CNI-|FLANNEL-'
+    grep /var/lib/kubelet/ /proc/mounts`;
+  expect(await onHost(LEAP, left)).toBe('');
 });
 
 test('reset takes it all back: locks, repositories and their keys', async () => {

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
+
+/*
+ * Compiling the program's text is a third of what a short command costs, and the same each time, so what V8 compiled is kept
+ * for the next start. Node 22 can do that for modules (module.enableCompileCache), Node 20 cannot. A program of one file
+ * whose code is kept here starts quicker than modules with Node's cache: nothing has to be found and linked.
+ */
+
+/** A program that was loaded. */
+export interface Loaded {
+  readonly exports: Readonly<Record<string, unknown>>;
+  /** Keeps what V8 has compiled until now for the next start, if this command was not kept before. Never throws. */
+  readonly keep: () => void;
+}
+
+/** What one start left for the next. */
+interface Kept {
+  /** Commands whose functions are in it. */
+  readonly commands: readonly string[];
+  readonly data: Buffer;
+}
+
+const sha256 = (data: Buffer): string => createHash('sha256').update(data).digest('hex');
+
+/** Whose code it is. The program's name holds a hash of its text. */
+const identity = (program: string): string => `${basename(program)} ${process.version} ${process.arch}`;
+
+/**
+ * What is kept in a file. Only a file that this user owns and nobody else can write is read: it becomes code. V8 itself
+ * verifies neither who wrote it nor that it is whole (seen in Node 20: a flipped byte is accepted).
+ */
+function readKept(file: string, program: string): Kept | undefined {
+  let handle: number | undefined;
+  try {
+    handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stat = fstatSync(handle);
+    if (!stat.isFile() || stat.uid !== process.geteuid?.() || (stat.mode & 0o022) !== 0) return undefined;
+    const bytes = readFileSync(handle);
+    const end = bytes.indexOf('\n');
+    const head = JSON.parse(bytes.toString('utf8', 0, end)) as Partial<Record<string, unknown>>;
+    const data = bytes.subarray(end + 1);
+    if (head['of'] !== identity(program) || head['sha256'] !== sha256(data)) return undefined;
+    return { commands: head['commands'] as readonly string[], data };
+  } catch {
+    return undefined;
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+/** A cache that cannot be written is no reason to fail a run. */
+const quietly = (write: () => void): void => {
+  try {
+    write();
+  } catch {
+    // The next start compiles the program again.
+  }
+};
+
+/** Writes by rename, so that no start meets half a file. */
+function writeKept(file: string, program: string, { commands, data }: Kept): void {
+  const part = `${file}.${process.pid}`;
+  quietly(() => {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const head = JSON.stringify({ of: identity(program), commands, sha256: sha256(data) });
+    writeFileSync(part, Buffer.concat([Buffer.from(`${head}\n`), data]), { mode: 0o600, flag: 'wx' });
+    renameSync(part, file);
+  });
+  // What a full disk or a killed process of the same number left.
+  quietly(() => rmSync(part, { force: true }));
+}
+
+/**
+ * Runs a program, a CommonJS file in ASCII, and returns its exports. `folder`: where compiled code is kept; undefined: nowhere.
+ * @throws whatever the program throws; Error if there is no such file
+ */
+export function load(program: string, command: string, folder: string | undefined): Loaded {
+  const file = folder === undefined ? undefined : join(folder, `${basename(program).replace(/-\w+\.cjs$/, '')}.v8`);
+  const kept = file === undefined ? undefined : readKept(file, program);
+  const head = "(function (exports, require, module, __filename, __dirname) { 'use strict';";
+  const script = new Script(`${head}${readFileSync(program, 'latin1')}\n})`, {
+    filename: program,
+    columnOffset: -head.length,
+    ...(kept === undefined ? {} : { cachedData: kept.data }),
+  });
+  const module = { exports: {} };
+  const wrapped = script.runInThisContext() as (...parameters: readonly unknown[]) => void;
+  wrapped(module.exports, createRequire(program), module, program, dirname(program));
+
+  const commands = kept === undefined || script.cachedDataRejected === true ? [] : kept.commands;
+  const keep = (): void => {
+    if (file === undefined || commands.includes(command) || !/^[a-z][a-z-]*$/.test(command)) return;
+    writeKept(file, program, { commands: [...commands, command], data: script.createCachedData() });
+  };
+  return { exports: module.exports, keep };
+}
+
+/** Below $XDG_CACHE_HOME, default ~/.cache. None where Node's own variable forbids it, or the system knows no owners of files. */
+export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
+  if (env['NODE_DISABLE_COMPILE_CACHE'] !== undefined || process.geteuid === undefined) return undefined;
+  const cache = env['XDG_CACHE_HOME'] ?? (env['HOME'] === undefined ? undefined : join(env['HOME'], '.cache'));
+  return cache === undefined ? undefined : join(cache, 'kbuild');
+}
+
+/** Runs a program beside this one for the command line's command; what it compiled is kept when the process ends. */
+export function compiled(program: URL): Readonly<Record<string, unknown>> {
+  const { exports, keep } = load(fileURLToPath(program), process.argv[2] ?? '', cacheFolder(process.env));
+  // Exit code 2: a command line that was refused is no command.
+  process.once('exit', (code) => {
+    if (code !== 2) keep();
+  });
+  return exports;
+}

@@ -1,0 +1,146 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { cacheFolder, load } from '../../src/cli/compiled.ts';
+
+let folder: string;
+let program: string;
+let cache: string;
+let kept: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kbuild-compiled-'));
+  program = join(folder, 'program-ABC123.cjs');
+  cache = join(folder, 'cache/kbuild');
+  kept = join(cache, 'program.v8');
+  writeFileSync(program, "const { sep } = require('node:path'); exports.answer = () => sep + __filename;\n");
+});
+
+const answer = (): unknown => {
+  const { exports, keep } = load(program, 'plan', cache);
+  const result = (exports['answer'] as () => unknown)();
+  keep();
+  return result;
+};
+
+/** The commands whose code is kept. */
+const commands = (): unknown =>
+  (JSON.parse(readFileSync(kept, 'utf8').split('\n', 1)[0]!) as { readonly commands: unknown }).commands;
+
+/** What identifies the file, to tell one that was written anew. */
+const inode = (): number => statSync(kept).ino;
+
+describe('a program whose compiled code is kept', () => {
+  test('runs, and leaves code that only its user can read', () => {
+    expect(answer()).toBe(`/${program}`);
+    expect(readdirSync(cache)).toEqual(['program.v8']);
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
+    expect(statSync(cache).mode & 0o777).toBe(0o700);
+  });
+
+  test('starts with that code, which is not written again', () => {
+    answer();
+    const before = inode();
+    expect(answer()).toBe(`/${program}`);
+    expect(inode()).toBe(before);
+  });
+
+  test('adds what another command compiled', () => {
+    answer();
+    load(program, 'status', cache).keep();
+    expect(commands()).toEqual(['plan', 'status']);
+  });
+
+  test.each(['--help', '', 'a/b', 'UP'])('keeps nothing for the word %j, which is no command', (word) => {
+    load(program, word, cache).keep();
+    expect(existsSync(kept)).toBe(false);
+  });
+});
+
+describe('code that is not taken', () => {
+  /** Nothing of the file is used: what the next start keeps holds no command from before. */
+  const isRefused = (): void => {
+    const { exports, keep } = load(program, 'up', cache);
+    expect(exports['answer']).toBeTypeOf('function');
+    keep();
+    expect(commands()).toEqual(['up']);
+  };
+
+  beforeEach(() => void answer());
+
+  test('a file that others can write', () => {
+    chmodSync(kept, 0o620);
+    isRefused();
+  });
+
+  test('a link', () => {
+    const elsewhere = join(folder, 'elsewhere');
+    writeFileSync(elsewhere, readFileSync(kept), { mode: 0o600 });
+    symlinkSync(elsewhere, join(cache, 'link'));
+    renameSync(join(cache, 'link'), kept);
+    isRefused();
+  });
+
+  test('one flipped byte', () => {
+    const bytes = readFileSync(kept);
+    bytes[bytes.length - 100]! ^= 0xff;
+    writeFileSync(kept, bytes);
+    isRefused();
+  });
+
+  test.each(['', '\n', 'null\n', '{"of":1}\n', 'no JSON'])('an absurd file: %j', (text) => {
+    writeFileSync(kept, text);
+    isRefused();
+  });
+
+  test('that of another text', () => {
+    const other = join(folder, 'program-DEF456.cjs');
+    writeFileSync(other, 'exports.answer = () => "other";\n');
+    program = other;
+    isRefused();
+  });
+});
+
+describe('without a place for it', () => {
+  test('the program runs', () => {
+    writeFileSync(join(folder, 'file'), '');
+    cache = join(folder, 'file/kbuild');
+    expect(answer()).toBe(`/${program}`);
+    load(program, 'plan', undefined).keep();
+  });
+
+  test('what a killed process left is removed', () => {
+    mkdirSync(cache, { recursive: true });
+    writeFileSync(`${kept}.${process.pid}`, 'half');
+    answer();
+    expect(readdirSync(cache).filter((name) => name !== 'program.v8')).toEqual([]);
+  });
+
+  test('a folder in the place of the file stays', () => {
+    mkdirSync(join(kept, 'in it'), { recursive: true });
+    expect(answer()).toBe(`/${program}`);
+    expect(readdirSync(cache)).toEqual(['program.v8']);
+    expect(readdirSync(kept)).toEqual(['in it']);
+  });
+
+  test.each([
+    [{ XDG_CACHE_HOME: '/var/cache/me', HOME: '/home/me' }, '/var/cache/me/kbuild'],
+    [{ HOME: '/home/me' }, '/home/me/.cache/kbuild'],
+    [{}, undefined],
+    [{ HOME: '/home/me', NODE_DISABLE_COMPILE_CACHE: '1' }, undefined],
+  ])('%j: %s', (env, expected) => {
+    expect(cacheFolder(env)).toBe(expected);
+  });
+});
