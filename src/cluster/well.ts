@@ -37,6 +37,12 @@ function etcdAilments(place: Place): readonly string[] {
   return own.healthy && !own.learner ? [] : [`its etcd member is ${own.learner ? 'a learner' : 'not healthy'}`];
 }
 
+/** True for a control plane with neither a node nor a member: it may be made while another one founds the cluster. */
+const isYetToJoin = (place: Place, { nodes }: ClusterUp): boolean =>
+  place.host.role === 'control-plane' &&
+  !nodes.some(({ name }) => name === place.host.name) &&
+  members(place)?.some(({ name }) => name === place.host.name) !== true;
+
 function nodeAilments({ host, fleet }: Place, cluster: ClusterUp): readonly string[] {
   const node = cluster.nodes.find(({ name }) => name === host.name);
   // The host has not joined, so nothing depends on it.
@@ -63,7 +69,7 @@ export function ailments(place: Place): readonly string[] {
     const balances = balancers(inventory).some(({ name }) => name === host.name);
     return [
       ...nodeAilments(place, cluster),
-      ...etcdAilments(place),
+      ...(isYetToJoin(place, cluster) ? [] : etcdAilments(place)),
       ...(balances && cluster.endpoint !== 'ok'
         ? [`${inventory.endpoint} does not serve the API (${cluster.endpoint})`]
         : []),

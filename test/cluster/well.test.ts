@@ -36,6 +36,14 @@ const place = (cluster: ClusterView, host = cp1, inventory: Inventory = inventor
   fleet: fleetIn(cluster, [host, host.role === 'worker' ? joinedWorker() : joinedControlPlane()]),
 });
 
+test('a control plane that has not joined yet works, though its packages are installed while another one founds the cluster', () => {
+  const founded = clusterWith(1, [], { endpoint: 'ok' });
+  const cp2 = hostOf({ name: 'cp2', role: 'control-plane' });
+  expect(ailments(place(founded, cp2))).toEqual([]);
+  const lost = clusterWith(2, [], { members: [memberOf(1)] });
+  expect(ailments(place(lost, cp2))).toEqual(['it has no etcd member']);
+});
+
 describe('a control plane may be disrupted', () => {
   test.each([
     ['the only one', 1, []],
