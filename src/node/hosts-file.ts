@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isMoving } from '../cluster/endpoint-move.ts';
 import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
 import { HOSTS_BEGIN, HOSTS_END } from '../facts/linux/names.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { endpointHost } from '../topology/api-server.ts';
@@ -58,10 +59,29 @@ export const bothEndpointNames: Step = {
   },
 };
 
+/** @throws Refused while a kubeconfig of the host names a server by a name that would go */
+function refuseInUse({ inventory, host, facts }: Target, wanted: string): void {
+  const gone = facts.hostsBlock
+    .split('\n')
+    .map(nameIn)
+    .filter((name) => name !== '' && name !== nameIn(wanted));
+  if (gone.length === 0) return;
+  const used = [...facts.kubeconfigServers].filter(([, { server }]) =>
+    gone.some((name) => server.startsWith(`https://${name}:`)),
+  );
+  if (used.length > 0)
+    throw new Refused(
+      host.name,
+      `/etc/hosts names the server of ${used.map(([name]) => name).join(', ')} (${used[0]![1].server})`,
+      `lead the host to the inventory's endpoint first: \`kbuild move-endpoint ${inventory.endpoint}\``,
+    );
+}
+
 /** Writes the endpoint's name to /etc/hosts if the inventory asks for it. Otherwise removes it. */
 export const hostsFile: Step = {
   name: 'hosts-file',
-  diff: ({ inventory, host, facts }) => {
+  diff: (target) => {
+    const { inventory, host, facts } = target;
     const wanted = wantedBlock(inventory);
     const found = facts.hostsBlock;
     if (wanted === found) return [];
@@ -71,7 +91,10 @@ export const hostsFile: Step = {
           wanted === 'absent'
             ? `take kbuild's lines out of /etc/hosts (found ${found})`
             : `write "${wanted}" to /etc/hosts (found ${found === 'absent' ? 'none' : found})`,
-        apply: written(host, wanted),
+        apply: async (on) => {
+          refuseInUse(target, wanted);
+          await written(host, wanted)(on);
+        },
       },
     ];
   },

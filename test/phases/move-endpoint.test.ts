@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { plan } from '../../src/engine/plan.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
 import { paths } from '../../src/paths.ts';
 import { moveEndpointPhases, oldEndpointRefusals } from '../../src/phases/move-endpoint.ts';
-import { cp2, fleetIn, freshHost, w1 } from '../fakes/cluster.ts';
+import type { Step } from '../../src/engine/step.ts';
+import type { Fleet } from '../../src/facts/fleet.ts';
+import { formerBalancer } from '../../src/lb/removed.ts';
+import type { Inventory, LinuxHost } from '../../src/model/inventory.ts';
+import { hostsFile } from '../../src/node/hosts-file.ts';
+import { cp1, cp2, fleetIn, freshHost, targetOf, w1 } from '../fakes/cluster.ts';
+import { recordingOn } from '../fakes/on.ts';
 import { clusterIn, fleetOf, fresh, inventory, OLD } from '../kubeadm/endpoint/world.ts';
 
 const virtual: Inventory = {
@@ -92,5 +97,51 @@ describe('the old endpoint', () => {
       ]);
       expect(oldEndpointRefusals(named, knowing('10.0.0.11 k8s.example'))).toEqual([]);
     });
+  });
+});
+
+describe('a move that was cut off, with the inventory set back', () => {
+  const back: Inventory = { ...inventory, endpoint: 'old.example:6443', loadBalancer: { kind: 'external' } };
+  const halfway = (server: string) => {
+    const world = fresh();
+    world.noted = 'old.example:6443';
+    world.confs['w1']!['kubelet.conf'] = { server };
+    for (const name of ['admin.conf', 'super-admin.conf'])
+      world.confs['cp1']![name] = { server: 'https://old.example:6443' };
+    const on = { load: 'loaded', active: 'active', enabled: 'enabled', startedMs: 1, needsDaemonReload: false };
+    world.facts['cp1'] = {
+      ownFiles: [paths.keepalivedConfig],
+      services: new Map([
+        ['keepalived', on],
+        ['haproxy', on],
+      ]),
+    };
+    world.facts['w1'] = { hostsBlock: '10.0.0.100 new.example' };
+    return fleetOf(world);
+  };
+  const applied = async (step: Step, host: LinuxHost, fleet: Fleet) => {
+    const { on, sent } = recordingOn();
+    await step.diff(targetOf(back, host, fleet))[0]!.apply!(on);
+    return sent.length;
+  };
+
+  test('keeps the balancer that a worker needs, and its name; the command leads it back', async () => {
+    const fleet = halfway('https://new.example:8443');
+    await expect(applied(formerBalancer, cp1, fleet)).rejects.toThrow(
+      'cp1: refused: its load balancer may still be in use: kubelet.conf of w1 (https://new.example:8443)',
+    );
+    await expect(applied(hostsFile, w1, fleet)).rejects.toThrow(
+      'w1: refused: /etc/hosts names the server of kubelet.conf (https://new.example:8443)',
+    );
+    const phases = moveEndpointPhases(back, fleet).filter(({ name }) => name === 'kubelets');
+    expect(plan(phases, back, fleet).changes.map(({ change }) => change.summary)).toContain(
+      'lead kubelet.conf of w1 to https://old.example:6443 (found https://new.example:8443)',
+    );
+  });
+
+  test('lets both go when no node needs them', async () => {
+    const fleet = halfway('https://old.example:6443');
+    expect(await applied(formerBalancer, cp1, fleet)).toBe(1);
+    expect(await applied(hostsFile, w1, fleet)).toBe(1);
   });
 });
