@@ -39,8 +39,7 @@ interface DaemonSet {
   };
 }
 
-const daemonSetIn = ({ objects }: ClusterUp): DaemonSet | undefined =>
-  objects.get(objectKey(KUBE_PROXY));
+const daemonSetIn = ({ objects }: ClusterUp): DaemonSet | undefined => objects.get(objectKey(KUBE_PROXY));
 
 /** What is left of the roll, as text; undefined if every pod is of the template of now and available. */
 function rolling({ metadata, status = {} }: DaemonSet): string | undefined {
