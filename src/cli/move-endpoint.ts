@@ -1,12 +1,8 @@
 import { isMoving, liveEndpoint } from '../cluster/endpoint-move.ts';
 import { moveRefusals } from '../cluster/move-refusals.ts';
-import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import { combined, UsageError } from '../errors.ts';
 import { moveEndpointPhases, oldEndpointRefusals } from '../phases/move-endpoint.ts';
-import { jsonDocument } from '../report/json.ts';
-import { planText } from '../report/plan.ts';
-
 import { endpointHost } from '../topology/api-server.ts';
 import type { MoveEndpointOptions } from './commands/move-endpoint.ts';
 import type { Context } from './context.ts';
@@ -14,7 +10,7 @@ import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconf
 import { carryOut } from './session/carry-out.ts';
 import { refuseUnreachable } from './session/dead-hosts.ts';
 import { refuseForeign } from './session/preflight.ts';
-import { confirmed, planOf, reachedPhases, reportNothingToDo, showPlan, type RunPlan } from './session/run-plan.ts';
+import { confirmed, planOf, reachedPhases, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { withRun } from './session/with-run.ts';
 
@@ -43,18 +39,6 @@ function refuse(run: Run): void {
   );
   const refused = [...moveRefusals(inventory, fleet), ...oldEndpointRefusals(inventory, fleet)];
   if (refused.length > 0) throw combined(refused);
-}
-
-/** `--plan`: shows the plan on stdout, or as JSON. */
-function showOnly({ context, flags, inventory }: Run, { phases, changes }: RunPlan): number {
-  const restarts = restartsOf(inventory, changes);
-  if (flags.json === true) {
-    const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
-    context.out(jsonDocument<'move-endpoint-plan'>({ cluster: inventory.name, changes: shown, restarts }));
-    return 0;
-  }
-  context.out(changes.length === 0 ? 'nothing to do\n' : planText(phases, changes, restarts));
-  return 0;
 }
 
 /** What the operator may do with the old endpoint, and when. */
