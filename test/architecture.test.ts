@@ -166,6 +166,7 @@ describe('the house', () => {
         'authority-run',
         'certs-renew',
         'etcd-recover',
+        'move-endpoint',
         'reboot',
         'remove',
         'reset',

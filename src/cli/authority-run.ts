@@ -1,13 +1,10 @@
-import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
-import { jsonDocument } from '../report/json.ts';
-import { planText } from '../report/plan.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
 import { carryOut } from './session/carry-out.ts';
 import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
-import { confirmed, planOf, reachedPhases, reportNothingToDo, showPlan, type RunPlan } from './session/run-plan.ts';
+import { confirmed, planOf, reachedPhases, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 
 /** A part of a change of authorities that the operator agrees to by itself. */
@@ -51,18 +48,6 @@ export function refuseAbsentHosts(run: Run): void {
     (names) =>
       `every host must know the authorities: make ${names.join(', ')} reachable, or take ${names.length === 1 ? 'it' : 'them'} out with \`kbuild remove\`; a worker that is gone for good: \`${commandWithDead(run, names)}\``,
   );
-}
-
-/** `--plan`: shows the plan on stdout, or as JSON. */
-function showOnly({ context, flags, inventory }: Run, { phases, changes }: RunPlan): number {
-  const restarts = restartsOf(inventory, changes);
-  if (flags.json === true) {
-    const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
-    context.out(jsonDocument<'authority-plan'>({ cluster: inventory.name, changes: shown, restarts }));
-    return 0;
-  }
-  context.out(changes.length === 0 ? 'nothing to do\n' : planText(phases, changes, restarts));
-  return 0;
 }
 
 /** Plans one part by what the hosts show now, asks, and carries it out. Undefined: it is through; else the exit code. */

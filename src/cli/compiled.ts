@@ -54,8 +54,9 @@ function readKept(file: string, program: string): Kept | undefined {
     const end = bytes.indexOf('\n');
     const head = JSON.parse(bytes.toString('utf8', 0, end)) as Partial<Record<string, unknown>>;
     const data = bytes.subarray(end + 1);
-    if (head['of'] !== identity(program) || head['sha256'] !== sha256(data)) return undefined;
-    return { commands: head['commands'] as readonly string[], data };
+    const { of, commands, sha256: sum } = head;
+    if (of !== identity(program) || sum !== sha256(data) || !Array.isArray(commands)) return undefined;
+    return { commands: commands as readonly string[], data };
   } catch {
     return undefined;
   } finally {
@@ -86,14 +87,14 @@ function writeKept(file: string, program: string, { commands, data }: Kept): voi
 }
 
 /**
- * Runs a program, a CommonJS file in ASCII, and returns its exports. `folder`: where compiled code is kept; undefined: nowhere.
+ * Runs a program, a CommonJS file, and returns its exports. `folder`: where compiled code is kept; undefined: nowhere.
  * @throws whatever the program throws; Error if there is no such file
  */
 export function load(program: string, command: string, folder: string | undefined): Loaded {
   const file = folder === undefined ? undefined : join(folder, `${basename(program).replace(/-\w+\.cjs$/, '')}.v8`);
   const kept = file === undefined ? undefined : readKept(file, program);
   const head = "(function (exports, require, module, __filename, __dirname) { 'use strict';";
-  const script = new Script(`${head}${readFileSync(program, 'latin1')}\n})`, {
+  const script = new Script(`${head}${readFileSync(program, 'utf8')}\n})`, {
     filename: program,
     columnOffset: -head.length,
     ...(kept === undefined ? {} : { cachedData: kept.data }),

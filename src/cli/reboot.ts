@@ -1,10 +1,7 @@
-import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import { mostSerious, Refused, UsageError } from '../errors.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 import { reboot, rebootsOf } from '../phases/reboot.ts';
-import { jsonDocument } from '../report/json.ts';
-import { planText } from '../report/plan.ts';
 import { linuxHosts, linuxWorkers } from '../topology/select.ts';
 import type { RebootOptions } from './commands/reboot.ts';
 import type { Context } from './context.ts';
@@ -13,7 +10,7 @@ import { carryOut } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
 import { findings, leaveOutRefused, refuseForeign, refuseObstacles } from './session/preflight.ts';
-import { confirmed, planOf, reportNothingToDo, showPlan, type RunPlan } from './session/run-plan.ts';
+import { confirmed, planOf, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { withRun } from './session/with-run.ts';
 
@@ -42,18 +39,6 @@ function phasesOf(run: Run, flags: RebootOptions, hosts: readonly LinuxHost[]): 
   const options = { ...rollingDrain(flags), atOnce: atOnceOf(linuxWorkers(inventory), flags) };
   const which = flags.all === true ? 'all' : 'those that want it';
   return partOf(run, reboot(inventory, rebootsOf(fleet, hosts, which), options, fleet));
-}
-
-/** `--plan`: shows the plan on stdout, or as JSON. */
-function showOnly({ context, flags, inventory }: Run, { phases, changes }: RunPlan): number {
-  const restarts = restartsOf(inventory, changes);
-  if (flags.json === true) {
-    const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
-    context.out(jsonDocument<'reboot-plan'>({ cluster: inventory.name, changes: shown, restarts }));
-    return 0;
-  }
-  context.out(changes.length === 0 ? 'nothing to do\n' : planText(phases, changes, restarts));
-  return 0;
 }
 
 /** `kbuild reboot [HOST…]`: restarts the hosts that want it, one gate after another. */

@@ -52,13 +52,18 @@ function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refuse
           ),
         ]),
     ...pluginChange(inventory, cluster),
-    ...changedFixedSettings(inventory, cluster.configuration).map(
-      ({ setting, wanted, live }) =>
-        new Refused(
-          inventory.name,
-          `${setting} is ${wanted}, the cluster was made with ${live === '' ? 'none' : live}, and Kubernetes cannot change it`,
-          `set ${setting} back${live === '' ? '' : ` to ${live}`}, or build a new cluster`,
-        ),
+    ...changedFixedSettings(inventory, cluster.configuration).map(({ setting, wanted, live }) =>
+      setting === 'endpoint'
+        ? new Refused(
+            inventory.name,
+            `the endpoint is ${wanted}, and the cluster is at ${live === '' ? 'none' : live}`,
+            `lead the cluster there: \`kbuild move-endpoint ${wanted}\`${live === '' ? '' : `; or set kubernetes.endpoint back to ${live}`}`,
+          )
+        : new Refused(
+            inventory.name,
+            `${setting} is ${wanted}, the cluster was made with ${live === '' ? 'none' : live}, and Kubernetes cannot change it`,
+            `set ${setting} back${live === '' ? '' : ` to ${live}`}, or build a new cluster`,
+          ),
     ),
   ];
 }
@@ -125,17 +130,16 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
   const named = new Set(inventory.hosts.map(({ name }) => name));
   const unnamed = controlPlaneNodes(cluster).filter(({ name }) => !named.has(name));
   const way =
-    'build a new cluster whose kubernetes.endpoint is a name or a virtual address, and move there; kubeadm puts the endpoint into every certificate and kubeconfig';
+    'set kubernetes.endpoint (and loadBalancer) to a name or a virtual address, and lead the cluster there: `kbuild move-endpoint HOST:PORT`; then run the same command again';
+  // Where the inventory names another one already, that is refused by itself.
+  const isToMove = live !== inventory.endpoint;
   return [
-    ...(at === ''
-      ? [new Refused(names, 'the cluster was made without an endpoint, so it cannot get more control planes', way)]
-      : []),
-    ...(owner === undefined
+    ...(owner === undefined || isToMove
       ? []
       : [
           new Refused(
             names,
-            `the cluster's endpoint ${String(live)} is the address of ${owner}, so it cannot get more control planes`,
+            `the cluster's endpoint ${inventory.endpoint} is the address of ${owner}, so it cannot get more control planes`,
             way,
           ),
         ]),

@@ -3,10 +3,22 @@ import type { Fleet } from '../facts/fleet.ts';
 import { endpointHost } from '../topology/api-server.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { liveCluster } from './acting.ts';
+import { liveEndpoint } from './endpoint-move.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
 import type { Leaving } from './leaving.ts';
 import { membersOf } from './members.ts';
 import { gate } from './quorum.ts';
+
+/** The leaving host whose address an endpoint is; undefined if there is none. */
+function holderOf({ hosts }: Inventory, endpoint: string, leaving: readonly Leaving[]): Leaving | undefined {
+  const at = endpointHost(endpoint);
+  const going = new Set(leaving.map(({ name }) => name));
+  // Another host may have the address of a dead host by now.
+  const isKept = hosts.some((host) => !going.has(host.name) && [host.address, host.internalAddress].includes(at));
+  return isKept
+    ? undefined
+    : leaving.find(({ internalAddress, host }) => [internalAddress, host?.address].includes(at));
+}
 
 /**
  * Why these hosts may not leave a live cluster, all reasons at once: the last control plane, quorum (each removal is
@@ -26,16 +38,18 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
         'join another control plane first',
       ),
     );
-  const at = endpointHost(inventory.endpoint);
-  // Another host may have the address of a dead host by now.
-  const isKept = inventory.hosts.some(
-    (host) => !going.has(host.name) && [host.address, host.internalAddress].includes(at),
-  );
-  const holder = isKept
-    ? undefined
-    : leaving.find(({ internalAddress, host }) => [internalAddress, host?.address].includes(at));
-  if (holder !== undefined && lost.some(({ name }) => name === holder.name))
-    found.push(new Refused(holder.name, `the cluster's endpoint ${inventory.endpoint} is its address`));
+  // The inventory may name an endpoint to which the cluster is yet to be led.
+  for (const endpoint of new Set([inventory.endpoint, liveEndpoint(cluster)])) {
+    const holder = holderOf(inventory, endpoint, leaving);
+    if (holder !== undefined && lost.some(({ name }) => name === holder.name))
+      found.push(
+        new Refused(
+          holder.name,
+          `the cluster's endpoint ${endpoint} is its address`,
+          'lead the cluster to another endpoint first: `kbuild move-endpoint HOST:PORT`',
+        ),
+      );
+  }
 
   for (const { name, host, internalAddress } of leaving) {
     const node = cluster.nodes.find((candidate) => candidate.name === name && candidate.ready);

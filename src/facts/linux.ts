@@ -28,6 +28,7 @@ import * as machine from './linux/machine.ts';
 import * as names from './linux/names.ts';
 import { interfaces, kubeChains, listeners } from './linux/network.ts';
 import { distributedFiles, ownFiles } from './linux/own-files.ts';
+import { newEndpoint } from './linux/new-endpoint.ts';
 import { lookups, resolver } from './linux/resolver.ts';
 import { routes } from './linux/routes.ts';
 import { servedBefore } from './linux/served-before.ts';
@@ -99,10 +100,12 @@ const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
     caFingerprint: kubernetes.caFingerprint,
     otherCas: kubernetes.otherCas,
     kubeconfigCluster: kubernetes.kubeconfigCluster,
+    kubeconfigServers: kubernetes.kubeconfigServers,
     marker: kubernetes.marker,
     runningJob: kubernetes.runningJob,
     kubeletHealthy: kubernetes.kubeletHealthy,
     endpoint: endpoint(inventory, host),
+    newEndpoint: newEndpoint(inventory, host),
     externalEtcd: externalEtcd(inventory, host),
     etcdPki: etcdPki(inventory, host),
     etcdToken,

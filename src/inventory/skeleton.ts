@@ -69,12 +69,12 @@ function balancerLines({ endpoint, virtualAddress, hosts }: Answers): readonly s
   const grows =
     endpoint === undefined
       ? [
-          '# The API is at the address of the one control plane: this cluster can never get a second one. If it may grow, give it',
-          '# an address that belongs to no host, before it is built; it cannot change later:',
+          '# The API is at the address of the one control plane: this cluster can get a second one only after `kbuild',
+          '# move-endpoint`. If it may grow, give it an address that belongs to no host before it is built:',
         ]
       : [
           '# This endpoint can lead to a load balancer of your own later, or to hosts of role load-balancer. For keepalived on the',
-          '# control planes themselves, take this instead of the endpoint, before the cluster is built; it cannot change later:',
+          '# control planes themselves, take this instead of the endpoint before the cluster is built (later: `kbuild move-endpoint`):',
         ];
   return [...grows, "# loadBalancer: { kind: keepalived, address: 192.0.2.100 }   # free, in the hosts' network", ''];
 }

@@ -5,7 +5,7 @@ import { secretYaml } from '../configuration/secret-yaml.ts';
 import { placeCertificates, signedCertificates } from '../configuration/signed-certificates.ts';
 import { signingAuthority } from '../configuration/signing.ts';
 import type { Step, Target } from '../engine/step.ts';
-import type { JsonObject } from '../model/inventory.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 
 interface Names {
@@ -16,14 +16,14 @@ interface Names {
 }
 
 /** How the names of the API server's certificate on a host differ from the inventory; undefined where there is none. */
-function differing({ inventory, facts, fleet }: Target): Names | undefined {
+function differing({ inventory, facts, fleet }: Target, removed: 'go' | 'stay'): Names | undefined {
   const certificate = facts.certificates.find(({ name }) => name === 'apiserver');
   if (certificate === undefined) return undefined;
   const wanted = apiServerNames(inventory);
   const noted = fleet.cluster.state === 'up' ? fleet.cluster.settings?.['cluster'] : undefined;
   const allowed = namesIn(clusterConfiguration(inventory));
   const dropped = namesIn((noted ?? {}) as JsonObject).filter(
-    (name) => !allowed.includes(name) && certificate.names.includes(name),
+    (name) => removed === 'go' && !allowed.includes(name) && certificate.names.includes(name),
   );
   return {
     missing: wanted.filter((name) => !certificate.names.includes(name)),
@@ -32,33 +32,33 @@ function differing({ inventory, facts, fleet }: Target): Names | undefined {
   };
 }
 
-async function sign({ inventory, host }: Target, kept: readonly string[], on: On): Promise<void> {
+/** The inventory with more names for the API servers. */
+function withNames(inventory: Inventory, names: readonly string[]): Inventory {
+  const { kubeadm } = inventory;
+  const certSANs = [...new Set([...namesIn(kubeadm.cluster), ...names])];
+  const apiServer = { ...(kubeadm.cluster['apiServer'] as JsonObject | undefined), certSANs };
+  return { ...inventory, kubeadm: { ...kubeadm, cluster: { ...kubeadm.cluster, apiServer } } };
+}
+
+async function sign({ inventory: given, host }: Target, kept: readonly string[], on: On): Promise<void> {
+  const inventory = withNames(given, kept);
   if (signingAuthority(inventory) !== undefined) {
     const signed = await signedCertificates(on(host), inventory, ['apiserver']);
     await on(host).job('renew-certificates', placeCertificates(inventory, host, ['apiserver']), signed);
     return;
   }
-  const cluster = clusterConfiguration(inventory);
-  const certSANs = [...new Set([...namesIn(cluster), ...kept])];
-  const config = secretYaml([
-    initConfiguration(inventory, host),
-    { ...cluster, apiServer: { ...(cluster['apiServer'] as JsonObject), certSANs } },
-  ]);
+  const config = secretYaml([initConfiguration(inventory, host), clusterConfiguration(inventory)]);
   await on(host).job('renew-certificates', renewCertificates(inventory, host, ['apiserver'], 'by-configuration'), {
     'config.yaml': config,
   });
 }
 
-/**
- * Signs the certificate of a joined control plane's API server for the names that the inventory gives it, with a new key. The API
- * server reads it again without a restart. It runs before the settings are noted, by which it knows the names that were removed.
- */
-export const apiServerCertificateNames: Step = {
+const signedFor = (removed: 'go' | 'stay'): Step => ({
   name: 'api-server-names',
   diff: (target) => {
     const { host } = target;
     if (host.role !== 'control-plane' || standing(target) !== 'joined') return [];
-    const names = differing(target);
+    const names = differing(target, removed);
     if (names === undefined || names.missing.length + names.dropped.length === 0) return [];
     const { missing, dropped, kept } = names;
     const found = [
@@ -72,4 +72,13 @@ export const apiServerCertificateNames: Step = {
       },
     ];
   },
-};
+});
+
+/**
+ * Signs the certificate of a joined control plane's API server for the names that the inventory gives it, with a new key. The API
+ * server reads it again without a restart. It runs before the settings are noted, by which it knows the names that were removed.
+ */
+export const apiServerCertificateNames: Step = signedFor('go');
+
+/** The same while the endpoint moves: names that the inventory no longer has stay, because clients still come by the old endpoint. */
+export const apiServerNamesAdded: Step = signedFor('stay');

@@ -1,6 +1,8 @@
 import { isNodeGone } from '../cluster/deleted-node.ts';
+import { joinedNodes, kubeconfigsAstray } from '../cluster/endpoint-move.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
 import { isSwitchedOn } from '../facts/linux/services.ts';
 import type { Watches } from '../facts/watched.ts';
 import { paths } from '../paths.ts';
@@ -35,6 +37,34 @@ export const noLoadBalancer: Step = {
       },
     ];
   },
+};
+
+/** @throws Refused while a node of the cluster reaches the API by another endpoint than the inventory's: this balancer may serve it */
+function refuseInUse({ inventory, host, fleet }: Target): void {
+  const { cluster } = fleet;
+  if (cluster.state !== 'up') return;
+  const found = joinedNodes(inventory, fleet).flatMap((seen) =>
+    kubeconfigsAstray(inventory, cluster, seen).map(({ name, server }) => `${name} of ${seen.host.name} (${server})`),
+  );
+  if (found.length > 0)
+    throw new Refused(
+      host.name,
+      `its load balancer may still be in use: ${found.join(', ')}`,
+      `lead them to the inventory's endpoint first: \`kbuild move-endpoint ${inventory.endpoint}\``,
+    );
+}
+
+/** Stops the load balancer of a host that is no longer one, when no node needs it. */
+export const formerBalancer: Step = {
+  ...noLoadBalancer,
+  diff: (target) =>
+    noLoadBalancer.diff(target).map((change) => ({
+      ...change,
+      apply: async (on) => {
+        refuseInUse(target);
+        await change.apply?.(on);
+      },
+    })),
 };
 
 /** True for a host that is no node of the live cluster. */

@@ -2,8 +2,8 @@ import type { Step } from '../engine/step.ts';
 import { packages } from '../resources/packages.ts';
 import { haproxy } from './haproxy.ts';
 import { keepalived } from './keepalived.ts';
+import { formerBalancer, noBalancerFiles } from './removed.ts';
 import { allInTurn } from './turn.ts';
-import { noBalancerFiles, noLoadBalancer } from './removed.ts';
 
 /** Installs HAProxy and keepalived of the distribution. */
 export const balancerPackages = packages('balancer-packages', () => ({ haproxy: 'any', keepalived: 'any' }));
@@ -12,7 +12,7 @@ export const balancerPackages = packages('balancer-packages', () => ({ haproxy: 
 export const balancerSteps: readonly Step[] = [...haproxy, ...keepalived, allInTurn];
 
 /** Stops a load balancer on a host that is no longer one, and removes its files. */
-export const formerBalancerSteps: readonly Step[] = [noLoadBalancer, noBalancerFiles];
+export const formerBalancerSteps: readonly Step[] = [formerBalancer, noBalancerFiles];
 
 /** Waits until the API answers at the endpoint with the cluster's own certificate. */
 export const endpointServes: Step<'cluster'> = {

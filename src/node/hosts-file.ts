@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
-import type { Step } from '../engine/step.ts';
+import { isMoving } from '../cluster/endpoint-move.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
 import { HOSTS_BEGIN, HOSTS_END } from '../facts/linux/names.ts';
-import type { Inventory } from '../model/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { endpointHost } from '../topology/api-server.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { runs } from '../resources/runs.ts';
@@ -16,10 +18,70 @@ function wantedBlock(inventory: Inventory): string {
   return `${address} ${name}`;
 }
 
+/** Writes kbuild's lines of /etc/hosts, or takes them out. */
+const written = (host: LinuxHost, wanted: string) =>
+  runs(
+    host,
+    script('linux/write-hosts-block.sh', {
+      BEGIN: HOSTS_BEGIN,
+      END: HOSTS_END,
+      BLOCK: wanted === 'absent' ? '' : wanted,
+    }),
+  );
+
+/** The name that a line of /etc/hosts gives an address. */
+const nameIn = (line: string): string => line.split(' ')[1] ?? '';
+
+/**
+ * Lines of /etc/hosts by which a host finds the old endpoint, and that the inventory's endpoint would take from it: they give its name
+ * another address.
+ */
+export function takenNames({ inventory, facts }: Pick<Target, 'inventory' | 'facts'>): readonly string[] {
+  const wanted = wantedBlock(inventory);
+  if (wanted === 'absent' || facts.hostsBlock === 'absent') return [];
+  return facts.hostsBlock.split('\n').filter((line) => nameIn(line) === nameIn(wanted) && line !== wanted);
+}
+
+/** While the endpoint moves, writes its name to /etc/hosts if the inventory asks for it. The name of the old one stays beside it. */
+export const bothEndpointNames: Step = {
+  name: 'both-endpoint-names',
+  diff: ({ inventory, host, facts, fleet: { cluster } }) => {
+    const wanted = wantedBlock(inventory);
+    if (wanted === 'absent' || cluster.state !== 'up' || !isMoving(inventory, cluster)) return [];
+    const found = facts.hostsBlock === 'absent' ? [] : facts.hostsBlock.split('\n');
+    if (found.includes(wanted)) return [];
+    return [
+      {
+        summary: `write "${wanted}" to /etc/hosts beside the old endpoint (found ${found.length === 0 ? 'none' : found.join(', ')})`,
+        apply: written(host, [wanted, ...found].join('\n')),
+      },
+    ];
+  },
+};
+
+/** @throws Refused while a kubeconfig of the host names a server by a name that would go */
+function refuseInUse({ inventory, host, facts }: Target, wanted: string): void {
+  const gone = facts.hostsBlock
+    .split('\n')
+    .map(nameIn)
+    .filter((name) => name !== '' && name !== nameIn(wanted));
+  if (gone.length === 0) return;
+  const used = [...facts.kubeconfigServers].filter(([, { server }]) =>
+    gone.some((name) => server.startsWith(`https://${name}:`)),
+  );
+  if (used.length > 0)
+    throw new Refused(
+      host.name,
+      `/etc/hosts names the server of ${used.map(([name]) => name).join(', ')} (${used[0]![1].server})`,
+      `lead the host to the inventory's endpoint first: \`kbuild move-endpoint ${inventory.endpoint}\``,
+    );
+}
+
 /** Writes the endpoint's name to /etc/hosts if the inventory asks for it. Otherwise removes it. */
 export const hostsFile: Step = {
   name: 'hosts-file',
-  diff: ({ inventory, host, facts }) => {
+  diff: (target) => {
+    const { inventory, host, facts } = target;
     const wanted = wantedBlock(inventory);
     const found = facts.hostsBlock;
     if (wanted === found) return [];
@@ -29,14 +91,10 @@ export const hostsFile: Step = {
           wanted === 'absent'
             ? `take kbuild's lines out of /etc/hosts (found ${found})`
             : `write "${wanted}" to /etc/hosts (found ${found === 'absent' ? 'none' : found})`,
-        apply: runs(
-          host,
-          script('linux/write-hosts-block.sh', {
-            BEGIN: HOSTS_BEGIN,
-            END: HOSTS_END,
-            BLOCK: wanted === 'absent' ? '' : wanted,
-          }),
-        ),
+        apply: async (on) => {
+          refuseInUse(target, wanted);
+          await written(host, wanted)(on);
+        },
       },
     ];
   },

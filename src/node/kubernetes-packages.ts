@@ -19,6 +19,16 @@ const version = ({ inventory, facts, fleet }: Target, name: string): string =>
     installed: /^\d+\.\d+\.\d+/.exec(facts.packages.get(name)?.version ?? '')?.[0],
   });
 
+/**
+ * The kubelet as a service. Before kubeadm has run, the kubelet restarts in a loop by design. On a joined host it must not be
+ * stopped. If its configuration makes it fail, other steps correct the configuration.
+ */
+export const kubeletService: Step = service('kubelet', {
+  uses: [dirname(paths.kubeletProxy)],
+  after: [kubeletProxy],
+  wanted: (target) => (standing(target) === 'joined' ? 'started' : 'enabled'),
+});
+
 /** Installs and holds Kubernetes' packages from the pinned repository, at the cluster's exact version. */
 export const kubernetesPackages: readonly Step[] = [
   ...packageRepository('kubernetes', ({ kubernetes }) => kubernetes.repository),
@@ -36,11 +46,5 @@ export const kubernetesPackages: readonly Step[] = [
     },
   ),
   ...kubeletUnit,
-  // Before kubeadm has run, the kubelet restarts in a loop by design. On a joined host it must not be stopped. If its
-  // configuration makes it fail, other steps correct the configuration.
-  service('kubelet', {
-    uses: [dirname(paths.kubeletProxy)],
-    after: [kubeletProxy],
-    wanted: (target) => (standing(target) === 'joined' ? 'started' : 'enabled'),
-  }),
+  kubeletService,
 ];

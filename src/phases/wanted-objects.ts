@@ -8,6 +8,8 @@ import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { KUBEADMS_PROGRAMS } from '../inventory/kubeadms-programs.ts';
 import { windowsHosts } from '../topology/select.ts';
 import { CLUSTER_INFO } from '../kubeadm/authority/published.ts';
+import { KUBE_PROXY, KUBE_PROXY_CONFIG } from '../kubeadm/endpoint/kube-proxy.ts';
+import { KUBEADM_CONFIG } from '../kubeadm/endpoint/noted.ts';
 import { record } from '../resources/manifest.ts';
 import { script } from '../templates.ts';
 import { networkManifests, userManifest } from '../network/index.ts';
@@ -23,11 +25,16 @@ export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
     userManifest(inventory),
   ].flatMap((manifest) => manifest?.objects ?? []);
 
-/** The objects that kbuild observes in the cluster: also what joining hosts are told. With Windows hosts also kubeadm's DaemonSets, which must not run there. */
+/**
+ * The objects that kbuild observes in the cluster: also those in which its endpoint lives. With Windows hosts also all that kubeadm
+ * deploys, which must not run there.
+ */
 export const observedObjects = (inventory: Inventory): readonly JsonObject[] => [
   ...wantedObjects(inventory),
   CLUSTER_INFO,
-  ...(windowsHosts(inventory).length === 0 ? [] : KUBEADMS_PROGRAMS),
+  KUBEADM_CONFIG,
+  KUBE_PROXY_CONFIG,
+  ...(windowsHosts(inventory).length === 0 ? [KUBE_PROXY] : KUBEADMS_PROGRAMS),
 ];
 
 /** Kinds whose deletion also deletes objects of other owners: kbuild only gives up its ownership of them. */

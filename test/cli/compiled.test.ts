@@ -50,6 +50,11 @@ describe('a program whose compiled code is kept', () => {
     expect(statSync(cache).mode & 0o777).toBe(0o700);
   });
 
+  test('has its text as it is written, also beyond ASCII', () => {
+    writeFileSync(program, 'const shown = (strings) => strings.raw[0]; exports.answer = () => shown`↓ ·`;\n');
+    expect([answer(), answer()]).toEqual(['↓ ·', '↓ ·']);
+  });
+
   test('starts with that code, which is not written again', () => {
     answer();
     const before = inode();
@@ -102,6 +107,14 @@ describe('code that is not taken', () => {
 
   test.each(['', '\n', 'null\n', '{"of":1}\n', 'no JSON'])('an absurd file: %j', (text) => {
     writeFileSync(kept, text);
+    isRefused();
+  });
+
+  test('no list of commands', () => {
+    const bytes = readFileSync(kept);
+    const end = bytes.indexOf('\n');
+    const head = { ...(JSON.parse(bytes.toString('utf8', 0, end)) as object), commands: 5 };
+    writeFileSync(kept, Buffer.concat([Buffer.from(JSON.stringify(head)), bytes.subarray(end)]));
     isRefused();
   });
 

@@ -109,6 +109,16 @@ test('refuses to remove the last control plane, even if its node has lost the ro
   ]);
 });
 
+test('refuses to remove the control plane at whose address the cluster is until it has moved to the inventory’s endpoint', () => {
+  const moving = inventoryOf({ hosts: [cp1, cp2], endpoint: '10.0.0.100:8443' });
+  const nodes = [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12')];
+  const configuration = { ...clusterOf().configuration, controlPlaneEndpoint: '10.0.0.11:6443' };
+  const fleet = fleetIn(clusterOf({ nodes, configuration, members: [] }), joinedHost(cp1), joinedHost(cp2));
+  expect(removalRefusals(moving, fleet, leavingOf(moving, fleet, ['cp1'])).map(({ message }) => message)).toEqual([
+    "cp1: refused: the cluster's endpoint 10.0.0.11:6443 is its address",
+  ]);
+});
+
 test('removes a dead control plane whose address is now another host’s endpoint', () => {
   const at = inventoryOf({ hosts: [cp1, cp2], endpoint: '10.0.0.11:6443' });
   const nodes = [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12'), control('cp9', '10.0.0.11')];

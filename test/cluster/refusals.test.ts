@@ -85,9 +85,18 @@ describe('refused', () => {
     ['network.podSubnet', { network: { ...inventory.network, podSubnet: '10.200.0.0/16' } }],
     ['network.serviceSubnet', { network: { ...inventory.network, serviceSubnet: '10.97.0.0/16' } }],
     ['kubernetes.dnsDomain', { kubernetes: { ...inventory.kubernetes, dnsDomain: 'k8s.example' } }],
-    ['endpoint', { endpoint: 'other.example:6443' }],
   ])('another %s than the live one', (setting, over) => {
     expect(messages(inventoryOf(over), converged)).toEqual([expect.stringContaining(`demo: refused: ${setting} is `)]);
+  });
+
+  test('another endpoint than the live one, and the command that leads the cluster there', () => {
+    const [refused] = refusals(inventoryOf({ endpoint: 'other.example:6443' }), converged);
+    expect(refused!.message).toBe(
+      'demo: refused: the endpoint is other.example:6443, and the cluster is at k8s.example:6443',
+    );
+    expect(refused!.remedy).toBe(
+      'lead the cluster there: `kbuild move-endpoint other.example:6443`; or set kubernetes.endpoint back to k8s.example:6443',
+    );
   });
 
   test('to remove a network plugin that kbuild installed', () => {
@@ -223,8 +232,8 @@ describe('refused', () => {
 
   describe('another control plane', () => {
     const two = inventoryOf({ hosts: [cp1, cp2] });
-    const grown = (cluster: Partial<ClusterUp>) =>
-      messages(two, fleetIn(clusterOf(cluster), joinedHost(cp1), freshHost(cp2)));
+    const grown = (cluster: Partial<ClusterUp>, endpoint = two.endpoint) =>
+      messages({ ...two, endpoint }, fleetIn(clusterOf(cluster), joinedHost(cp1), freshHost(cp2)));
     const made = (controlPlaneEndpoint?: string) => ({
       configuration: { ...clusterOf().configuration, controlPlaneEndpoint },
     });
@@ -234,7 +243,7 @@ describe('refused', () => {
     });
 
     test('of a cluster whose endpoint is a host’s own address', () => {
-      expect(grown(made('10.0.0.11:6443'))).toContain(
+      expect(grown(made('10.0.0.11:6443'), '10.0.0.11:6443')).toContain(
         "cp2: refused: the cluster's endpoint 10.0.0.11:6443 is the address of cp1, so it cannot get more control planes",
       );
     });
@@ -243,7 +252,7 @@ describe('refused', () => {
       ['the first one’s SSH', '203.0.113.11', 'cp1'],
       ['the new one', '10.0.0.12', 'cp2'],
     ])('of a cluster whose endpoint is the address of %s', (_, at, owner) => {
-      expect(grown(made(`${at}:6443`))).toContain(
+      expect(grown(made(`${at}:6443`), `${at}:6443`)).toContain(
         `cp2: refused: the cluster's endpoint ${at}:6443 is the address of ${owner}, so it cannot get more control planes`,
       );
     });
@@ -255,10 +264,8 @@ describe('refused', () => {
       ]);
     });
 
-    test('of a cluster without an endpoint', () => {
-      expect(grown(made())).toContain(
-        'cp2: refused: the cluster was made without an endpoint, so it cannot get more control planes',
-      );
+    test('of a cluster without an endpoint, which must move to the inventory’s first', () => {
+      expect(grown(made())).toEqual(['demo: refused: the endpoint is k8s.example:6443, and the cluster is at none']);
     });
 
     test('while etcd has an alarm', () => {

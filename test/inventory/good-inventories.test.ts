@@ -81,7 +81,9 @@ test('a minimal inventory gets a default for every setting', async () => {
     taints: undefined,
     setHostname: false,
   });
-  expect(warnings.map(shown).join()).toMatch(/2:13 kubernetes\.endpoint: is the address of "cp1".*never/);
+  expect(warnings.map(shown).join()).toMatch(
+    /2:13 kubernetes\.endpoint: is the address of "cp1".*`kbuild move-endpoint`/,
+  );
 });
 
 test.each(['10.0.0.11', '203.0.113.11'])(
@@ -93,7 +95,7 @@ hosts:
   - { name: cp1, address: 203.0.113.11, internalAddress: 10.0.0.11, role: control-plane }
 `);
     expect(warnings.map(shown)).toEqual([
-      expect.stringMatching(/^2:44 kubernetes\.endpoint: is the address of "cp1".*never/),
+      expect.stringMatching(/^2:44 kubernetes\.endpoint: is the address of "cp1".*`kbuild move-endpoint`/),
     ]);
   },
 );

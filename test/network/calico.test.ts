@@ -85,7 +85,7 @@ test('the operator comes before what is of its kinds, as its project publishes i
     .steps.map(({ name }) => name);
   expect(steps.indexOf('calico-operator')).toBeLessThan(steps.indexOf('calico'));
   // Also what joining hosts are told.
-  expect(observedObjects(linux())).toHaveLength(7);
+  expect(observedObjects(linux())).toHaveLength(10);
 });
 
 test('where the cluster itself serves Calico’s API, strict affinity is said there', () => {

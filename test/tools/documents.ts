@@ -41,6 +41,7 @@ const BY_COMMAND: readonly (readonly [command: string, name: DocumentName, plan?
   ...(['plan', 'check', 'status', 'facts', 'validate', 'unlock'] as const).map((name) => [name, name] as const),
   ['upgrade', 'event', 'upgrade-plan'],
   ['reboot', 'event', 'reboot-plan'],
+  ['move-endpoint', 'event', 'move-endpoint-plan'],
   ...['up', 'remove', 'reset'].map((name) => [name, 'event'] as const),
 ];
 

@@ -16,6 +16,7 @@ import { explain } from './explain.ts';
 import { facts } from './facts.ts';
 import { init } from './init.ts';
 import { kubeconfig } from './kubeconfig.ts';
+import { moveEndpoint } from './move-endpoint.ts';
 import { plan } from './plan.ts';
 import { reboot } from './reboot.ts';
 import { remove } from './remove.ts';
@@ -44,6 +45,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   command(up, async () => (await import('../up.ts')).runUp),
   command(upgrade, async () => (await import('../upgrade.ts')).runUpgrade),
   command(reboot, async () => (await import('../reboot.ts')).runReboot),
+  command(moveEndpoint, async () => (await import('../move-endpoint.ts')).runMoveEndpoint),
   command(status, async () => (await import('../status.ts')).runStatus),
   command(report, async () => (await import('../report.ts')).runReport),
   command(kubeconfig, async () => (await import('../kubeconfig.ts')).runKubeconfig),

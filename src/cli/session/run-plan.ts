@@ -1,10 +1,11 @@
-import { plan, type PlannedChange } from '../../engine/plan.ts';
+import { changesIn, plan, type PlannedChange } from '../../engine/plan.ts';
+import { restartsOf, type PlannedRestart } from '../../engine/restarts.ts';
 import type { Phase } from '../../engine/step.ts';
 import { reached } from '../../engine/target.ts';
 import { SeveralErrors, UsageError } from '../../errors.ts';
+import { jsonDocument } from '../../report/json.ts';
 import { planText } from '../../report/plan.ts';
 import { planNote } from '../../report/record/notes.ts';
-import type { PlannedRestart } from '../../engine/restarts.ts';
 import type { Run } from './run.ts';
 
 /** What a run would change, and the phases that make the changes. */
@@ -40,6 +41,21 @@ export function showPlan(
 ): void {
   note(planNote(inventory, { phases, changes }));
   context.err(`${planText(phases, changes, about.restarts)}${about.notes ?? ''}`);
+}
+
+/** Documents that `--plan --json` prints: they have one shape. */
+type PlanDocument = 'reboot-plan' | 'authority-plan' | 'move-endpoint-plan';
+
+/** `--plan`: shows a plan on stdout, or as JSON; returns the exit code. */
+export function showOnly({ context, flags, inventory }: Run, { phases, changes }: RunPlan): number {
+  const restarts = restartsOf(inventory, changes);
+  if (flags.json === true) {
+    const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
+    context.out(jsonDocument<PlanDocument>({ cluster: inventory.name, changes: shown, restarts }));
+    return 0;
+  }
+  context.out(changes.length === 0 ? 'nothing to do\n' : planText(phases, changes, restarts));
+  return 0;
 }
 
 /** Asks for confirmation, unless `--yes`. False: the operator declines. @throws UsageError if there is no terminal to ask on */

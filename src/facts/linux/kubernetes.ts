@@ -36,6 +36,26 @@ export const kubeconfigCluster = probe(
   },
 );
 
+/** A kubeconfig of a host. */
+export interface KubeconfigServer {
+  /** The URL of its first cluster; empty if it has none. */
+  readonly server: string;
+  /** When the file was changed, ms since the epoch by the host's clock. */
+  readonly changedMs: number;
+}
+
+/** The servers in the host's kubeconfig files, by the file's name: `kubelet.conf`. */
+export const kubeconfigServers = probe(
+  script('linux/probe-kubeconfig-servers.sh'),
+  (out): ReadonlyMap<string, KubeconfigServer> =>
+    new Map(
+      lines(out).map((line) => {
+        const [name = '', changed = '', server = ''] = line.split(' ');
+        return [name, { server: server.replaceAll('"', ''), changedMs: Math.round(Number(changed) * 1000) }];
+      }),
+    ),
+);
+
 /** The marker; `absent`, or `unreadable` when it is corrupt or from a newer kbuild. */
 export const marker = textOf(paths.marker, markerOf);
 

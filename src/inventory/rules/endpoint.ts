@@ -53,7 +53,7 @@ export const endpointCannotMove: Rule = ({ hosts, kubernetes, loadBalancer }) =>
     ? [
         warning(
           ['kubernetes', 'endpoint'],
-          `is the address of "${only.name}", so a second control plane can never be added. If it may grow: "loadBalancer: { kind: keepalived, address: … }" with a free address of the hosts' network, or a name that you can lead to a load balancer later, e.g. "k8s.example.com:6443" (with endpointInHosts: true it needs no DNS)`,
+          `is the address of "${only.name}", so a second control plane can be added only after the cluster has moved (\`kbuild move-endpoint\`). If it may grow: "loadBalancer: { kind: keepalived, address: … }" with a free address of the hosts' network, or a name that you can lead to a load balancer later, e.g. "k8s.example.com:6443" (with endpointInHosts: true it needs no DNS)`,
         ),
       ]
     : [];

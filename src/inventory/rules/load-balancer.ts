@@ -59,7 +59,7 @@ export const virtualPort: Rule = (file) => {
     ? [
         problem(
           path,
-          `the API servers listen at ${port} on the same hosts; use ${PORT_BESIDE}, or hosts of role load-balancer. The endpoint of a cluster that stands cannot change: it needs such hosts, kube-vip, or a load balancer of your own`,
+          `the API servers listen at ${port} on the same hosts; use ${PORT_BESIDE}, or hosts of role load-balancer. A cluster that stands moves to another port with \`kbuild move-endpoint\``,
         ),
       ]
     : [];

@@ -29,7 +29,7 @@ export const kubernetes = z
     }),
     endpoint: endpoint().exactOptional().meta({
       description:
-        'host:port at which kubelets and users reach the API: a name or address that stays when hosts come and go. Default with one control plane: its internalAddress, port 6443; such a cluster can never get a second one.',
+        'host:port at which kubelets and users reach the API: a name or address that stays when hosts come and go. Default with one control plane: its internalAddress, port 6443; such a cluster can get a second one only after `kbuild move-endpoint`.',
     }),
     endpointInHosts: z.boolean().default(false).meta({
       description: "True: the endpoint's name goes into every host's /etc/hosts.",

@@ -2,7 +2,17 @@ import * as z from 'zod';
 import { backup, backupContents } from './backup.ts';
 import { eventLine } from './event.ts';
 import { explain, topics } from './explain.ts';
-import { authorityPlan, certs, check, facts, plan, rebootPlan, unlock, validate } from './inspections.ts';
+import {
+  authorityPlan,
+  certs,
+  check,
+  facts,
+  moveEndpointPlan,
+  plan,
+  rebootPlan,
+  unlock,
+  validate,
+} from './inspections.ts';
 import { defragment, selftest, snapshot, upgradePlan } from './maintenance.ts';
 import { report, runs } from './runs.ts';
 import { status, statusWatch } from './status.ts';
@@ -28,6 +38,7 @@ export const DOCUMENTS = {
   runs,
   'reboot-plan': rebootPlan,
   'authority-plan': authorityPlan,
+  'move-endpoint-plan': moveEndpointPlan,
   'upgrade-plan': upgradePlan,
   event: eventLine,
 } as const;

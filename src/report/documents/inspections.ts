@@ -105,6 +105,13 @@ export const certs = document('What `kbuild certs --json` prints.', {
 /** `kbuild reboot --plan --json` */
 export const rebootPlan = document('What `kbuild reboot --plan --json` prints.', { cluster, changes, restarts });
 
+/** What a move of the endpoint would change. */
+export const moveEndpointPlan = document('What `kbuild move-endpoint --plan --json` prints.', {
+  cluster,
+  changes,
+  restarts,
+});
+
 /** `kbuild certs renew-ca --plan --json`, `kbuild certs rotate-ca --plan --json` */
 export const authorityPlan = document(
   'What `kbuild certs renew-ca --plan --json` and `kbuild certs rotate-ca --plan --json` print.',
