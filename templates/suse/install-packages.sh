@@ -9,17 +9,29 @@ if [ -n "$HTTP_PROXY_URL" ]; then export http_proxy="$HTTP_PROXY_URL"; fi
 if [ -n "$HTTPS_PROXY_URL" ]; then export https_proxy="$HTTPS_PROXY_URL"; fi
 if [ -n "$NO_PROXY_HOSTS" ]; then export no_proxy="$NO_PROXY_HOSTS"; fi
 
+# Refreshes these repositories, all without a name. zypper says on stdout why it trusts one no more: $work/distrust gets that.
+refresh() {
+  failed=0
+  run_zypper refresh "$@" >"$work/said" || failed=$?
+  cat "$work/said"
+  : >"$work/distrust"
+  if [ "$failed" -ne 0 ]; then
+    sed -nE 's/^ *(Warning: )?(.*(modified after it has been signed|New repository or package signing key received|Digest verification failed).*)/\2/p' \
+      "$work/said" >"$work/distrust"
+  fi
+  return "$failed"
+}
 update_needed() {
   for source in $SOURCES; do
     name=$(id_of "$source")
     doing "zypper refresh $name"
-    patiently run_zypper refresh "$name" || return 1
+    patiently refresh "$name" || return 1
   done
 }
 # One of the host's repositories that does not answer is no reason to stop: the others may have the packages.
 update_all() {
   doing "zypper refresh all repositories of the host"
-  patiently run_zypper refresh || echo 'zypper refresh failed for a repository of this host; the packages may be in the others'
+  patiently refresh || echo 'zypper refresh failed for a repository of this host; the packages may be in the others'
 }
 
 # Writes the packages of these names that the repositories have to $work/offers: lines "name edition", an edition is
@@ -69,6 +81,7 @@ explain() {
   while read -r name version; do
     echo "$name $version is in no repository of this host; there is: $(editions_of "$name" | tr '\n' ' ')" >&2
   done <"$work/missing"
+  if [ -e "$work/distrust" ]; then cat "$work/distrust" >&2; fi
 }
 
 # Names and patterns that are locked.

@@ -150,6 +150,19 @@ describe('the script that runs zypper', () => {
     ['containerd any', 'containerd any is in no repository of this host; there is: '],
   ])('says what there is instead of %s', (packages, expected) => expect(select(packages).trim()).toBe(expected.trim()));
 
+  test('says at the end why a repository is not trusted, so that the fault is not taken for a missing package', () => {
+    const said = `Retrieving repository 'k' metadata [.
+    Warning: This file was modified after it has been signed. This may have been a malicious change,
+    so it might not be trustworthy anymore!
+error]
+`;
+    const lines = `PACKAGES='kubelet 1.36.3' OPTIONAL= : >"$work/offers"
+      echo 'kubelet 1.36.3' >"$work/missing"
+      update_all >/dev/null 2>&1; explain 2>&1 | tail -n 1`;
+    expect(run(said, 4, lines)).toMatch(/^This file was modified after it has been signed\./);
+    expect(run('', 0, lines)).toMatch(/^kubelet 1\.36\.3 is in no repository/);
+  });
+
   test('notices that zypper ends with 0 and has installed nothing', () => {
     const lines = `rpm() { printf 1.36.1; }
       PACKAGES='kubelet 1.35.3'

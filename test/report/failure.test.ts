@@ -58,6 +58,10 @@ const SAID: readonly (readonly [name: string, said: string])[] = [
     'hash-mismatch',
     "Warning: This file was modified after it has been signed.\nSignature verification failed for file 'repomd.xml'",
   ],
+  [
+    'not-signed',
+    "[oss|http://x/] Valid metadata not found at specified URL\nHistory:\n - [oss|http://x/] Repository type can't be determined.\nsocat any is in no repository of this host",
+  ],
   ['key-missing', 'New repository or package signing key received:\n\n  Repository:       kbuild-kubernetes'],
   ['package-gone', "File './x86_64/kubelet-1.36.1-150500.1.1.x86_64.rpm' not found on medium 'http://x/'"],
   [

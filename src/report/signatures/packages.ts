@@ -28,7 +28,7 @@ export const packageSignatures: readonly Signature[] = [
   },
   {
     name: 'not-signed',
-    seen: /repository .* is not signed|does not have a Release file|File '\S+' from repository '\S+' is unsigned/,
+    seen: /repository .* is not signed|does not have a Release file|File '\S+' from repository '\S+' is unsigned|Repository type can't be determined/,
     cause: 'the repository is not there, or not signed',
     remedy: 'check repository.url: is it reached from the host (proxy)?',
   },

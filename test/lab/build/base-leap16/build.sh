@@ -29,7 +29,7 @@ cat > "$T/etc/zypp/repos.d/openSUSE:repo-oss.repo" <<S
 name=repo-oss
 enabled=1
 autorefresh=1
-baseurl=$PACKAGES_URL/leap\$releasever/repo/oss/\$basearch
+baseurl=$PACKAGES_URL/leap16/repo/oss/\$basearch
 S
 rpm --root "$T" --dbpath /var/lib/rpm --initdb
 rpm --root "$T" --dbpath /var/lib/rpm --import "$REPOSITORY/key.asc"
