@@ -137,12 +137,12 @@ unpack_kubeadm() {
     cp /usr/bin/kubeadm "$UNPACK"
     return
   fi
-  for archive in $(find /var/cache/zypp/packages -name "kubeadm-$version-*.rpm"); do
-    unpack_program "$archive"
-    return
-  done
-  echo "kubeadm $version was not downloaded" >&2
-  return 1
+  archive=$(find /var/cache/zypp/packages -name "kubeadm-$version-*.rpm" | head -n 1)
+  if [ -z "$archive" ]; then
+    echo "kubeadm $version was not downloaded" >&2
+    return 1
+  fi
+  unpack_program "$archive"
 }
 
 lock() {

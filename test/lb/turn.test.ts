@@ -74,7 +74,9 @@ describe('a control plane whose API server is about to restart', () => {
     ]);
   });
   test('asks for `kbuild up` where haproxy has the configuration of an older kbuild', () => {
-    expect(() => due(out, seen({ cp2: 'uncontrolled' }))).toThrow(/configuration of an older kbuild, or socat is missing/);
+    expect(() => due(out, seen({ cp2: 'uncontrolled' }))).toThrow(
+      /configuration of an older kbuild, or socat is missing/,
+    );
   });
   test('does not care for a load balancer whose haproxy does not run', () => {
     expect(due(out, seen({ cp2: 'none' }))).toEqual(['take cp1 out of the load balancers (cp1, cp3)']);
