@@ -6,14 +6,16 @@ import { standing } from '../cluster/standing.ts';
 import { wantedTaints } from '../configuration/taints.ts';
 import type { Phase, Step, Target } from '../engine/step.ts';
 import type { PodView } from '../facts/cluster.ts';
+import type { LinuxHost } from '../model/inventory.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
+import { linuxNodes } from '../topology/select.ts';
 
 /** The taint that kubeadm's CoreDNS tolerates. */
 const TOLERATED = 'node-role.kubernetes.io/control-plane';
 
 /** True when CoreDNS may run on the host's node. */
-function mayRunDns({ host, fleet: { cluster } }: Target): boolean {
+function mayRunDns({ host, fleet: { cluster } }: Pick<Target, 'host' | 'fleet'>): boolean {
   const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;
   if (node !== undefined && (node.unschedulable || node.conditions.length > 0)) return false;
   return (node?.taints ?? wantedTaints(host)).every(
@@ -32,6 +34,10 @@ function crowdedPods(target: Target): readonly PodView[] {
   return pods.length > 1 && pods.every(({ node }) => node === pods[0]!.node) ? pods : [];
 }
 
+/** True for another host on which CoreDNS may run. */
+const isAnother = (other: LinuxHost, target: Target): boolean =>
+  other.name !== target.host.name && mayRunDns({ ...target, host: other });
+
 /**
  * Deletes all pods of CoreDNS but one if they are on the same node, so that the scheduler spreads them. They all start on the
  * first node of a cluster, and Kubernetes does not move them when other nodes join.
@@ -43,11 +49,11 @@ export const corednsSpread: Step = {
     const { inventory, host, fleet } = target;
     if (!mayRunDns(target)) return [];
     const summary = 'spread CoreDNS over the nodes';
-    if (fleet.cluster.state !== 'up') {
-      const first = founder(inventory, fleet);
-      // All pods of CoreDNS will start on the founder's node, so the plan names the change on the other nodes.
-      return 'host' in first && first.host.name !== host.name ? [{ summary, apply: () => Promise.resolve() }] : [];
-    }
+    // Which node gets CoreDNS first is the scheduler's choice, so the plan of a new cluster names the change on each.
+    if (fleet.cluster.state !== 'up')
+      return 'host' in founder(inventory, fleet) && linuxNodes(inventory).some((other) => isAnother(other, target))
+        ? [{ summary: `${summary}, if all of it is on one`, apply: () => Promise.resolve() }]
+        : [];
     const pods = crowdedPods(target);
     if (pods.length === 0 || pods[0]!.node === host.name) return [];
     if (standing(target) !== 'joined') return [{ summary, apply: () => Promise.resolve() }];

@@ -14,8 +14,8 @@ interface RetryOptions {
 }
 
 const RETRIES = 3;
-/** A busy sshd (MaxStartups) turns connections away and accepts them later: about as long as a connection may take. */
-const RETRIES_TURNED_AWAY = 7;
+/** A busy sshd (MaxStartups) turns connections away and accepts them later: half a minute in all, for a fleet behind one bastion. */
+const RETRIES_TURNED_AWAY = 16;
 const LONGEST_PAUSE_MS = 2000;
 
 /** Retries while the error is retryable: with jitter, so that a fleet does not come back at once. */

@@ -82,6 +82,7 @@ describe('a Windows worker of a cluster whose API server is newer', () => {
     expect([...outcome.failures.values()].map(({ message }) => message)).toEqual([]);
     expect(planned).toEqual([
       `download kubeadm, kubelet of Kubernetes ${NEW} (found none)`,
+      'pull registry.k8s.io/pause:3.10.2, kube-proxy, flannel, as far as they are missing',
       `install kubeadm ${NEW} (found ${OLD})`,
       'drain win1 (found Ready)',
       `upgrade the kubelet of win1 from ${OLD} to ${NEW}`,

@@ -45,8 +45,12 @@ test('needs nothing if the pods are on several nodes, or the node cannot run the
   }
 });
 
-test('it is planned with a cluster of several hosts', () => {
+test('it is planned with a cluster of several hosts, on each: the scheduler chooses which one gets all of it', () => {
   const bare = fleetOf(freshHost(cp1), freshHost(w1));
-  expect(corednsSpread.diff(targetOf(inventory, w1, bare))).toHaveLength(1);
-  expect(corednsSpread.diff(targetOf(inventory, cp1, bare))).toEqual([]);
+  for (const host of [cp1, w1])
+    expect(corednsSpread.diff(targetOf(inventory, host, bare)).map(({ summary }) => summary)).toEqual([
+      'spread CoreDNS over the nodes, if all of it is on one',
+    ]);
+  const alone = inventoryOf({ hosts: [cp1] });
+  expect(corednsSpread.diff(targetOf(alone, cp1, fleetOf(freshHost(cp1))))).toEqual([]);
 });

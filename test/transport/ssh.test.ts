@@ -141,7 +141,7 @@ test('connections that are dropped before the handshake are tried again', async 
 });
 
 test.each([
-  ['without a word: tried eight times', { dropFirst: 8 }],
+  ['without a word: tried seventeen times', { dropFirst: 17 }],
   ['in the middle of the key exchange: tried four times', { dropInHandshake: 4 }],
 ])('connections that are dropped every time, %s, then told with what it may be', async (_, how) => {
   const server = await serve(exits(0), how);
