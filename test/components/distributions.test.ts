@@ -34,6 +34,7 @@ describe('a distribution', () => {
     ['debian', '13', 'Debian'],
     ['ubuntu', '22.04', 'Ubuntu'],
     ['ubuntu', '24.04', 'Ubuntu'],
+    ['ubuntu', '26.04', 'Ubuntu'],
     ['debian', '11', undefined],
     ['ubuntu', '23.10', undefined],
     ['rhel', '9.6', 'Red Hat Enterprise Linux'],
