@@ -266,13 +266,14 @@ const COMPONENTS: readonly {
   {
     kind: 'container runtimes',
     names: /containerd|\bcri-?o\b/i,
-    // Windows hosts have a runtime in files of their own, one distribution has it in its image, and one packs it itself; the kubelet had flags named after one.
+    // Windows hosts have a runtime in files of their own, one distribution has it in its image, and two pack it themselves; the kubelet had flags named after one.
     lists:
-      /^components\/(?:runtimes\/|distributions\/(?:flatcar|suse)\.ts$)|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/(?:software|downloads|repositories)|upgrade\/removed-data)\.ts$/,
+      /^components\/(?:runtimes\/|distributions\/(?:amazon|flatcar|suse)\.ts$)|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/(?:software|downloads|repositories)|upgrade\/removed-data)\.ts$/,
   },
   {
     kind: 'distributions and package managers',
-    names: /\b(?:apt(?:-get)?|dpkg|dnf|rpm|debian|ubuntu|rhel|rocky|almalinux|red hat|suse|sles|zypper)\b|pkgs\.k8s/i,
+    names:
+      /\b(?:apt(?:-get)?|dpkg|dnf5?|rpm|debian|ubuntu|rhel|rocky|almalinux|red hat|fedora|amazon linux|suse|sles|zypper)\b|pkgs\.k8s/i,
     // The schema has default repositories, each with a key for packages of either format; signatures are messages of package managers.
     lists:
       /^components\/distributions\/|^model\/inventory\.ts$|^inventory\/(?:schema\/|signing-keys\.ts$)|^report\/signatures\/packages\.ts$/,
@@ -327,7 +328,9 @@ describe('components', () => {
       'family of distributions',
       /rhel|rocky|almalinux|\bdnf\b/i,
       [
+        'components/distributions/amazon.ts',
         'components/distributions/dnf.ts',
+        'components/distributions/fedora.ts',
         'components/distributions/index.ts',
         'components/distributions/rhel.ts',
         'report/signatures/packages.ts',

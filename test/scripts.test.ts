@@ -22,6 +22,9 @@ describe.each(scripts)('%s', (name) => {
     expect(() => execFileSync(shell, ['-n', `${root}templates/${name}`], { stdio: 'pipe' })).not.toThrow();
   });
 
+  // That of uutils, which Ubuntu 26.04 has, replaces a link in the path by a folder (uutils/coreutils#11469).
+  test('makes no folders with install -D', () => expect(text).not.toMatch(/^[^#\n]*\binstall -\w*D/m));
+
   test('says in its head what it does, and what its parameters are', () => {
     const head = /^(?:#.*\n)+/.exec(text)?.[0] ?? '';
     expect(head.length).toBeGreaterThan(30);

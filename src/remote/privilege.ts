@@ -11,6 +11,10 @@ export type Exec = (framed: Framed) => Promise<ExecResult>;
 /** The source of a password for sudo; undefined: there is none, and no terminal to prompt for it. */
 export type SudoPassword = () => Promise<Secret | undefined>;
 
+/** What sudo says to a user whom it does not allow anything; the last words are those of sudo-rs. */
+const NOT_ALLOWED =
+  /not in the sudoers|not allowed to (?:execute|run sudo)|may not run sudo|I'm afraid I can't do that/i;
+
 const MEMBER = 'add a rule for it: visudo -f /etc/sudoers.d/kbuild';
 
 /**
@@ -45,8 +49,7 @@ export async function becomeRoot(
     );
   if (/must have a tty|no tty present/i.test(text))
     throw refuse('sudo wants a terminal', `turn requiretty off: "Defaults:${user} !requiretty" (visudo)`);
-  if (/not in the sudoers|not allowed to (?:execute|run sudo)|may not run sudo/i.test(text))
-    throw refuse('sudo does not allow it', MEMBER);
+  if (NOT_ALLOWED.test(text)) throw refuse('sudo does not allow it', MEMBER);
   if (refusal.status === 127) {
     if ((await works('doas')) === undefined) return 'doas';
     throw refuse(
@@ -54,7 +57,7 @@ export async function becomeRoot(
       `install sudo, or put "permit nopass ${user}" into /etc/doas.conf`,
     );
   }
-  if (!/password is required|a terminal is required|authentication/i.test(text))
+  if (!/password is required|a terminal is required|authentication|interaction is required/i.test(text))
     throw refuse(`sudo failed: ${lastLine(text)}`, MEMBER);
 
   const secret = await password();
@@ -63,11 +66,14 @@ export async function becomeRoot(
   const wrap = withPassword(revealed(secret));
   const failed = await works(wrap);
   if (failed === undefined) return wrap;
-  if (/not in the sudoers|not allowed to|may not run sudo/i.test(failed.stderr))
-    throw refuse('sudo does not allow it', MEMBER);
+  if (NOT_ALLOWED.test(failed.stderr)) throw refuse('sudo does not allow it', MEMBER);
   if (/must have a tty/i.test(failed.stderr))
     throw refuse('sudo wants a terminal', `turn requiretty off: "Defaults:${user} !requiretty" (visudo)`);
-  if (/incorrect password|try again|no password was provided|authentication fail/i.test(failed.stderr))
+  if (
+    /incorrect password|try again|no password was provided|authentication fail|incorrect authentication attempt/i.test(
+      failed.stderr,
+    )
+  )
     throw refuse('sudo does not accept the password; it was tried once', 'check ssh.sudoPassword');
   throw refuse(`sudo failed: ${lastLine(failed.stderr)}`, MEMBER);
 }

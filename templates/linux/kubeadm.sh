@@ -14,7 +14,10 @@ mark "$ACTION" begun "$ABOUT"
 for file in pki_*; do
   if [ ! -e "$file" ]; then continue; fi
   case $file in *.crt) mode=0644 ;; *) mode=0600 ;; esac
-  install -D -m "$mode" -o root -g root "$file" "/etc/kubernetes/$(printf %s "$file" | tr _ /)"
+  place=/etc/kubernetes/$(printf %s "$file" | tr _ /)
+  # Not `install -D`: that of uutils, in Ubuntu 26.04, replaces a link in the path by a folder (uutils/coreutils#11469).
+  (umask 022; mkdir -p -- "${place%/*}")
+  install -m "$mode" -o root -g root -- "$file" "$place"
 done
 
 if [ -n "$PLACE" ]; then sh -euc "$PLACE"; fi

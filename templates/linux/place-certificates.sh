@@ -7,8 +7,10 @@ umask 077
 pki=/etc/kubernetes/pki
 kubelet_pki=/var/lib/kubelet/pki
 
+# Not `install -D`: that of uutils, in Ubuntu 26.04, replaces a link in the path by a folder (uutils/coreutils#11469).
 stage() {
-  install -D -m "$1" -o root -g root -- "$2" "$3.kbuild-new"
+  (umask 022; mkdir -p -- "$(dirname -- "$3")")
+  install -m "$1" -o root -g root -- "$2" "$3.kbuild-new"
   sync -- "$3.kbuild-new"
 }
 put() {

@@ -3,25 +3,10 @@
 # HOLD: names held afterwards. SOURCES: files of yum.repos.d that have the packages; their metadata is fetched first.
 # UNPACK: a path; then the packages are only downloaded, and kubeadm's program is unpacked to it. Empty: they are installed.
 # PROXY: URL of the proxy for all repositories that name none; may be empty. KEYS: see rpm/functions.sh.
-# The functions of rpm/functions.sh and linux/package-transaction.sh stand before this script.
+# The functions of rpm/functions.sh, of linux/package-transaction.sh and of rhel/dnf4.sh or rhel/dnf5.sh, which also set CACHE, the
+# folder of dnf's cache, stand before this script.
 export LC_ALL=C
-printf '%s\n' /var/cache/dnf >downloads || :
-
-# dnf waits for a lock without a limit, unless exit_on_lock is set; then it exits with 200. kbuild's repositories exclude their
-# packages from every other transaction of the host.
-# shellcheck disable=SC2046 # names of repositories have no blanks
-run_dnf() {
-  dnf -y $(for source in $SOURCES; do echo "--disableexcludes=$(id_of "$source")"; done) --setopt=exit_on_lock=True --setopt=install_weak_deps=False --setopt=retries=3 ${PROXY:+--setopt=proxy="$PROXY"} "$@"
-}
-is_locked() { [ "$1" -eq 200 ]; }
-
-# Prints the holders of dnf's locks. Each file has the process ID of its holder; a dead process holds nothing.
-holders() {
-  for lock in /var/cache/dnf/download_lock.pid /var/cache/dnf/metadata_lock.pid /var/lib/dnf/rpmdb_lock.pid; do
-    pid=$(cat "$lock" 2>/dev/null) || continue
-    [ ! -e "/proc/$pid/comm" ] || echo "$lock is held by process $pid ($(cat "/proc/$pid/comm"))"
-  done
-}
+printf '%s\n' "$CACHE" >downloads || :
 
 update_needed() {
   for source in $SOURCES; do
@@ -61,15 +46,12 @@ END
   done
 }
 
-# Packages by name that repositories have, one a line.
-query() { run_dnf -q --disableplugin=versionlock repoquery "$@"; }
-
 # Versions of a package that the repositories have, newest last.
-versions_of() { query --disableexcludes=all --qf '%{version}' "$1" 2>/dev/null | sort -uV | tr '\n' ' '; }
+versions_of() { known_versions "$1" 2>/dev/null | sort -uV | tr '\n' ' '; }
 
 explain() {
   while read -r name version; do
-    if [ -n "$(query -C --disableexcludes=all "$name-$version" 2>/dev/null)" ]; then
+    if [ -n "$(query_excluded -C "$name-$version" 2>/dev/null)" ]; then
       echo "$name $version is excluded by the settings of dnf on this host (exclude= in /etc/dnf/dnf.conf or in a repository)" >&2
     else
       echo "$name $version is in no repository of this host; there is: $(versions_of "$name")" >&2
@@ -79,7 +61,7 @@ explain() {
 
 # A version lock hides all other versions of a package from dnf, so it ends before the transaction.
 unlock() {
-  [ -e /etc/dnf/plugins/versionlock.list ] || return 0
+  has_locks || return 0
   for name in $HOLD; do patiently run_dnf versionlock delete "$name" >/dev/null; done
 }
 
@@ -93,7 +75,7 @@ install() {
 download() {
   doing "dnf install --downloadonly $(tr '\n' ' ' <"$work/wanted")"
   # shellcheck disable=SC2046 # names and versions have no blanks
-  run_dnf --disableplugin=versionlock --setopt=keepcache=True --downloadonly install $(cat "$work/wanted")
+  run_without_locks --setopt=keepcache=True install --downloadonly $(cat "$work/wanted")
 }
 
 # dnf does not download again what is installed already.
@@ -104,7 +86,7 @@ unpack_kubeadm() {
     cp /usr/bin/kubeadm "$UNPACK"
     return
   fi
-  for archive in /var/cache/dnf/*/packages/kubeadm-"$version"-*.rpm; do
+  for archive in "$CACHE"/*/packages/kubeadm-"$version"-*.rpm; do
     [ -e "$archive" ] || { echo "kubeadm $version was not downloaded" >&2; return 1; }
     unpack_program "$archive"
   done
@@ -113,17 +95,16 @@ unpack_kubeadm() {
 # `versionlock add` ends well for a package that it does not find, so the locks are read back.
 lock() {
   [ -n "$HOLD" ] || return 0
-  [ -e /etc/dnf/plugins/versionlock.list ] || patiently run_dnf install python3-dnf-plugin-versionlock
+  prepare_locks
   for name in $HOLD; do
     patiently run_dnf versionlock add "$name"
-    lock=$(rpm -q --qf '%{NAME}-%{EPOCHNUM}:%{VERSION}-%{RELEASE}.*' "$name")
-    grep -qxF -e "$lock" /etc/dnf/plugins/versionlock.list || { echo "$name is not locked at its version" >&2; return 1; }
+    is_at_lock "$name" || { echo "$name is not locked at its version" >&2; return 1; }
   done
 }
 
 # Locks what is installed of the names again, after a transaction that failed.
 lock_again() {
-  [ -e /etc/dnf/plugins/versionlock.list ] || return 0
+  has_locks || return 0
   for name in $HOLD; do
     if rpm -q "$name" >/dev/null 2>&1; then patiently run_dnf versionlock add "$name" || :; fi
   done
@@ -131,7 +112,7 @@ lock_again() {
 
 wait_for_cloud_init
 import_keys
-if is_interrupted; then patiently run_dnf remove --duplicates; fi
+if is_interrupted; then remove_duplicates; fi
 if [ -n "$PACKAGES" ]; then
   select_versions || { update_needed && select_versions; } || { update_all && select_versions; } || { explain; exit 1; }
   if [ -n "$UNPACK" ]; then
@@ -145,6 +126,6 @@ if [ -n "$PACKAGES" ]; then
   unlock
   # Metadata that was fetched long ago names files that are gone.
   patiently install || { update_all && patiently install; } || { lock_again; exit 1; }
-  if [ -z "$keep" ]; then rm -f /var/cache/dnf/kbuild-*/packages/*.rpm; fi
+  if [ -z "$keep" ]; then rm -f "$CACHE"/kbuild-*/packages/*.rpm; fi
 fi
 lock

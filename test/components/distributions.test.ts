@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { apt } from '../../src/components/distributions/apt.ts';
-import { dnf } from '../../src/components/distributions/dnf.ts';
+import { dnf, dnf5 } from '../../src/components/distributions/dnf.ts';
 import {
   distributionOf,
   knownDistribution,
@@ -14,10 +14,11 @@ import {
 import { onHost } from '../../src/components/distributions/on-host.ts';
 import type { PackageRequest } from '../../src/components/distributions/package-manager.ts';
 import { rhelAndRebuilds } from '../../src/components/distributions/rhel.ts';
+import { systemRuntime } from '../../src/components/programs/installer.ts';
 import { Refused } from '../../src/errors.ts';
 import { probe } from '../../src/shell/probe.ts';
 import { sh } from '../../src/shell/sh.ts';
-import { inventory } from '../fakes/inventory.ts';
+import { inventory, linuxHost } from '../fakes/inventory.ts';
 
 const rhel = rhelAndRebuilds[0]!;
 
@@ -33,6 +34,7 @@ describe('a distribution', () => {
     ['debian', '13', 'Debian'],
     ['ubuntu', '22.04', 'Ubuntu'],
     ['ubuntu', '24.04', 'Ubuntu'],
+    ['ubuntu', '26.04', 'Ubuntu'],
     ['debian', '11', undefined],
     ['ubuntu', '23.10', undefined],
     ['rhel', '9.6', 'Red Hat Enterprise Linux'],
@@ -44,8 +46,11 @@ describe('a distribution', () => {
     ['centos', '10', 'CentOS Stream'],
     ['centos', '8', undefined],
     ['rhel', '8.10', undefined],
-    ['fedora', '43', undefined],
-    ['amzn', '2023', undefined],
+    ['fedora', '43', 'Fedora'],
+    ['fedora', '44', 'Fedora'],
+    ['fedora', '42', undefined],
+    ['amzn', '2023', 'Amazon Linux'],
+    ['amzn', '2', undefined],
     ['opensuse-leap', '15.6', undefined],
     ['opensuse-leap', '16.0', 'openSUSE Leap'],
     ['opensuse-tumbleweed', '20261120', 'openSUSE Tumbleweed'],
@@ -65,9 +70,27 @@ describe('a distribution', () => {
     );
   });
 
-  test.each(['rhel', 'rocky', 'almalinux', 'ol', 'centos'])('%s is observed with dnf', (id) =>
+  test.each(['rhel', 'rocky', 'almalinux', 'ol', 'centos', 'amzn'])('%s is observed with dnf', (id) =>
     expect(knownDistribution(release(id, '9.6'))?.packages).toBe(dnf),
   );
+
+  test('Fedora is observed with dnf5', () => expect(knownDistribution(release('fedora', '43'))?.packages).toBe(dnf5));
+
+  test.each([
+    ['fedora', '43'],
+    ['rhel', '10.0'],
+  ])('%s %s that was booted from an image is refused with the reason', (id, version) => {
+    const { osRelease } = release(id, version);
+    const facts = { osRelease: { ...osRelease, isOstree: true as const } };
+    expect(supportedDistribution(facts)).toBeUndefined();
+    expect(() => distributionOf({ name: 'w1' }, facts)).toThrow('it was booted from an image (ostree)');
+  });
+
+  test('Amazon Linux gets containerd from its own repositories: Docker has none for it', () => {
+    const facts = release('amzn', '2023', ['fedora']);
+    expect(systemRuntime({ host: linuxHost('w1'), facts }, ['containerd'])).toEqual(['containerd', 'runc']);
+    expect(systemRuntime({ host: linuxHost('w1'), facts: release('fedora', '43') }, ['containerd'])).toBeUndefined();
+  });
 
   test('that is derived from a known one is observed with its package manager, and not supported', () => {
     const mint = release('linuxmint', '22.04', ['ubuntu', 'debian']);
@@ -91,6 +114,8 @@ describe('a probe for a host of unknown distribution', () => {
     ['ID=debian\n', 'debian-answer'],
     ['ID=ubuntu\nID_LIKE=debian\n', 'debian-answer'],
     ['ID="rocky"\nID_LIKE="rhel centos fedora"\n', 'rhel-answer'],
+    ['ID="amzn"\nID_LIKE="fedora"\n', 'rhel-answer'],
+    ['ID=fedora\nVERSION_ID=43\n', 'fedora-answer'],
     ['ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', 'suse-answer'],
     ['ID=arch\n', 'no family'],
     ['ID=linuxmint\nID_LIKE="ubuntu debian"\n', 'debian-answer'],
@@ -168,9 +193,11 @@ describe('dnf', () => {
       'package kubelet 0:1.35.3-150500.1.1',
       'package docker-ce 3:29.6.1-1.el9',
       'package kubeadm 0:1.35.3-150500.1.1',
-      'lock kubelet-0:1.35.3-150500.1.1.*',
-      'lock docker-ce-3:29.6.1-1.el9.*',
-      'lock kubeadm-0:1.35.2-150500.1.1.*',
+      'lock:# Added by hand',
+      'lock:kubelet-0:1.35.3-150500.1.1.*',
+      'lock:docker-ce-3:29.6.1-1.el9.*',
+      'lock:kubeadm-0:1.35.2-150500.1.1.*',
+      'lock:!kubeadm-0:1.35.3-150500.1.1.*',
     ];
     expect([...dnf.installed([]).parse(`${out.join('\n')}\n`, asked)]).toEqual([
       ['kubelet', { state: 'installed', version: '1.35.3-150500.1.1', held: true }],

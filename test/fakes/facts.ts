@@ -20,10 +20,16 @@ const read = (name: string): string =>
 const BASE = 'debian-12-fresh';
 
 /** Fresh hosts of the distributions and releases that kbuild supports. */
-export const SUPPORTED_FIXTURES = [BASE, 'debian-13-fresh', 'ubuntu-22.04-fresh', 'ubuntu-24.04-fresh'] as const;
+export const SUPPORTED_FIXTURES = [
+  BASE,
+  'debian-13-fresh',
+  'ubuntu-22.04-fresh',
+  'ubuntu-24.04-fresh',
+  'ubuntu-26.04-fresh',
+] as const;
 
 /** Fresh hosts of supported distributions that come with firewalld and SELinux, about which checks speak. */
-export const GUARDED_FIXTURES = ['rocky-9-fresh', 'rocky-10-fresh', 'opensuse-16.0-fresh'] as const;
+export const GUARDED_FIXTURES = ['rocky-9-fresh', 'rocky-10-fresh', 'fedora-44-fresh', 'opensuse-16.0-fresh'] as const;
 
 /** Fresh hosts of distributions that it only knows to observe. */
 export const OTHER_FIXTURES = ['opensuse-15.6-fresh'] as const;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { becomeRoot, type Exec } from '../../src/remote/privilege.ts';
+import { Secret } from '../../src/shell/secret.ts';
 import { linuxHost } from '../fakes/inventory.ts';
 
 /** A machine with these programs and no others; what runs is a real shell. */
@@ -47,4 +48,41 @@ test('a doas that wants a password is refused with the line that it needs', asyn
 test('sudo goes before doas', async () => {
   const runs = 'while [ "${1#-}" != "$1" ]; do shift; done; exec "$@"';
   expect(await becoming(machine({ sudo: runs, doas: 'exit 1' }))).toBe('sudo');
+});
+
+// Words of sudo-rs 0.2.15, which Ubuntu 26.04 has as `sudo`; newer ones say "Interaction is required".
+test.each([
+  ["sudo: I'm sorry ops. I'm afraid I can't do that", 'sudo does not allow it'],
+  ['sudo: interactive authentication is required', 'sudo wants a password'],
+  ['sudo: Interaction is required', 'sudo wants a password'],
+])('the refusal %j of sudo-rs is understood', async (words, message) => {
+  const exec = machine({ sudo: `echo "${words}" >&2; exit 1` });
+  await expect(
+    becomeRoot(
+      host,
+      exec,
+      () => 'nonce123456789',
+      () => Promise.resolve(undefined),
+    ),
+  ).rejects.toThrow(message);
+});
+
+test.each([
+  [
+    'sudo: Authentication failed, try again.\nsudo: Authentication required but not attempted',
+    'sudo does not accept the password',
+  ],
+  ["sudo: I'm sorry ops. I'm afraid I can't do that", 'sudo does not allow it'],
+])('after a password, %j of sudo-rs is understood', async (words, message) => {
+  const asked = 'sudo: interactive authentication is required';
+  const exec: Exec = ({ commandLine }) =>
+    Promise.resolve({ stdout: '', stderr: commandLine.includes('sudo -k -S') ? words : asked, status: 1 });
+  await expect(
+    becomeRoot(
+      host,
+      exec,
+      () => 'nonce123456789',
+      () => Promise.resolve(Secret.of('wrong')),
+    ),
+  ).rejects.toThrow(message);
 });

@@ -63,6 +63,18 @@ const SAID: readonly (readonly [name: string, said: string])[] = [
     "[oss|http://x/] Valid metadata not found at specified URL\nHistory:\n - [oss|http://x/] Repository type can't be determined.\nsocat any is in no repository of this host",
   ],
   ['key-missing', 'New repository or package signing key received:\n\n  Repository:       kbuild-kubernetes'],
+  [
+    'key-missing',
+    'Transaction failed: Signature verification failed.\nOpenPGP check for package "kubelet-1.36.1-150500.1.1.x86_64" (/var/cache/libdnf5/kbuild-kubernetes-1365c02c691884e9/packages/kubelet-1.36.1-150500.1.1.x86_64.rpm) from repo "kbuild-kubernetes" has failed: The repository does not have any OpenPGP keys configured.',
+  ],
+  [
+    'not-signed',
+    'Failed to download metadata (baseurl: "http://127.0.0.1:9/x/") for repository "kbuild-kubernetes": Usable URL not found\nkubelet 1.36.1 is in no repository of this host; there is: ',
+  ],
+  [
+    'hash-mismatch',
+    ">>> Downloading successful, but checksum doesn't match. Calculated: 335222c3 Expected: 075e930a - http://x/kubelet.rpm\nFailed to download packages\n Librepo error: Cannot download kubelet.rpm: All mirrors were tried",
+  ],
   ['package-gone', "File './x86_64/kubelet-1.36.1-150500.1.1.x86_64.rpm' not found on medium 'http://x/'"],
   [
     'package-locked',

@@ -46,7 +46,7 @@ export const ubuntu: Distribution = {
   ...debianFamily,
   id: 'ubuntu',
   name: 'Ubuntu',
-  versions: ['22.04', '24.04'],
-  ends: { '22.04': '2027-04-30', '24.04': '2029-05-31' },
+  versions: ['22.04', '24.04', '26.04'],
+  ends: { '22.04': '2027-04-30', '24.04': '2029-05-31', '26.04': '2031-04-30' },
   support: 'supported',
 };

@@ -10,6 +10,8 @@ export interface OsRelease {
   readonly versionId: string;
   readonly codename: string;
   readonly prettyName: string;
+  /** The system was booted from an image of ostree, so no package manager installs into it while it runs. */
+  readonly isOstree?: true;
 }
 
 /** Programs that kubeadm and kbuild use and that no package of theirs brings. */

@@ -1,4 +1,5 @@
-import { probe, lines } from '../../shell/probe.ts';
+import { parse as parseToml } from 'smol-toml';
+import { lines, probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
 import { script, using } from '../../templates.ts';
 import { parseLocks, transaction, type PackageManager } from './package-manager.ts';
@@ -15,33 +16,80 @@ import {
   withRpm,
 } from './rpm.ts';
 
-/** A package that `dnf versionlock` lists with this name and version is held: `kubelet-0:1.36.1-150500.1.1.*`. */
-const installed: PackageManager['installed'] = (names) =>
-  probe(
-    using(queryRpm(names), sh`sed -n 's/^[^#!]/lock &/p' /etc/dnf/plugins/versionlock.list 2>/dev/null || true`),
-    (out) => {
-      const held = new Set(lines(out).flatMap((line) => /^lock (.*?)(?:\.\*)?$/.exec(line)?.[1] ?? []));
-      return new Map(
-        readRpm(out).map(({ name, full, version }) => [
-          name,
-          { state: 'installed', version, held: held.has(`${name}-${full}`) },
-        ]),
-      );
-    },
-  );
+/** What stands before every line of a file with version locks in a probe's output. */
+const LOCK = 'lock:';
 
-const locks: PackageManager['locks'] = probe(script('rhel/probe-locks.sh'), parseLocks);
+/** Reads the lines of the file with version locks from a probe's output. */
+const lockLines = (out: string): readonly string[] =>
+  lines(out).flatMap((line) => (line.startsWith(LOCK) ? [line.slice(LOCK.length)] : []));
+
+/** Versions at which packages are locked, as `NAME-EPOCH:VERSION-RELEASE`. */
+type LockedVersions = (out: string) => ReadonlySet<string>;
+
+/** dnf 4: a line for each version, e.g. `kubelet-0:1.36.1-150500.1.1.*`; `!` excludes a version, `#` is a comment. */
+const lockedInList: LockedVersions = (out) =>
+  new Set(lockLines(out).flatMap((line) => /^([^#!].*?)(?:\.\*)?$/.exec(line)?.[1] ?? []));
+
+/**
+ * dnf5: a table for each package with its conditions, which all must hold. Its versions of before 5.4 write the epoch 0, newer ones
+ * leave it out. dnf5 ignores a file of another version than 1.0.
+ */
+const lockedInToml: LockedVersions = (out) => {
+  const file = parseToml(lockLines(out).join('\n')) as {
+    readonly version?: unknown;
+    readonly packages?: readonly LockedPackage[];
+  };
+  if (file.version !== '1.0') return new Set();
+  return new Set(
+    (file.packages ?? []).flatMap(({ name, conditions = [] }) =>
+      conditions.flatMap(({ key, comparator, value }) =>
+        key === 'evr' && comparator === '=' ? [`${String(name)}-${String(value).replace(/^(?!\d+:)/, '0:')}`] : [],
+      ),
+    ),
+  );
+};
+
+/** One entry of dnf5's file of version locks. */
+interface LockedPackage {
+  readonly name?: unknown;
+  readonly conditions?: readonly { readonly key?: unknown; readonly comparator?: unknown; readonly value?: unknown }[];
+}
 
 const repositoryFiles: PackageManager['repositoryFiles'] = (id) => ({
   source: `/etc/yum.repos.d/kbuild-${id}.repo`,
   keyring: `/etc/pki/rpm-gpg/RPM-GPG-KEY-kbuild-${id}`,
 });
 
-export const dnf: PackageManager = {
+/** How one generation of dnf differs from the other. */
+interface Generation {
+  /** Its script of functions. */
+  readonly functions: `${string}.sh`;
+  readonly lockFile: string;
+  readonly locked: LockedVersions;
+  /** The holders of its locks. */
+  readonly holders: PackageManager['locks'];
+  readonly stateFolder: string;
+}
+
+/** A package that a version lock names with its installed version is held. */
+const installedBy =
+  ({ lockFile, locked }: Generation): PackageManager['installed'] =>
+  (names) =>
+    probe(using(queryRpm(names), sh`sed ${`s/^/${LOCK}/`} ${lockFile} 2>/dev/null || true`), (out) => {
+      const held = locked(out);
+      return new Map(
+        readRpm(out).map(({ name, full, version }) => [
+          name,
+          { state: 'installed', version, held: held.has(`${name}-${full}`) },
+        ]),
+      );
+    });
+
+const managerOf = (generation: Generation): PackageManager => ({
   pick: ({ rpm }) => rpm,
-  installed,
+  installed: installedBy(generation),
   broken: brokenRpm,
-  locks,
+  locks: generation.holders,
   systemRepositories: enabledRepositories(['/etc/yum.repos.d/*.repo']),
   isVersion: isRpmVersion,
   repositoryFiles,
@@ -53,14 +101,44 @@ export const dnf: PackageManager = {
   lists: rpmLists,
   // dnf 4 reads no folder of drop-ins for dnf.conf, and that file is the administrator's.
   proxyFile: undefined,
-  stateFolders: ['/var/lib/rpm', '/var/lib/dnf'],
+  stateFolders: ['/var/lib/rpm', generation.stateFolder],
   install: (request) =>
     withRpm(
-      transaction('rhel/install-packages.sh', request, repositoryFiles, {
-        PROXY: proxyUrl(request.proxy) ?? '',
-        KEYS: IMPORTED_KEYS,
-      }),
+      using(
+        generation.functions,
+        transaction('rhel/install-packages.sh', request, repositoryFiles, {
+          PROXY: proxyUrl(request.proxy) ?? '',
+          KEYS: IMPORTED_KEYS,
+        }),
+      ),
     ),
-  release: (names) => withRpm(script('rhel/release-packages.sh', { NAMES: names, KEYS: IMPORTED_KEYS })),
+  release: (names) =>
+    withRpm(
+      using(
+        generation.functions,
+        using(
+          'linux/package-transaction.sh',
+          script('rhel/release-packages.sh', { NAMES: names, KEYS: IMPORTED_KEYS, SOURCES: '', PROXY: '' }),
+        ),
+      ),
+    ),
   installHint: (name) => `dnf install ${name}`,
-};
+});
+
+/** dnf 4. */
+export const dnf: PackageManager = managerOf({
+  functions: 'rhel/dnf4.sh',
+  lockFile: '/etc/dnf/plugins/versionlock.list',
+  locked: lockedInList,
+  holders: probe(script('rhel/probe-locks.sh'), parseLocks),
+  stateFolder: '/var/lib/dnf',
+});
+
+/** dnf5, which has its version locks, its cache and its locks elsewhere. */
+export const dnf5: PackageManager = managerOf({
+  functions: 'rhel/dnf5.sh',
+  lockFile: '/etc/dnf/versionlock.toml',
+  locked: lockedInToml,
+  holders: probe(script('rhel/probe-locks-dnf5.sh'), parseLocks),
+  stateFolder: '/usr/lib/sysimage/libdnf5',
+});

@@ -1,15 +1,25 @@
 import { Refused } from '../../errors.ts';
 import type { RepositorySource, RuntimeName } from '../../model/inventory.ts';
 import { CONTAINER_RUNTIMES } from '../runtimes/index.ts';
+import { amazonLinux } from './amazon.ts';
 import { debian, ubuntu } from './debian.ts';
 import type { Distribution, OsRelease } from './distribution.ts';
+import { fedora } from './fedora.ts';
 import { flatcar } from './flatcar.ts';
 import type { PackageManager, PlacedRepository, RepositoryFiles, RepositoryId } from './package-manager.ts';
 import { rhelAndRebuilds } from './rhel.ts';
 import { suseSystems } from './suse.ts';
 
 /** Every distribution that kbuild knows. A new one is one entry. */
-export const distributions: readonly Distribution[] = [debian, ubuntu, ...rhelAndRebuilds, ...suseSystems, flatcar];
+export const distributions: readonly Distribution[] = [
+  debian,
+  ubuntu,
+  ...rhelAndRebuilds,
+  amazonLinux,
+  fedora,
+  ...suseSystems,
+  flatcar,
+];
 
 /** The part of a host's facts that names its distribution. */
 interface Release {
@@ -28,7 +38,7 @@ export const knownDistribution = ({ osRelease: { id, idLike } }: Release): Distr
 /** The distribution of a host, of any version, if kbuild supports it: a run watches files of these distributions only. */
 export function changedDistribution({ osRelease }: Release): Distribution | undefined {
   const own = withId(osRelease.id);
-  return own?.support === 'supported' ? own : undefined;
+  return own?.support === 'supported' && osRelease.isOstree !== true ? own : undefined;
 }
 
 /** The entry of `versions` that stands for the version of a host; undefined if there is none, as for a rolling distribution. */
@@ -50,6 +60,8 @@ export function unsupportedReason({ osRelease }: Release): string {
   const own = withId(osRelease.id);
   const last = own?.ended?.[versionId];
   if (last !== undefined) return `${prettyName} is not supported: it has had no security updates since ${last}`;
+  if (osRelease.isOstree === true)
+    return `${prettyName} is not supported: it was booted from an image (ostree), and packages work there only after a restart`;
   if (own?.refusal !== undefined) return `${prettyName} is not supported: ${own.refusal}`;
   return `${prettyName} is not yet supported`;
 }

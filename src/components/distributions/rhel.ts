@@ -3,8 +3,8 @@ import { script } from '../../templates.ts';
 import type { Distribution, Family } from './distribution.ts';
 import { dnf } from './dnf.ts';
 
-/** What Red Hat Enterprise Linux and its rebuilds share. */
-const rhelFamily: Family = {
+/** What Red Hat Enterprise Linux, its rebuilds and its relatives share. */
+export const rhelFamily: Family = {
   family: 'rhel',
   packages: dnf,
   programFolder: '/usr/local/bin',

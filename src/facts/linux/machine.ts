@@ -12,17 +12,21 @@ function assignments(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** The distribution, from /etc/os-release. */
-export const osRelease = probe(sh`cat /etc/os-release`, (out): OsRelease => {
-  const fields = assignments(out);
-  return {
-    id: fields.get('ID') ?? 'unknown',
-    idLike: (fields.get('ID_LIKE') ?? '').split(' ').filter((id) => id !== ''),
-    versionId: fields.get('VERSION_ID') ?? '',
-    codename: fields.get('VERSION_CODENAME') ?? '',
-    prettyName: fields.get('PRETTY_NAME') ?? 'unknown',
-  };
-});
+/** The distribution, from /etc/os-release, and whether it was booted from an image of ostree (ostree's own mark). */
+export const osRelease = probe(
+  sh`cat /etc/os-release; if [ -e /run/ostree-booted ]; then echo KBUILD_OSTREE=booted; fi`,
+  (out): OsRelease => {
+    const fields = assignments(out);
+    return {
+      id: fields.get('ID') ?? 'unknown',
+      idLike: (fields.get('ID_LIKE') ?? '').split(' ').filter((id) => id !== ''),
+      versionId: fields.get('VERSION_ID') ?? '',
+      codename: fields.get('VERSION_CODENAME') ?? '',
+      prettyName: fields.get('PRETTY_NAME') ?? 'unknown',
+      ...(fields.get('KBUILD_OSTREE') === 'booted' ? { isOstree: true } : {}),
+    };
+  },
+);
 
 /** The machine hardware name, e.g. `x86_64`. */
 export const arch = probe(sh`uname -m`, (out) => out.trim());

@@ -1,6 +1,6 @@
 import { RERUN, type Signature } from './signature.ts';
 
-/** Messages of apt and dpkg, of dnf, zypper and rpm. */
+/** Messages of apt and dpkg, of dnf and dnf5, zypper and rpm. */
 export const packageSignatures: readonly Signature[] = [
   {
     name: 'apt-lock',
@@ -22,13 +22,13 @@ export const packageSignatures: readonly Signature[] = [
   },
   {
     name: 'key-missing',
-    seen: /NO_PUBKEY|The following signatures couldn't be verified|GPG check FAILED|Public key for \S+ is not installed|New repository or package signing key received/,
+    seen: /NO_PUBKEY|The following signatures couldn't be verified|GPG check FAILED|Public key for \S+ is not installed|New repository or package signing key received|OpenPGP check for package \S+ .*has failed/,
     cause: 'the repository is signed with another key than the one of the inventory',
     remedy: 'compare repository.key and repository.fingerprint with what the repository publishes',
   },
   {
     name: 'not-signed',
-    seen: /repository .* is not signed|does not have a Release file|File '\S+' from repository '\S+' is unsigned|Repository type can't be determined/,
+    seen: /repository .* is not signed|does not have a Release file|File '\S+' from repository '\S+' is unsigned|Repository type can't be determined|Failed to download metadata \(baseurl/,
     cause: 'the repository is not there, or not signed',
     remedy: 'check repository.url: is it reached from the host (proxy)?',
   },

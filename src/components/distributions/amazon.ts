@@ -1,0 +1,14 @@
+import type { Distribution } from './distribution.ts';
+import { rhelFamily } from './rhel.ts';
+
+/** Amazon Linux: a relative with dnf 4, whose repositories have a release of their own every few weeks. */
+export const amazonLinux: Distribution = {
+  ...rhelFamily,
+  id: 'amzn',
+  name: 'Amazon Linux',
+  versions: ['2023'],
+  ends: { '2023': '2029-06-30' },
+  support: 'supported',
+  // Docker has no repository for it.
+  systemRuntimes: { containerd: ['containerd', 'runc'] },
+};
