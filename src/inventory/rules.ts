@@ -7,6 +7,7 @@ import {
   endpointOfMany,
   endpointPort,
 } from './rules/endpoint.ts';
+import { dnsBlocks, dnsOfKubeadm, dnsResources } from './rules/dns.ts';
 import { etcdFolder } from './rules/etcd-folder.ts';
 import { groupNames, groupsOfNodes, knownGroups, usedGroups } from './rules/groups.ts';
 import {
@@ -54,6 +55,9 @@ export const rules: readonly Rule[] = [
   podSubnetSize,
   serviceSubnetSize,
   ...pluginRules,
+  dnsResources,
+  dnsBlocks,
+  dnsOfKubeadm,
   supportedSettings,
   registries,
   ignoredChecks,

@@ -1,3 +1,4 @@
+import type { Dns } from './dns.ts';
 import type { Hooks } from './hooks.ts';
 import type { Secret } from '../shell/secret.ts';
 import type { Certificates, LoadBalancer } from './control-plane.ts';
@@ -201,6 +202,7 @@ export interface Inventory {
     /** With agnhost, for tests from pods. */
     readonly testImage: string;
   };
+  readonly dns: Dns;
   /** Of hosts without a runtime of their own; see `inventoryOn`. */
   readonly runtime: RuntimeSettings;
   readonly etcd: { readonly topology: 'stacked' } | ExternalEtcd | BuiltEtcd;

@@ -1,4 +1,5 @@
 import { networkPlugins } from '../components/network-plugins/index.ts';
+import { COREDNS, isDnsSet } from '../configuration/dns.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import { acting } from '../cluster/acting.ts';
 import type { Step } from '../engine/step.ts';
@@ -34,6 +35,7 @@ export const observedObjects = (inventory: Inventory): readonly JsonObject[] => 
   CLUSTER_INFO,
   KUBEADM_CONFIG,
   KUBE_PROXY_CONFIG,
+  ...(isDnsSet(inventory) ? [COREDNS] : []),
   ...(windowsHosts(inventory).length === 0 ? [KUBE_PROXY] : KUBEADMS_PROGRAMS),
 ];
 
