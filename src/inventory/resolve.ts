@@ -92,6 +92,7 @@ function noProxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string
       file.loadBalancer.address ?? '',
       network.podSubnet,
       network.serviceSubnet,
+      ...network.moreServiceSubnets,
       '.svc',
       `.${kubernetes.dnsDomain}`,
       ...(proxy?.noProxy ?? []),
@@ -104,9 +105,10 @@ const testImageFor = ({ hosts }: InventoryFile): string =>
   `registry.k8s.io/e2e-test-images/agnhost:${hosts.some(({ os }) => os === 'windows') ? '2.62' : '2.53'}`;
 
 function networkOf(file: InventoryFile, { pluginManifests }: Gathered): Inventory['network'] {
-  const { podSubnet, serviceSubnet } = file.network;
+  const { podSubnet, serviceSubnet, moreServiceSubnets } = file.network;
   const testImage = file.network.testImage ?? testImageFor(file);
-  return { ...pluginFile(file).settings(file), podSubnet, serviceSubnet, manifests: pluginManifests, testImage };
+  const subnets = { podSubnet, serviceSubnet, moreServiceSubnets };
+  return { ...pluginFile(file).settings(file), ...subnets, manifests: pluginManifests, testImage };
 }
 
 function etcdOf(file: InventoryFile, { etcd }: Gathered, hosts: readonly Host[]): Inventory['etcd'] {

@@ -28,7 +28,7 @@ import {
   virtualPort,
 } from './rules/load-balancer.ts';
 import { opensshClient } from './rules/ssh-client.ts';
-import { disjointNetworks, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
+import { disjointNetworks, moreSubnetsOfLinux, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
 import { hooksMeanHosts } from './rules/selectors.ts';
@@ -54,6 +54,7 @@ export const rules: readonly Rule[] = [
   opensshClient,
   podSubnetSize,
   serviceSubnetSize,
+  moreSubnetsOfLinux,
   ...pluginRules,
   dnsResources,
   dnsBlocks,

@@ -197,6 +197,8 @@ export interface Inventory {
   readonly network: PluginSettings & {
     readonly podSubnet: string;
     readonly serviceSubnet: string;
+    /** Further networks for Services' addresses. The cluster's own Services stay in `serviceSubnet`. */
+    readonly moreServiceSubnets: readonly string[];
     /** Manifests of the network plugin, as its project publishes them; empty where kbuild writes all of its objects. */
     readonly manifests: readonly UserManifest[];
     /** With agnhost, for tests from pods. */

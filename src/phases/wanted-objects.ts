@@ -14,6 +14,7 @@ import { KUBEADM_CONFIG } from '../kubeadm/endpoint/noted.ts';
 import { record } from '../resources/manifest.ts';
 import { script } from '../templates.ts';
 import { networkManifests, userManifest } from '../network/index.ts';
+import { serviceSubnetManifest } from '../network/service-subnets.ts';
 import { windowsNetworkManifest } from '../windows/network/index.ts';
 import { runtimeClassManifest } from '../windows/runtime-classes.ts';
 
@@ -21,6 +22,7 @@ import { runtimeClassManifest } from '../windows/runtime-classes.ts';
 export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
   [
     ...networkManifests(inventory),
+    serviceSubnetManifest(inventory),
     windowsNetworkManifest(inventory),
     runtimeClassManifest(inventory),
     userManifest(inventory),
@@ -50,6 +52,8 @@ interface Key {
   readonly identity: JsonObject;
 }
 
+const isServiceCidr = ({ kind }: Key): boolean => kind === 'ServiceCIDR';
+
 function read(key: string): Key {
   const [name, namespace, kind, ...group] = key.split('/').reverse() as [string, string, string, ...string[]];
   const metadata = namespace === '' ? { name } : { name, namespace };
@@ -74,7 +78,11 @@ export const unwantedObjects: Step<'cluster'> = {
     return [
       {
         summary: [
-          ...(deleted.length === 0 ? [] : [`delete ${titles(deleted)} (not in the inventory any more)`]),
+          ...(deleted.length === 0
+            ? []
+            : [
+                `delete ${titles(deleted)} (not in the inventory any more${deleted.some(isServiceCidr) ? '; a ServiceCIDR stays until no Service has an address of it' : ''})`,
+              ]),
           ...(kept.length === 0 ? [] : [`let go of ${titles(kept)} (it may hold objects of others)`]),
         ].join('; '),
         apply: async (on) => {
