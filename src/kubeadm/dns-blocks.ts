@@ -7,7 +7,7 @@ import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { objectKey } from '../facts/cluster.ts';
 import { FIELD_MANAGER } from '../facts/ownership.ts';
-import type { JsonObject } from '../model/inventory.ts';
+import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { textDiff } from '../resources/text-diff.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { script } from '../templates.ts';
@@ -23,10 +23,10 @@ const TRIAL_SECONDS = 300;
 
 /**
  * A pod as those of the Deployment, with another Corefile. It gets no requests of DNS, and takes no other pod's place: it has
- * neither the labels of CoreDNS nor its priority, and asks for no resources. undefined if the Deployment is not as kubeadm makes it.
+ * neither the labels of CoreDNS nor its priority, and asks for no resources. undefined if there is no Deployment as kubeadm makes it.
  */
-function trialPod(deployment: JsonObject, corefile: string): JsonObject | undefined {
-  const { template } = (deployment['spec'] ?? {}) as { readonly template?: { readonly spec?: JsonObject } };
+function trialPod(deployment: JsonObject | undefined, corefile: string): JsonObject | undefined {
+  const { template } = (deployment?.['spec'] ?? {}) as { readonly template?: { readonly spec?: JsonObject } };
   const spec = template?.spec;
   const containers = spec?.['containers'] as readonly JsonObject[] | undefined;
   const volumes = spec?.['volumes'] as readonly JsonObject[] | undefined;
@@ -60,6 +60,27 @@ function trialPod(deployment: JsonObject, corefile: string): JsonObject | undefi
   };
 }
 
+const brokenParts = ({ name }: Inventory): Refused =>
+  new Refused(
+    name,
+    'the Corefile has only one of the two lines between which kbuild writes dns.blocks',
+    `delete what is left of them with ${EDIT}, and run the same command again`,
+  );
+
+const takenBlocks = ({ name }: Inventory, zones: readonly string[]): Refused =>
+  new Refused(
+    name,
+    `the Corefile already has a block for ${zones.join(', ')} that kbuild did not write`,
+    `delete it with ${EDIT}, or take the zone out of dns.blocks`,
+  );
+
+const untried = ({ name }: Inventory): Refused =>
+  new Refused(
+    name,
+    'there is no Deployment kube-system/coredns as kubeadm makes it, whose pods could try dns.blocks',
+    'bring it back (`kubeadm init phase addon coredns` on a control plane), or take dns.blocks out',
+  );
+
 /**
  * Writes the server blocks of `dns.blocks` into the Corefile, between two lines of kbuild's, and leaves the rest as it is. Before
  * the cluster gets a Corefile, a pod of CoreDNS has to become ready with it: with a mistake there, CoreDNS would go on until
@@ -76,23 +97,15 @@ export const dnsBlocks: Step<'cluster'> = {
     // A cluster may have no CoreDNS of kubeadm.
     if (facts.corefile === '') return [];
     const parts = corefileParts(facts.corefile);
-    if (parts === 'broken')
-      throw new Refused(
-        inventory.name,
-        'the Corefile has only one of the two lines between which kbuild writes dns.blocks',
-        `delete what is left of them with ${EDIT}, and run the same command again`,
-      );
+    // Without blocks in the inventory, a line that is left is a comment like any other.
+    if (parts === 'broken' && own === '') return [];
+    if (parts === 'broken') throw brokenParts(inventory);
     if (parts.own === own || isMixed(facts)) return [];
     const taken = takenZones(parts.rest, blocks);
-    if (taken.length > 0)
-      throw new Refused(
-        inventory.name,
-        `the Corefile already has a block for ${taken.join(', ')} that kbuild did not write`,
-        `delete it with ${EDIT}, or take the zone out of dns.blocks`,
-      );
+    if (taken.length > 0) throw takenBlocks(inventory, taken);
     const corefile = corefileWith(parts.rest, own);
-    const deployment = own === '' ? undefined : facts.objects.get(objectKey(COREDNS));
-    const trial = deployment === undefined ? undefined : trialPod(deployment, corefile);
+    const trial = own === '' ? undefined : trialPod(facts.objects.get(objectKey(COREDNS)), corefile);
+    if (own !== '' && trial === undefined) throw untried(inventory);
     const found = parts.own === '' ? 'found none' : 'found others';
     return [
       {

@@ -194,12 +194,16 @@ describe('blocks of DNS', () => {
     });
   });
 
+  test('are refused where no pod can try them: CoreDNS is not that of kubeadm', () =>
+    expect(() => diff(mine, clusterWith(undefined, { corefile: KUBEADMS }))).toThrow(/could try dns\.blocks/));
+
   test('are refused where somebody else has a block for the zone, or one of the two lines is gone', () => {
     expect(() => diff(mine, live(`${KUBEADMS}corp.example.com:53 {\n}\n`))).toThrow(Refused);
     expect(() => diff(mine, live(`${KUBEADMS}corp.example.com:53 {\n}\n`))).toThrow(
       /a block for corp\.example\.com that kbuild/,
     );
     expect(() => diff(mine, live(`${KUBEADMS}# End of dns.blocks.\n`))).toThrow(/only one of the two lines/);
+    expect(diff(before, live(`${KUBEADMS}# End of dns.blocks.\n`))).toEqual([]);
   });
 
   test('wait for an API that does not answer, and are no change of a cluster without CoreDNS or in the middle of an upgrade', () => {
