@@ -47,6 +47,7 @@ const answer = async (name: string): Promise<string> =>
   (await lab.inside(w, `dig +short +time=2 +tries=1 @10.96.0.10 ${name}`)).stdout.trim();
 
 async function hasMine(): Promise<void> {
+  await kubectl(cp, '-n kube-system rollout status deployment coredns --timeout 300s');
   expect(await deployment()).toBe('3 200Mi');
   expect(await corefile()).toContain(`${kubeadms.trimEnd()}\n# Begin of dns.blocks.`);
   expect(await trials()).toBe('');
@@ -84,12 +85,13 @@ test('pods, memory and a zone reach the cluster, though kbuild is killed at ever
 test('killed while a pod tries a zone: the same command goes on, and no pod is left', async () => {
   const more = { ...MINE.blocks, 'lab.example.com': 'errors\nhosts {\n  10.9.8.6 app.lab.example.com\n}\n' };
   edit((plain) => ({ ...plain, dns: { ...MINE, blocks: more } }));
+  // No node takes the pod, so that it is there when kbuild is killed.
+  await kubectl(cp, `cordon ${HOSTS.join(' ')}`);
   const running = start(args);
-  let isOver = false;
-  void running.ended.finally(() => (isOver = true));
-  await waitUntil('a pod tries the Corefile', PATIENCE_MS, async () => isOver || (await trials()) !== '');
+  await waitUntil('a pod tries the Corefile', PATIENCE_MS, async () => (await trials()) !== '');
   running.kill('SIGKILL');
   expect((await running.ended).code).toBe(null);
+  await kubectl(cp, `uncordon ${HOSTS.join(' ')}`);
   ok(await kbuild(...args));
   expect(await trials()).toBe('');
   await waitUntil(
@@ -135,6 +137,7 @@ test('an upgrade keeps all of it', async () => {
 test("what leaves the inventory is taken back: kubeadm's pods, memory and Corefile", async () => {
   edit((plain) => Object.fromEntries(Object.entries(plain).filter(([name]) => name !== 'dns')));
   ok(await kbuild(...args));
+  await kubectl(cp, '-n kube-system rollout status deployment coredns --timeout 300s');
   expect(await deployment()).toBe('2 170Mi');
   expect((await corefile()).trimEnd()).toBe(kubeadms.trimEnd());
   expect(ok(await kbuild('plan', file)).stdout).toBe('nothing to do\n');
