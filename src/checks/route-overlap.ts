@@ -1,6 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { isOwnPluginInterface } from '../components/network-plugins/index.ts';
 import { overlap } from '../topology/subnets.ts';
+import { serviceCidr } from '../configuration/service-subnets.ts';
+import { objectKey } from '../facts/cluster.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { eachHost } from './each-host.ts';
 
@@ -10,15 +12,23 @@ const isLeftover = (device: string): boolean => device === 'kube-ipvs0' || isOwn
 export const routeOverlap = eachHost(
   {
     name: 'route-overlap',
-    title: 'no route of the host leads into podSubnet or serviceSubnet',
-    why: 'The host would send packets for pods elsewhere, or pods could not reach what the route leads to. Choose another subnet: afterwards it cannot be changed.',
+    title: 'no route of the host leads into podSubnet, serviceSubnet or moreServiceSubnets',
+    why: 'The host would send packets for pods elsewhere, or pods could not reach what the route leads to. Choose another subnet: afterwards podSubnet and serviceSubnet cannot be changed.',
     severities: ['error'],
   },
-  ({ inventory, facts }) => {
-    if (hasKubelet(facts)) return [];
+  ({ inventory, facts, fleet }) => {
     const { podSubnet, serviceSubnet } = inventory.network;
+    const { cluster } = fleet;
+    const owned = cluster.state === 'up' ? cluster.owned : [];
+    const subnets: readonly (readonly [setting: string, cidr: string])[] = [
+      ...(hasKubelet(facts) ? [] : Object.entries({ podSubnet, serviceSubnet })),
+      // These come to live clusters, too.
+      ...inventory.network.moreServiceSubnets
+        .filter((cidr) => !owned.includes(objectKey(serviceCidr(cidr))))
+        .map((cidr) => ['moreServiceSubnets', cidr] as const),
+    ];
     const foreign = facts.routes.table.filter(({ destination }) => destination !== 'default');
-    return Object.entries({ podSubnet, serviceSubnet }).flatMap(([setting, cidr]) =>
+    return subnets.flatMap(([setting, cidr]) =>
       foreign.flatMap(({ destination, device }) => {
         const network = destination.includes('/') ? destination : `${destination}/32`;
         if (!ipaddr.isValidCIDR(network) || isLeftover(device)) return [];

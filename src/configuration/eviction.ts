@@ -1,4 +1,5 @@
 import type { Host } from '../model/inventory.ts';
+import { quantityOf } from '../topology/quantity.ts';
 
 /** The kubelet's eviction signals for disks. `nodefs`: /var/lib/kubelet; `imagefs`: the runtime's folder. */
 export type DiskSignal = 'nodefs.available' | 'nodefs.inodesFree' | 'imagefs.available' | 'imagefs.inodesFree';
@@ -11,13 +12,6 @@ const DEFAULTS: Readonly<Record<DiskSignal, string>> = {
   'imagefs.inodesFree': '5%',
 };
 
-const UNITS: Readonly<Record<string, number>> = {
-  ...Object.fromEntries(['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((unit, i) => [unit, 1024 ** (i + 1)])),
-  ...Object.fromEntries(['k', 'M', 'G', 'T', 'P', 'E'].map((unit, i) => [unit, 1000 ** (i + 1)])),
-  '': 1,
-  m: 0.001,
-};
-
 /**
  * A threshold (`10%` or a Kubernetes quantity) in the unit of `total`; 0 if it is invalid, which the kubelet reports
  * itself.
@@ -25,8 +19,7 @@ const UNITS: Readonly<Record<string, number>> = {
 export function thresholdOf(text: string, total: number): number {
   const share = /^(\d+(?:\.\d+)?)%$/.exec(text)?.[1];
   if (share !== undefined) return (Number(share) / 100) * total;
-  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?(?:[eE]\d+)?)([A-Za-z]*)$/.exec(text) ?? [];
-  return amount === undefined ? 0 : Number(amount) * (UNITS[unit] ?? 0);
+  return quantityOf(text) ?? 0;
 }
 
 /** `--eviction-hard=nodefs.available<5%,…` */

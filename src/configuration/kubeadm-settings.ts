@@ -25,7 +25,8 @@ export function inOrder(parts: readonly KubeadmPart[]): readonly KubeadmPart[] {
 
 /**
  * Applies parts of the inventory's settings on one control plane of a live cluster. Runs as a job, which ends when the
- * changed components are ready there. `note`: the ConfigMap to apply at the end; empty for none.
+ * changed components are ready there. `note`: the ConfigMap to apply at the end; empty for none. `dnsReplicas`: how many pods
+ * of CoreDNS there are before kubeadm deploys it, which keeps their number; undefined: as many as there are.
  * @throws CommandError if kubeadm fails, or a component is not ready within 4 minutes.
  */
 export async function applySettings(
@@ -36,7 +37,13 @@ export async function applySettings(
     job = 'kubeadm-settings',
     parts,
     note = '',
-  }: { readonly job?: string; readonly parts: readonly KubeadmPart[]; readonly note?: string },
+    dnsReplicas,
+  }: {
+    readonly job?: string;
+    readonly parts: readonly KubeadmPart[];
+    readonly note?: string;
+    readonly dnsReplicas?: number | undefined;
+  },
 ): Promise<void> {
   const { proxy } = inventory;
   await on(host).job(
@@ -47,6 +54,7 @@ export async function applySettings(
       KUBECTL: kubectl(inventory, host).join(' '),
       MANAGER: FIELD_MANAGER,
       SETTINGS: note,
+      DNS_REPLICAS: dnsReplicas === undefined ? '' : String(dnsReplicas),
       HTTP_PROXY_URL: proxy?.http ?? '',
       HTTPS_PROXY_URL: proxy?.https ?? '',
       NO_PROXY_LIST: proxy?.noProxy.join(',') ?? '',

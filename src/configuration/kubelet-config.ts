@@ -2,6 +2,7 @@ import { linuxNodes } from '../topology/select.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
 import { onceForEach } from '../shell/once-for-each.ts';
 import { beyond, common } from './compare.ts';
+import { dnsPatch } from './dns.ts';
 import { toYaml } from './secret-yaml.ts';
 
 /** Arguments that kubeadm itself adds to its flags file. All others in that file came from an inventory. */
@@ -33,11 +34,15 @@ export const ownKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonObj
 const OWN_PATCH = 'kubeletconfigurationzz-kbuild+merge.yaml';
 
 /**
- * The patch files of a host (name → content) in kubeadm's patches directory: the inventory's and the host's own kubelet
- * settings. kubeadm's init, join and upgrade apply them to what they write on this host.
+ * The patch files of a host (name → content) in kubeadm's patches directory: the inventory's, the host's own kubelet
+ * settings, and on control planes that of `dns`. kubeadm's init, join and upgrade apply them to what they write on this host.
  */
 export function hostPatches(inventory: Inventory, host: LinuxHost): Readonly<Record<string, string>> {
   const own = ownKubeletConfig(inventory, host);
-  if (Object.keys(own).length === 0) return inventory.kubeadm.patches;
-  return { ...inventory.kubeadm.patches, [OWN_PATCH]: toYaml([{ ...KUBELET_CONFIG, ...own }]) };
+  const shared =
+    host.role === 'control-plane'
+      ? { ...inventory.kubeadm.patches, ...dnsPatch(inventory) }
+      : inventory.kubeadm.patches;
+  if (Object.keys(own).length === 0) return shared;
+  return { ...shared, [OWN_PATCH]: toYaml([{ ...KUBELET_CONFIG, ...own }]) };
 }

@@ -4,9 +4,10 @@ import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { sha256Of } from '../shell/secret.ts';
 import { sharedKubeletConfig } from './kubelet-config.ts';
 import { same } from './compare.ts';
+import { deploymentSettings } from './dns.ts';
 
 /** Settings that reach a cluster through kubeadm, by the part of the inventory that they come from. */
-export type SettingsPart = 'cluster' | 'kubelet' | 'kubeProxy' | 'patches' | 'proxy' | 'images';
+export type SettingsPart = 'cluster' | 'kubelet' | 'kubeProxy' | 'patches' | 'proxy' | 'images' | 'dns';
 
 /** Patches of the kubelet's configuration are compared on each host. */
 const isKubeletPatch = (name: string): boolean => name.startsWith('kubeletconfiguration');
@@ -31,6 +32,7 @@ export const settingsOf = (inventory: Inventory): Readonly<Record<SettingsPart, 
   patches: podPatches(inventory),
   proxy: podProxy(inventory),
   images: { repository: inventory.kubernetes.imageRepository },
+  dns: deploymentSettings(inventory),
 });
 
 /**
@@ -49,14 +51,14 @@ export const settingsNote = (inventory: Inventory): JsonObject => ({
 });
 
 /**
- * The applied value of a part, also from the ConfigMap of an older kbuild, in which patches and the proxy may be
+ * The applied value of a part, also from the ConfigMap of an older kbuild, in which patches, the proxy and DNS may be
  * missing.
  */
 export function notedPart(part: SettingsPart, { settings, configuration }: ClusterUp, wanted: JsonObject): unknown {
   const noted = settings?.[part];
   if (noted !== undefined) return noted;
   if (part === 'images') return { repository: configuration['imageRepository'] ?? wanted['repository'] };
-  return part === 'patches' || part === 'proxy' ? {} : undefined;
+  return part === 'patches' || part === 'proxy' || part === 'dns' ? {} : undefined;
 }
 
 /** The parts of the settings that were edited since kbuild applied them; `unknown` if the ConfigMap is missing. */

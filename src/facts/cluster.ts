@@ -108,6 +108,8 @@ export interface ClusterUp {
   readonly version: string;
   /** kubeadm's ClusterConfiguration as stored in the cluster. */
   readonly configuration: JsonObject;
+  /** CoreDNS's configuration, as kubeadm and the operator keep it; empty if the cluster has none. */
+  readonly corefile: string;
   /** The kubelet's configuration as stored in the cluster. */
   readonly kubeletConfiguration: JsonObject;
   readonly nodes: readonly NodeView[];

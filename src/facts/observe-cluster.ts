@@ -42,7 +42,7 @@ function answered(host: LinuxHost, etcd: EtcdState): EtcdView {
 /** What ConfigMaps of kubeadm and kbuild say of the cluster. Throws for a half-made cluster. */
 function notedIn(
   configMaps: ClusterFacts['configMaps'],
-): Pick<ClusterUp, 'name' | 'version' | 'configuration' | 'kubeletConfiguration' | 'owned' | 'settings'> {
+): Pick<ClusterUp, 'name' | 'version' | 'configuration' | 'corefile' | 'kubeletConfiguration' | 'owned' | 'settings'> {
   const stored = configMaps.get('kubeadm-config')?.['ClusterConfiguration'];
   if (stored === undefined)
     throw new Error('the API answers, but kubeadm-config is missing: its init has not finished');
@@ -51,6 +51,7 @@ function notedIn(
     name: typeof configuration['clusterName'] === 'string' ? configuration['clusterName'] : 'kubernetes',
     version: String(configuration['kubernetesVersion']).replace(/^v/, ''),
     configuration,
+    corefile: configMaps.get('coredns')?.['Corefile'] ?? '',
     kubeletConfiguration: yamlOf(configMaps.get('kubelet-config')?.['kubelet']),
     owned: lines(configMaps.get(RECORD.name)?.[RECORD.key] ?? ''),
     settings: parseNote(configMaps.get(SETTINGS.name)?.[SETTINGS.key]),

@@ -92,6 +92,7 @@ function noProxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string
       file.loadBalancer.address ?? '',
       network.podSubnet,
       network.serviceSubnet,
+      ...network.moreServiceSubnets,
       '.svc',
       `.${kubernetes.dnsDomain}`,
       ...(proxy?.noProxy ?? []),
@@ -104,9 +105,10 @@ const testImageFor = ({ hosts }: InventoryFile): string =>
   `registry.k8s.io/e2e-test-images/agnhost:${hosts.some(({ os }) => os === 'windows') ? '2.62' : '2.53'}`;
 
 function networkOf(file: InventoryFile, { pluginManifests }: Gathered): Inventory['network'] {
-  const { podSubnet, serviceSubnet } = file.network;
+  const { podSubnet, serviceSubnet, moreServiceSubnets } = file.network;
   const testImage = file.network.testImage ?? testImageFor(file);
-  return { ...pluginFile(file).settings(file), podSubnet, serviceSubnet, manifests: pluginManifests, testImage };
+  const subnets = { podSubnet, serviceSubnet, moreServiceSubnets };
+  return { ...pluginFile(file).settings(file), ...subnets, manifests: pluginManifests, testImage };
 }
 
 function etcdOf(file: InventoryFile, { etcd }: Gathered, hosts: readonly Host[]): Inventory['etcd'] {
@@ -195,6 +197,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     endpoint,
     endpointInHosts: kubernetes.endpointInHosts && !isIPv4(endpoint.split(':')[0]!),
     network: networkOf(file, gathered),
+    dns: file.dns,
     runtime: runtimeOf(file, file.runtime, gathered, known),
     etcd: etcdOf(file, gathered, hosts),
     certificates: certificatesOf(file, gathered),

@@ -7,6 +7,7 @@ import {
   endpointOfMany,
   endpointPort,
 } from './rules/endpoint.ts';
+import { dnsBlocks, dnsOfKubeadm, dnsResources } from './rules/dns.ts';
 import { etcdFolder } from './rules/etcd-folder.ts';
 import { groupNames, groupsOfNodes, knownGroups, usedGroups } from './rules/groups.ts';
 import {
@@ -27,7 +28,7 @@ import {
   virtualPort,
 } from './rules/load-balancer.ts';
 import { opensshClient } from './rules/ssh-client.ts';
-import { disjointNetworks, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
+import { disjointNetworks, moreSubnetsOfLinux, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
 import { hooksMeanHosts } from './rules/selectors.ts';
@@ -53,7 +54,11 @@ export const rules: readonly Rule[] = [
   opensshClient,
   podSubnetSize,
   serviceSubnetSize,
+  moreSubnetsOfLinux,
   ...pluginRules,
+  dnsResources,
+  dnsBlocks,
+  dnsOfKubeadm,
   supportedSettings,
   registries,
   ignoredChecks,

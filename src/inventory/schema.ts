@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { certificates } from './schema/certificates.ts';
 import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './schema/formats.ts';
+import { dns } from './schema/dns.ts';
 import { downloads } from './schema/downloads.ts';
 import { files } from './schema/files.ts';
 import { groups, hosts, kubeletOfAll, roles, ssh, sysctls } from './schema/node.ts';
@@ -25,6 +26,7 @@ export const inventorySchema = z
     name: label().meta({ description: 'Name of the cluster. It cannot change later.' }),
     kubernetes,
     network,
+    dns,
     runtime,
     etcd: z
       .strictObject({

@@ -16,6 +16,7 @@ export const INVENTORY_NAME: Readonly<Record<SettingsPart, string>> = {
   patches: 'kubeadm.patches',
   proxy: 'proxy',
   images: 'kubernetes.imageRepository',
+  dns: 'dns',
 };
 
 const partOf = (settings: JsonObject | undefined, part: SettingsPart): JsonObject =>
@@ -52,15 +53,24 @@ export function settingsRestarts(
   ];
 }
 
-/** The differences of edited parts. Of patches and the proxy the cluster stores hashes: the changes of their files show them. */
-export function settingsPreview(inventory: Inventory, cluster: ClusterUp, edited: readonly SettingsPart[]): string {
+/**
+ * The differences of edited parts, and of `drift`: what the cluster has of other values than `dns`. Of patches and the proxy the
+ * cluster stores hashes: the changes of their files show them.
+ */
+export function settingsPreview(
+  inventory: Inventory,
+  cluster: ClusterUp,
+  edited: readonly SettingsPart[],
+  drift: readonly string[] = [],
+): string {
   return edited
     .flatMap((part) => {
       if (part === 'patches')
         return editedPatches(inventory, cluster).map((name) => `kubeadm.patches: ${name} differs`);
       if (part === 'proxy') return ['proxy: differs'];
       const wanted = settingsOf(inventory)[part];
-      return settingsDiff(INVENTORY_NAME[part], notedPart(part, cluster, wanted) ?? {}, wanted);
+      const diff = settingsDiff(INVENTORY_NAME[part], notedPart(part, cluster, wanted) ?? {}, wanted);
+      return part === 'dns' && diff.length === 0 ? drift.map((found) => `dns: found ${found}`) : diff;
     })
     .join('\n');
 }

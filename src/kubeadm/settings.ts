@@ -1,6 +1,7 @@
 import { acting } from '../cluster/acting.ts';
-import { refuseMixed } from '../cluster/api-versions.ts';
+import { isMixed, refuseMixed } from '../cluster/api-versions.ts';
 import { same } from '../configuration/compare.ts';
+import { dnsDifferences, replicasBack } from '../configuration/dns.ts';
 import { applySettings, inOrder, type KubeadmPart } from '../configuration/kubeadm-settings.ts';
 import { passRestartGate } from '../cluster/members.ts';
 import { editedParts, editedPatches, settingsNote, settingsOf, type SettingsPart } from '../configuration/settings.ts';
@@ -79,6 +80,7 @@ export function rewritten(
     proxy: ['manifests'],
     // Pulling comes first: if an image is missing, the run ends before a manifest names it.
     images: ['pull', 'manifests', ...etcd],
+    dns: [],
     patches: [...(isPatched('kube-') ? (['manifests'] as const) : []), ...(isPatched('etcd') ? etcd : [])],
   };
   const actingOf: Readonly<Record<SettingsPart, readonly KubeadmPart[]>> = {
@@ -87,6 +89,7 @@ export function rewritten(
     kubeProxy: ['kubeProxy'],
     proxy: ['kubeProxy'],
     images: ['cluster', 'kubeProxy', 'coredns'],
+    dns: ['coredns'],
     patches: [
       ...(isPatched('corednsdeployment') ? (['coredns'] as const) : []),
       ...(isPatched('kubeproxydaemonset') ? (['kubeProxy'] as const) : []),
@@ -98,11 +101,12 @@ export function rewritten(
 
 /** Writes the patch files of one control plane, then applies the parts that read them. */
 async function rewrite(target: Target, on: On, parts: readonly KubeadmPart[], note: string): Promise<void> {
-  const { inventory, host } = target;
+  const { inventory, host, fleet } = target;
   // The step that writes the patches may not have run on this host yet.
   for (const change of kubeadmPatches.diff(target)) await change.apply?.(on);
   if (parts.includes('etcd')) await passRestartGate(inventory, on(host), host);
-  await applySettings(on, inventory, host, { parts, note });
+  const dnsReplicas = fleet.cluster.state === 'up' ? replicasBack(inventory, fleet.cluster) : undefined;
+  await applySettings(on, inventory, host, { parts, note, dnsReplicas });
 }
 
 /** Has kubeadm write edited parts on all joined control planes; the acting one is the last, and notes the settings. */
@@ -121,6 +125,13 @@ export async function rewriteAll(
   await rewrite(targetOf(host), on, onActing, JSON.stringify(settingsNote(inventory)));
 }
 
+/** The edited parts, and that of DNS if something else has changed it in the cluster. */
+const withDrift = (edited: readonly SettingsPart[], drift: readonly string[]): readonly SettingsPart[] =>
+  drift.length === 0 || edited.includes('dns') ? edited : [...edited, 'dns'];
+
+const foundIn = (drift: readonly string[]): string =>
+  drift.length === 0 ? '' : ` (found CoreDNS with ${drift.join(', ')})`;
+
 /**
  * Applies kubeadm settings that were edited after init, with kubeadm's own phases: one control plane after another, each
  * until it is ready again. Refuses settings for which kubeadm has no phase.
@@ -134,9 +145,11 @@ export const kubeadmSettings: Step<'cluster'> = {
     if (facts.state === 'down') return [waitForApi(facts)];
     const inventory = beforeKubeletsServe(whole, facts);
     const edited = editedParts(inventory, facts);
-    if (edited.length === 0) return [];
+    // In the middle of an upgrade the Deployment may be the newer kubeadm's; what was edited is refused below.
+    const drift = isMixed(facts) ? [] : dnsDifferences(inventory, facts);
+    if (edited.length === 0 && drift.length === 0) return [];
     if (edited !== 'unknown' && edited.includes('cluster')) refuseFixed(inventory, facts.settings);
-    const parts = edited === 'unknown' ? [] : edited;
+    const parts = withDrift(edited === 'unknown' ? [] : edited, drift);
     if (parts.length > 0)
       refuseMixed(inventory.name, facts, `a change of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')}`);
     const work = rewritten(inventory, facts, parts);
@@ -146,12 +159,14 @@ export const kubeadmSettings: Step<'cluster'> = {
     return [
       {
         summary:
-          edited === 'unknown'
+          parts.length === 0
             ? `note the kubeadm settings of ${inventory.name} (found no note)`
-            : `apply the edited settings of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')} to the live cluster`,
+            : `apply the ${edited.includes(parts[0]!) ? 'edited ' : ''}settings of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')} to the live cluster${foundIn(drift)}`,
         disrupts: work.others.length > 0,
         restarts: settingsRestarts(inventory, facts, parts, work.acting),
-        ...(parts.length === 0 ? {} : { preview: () => Promise.resolve(settingsPreview(inventory, facts, parts)) }),
+        ...(parts.length === 0
+          ? {}
+          : { preview: () => Promise.resolve(settingsPreview(inventory, facts, parts, drift)) }),
         apply: (on) => rewriteAll({ inventory, fleet }, work, on),
       },
     ];

@@ -1,3 +1,4 @@
+import type { Dns } from './dns.ts';
 import type { Hooks } from './hooks.ts';
 import type { Secret } from '../shell/secret.ts';
 import type { Certificates, LoadBalancer } from './control-plane.ts';
@@ -196,11 +197,14 @@ export interface Inventory {
   readonly network: PluginSettings & {
     readonly podSubnet: string;
     readonly serviceSubnet: string;
+    /** Further networks for Services' addresses. The cluster's own Services stay in `serviceSubnet`. */
+    readonly moreServiceSubnets: readonly string[];
     /** Manifests of the network plugin, as its project publishes them; empty where kbuild writes all of its objects. */
     readonly manifests: readonly UserManifest[];
     /** With agnhost, for tests from pods. */
     readonly testImage: string;
   };
+  readonly dns: Dns;
   /** Of hosts without a runtime of their own; see `inventoryOn`. */
   readonly runtime: RuntimeSettings;
   readonly etcd: { readonly topology: 'stacked' } | ExternalEtcd | BuiltEtcd;

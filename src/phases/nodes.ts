@@ -9,6 +9,7 @@ import { noLeftoverTokens } from '../kubeadm/leftover-tokens.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { servesByCluster } from '../model/kubelet-serving.ts';
 import { userManifests } from '../network/index.ts';
+import { serviceSubnets } from '../network/service-subnets.ts';
 import { controlPlanes, linuxNodes, tenthOf } from '../topology/select.ts';
 import { unwantedObjects } from './wanted-objects.ts';
 import { windowsNodePhases } from './windows.ts';
@@ -82,7 +83,8 @@ export function nodePhases(inventory: Inventory): readonly Phase[] {
       kind: 'cluster',
       hosts: controls,
       // Leftover tokens are deleted here, because no host joins any more and the jobs of earlier runs have ended.
-      steps: [noLeftoverTokens, userManifests, unwantedObjects],
+      // The user's own Services may name addresses of the further networks.
+      steps: [noLeftoverTokens, serviceSubnets, userManifests, unwantedObjects],
     },
   ];
 }

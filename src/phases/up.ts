@@ -2,6 +2,7 @@ import type { BeforeMembership, KeepData } from '../cluster/members.ts';
 import type { Phase } from '../engine/step.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { controlPlanePhases } from './control-plane.ts';
+import { dnsPhases } from './dns.ts';
 import { etcdPhases } from './etcd.ts';
 import { joinPhases } from './join.ts';
 import { nodePhases } from './nodes.ts';
@@ -31,5 +32,6 @@ export function up(
     ...runtimePhases(inventory),
     ...windowsRuntimePhases(inventory),
     ...verifiedAfterRuntime(verifyPhases(inventory)),
+    ...dnsPhases(inventory),
   ];
 }

@@ -1,4 +1,5 @@
 import { networkPlugins } from '../components/network-plugins/index.ts';
+import { COREDNS, isDnsSet } from '../configuration/dns.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import { acting } from '../cluster/acting.ts';
 import type { Step } from '../engine/step.ts';
@@ -13,6 +14,7 @@ import { KUBEADM_CONFIG } from '../kubeadm/endpoint/noted.ts';
 import { record } from '../resources/manifest.ts';
 import { script } from '../templates.ts';
 import { networkManifests, userManifest } from '../network/index.ts';
+import { serviceSubnetManifest } from '../network/service-subnets.ts';
 import { windowsNetworkManifest } from '../windows/network/index.ts';
 import { runtimeClassManifest } from '../windows/runtime-classes.ts';
 
@@ -20,6 +22,7 @@ import { runtimeClassManifest } from '../windows/runtime-classes.ts';
 export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
   [
     ...networkManifests(inventory),
+    serviceSubnetManifest(inventory),
     windowsNetworkManifest(inventory),
     runtimeClassManifest(inventory),
     userManifest(inventory),
@@ -34,6 +37,7 @@ export const observedObjects = (inventory: Inventory): readonly JsonObject[] => 
   CLUSTER_INFO,
   KUBEADM_CONFIG,
   KUBE_PROXY_CONFIG,
+  ...(isDnsSet(inventory) ? [COREDNS] : []),
   ...(windowsHosts(inventory).length === 0 ? [KUBE_PROXY] : KUBEADMS_PROGRAMS),
 ];
 
@@ -47,6 +51,8 @@ interface Key {
   readonly title: string;
   readonly identity: JsonObject;
 }
+
+const isServiceCidr = ({ kind }: Key): boolean => kind === 'ServiceCIDR';
 
 function read(key: string): Key {
   const [name, namespace, kind, ...group] = key.split('/').reverse() as [string, string, string, ...string[]];
@@ -72,7 +78,11 @@ export const unwantedObjects: Step<'cluster'> = {
     return [
       {
         summary: [
-          ...(deleted.length === 0 ? [] : [`delete ${titles(deleted)} (not in the inventory any more)`]),
+          ...(deleted.length === 0
+            ? []
+            : [
+                `delete ${titles(deleted)} (not in the inventory any more${deleted.some(isServiceCidr) ? '; a ServiceCIDR stays until no Service has an address of it' : ''})`,
+              ]),
           ...(kept.length === 0 ? [] : [`let go of ${titles(kept)} (it may hold objects of others)`]),
         ].join('; '),
         apply: async (on) => {

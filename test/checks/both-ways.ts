@@ -47,6 +47,14 @@ export interface Case {
 const w1 = (printed: RawAnswers): Situation => ({ printed: { w1: printed } });
 const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
 
+/** Joined hosts in a cluster that owns these objects; a route of w1 leads into a further network of Services. */
+const moreSubnets = (owned: readonly string[]): Situation => ({
+  inventory: inventory({ network: { ...flannelNetwork(), moreServiceSubnets: ['10.112.0.0/16'] } }),
+  cluster: clusterOf({ owned }),
+  facts: { w1: { kubernetesTraces: new Set(['/etc/kubernetes/kubelet.conf', '/etc/kubernetes/pki/ca.crt']) } },
+  printed: { w1: { routes: 'default via 10.0.0.1 dev eth0\n10.112.7.0/24 dev eth1\n---\n' } },
+});
+
 /** w1 has these units; the value is whether they are enabled. */
 const withUnits = (units: Readonly<Record<string, string>>): Situation => ({
   facts: {
@@ -766,6 +774,12 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   'route-overlap': [
+    {
+      // A live cluster that does not have the network yet; then one that has it.
+      finds: /10\.112\.7\.0\/24 \(eth1\).*moreServiceSubnets 10\.112\.0\.0\/16/,
+      bad: moreSubnets([]),
+      good: moreSubnets(['networking.k8s.io/v1/ServiceCIDR//kbuild-10-112-0-0-16']),
+    },
     {
       finds: /10\.244\.1\.0\/24 \(cilium_host\).*podSubnet/,
       bad: w1({ routes: 'default via 10.0.0.1 dev eth0\n10.244.1.0/24 dev cilium_host\n---\n' }),

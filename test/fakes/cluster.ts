@@ -180,6 +180,7 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
     controlPlaneEndpoint: 'k8s.example:6443',
     networking: { podSubnet: '10.244.0.0/16', serviceSubnet: '10.96.0.0/12', dnsDomain: 'cluster.local' },
   },
+  corefile: '',
   kubeletConfiguration: {},
   nodes: nodesOf(cp1),
   pods: [

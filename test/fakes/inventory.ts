@@ -89,6 +89,7 @@ const defaults: Inventory = {
   endpoint: 'k8s.example.com:6443',
   endpointInHosts: false,
   network: flannelNetwork(),
+  dns: { blocks: {} },
   runtime: {
     name: 'containerd',
     version: '2.3.7',

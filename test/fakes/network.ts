@@ -5,6 +5,7 @@ import type { Cilium, Flannel, WindowsFlannel } from '../../src/model/network-pl
 const common = {
   podSubnet: '10.244.0.0/16',
   serviceSubnet: '10.96.0.0/12',
+  moreServiceSubnets: [],
   manifests: [],
   testImage: 'registry.k8s.io/e2e-test-images/agnhost:2.53',
 } as const;

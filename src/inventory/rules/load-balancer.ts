@@ -3,6 +3,7 @@ import type { InventoryFile } from '../schema.ts';
 import { overlap } from '../../topology/subnets.ts';
 import { bindPort } from './bind-port.ts';
 import { internalAddressOf } from './hosts.ts';
+import { ownNetworks } from './network.ts';
 import { problem, type Rule, type Violation } from './rule.ts';
 
 /** haproxy's default port on a host that has an API server. */
@@ -35,9 +36,9 @@ export const virtualAddress: Rule = ({ hosts, loadBalancer, network }) => {
   const owner = hosts.find((host) => host.address === address || internalAddressOf(host) === address);
   if (owner !== undefined)
     found.push(problem(path, `is the address of "${owner.name}"; a virtual address belongs to no host`));
-  for (const name of ['podSubnet', 'serviceSubnet'] as const)
-    if (overlap(`${address}/32`, network[name]))
-      found.push(problem(path, `lies in network.${name} ${network[name]}; choose an address of the hosts' network`));
+  for (const { name, cidr } of ownNetworks({ network }))
+    if (overlap(`${address}/32`, cidr))
+      found.push(problem(path, `lies in network.${name} ${cidr}; choose an address of the hosts' network`));
   return found;
 };
 

@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import type { Path } from '../path.ts';
 import type { InventoryFile } from '../schema.ts';
 import { overlap } from '../../topology/subnets.ts';
 import { internalAddressOf } from './hosts.ts';
@@ -17,15 +18,45 @@ function holder(cidr: string): (ip: string) => boolean {
   return (ip) => ipaddr.IPv4.parse(ip).match(network);
 }
 
+/** A network of pods or Services: the path of its setting, and the name by which messages call it. */
+interface OwnNetwork {
+  readonly path: Path;
+  readonly name: string;
+  readonly cidr: string;
+}
+
+/** The networks of pods and Services. */
+export const ownNetworks = ({ network }: Pick<InventoryFile, 'network'>): readonly OwnNetwork[] => [
+  ...(['podSubnet', 'serviceSubnet'] as const).map((name) => ({
+    path: ['network', name],
+    name,
+    cidr: network[name],
+  })),
+  ...network.moreServiceSubnets.map((cidr, i) => ({
+    path: ['network', 'moreServiceSubnets', i],
+    name: 'moreServiceSubnets',
+    cidr,
+  })),
+];
+
+/** Networks that share addresses: the finding stands at the first of two, but for `moreServiceSubnets`, which can be edited later. */
+const overlapping = (all: readonly OwnNetwork[]): readonly Violation[] =>
+  all.flatMap((one, i) =>
+    all
+      .slice(i + 1)
+      .filter((other) => overlap(one.cidr, other.cidr))
+      .map((other) => {
+        const [at, beside] = other.name === 'moreServiceSubnets' ? [other, one] : [one, other];
+        return problem(at.path, `${at.cidr} overlaps ${beside.name} ${beside.cidr}; they must be disjoint`);
+      }),
+  );
+
 /** Pods, Services and machines have networks of their own. */
-export const disjointNetworks: Rule = ({ network: { podSubnet, serviceSubnet }, hosts, kubernetes }) => {
-  const networks = { podSubnet, serviceSubnet };
-  const found: Violation[] = [];
-  if (overlap(podSubnet, serviceSubnet))
-    found.push(
-      problem(['network', 'podSubnet'], `${podSubnet} overlaps serviceSubnet ${serviceSubnet}; they must be disjoint`),
-    );
-  for (const [name, cidr] of Object.entries(networks)) {
+export const disjointNetworks: Rule = (file) => {
+  const { hosts, kubernetes } = file;
+  const networks = ownNetworks(file);
+  const found: Violation[] = [...overlapping(networks)];
+  for (const { name, cidr } of networks) {
     const holds = holder(cidr);
     hosts.forEach((host, i) => {
       const ip = internalAddressOf(host);
@@ -77,10 +108,22 @@ export const podSubnetSize: Rule = (file) => {
     : [];
 };
 
-/** kubeadm's limits: at most 20 bits of Services, at least ten addresses (DNS is the tenth). */
-export const serviceSubnetSize: Rule = ({ network: { serviceSubnet } }) => {
-  const bits = bitsOf(serviceSubnet);
-  return bits < 12 || bits > 28
-    ? [problem(['network', 'serviceSubnet'], `/${bits} is too ${bits < 12 ? 'large' : 'small'}: use /12 to /28`)]
+/** kubeadm's limits: at most 20 bits of Services, at least ten addresses (DNS is the tenth). Further networks keep to them, too. */
+export const serviceSubnetSize: Rule = (file) =>
+  ownNetworks(file).flatMap(({ path, name, cidr }) => {
+    const bits = bitsOf(cidr);
+    return name === 'podSubnet' || (bits >= 12 && bits <= 28)
+      ? []
+      : [problem(path, `/${bits} is too ${bits < 12 ? 'large' : 'small'}: use /12 to /28`)];
+  });
+
+/** The network of Windows pods has one route to Services, which names serviceSubnet. */
+export const moreSubnetsOfLinux: Rule = ({ network: { moreServiceSubnets }, hosts }) =>
+  moreServiceSubnets.length > 0 && hosts.some(({ os }) => os === 'windows')
+    ? [
+        problem(
+          ['network', 'moreServiceSubnets'],
+          'is not supported with Windows hosts: their pods reach no Service outside of serviceSubnet; remove it',
+        ),
+      ]
     : [];
-};

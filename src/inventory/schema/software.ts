@@ -102,6 +102,14 @@ export const network = z
       .default('10.244.0.0/16')
       .meta({ description: 'Addresses of pods (IPv4); every node takes a /24 of it.' }),
     serviceSubnet: cidr().default('10.96.0.0/12').meta({ description: 'Addresses of Services (IPv4), /12 to /28.' }),
+    moreServiceSubnets: z
+      .array(cidr())
+      .default([])
+      .meta({
+        examples: [['10.112.0.0/16']],
+        description:
+          'More addresses for Services, also of a live cluster: a ServiceCIDR each. One that you take out is deleted when no Service has an address of it.',
+      }),
     flannel: z
       .strictObject({
         image: image().default('ghcr.io/flannel-io/flannel:v0.28.10').meta({ description: 'Image of flanneld.' }),
