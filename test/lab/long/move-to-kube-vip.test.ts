@@ -11,6 +11,7 @@ import { buildKubeVip, withKubeVip } from '../kube-vip.ts';
 import * as lab from '../lab.ts';
 import { ok, timed, unchanged } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const [cp, w] = ['kmcp1', 'kmw1'] as const;
 const HOSTS = [cp, w];
@@ -62,4 +63,24 @@ test('then nothing is left to do, and both endpoints serve', async () => {
   const { address } = (await lab.inventory([cp])).hosts[0]!;
   expect([await isReady(address, 6443), await isReady(VIP, 6443)]).toEqual([true, true]);
   expect(await nodes(cp)).toEqual({ [cp]: true, [w]: true });
+});
+
+test('a renewed admin.conf starts kube-vip again, which reads it only once', async () => {
+  const running = async (): Promise<string> => (await lab.inside(cp, 'pgrep -x kube-vip')).stdout.trim();
+  const before = await running();
+  expect(before).toMatch(/^\d+$/);
+  ok(await kbuild('certs', 'renew', 'admin.conf', '-i', own.file, '--yes'));
+  expect(await running()).not.toBe(before);
+  await waitUntil('the address serves again', 120_000, () => isReady(VIP, 6443));
+  unchanged(await up());
+});
+
+test('reset deletes the address that a killed kube-vip has left', async () => {
+  const has = async (): Promise<boolean> => (await lab.inside(cp, 'ip -o addr show')).stdout.includes(` ${VIP}/32 `);
+  const kill = 'systemctl stop kubelet && rm /etc/kubernetes/manifests/kube-vip.yaml && pkill -9 -x kube-vip';
+  expect((await lab.inside(cp, kill)).code).toBe(0);
+  expect(await has()).toBe(true);
+  const ran = ok(await kbuild('reset', own.file, '--yes-destroy', 'moved-to-kube-vip'));
+  expect(ran.stdout + ran.stderr).toContain(`delete the virtual address ${VIP}`);
+  expect(await has()).toBe(false);
 });
