@@ -65,12 +65,13 @@ export const KUBECONFIGS: readonly string[] = [
 ];
 
 /** The static pods of a control plane that read an authority's file only when they start. */
-export function readersOf({ kubeadm, etcd }: Inventory, name: AuthorityName): readonly string[] {
+export function readersOf({ kubeadm, etcd, loadBalancer }: Inventory, name: AuthorityName): readonly string[] {
   switch (name) {
     case 'ca':
       return [
         'kube-controller-manager',
         'kube-scheduler',
+        ...(loadBalancer.kind === 'kube-vip' ? ['kube-vip'] : []),
         ...(hasKubeletAuthority(kubeadm.cluster) ? ['kube-apiserver'] : []),
       ];
     case 'front-proxy-ca':

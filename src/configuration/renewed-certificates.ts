@@ -68,7 +68,7 @@ export const renewCertificates = (
       HOW: how,
       KEYS: [...new Set(names.map((name) => KEY_FILES[authorityOf(name)]))],
       WORK: `${paths.run}/renewal`,
-      RESTARTED: restartedBy(names),
+      RESTARTED: restartedBy(inventory, names),
       SERVED: served(inventory, host, names),
     }),
   );

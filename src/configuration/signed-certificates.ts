@@ -109,9 +109,21 @@ const RESTARTED: Readonly<Record<string, string>> = {
   'scheduler.conf': 'kube-scheduler',
 };
 
-/** The components that must restart after these certificates are renewed. */
-export const restartedBy = (renewed: readonly string[]): readonly string[] =>
-  renewed.flatMap((name) => RESTARTED[name] ?? []);
+/** The components that must restart after these kubeconfigs lead elsewhere. kube-vip asks the API server of its own host. */
+export const restartedByLead = (led: readonly string[]): readonly string[] =>
+  led.flatMap((name) => RESTARTED[name] ?? []);
+
+/**
+ * The components that must restart after these certificates are renewed. A kube-vip that waits for its turn would not notice that its
+ * certificate has ended, and would never take the virtual address over.
+ */
+export const restartedBy = (
+  { loadBalancer }: Pick<Inventory, 'loadBalancer'>,
+  renewed: readonly string[],
+): readonly string[] => [
+  ...restartedByLead(renewed),
+  ...(loadBalancer.kind === 'kube-vip' && renewed.includes('admin.conf') ? ['kube-vip'] : []),
+];
 
 /** The job that signs a certificate for the kubelet of a control plane on that host, and puts it in its place. Needs config.yaml. */
 export const signedByThisHost = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
@@ -134,6 +146,6 @@ export const placeCertificates = (
       NODE: host.name,
       CLUSTER: inventory.name,
       KUBELET_SERVER: host.role === 'control-plane' ? apiServerUrl(inventory, host) : `https://${inventory.endpoint}`,
-      RESTARTED: restartedBy(renewed),
+      RESTARTED: restartedBy(inventory, renewed),
     }),
   );

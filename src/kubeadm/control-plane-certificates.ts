@@ -69,7 +69,7 @@ async function renew({ inventory, host }: Target, names: readonly RenewedName[],
 export const controlPlaneCertificates = (due: Due): Step => ({
   name: 'control-plane-certificates',
   diff: (target) => {
-    const { host } = target;
+    const { inventory, host } = target;
     if (host.role !== 'control-plane' || standing(target) !== 'joined') return [];
     const renewed = found(target, due);
     if (renewed.length === 0) return [];
@@ -78,7 +78,7 @@ export const controlPlaneCertificates = (due: Due): Step => ({
     return [
       {
         summary: `renew certificates of the control plane on ${host.name}: ${renewed.map(({ name, why }) => `${name} (found ${why})`).join(', ')}`,
-        restarts: restartedBy(names).map((what) => ({ what, hosts: [host.name], aboutMs: ABOUT_MS.pod })),
+        restarts: restartedBy(inventory, names).map((what) => ({ what, hosts: [host.name], aboutMs: ABOUT_MS.pod })),
         apply: (on) => renew(target, names, on),
       },
     ];

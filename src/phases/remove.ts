@@ -7,6 +7,7 @@ import { drained, forgotten, memberRemoved, nodeDeleted } from '../kubeadm/reset
 import type { Drain } from '../resources/drain.ts';
 import { haproxy } from '../lb/haproxy.ts';
 import { keepalived } from '../lb/keepalived.ts';
+import { kubeVipStopped } from '../lb/kube-vip.ts';
 import { strayBalancer } from '../lb/removed.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
@@ -39,7 +40,12 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
   });
   const changesBalancers = inventory.hosts.some(({ name, role }) => names.has(name) && role !== 'worker');
   const balancing = { kind: 'linux', hosts: changesBalancers ? balancers(after) : [], concurrency: 1 } as const;
-  const steps = [jobEnded, strayBalancer, drained(drain), memberRemoved(before), ...clean, nodeDeleted];
+  const steps = [
+    ...[jobEnded, strayBalancer, drained(drain)],
+    // Before the member: the API server beside it ends with it, and kube-vip would lose its lease only later.
+    ...[kubeVipStopped('cluster'), memberRemoved(before)],
+    ...[...clean, nodeDeleted],
+  ];
   const phases: readonly Phase[] = [
     {
       name: 'forget',

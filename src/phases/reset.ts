@@ -10,15 +10,17 @@ import {
   noPrograms,
   packagesReleased,
 } from '../kubeadm/reset/clean-host.ts';
+import { kubeVipStopped, noVirtualAddress } from '../lb/kube-vip.ts';
 import { membersBalancer, strayBalancer } from '../lb/removed.ts';
 import { firewallClosed } from '../node/firewall.ts';
 import { noTrustedCas } from '../node/trusted-cas.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
 
-/** Brings a Linux host back to its state before kbuild. */
+/** Brings a Linux host back to its state before kbuild. kube-vip must have been stopped. */
 export const clean: readonly Step[] = [
   kubeadmReset,
+  noVirtualAddress,
   membersBalancer,
   noCniRemains,
   noKubeChains,
@@ -50,7 +52,7 @@ export function reset(inventory: Inventory, { hosts, except = new Set() }: Reset
   const controls = all.filter(({ role }) => role === 'control-plane');
   const members = all.filter(({ role }) => role === 'etcd');
   const others = all.filter(({ role }) => role !== 'control-plane' && role !== 'etcd');
-  const steps = [jobEnded, strayBalancer, ...clean];
+  const steps = [jobEnded, strayBalancer, kubeVipStopped('host'), ...clean];
   const phases: readonly Phase[] = [
     {
       name: 'reset-windows',

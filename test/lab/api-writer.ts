@@ -38,8 +38,15 @@ class Denied extends Error {
   }
 }
 
+/** A client that writes. */
+export interface Writer {
+  /** How many writes were acknowledged so far. */
+  readonly acknowledged: () => number;
+  readonly stop: () => Promise<Written>;
+}
+
 /** Starts writing, and reads back each write that was acknowledged; `stop` ends it and reads everything back once more. */
-export function startWriter(kubeconfig: string): { readonly stop: () => Promise<Written> } {
+export function startWriter(kubeconfig: string): Writer {
   // kbuild may write the file anew meanwhile: a client that starts, as kubectl does, reads it again.
   const read = () => {
     const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
@@ -104,6 +111,7 @@ export function startWriter(kubeconfig: string): { readonly stop: () => Promise<
     }
   })();
   return {
+    acknowledged: () => acknowledged.length,
     stop: async () => {
       over.abort();
       await work;

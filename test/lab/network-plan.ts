@@ -15,6 +15,9 @@ export const PRIVATE_REGISTRY = {
 /** bcrypt of that password, the one form the registry takes. */
 export const PRIVATE_REGISTRY_BCRYPT = '$2b$05$kbuildlabkbuildlabkbueOUQPTfejKvdnMtgQfXg8yKoCxTHBsLq';
 
+/** Images that are made when a test asks for them, plain HTTP. */
+export const MORE_IMAGES_PORT = 5002;
+
 /** Package repositories, plain HTTP with signed indexes. */
 export const PACKAGES_PORT = 8080;
 
@@ -23,6 +26,9 @@ export const PACKAGES_URL = `http://${GATEWAY}:${PACKAGES_PORT}`;
 
 /** URL of the image registry. */
 export const REGISTRY_URL = `http://${GATEWAY}:${REGISTRY_PORT}`;
+
+/** URL of the registry of images that are made when a test asks for them. */
+export const MORE_IMAGES_URL = `http://${GATEWAY}:${MORE_IMAGES_PORT}`;
 
 /** Bridges and the networks behind them: SSH and the way out; the cluster's own where a host has two interfaces. */
 export const BRIDGES = [

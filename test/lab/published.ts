@@ -58,6 +58,9 @@ export function releaseDownload(recipe: string, version: string, from: Sites): A
   };
 }
 
+/** Scripts that every recipe of a registry's storage reads. */
+export const REGISTRY_SCRIPTS = ['oci.sh', 'registry.sh'];
+
 /** Every image of these versions. */
 export function imagesDownload(versions: readonly KubernetesVersion[], tools: Artifact, from: Sites): Artifact {
   const programs = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kube-proxy'];
@@ -68,6 +71,7 @@ export function imagesDownload(versions: readonly KubernetesVersion[], tools: Ar
   return {
     name: 'images-download',
     recipe: 'images',
+    shared: REGISTRY_SCRIPTS,
     params: {
       KUBERNETES_IMAGES: [
         ...images,

@@ -5,7 +5,13 @@ import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { join } from 'node:path';
 import { dressedSystems } from './dressed.ts';
-import { imagesDownload, kubernetesDownload, packagesDownload, releaseDownload } from './published.ts';
+import {
+  imagesDownload,
+  kubernetesDownload,
+  packagesDownload,
+  REGISTRY_SCRIPTS,
+  releaseDownload,
+} from './published.ts';
 import type { System } from './systems.ts';
 import {
   CONTAINERD_VERSIONS,
@@ -119,6 +125,7 @@ export function recipes(
   const madeImages: Artifact = {
     name: 'images',
     recipe: 'images',
+    shared: REGISTRY_SCRIPTS,
     params: {
       ...Object.fromEntries(
         versions.flatMap(({ version, etcd, coredns }, n) => [
@@ -222,6 +229,7 @@ export function recipes(
   const onDemand = {
     [CRIO_PATH]: crioRepository(mirrors, keys, { bootstrap, debian }),
     [CONTAINERD_VERSIONS_PATH]: containerdVersions,
+    [KUBE_VIP_PATH]: kubeVipImage({ BOOTSTRAP: bootstrap, TOOLS: tools }),
   };
   return { systems, tools, images, repositories, onDemand };
 }
@@ -231,6 +239,24 @@ export const CONTAINERD_VERSIONS_PATH = 'containerd-versions';
 
 /** Where the repository of CRI-O is served. */
 export const CRIO_PATH = join('cri-o', `v${CRIO_MINOR}`, 'deb');
+
+/** Where the storage of the registry is that has kube-vip's image alone. */
+export const KUBE_VIP_PATH = 'kube-vip-image';
+
+/** The image of kube-vip. It is compiled, when a test wants it: a host of the lab reaches no other registry. */
+const kubeVipImage = (needs: Readonly<Record<'BOOTSTRAP' | 'TOOLS', Artifact>>): Artifact => ({
+  ...{ name: 'kube-vip-image', recipe: 'kube-vip-image', shared: REGISTRY_SCRIPTS },
+  params: { VERSION: `v${VERSIONS.kubeVip}` },
+  needs: {
+    ...needs,
+    KUBE_VIP: {
+      name: `kube-vip-${VERSIONS.kubeVip}`,
+      recipe: 'kube-vip',
+      params: { VERSION: `v${VERSIONS.kubeVip}` },
+      go: true,
+    },
+  },
+});
 
 /** CRI-O's repository of one minor, with crictl. It is published as packages only, so it is compiled, when a host wants it. */
 function crioRepository(

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { LabError } from './errors.ts';
 import { withLock } from './flock.ts';
 import {
   GATEWAY,
+  MORE_IMAGES_PORT,
   PACKAGES_PORT,
   PRIVATE_REGISTRY,
   PRIVATE_REGISTRY_BCRYPT,
@@ -15,6 +16,7 @@ import {
 } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { recordedProcess, signal } from './process-id.ts';
+import { KUBE_VIP_PATH } from './recipes.ts';
 import { ensureTls, tls } from './tls.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -23,9 +25,14 @@ interface Service {
   readonly name: string;
   readonly port: number;
   readonly command: readonly string[];
+  /** It has something to serve. */
+  readonly isOfUse?: boolean;
 }
 
-const SERVICE_NAMES = ['packages', 'registry', 'private-registry'] as const;
+const SERVICE_NAMES = ['packages', 'registry', 'private-registry', 'more-images'] as const;
+
+/** What the registry of images serves that a test asked for. */
+const MORE_IMAGES = join(paths.www, KUBE_VIP_PATH);
 
 /** The servers. `tools`: the folder with their programs. */
 function services(tools: string): readonly Service[] {
@@ -42,6 +49,12 @@ function services(tools: string): readonly Service[] {
     },
     { name: 'registry', port: REGISTRY_PORT, command: registry('registry') },
     { name: 'private-registry', port: PRIVATE_REGISTRY_PORT, command: registry('private-registry') },
+    {
+      name: 'more-images',
+      port: MORE_IMAGES_PORT,
+      command: registry('more-images'),
+      isOfUse: existsSync(MORE_IMAGES),
+    },
   ];
 }
 
@@ -53,7 +66,7 @@ export async function servicesUp(tools: string): Promise<void> {
     await mkdir(paths.services, { recursive: true });
     await ensureTls();
     await writeRegistrySettings();
-    for (const service of services(tools)) await start(service);
+    for (const service of services(tools)) if (service.isOfUse !== false) await start(service);
   });
 }
 
@@ -75,11 +88,11 @@ export async function servicesDown(): Promise<void> {
 export const runningServices = (): readonly string[] =>
   SERVICE_NAMES.filter((name) => recordedProcess(pidFile(name)) !== undefined);
 
-/** Both registries serve the same images; the private one over TLS, with a password. */
+/** Two registries serve the same images, the private one over TLS, with a password; the third what a test asked for. */
 async function writeRegistrySettings(): Promise<void> {
-  const settings = (port: number): object => ({
+  const settings = (port: number, rootdirectory = paths.registry): object => ({
     version: '0.1',
-    storage: { filesystem: { rootdirectory: paths.registry }, maintenance: { readonly: { enabled: true } } },
+    storage: { filesystem: { rootdirectory }, maintenance: { readonly: { enabled: true } } },
     http: { addr: `${GATEWAY}:${port}` },
     log: { level: 'warn' },
   });
@@ -92,6 +105,8 @@ async function writeRegistrySettings(): Promise<void> {
   };
   // JSON is YAML.
   await writeFile(join(paths.services, 'registry.yml'), JSON.stringify(settings(REGISTRY_PORT)));
+  const more = settings(MORE_IMAGES_PORT, MORE_IMAGES);
+  await writeFile(join(paths.services, 'more-images.yml'), JSON.stringify(more));
   await writeFile(join(paths.services, 'private-registry.yml'), JSON.stringify(privately));
 }
 

@@ -41,6 +41,8 @@ export const VERSIONS = {
   flannel: '0.28.10',
   flannelCniPlugin: '1.9.1-flannel1',
   agnhost: '2.53',
+  /** Newer ones cannot be built here: the checksum database does not have them. */
+  kubeVip: '0.9.1',
 } as const;
 
 /** An older patch of the lab's containerd, that one, and a newer minor: what a change of its version goes through. Made when a test asks. */

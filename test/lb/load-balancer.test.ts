@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Step, Target } from '../../src/engine/step.ts';
 import type { ClusterView } from '../../src/facts/cluster.ts';
@@ -9,7 +8,6 @@ import type { LinuxHost } from '../../src/model/inventory.ts';
 import { endpointServes } from '../../src/lb/steps.ts';
 import { haproxy, haproxyConfig } from '../../src/lb/haproxy.ts';
 import { keepalived, keepalivedConfig } from '../../src/lb/keepalived.ts';
-import { kubeVip, kubeVipOfFounder, kubeVipPod } from '../../src/lb/kube-vip.ts';
 import { noBalancerFiles, noLoadBalancer } from '../../src/lb/removed.ts';
 import { paths } from '../../src/paths.ts';
 
@@ -75,63 +73,6 @@ test('keepalived.conf of the only balancer has no setting of unicast, which keep
 
 test('keepalived.conf sends VRRP to the other balancers, from the interface of the internal address', async () => {
   await expect(keepalivedConfig(onSecond())).toMatchFileSnapshot(golden('keepalived.conf'));
-});
-
-const vip = {
-  kind: 'kube-vip',
-  address: '10.0.0.100',
-  port: 6443,
-  image: 'ghcr.io/kube-vip/kube-vip:v1.0.1',
-} as const;
-
-test('kube-vip is super-admin until the founder has founded (not run: its image cannot be had in the lab)', async () => {
-  await expect(kubeVipPod(vip, 'eth1', 'super-admin.conf')).toMatchFileSnapshot(golden('kube-vip-founder.yaml'));
-  await expect(kubeVipPod(vip, 'eth1', 'admin.conf')).toMatchFileSnapshot(golden('kube-vip.yaml'));
-});
-
-describe('kube-vip’s pod', () => {
-  const cps = [clusterOf().via, 'cp2'].map((name, i) =>
-    hostOf({ name, role: 'control-plane', internalAddress: `10.0.0.1${String(i + 1)}` }),
-  );
-  const [first, second] = cps as [LinuxHost, LinuxHost];
-  const seen = (loadBalancer: LoadBalancer, host: LinuxHost, fleet: Fleet) =>
-    targetOf(inventoryOf({ loadBalancer, hosts: cps }), host, fleet);
-  const eth = (address: string) => ({
-    interfaces: [{ name: 'eth1', addresses: [address], mac: '', mtu: 1500 }],
-    files: new Map([[paths.kubeVipManifest, { kind: 'absent' as const }]]),
-  });
-  const bare = fleetOf([first, factsOf(eth('10.0.0.11'))], [second, factsOf(eth('10.0.0.12'))]);
-  const founded = fleetIn(
-    clusterOf(),
-    [first, joinedControlPlane(eth('10.0.0.11'))],
-    [second, factsOf(eth('10.0.0.12'))],
-  );
-  /** Whose credentials the pod gets that a step writes; nothing where it writes none. */
-  async function credentials(step: Step, at: Target): Promise<readonly string[]> {
-    const { on, sent } = recordingOn();
-    for (const { apply } of step.diff(at)) await apply?.(on);
-    return sent.flatMap((one) => {
-      if (one.kind !== 'write') return [];
-      expect([one.host, one.path, one.mode]).toEqual([at.host.name, paths.kubeVipManifest, 0o600]);
-      return [/path: "?(\S*\.conf)"?\n\s+type/.exec(one.content)?.[1] ?? 'none'].map((path) => basename(path, '"'));
-    });
-  }
-
-  test('stands on the founder before kubeadm runs there, and is super-admin until then', async () => {
-    expect(await credentials(kubeVipOfFounder, seen(vip, first, bare))).toEqual(['super-admin.conf']);
-    expect(await credentials(kubeVipOfFounder, seen(vip, first, founded))).toEqual([]);
-    expect(await credentials(kubeVip, seen(vip, first, founded))).toEqual(['admin.conf']);
-  });
-
-  test('comes to those that join with what every control plane has', async () => {
-    expect(await credentials(kubeVipOfFounder, seen(vip, second, bare))).toEqual([]);
-    expect(await credentials(kubeVipOfFounder, seen(vip, second, founded))).toEqual([]);
-    expect(await credentials(kubeVip, seen(vip, second, founded))).toEqual(['admin.conf']);
-  });
-
-  test('is nowhere with another kind of load balancer', () => {
-    expect([kubeVipOfFounder, kubeVip].flatMap((step) => step.diff(seen(balancer, first, bare)))).toEqual([]);
-  });
 });
 
 test('kbuild waits until the API answers at the endpoint', () => {

@@ -77,6 +77,7 @@ const RESTARTS: Readonly<Record<string, Pick<Restart, 'what' | 'aboutMs'>>> = {
   'kube-apiserver': { what: 'API server', aboutMs: ABOUT_MS.apiServer },
   'kube-controller-manager': { what: 'controller manager', aboutMs: ABOUT_MS.pod },
   'kube-scheduler': { what: 'scheduler', aboutMs: ABOUT_MS.pod },
+  'kube-vip': { what: 'kube-vip', aboutMs: ABOUT_MS.pod },
   etcd: { what: 'etcd', aboutMs: ABOUT_MS.pod },
 };
 

@@ -1,7 +1,7 @@
 import { isMoving, kubeconfigsAstray, serverAt } from '../../cluster/endpoint-move.ts';
 import { standing } from '../../cluster/standing.ts';
 import { withRuntime } from '../../components/runtimes/index.ts';
-import { restartedBy } from '../../configuration/signed-certificates.ts';
+import { restartedByLead } from '../../configuration/signed-certificates.ts';
 import { ABOUT_MS } from '../../engine/restarts.ts';
 import type { Change, Step, Target } from '../../engine/step.ts';
 import { script } from '../../templates.ts';
@@ -26,7 +26,7 @@ function hasOldKubelet({ inventory, facts, fleet: { cluster } }: Target): boolea
 function leading(target: Target, names: readonly string[], found: string): Change {
   const { inventory, host } = target;
   const kubelet = names.includes(KUBELET_CONF);
-  const pods = restartedBy(names);
+  const pods = restartedByLead(names);
   const server = serverAt(inventory.endpoint);
   return {
     summary: `lead ${names.join(', ')} of ${host.name} to ${server} (found ${found})`,
