@@ -34,5 +34,6 @@ export const UP_PHASES = [
   'windows-runtime-version',
   'verify',
   'windows-verify',
+  'dns',
   'settled',
 ] as const;
