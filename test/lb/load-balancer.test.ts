@@ -1,7 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import type { Step, Target } from '../../src/engine/step.ts';
+import { expect, test } from 'vitest';
 import type { ClusterView } from '../../src/facts/cluster.ts';
-import type { Fleet } from '../../src/facts/fleet.ts';
 import type { ServiceState } from '../../src/facts/linux/services.ts';
 import type { LoadBalancer } from '../../src/model/control-plane.ts';
 import type { LinuxHost } from '../../src/model/inventory.ts';
@@ -11,20 +9,10 @@ import { keepalived, keepalivedConfig } from '../../src/lb/keepalived.ts';
 import { noBalancerFiles, noLoadBalancer } from '../../src/lb/removed.ts';
 import { paths } from '../../src/paths.ts';
 
-import {
-  clusterOf,
-  factsOf,
-  fleetIn,
-  fleetOf,
-  hostOf,
-  inventoryOf,
-  joinedControlPlane,
-  targetOf,
-} from '../fakes/cluster.ts';
+import { clusterOf, fleetIn } from '../fakes/cluster.ts';
 import { filesOf } from '../fakes/converged.ts';
 import { WRITTEN_MS } from '../fakes/files.ts';
-import { inventory as inventoryWith, linuxHost } from '../fakes/inventory.ts';
-import { recordingOn } from '../fakes/on.ts';
+import { linuxHost } from '../fakes/inventory.ts';
 import { target } from '../fakes/target.ts';
 
 const golden = (name: string): string => `../golden/${name}`;
