@@ -40,6 +40,8 @@ export const paths = {
   sysctl: '/etc/sysctl.d/99-zz-kbuild.conf',
   zramGenerator: '/etc/systemd/zram-generator.conf',
 
+  networkManager: '/etc/NetworkManager/conf.d/90-kbuild.conf',
+
   firewallRules: '/etc/kbuild-firewall.rules',
   firewallScript: '/etc/kbuild-firewall.sh',
   firewallUnit: '/etc/systemd/system/kbuild-firewall.service',

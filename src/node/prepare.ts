@@ -6,6 +6,7 @@ import { firewallOpen } from './firewall.ts';
 import { hostname } from './hostname.ts';
 import { hostsFile } from './hosts-file.ts';
 import { kernelModules } from './kernel-modules.ts';
+import { networkManager } from './network-manager.ts';
 import { packagesWhole } from './packages-whole.ts';
 import { packagesProxy } from './proxy.ts';
 import { swapOff } from './swap-off.ts';
@@ -53,6 +54,7 @@ export const prepare: readonly Step[] = [
   swapOff,
   kernelModules,
   sysctls,
+  networkManager,
   packagesProxy,
   packagesWhole,
   certificateAuthorities,

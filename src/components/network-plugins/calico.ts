@@ -54,6 +54,7 @@ export const calico: NetworkPlugin<'calico'> = {
     '/run/calico',
   ],
   interfaces: /^(?:cali|vxlan(?:-v6)?[.]calico$)/,
+  interfaceNames: ['cali*', 'tunl*', 'vxlan.calico', 'vxlan-v6.calico', 'wireguard.cali', 'wg-v6.cali'],
   chains: ['cali-'],
   ofNode: { interfaces: [], files: [] },
   owns: {},

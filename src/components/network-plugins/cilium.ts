@@ -55,6 +55,7 @@ export const cilium: NetworkPlugin<'cilium'> = {
     '/sys/fs/bpf/tc/globals/cilium_*',
   ],
   interfaces: /^(?:cilium_|lxc[0-9a-f]{12}$|lxc_health$)/,
+  interfaceNames: ['cilium_*', 'lxc*'],
   chains: ['CILIUM_', 'OLD_CILIUM_'],
   ofNode: { interfaces: [], files: [] },
   owns: { 'cluster.proxy.disabled': 'Cilium runs beside kube-proxy' },

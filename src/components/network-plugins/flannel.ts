@@ -66,6 +66,7 @@ export const flannel: NetworkPlugin<'flannel'> = {
     '/run/flannel',
   ],
   interfaces: /^(?:cni0$|flannel)/,
+  interfaceNames: ['cni0', 'flannel*', 'veth*'],
   chains: ['FLANNEL-'],
   ofNode: { interfaces: [BRIDGE], files: [SUBNET_FILE] },
   owns: {},

@@ -72,6 +72,8 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
   readonly files: readonly string[];
   /** Interfaces on Linux hosts, with any settings. */
   readonly interfaces: RegExp;
+  /** Names of these interfaces, for the settings of network services; `*` stands for any characters. */
+  readonly interfaceNames: readonly string[];
   /** How the names of its chains in the packet filter begin. */
   readonly chains: readonly string[];
   /** Interfaces and files that belong to one Node object: they must be gone before the host registers again. */

@@ -10,6 +10,7 @@ export const none: NetworkPlugin<'none'> = {
   files: [],
   // Matches no name.
   interfaces: /^$/,
+  interfaceNames: [],
   chains: [],
   ofNode: { interfaces: [], files: [] },
   owns: {},
