@@ -32,7 +32,7 @@ export const serviceSubnets: Step<'cluster'> = {
     const names = deleted.map(({ metadata }) => (metadata as { readonly name: string }).name).join(', ');
     return [
       {
-        summary: `wait until ServiceCIDR ${names} is gone, which was taken out before: Services still have its addresses (\`kubectl get ipaddresses\`). Give these Services others, or leave it out of the inventory`,
+        summary: `wait until ServiceCIDR ${names} is gone, which was taken out before and gives no addresses; Services still have some of it: \`kubectl get ipaddresses\` names them. Or take it out again`,
       },
     ];
   },

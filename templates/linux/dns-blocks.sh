@@ -15,7 +15,7 @@ if [ -n "$POD" ]; then
   while pod=$($system get pod "$TRIAL" -o 'jsonpath={.status.phase} {.status.containerStatuses[0].ready}') || true; [ "$pod" != 'Running true' ]; do
     waited=$(($(date +%s) - from))
     if [ "${pod%% *}" = Failed ] || [ "${pod%% *}" = Succeeded ] || [ $waited -gt 120 ]; then
-      why=$($system logs "$TRIAL" --tail 3 2>/dev/null | tail -c 600) || true
+      why=$($system logs "$TRIAL" --tail 1 2>/dev/null | tail -c 600) || true
       if [ -z "$why" ]; then why=$($system get pod "$TRIAL" -o 'jsonpath={.status.conditions[*].message} {.status.containerStatuses[*].state.waiting.message}') || true; fi
       echo "a pod of CoreDNS is not ready with dns.blocks after $waited s: ${why:-no reason is known}. The Corefile of the cluster is as it was. Correct dns.blocks and run the same command again" >&2
       exit 1
