@@ -6,7 +6,7 @@ export const renewCerts = declare({
   name: 'renew',
   summary: 'Renew certificates with new keys, on one control plane after the other',
   details:
-    'Without names, those that end soon (`certificates.renewBefore`). It restarts nothing but the controller manager and the scheduler, whose kubeconfigs have theirs inside. It renews no authority, and nothing that a kubelet renews by itself.',
+    'Without names, those that end soon (`certificates.renewBefore`). It restarts nothing but the controller manager, the scheduler and kube-vip, whose kubeconfigs have theirs inside. It renews no authority, and nothing that a kubelet renews by itself.',
   onHosts: 'changes',
   operand: {
     name: '[names...]',
