@@ -1,6 +1,6 @@
 /**
  * The inventories that kbuild comes with, built as they stand: only what is the lab's own (addresses, mirrors, the login) takes
- * the place of the example's. kube-vip's image and a proxy cannot be had here; mixed-windows is built by scenarios/windows.test.ts.
+ * the place of the example's. kube-vip has a test of its own (kube-vip.test.ts), a proxy cannot be had here; mixed-windows is built by scenarios/windows.test.ts.
  */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
