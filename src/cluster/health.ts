@@ -1,5 +1,5 @@
 import { FactError } from '../errors.ts';
-import type { ClusterUp, NodeView } from '../facts/cluster.ts';
+import { isDnsPod, type ClusterUp, type NodeView } from '../facts/cluster.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
 import { isCordonedByKbuild } from './drain-notes.ts';
@@ -105,7 +105,7 @@ function apiServerProblems(cluster: ClusterUp): readonly Problem[] {
 
 /** Pods of the control plane and the network that cannot start, and cluster DNS without a ready pod. */
 function podProblems({ pods, name: cluster }: ClusterUp): readonly Problem[] {
-  const dns = pods.filter(({ labels }) => labels['k8s-app'] === 'kube-dns');
+  const dns = pods.filter(isDnsPod);
   return [
     ...pods
       .filter(({ trouble }) => trouble !== '')

@@ -49,6 +49,9 @@ export interface PodView {
   readonly startedMs: number;
 }
 
+/** True for a pod of kubeadm's CoreDNS. */
+export const isDnsPod = ({ labels }: Pick<PodView, 'labels'>): boolean => labels['k8s-app'] === 'kube-dns';
+
 /** A member of etcd. Ids are hexadecimal, because JSON numbers lose digits. */
 export interface MemberView {
   readonly id: string;

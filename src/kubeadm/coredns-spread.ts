@@ -5,7 +5,7 @@ import { kubectl } from '../configuration/kubectl.ts';
 import { standing } from '../cluster/standing.ts';
 import { wantedTaints } from '../configuration/taints.ts';
 import type { Phase, Step, Target } from '../engine/step.ts';
-import type { PodView } from '../facts/cluster.ts';
+import { isDnsPod, type PodView } from '../facts/cluster.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
@@ -30,7 +30,7 @@ function mayRunDns({ host, fleet: { cluster } }: Pick<Target, 'host' | 'fleet'>)
 function crowdedPods(target: Target): readonly PodView[] {
   const { cluster } = target.fleet;
   if (cluster.state !== 'up') return [];
-  const pods = cluster.pods.filter(({ labels, node }) => labels['k8s-app'] === 'kube-dns' && node !== '');
+  const pods = cluster.pods.filter((pod) => isDnsPod(pod) && pod.node !== '');
   return pods.length > 1 && pods.every(({ node }) => node === pods[0]!.node) ? pods : [];
 }
 

@@ -2,6 +2,7 @@ import { installation } from '../components/programs/installer.ts';
 import { withRuntime } from '../components/runtimes/index.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
+import { isDnsPod } from '../facts/cluster.ts';
 import { paths } from '../paths.ts';
 import { packageRepository } from '../resources/package-repository.ts';
 import { roleImages } from '../runtime/images.ts';
@@ -51,6 +52,13 @@ const etcdBetween = ({ inventory }: Pick<Target, 'inventory'>, tag: string): str
   `${inventory.kubernetes.imageRepository}/etcd:${tag}-0`;
 
 /**
+ * The images of CoreDNS that run now. A drain moves a pod of it to a node that never had its image, while kubeadm has not deployed the
+ * newer one yet: without a registry, that pod would not come back.
+ */
+const runningDns = ({ fleet: { cluster } }: Target): readonly string[] =>
+  cluster.state === 'up' ? [...new Set(cluster.pods.filter(isDnsPod).flatMap(({ images }) => images))].toSorted() : [];
+
+/**
  * Downloads packages and pulls images of a hop. Installs nothing and restarts nothing. Workers skip the packages of a hop before the
  * `last` one; their kube-proxy goes through every hop.
  */
@@ -71,6 +79,7 @@ export const fetched = (hop: Hop, last: Hop): Step => ({
     const images = script('linux/pull-images.sh', {
       IMAGES: [
         ...roleImages({ inventory, host }),
+        ...(host.role === 'etcd' ? [] : runningDns(target)),
         ...(between === undefined ? [] : [etcdBetween({ inventory }, between)]),
       ],
       VERSION: asked.length > 0 ? hop.version : '',

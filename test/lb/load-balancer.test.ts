@@ -8,11 +8,10 @@ import { haproxy, haproxyConfig } from '../../src/lb/haproxy.ts';
 import { keepalived, keepalivedConfig } from '../../src/lb/keepalived.ts';
 import { noBalancerFiles, noLoadBalancer } from '../../src/lb/removed.ts';
 import { paths } from '../../src/paths.ts';
-
 import { clusterOf, fleetIn } from '../fakes/cluster.ts';
 import { filesOf } from '../fakes/converged.ts';
 import { WRITTEN_MS } from '../fakes/files.ts';
-import { linuxHost } from '../fakes/inventory.ts';
+import { inventory as inventoryWith, linuxHost } from '../fakes/inventory.ts';
 import { target } from '../fakes/target.ts';
 
 const golden = (name: string): string => `../golden/${name}`;
