@@ -1,5 +1,6 @@
 import type { OsRelease } from '../components/distributions/distribution.ts';
 import { distributionOf } from '../components/distributions/index.ts';
+import { goArchitecture } from '../components/programs/sources.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { Remote } from '../remote/remote.ts';
 import { readKeyFile } from '../shell/openpgp.ts';
@@ -34,10 +35,11 @@ export interface Wanted {
 /**
  * Why a download from one URL will fail. `silent`: no HTTP server answered. `failed`: it answered with an error status, such as
  * 503. `missing`: it does not have the file. `wrong`: the file has another version or key. `refused`: it rejects the login.
+ * `foreign`: the image is for other architectures than the host's.
  */
 export interface Fault {
   readonly url: string;
-  readonly kind: 'silent' | 'failed' | 'missing' | 'wrong' | 'refused';
+  readonly kind: 'silent' | 'failed' | 'missing' | 'wrong' | 'refused' | 'foreign';
   readonly why: string;
 }
 
@@ -57,6 +59,8 @@ function fault(wanted: Wanted, answer: string | undefined): Omit<Fault, 'url'> |
   if (state === 'missing') return { kind: 'missing', why: 'is not there (404)' };
   if (state === 'refused')
     return { kind: 'refused', why: `is not given to the login of the inventory (${rest.join(' ')})` };
+  if (state === 'foreign')
+    return { kind: 'foreign', why: `has it for ${rest.filter((word) => word !== '').join(', ')}` };
   if (state === 'versionless') return { kind: 'wrong', why: `has no version ${wanted.word ?? ''}` };
   if (state !== 'there') {
     const text = rest.join(' ').replace(/^Failed to fetch \S+\s*/, '');
@@ -89,8 +93,10 @@ export function readDownloads(wanted: readonly Wanted[], out: string): readonly 
       const found = fault(download, answers.get(`${download.kind} ${url}`));
       return found === undefined ? [] : [{ url, ...found }];
     });
-    // One working URL is enough.
-    return faults.length < download.urls.length ? [] : [{ wanted: download, faults }];
+    // One working URL is enough. After a registry that has the image for others, none is asked.
+    if (faults.length < download.urls.length) return [];
+    const last = faults.findIndex(({ kind }) => kind === 'foreign');
+    return [{ wanted: download, faults: last === -1 ? faults : faults.slice(0, last + 1) }];
   });
 }
 
@@ -118,7 +124,7 @@ export const downloads = (
   on: Surveyor,
   hosts: readonly {
     readonly host: LinuxHost;
-    readonly facts: { readonly osRelease: OsRelease };
+    readonly facts: { readonly osRelease: OsRelease; readonly arch: string };
     readonly wanted: readonly Wanted[];
   }[],
   proxy: Inventory['proxy'],
@@ -136,7 +142,10 @@ export const downloads = (
           [kind, word ?? names.get(registry?.host ?? '') ?? '-', ...urls].join(' '),
         )
         .join('\n');
-      const parameters = { WANTED, ACCESS: folder, ...proxyParameters(proxy) };
+      const parameters = {
+        ...{ WANTED, ACCESS: folder, ARCHITECTURE: goArchitecture(facts.arch) },
+        ...proxyParameters(proxy),
+      };
       const printed = await on(host).run(using(downloader, script('linux/survey-downloads.sh', parameters)));
       return readDownloads(wanted, printed);
     },

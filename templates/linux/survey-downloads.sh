@@ -4,7 +4,8 @@
 # a line that begins with `Version: WORD`. An `image`, or the `tags` of one, is asked for with curl where that is there;
 # `download` cannot say what it accepts, so its 404 means nothing, and it has no login. Where one has a WORD,
 # ACCESS/WORD.header is a login and ACCESS/WORD.ca a private authority; the folder goes with this script.
-# PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty. The functions of a download.sh stand before this script.
+# An `image` whose registry shows its manifest must be there for ARCHITECTURE (amd64, arm64; empty: any); the answer is otherwise
+# `foreign` and what it is there for. PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty. The functions of a download.sh stand before this script.
 if [ -n "$PROXY" ]; then export http_proxy="$PROXY"; fi
 if [ -n "$HTTPS_PROXY" ]; then export https_proxy="$HTTPS_PROXY"; fi
 export no_proxy="$NO_PROXY"
@@ -12,14 +13,38 @@ folder=$(mktemp -d)
 trap 'rm -rf -- "$folder" ${ACCESS:+"$ACCESS"}' EXIT
 trap 'exit 1' HUP INT TERM
 accept='application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json'
-# Asks a registry for URL with the login and the authority of WORD, and says the answer.
+# The architectures in the JSON file $1, one a line. An index has one for each image, a configuration that of its image; those of
+# attestations are called unknown.
+architectures() { tr -d ' \t\r\n' <"$1" | grep -o '"architecture":"[^"]*"' | cut -d '"' -f 4 | grep -vx unknown | sort -u || :; }
+# Asks for the URL $1 with the login and the authority of $access, and keeps the answer in $2; its status becomes $status.
+ask() {
+  status=$(curl -sS -L --max-time 20 -o "$2" -w '%{http_code}' -H "Accept: $accept" \
+    ${login:+-H "@$access.header"} ${ca:+--cacert "$ca"} "$1" 2>"$error") || status=failed
+}
+# What the image with the manifest $1 at $url is there for, if it is not there for ARCHITECTURE. The manifest of one image names its
+# configuration. An answer without any architecture says nothing.
+foreign() {
+  found=$(architectures "$1")
+  configuration=$(tr -d ' \t\r\n' <"$1" | sed -n 's/.*"config":{[^}]*"digest":"\([a-z0-9:]*\)".*/\1/p')
+  if [ -z "$found" ] && [ -n "$configuration" ]; then
+    ask "${url%/manifests/*}/blobs/$configuration" "$1"
+    [ "$status" != 200 ] || found=$(architectures "$1")
+  fi
+  [ -z "$found" ] || echo "$found" | grep -qx -e "$ARCHITECTURE" || echo "$found" | tr '\n' ' '
+}
+# Asks a registry for the URL $2 of a KIND $1 with the login and the authority of WORD $3, and says the answer. $4: a folder.
 registry() {
-  url=$1 login='' error=$3/error
-  set -- "$ACCESS/$2"
-  if [ -n "$ACCESS" ] && [ -e "$1.header" ]; then login=yes; fi
-  if [ -n "$ACCESS" ] && [ -e "$1.ca" ]; then ca="$1.ca"; else ca=; fi
-  status=$(curl -sS -L --max-time 20 -o /dev/null -w '%{http_code}' -H "Accept: $accept" \
-    ${login:+-H "@$1.header"} ${ca:+--cacert "$ca"} "$url" 2>"$error") || status=failed
+  url=$2 login='' access=$ACCESS/$3 error=$4/error
+  if [ -n "$ACCESS" ] && [ -e "$access.header" ]; then login=yes; fi
+  if [ -n "$ACCESS" ] && [ -e "$access.ca" ]; then ca="$access.ca"; else ca=; fi
+  ask "$url" "$4/manifest"
+  if [ "$1$status" = image200 ] && [ -n "$ARCHITECTURE" ]; then
+    others=$(foreign "$4/manifest")
+    if [ -n "$others" ]; then
+      echo "foreign $others"
+      return
+    fi
+  fi
   case $status$login in
     200* | 401 | 403) echo there ;;
     401yes | 403yes) echo "refused $status" ;;
@@ -39,7 +64,7 @@ fetch() {
     *) image= ;;
   esac
   if [ -n "$image" ] && command -v curl >/dev/null; then
-    answer=$(registry "$2" "$3" "$own")
+    answer=$(registry "$1" "$2" "$3" "$own")
   elif [ -n "$image" ] && [ -n "$3" ]; then
     : # Without curl there is no login and no private authority.
   elif ! download 1 15 40 "$2" "$own/got" >"$own/out" 2>"$own/error"; then
@@ -62,7 +87,8 @@ find_one() {
   if [ "$word" = - ]; then word=; fi
   for url in "$@"; do
     fetch "$kind" "$url" "$word" "$count"
-    case $answer in there*) break ;; esac
+    # A runtime takes what the first registry says of an image that it has, and asks no other.
+    case $answer in there* | foreign*) break ;; esac
   done
 }
 count=0

@@ -40,3 +40,16 @@ test('images that a registry does not have are named one by one', () => {
   expect(told(...missing)).toHaveLength(4);
   expect(told(...missing)[0]).toContain('→ put it there, or correct version, repository or mirrors in the inventory');
 });
+
+test('an image that is there for other architectures only is an error, with the way to copy it whole', () => {
+  const found = told(
+    image(
+      'pause',
+      [MIRROR, 'foreign', 'has it for amd64'],
+      ['https://registry.k8s.io', 'silent', 'curl: (28) timed out'],
+    ),
+  );
+  expect(found[0]).toMatch(
+    /^error: cannot get registry\.k8s\.io\/pause: http:\/\/mirror:5000\/v2\/pause\/manifests\/1: has it for amd64; .* → copy the image for all architectures \(crane copy, skopeo copy --all\)/,
+  );
+});

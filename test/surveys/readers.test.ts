@@ -60,7 +60,10 @@ test('a server that answers with an error is distinguished from a server that do
 });
 
 test('no login is written to a host with an unsupported distribution', async () => {
-  const facts = { osRelease: { id: 'gentoo', idLike: [], versionId: '1', codename: '', prettyName: 'Gentoo' } };
+  const facts = {
+    arch: 'x86_64',
+    osRelease: { id: 'gentoo', idLike: [], versionId: '1', codename: '', prettyName: 'Gentoo' },
+  };
   const wanted: readonly Wanted[] = [{ kind: 'image', what: 'x', urls: ['https://x/v2/'], registry: { host: 'x' } }];
   const commands: string[] = [];
   const remote = {
