@@ -101,7 +101,7 @@ test('a zone that CoreDNS does not accept stays out of the cluster, and its own 
   edit((plain) => ({ ...plain, dns: { ...MINE, blocks: { ...MINE.blocks, 'bad.example.com': 'forwrd . 10.0.0.1' } } }));
   const { code, stdout, stderr } = await kbuild(...args);
   console.log(stderr);
-  expect(code, stdout + stderr).toBe(5);
+  expect(code, stdout + stderr).toBe(4);
   expect(stdout + stderr).toMatch(
     /a pod of CoreDNS is not ready with dns\.blocks after \d+ s: [^]*Unknown directive 'forwrd'/,
   );
