@@ -65,13 +65,16 @@ test('then nothing is left to do, and both endpoints serve', async () => {
   expect(await nodes(cp)).toEqual({ [cp]: true, [w]: true });
 });
 
-test('a renewed admin.conf starts kube-vip again, which reads it only once', async () => {
+test.each([
+  ['admin.conf', ['renew', 'admin.conf']],
+  ['CA', ['renew-ca', 'ca']],
+])('a renewed %s starts kube-vip again, which reads it only once', async (_, args) => {
   const running = async (): Promise<string> => (await lab.inside(cp, 'pgrep -x kube-vip')).stdout.trim();
   const before = await running();
   expect(before).toMatch(/^\d+$/);
-  ok(await kbuild('certs', 'renew', 'admin.conf', '-i', own.file, '--yes'));
-  expect(await running()).not.toBe(before);
+  ok(await kbuild('certs', ...args, '-i', own.file, '--yes'));
   await waitUntil('the address serves again', 120_000, () => isReady(VIP, 6443));
+  expect(await running()).not.toBe(before);
   unchanged(await up());
 });
 
