@@ -31,7 +31,7 @@ export const cgroupDriver = eachHost(
   {
     name: 'cgroup-driver',
     title: "runtime and pods have the inventory's cgroup driver",
-    why: 'With two drivers everything looks well at first, and minutes later pods die. `up` configures the runtime and the kubelet, one control plane and a tenth of the workers at a time. Where pods already run by the other driver, the kubelet then starts all of them anew, without draining: for a gentle change, drain a node, run `kbuild up --hosts` for it, and uncordon it.',
+    why: 'With two drivers everything looks well at first, and minutes later pods die. `up` configures the runtime and the kubelet, one control plane and `rollout.maxUnavailable` of the workers at a time. Where pods already run by the other driver, the kubelet then starts all of them anew, without draining: for a gentle change, drain a node, run `kbuild up --hosts` for it, and uncordon it.',
     severities: ['due', 'warning'],
   },
   (seen) => {

@@ -125,7 +125,7 @@ export const yes = option('--yes', {
 });
 
 export const drainTimeout = parsedOption('--drain-timeout <duration>', duration, {
-  summary: 'how long pods may take to leave a node (default 5m)',
+  summary: 'how long pods may take to leave a node (default: rollout.drainTimeout, 5m)',
 });
 
 /** How nodes are drained. */

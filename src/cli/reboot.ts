@@ -5,7 +5,7 @@ import { reboot, rebootsOf } from '../phases/reboot.ts';
 import { linuxHosts, linuxWorkers } from '../topology/select.ts';
 import type { RebootOptions } from './commands/reboot.ts';
 import type { Context } from './context.ts';
-import { atOnceOf, rollingDrain } from './rolling-drain.ts';
+import { awayAtOnce, rollingDrain } from './rolling-drain.ts';
 import { carryOut } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
@@ -36,7 +36,7 @@ function hostsOf({ inventory, connected }: Run, operands: readonly string[]): re
 function phasesOf(run: Run, flags: RebootOptions, hosts: readonly LinuxHost[]): ReturnType<typeof partOf> {
   const { inventory, connected } = run;
   const fleet = connected.observations.fleet();
-  const options = { ...rollingDrain(flags), atOnce: atOnceOf(linuxWorkers(inventory), flags) };
+  const options = { ...rollingDrain(inventory, flags), atOnce: awayAtOnce(inventory, linuxWorkers(inventory), flags) };
   const which = flags.all === true ? 'all' : 'those that want it';
   return partOf(run, reboot(inventory, rebootsOf(fleet, hosts, which), options, fleet));
 }
@@ -70,7 +70,7 @@ export const runReboot = (outer: Context, flags: RebootOptions, operands: readon
       if (!(await confirmed(run, 'Carry out these reboots?'))) return 0;
       const work = {
         phases: () => phasesOf(run, flags, hosts).phases,
-        workersAtOnce: atOnceOf(linuxWorkers(inventory), flags),
+        workersAtOnce: awayAtOnce(inventory, linuxWorkers(inventory), flags),
       };
       const { code } = await carryOut(run, work, plan);
       return mostSerious([code, ...reportLeftOut(run, waiting)]);

@@ -3,6 +3,7 @@ import { leavingOf, type Leaving } from '../cluster/leaving.ts';
 import { removalRefusals } from '../cluster/removal-refusals.ts';
 import { quorumIsLost } from '../cluster/without-quorum.ts';
 import { combined, UsageError } from '../errors.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { remove } from '../phases/remove.ts';
 import type { Drain } from '../resources/drain.ts';
 import type { RemoveOptions } from './commands/remove.ts';
@@ -16,11 +17,9 @@ import type { Run } from './session/run.ts';
 import { snapshotBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
 
-const DRAIN_MS = 5 * 60_000;
-
-/** How nodes are drained, by `--no-drain` and `--drain-timeout`. */
-export const drainOf = (flags: Pick<Flags, 'drain' | 'drainTimeout'>): Drain =>
-  flags.drain === false ? 'no' : { timeoutMs: flags.drainTimeout ?? DRAIN_MS };
+/** How nodes are drained, by `--no-drain` and `--drain-timeout`, or by `rollout.drainTimeout` of the inventory. */
+export const drainOf = ({ rollout }: Inventory, flags: Pick<Flags, 'drain' | 'drainTimeout'>): Drain =>
+  flags.drain === false ? 'no' : { timeoutMs: flags.drainTimeout ?? rollout.drainTimeoutMs };
 
 /** Consequences of the removal that the operator should know before the question. */
 function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): string {
@@ -74,7 +73,7 @@ export const runRemove = (outer: Context, flags: RemoveOptions, operands: readon
     );
     // Computed once: after its first changes, a leaving host no longer appears as a member.
     const leaving = await removedHosts(run, operands);
-    const steps = { leaving, drain: drainOf(flags), before: snapshotBefore(run) };
+    const steps = { leaving, drain: drainOf(inventory, flags), before: snapshotBefore(run) };
     const phases = () => reachedPhases(run, remove(inventory, steps));
     const plan = planOf(run, phases());
     if (plan.changes.length === 0) return reportNothingToDo(run);

@@ -104,7 +104,7 @@ export const runReset = (outer: Context, flags: ResetOptions): Promise<number> =
     const except = new Set(leaving.map(({ name }) => name));
     const phases = () =>
       reachedPhases(run, [
-        ...remove(inventory, { leaving, drain: drainOf(flags), before: snapshotBefore(run) }),
+        ...remove(inventory, { leaving, drain: drainOf(inventory, flags), before: snapshotBefore(run) }),
         ...reset(inventory, { hosts: run.flags.hosts, except }),
       ]);
     refuseReset(run, typed);

@@ -23,7 +23,7 @@ import { unreadableApis, unreadableRefusals } from '../upgrade/unreadable-object
 import type { UpgradeOptions } from './commands/upgrade.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
-import { atOnceOf, rollingDrain } from './rolling-drain.ts';
+import { awayAtOnce, rollingDrain } from './rolling-drain.ts';
 import { waitForApi } from './session/api-answers.ts';
 import { carryOut, type Outcome } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
@@ -73,9 +73,9 @@ function phasesOf(
   const all: readonly Phase[] = upgrade(inventory, connected.observations.fleet(), {
     hops,
     keep,
-    ...rollingDrain(flags),
-    atOnce: atOnceOf(linuxWorkers(inventory), flags),
-    windowsAtOnce: atOnceOf(windowsHosts(inventory), flags),
+    ...rollingDrain(inventory, flags),
+    atOnce: awayAtOnce(inventory, linuxWorkers(inventory), flags),
+    windowsAtOnce: awayAtOnce(inventory, windowsHosts(inventory), flags),
   });
   // Nothing is downloaded to workers that is not installed.
   const some = flags.controlPlaneOnly === true ? onlyHosts(all, ({ role }) => role !== 'worker') : all;
@@ -171,7 +171,9 @@ async function carriedOut(
   const isAfter = isAfterCanary(plan);
   const rest = plan.changes.filter(({ phase }) => isOfWorkers({ name: phase }) && isAfter({ name: phase }));
   // One of them at a time: Linux workers are through before the first Windows worker.
-  const workersAtOnce = Math.max(...[linuxWorkers, windowsHosts].map((of) => atOnceOf(of(run.inventory), flags)));
+  const workersAtOnce = Math.max(
+    ...[linuxWorkers, windowsHosts].map((of) => awayAtOnce(run.inventory, of(run.inventory), flags)),
+  );
   if (flags.pauseAfterCanary !== true || rest.length === 0) return carryOut(run, { phases, workersAtOnce }, plan);
   const isFirst = (phase: Phase): boolean => !isAfter(phase);
   const first = await carryOut(

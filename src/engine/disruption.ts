@@ -1,6 +1,6 @@
 import type { Host, Inventory } from '../model/inventory.ts';
 import { limiter } from '../each-limit.ts';
-import { tenthOf } from '../topology/select.ts';
+import { atOnceOf } from '../topology/select.ts';
 
 /** The order in which hosts are disrupted. */
 export interface Turns {
@@ -11,9 +11,13 @@ export interface Turns {
 }
 
 /** How many workers may be without their runtime or kubelet at once. */
-export const workersAtOnce = ({ hosts }: Inventory): number => tenthOf(hosts.filter(({ role }) => role === 'worker'));
+export const workersAtOnce = (inventory: Inventory): number =>
+  atOnceOf(
+    inventory,
+    inventory.hosts.filter(({ role }) => role === 'worker'),
+  );
 
-/** One host that is not a worker at a time, and at most `atOnce` workers (default 10 %, at least one). */
+/** One host that is not a worker at a time, and at most `atOnce` workers (default: `rollout.maxUnavailable` of the inventory). */
 export function turns(inventory: Inventory, atOnce = workersAtOnce(inventory)): Turns {
   const ofWorkers = limiter(atOnce);
   const ofOthers = limiter(1);

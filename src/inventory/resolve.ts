@@ -11,6 +11,7 @@ import { internalAddressOf } from './rules/hosts.ts';
 import { balancerPort } from './rules/load-balancer.ts';
 import type { HostEntry, InventoryFile } from './schema.ts';
 import { renewBeforeOf } from './schema/certificates.ts';
+import { rolloutOf } from './schema/rollout.ts';
 import { asList, selected } from './selector.ts';
 import { sshOf, type Locate, type SshSecrets } from './ssh.ts';
 import { RENEWED_BEFORE_MS } from '../shell/expiry.ts';
@@ -204,6 +205,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     loadBalancer: loadBalancerOf(file),
     proxy: proxyOf(file, hosts, endpoint),
     files: filesOf(file, gathered, hosts),
+    rollout: rolloutOf(file.rollout),
     hooks: hooksOf(file, hosts, gathered.runHere),
     manifests: gathered.manifests,
     kubeadm: {

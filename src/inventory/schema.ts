@@ -7,6 +7,7 @@ import { files } from './schema/files.ts';
 import { groups, hosts, kubeletOfAll, roles, ssh, sysctls } from './schema/node.ts';
 import { installFrom, packages, trustedCAs } from './schema/system.ts';
 import { hooks } from './schema/hooks.ts';
+import { rollout } from './schema/rollout.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
 import { windows } from './schema/windows.ts';
 
@@ -116,6 +117,7 @@ export const inventorySchema = z
     packages: packages(),
     trustedCAs: trustedCAs(),
     hooks,
+    rollout,
     manifests: z.array(manifestEntry()).default([]).meta({
       description:
         'YAML files, or https:// URLs, of at most 8 MiB, with objects for the cluster, applied after the network; or mappings of source and sha256, which its bytes must have.',

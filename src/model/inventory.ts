@@ -3,6 +3,7 @@ import type { Hooks } from './hooks.ts';
 import type { Secret } from '../shell/secret.ts';
 import type { Certificates, LoadBalancer } from './control-plane.ts';
 import type { PluginSettings } from './network-plugins.ts';
+import type { Rollout } from './rollout.ts';
 import type { SshSettings } from './ssh-settings.ts';
 import type { WindowsSettings } from './windows-settings.ts';
 
@@ -215,6 +216,7 @@ export interface Inventory {
   readonly files: readonly FileToDistribute[];
   /** Commands of the user's around what kbuild does. */
   readonly hooks: Hooks;
+  readonly rollout: Rollout;
   readonly manifests: readonly UserManifest[];
   /** Overrides merged into kbuild's configuration objects. Fields that kbuild owns were refused while loading. */
   readonly kubeadm: {

@@ -24,7 +24,7 @@ import { kubeletProxy } from '../node/proxy.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { paths } from '../paths.ts';
 import { endpointHost } from '../topology/api-server.ts';
-import { balancers, controlPlanes, tenthOf } from '../topology/select.ts';
+import { atOnceOf, balancers, controlPlanes } from '../topology/select.ts';
 
 /** The hosts of a move by what they do in it. A host that has yet to join takes no part: it joins at the new endpoint. */
 interface Movers {
@@ -90,7 +90,7 @@ function standPhases(inventory: Inventory, { all, controls, workers, balancers: 
       'Reach the new endpoint without the proxy',
       inventory.proxy === undefined ? [] : workers,
       [kubeletProxy, kubeletService],
-      tenthOf(workers),
+      atOnceOf(inventory, workers),
     ),
     linux('endpoint-proved', 'Prove the new endpoint', [...controls, ...workers], [endpointProved]),
   ];
@@ -103,7 +103,7 @@ function leadPhases(inventory: Inventory, { all, controls, workers }: Movers): r
     cluster('cluster-info', 'Lead hosts that join', controls, [endpointPublished]),
     cluster('kube-proxy', 'Lead kube-proxy', controls, [kubeProxyLed(inventory)]),
     cluster('network', 'Lead the pod network', controls, networkSteps(inventory)),
-    linux('kubelets', 'Lead kubelets', workers, [jobEnded, kubeconfigsLed], tenthOf(workers)),
+    linux('kubelets', 'Lead kubelets', workers, [jobEnded, kubeconfigsLed], atOnceOf(inventory, workers)),
     linux('nodes', 'Verify nodes', [...controls, ...workers], [nodeReady]),
     cluster('kubeadm-config', 'Note the endpoint', controls, [endpointNoted]),
     linux('hosts-file', 'Know the endpoint by name', all, [hostsFile]),

@@ -10,7 +10,7 @@ import type { Inventory } from '../model/inventory.ts';
 import { servesByCluster } from '../model/kubelet-serving.ts';
 import { userManifests } from '../network/index.ts';
 import { serviceSubnets } from '../network/service-subnets.ts';
-import { controlPlanes, linuxNodes, tenthOf } from '../topology/select.ts';
+import { controlPlanes, atOnceOf, linuxNodes } from '../topology/select.ts';
 import { unwantedObjects } from './wanted-objects.ts';
 import { windowsNodePhases } from './windows.ts';
 
@@ -71,7 +71,7 @@ export function nodePhases(inventory: Inventory): readonly Phase[] {
       kind: 'linux',
       hosts: nodes,
       steps: [kubeletSettings],
-      concurrency: tenthOf(nodes),
+      concurrency: atOnceOf(inventory, nodes),
     },
     ...servingPhases(inventory),
     { name: 'nodes', title: 'Label nodes', kind: 'linux', hosts: nodes, steps: [labelsAndTaints], overlaps: true },

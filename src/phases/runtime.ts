@@ -10,9 +10,6 @@ import { drainsForRuntime, rollingRuntimeSteps } from '../runtime/rolling.ts';
 import { watchingRuntime } from '../runtime/version.ts';
 import { controlPlanes, etcdHosts, linuxWorkers } from '../topology/select.ts';
 
-/** How long the drain of a node may take, in ms; `upgrade` and `remove` have the same default. */
-const DRAIN_MS = 5 * 60_000;
-
 /**
  * Changes the runtime of joined hosts to an edited `runtime.version`, one host at a time. Workers come first: what breaks there
  * breaks no control plane.
@@ -23,7 +20,10 @@ export const runtimePhases = (inventory: Inventory): readonly Phase[] => [
     title: 'Change the version of the container runtime',
     kind: 'linux',
     hosts: [...linuxWorkers(inventory), ...etcdHosts(inventory), ...controlPlanes(inventory)],
-    steps: [jobEnded, ...rollingRuntimeSteps(inventory, { timeoutMs: DRAIN_MS }, [nodeReady, networkReady])],
+    steps: [
+      jobEnded,
+      ...rollingRuntimeSteps(inventory, { timeoutMs: inventory.rollout.drainTimeoutMs }, [nodeReady, networkReady]),
+    ],
     concurrency: 1,
   },
 ];

@@ -38,8 +38,11 @@ export function balancers(inventory: Inventory): readonly LinuxHost[] {
   return own.length > 0 ? own : controlPlanes(inventory);
 }
 
-/** The number of hosts that may be disrupted at once: a tenth, at least one. */
-export const tenthOf = (hosts: readonly Host[]): number => Math.max(1, Math.floor(hosts.length / 10));
+/** How many of these hosts may be disrupted at once, by `rollout.maxUnavailable`; at least one. */
+export function atOnceOf({ rollout: { maxUnavailable } }: Pick<Inventory, 'rollout'>, hosts: readonly Host[]): number {
+  const allowed = 'workers' in maxUnavailable ? maxUnavailable.workers : (hosts.length * maxUnavailable.percent) / 100;
+  return Math.max(1, Math.floor(allowed));
+}
 
 /**
  * True when the name matches one of the patterns (`*` stands for any characters). Undefined selects every name; an empty

@@ -276,9 +276,13 @@ describe('at the deadline of the run', () => {
   });
 });
 
-test('disruptive changes run on one host at a time, and on at most a tenth of the workers', async () => {
+test.each([
+  ['a tenth of the workers', undefined, 2],
+  ['as many workers as rollout.maxUnavailable says', { maxUnavailable: { workers: 7 }, drainTimeoutMs: 1 }, 7],
+  ['that share of them', { maxUnavailable: { percent: 25 }, drainTimeoutMs: 1 }, 5],
+] as const)('disruptive changes run on at most %s at a time', async (_, rollout, expected) => {
   const workers = Array.from({ length: 20 }, (_, i) => host(`w${String(i)}`));
-  const here = world(workers);
+  const here = world(workers, rollout);
   let now = 0;
   let most = 0;
   const restart = wants('restarted', {
@@ -290,7 +294,7 @@ test('disruptive changes run on one host at a time, and on at most a tenth of th
     },
   });
   await here.run([linuxPhase('a', workers, [restart])]);
-  expect(most).toBe(2);
+  expect(most).toBe(expected);
   expect([...here.words.values()].every((said) => said.has('restarted'))).toBe(true);
 });
 

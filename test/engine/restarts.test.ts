@@ -8,6 +8,7 @@ import { host } from './world.ts';
 const workers = Array.from({ length: 20 }, (_, i) => host(`w${String(i + 1)}`));
 const inventory = {
   hosts: [host('cp1', 'control-plane'), host('cp2', 'control-plane'), ...workers],
+  rollout: { maxUnavailable: { percent: 10 }, drainTimeoutMs: 300_000 },
 } as unknown as Inventory;
 const planned = (name: string, ...restarts: readonly Restart[]): PlannedChange => {
   const change = { summary: 's', restarts, apply: () => Promise.resolve() };

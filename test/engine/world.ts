@@ -59,8 +59,11 @@ export const wants = (
 });
 
 /** Makes a world; time stands still but for sleeps. */
-export function world(hosts: readonly LinuxHost[]): World {
-  const inventory = { name: 'test', hosts } as unknown as Inventory;
+export function world(
+  hosts: readonly LinuxHost[],
+  rollout: Inventory['rollout'] = { maxUnavailable: { percent: 10 }, drainTimeoutMs: 300_000 },
+): World {
+  const inventory = { name: 'test', hosts, rollout } as unknown as Inventory;
   const words = new Map(hosts.map(({ name }) => [name, new Set<string>()]));
   const looks: string[] = [];
   const events: Event[] = [];

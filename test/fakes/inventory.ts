@@ -90,6 +90,7 @@ const defaults: Inventory = {
   endpointInHosts: false,
   network: flannelNetwork(),
   dns: { blocks: {} },
+  rollout: { maxUnavailable: { percent: 10 }, drainTimeoutMs: 300_000 },
   runtime: {
     name: 'containerd',
     version: '2.3.7',

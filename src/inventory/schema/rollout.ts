@@ -1,0 +1,42 @@
+import * as z from 'zod';
+import type { Rollout } from '../../model/rollout.ts';
+import { text } from './formats.ts';
+
+const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+/** `rollout:` */
+export const rollout = z
+  .strictObject({
+    maxUnavailable: z
+      .union([
+        z.number().int().min(1).max(10_000),
+        text(/^(?:[1-9]\d?|100)%$/, 'a number of workers, or a share of them, e.g. "20%"'),
+      ])
+      .default('10%')
+      .meta({
+        description:
+          'How many workers may be without their kubelet or runtime, or drained, at once: a number, or a share, rounded down; at least one. Control planes change one at a time whatever it says.',
+      }),
+    drainTimeout: text(/^[1-9]\d{0,4}[smh]$/, 'seconds, minutes or hours, e.g. "10m"')
+      .default('5m')
+      .meta({
+        description:
+          'How long the drain of a node may take. A drain that takes longer fails, and the node takes pods again.',
+      }),
+  })
+  .prefault({})
+  .meta({
+    description: 'How changes go from node to node; --max-unavailable and --drain-timeout of a command win over it.',
+  });
+
+/** The setting as a value. */
+export function rolloutOf({ maxUnavailable, drainTimeout }: z.output<typeof rollout>): Rollout {
+  const unit = drainTimeout.slice(-1) as keyof typeof UNITS_MS;
+  return {
+    maxUnavailable:
+      typeof maxUnavailable === 'number'
+        ? { workers: maxUnavailable }
+        : { percent: Number(maxUnavailable.slice(0, -1)) },
+    drainTimeoutMs: Number(drainTimeout.slice(0, -1)) * UNITS_MS[unit],
+  };
+}
