@@ -22,7 +22,8 @@ export const reboot = declare({
     yes,
     drainTimeout,
     parsedOption('--max-unavailable <n>', share, {
-      summary: 'how many workers may be away at once: a number, or a share like 20% (default: rollout.maxUnavailable, 10%)',
+      summary:
+        'how many workers may be away at once: a number, or a share like 20% (default: rollout.maxUnavailable, 10%)',
     }),
     option('--disable-eviction', { summary: 'delete pods in spite of PodDisruptionBudgets' }),
     option('--force', { summary: 'delete pods that no controller makes again' }),

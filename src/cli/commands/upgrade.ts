@@ -33,7 +33,8 @@ export const upgrade = declare({
     yes,
     drainTimeout,
     parsedOption('--max-unavailable <n>', share, {
-      summary: 'how many workers may be away at once: a number, or a share like 20% (default: rollout.maxUnavailable, 10%)',
+      summary:
+        'how many workers may be away at once: a number, or a share like 20% (default: rollout.maxUnavailable, 10%)',
     }),
     option('--pause-after-canary', { summary: 'ask after the first worker' }),
     option('--disable-eviction', { summary: 'delete pods in spite of PodDisruptionBudgets' }),
