@@ -4,7 +4,7 @@ import { changeId, changesIn } from '../../engine/plan.ts';
 import { restartsOf } from '../../engine/restarts.ts';
 import { isObservationCurrent } from '../../engine/observation-current.ts';
 import type { Phase } from '../../engine/step.ts';
-import { exitCodeOf, mostSerious, worstExitCode } from '../../errors.ts';
+import { exitCodeOf, FactError, mostSerious, SeveralErrors, worstExitCode } from '../../errors.ts';
 import { planText } from '../../report/plan.ts';
 import { planNote } from '../../report/record/notes.ts';
 import { DEFAULT_CONCURRENCY } from '../options.ts';
@@ -12,12 +12,16 @@ import { reportFailures } from './failure-reports.ts';
 import { withLocks } from './locks.ts';
 import { confirmed, planOf, type RunPlan } from './run-plan.ts';
 import { refuseForeign } from './preflight.ts';
+import { retried } from '../../until.ts';
 import { runHooks, runHooksAfter } from '../../resources/hooks.ts';
 import type { Host } from '../../model/inventory.ts';
 import type { Run } from './run.ts';
 import { GO_ON } from './run-stop.ts';
 
 const REFUSED = 7;
+/** Milliseconds between two observations of what is unknown, and how long they go on. */
+const POLL_MS = 500;
+const UNTOLD_MS = 30_000;
 
 /** What a command does with the hosts that it has locked. */
 export interface Work {
@@ -54,14 +58,32 @@ function refuseForeignHosts(run: Run, phases: readonly Phase[], { typedHosts }: 
   if (asked.length > 0) refuseForeign(run, asked);
 }
 
-/** The plan by what the hosts show under the locks; undefined if it grew and the operator declines. */
+/** True if a busy host or a busy API did not tell something, and nothing else is wrong. */
+const isUntold = (error: unknown): boolean =>
+  error instanceof FactError || (error instanceof SeveralErrors && error.errors.every(isUntold));
+
+/**
+ * What is due by what the hosts show under the locks. What a host or the API does not tell is observed again: the agreed plan knew
+ * it a moment ago. @throws FactError if it is still unknown after `UNTOLD_MS`; Refused for a host that became foreign
+ */
+async function dueUnderLock(run: Run, work: Work, lock: Lock): Promise<RunPlan> {
+  const { connected, context, signal } = run;
+  let isCurrent = isObservationCurrent(connected.observations.fleet(), lock, context.nowMs() - connected.observedAtMs);
+  const observed = async (): Promise<RunPlan> => {
+    if (!isCurrent) await connected.observeAgain();
+    isCurrent = false;
+    const phases = work.phases();
+    refuseForeignHosts(run, phases, work);
+    return planOf(run, phases);
+  };
+  const waiting = { pause: context.sleep, nowMs: context.nowMs, everyMs: POLL_MS, signal };
+  return retried(observed, isUntold, context.nowMs() + UNTOLD_MS, waiting);
+}
+
+/** The plan under the locks; undefined if it grew and the operator declines. */
 async function planUnderLock(run: Run, work: Work, agreed: RunPlan, lock: Lock): Promise<RunPlan | undefined> {
-  const { connected, context, inventory } = run;
-  if (!isObservationCurrent(connected.observations.fleet(), lock, context.nowMs() - connected.observedAtMs))
-    await connected.observeAgain();
-  const phases = work.phases();
-  refuseForeignHosts(run, phases, work);
-  const { changes } = planOf(run, phases);
+  const { context, inventory } = run;
+  const { phases, changes } = await dueUnderLock(run, work, lock);
   const known = new Set(agreed.changes.map(changeId));
   const beyond = changesIn(changes).filter((change) => !known.has(changeId(change)));
   if (beyond.length > 0) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { carryOut, type Work } from '../../../src/cli/session/carry-out.ts';
 import type { Run } from '../../../src/cli/session/run.ts';
 import type { Phase } from '../../../src/engine/step.ts';
-import { Refused } from '../../../src/errors.ts';
+import { FactError, Refused } from '../../../src/errors.ts';
 import { cp1, fleetOf, freshHost, inventoryOf } from '../../fakes/cluster.ts';
 import { recordingOn } from '../../fakes/on.ts';
 
@@ -56,8 +56,8 @@ function runOf(over: { readonly answer?: string; readonly hold?: () => Promise<u
   return { run, order, shown };
 }
 
-/** Work of one step, which makes its change once. */
-function workOf(order: string[], apply: () => void = () => undefined): Work {
+/** Work of one step, which makes its change once. `read`: what its diff asks of the hosts first. */
+function workOf(order: string[], apply: () => void = () => undefined, read: () => void = () => undefined): Work {
   let isMade = false;
   const phase: Phase = {
     name: 'p',
@@ -68,6 +68,7 @@ function workOf(order: string[], apply: () => void = () => undefined): Work {
       {
         name: 's',
         diff: () => {
+          read();
           if (isMade) return [];
           const change = () => {
             apply();
@@ -92,6 +93,35 @@ describe('a plan that is carried out', () => {
     expect(await carryOut(run, workOf(order), NOTHING)).toEqual({ code: 0, isDone: true });
     expect(order).toEqual(['observed again', 'changed', 'lock released']);
     expect(shown.join('')).toMatch(/^the plan grew meanwhile:\nP\n {2}cp1: change it/);
+  });
+
+  test('is made once a busy API tells all of it: nothing is changed before, and the run does not end', async () => {
+    const { run, order } = runOf();
+    let answers = 0;
+    const busy = workOf(
+      order,
+      () => undefined,
+      () => {
+        if (++answers < 3) throw new FactError('cp1', 'systemPods', 'context deadline exceeded');
+      },
+    );
+    expect(await carryOut(run, busy, NOTHING)).toEqual({ code: 0, isDone: true });
+    expect(order).toEqual(['observed again', 'observed again', 'observed again', 'changed', 'lock released']);
+  });
+
+  test('ends the run if something is still unknown after half a minute', async () => {
+    const { run, order } = runOf();
+    let nowMs = 0;
+    const silent: Work = {
+      ...workOf(order),
+      phases: () => {
+        nowMs += 10_000;
+        throw new FactError('cp1', 'systemPods', 'context deadline exceeded');
+      },
+    };
+    const context = { ...run.context, nowMs: () => nowMs };
+    await expect(carryOut({ ...run, context }, silent, NOTHING)).rejects.toThrow('could not tell systemPods');
+    expect(order.filter((one) => one === 'observed again')).toHaveLength(3);
   });
 
   test('changes nothing and is not done when the operator declines the changes beyond it', async () => {
