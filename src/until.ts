@@ -17,12 +17,17 @@ export const pause: Pause = (ms, signal) =>
     signal?.addEventListener('abort', done, { once: true });
   });
 
+/** The longest pause that `isGentle` makes: a process that was frozen for an hour does not sleep for another. */
+const GENTLE_MS = 5000;
+
 /** Time, and how often something is observed. */
 export interface Waiting {
   readonly pause: Pause;
   readonly nowMs: () => number;
   /** Milliseconds between two observations. */
   readonly everyMs: number;
+  /** Waits at least as long as the last observation took, 5 s at most: a busy machine is not kept busy by being observed. */
+  readonly isGentle?: true;
   /** Ends the wait, and the pause that it is in. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -34,13 +39,15 @@ export interface Waiting {
 export async function until<T>(
   condition: () => Promise<T | undefined>,
   deadlineMs: number,
-  { pause, nowMs, everyMs, signal }: Waiting,
+  { pause, nowMs, everyMs, isGentle, signal }: Waiting,
 ): Promise<T | undefined> {
   for (;;) {
     signal?.throwIfAborted();
+    const beganMs = nowMs();
     const value = await condition();
-    if (value !== undefined || nowMs() >= deadlineMs) return value;
-    await pause(everyMs, signal);
+    const endedMs = nowMs();
+    if (value !== undefined || endedMs >= deadlineMs) return value;
+    await pause(isGentle === true ? Math.max(everyMs, Math.min(endedMs - beganMs, GENTLE_MS)) : everyMs, signal);
   }
 }
 

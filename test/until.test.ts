@@ -25,6 +25,19 @@ describe('until', () => {
     expect(waiting.pauses).toEqual([10, 10, 10]);
   });
 
+  test('gently: pauses as long as the observation took, 5 s at most, and never shorter than usual', async () => {
+    const pauses: number[] = [];
+    const took = [5, 800, 3_600_000];
+    let nowMs = 0;
+    const observe = () => {
+      nowMs += took[pauses.length] ?? 0;
+      return Promise.resolve(pauses.length === took.length ? 'ready' : undefined);
+    };
+    const pause = (ms: number) => Promise.resolve(void pauses.push(ms));
+    await until(observe, Infinity, { pause, nowMs: () => nowMs, everyMs: 10, isGentle: true });
+    expect(pauses).toEqual([10, 800, 5000]);
+  });
+
   test('observes once when the deadline has passed', async () => {
     expect(await until(() => Promise.resolve('ready'), -1, clock())).toBe('ready');
   });

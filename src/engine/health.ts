@@ -44,7 +44,7 @@ async function untilNone(
     if (signal.aborted) throw new Interrupted('interrupted while waiting');
     return undefined;
   };
-  return (await until(observed, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS }))!;
+  return (await until(observed, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS, isGentle: true }))!;
 }
 
 /** What is wrong with a host. */

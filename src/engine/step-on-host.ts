@@ -8,7 +8,7 @@ import type { Change, Phase } from './step.ts';
 import { ask } from './target.ts';
 import { until } from '../until.ts';
 
-/** Milliseconds between two observations while something settles. */
+/** Milliseconds between two observations while something settles, at least: a look at the cluster costs its control plane seconds of CPU. */
 const POLL_MS = 500;
 /** How long an unknown fact is observed again, in ms: an API server that just started, a busy host. */
 const UNTOLD_MS = 30_000;
@@ -148,7 +148,7 @@ async function untilTold(run: Convergence, place: Place, deadlineMs: number, loo
       return undefined;
     }
   };
-  return (await until(observed, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS }))!;
+  return (await until(observed, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS, isGentle: true }))!;
 }
 
 async function settle(
@@ -174,5 +174,5 @@ async function settle(
     stopIfInterrupted(signal, 'while waiting');
     return undefined;
   };
-  await until(settled, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS });
+  await until(settled, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS, isGentle: true });
 }

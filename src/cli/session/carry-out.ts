@@ -76,7 +76,7 @@ async function dueUnderLock(run: Run, work: Work, lock: Lock): Promise<RunPlan> 
     refuseForeignHosts(run, phases, work);
     return planOf(run, phases);
   };
-  const waiting = { pause: context.sleep, nowMs: context.nowMs, everyMs: POLL_MS, signal };
+  const waiting = { pause: context.sleep, nowMs: context.nowMs, everyMs: POLL_MS, isGentle: true as const, signal };
   return retried(observed, isUntold, context.nowMs() + UNTOLD_MS, waiting);
 }
 
