@@ -74,15 +74,16 @@ prune() {
 }
 
 # kubeadm copies etcd's data (`cp -r`) before it replaces the first manifest. A copy after which no manifest was replaced may be half of
-# one, takes the room that the next one needs, and there is nothing that it could bring back.
+# one, takes the room that the next one needs, and there is nothing that it could bring back. $1: a file that is older than what
+# kubeadm did for kbuild: a copy from before that is an operator's.
 drop_half_copy() {
-  find "$backups" -maxdepth 1 \( -name 'kubeadm-backup-etcd-*' -o -name 'kubeadm-backup-manifests-*' -empty \) -newer "$manifests" \
-    -exec rm -rf -- {} + 2>/dev/null || :
+  find "$backups" -maxdepth 1 \( -name 'kubeadm-backup-etcd-*' -o -name 'kubeadm-backup-manifests-*' -empty \) \
+    -newer "$manifests" -newer "$1" -exec rm -rf -- {} + 2>/dev/null || :
 }
 
 : >tells
 if [ "$ROLE" = control-plane ] && [ -e "$MARKER" ]; then
-  drop_half_copy
+  drop_half_copy "$MARKER"
   let_components_start
 fi
 mark upgrade begun "$VERSION"
@@ -92,7 +93,7 @@ case $HOW in
   node) run_kubeadm upgrade node --config config.yaml || status=$? ;;
 esac
 if [ "$status" -ne 0 ]; then
-  drop_half_copy
+  drop_half_copy tells
   exit "$status"
 fi
 if [ "$ROLE" = control-plane ]; then verify; fi

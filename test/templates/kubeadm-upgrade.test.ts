@@ -26,7 +26,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 interface Upgrade {
   /** The scheduler answers when it was asked more often than this. */
   readonly schedulerAfter: number;
-  /** An earlier upgrade has left its marker. */
+  /** An upgrade that began an hour ago has left its marker. */
   readonly cutOff: boolean;
   /** What kubeadm does, besides noting that it was called. */
   readonly kubeadm?: string;
@@ -45,7 +45,11 @@ function upgraded({ schedulerAfter, cutOff, kubeadm = '' }: Upgrade) {
   };
   const asked = join(folder, 'asked');
   const marker = join(folder, 'marker.json');
-  if (cutOff) writeFileSync(marker, '{}');
+  if (cutOff) {
+    const anHourAgo = new Date(Date.now() - 60 * 60_000);
+    writeFileSync(marker, '{}');
+    utimesSync(marker, anHourAgo, anHourAgo);
+  }
   program('kubeadm', `echo "kubeadm $*" >>${asked}\n${kubeadm}`);
   const kubectl = program(
     'kubectl',
@@ -114,6 +118,13 @@ describe('kubeadm’s copy of etcd’s data', () => {
   test('stays if no upgrade of kbuild was cut off: an operator may have made it', () => {
     left(30, 90);
     upgraded({ schedulerAfter: 0, cutOff: false });
+    expect(found()).toEqual([COPY, REPLACED]);
+  });
+
+  test('stays if it is older than the upgrade that was cut off, or that fails now: an operator may have made it', () => {
+    left(90, 120);
+    upgraded({ schedulerAfter: 0, cutOff: true });
+    expect(upgraded({ schedulerAfter: 0, cutOff: false, kubeadm: 'exit 3' }).status).toBe(3);
     expect(found()).toEqual([COPY, REPLACED]);
   });
 
