@@ -9,9 +9,9 @@ import { ask } from './target.ts';
 import { until } from '../until.ts';
 
 /** Milliseconds between two observations while something settles, at least: a look at the cluster costs its control plane seconds of CPU. */
-const POLL_MS = 500;
+export const POLL_MS = 500;
 /** How long an unknown fact is observed again, in ms: an API server that just started, a busy host. */
-const UNTOLD_MS = 30_000;
+export const UNTOLD_MS = 30_000;
 
 /** Pending changes, and whether the diff read the cluster: then they may change the cluster. */
 interface Look {

@@ -3,6 +3,7 @@ import type { Lock } from '../../engine/lock.ts';
 import { changeId, changesIn } from '../../engine/plan.ts';
 import { restartsOf } from '../../engine/restarts.ts';
 import { isObservationCurrent } from '../../engine/observation-current.ts';
+import { POLL_MS, UNTOLD_MS } from '../../engine/step-on-host.ts';
 import type { Phase } from '../../engine/step.ts';
 import { exitCodeOf, FactError, mostSerious, SeveralErrors, worstExitCode } from '../../errors.ts';
 import { planText } from '../../report/plan.ts';
@@ -19,9 +20,6 @@ import type { Run } from './run.ts';
 import { GO_ON } from './run-stop.ts';
 
 const REFUSED = 7;
-/** Milliseconds between two observations of what is unknown, and how long they go on. */
-const POLL_MS = 500;
-const UNTOLD_MS = 30_000;
 
 /** What a command does with the hosts that it has locked. */
 export interface Work {

@@ -33,7 +33,12 @@ const broken: PackageManager['broken'] = probe(
     }),
 );
 
-const locks: PackageManager['locks'] = probe(script('debian/probe-locks.sh'), (out) =>
+const lockHolders = script('linux/probe-locks-by-inode.sh', {
+  FILES: ['/var/lib/dpkg/lock-frontend', '/var/lib/dpkg/lock', '/var/lib/apt/lists/lock'],
+  KINDS: '(POSIX|OFDLCK|FLOCK)',
+});
+
+const locks: PackageManager['locks'] = probe(lockHolders, (out) =>
   // The script finds holders by inode, which is unique on one file system only: other programs are left out by name.
   parseLocks(out).filter(({ process }) =>
     /apt|dpkg|unattended|aptitude|packagekit|synaptic|python|perl/i.test(process),

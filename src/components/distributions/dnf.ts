@@ -1,6 +1,5 @@
 import { parse as parseToml } from 'smol-toml';
-import { lines, probe } from '../../shell/probe.ts';
-import { sh } from '../../shell/sh.ts';
+import { probe } from '../../shell/probe.ts';
 import { script, using } from '../../templates.ts';
 import { parseLocks, transaction, type PackageManager } from './package-manager.ts';
 import {
@@ -9,19 +8,13 @@ import {
   IMPORTED_KEYS,
   isRpmVersion,
   proxyUrl,
-  queryRpm,
+  lockLines,
+  queryRpmAndLocks,
   readRpm,
   rpmLists,
   rpmRepository,
   withRpm,
 } from './rpm.ts';
-
-/** What stands before every line of a file with version locks in a probe's output. */
-const LOCK = 'lock:';
-
-/** Reads the lines of the file with version locks from a probe's output. */
-const lockLines = (out: string): readonly string[] =>
-  lines(out).flatMap((line) => (line.startsWith(LOCK) ? [line.slice(LOCK.length)] : []));
 
 /** Versions at which packages are locked, as `NAME-EPOCH:VERSION-RELEASE`. */
 type LockedVersions = (out: string) => ReadonlySet<string>;
@@ -75,7 +68,7 @@ interface Generation {
 const installedBy =
   ({ lockFile, locked }: Generation): PackageManager['installed'] =>
   (names) =>
-    probe(using(queryRpm(names), sh`sed ${`s/^/${LOCK}/`} ${lockFile} 2>/dev/null || true`), (out) => {
+    probe(queryRpmAndLocks(names, lockFile), (out) => {
       const held = locked(out);
       return new Map(
         readRpm(out).map(({ name, full, version }) => [
@@ -139,6 +132,17 @@ export const dnf5: PackageManager = managerOf({
   functions: 'rhel/dnf5.sh',
   lockFile: '/etc/dnf/versionlock.toml',
   locked: lockedInToml,
-  holders: probe(script('rhel/probe-locks-dnf5.sh'), parseLocks),
+  holders: probe(
+    script('linux/probe-locks-by-inode.sh', {
+      FILES: [
+        '/var/lib/dnf/system-repo.lock',
+        '/usr/lib/sysimage/libdnf5/system-repo.lock',
+        '/run/dnf/rpmtransaction.lock',
+      ],
+      // Reading the list of packages takes a lock that others share; it is no obstacle.
+      KINDS: 'POSIX +ADVISORY +WRITE',
+    }),
+    parseLocks,
+  ),
   stateFolder: '/usr/lib/sysimage/libdnf5',
 });

@@ -100,7 +100,7 @@ export interface PackageManager {
   readonly installHint: (name: string) => string;
 }
 
-/** Parses lines "FILE PID PROCESS" of templates/…/probe-locks.sh. */
+/** Parses lines "FILE PID PROCESS" of the scripts probe-locks*.sh in templates/. */
 export const parseLocks = (out: string): readonly PackageLock[] =>
   lines(out).flatMap((line) => {
     const [, file, pid, process] = /^(\S+) (\d+) (.*)$/.exec(line) ?? [];

@@ -21,11 +21,22 @@ export interface RpmPackage {
 }
 
 /** Prints `package NAME EPOCH:VERSION-RELEASE` of each of these names that is installed. */
-export const queryRpm = (names: readonly string[]): Command<'sh'> =>
+const queryRpm = (names: readonly string[]): Command<'sh'> =>
   // `rpm -q` prints names that are not installed on stdout too, and returns their number.
   sh`rpm -q --qf 'package %{NAME} %{EPOCHNUM}:%{VERSION}-%{RELEASE}\n' ${names} | grep -v ' is not installed$' || true`;
 
-/** Reads what `queryRpm` prints, and leaves out all other lines. */
+/** What stands before every line of a file with locks in the output of a probe: lines may be blank, and the files differ. */
+const LOCK = 'lock:';
+
+/** The same, and each line of the file with the package manager's locks. */
+export const queryRpmAndLocks = (names: readonly string[], lockFile: string): Command<'sh'> =>
+  using(queryRpm(names), sh`sed ${`s/^/${LOCK}/`} ${lockFile} 2>/dev/null || true`);
+
+/** The lines of the file with locks in what `queryRpmAndLocks` prints. */
+export const lockLines = (out: string): readonly string[] =>
+  lines(out).flatMap((line) => (line.startsWith(LOCK) ? [line.slice(LOCK.length)] : []));
+
+/** Reads the packages in what `queryRpmAndLocks` prints. */
 export const readRpm = (out: string): readonly RpmPackage[] =>
   lines(out).flatMap((line) => {
     const [, name, full] = /^package (\S+) (\S+)$/.exec(line) ?? [];

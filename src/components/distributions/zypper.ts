@@ -1,5 +1,4 @@
-import { lines, probe } from '../../shell/probe.ts';
-import { sh } from '../../shell/sh.ts';
+import { probe } from '../../shell/probe.ts';
 import { script, using } from '../../templates.ts';
 import { parseLocks, transaction, type PackageManager } from './package-manager.ts';
 import {
@@ -7,23 +6,22 @@ import {
   enabledRepositories,
   IMPORTED_KEYS,
   isRpmVersion,
-  queryRpm,
+  lockLines,
+  queryRpmAndLocks,
   readRpm,
   rpmLists,
   rpmRepository,
   withRpm,
 } from './rpm.ts';
 
-/** What stands before every line of /etc/zypp/locks in the probe's output: a blank line separates two locks there. */
-const LOCK = 'lock:';
-
 /** The settings of a lock of one whole package by its name; a lock with further ones holds some versions only. */
 const WHOLE = new Set(['type', 'match_type', 'case_sensitive', 'solvable_name']);
 
-/** Names of the packages that are locked in every version. */
+/** Names of the packages that are locked in every version. A blank line separates two locks in /etc/zypp/locks. */
 function lockedNames(out: string): ReadonlySet<string> {
-  const rows = lines(out).flatMap((line) => (line.startsWith(LOCK) ? [line.slice(LOCK.length)] : []));
-  const blocks = rows.join('\n').split(/\n\s*\n/);
+  const blocks = lockLines(out)
+    .join('\n')
+    .split(/\n\s*\n/);
   return new Set(
     blocks.flatMap((block) => {
       const settings = new Map([...block.matchAll(/^(\w+): *(.*)$/gm)].map(([, key, value]) => [key!, value!.trim()]));
@@ -35,7 +33,7 @@ function lockedNames(out: string): ReadonlySet<string> {
 }
 
 const installed: PackageManager['installed'] = (names) =>
-  probe(using(queryRpm(names), sh`sed ${`s/^/${LOCK}/`} /etc/zypp/locks 2>/dev/null || true`), (out) => {
+  probe(queryRpmAndLocks(names, '/etc/zypp/locks'), (out) => {
     const locked = lockedNames(out);
     return new Map(
       readRpm(out).map(({ name, version }) => [name, { state: 'installed', version, held: locked.has(name) }]),
