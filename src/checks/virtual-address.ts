@@ -1,5 +1,6 @@
 import { hasReturned } from '../cluster/returned.ts';
 import { observedLinux, type Kinds } from '../facts/fleet.ts';
+import { paths } from '../paths.ts';
 import { balancers } from '../topology/select.ts';
 import { eachHost, type HostFinding, type HostSeen } from './each-host.ts';
 
@@ -11,11 +12,14 @@ const holdersOf = ({ fleet }: Pick<HostSeen, 'fleet'>, address: string): readonl
 
 /** Why a holder must give the address up, and how; undefined for a load balancer of the inventory. */
 function claim({ inventory, fleet }: HostSeen, { host, facts }: Holder): Omit<HostFinding, 'severity'> | undefined {
-  const atOnce = `at once: \`systemctl stop keepalived\` on ${host.name}`;
+  const isKubeVip = inventory.loadBalancer.kind === 'kube-vip';
+  // The kubelet then ends the pod, which gives the address up.
+  const stop = isKubeVip ? `mv ${paths.kubeVipManifest} /root/` : 'systemctl stop keepalived';
+  const atOnce = `at once: \`${stop}\` on ${host.name}`;
   if (hasReturned(inventory, fleet, host, facts))
     return {
       message: 'it was removed from the cluster, and came back',
-      remedy: `\`kbuild reset --hosts ${host.name}\` stops keepalived first and cleans the host; ${atOnce}`,
+      remedy: `\`kbuild reset --hosts ${host.name}\` stops ${isKubeVip ? 'kube-vip' : 'keepalived'} first and cleans the host; ${atOnce}`,
     };
   if (inventory.loadBalancer.kind !== 'keepalived' || balancers(inventory).some(({ name }) => name === host.name))
     return undefined;

@@ -17,6 +17,14 @@ export function hasReturned(inventory: Inventory, fleet: Fleet, host: LinuxHost,
   return isNodeGone({ inventory, host, facts, fleet }) && membersOf(cluster, host).length === 0;
 }
 
+/** What `reset` stops first on such a host: it may hold the virtual address beside another one. */
+const STOPPED_FIRST: Readonly<Record<Inventory['loadBalancer']['kind'], string>> = {
+  keepalived: ', keepalived and haproxy first',
+  'kube-vip': ', kube-vip first',
+  external: '',
+  none: '',
+};
+
 /** Refuses control planes that came back after their removal: `up` neither deletes their data nor can use it. */
 export const returnedHosts = (inventory: Inventory, fleet: Fleet): readonly Refused[] =>
   controlPlanes(inventory).flatMap((host) => {
@@ -26,7 +34,7 @@ export const returnedHosts = (inventory: Inventory, fleet: Fleet): readonly Refu
       new Refused(
         host.name,
         'it was removed from the cluster and came back with what it had: its node and its etcd member are gone',
-        `\`kbuild reset --hosts ${host.name}\` cleans it, keepalived and haproxy first; then \`kbuild up\` joins it anew`,
+        `\`kbuild reset --hosts ${host.name}\` cleans it${STOPPED_FIRST[inventory.loadBalancer.kind]}; then \`kbuild up\` joins it anew`,
       ),
     ];
   });

@@ -88,6 +88,19 @@ describe('a control plane that was removed as dead and boots again', () => {
     ]);
   });
 
+  test('is told apart from keepalived where kube-vip holds the address', () => {
+    const byKubeVip = {
+      ...inventory,
+      loadBalancer: { kind: 'kube-vip', address: VIP, port: 6443, image: 'i' } as const,
+    };
+    expect(virtualAddress.test({ inventory: byKubeVip, fleet: returned }).map(({ remedy }) => remedy)).toEqual([
+      '`kbuild reset --hosts cp1` stops kube-vip first and cleans the host; at once: `mv /etc/kubernetes/manifests/kube-vip.yaml /root/` on cp1',
+    ]);
+    expect(refusals(byKubeVip, returned).map(({ remedy }) => remedy)).toEqual([
+      '`kbuild reset --hosts cp1` cleans it, kube-vip first; then `kbuild up` joins it anew',
+    ]);
+  });
+
   test('is not blamed if two members hold the address, because a firewall drops their VRRP', () => {
     const found = virtualAddress.test({ inventory, fleet: whole });
     expect(found.map(({ host }) => host)).toEqual(['cp1', 'cp2']);
