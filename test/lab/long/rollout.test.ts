@@ -79,7 +79,7 @@ test('a drain that may take 20 s ends then, and the node takes pods again', asyn
     },
   ]);
   await kubectl(CP, 'wait deployment --all --for=condition=Available --timeout=300s');
-  const ran = await kbuild('reboot', file, worker, '--all', '--yes', '--json');
+  const ran = await kbuild('reboot', worker, '-i', file, '--all', '--yes', '--json');
   expect(ran.code, ran.stdout + ran.stderr).toBe(5);
   const events = eventsOf(ran);
   const time = (kind: string): number =>
