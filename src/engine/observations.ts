@@ -1,4 +1,10 @@
-import { COSTLY_PARTS, type ClusterView, type CostlyPart } from '../facts/cluster.ts';
+import {
+  ALL_CLUSTER_PARTS,
+  CLUSTER_PARTS,
+  clusterPartOf,
+  type ClusterPart,
+  type ClusterView,
+} from '../facts/cluster.ts';
 import type { Fleet, Observed } from '../facts/fleet.ts';
 import type { Host } from '../model/inventory.ts';
 import { CLUSTER, clusterPart, Freshness, isOfCluster, partsOf, reading, type Reading } from './freshness.ts';
@@ -7,8 +13,8 @@ import { CLUSTER, clusterPart, Freshness, isOfCluster, partsOf, reading, type Re
 export interface Observers {
   /** The named facts of a host, as they are now. */
   readonly facts: (host: Host, names: readonly string[]) => Promise<object>;
-  /** The cluster as it is now, found by `clusterFacts` of these hosts, with these of its costly parts. */
-  readonly cluster: (hosts: readonly Observed[], parts: readonly CostlyPart[]) => Promise<ClusterView>;
+  /** The cluster as it is now, found by `clusterFacts` of these hosts, with these of its parts. */
+  readonly cluster: (hosts: readonly Observed[], parts: readonly ClusterPart[]) => Promise<ClusterView>;
   /** The facts that tell which control planes can answer for the cluster. */
   readonly clusterFacts: readonly string[];
   readonly nowMs: () => number;
@@ -74,24 +80,26 @@ class NotedFleet {
     this.#noting.set(name, this.#note(after));
   }
 
-  /** A newer view of the cluster, with these of its costly parts: the others stay as they were observed before. */
-  updateCluster(view: ClusterView, parts: readonly CostlyPart[]): void {
+  /** A newer view of the cluster, with these of its parts: the others stay as they were observed before. */
+  updateCluster(view: ClusterView, parts: readonly ClusterPart[]): void {
     const before = this.cluster;
-    const kept =
-      before.state === 'up' && view.state === 'up' ? COSTLY_PARTS.filter((part) => !parts.includes(part)) : [];
     const old = Object.getOwnPropertyDescriptors(before) as Readonly<Record<string, PropertyDescriptor>>;
     const mixed = Object.defineProperties({}, Object.getOwnPropertyDescriptors(view));
-    for (const part of kept) {
-      const found = old[part];
-      if (found !== undefined) Object.defineProperty(mixed, part, found);
+    const areUp = before.state === 'up' && view.state === 'up';
+    for (const field of ALL_CLUSTER_PARTS.filter((part) => !parts.includes(part)).flatMap(
+      (part) => CLUSTER_PARTS[part],
+    )) {
+      const found = old[field];
+      // An etcd on hosts of its own is there without the API.
+      if (found !== undefined && (areUp || field === 'etcd')) Object.defineProperty(mixed, field, found);
     }
     this.cluster = mixed as ClusterView;
   }
 
   fleet(): Fleet {
-    const costly: ReadonlySet<string | symbol> = new Set(COSTLY_PARTS);
     const get = (view: ClusterView, key: string | symbol): unknown => {
-      if (costly.has(key)) this.#read?.add(clusterPart(key as string));
+      const part = clusterPartOf(String(key));
+      if (part !== undefined) this.#read?.add(clusterPart(part));
       return Reflect.get(view, key);
     };
     const cluster = (): ClusterView => {
@@ -159,7 +167,7 @@ export function observations(first: Fleet, observers: Observers): Observations {
     for (const fact of facts) freshness.take(reading(name, fact), beginning);
   };
 
-  const observeCluster = async (parts: readonly CostlyPart[]): Promise<void> => {
+  const observeCluster = async (parts: readonly ClusterPart[]): Promise<void> => {
     const beginning = freshness.begin();
     const needed = noted.hosts
       .filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd')
@@ -178,7 +186,7 @@ export function observations(first: Fleet, observers: Observers): Observations {
       [...byHost].map(([host, names]) => once(`${host}/${names.join('+')}`, moment, () => observeHost(host, names))),
     );
     if (!stale.some(isOfCluster)) return;
-    const parts = COSTLY_PARTS.filter((part) => stale.includes(clusterPart(part)));
+    const parts = ALL_CLUSTER_PARTS.filter((part) => stale.includes(clusterPart(part)));
     await once([CLUSTER, ...parts].join('+'), freshness.begin().moment, () => observeCluster(parts));
   }
 
