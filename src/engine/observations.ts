@@ -2,6 +2,7 @@ import {
   ALL_CLUSTER_PARTS,
   CLUSTER_PARTS,
   clusterPartOf,
+  PARTS_FOR_CHANGES,
   type ClusterPart,
   type ClusterView,
 } from '../facts/cluster.ts';
@@ -29,9 +30,13 @@ export interface Observations {
   readonly fleet: () => Fleet;
   /**
    * Calls a pure function of the fleet on facts no older than the last expiry of any fact that it reads. `sawCluster`: the
-   * function read the cluster, so its result is about the cluster.
+   * function read the cluster, so its result is about the cluster. `purpose`: `change` if what it returns will read the fleet later, when a
+   * change is made: if it read the cluster, all parts that changes read are current then.
    */
-  readonly evaluate: <R>(question: (fleet: Fleet) => R) => Promise<{ readonly value: R; readonly sawCluster: boolean }>;
+  readonly evaluate: <R>(
+    question: (fleet: Fleet) => R,
+    purpose?: 'look' | 'change',
+  ) => Promise<{ readonly value: R; readonly sawCluster: boolean }>;
   /** These hosts may have changed. */
   readonly expire: (hosts: readonly string[]) => void;
   /** The cluster may have changed. */
@@ -167,7 +172,9 @@ export function observations(first: Fleet, observers: Observers): Observations {
     for (const fact of facts) freshness.take(reading(name, fact), beginning);
   };
 
-  const observeCluster = async (parts: readonly ClusterPart[]): Promise<void> => {
+  const observeCluster = async (read: readonly ClusterPart[]): Promise<void> => {
+    // The first view of a cluster is whole, so that what a change reads beside its diff is there.
+    const parts = noted.cluster.state === 'up' ? read : [...new Set([...read, ...PARTS_FOR_CHANGES])];
     const beginning = freshness.begin();
     const needed = noted.hosts
       .filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd')
@@ -192,10 +199,11 @@ export function observations(first: Fleet, observers: Observers): Observations {
 
   return {
     fleet: () => noted.fleet(),
-    evaluate: async (question) => {
+    evaluate: async (question, purpose = 'look') => {
       for (;;) {
         const { answer, read } = noted.ask(question);
-        const stale = [...read].filter((one) => freshness.isStale(one));
+        const later = purpose === 'change' && read.has(CLUSTER) ? PARTS_FOR_CHANGES.map(clusterPart) : [];
+        const stale = [...new Set([...read, ...later])].filter((one) => freshness.isStale(one));
         if (stale.length === 0) return { value: answer(), sawCluster: read.has(CLUSTER) };
         await observe(stale);
       }

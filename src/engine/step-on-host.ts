@@ -13,6 +13,9 @@ export const POLL_MS = 500;
 /** How long an unknown fact is observed again, in ms: an API server that just started, a busy host. */
 export const UNTOLD_MS = 30_000;
 
+/** True for a change that may read the cluster when it is made: it has the view that its diff had. */
+const readsFleet = ({ apply, touches }: Change): boolean => apply !== undefined && touches !== 'host';
+
 /** Pending changes, and whether the diff read the cluster: then they may change the cluster. */
 interface Look {
   readonly due: readonly Change[];
@@ -50,9 +53,9 @@ export async function stepOnHost(
   const { inventory, observations, nowMs } = run;
   const question = ask(phase, step, host, inventory);
   const place: Place = { phase: phase.name, host: host.name, step: step.name };
-  const look = (untilMs: number): Promise<Look> =>
+  const look = (untilMs: number, purpose: 'look' | 'change' = 'look'): Promise<Look> =>
     untilTold(run, place, untilMs, async () => {
-      const { value, sawCluster } = await observations.evaluate(question);
+      const { value, sawCluster } = await observations.evaluate(question, purpose);
       return { due: value === 'not observed' ? [] : value, sawCluster };
     });
   const timesLost = await run.held(host.name);
@@ -65,6 +68,7 @@ export async function stepOnHost(
       observations.expireAll();
       found = await look(nowMs() + UNTOLD_MS);
     }
+    if (found.sawCluster && found.due.some(readsFleet)) found = await look(nowMs() + UNTOLD_MS, 'change');
     const applied = await apply(run, phase, place, host, found);
     await settle(run, place, step.settleMs ?? 0, look);
     // What was waited for is the work of another run: its job may just have joined the host.

@@ -163,6 +163,12 @@ export type ClusterPart = keyof typeof CLUSTER_PARTS;
 
 export const ALL_CLUSTER_PARTS = Object.keys(CLUSTER_PARTS) as readonly ClusterPart[];
 
+/** Kubectl looks up the kind of each object first, or reads all pods: what a change wants of these, its diff reads. */
+const COSTLY: readonly ClusterPart[] = ['objects', 'leftoverTokens', 'caReaders'];
+
+/** The parts that a change may read when it is made, though its diff did not. */
+export const PARTS_FOR_CHANGES: readonly ClusterPart[] = ALL_CLUSTER_PARTS.filter((part) => !COSTLY.includes(part));
+
 const PART_OF: ReadonlyMap<string, ClusterPart> = new Map(
   ALL_CLUSTER_PARTS.flatMap((part) => CLUSTER_PARTS[part].map((field) => [field, part] as const)),
 );

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { observations } from '../../src/engine/observations.ts';
 import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
+import type { Fleet } from '../../src/facts/fleet.ts';
 import { FactError } from '../../src/errors.ts';
 import { clusterOf } from '../fakes/cluster.ts';
 
@@ -85,4 +86,33 @@ test('an etcd beside the API that was not asked for stays as it was seen, while 
   observed.expireCluster();
   expect((await observed.evaluate(({ cluster }) => cluster.state)).value).toBe('down');
   expect(observed.fleet().cluster.etcd).toEqual(etcd);
+});
+
+test('before a change is made, all that changes read of the cluster is current, and not what costs the most', async () => {
+  const { looks, observed } = watched();
+  observed.expireCluster();
+  const due = ({ cluster }: Fleet) =>
+    cluster.state === 'up' && cluster.nodes.length > 0 ? [() => cluster.members] : [];
+  expect((await observed.evaluate(due)).value).toHaveLength(1);
+  await observed.evaluate(due, 'change');
+  expect(looks).toEqual(['cluster nodes', 'cluster pods etcd endpoint apiServers kubeletRequests']);
+});
+
+test('before a change that has nothing to do with the cluster, the cluster is not observed', async () => {
+  const { looks, observed } = watched();
+  observed.expireCluster();
+  await observed.evaluate(({ hosts }) => hosts.length, 'change');
+  expect(looks).toEqual([]);
+});
+
+test('the first view of a cluster after none is whole, but for what costs the most', async () => {
+  const { looks, observed, ask } = watched(['down']);
+  observed.expireCluster();
+  await ask(({ version }) => version);
+  observed.expireCluster();
+  await ask(({ version }) => version);
+  observed.expireCluster();
+  await ask(({ version }) => version);
+  const whole = 'cluster nodes pods etcd endpoint apiServers kubeletRequests';
+  expect(looks).toEqual(['cluster', whole, 'cluster']);
 });
