@@ -2,7 +2,7 @@ import { DeadlinePassed, FactError, Interrupted, NotConverged, Refused } from '.
 import type { Host } from '../model/inventory.ts';
 import { teller, type Convergence, type Place } from './convergence.ts';
 import type { Turns } from './disruption.ts';
-import { inGoodHealth } from './health.ts';
+import { inGoodHealth, refuseAfterBroken } from './health.ts';
 import { changeId } from './plan.ts';
 import type { Change, Phase } from './step.ts';
 import { ask } from './target.ts';
@@ -39,9 +39,13 @@ export async function hasNoPendingChange(
   }
 }
 
+/** True for a change after which pods or other hosts miss the host for a while. */
+const takesAway = ({ disrupts, drains }: Change): boolean => disrupts === true || drains === true;
+
 /**
  * One step on one host: diff, apply, observe, and the diff must be empty within the step's settle time. Returns how many
- * changes were applied. @throws NotConverged, Refused, Interrupted, and what a change throws
+ * changes were applied; `paused`: none, because a pause between batches of workers has passed, and earlier steps may have found
+ * something since. @throws NotConverged, Refused, Interrupted, and what a change throws
  */
 export async function stepOnHost(
   run: Convergence,
@@ -49,7 +53,7 @@ export async function stepOnHost(
   phase: Phase,
   host: Host,
   step: Phase['steps'][number],
-): Promise<number> {
+): Promise<number | 'paused'> {
   const { inventory, observations, nowMs } = run;
   const question = ask(phase, step, host, inventory);
   const place: Place = { phase: phase.name, host: host.name, step: step.name };
@@ -75,6 +79,11 @@ export async function stepOnHost(
     if (found.due.some(({ apply: own }) => own === undefined)) observations.expireCluster();
     return applied;
   };
+  if (!seen.due.some(takesAway)) return make();
+  const batchCame = run.onTurn?.(host.name);
+  const hasPaused = await turns.batches.enter(phase, place, host).finally(() => batchCame?.());
+  if (hasPaused) return 'paused';
+  refuseAfterBroken(turns, place, host);
   if (!seen.due.some(({ disrupts }) => disrupts === true)) return make();
   const turnCame = run.onTurn?.(host.name);
   return turns.take(host, () => {

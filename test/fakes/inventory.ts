@@ -90,7 +90,7 @@ const defaults: Inventory = {
   endpointInHosts: false,
   network: flannelNetwork(),
   dns: { blocks: {} },
-  rollout: { maxUnavailable: { percent: 10 }, drainTimeoutMs: 300_000 },
+  rollout: { maxUnavailable: { percent: 10 }, drainTimeoutMs: 300_000, pauseMs: 0 },
   runtime: {
     name: 'containerd',
     version: '2.3.7',
