@@ -25,11 +25,11 @@ export const existingRuntime = eachHost(
   {
     name: 'existing-runtime',
     title: 'no containers of Docker or others run, and there is no second runtime',
-    why: `kbuild configures and restarts ${TITLES}, and Docker uses the same one. Move those containers away, or ignore this check when they may be restarted. A second CRI runtime does no harm: kbuild always names ${TITLES}'s socket. A host that has joined keeps its runtime: to change it, remove the host, edit \`runtime.name\`, and add it again.`,
+    why: `kbuild configures and restarts ${TITLES}, and other programs on the host may use the same one. Move those containers away, or ignore this check when they may be restarted. A second CRI runtime does no harm: kbuild always names ${TITLES}'s socket. A host that has joined keeps its runtime: to change it, remove the host, edit \`runtime.name\`, and add it again.`,
     severities: ['error', 'warning'],
   },
   ({ inventory, host, facts }): readonly HostFinding[] => {
-    const { title, socket: own, ownerOf } = containerRuntime(inventory);
+    const { title, socket: own, otherSockets = [], ownerOf } = containerRuntime(inventory);
     // The operator decided about other containers when the host joined.
     if (hasKubelet(facts)) return unknownRuntime(inventory, host, facts.kubeletRuntime);
     return [
@@ -45,7 +45,7 @@ export const existingRuntime = eachHost(
         ];
       }),
       ...facts.criSockets
-        .filter((socket) => socket !== own)
+        .filter((socket) => socket !== own && !otherSockets.includes(socket))
         .map((socket) => ({
           severity: 'warning' as const,
           message: `has another container runtime (${socket}); Kubernetes will use ${title}`,

@@ -1,26 +1,32 @@
 import * as z from 'zod';
 import { sha256, text, url, version } from './formats.ts';
 
+const PUBLISHED = 'Where its SHA-256 is published; {url} stands for the file, {folder} for the folder of that.';
+
+const place = () =>
+  text(
+    /^(?:\{url\}|\{folder\}\/|https?:\/\/)[^\s'"`\\]*$/,
+    'a URL, or what follows {url} or {folder}/, e.g. "{url}.sha256"',
+  );
+
+const address = (what: string, preset: string) =>
+  url()
+    .default(preset)
+    .meta({
+      description: `URL of ${what}; {version} stands for the version, {arch} for amd64 or arm64, as each host is.`,
+    });
+
+const page = (what: string) => ({ description: `Where ${what} is published.` });
+
 const download = (what: string, preset: string, checksums: string, more: object = {}) =>
   z
     .strictObject({
-      url: url()
-        .default(preset)
-        .meta({
-          description: `URL of ${what}; {version} stands for the version, {arch} for amd64 or arm64, as each host is.`,
-        }),
-      checksums: text(
-        /^(?:\{url\}|\{folder\}\/|https?:\/\/)[^\s'"`\\]*$/,
-        'a URL, or what follows {url} or {folder}/, e.g. "{url}.sha256"',
-      )
-        .default(checksums)
-        .meta({
-          description: 'Where its SHA-256 is published; {url} stands for the file, {folder} for the folder of that.',
-        }),
+      url: address(what, preset),
+      checksums: place().default(checksums).meta({ description: PUBLISHED }),
       ...more,
     })
     .prefault({})
-    .meta({ description: `Where ${what} is published.` });
+    .meta(page(what));
 
 const own = (what: string) => ({
   version: version()
@@ -29,6 +35,22 @@ const own = (what: string) => ({
 });
 
 const RELEASES = 'releases/download/v{version}';
+
+const CRI_DOCKERD = 'the archive of cri-dockerd, which hosts with `runtime.name: docker` get in any case';
+
+const criDockerd = z
+  .strictObject({
+    url: address(CRI_DOCKERD, `https://github.com/Mirantis/cri-dockerd/${RELEASES}/cri-dockerd-{version}.{arch}.tgz`),
+    checksums: place()
+      .exactOptional()
+      .meta({
+        examples: ['{folder}/sha256sums'],
+        description: `${PUBLISHED} Its project publishes none: name a place of your own, or the SHA-256 below sha256.`,
+      }),
+    ...own('"0.4.10"'),
+  })
+  .prefault({})
+  .meta(page(CRI_DOCKERD));
 
 /** `downloads:` */
 export const downloads = z
@@ -61,6 +83,7 @@ export const downloads = z
       '{url}.sha256',
       own('the first release of the Kubernetes minor'),
     ),
+    criDockerd,
     sha256: z
       .record(url(), sha256())
       .default({})
@@ -70,4 +93,4 @@ export const downloads = z
       }),
   })
   .prefault({})
-  .meta({ description: 'Where hosts with installFrom: binaries download programs from.' });
+  .meta({ description: 'Where hosts with installFrom: binaries, or with Docker Engine, download programs from.' });
