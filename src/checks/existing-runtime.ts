@@ -1,5 +1,6 @@
 import { containerRuntime, CONTAINER_RUNTIMES, otherRuntime } from '../components/runtimes/index.ts';
 import { hasKubelet } from '../facts/joined.ts';
+import { foreignUnits, moveUnit } from '../resources/programs.ts';
 import { inventoryOn } from '../model/inventory-on.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { HostFinding } from './each-host.ts';
@@ -44,6 +45,11 @@ export const existingRuntime = eachHost(
           },
         ];
       }),
+      ...foreignUnits({ inventory, facts }).map((path) => ({
+        severity: 'error' as const,
+        message: `has ${path}, which kbuild did not write and would have to overwrite`,
+        remedy: moveUnit(path),
+      })),
       ...facts.criSockets
         .filter((socket) => socket !== own && !otherSockets.includes(socket))
         .map((socket) => ({

@@ -5,7 +5,8 @@ import { installPrograms } from '../components/programs/binaries.ts';
 import { getsBinaries, isBuiltIn } from '../components/programs/installer.ts';
 import { runtimePrograms } from '../components/programs/sources.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
-import type { Step, Target } from '../engine/step.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
 import { OWN_HEADER, paths } from '../paths.ts';
 import { render } from '../templates.ts';
 import { fileChanges } from './file.ts';
@@ -54,6 +55,16 @@ export const runtimeUnit: Step = {
   },
 };
 
+/** Units of the runtime's programs that are on the host and that kbuild did not write: it leaves those alone. */
+export function foreignUnits({ inventory, facts }: Pick<Target, 'inventory' | 'facts'>): readonly string[] {
+  const units = (containerRuntime(inventory).paths.units ?? []).map(({ path }) => path);
+  return units.filter((path) => facts.files.get(path)?.kind === 'file' && !facts.ownFiles.includes(path));
+}
+
+/** What an operator does with such a unit. */
+export const moveUnit = (path: string): string =>
+  `if kbuild is to run it, move the unit away: mv ${path} ${path}.before, then kbuild up`;
+
 /** The units that kbuild writes for programs of the runtime, on every system. */
 export const programUnits = (name: string): Step => ({
   name,
@@ -62,9 +73,12 @@ export const programUnits = (name: string): Step => ({
     const distribution = knownDistribution(target.facts);
     if (distribution === undefined) return [];
     const units = containerRuntime(target.inventory).paths.units ?? [];
-    return units.flatMap(({ template, path }) =>
-      fileChanges(target, { path, content: rendered(template, distribution) }),
-    );
+    const foreign = foreignUnits(target);
+    return units.flatMap(({ template, path }): readonly Change[] => {
+      if (!foreign.includes(path)) return fileChanges(target, { path, content: rendered(template, distribution) });
+      const refused = new Refused(target.host.name, `${path} is there, and kbuild did not write it`, moveUnit(path));
+      return [{ summary: `write ${path} (found one that is not kbuild's)`, apply: () => Promise.reject(refused) }];
+    });
   },
 });
 

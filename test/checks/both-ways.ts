@@ -37,6 +37,14 @@ const withDocker = inventory({
   },
 });
 
+const CRI_UNIT = '/etc/systemd/system/cri-docker.service';
+
+/** A unit of cri-dockerd on the host. */
+const unitThere = (ownFiles: readonly string[] = []) => ({
+  files: new Map([[CRI_UNIT, { kind: 'file', sha256: '', mode: 0o644, owner: 'root:root', mtimeMs: 0 } as const]]),
+  ownFiles,
+});
+
 /** A fleet in which something is as a check wants it, or is not. What is not said is as on fresh hosts. */
 export interface Situation {
   readonly inventory?: Inventory;
@@ -672,6 +680,11 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
         kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',
         kubeletRuntime: 'unix:///var/run/frakti.sock\n',
       }),
+    },
+    {
+      finds: /^has \/etc\/systemd\/system\/cri-docker\.service, which kbuild did not write/,
+      bad: { inventory: withDocker, facts: { w1: unitThere() } },
+      good: { inventory: withDocker, facts: { w1: unitThere([CRI_UNIT]) } },
     },
     {
       finds: /1 containers of other programs run on the Docker Engine/,

@@ -13,6 +13,7 @@ import { render } from '../../src/templates.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
 import { supportedMinors } from '../../src/versions.ts';
 import { inventory } from '../fakes/inventory.ts';
+import { recordingOn } from '../fakes/on.ts';
 import { target } from '../fakes/target.ts';
 
 const asked = { middleMs: 0 };
@@ -40,6 +41,20 @@ test('a fresh host gets the repository, settings before the package, cri-dockerd
     'start docker (found none)',
     'start cri-docker (found none)',
   ]));
+
+test.each([
+  ['debian-12-fresh', 'kbuild-docker.list'],
+  ['rocky-10-fresh', 'kbuild-docker-el10.repo'],
+  ['fedora-44-fresh', 'kbuild-docker-fedora.repo'],
+] as const)("Docker's repository on %s is as it always was", async (fixture, name) => {
+  const [change] = runtimeSteps(about.inventory)
+    .find((step) => step.name === 'docker-repository-source')!
+    .diff(target({}, { ...about, fixture }));
+  const { on, sent } = recordingOn();
+  await change!.apply!(on);
+  const [written] = sent.flatMap((one) => (one.kind === 'write' ? [one.content] : []));
+  await expect(written).toMatchFileSnapshot(`../golden/docker/${name}`);
+});
 
 test('a Mirantis Container Runtime that is there stays, with its own client', () => {
   const own = inventory({ runtime: { ...runtime, package: 'docker-ee', version: '25.0.14' } });

@@ -84,6 +84,16 @@ describe('cri-dockerd', () => {
       'install cri-dockerd 0.4.10 (found none)',
     ]);
   });
+  test('that an operator has set up by hand keeps its unit: kbuild refuses to overwrite it', async () => {
+    const path = '/etc/systemd/system/cri-docker.service';
+    const files = new Map([[path, there]]);
+    const [, change] = step('docker-cri-units').diff(target({ files }, about));
+    expect(change!.summary).toBe(`write ${path} (found one that is not kbuild's)`);
+    await expect(scriptsOf(change!)).rejects.toThrow(/kbuild did not write it/);
+    expect(summaries(step('docker-cri-units'), target({ files, ownFiles: [path] }, about))[1]).toBe(
+      `write ${path} (content differs)`,
+    );
+  });
   test('without a SHA-256 is refused before anything is downloaded', async () => {
     const bare = { inventory: inventoryOf({ runtime: { name: 'docker', package: 'docker-ce', version: '29.9.0' } }) };
     const [change] = step('docker-cri-program').diff(target({}, bare));
