@@ -43,8 +43,16 @@ export function otherRuntime(
   return CONTAINER_RUNTIMES.find(({ socket }) => socket === found) ?? found;
 }
 
+/** `a, b or c`. */
+function oneOf(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)!}`;
+}
+
+/** What messages call the runtimes, for texts that are the same for every inventory. */
+export const RUNTIME_TITLES: string = oneOf(CONTAINER_RUNTIMES.map(({ title }) => title));
+
 /** Folders in which some runtime keeps its data, for texts that are the same for every inventory. */
-export const RUNTIME_DATA_FOLDERS: string = CONTAINER_RUNTIMES.map(({ dataFolder }) => dataFolder).join(' or ');
+export const RUNTIME_DATA_FOLDERS: string = oneOf(CONTAINER_RUNTIMES.map(({ dataFolder }) => dataFolder));
 
 /** Files of kbuild's own that it writes for a runtime, besides those of registries. */
 export const runtimeFiles = ({ paths, published, shared }: ContainerRuntime): readonly string[] => [

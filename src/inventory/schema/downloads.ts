@@ -16,8 +16,6 @@ const address = (what: string, preset: string) =>
       description: `URL of ${what}; {version} stands for the version, {arch} for amd64 or arm64, as each host is.`,
     });
 
-const page = (what: string) => ({ description: `Where ${what} is published.` });
-
 const download = (what: string, preset: string, checksums: string, more: object = {}) =>
   z
     .strictObject({
@@ -26,7 +24,7 @@ const download = (what: string, preset: string, checksums: string, more: object 
       ...more,
     })
     .prefault({})
-    .meta(page(what));
+    .meta({ description: `Where ${what} is published.` });
 
 const own = (what: string) => ({
   version: version()
@@ -36,7 +34,7 @@ const own = (what: string) => ({
 
 const RELEASES = 'releases/download/v{version}';
 
-const CRI_DOCKERD = 'the archive of cri-dockerd, which hosts with `runtime.name: docker` get in any case';
+const CRI_DOCKERD = 'the archive of cri-dockerd';
 
 const criDockerd = z
   .strictObject({
@@ -45,12 +43,15 @@ const criDockerd = z
       .exactOptional()
       .meta({
         examples: ['{folder}/sha256sums'],
-        description: `${PUBLISHED} Its project publishes none: name a place of your own, or the SHA-256 below sha256.`,
+        description: `${PUBLISHED} Without it sha256 must name that of the file.`,
       }),
     ...own('"0.4.10"'),
   })
   .prefault({})
-  .meta(page(CRI_DOCKERD));
+  .meta({
+    description:
+      'Where the archive of cri-dockerd is published, which every host with runtime.name: docker gets. Its project publishes no checksums.',
+  });
 
 /** `downloads:` */
 export const downloads = z
