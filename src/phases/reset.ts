@@ -14,6 +14,7 @@ import { kubeVipStopped, noVirtualAddress } from '../lb/kube-vip.ts';
 import { membersBalancer, strayBalancer } from '../lb/removed.ts';
 import { firewallClosed } from '../node/firewall.ts';
 import { noTrustedCas } from '../node/trusted-cas.ts';
+import { noSharedSettings } from '../resources/shared-settings.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
 
@@ -29,6 +30,7 @@ export const clean: readonly Step[] = [
   packagesReleased,
   noPrograms,
   noTrustedCas,
+  noSharedSettings,
   noOwnFiles,
   noHostsBlock,
 ];

@@ -11,4 +11,5 @@ export const amazonLinux: Distribution = {
   support: 'supported',
   // Docker has no repository for it.
   systemRuntimes: { containerd: ['containerd', 'runc'] },
+  lacks: ['docker'],
 };
