@@ -34,6 +34,7 @@ import type { Rule } from './rules/rule.ts';
 import { hooksMeanHosts } from './rules/selectors.ts';
 import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
 import { ownedSysctls } from './rules/sysctls.ts';
+import { timeSyncOfHosts } from './rules/time-sync.ts';
 import { kubernetesVersion, runtimeVersion, viaVersions } from './rules/versions.ts';
 import { windowsHosts } from './rules/windows.ts';
 
@@ -68,6 +69,7 @@ export const rules: readonly Rule[] = [
   ownedByKubelet,
   ownedLabels,
   ownedSysctls,
+  timeSyncOfHosts,
   etcdFolder,
   virtualAddress,
 ];

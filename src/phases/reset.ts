@@ -13,6 +13,7 @@ import {
 import { kubeVipStopped, noVirtualAddress } from '../lb/kube-vip.ts';
 import { membersBalancer, strayBalancer } from '../lb/removed.ts';
 import { firewallClosed } from '../node/firewall.ts';
+import { noTimeServers } from '../node/time-sync.ts';
 import { noTrustedCas } from '../node/trusted-cas.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
@@ -29,6 +30,7 @@ export const clean: readonly Step[] = [
   packagesReleased,
   noPrograms,
   noTrustedCas,
+  noTimeServers,
   noOwnFiles,
   noHostsBlock,
 ];
