@@ -8,6 +8,8 @@ const LIMIT_MS = 30_000;
 interface Clock {
   readonly host: string;
   readonly offsetMs: number;
+  /** The inventory asks for chrony, which sets the clock once `up` has installed it. */
+  readonly getsChrony: boolean;
 }
 
 const seconds = (ms: number): string => `${String(Math.round(Math.abs(ms) / 100) / 10)} s`;
@@ -18,7 +20,11 @@ function clocks(fleet: Fleet): { readonly read: readonly Clock[]; readonly unrea
   const unread: Finding[] = [];
   for (const { host, facts } of fleet.hosts) {
     try {
-      read.push({ host: host.name, offsetMs: facts.clockOffsetMs });
+      read.push({
+        host: host.name,
+        offsetMs: facts.clockOffsetMs,
+        getsChrony: host.os === 'linux' && host.timeSync !== undefined,
+      });
     } catch (error) {
       if (!(error instanceof FactError)) throw error;
       unread.push(unknown(error));
@@ -44,11 +50,13 @@ export const clockSkew: Check = {
     const wrong = read.filter(({ offsetMs }) => Math.abs(offsetMs - middle) > LIMIT_MS);
     return [
       ...unread,
-      ...wrong.map(({ host, offsetMs }) => ({
+      ...wrong.map(({ host, offsetMs, getsChrony }) => ({
         severity: 'error' as const,
         host,
         message: `its clock is ${seconds(offsetMs - middle)} ${offsetMs > middle ? 'ahead of' : 'behind'} the other hosts (limit 30 s)`,
-        remedy: 'run a time service, e.g. chrony',
+        remedy: getsChrony
+          ? 'have chrony installed first: kbuild up --phase prepare --ignore-check clock-skew'
+          : 'run a time service, e.g. chrony (timeSync: chrony in the inventory)',
       })),
     ];
   },

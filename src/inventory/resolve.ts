@@ -16,6 +16,7 @@ import { asList, selected } from './selector.ts';
 import { sshOf, type Locate, type SshSecrets } from './ssh.ts';
 import { RENEWED_BEFORE_MS } from '../shell/expiry.ts';
 import { kubeletOf, levelsOf } from './levels.ts';
+import { installFromOf, timeSyncOfHost } from './time-sync.ts';
 import { runtimeOf, upperHex, withRuntimes } from './runtimes.ts';
 import { windowsOf } from './windows.ts';
 
@@ -47,6 +48,7 @@ function hostOf(
       setHostname: false,
       windows: windowsOf(file, host.windows),
     };
+  const timeSync = timeSyncOfHost(file, host);
   return {
     ...common,
     os: 'linux',
@@ -54,9 +56,10 @@ function hostOf(
     sysctls: Object.fromEntries(
       [file, ...levels].flatMap(({ sysctls }) => Object.entries(sysctls).map(([name, value]) => [name, String(value)])),
     ),
-    installFrom: levels.findLast((level) => level.installFrom !== undefined)?.installFrom ?? file.installFrom,
+    installFrom: installFromOf(file, host),
     packages: united([file, ...levels].map((level) => level.packages)),
     trustedCas: united([file, ...levels].map((level) => level.trustedCAs)).map((name) => authorities.get(name) ?? ''),
+    ...(timeSync === undefined ? {} : { timeSync }),
     ssh: sshOf(file.ssh, host.ssh, secrets, locate),
     setHostname: host.setHostname ?? file.setHostname,
   };

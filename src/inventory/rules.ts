@@ -35,6 +35,7 @@ import { hooksMeanHosts } from './rules/selectors.ts';
 import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
 import { ownedSysctls } from './rules/sysctls.ts';
 import { runtimePrograms, runtimeRegistries, runtimeSharedFiles } from './rules/runtimes.ts';
+import { timeSyncOfHosts } from './rules/time-sync.ts';
 import { kubernetesVersion, runtimeVersion, viaVersions } from './rules/versions.ts';
 import { windowsHosts } from './rules/windows.ts';
 
@@ -72,6 +73,7 @@ export const rules: readonly Rule[] = [
   ownedByKubelet,
   ownedLabels,
   ownedSysctls,
+  timeSyncOfHosts,
   etcdFolder,
   virtualAddress,
 ];

@@ -5,7 +5,7 @@ import { dns } from './schema/dns.ts';
 import { downloads } from './schema/downloads.ts';
 import { files } from './schema/files.ts';
 import { groups, hosts, kubeletOfAll, roles, ssh, sysctls } from './schema/node.ts';
-import { installFrom, packages, trustedCAs } from './schema/system.ts';
+import { installFrom, packages, timeSync, trustedCAs } from './schema/system.ts';
 import { hooks } from './schema/hooks.ts';
 import { rollout } from './schema/rollout.ts';
 import { kubernetes, network, runtime } from './schema/software.ts';
@@ -116,6 +116,7 @@ export const inventorySchema = z
     downloads,
     packages: packages(),
     trustedCAs: trustedCAs(),
+    timeSync: timeSync.exactOptional(),
     hooks,
     rollout,
     manifests: z.array(manifestEntry()).default([]).meta({

@@ -5,6 +5,7 @@ import type { Certificates, LoadBalancer } from './control-plane.ts';
 import type { PluginSettings } from './network-plugins.ts';
 import type { Rollout } from './rollout.ts';
 import type { SshSettings } from './ssh-settings.ts';
+import type { TimeSync } from './time-sync.ts';
 import type { WindowsSettings } from './windows-settings.ts';
 
 /** What a host is for. One role a host. */
@@ -69,6 +70,8 @@ export interface LinuxHost extends HostCommon {
   readonly packages: readonly string[];
   /** PEM texts of authorities that the system trusts besides its own. */
   readonly trustedCas: readonly string[];
+  /** undefined: kbuild leaves the host's time service alone. */
+  readonly timeSync?: TimeSync;
   /** Set on all Linux hosts or on none: then all have the inventory's. */
   readonly runtime?: RuntimeSettings;
 }

@@ -11,6 +11,7 @@ import { packagesWhole } from './packages-whole.ts';
 import { packagesProxy } from './proxy.ts';
 import { swapOff } from './swap-off.ts';
 import { sysctls } from './sysctls.ts';
+import { timeSync } from './time-sync.ts';
 import { trustedCas } from './trusted-cas.ts';
 
 const usesTls = ({ kubernetes, runtime }: Inventory): boolean =>
@@ -43,6 +44,7 @@ export const prepareBalancer: readonly Step[] = [
   certificateAuthorities,
   trustedCas,
   ownPackages,
+  timeSync,
   distributedFiles,
 ];
 
@@ -60,5 +62,6 @@ export const prepare: readonly Step[] = [
   certificateAuthorities,
   trustedCas,
   ownPackages,
+  timeSync,
   distributedFiles,
 ];

@@ -13,6 +13,7 @@ import {
 import { kubeVipStopped, noVirtualAddress } from '../lb/kube-vip.ts';
 import { membersBalancer, strayBalancer } from '../lb/removed.ts';
 import { firewallClosed } from '../node/firewall.ts';
+import { noTimeServers } from '../node/time-sync.ts';
 import { noTrustedCas } from '../node/trusted-cas.ts';
 import { noSharedSettings } from '../resources/shared-settings.ts';
 import { jobEnded } from '../node/running-work.ts';
@@ -31,6 +32,7 @@ export const clean: readonly Step[] = [
   noPrograms,
   noTrustedCas,
   noSharedSettings,
+  noTimeServers,
   noOwnFiles,
   noHostsBlock,
 ];

@@ -6,7 +6,7 @@ import { certificateOf } from '../fakes/certificate.ts';
 import { CA, clusterOf, memberOf, nodeOf, podOf, spaceOf } from '../fakes/cluster.ts';
 import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
 import { filesWith } from '../fakes/files.ts';
-import { inventory, windowsHost } from '../fakes/inventory.ts';
+import { hosts, inventory, windowsHost } from '../fakes/inventory.ts';
 import type { MachineChange } from '../fakes/windows.ts';
 import { addService, type Machine } from '../windows/host/machine.ts';
 import { flannelNetwork, mixedFlannel } from '../fakes/network.ts';
@@ -68,6 +68,14 @@ export interface Case {
 
 const w1 = (printed: RawAnswers): Situation => ({ printed: { w1: printed } });
 const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
+
+/** The inventory asks for chrony on w1, where these services run. */
+const wantsChrony = (timeServices: string, more: RawAnswers = {}): Situation => ({
+  inventory: inventory({
+    hosts: hosts.map((host) => (host.name === 'w1' ? { ...host, timeSync: { kind: 'chrony', servers: [] } } : host)),
+  }),
+  printed: { w1: { timeServices, ...more } },
+});
 
 /** Joined hosts in a cluster that owns these objects; a route of w1 leads into a further network of Services. */
 const moreSubnets = (owned: readonly string[]): Situation => ({
@@ -609,7 +617,20 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     { finds: /login shell took 2\.1 s/, bad: w1({ login: '1002.15 100005\n' }) },
     { finds: /SSH server took 4\.2 s/, bad: { facts: { w1: { login: { sshdMs: 4200, shellMs: 20 } } } } },
   ],
-  'time-sync': [{ finds: /no time service/, bad: w1({ timeServices: '\n' }) }],
+  'time-sync': [
+    { finds: /no time service/, bad: w1({ timeServices: '\n' }) },
+    { finds: /chrony does not run/, bad: wantsChrony('systemd-timesyncd\n'), good: wantsChrony('chrony\nchronyd\n') },
+    {
+      finds: /ntpsec keeps the clock/,
+      bad: wantsChrony('ntpsec\n'),
+      good: wantsChrony('chrony\nvmtoolsd\nqemu-guest-agent\n'),
+    },
+    {
+      finds: /Flatcar 4459 has no packages/,
+      bad: wantsChrony('chronyd\n', { osRelease: 'ID=flatcar\nVERSION_ID=4459\nPRETTY_NAME="Flatcar 4459"\n' }),
+      good: wantsChrony('chronyd\n', { osRelease: leap('16.0') }),
+    },
+  ],
   nameserver: [{ finds: /names no server/, bad: w1({ resolver: '# empty\n---\n' }) }],
   'resolver-loop': [{ finds: /127\.0\.0\.1/, bad: w1({ resolver: 'nameserver 127.0.0.1\n---\n' }) }],
   'local-names': [

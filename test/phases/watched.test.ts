@@ -45,6 +45,13 @@ const INVENTORIES: Readonly<Record<string, Inventory>> = {
     etcd: { topology: 'built', endpoints: ['https://10.0.0.41:2379'] },
     hosts: [cp1, w1, etcd1],
   }),
+  'hosts with chrony': inventory({
+    hosts: [
+      cp1,
+      { ...w1, timeSync: { kind: 'chrony', servers: ['10.0.0.5'] } },
+      linuxHost('amazon1', { address: '10.0.0.62' }),
+    ],
+  }),
   'hosts without packages': inventory({
     hosts: [cp1, { ...w1, installFrom: 'binaries' }, linuxHost('flatcar1', { address: '10.0.0.61' })],
   }),
@@ -56,6 +63,12 @@ const INVENTORIES: Readonly<Record<string, Inventory>> = {
 };
 
 const FLATCAR = { id: 'flatcar', idLike: [], versionId: '4459.0.0', codename: '', prettyName: 'Flatcar' };
+
+/** Systems of hosts that a test names after theirs. */
+const SYSTEMS = {
+  flatcar1: FLATCAR,
+  amazon1: { id: 'amzn', idLike: [], versionId: '2023', codename: '', prettyName: 'Amazon Linux 2023' },
+} as const;
 
 const running = { load: 'loaded', active: 'active', enabled: 'enabled', startedMs: 1, needsDaemonReload: false };
 
@@ -73,7 +86,7 @@ function joined(given: Inventory): Fleet {
       linuxHosts(given).map((host) => [
         host.name,
         {
-          ...(host.name === 'flatcar1' ? { osRelease: FLATCAR } : {}),
+          ...(host.name in SYSTEMS ? { osRelease: SYSTEMS[host.name as keyof typeof SYSTEMS] } : {}),
           kubernetesTraces: traces(host.role),
           caFingerprint: CA,
           kubeconfigCluster: { name: given.name, server: `https://${given.endpoint}` },

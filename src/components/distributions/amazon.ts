@@ -1,3 +1,4 @@
+import { chronySources } from './chrony.ts';
 import type { Distribution } from './distribution.ts';
 import { rhelFamily } from './rhel.ts';
 
@@ -9,6 +10,7 @@ export const amazonLinux: Distribution = {
   versions: ['2023'],
   ends: { '2023': '2029-06-30' },
   support: 'supported',
+  chrony: chronySources('chronyd', '/etc/chrony.conf', '/etc/chrony.d'),
   // Docker has no repository for it.
   systemRuntimes: { containerd: ['containerd', 'runc'] },
   lacks: ['docker'],

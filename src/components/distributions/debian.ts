@@ -1,6 +1,7 @@
 import { lines, probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
 import { apt } from './apt.ts';
+import { chronySources } from './chrony.ts';
 import type { Distribution, Family } from './distribution.ts';
 
 /** What Debian and its derivatives share. */
@@ -9,6 +10,7 @@ const debianFamily: Family = {
   packages: apt,
   programFolder: '/usr/local/bin',
   trustStore: { folder: '/usr/local/share/ca-certificates', extension: 'crt', update: 'update-ca-certificates' },
+  chrony: chronySources('chrony', '/etc/chrony/chrony.conf', '/etc/chrony/sources.d'),
   downloader: 'debian/download.sh',
   kubeletArguments: '/etc/default/kubelet',
   pendingReboot: probe(

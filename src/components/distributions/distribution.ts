@@ -39,6 +39,24 @@ export interface TrustStore {
   readonly update: string;
 }
 
+/** How the system has chrony: its package, and where its own configuration reads more time servers from. */
+export interface ChronyPackaging {
+  /** The unit, without `.service`. */
+  readonly unit: string;
+  /** The configuration of the operator, as messages name it. */
+  readonly config: string;
+  /** The file with kbuild's time servers. */
+  readonly file: string;
+  /** Its content, after kbuild's header, for lines of chrony's configuration. */
+  readonly content: (lines: readonly string[]) => string;
+  /** The line of `config` by which chrony reads the file; the package's own has it. */
+  readonly directive: string;
+  /** Lines of chrony's effective configuration (`chronyd -p`) that are there only if it reads the file with these lines. */
+  readonly proof: (lines: readonly string[]) => readonly string[];
+  /** systemd-tmpfiles makes this file of `file`, at every boot: the configuration reads no folder that a reboot keeps. */
+  readonly made?: string;
+}
+
 /** What distributions of one family have in common. */
 export interface Family {
   /** Short word, the same for all distributions of the family: the host marks its answers with it. */
@@ -59,6 +77,8 @@ export interface Family {
   /** Where `installFrom: binaries` puts programs. */
   readonly programFolder: string;
   readonly trustStore: TrustStore;
+  /** undefined: the system has no packages, and no chrony that kbuild could install. */
+  readonly chrony: ChronyPackaging | undefined;
   /** Script of templates/ with the functions `download` and `download_error`, by what the distribution always has. */
   readonly downloader: `${string}.sh`;
   /** The file with the kubelet's arguments that an administrator owns; the kubelet's unit reads it. */

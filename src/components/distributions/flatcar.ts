@@ -35,6 +35,7 @@ export const flatcar: Distribution = {
   brought,
   programFolder: '/opt/bin',
   trustStore: { folder: '/etc/ssl/certs', extension: 'pem', update: 'update-ca-certificates' },
+  chrony: undefined,
   downloader: 'linux/download-with-curl.sh',
   helpers: () => [],
   kubeletArguments: '/etc/default/kubelet',

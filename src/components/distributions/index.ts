@@ -137,6 +137,16 @@ export const packageManagerFolders: readonly string[] = managers.flatMap(({ stat
 /** Folders of the certificate authorities that administrators trust, of all distributions. */
 export const trustFolders: readonly string[] = [...new Set(distributions.map(({ trustStore }) => trustStore.folder))];
 
+/** Files with kbuild's time servers, of all distributions. */
+export const chronyFiles: readonly string[] = [
+  ...new Set(distributions.flatMap(({ chrony }) => (chrony === undefined ? [] : [chrony.file]))),
+];
+
+/** Units of chrony, of all distributions. */
+export const chronyUnits: readonly string[] = [
+  ...new Set(distributions.flatMap(({ chrony }) => (chrony === undefined ? [] : [chrony.unit]))),
+];
+
 /** True for a folder of a system without packages that holds only its image: nothing is ever written there. */
 export const isOfImage = (facts: Release, path: string): boolean => {
   const distribution = knownDistribution(facts);

@@ -1,5 +1,6 @@
 import { lines, probe } from '../../shell/probe.ts';
 import { script } from '../../templates.ts';
+import { chronyOfDhcp } from './chrony.ts';
 import type { Distribution, Family } from './distribution.ts';
 import { dnf } from './dnf.ts';
 
@@ -9,6 +10,7 @@ export const rhelFamily: Family = {
   packages: dnf,
   programFolder: '/usr/local/bin',
   trustStore: { folder: '/etc/pki/ca-trust/source/anchors', extension: 'crt', update: 'update-ca-trust extract' },
+  chrony: chronyOfDhcp('chronyd', '/etc/chrony.conf', '/run/chrony-dhcp'),
   downloader: 'linux/download-with-curl.sh',
   kubeletArguments: '/etc/sysconfig/kubelet',
   pendingReboot: probe(script('rhel/probe-reboot.sh'), (out) =>

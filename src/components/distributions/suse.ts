@@ -1,5 +1,6 @@
 import { lines, probe } from '../../shell/probe.ts';
 import { script } from '../../templates.ts';
+import { chronyIncluded } from './chrony.ts';
 import type { Distribution, Family, OsRelease } from './distribution.ts';
 import { zypper } from './zypper.ts';
 
@@ -15,6 +16,8 @@ const suseFamily: Family = {
   lacks: ['docker'],
   programFolder: '/usr/local/bin',
   trustStore: { folder: '/etc/pki/trust/anchors', extension: 'pem', update: 'update-ca-certificates' },
+  // The package chrony-pool-* puts the pool of the distribution there, too.
+  chrony: chronyIncluded('chronyd', '/etc/chrony.conf', '/etc/chrony.d'),
   downloader: 'linux/download-with-curl.sh',
   kubeletArguments: '/etc/sysconfig/kubelet',
   pendingReboot: probe(script('suse/probe-reboot.sh'), (out) =>

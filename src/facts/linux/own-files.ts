@@ -1,4 +1,4 @@
-import { keyringFiles, packageManagerFiles } from '../../components/distributions/index.ts';
+import { chronyFiles, keyringFiles, packageManagerFiles } from '../../components/distributions/index.ts';
 import { containerRuntime, runtimeFiles } from '../../components/runtimes/index.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { OWN_HEADER, paths } from '../../paths.ts';
@@ -15,6 +15,7 @@ const OWN_FOLDERS: readonly string[] = [paths.state, paths.kubeadmPatches];
 
 const MARKED = [
   ...packageManagerFiles,
+  ...chronyFiles,
   ...Object.values(paths).filter((path) => path.startsWith('/etc/') && !OWN_FOLDERS.includes(path)),
 ];
 

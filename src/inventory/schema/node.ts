@@ -13,7 +13,7 @@ import {
   freeObject,
 } from './formats.ts';
 import { runtimeOfNode } from './software.ts';
-import { installFrom, packages, trustedCAs } from './system.ts';
+import { installFrom, packages, timeSync, trustedCAs } from './system.ts';
 import { windows } from './windows.ts';
 
 const NAME = '[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
@@ -174,6 +174,7 @@ const nodeFields = {
   installFrom: installFrom.exactOptional(),
   packages: packages(),
   trustedCAs: trustedCAs(),
+  timeSync: timeSync.exactOptional(),
   runtime: runtimeOfNode,
 };
 

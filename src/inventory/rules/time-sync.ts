@@ -1,0 +1,47 @@
+import { installFromOf, timeSyncOfHost } from '../time-sync.ts';
+import type { Path } from '../path.ts';
+import type { InventoryFile } from '../schema.ts';
+import { problem, type Rule } from './rule.ts';
+
+type Setting = InventoryFile['timeSync'];
+
+/** Every place of the setting. */
+const places = ({ timeSync, roles, groups, hosts }: InventoryFile): readonly (readonly [Path, Setting])[] => [
+  [[], timeSync],
+  ...Object.entries(roles).map(([role, level]) => [['roles', role], level.timeSync] as const),
+  ...Object.entries(groups).map(([group, level]) => [['groups', group], level.timeSync] as const),
+  ...hosts.map((host, i) => [['hosts', i], host.timeSync] as const),
+];
+
+/** Time servers are written for chrony only. */
+const serversOfChrony: Rule = (file) =>
+  places(file).flatMap(([path, setting]) =>
+    typeof setting === 'object' && setting.kind === 'unmanaged' && setting.servers.length > 0
+      ? [
+          problem(
+            [...path, 'timeSync', 'servers'],
+            'needs kind: chrony; kbuild writes nothing for another time service: remove servers',
+          ),
+        ]
+      : [],
+  );
+
+/** kbuild installs chrony as a package, and only on hosts to which programs come as packages. */
+const chronyOfPackages: Rule = (file) =>
+  file.hosts.flatMap((host, i) => {
+    if (host.os === 'windows')
+      return host.timeSync === undefined
+        ? []
+        : [problem(['hosts', i, 'timeSync'], 'is of Linux hosts; Windows has its own time service: remove it')];
+    return timeSyncOfHost(file, host) !== undefined && installFromOf(file, host) === 'binaries'
+      ? [
+          problem(
+            ['hosts', i],
+            `timeSync: chrony is installed as a package, and "${host.name}" has installFrom: binaries; give it timeSync: unmanaged, and run its own time service, e.g. systemctl enable --now systemd-timesyncd`,
+          ),
+        ]
+      : [];
+  });
+
+/** `timeSync` fits the hosts that it reaches. */
+export const timeSyncOfHosts: Rule = (file) => [...serversOfChrony(file), ...chronyOfPackages(file)];
