@@ -13,6 +13,7 @@ const [cp, w1, w2] = HOSTS;
 let inventory: lab.LabInventory;
 
 const on = (host: string, script: string) => lab.inside(host, script);
+const address = (name: string) => lab.hostSettings(name).address;
 
 const leftBySurveys = `systemctl list-units --all --plain --no-legend 'kbuild-survey*'; ls -d /run/kbuild/survey* /var/lib/.kbuild-survey* /var/lib/etcd/.kbuild-survey* 2>/dev/null; ss -Hltn 'sport = :10250'`;
 
@@ -43,7 +44,6 @@ test('surveys of a healthy fleet find nothing and leave nothing behind', async (
 });
 
 test('a firewall between two hosts, a repository and a version that are not there', async () => {
-  const address = (name: string) => lab.hostSettings(name).address;
   const rule = (verb: string) =>
     `iptables -w -${verb} INPUT -s ${address(cp)} -p tcp --dport 10250 -j DROP && iptables -w -${verb} INPUT -s ${address(w2)} -p udp --dport 8472 -j DROP`;
   await on(w1, rule('A'));
@@ -68,12 +68,16 @@ test('a firewall between two hosts, a repository and a version that are not ther
 
 test('a kbuild that dies during a survey leaves nothing behind', async () => {
   const { file } = inventoryFile(inventory);
+  // The survey waits 10 s for an answer, so that the kill comes in its middle on a quick machine too.
+  const rule = (verb: string) => `iptables -w -${verb} INPUT -s ${address(cp)} -p tcp --dport 10250 -j DROP`;
+  await on(w1, rule('A'));
   const running = start(['check', file, '--active']);
   const listening = async () => (await on(w1, "ss -Hltn 'sport = :10250'")).stdout !== '';
   let seen = false;
   await waitUntil('a survey listens', 120_000, async () => (seen = await listening()));
   running.kill('SIGKILL');
   await running.ended;
+  await on(w1, rule('D'));
   expect(seen).toBe(true);
   await waitUntil('nothing listens', 120_000, async () => (await on(w1, leftBySurveys)).stdout === '');
 });
