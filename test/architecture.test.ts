@@ -265,10 +265,10 @@ const COMPONENTS: readonly {
   },
   {
     kind: 'container runtimes',
-    names: /containerd|\bcri-?o\b/i,
+    names: /containerd|\bcri-?o\b|cri-?docker|dockerd\b|docker-[ce]e\b|'docker'|Docker Engine/i,
     // Windows hosts have a runtime in files of their own, one distribution has it in its image, and two pack it themselves; the kubelet had flags named after one.
     lists:
-      /^components\/(?:runtimes\/|distributions\/(?:amazon|flatcar|suse)\.ts$)|^runtime\/(?:crio|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/(?:software|downloads|repositories)|upgrade\/removed-data)\.ts$/,
+      /^components\/(?:runtimes\/|distributions\/(?:amazon|flatcar|suse)\.ts$)|^runtime\/(?:crio|docker|index)\.ts$|windows|^(?:model\/inventory|inventory\/schema\/(?:software|downloads|repositories)|upgrade\/removed-data)\.ts$/,
   },
   {
     kind: 'distributions and package managers',
@@ -321,6 +321,21 @@ describe('components', () => {
         'inventory/schema/software.ts',
         'model/inventory.ts',
         'runtime/crio.ts',
+        'runtime/index.ts',
+      ],
+    ],
+    [
+      'container runtime with a program that is downloaded, and systems without packages of it',
+      /cri-?docker|docker-ce|\.\/docker\.ts|runtimes\/docker\.ts|lacks: \['docker'\]/i,
+      [
+        'components/distributions/amazon.ts',
+        'components/distributions/suse.ts',
+        'components/runtimes/docker.ts',
+        'components/runtimes/index.ts',
+        'inventory/schema/downloads.ts',
+        'inventory/schema/software.ts',
+        'model/inventory.ts',
+        'runtime/docker.ts',
         'runtime/index.ts',
       ],
     ],

@@ -1,11 +1,10 @@
-import { containerRuntime, CONTAINER_RUNTIMES, otherRuntime } from '../components/runtimes/index.ts';
+import { containerRuntime, otherRuntime, RUNTIME_TITLES } from '../components/runtimes/index.ts';
 import { hasKubelet } from '../facts/joined.ts';
+import { foreignUnits, moveUnit } from '../resources/programs.ts';
 import { inventoryOn } from '../model/inventory-on.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { HostFinding } from './each-host.ts';
 import { eachHost } from './each-host.ts';
-
-const TITLES = CONTAINER_RUNTIMES.map(({ title }) => title).join(' or ');
 
 /** kbuild does not change the runtime of a joined host. One that kbuild knows is a refusal of every command that changes hosts. */
 function unknownRuntime(inventory: Inventory, host: LinuxHost, endpoint: string): readonly HostFinding[] {
@@ -25,11 +24,11 @@ export const existingRuntime = eachHost(
   {
     name: 'existing-runtime',
     title: 'no containers of Docker or others run, and there is no second runtime',
-    why: `kbuild configures and restarts ${TITLES}, and Docker uses the same one. Move those containers away, or ignore this check when they may be restarted. A second CRI runtime does no harm: kbuild always names ${TITLES}'s socket. A host that has joined keeps its runtime: to change it, remove the host, edit \`runtime.name\`, and add it again.`,
+    why: `kbuild configures and restarts ${RUNTIME_TITLES}, and other programs on the host may use the same one. Move those containers away, or ignore this check when they may be restarted. A second CRI runtime does no harm: kbuild always names the socket of the inventory's runtime. A host that has joined keeps its runtime: to change it, remove the host, edit \`runtime.name\`, and add it again.`,
     severities: ['error', 'warning'],
   },
   ({ inventory, host, facts }): readonly HostFinding[] => {
-    const { title, socket: own, ownerOf } = containerRuntime(inventory);
+    const { title, socket: own, otherSockets = [], ownerOf } = containerRuntime(inventory);
     // The operator decided about other containers when the host joined.
     if (hasKubelet(facts)) return unknownRuntime(inventory, host, facts.kubeletRuntime);
     return [
@@ -44,8 +43,13 @@ export const existingRuntime = eachHost(
           },
         ];
       }),
+      ...foreignUnits({ inventory, facts }).map((path) => ({
+        severity: 'error' as const,
+        message: `has ${path}, which kbuild did not write and would have to overwrite`,
+        remedy: moveUnit(path),
+      })),
       ...facts.criSockets
-        .filter((socket) => socket !== own)
+        .filter((socket) => socket !== own && !otherSockets.includes(socket))
         .map((socket) => ({
           severity: 'warning' as const,
           message: `has another container runtime (${socket}); Kubernetes will use ${title}`,

@@ -54,6 +54,7 @@ import { selinux } from './selinux.ts';
 import { sharedKeys } from './shared-keys.ts';
 import { signingKeys } from './signing-keys.ts';
 import { slowLogin } from './slow-login.ts';
+import { runtimeSource } from './runtime-source.ts';
 import { runtimeVersion } from './runtime-version.ts';
 import { swap } from './swap.ts';
 import { sysctls } from './sysctls.ts';
@@ -124,6 +125,7 @@ export const hostChecks: readonly Check[] = [
   cloudInit,
   cloudRoutes,
   existingRuntime,
+  runtimeSource,
   runtimeVersion,
   cniConfiguration,
   leftovers,

@@ -2,6 +2,7 @@ import { isMoving, liveEndpoint } from '../cluster/endpoint-move.ts';
 import { moveRefusals } from '../cluster/move-refusals.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import { combined, UsageError } from '../errors.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { moveEndpointPhases, oldEndpointRefusals } from '../phases/move-endpoint.ts';
 import { endpointHost } from '../topology/api-server.ts';
 import type { MoveEndpointOptions } from './commands/move-endpoint.ts';
@@ -15,10 +16,10 @@ import type { Run } from './session/run.ts';
 import { withRun } from './session/with-run.ts';
 
 /** @throws UsageError unless the command line names the inventory's endpoint: the operator says the same twice */
-function checkOperand({ inventory }: Run, [operand = '']: readonly string[]): void {
-  if (operand === inventory.endpoint) return;
-  throw new UsageError(`the command line says ${operand}, and the endpoint of the inventory is ${inventory.endpoint}`, {
-    remedy: `set kubernetes.endpoint (and loadBalancer) in the inventory to the new endpoint, then name it: \`kbuild move-endpoint ${inventory.endpoint}\``,
+function checkOperand({ endpoint }: Inventory, [operand = '']: readonly string[]): void {
+  if (operand === endpoint) return;
+  throw new UsageError(`the command line says ${operand}, and the endpoint of the inventory is ${endpoint}`, {
+    remedy: `set kubernetes.endpoint (and loadBalancer) in the inventory to the new endpoint, then name it: \`kbuild move-endpoint ${endpoint}\``,
   });
 }
 
@@ -47,9 +48,8 @@ function endText(old: string, { endpoint }: Run['inventory']): string {
   return `the cluster is led to ${endpoint}. The old endpoint ${old} still serves, and kbuild removes nothing of it. Give every kubeconfig outside the cluster the new one; when no client uses ${old} any more, take down what serves it. The API servers' certificates go on to name ${endpointHost(old)}\n`;
 }
 
-async function move(run: Run, flags: MoveEndpointOptions, operands: readonly string[]): Promise<number> {
+async function move(run: Run, flags: MoveEndpointOptions): Promise<number> {
   const { inventory, connected } = run;
-  checkOperand(run, operands);
   refuse(run);
   const { cluster } = connected.observations.fleet();
   const old = cluster.state === 'up' && isMoving(inventory, cluster) ? liveEndpoint(cluster) : '';
@@ -81,6 +81,11 @@ export const runMoveEndpoint = (
   withRun(
     outer,
     flags,
-    { command: 'move-endpoint', json: flags.plan === true ? 'document' : 'events', reportsUnreachable: true },
-    (run) => move(run, flags, operands),
+    {
+      command: 'move-endpoint',
+      json: flags.plan === true ? 'document' : 'events',
+      reportsUnreachable: true,
+      checkInventory: (inventory) => checkOperand(inventory, operands),
+    },
+    (run) => move(run, flags),
   );

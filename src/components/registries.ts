@@ -17,3 +17,11 @@ export const loginOf = ({ username, password }: RegistrySettings): Secret | unde
   username === undefined || password === undefined
     ? undefined
     : madeOf(password, (value) => `Basic ${Buffer.from(`${username}:${value}`).toString('base64')}`);
+
+/** An image's full name as the runtime lists it: `nginx` is `docker.io/library/nginx:latest`. */
+export function fullName(image: string): string {
+  const [first = '', ...rest] = image.split('/');
+  const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
+  const named = hasRegistry ? image : `docker.io/${rest.length === 0 ? 'library/' : ''}${image}`;
+  return /[:@][^/]*$/.test(named) ? named : `${named}:latest`;
+}

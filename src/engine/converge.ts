@@ -45,7 +45,7 @@ export async function converge(run: Convergence): Promise<Outcome> {
   const { phases, emit, signal, nowMs } = run;
   const failures = new Map<string, Error>();
   const isOver = (): boolean => signal.aborted || [...failures.keys()].some((name) => !isWorker(run.inventory, name));
-  const progress: Progress = { turn: turns(run.inventory, run.workersAtOnce), failures, isOver };
+  const progress: Progress = { turn: turns(run), failures, isOver };
   const started = nowMs();
   const building = groups(phases.filter(({ verifies }) => verifies !== true));
   const verifying = groups(phases.filter(({ verifies }) => verifies === true));
@@ -135,6 +135,8 @@ async function runGroup(
         } catch (error) {
           if (error instanceof Interrupted && signal.aborted) row.cut();
           else failures.set(host.name, error as Error);
+        } finally {
+          turn.batches.leave(row.phase, host);
         }
       }
       row.leave(host.name);
@@ -170,7 +172,13 @@ async function hostInPhase(
     const step = steps[next]!;
     if (signal.aborted) throw new Interrupted('interrupted before the next step');
     try {
-      changes += await stepOnHost(run, turn, phase, host, step);
+      const made = await stepOnHost(run, turn, phase, host, step);
+      if (made === 'paused') {
+        run.observations.expireOld();
+        next = 0;
+        continue;
+      }
+      changes += made;
       next += 1;
     } catch (error) {
       const interruption = times < MOST_INTERRUPTIONS ? await interruptionOf(run.observations, error) : undefined;

@@ -3,7 +3,12 @@ import { DeadlinePassed, Interrupted, NotConverged } from '../errors.ts';
 import type { Host } from '../model/inventory.ts';
 import { teller, type Convergence, type Place } from './convergence.ts';
 import { until } from '../until.ts';
-import type { Turns } from './disruption.ts';
+
+/** What a run knows of hosts that it has disrupted. */
+export interface Disrupted {
+  /** Names of hosts that were not healthy after their turn: the same change must not break the next hosts. */
+  readonly broken: Set<string>;
+}
 
 /** Milliseconds between two observations of hosts and cluster. */
 const POLL_MS = 1000;
@@ -52,6 +57,44 @@ async function ailmentsOf({ inventory, observations }: Convergence, host: Host):
   return (await observations.evaluate((fleet) => ailments({ inventory, host, fleet }))).value;
 }
 
+/** @throws NotConverged for a host that must not get the change after which another host was not well */
+export function refuseAfterBroken({ broken }: Disrupted, place: Place, host: Host): void {
+  const first = [...broken].find((name) => name !== host.name);
+  if (first === undefined) return;
+  throw new NotConverged(host.name, place.step, [
+    `${host.name} was left as it is, because ${first} is not well since the same change; mend ${first}, then run the same command again`,
+  ]);
+}
+
+/** Those of these hosts that are well now. */
+export async function wellHosts(run: Convergence, hosts: readonly Host[]): Promise<readonly Host[]> {
+  const { value } = await run.observations.evaluate((fleet) =>
+    hosts.filter((host) => ailments({ inventory: run.inventory, host, fleet }).length === 0),
+  );
+  return value;
+}
+
+/** Observes these hosts anew until all of them are well, for 5 minutes at most. Returns the names of those that are not. */
+export async function unwellAfterPause(
+  run: Convergence,
+  place: Place,
+  hosts: readonly Host[],
+): Promise<readonly string[]> {
+  let unwell: readonly string[] = [];
+  await untilNone(run, place, 'wait until the batch before is well', async () => {
+    run.observations.expireOldOf(hosts.map(({ name }) => name));
+    const { value } = await run.observations.evaluate((fleet) =>
+      hosts.map((host) => ({ name: host.name, found: ailments({ inventory: run.inventory, host, fleet }) })),
+    );
+    unwell = value.flatMap(({ name, found }) => (found.length === 0 ? [] : [name]));
+    return {
+      found: value.flatMap(({ name, found }) => found.map((ailment) => `${name}: ${ailment}`)),
+      patienceMs: PATIENCE_MS,
+    };
+  });
+  return unwell;
+}
+
 /**
  * Does disruptive work on a host when the cluster can do without that host, and waits afterwards until the host is healthy.
  * A host that was unhealthy before is not waited for.
@@ -59,17 +102,13 @@ async function ailmentsOf({ inventory, observations }: Convergence, host: Host):
  */
 export async function inGoodHealth<R>(
   run: Convergence,
-  turns: Turns,
+  turns: Disrupted,
   place: Place,
   host: Host,
   work: () => Promise<R>,
 ): Promise<R> {
   const { inventory, observations } = run;
-  const first = [...turns.broken].find((name) => name !== host.name);
-  if (first !== undefined)
-    throw new NotConverged(host.name, place.step, [
-      `${host.name} was left as it is, because ${first} is not well since the same change; mend ${first}, then run the same command again`,
-    ]);
+  refuseAfterBroken(turns, place, host);
   const obstacles = await untilNone(run, place, `wait until ${host.name} may be disrupted`, async () => {
     const { value } = await observations.evaluate((fleet) => ({
       found: disruptionObstacles({ inventory, host, fleet }),

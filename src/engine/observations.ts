@@ -1,4 +1,11 @@
-import { COSTLY_PARTS, type ClusterView, type CostlyPart } from '../facts/cluster.ts';
+import {
+  ALL_CLUSTER_PARTS,
+  CLUSTER_PARTS,
+  clusterPartOf,
+  PARTS_FOR_CHANGES,
+  type ClusterPart,
+  type ClusterView,
+} from '../facts/cluster.ts';
 import type { Fleet, Observed } from '../facts/fleet.ts';
 import type { Host } from '../model/inventory.ts';
 import { CLUSTER, clusterPart, Freshness, isOfCluster, partsOf, reading, type Reading } from './freshness.ts';
@@ -7,8 +14,8 @@ import { CLUSTER, clusterPart, Freshness, isOfCluster, partsOf, reading, type Re
 export interface Observers {
   /** The named facts of a host, as they are now. */
   readonly facts: (host: Host, names: readonly string[]) => Promise<object>;
-  /** The cluster as it is now, found by `clusterFacts` of these hosts, with these of its costly parts. */
-  readonly cluster: (hosts: readonly Observed[], parts: readonly CostlyPart[]) => Promise<ClusterView>;
+  /** The cluster as it is now, found by `clusterFacts` of these hosts, with these of its parts. */
+  readonly cluster: (hosts: readonly Observed[], parts: readonly ClusterPart[]) => Promise<ClusterView>;
   /** The facts that tell which control planes can answer for the cluster. */
   readonly clusterFacts: readonly string[];
   readonly nowMs: () => number;
@@ -23,9 +30,13 @@ export interface Observations {
   readonly fleet: () => Fleet;
   /**
    * Calls a pure function of the fleet on facts no older than the last expiry of any fact that it reads. `sawCluster`: the
-   * function read the cluster, so its result is about the cluster.
+   * function read the cluster, so its result is about the cluster. `purpose`: `change` if what it returns will read the fleet later, when a
+   * change is made: if it read the cluster, all parts that changes read are current then.
    */
-  readonly evaluate: <R>(question: (fleet: Fleet) => R) => Promise<{ readonly value: R; readonly sawCluster: boolean }>;
+  readonly evaluate: <R>(
+    question: (fleet: Fleet) => R,
+    purpose?: 'look' | 'change',
+  ) => Promise<{ readonly value: R; readonly sawCluster: boolean }>;
   /** These hosts may have changed. */
   readonly expire: (hosts: readonly string[]) => void;
   /** The cluster may have changed. */
@@ -74,24 +85,26 @@ class NotedFleet {
     this.#noting.set(name, this.#note(after));
   }
 
-  /** A newer view of the cluster, with these of its costly parts: the others stay as they were observed before. */
-  updateCluster(view: ClusterView, parts: readonly CostlyPart[]): void {
+  /** A newer view of the cluster, with these of its parts: the others stay as they were observed before. */
+  updateCluster(view: ClusterView, parts: readonly ClusterPart[]): void {
     const before = this.cluster;
-    const kept =
-      before.state === 'up' && view.state === 'up' ? COSTLY_PARTS.filter((part) => !parts.includes(part)) : [];
     const old = Object.getOwnPropertyDescriptors(before) as Readonly<Record<string, PropertyDescriptor>>;
     const mixed = Object.defineProperties({}, Object.getOwnPropertyDescriptors(view));
-    for (const part of kept) {
-      const found = old[part];
-      if (found !== undefined) Object.defineProperty(mixed, part, found);
+    const areUp = before.state === 'up' && view.state === 'up';
+    for (const field of ALL_CLUSTER_PARTS.filter((part) => !parts.includes(part)).flatMap(
+      (part) => CLUSTER_PARTS[part],
+    )) {
+      const found = old[field];
+      // An etcd on hosts of its own is there without the API.
+      if (found !== undefined && (areUp || field === 'etcd')) Object.defineProperty(mixed, field, found);
     }
     this.cluster = mixed as ClusterView;
   }
 
   fleet(): Fleet {
-    const costly: ReadonlySet<string | symbol> = new Set(COSTLY_PARTS);
     const get = (view: ClusterView, key: string | symbol): unknown => {
-      if (costly.has(key)) this.#read?.add(clusterPart(key as string));
+      const part = clusterPartOf(String(key));
+      if (part !== undefined) this.#read?.add(clusterPart(part));
       return Reflect.get(view, key);
     };
     const cluster = (): ClusterView => {
@@ -159,7 +172,9 @@ export function observations(first: Fleet, observers: Observers): Observations {
     for (const fact of facts) freshness.take(reading(name, fact), beginning);
   };
 
-  const observeCluster = async (parts: readonly CostlyPart[]): Promise<void> => {
+  const observeCluster = async (read: readonly ClusterPart[]): Promise<void> => {
+    // The first view of a cluster is whole, so that what a change reads beside its diff is there.
+    const parts = noted.cluster.state === 'up' ? read : [...new Set([...read, ...PARTS_FOR_CHANGES])];
     const beginning = freshness.begin();
     const needed = noted.hosts
       .filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd')
@@ -178,16 +193,17 @@ export function observations(first: Fleet, observers: Observers): Observations {
       [...byHost].map(([host, names]) => once(`${host}/${names.join('+')}`, moment, () => observeHost(host, names))),
     );
     if (!stale.some(isOfCluster)) return;
-    const parts = COSTLY_PARTS.filter((part) => stale.includes(clusterPart(part)));
+    const parts = ALL_CLUSTER_PARTS.filter((part) => stale.includes(clusterPart(part)));
     await once([CLUSTER, ...parts].join('+'), freshness.begin().moment, () => observeCluster(parts));
   }
 
   return {
     fleet: () => noted.fleet(),
-    evaluate: async (question) => {
+    evaluate: async (question, purpose = 'look') => {
       for (;;) {
         const { answer, read } = noted.ask(question);
-        const stale = [...read].filter((one) => freshness.isStale(one));
+        const later = purpose === 'change' && read.has(CLUSTER) ? PARTS_FOR_CHANGES.map(clusterPart) : [];
+        const stale = [...new Set([...read, ...later])].filter((one) => freshness.isStale(one));
         if (stale.length === 0) return { value: answer(), sawCluster: read.has(CLUSTER) };
         await observe(stale);
       }

@@ -2,7 +2,7 @@ import { DeadlinePassed, FactError, Interrupted, NotConverged, Refused } from '.
 import type { Host } from '../model/inventory.ts';
 import { teller, type Convergence, type Place } from './convergence.ts';
 import type { Turns } from './disruption.ts';
-import { inGoodHealth } from './health.ts';
+import { inGoodHealth, refuseAfterBroken } from './health.ts';
 import { changeId } from './plan.ts';
 import type { Change, Phase } from './step.ts';
 import { ask } from './target.ts';
@@ -12,6 +12,9 @@ import { until } from '../until.ts';
 export const POLL_MS = 500;
 /** How long an unknown fact is observed again, in ms: an API server that just started, a busy host. */
 export const UNTOLD_MS = 30_000;
+
+/** True for a change that may read the cluster when it is made: it has the view that its diff had. */
+const readsFleet = ({ apply, touches }: Change): boolean => apply !== undefined && touches !== 'host';
 
 /** Pending changes, and whether the diff read the cluster: then they may change the cluster. */
 interface Look {
@@ -36,9 +39,13 @@ export async function hasNoPendingChange(
   }
 }
 
+/** True for a change after which pods or other hosts miss the host for a while. */
+const takesAway = ({ disrupts, drains }: Change): boolean => disrupts === true || drains === true;
+
 /**
  * One step on one host: diff, apply, observe, and the diff must be empty within the step's settle time. Returns how many
- * changes were applied. @throws NotConverged, Refused, Interrupted, and what a change throws
+ * changes were applied; `paused`: none, because a pause between batches of workers has passed, and earlier steps may have found
+ * something since. @throws NotConverged, Refused, Interrupted, and what a change throws
  */
 export async function stepOnHost(
   run: Convergence,
@@ -46,13 +53,13 @@ export async function stepOnHost(
   phase: Phase,
   host: Host,
   step: Phase['steps'][number],
-): Promise<number> {
+): Promise<number | 'paused'> {
   const { inventory, observations, nowMs } = run;
   const question = ask(phase, step, host, inventory);
   const place: Place = { phase: phase.name, host: host.name, step: step.name };
-  const look = (untilMs: number): Promise<Look> =>
+  const look = (untilMs: number, purpose: 'look' | 'change' = 'look'): Promise<Look> =>
     untilTold(run, place, untilMs, async () => {
-      const { value, sawCluster } = await observations.evaluate(question);
+      const { value, sawCluster } = await observations.evaluate(question, purpose);
       return { due: value === 'not observed' ? [] : value, sawCluster };
     });
   const timesLost = await run.held(host.name);
@@ -65,12 +72,18 @@ export async function stepOnHost(
       observations.expireAll();
       found = await look(nowMs() + UNTOLD_MS);
     }
+    if (found.sawCluster && found.due.some(readsFleet)) found = await look(nowMs() + UNTOLD_MS, 'change');
     const applied = await apply(run, phase, place, host, found);
     await settle(run, place, step.settleMs ?? 0, look);
     // What was waited for is the work of another run: its job may just have joined the host.
     if (found.due.some(({ apply: own }) => own === undefined)) observations.expireCluster();
     return applied;
   };
+  if (!seen.due.some(takesAway)) return make();
+  const batchCame = run.onTurn?.(host.name);
+  const hasPaused = await turns.batches.enter(phase, place, host).finally(() => batchCame?.());
+  if (hasPaused) return 'paused';
+  refuseAfterBroken(turns, place, host);
   if (!seen.due.some(({ disrupts }) => disrupts === true)) return make();
   const turnCame = run.onTurn?.(host.name);
   return turns.take(host, () => {

@@ -32,6 +32,8 @@ export interface Change {
   readonly apply?: (on: On) => Promise<void>;
   /** Restarts what a joined host lives on (runtime, kubelet, etcd, load balancer): few hosts at once, in good health: `disruption.ts`, `health.ts`. */
   readonly disrupts?: boolean;
+  /** Takes pods away from a node that comes back: a worker waits for the pause between batches first, see `worker-batches.ts`. */
+  readonly drains?: true;
   /** `host`: the cluster shows nothing of it, so that it need not be observed again. Default: it may show anywhere. */
   readonly touches?: 'host';
   /** Shown by \`plan\` beforehand. */
@@ -67,6 +69,8 @@ export type Phase<K extends Kind = Kind> = {
     readonly steps: readonly Step<P>[];
     /** Hosts at once; 1 for anything that touches etcd membership, or restarts what a control plane lives on. */
     readonly concurrency?: number;
+    /** All hosts of the phase are one batch of workers, together with those of other phases that give this name. */
+    readonly batch?: string;
     /** A host begins as soon as it has itself finished the phase above. */
     readonly overlaps?: true;
     /** It proves what all other phases have built: after them, by new facts, and again when it waited or a connection was lost. */

@@ -144,12 +144,37 @@ export type ClusterView = (
 };
 
 /**
- * Parts of the view that few steps read and that cost the most: kubectl looks up the kind of each object first. They are observed only
- * while a step reads them.
+ * Parts of the view that are observed only while a step reads one of their fields. Each costs processes on a control plane, and a wait
+ * for a node, for example, reads neither etcd nor objects. All other fields are observed each time.
  */
-export const COSTLY_PARTS = ['objects', 'leftoverTokens', 'caReaders'] as const satisfies readonly (keyof ClusterUp)[];
+export const CLUSTER_PARTS = {
+  nodes: ['nodes'],
+  pods: ['pods'],
+  etcd: ['members', 'alarms', 'etcd'],
+  endpoint: ['endpoint'],
+  apiServers: ['apiServers'],
+  kubeletRequests: ['kubeletRequests'],
+  objects: ['objects'],
+  leftoverTokens: ['leftoverTokens'],
+  caReaders: ['caReaders'],
+} as const satisfies Readonly<Record<string, readonly (keyof ClusterUp | 'etcd')[]>>;
 
-export type CostlyPart = (typeof COSTLY_PARTS)[number];
+export type ClusterPart = keyof typeof CLUSTER_PARTS;
+
+export const ALL_CLUSTER_PARTS = Object.keys(CLUSTER_PARTS) as readonly ClusterPart[];
+
+/** Kubectl looks up the kind of each object first, or reads all pods: what a change wants of these, its diff reads. */
+const COSTLY: readonly ClusterPart[] = ['objects', 'leftoverTokens', 'caReaders'];
+
+/** The parts that a change may read when it is made, though its diff did not. */
+export const PARTS_FOR_CHANGES: readonly ClusterPart[] = ALL_CLUSTER_PARTS.filter((part) => !COSTLY.includes(part));
+
+const PART_OF: ReadonlyMap<string, ClusterPart> = new Map(
+  ALL_CLUSTER_PARTS.flatMap((part) => CLUSTER_PARTS[part].map((field) => [field, part] as const)),
+);
+
+/** The part that a field of the view belongs to; undefined for a field that is observed each time. */
+export const clusterPartOf = (field: string): ClusterPart | undefined => PART_OF.get(field);
 
 /** `apiVersion/kind/namespace/name`, the identity of an object. Throws on an object without them. */
 export function objectKey(object: JsonObject): string {

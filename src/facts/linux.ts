@@ -4,6 +4,7 @@ import { pluginFiles } from '../components/network-plugins/index.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { installedPrograms } from '../components/programs/binaries.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
+import { sharedFiles } from '../components/runtimes/shared-settings.ts';
 import { landmarks } from '../topology/landmarks.ts';
 import { onceForEach } from '../shell/once-for-each.ts';
 import type { Probe } from '../shell/probe.ts';
@@ -128,7 +129,7 @@ const distributionProbes = {
 
 /** Every fact of a Linux host. A new fact is one line. `watched`: what the run's steps and checks read by name. */
 export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watched) => {
-  const runtime = containerRuntime(inventory).probes;
+  const { probes: runtime, shared } = containerRuntime(inventory);
   return {
     // The first: a run that takes the lock after this probe may change what the later probes read.
     lockUsed,
@@ -146,6 +147,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     interfaces,
     kubeChains,
     runtimeConfig: runtime.config,
+    sharedSettings: sharedFiles(shared),
     images: runtime.images,
     criSockets: surroundings.criSockets,
     cgroupDriverInUse: runtime.cgroupDriverInUse,

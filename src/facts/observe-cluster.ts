@@ -4,7 +4,7 @@ import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../topology/api-server.ts';
 import { unready } from './api-answer.ts';
-import { COSTLY_PARTS, type ClusterUp, type ClusterView, type CostlyPart, type EtcdState } from './cluster.ts';
+import { ALL_CLUSTER_PARTS, type ClusterPart, type ClusterUp, type ClusterView, type EtcdState } from './cluster.ts';
 import { byWantedKey } from './cluster-objects.ts';
 import { clusterProbes, readyCommand, type ClusterFacts } from './cluster-probes.ts';
 import type { EtcdView } from './etcd-view.ts';
@@ -65,13 +65,14 @@ function viewOf(
   wanted: readonly JsonObject[],
   built: EtcdState | undefined,
 ): ClusterUp {
-  const { nodes, configMaps } = facts;
   const etcd = () => (built === undefined ? facts.etcd : answered(host, built));
   return {
     state: 'up',
     via: host.name,
-    nodes,
-    ...notedIn(configMaps),
+    ...notedIn(facts.configMaps),
+    get nodes() {
+      return facts.nodes;
+    },
     get nowMs() {
       return facts.nowMs;
     },
@@ -165,15 +166,20 @@ function knowsEtcd(view: ClusterUp): boolean {
 const lostText = ({ name }: LinuxHost): string =>
   `${name}: a control plane runs there, and its ${ADMIN_CONF} is gone; \`kbuild up\` makes it again`;
 
-/** The costly part of the view that a probe is for. */
-function partOf(probe: string): CostlyPart | undefined {
+/** The part of the view that a probe is for; undefined for a probe that is always run. */
+function partOf(probe: string): ClusterPart | undefined {
   if (probe.startsWith('objects')) return 'objects';
-  return probe === 'tokens' ? 'leftoverTokens' : probe === 'caReaders' ? 'caReaders' : undefined;
+  const others: Readonly<Record<string, ClusterPart>> = {
+    systemPods: 'pods',
+    pluginPods: 'pods',
+    tokens: 'leftoverTokens',
+  };
+  return others[probe] ?? ALL_CLUSTER_PARTS.find((part) => part === probe);
 }
 
 /**
  * The cluster as its API and etcd show it, observed by one script on the first control plane that answers for both, or else
- * for the API. Of the costly parts only `parts` are observed; reading another one throws FactError. `absent` if no host has a control plane; `down` if a host has one, and none answers. Does not reject.
+ * for the API. Of its parts only `parts` are observed; reading another one throws FactError. `absent` if no host has a control plane; `down` if a host has one, and none answers. Does not reject.
  */
 export async function observeCluster(
   inventory: Inventory,
@@ -181,12 +187,13 @@ export async function observeCluster(
   ask: (host: LinuxHost) => Ask,
   wanted: readonly JsonObject[],
   { nowMs, nonce }: ObserveTools,
-  parts: readonly CostlyPart[] = COSTLY_PARTS,
+  parts: readonly ClusterPart[] = ALL_CLUSTER_PARTS,
 ): Promise<ClusterView> {
   const reasons: string[] = [];
   /** The view of a control plane on which etcdctl cannot run, e.g. because its runtime is stopped. */
   let withoutEtcd: ClusterUp | undefined;
-  const asking = observeEtcd(inventory, hosts, ask, { nonce });
+  const isEtcdAsked = parts.includes('etcd');
+  const asking = isEtcdAsked ? observeEtcd(inventory, hosts, ask, { nonce }) : Promise.resolve(undefined);
   const seen = async <V extends object>(view: V) => {
     const etcd = await asking;
     return etcd === undefined ? view : Object.defineProperty(view, 'etcd', { value: etcd, enumerable: true });
@@ -214,8 +221,10 @@ export async function observeCluster(
       if (others && status === 3) throw new Error(`${host.name}: its API server is not ready: ${unready(stderr)}`);
       const answers = readFrames(stdout, stderr, word);
       const facts = factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 });
+      // An API server that answers and does not tell its nodes is not one to go by.
+      if (parts.includes('nodes')) Reflect.get(facts, 'nodes');
       const view = viewOf(host, facts, wanted, await asking);
-      if (!others || knowsEtcd(view)) return await seen(view);
+      if (!others || !isEtcdAsked || knowsEtcd(view)) return await seen(view);
       withoutEtcd ??= view;
     } catch (error) {
       reasons.push(reasonOf(host, error));

@@ -34,6 +34,7 @@ import type { Rule } from './rules/rule.ts';
 import { hooksMeanHosts } from './rules/selectors.ts';
 import { files, ignoredChecks, manifestSources, proxyIsSet, registries, supportedSettings } from './rules/settings.ts';
 import { ownedSysctls } from './rules/sysctls.ts';
+import { runtimePrograms, runtimeRegistries, runtimeSharedFiles } from './rules/runtimes.ts';
 import { timeSyncOfHosts } from './rules/time-sync.ts';
 import { kubernetesVersion, runtimeVersion, viaVersions } from './rules/versions.ts';
 import { windowsHosts } from './rules/windows.ts';
@@ -43,6 +44,9 @@ export const rules: readonly Rule[] = [
   kubernetesVersion,
   viaVersions,
   runtimeVersion,
+  runtimePrograms,
+  runtimeRegistries,
+  runtimeSharedFiles,
   hostNames,
   hostAddresses,
   internalAddresses,

@@ -29,14 +29,14 @@ export interface Taint {
 /** `binaries`: programs as their projects publish them. `distribution`: packages, or binaries where the system has no packages. */
 export type InstallFrom = 'distribution' | 'binaries';
 
-/** What `installFrom: binaries` downloads. */
-export type DownloadName = 'kubernetes' | 'containerd' | 'runc' | 'cniPlugins' | 'crictl';
+/** What hosts download as their projects publish it: with `installFrom: binaries`, and the last one with Docker Engine. */
+export type DownloadName = 'kubernetes' | 'containerd' | 'runc' | 'cniPlugins' | 'crictl' | 'criDockerd';
 
 /** Where one of them is published: URLs with `{version}`, `{arch}` (amd64, arm64) and `{name}` of the program. */
 export interface Download {
   readonly url: string;
-  /** Where its SHA-256 is published; `{url}` and `{folder}` stand for the file's URL and the folder of that. */
-  readonly checksums: string;
+  /** Where its SHA-256 is published; `{url}` and `{folder}` stand for the file's URL and the folder of that. undefined: nowhere. */
+  readonly checksums?: string;
   /** undefined: kbuild's default, or that of `kubernetes.version` or `runtime.version`. */
   readonly version?: string;
 }
@@ -156,7 +156,7 @@ export interface ExternalEtcd {
 }
 
 /** The container runtimes that an inventory can name. */
-export type RuntimeName = 'containerd' | 'crio';
+export type RuntimeName = 'containerd' | 'crio' | 'docker';
 
 /** The container runtime of Linux hosts. */
 export interface RuntimeSettings {

@@ -4,4 +4,6 @@ export interface Rollout {
   readonly maxUnavailable: { readonly workers: number } | { readonly percent: number };
   /** How long the drain of a node may take, in ms. */
   readonly drainTimeoutMs: number;
+  /** How long a run waits after a batch of workers before it changes the next one, in ms; 0: not at all. */
+  readonly pauseMs: number;
 }

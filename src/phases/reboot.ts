@@ -63,6 +63,7 @@ function workerPhases(workers: readonly LinuxHost[], reboots: Reboots, options: 
     const phase = (name: string, title: string, steps: readonly Step[]): Phase => ({
       ...{ name: `${name}-${String(number + 1)}`, title: `${title}, ${which}`, kind: 'linux', hosts, steps },
       concurrency: Math.max(1, hosts.length),
+      batch: `workers-${String(number + 1)}`,
     });
     const cordon = whileDue(
       reboots,

@@ -15,6 +15,7 @@ import { membersBalancer, strayBalancer } from '../lb/removed.ts';
 import { firewallClosed } from '../node/firewall.ts';
 import { noTimeServers } from '../node/time-sync.ts';
 import { noTrustedCas } from '../node/trusted-cas.ts';
+import { noSharedSettings } from '../resources/shared-settings.ts';
 import { jobEnded } from '../node/running-work.ts';
 import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
 
@@ -30,6 +31,7 @@ export const clean: readonly Step[] = [
   packagesReleased,
   noPrograms,
   noTrustedCas,
+  noSharedSettings,
   noTimeServers,
   noOwnFiles,
   noHostsBlock,

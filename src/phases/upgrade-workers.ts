@@ -22,6 +22,8 @@ interface Batch {
   readonly title: string;
   readonly hosts: readonly LinuxHost[];
   readonly steps: readonly Step[];
+  /** As that of a phase. */
+  readonly batch?: string;
 }
 
 const phaseOf = (batch: Batch): Phase => ({ ...batch, kind: 'linux', concurrency: batch.hosts.length });
@@ -67,6 +69,7 @@ export function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, optio
       title: `Cordon workers, ${which}`,
       hosts,
       steps: [back, cordonStep(isOld)],
+      batch: `workers-${name}`,
     };
     return [
       // A worker alone is cordoned by its own drain.

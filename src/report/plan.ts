@@ -12,11 +12,18 @@ export function countOf(changes: readonly PlannedChange[]): string {
 
 const seconds = (ms: number): string => `${String(Math.round(ms / 1000))} s`;
 
+/** `90 s`, `10 min` or `2 h`: the largest unit that it has a whole number of. */
+function wholeText(ms: number): string {
+  const [unitMs, unit] = ms % 3_600_000 === 0 ? [3_600_000, 'h'] : ms % 60_000 === 0 ? [60_000, 'min'] : [1000, 's'];
+  return `${String(ms / unitMs)} ${unit}`;
+}
+
 /** How hosts take their turns: `one after another, about 70 s each`. */
-function pace({ hosts, atOnce, aboutMs }: PlannedRestart): string {
+function pace({ hosts, atOnce, aboutMs, pauseMs }: PlannedRestart): string {
   if (hosts.length === 1) return `about ${seconds(aboutMs)}`;
-  if (atOnce >= hosts.length) return `all at once, about ${seconds(aboutMs)}`;
-  return `${atOnce === 1 ? 'one after another' : `${String(atOnce)} at once`}, about ${seconds(aboutMs)} each`;
+  if (atOnce >= hosts.length && pauseMs === undefined) return `all at once, about ${seconds(aboutMs)}`;
+  const pause = pauseMs === undefined ? '' : `, with a pause of ${wholeText(pauseMs)} between batches`;
+  return `${atOnce === 1 ? 'one after another' : `${String(atOnce)} at once`}, about ${seconds(aboutMs)} each${pause}`;
 }
 
 /** The text of a plan, in parts. */

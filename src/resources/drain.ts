@@ -93,6 +93,7 @@ export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
     return [
       {
         summary: `${afterHooks(target)}cordon ${target.host.name}`,
+        drains: true,
         apply: async (on) => {
           await runHooks(target.inventory, 'beforeDrain', target.host, on);
           await cordon(on);
@@ -133,6 +134,7 @@ export const drainStep = ({ drain, noting, isDue, losesPods, through, failed }: 
     return [
       {
         summary: `${afterHooks(target)}drain ${host.name} (found ${node.ready ? 'Ready' : 'not Ready'})`,
+        ...(noting === 'notes workloads' ? { drains: true as const } : {}),
         apply: async (on) => {
           await runHooks(inventory, 'beforeDrain', host, on);
           try {

@@ -2,7 +2,7 @@ import { distributionOf, systemRuntimePackages } from '../components/distributio
 import type { Distribution } from '../components/distributions/distribution.ts';
 import type { PackageState, RepositoryId } from '../components/distributions/package-manager.ts';
 import { installation, isBuiltIn, isInstalledAs, otherWay, systemRuntime } from '../components/programs/installer.ts';
-import { containerRuntime, runtimePackages } from '../components/runtimes/index.ts';
+import { runtimePackages, unitsOf } from '../components/runtimes/index.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
@@ -22,9 +22,6 @@ interface PackageOptions {
   readonly sources?: readonly RepositoryId[];
 }
 
-/** Packages whose scripts restart what they install, besides the runtime's. */
-const RESTARTING: ReadonlySet<string> = new Set(['kubelet', 'haproxy', 'keepalived']);
-
 const BALANCER_UNITS = ['haproxy', 'keepalived'];
 
 /** The units that `installationRestarts` reads. */
@@ -37,9 +34,8 @@ const isInUse = ({ facts }: Target): boolean =>
 /** What the installation of these packages restarts on a host that is in use. */
 export function installationRestarts(target: Target, names: readonly string[]): Pick<Change, 'disrupts' | 'restarts'> {
   const { inventory, host } = target;
-  const units = names.flatMap((name) =>
-    name === inventory.runtime.package ? [containerRuntime(inventory).unit] : RESTARTING.has(name) ? [name] : [],
-  );
+  // The packages of balancers restart them, too.
+  const units = names.flatMap((name) => (BALANCER_UNITS.includes(name) ? [name] : unitsOf(inventory, name).slice(-1)));
   if (units.length === 0 || !isInUse(target)) return { disrupts: false };
   return {
     disrupts: true,

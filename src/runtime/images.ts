@@ -1,4 +1,5 @@
 import { networkPlugin } from '../components/network-plugins/index.ts';
+import { fullName } from '../components/registries.ts';
 import { withRuntime } from '../components/runtimes/index.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
@@ -6,14 +7,6 @@ import { script } from '../templates.ts';
 import { pauseImage } from '../components/runtimes/pause-image.ts';
 
 const CONTROL_PLANE = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
-
-/** An image's full name as the runtime lists it: `nginx` is `docker.io/library/nginx:latest`. */
-export function fullName(image: string): string {
-  const [first = '', ...rest] = image.split('/');
-  const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
-  const named = hasRegistry ? image : `docker.io/${rest.length === 0 ? 'library/' : ''}${image}`;
-  return /[:@][^/]*$/.test(named) ? named : `${named}:latest`;
-}
 
 /**
  * The images that a host needs and whose tags kbuild knows. The tags of etcd and CoreDNS change with patch releases: the job

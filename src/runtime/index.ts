@@ -3,9 +3,10 @@ import { watchesOf, type Step } from '../engine/step.ts';
 import type { Inventory, RuntimeName } from '../model/inventory.ts';
 import { containerd } from './containerd.ts';
 import { crio } from './crio.ts';
+import { docker } from './docker.ts';
 import { atSystemRuntime, watchingRuntime } from './version.ts';
 
-const STEPS: Readonly<Record<RuntimeName, readonly Step[]>> = { containerd, crio };
+const STEPS: Readonly<Record<RuntimeName, readonly Step[]>> = { containerd, crio, docker };
 
 /** A step that only hosts with this runtime take. */
 const onlyWith = (name: RuntimeName, step: Step): Step => ({

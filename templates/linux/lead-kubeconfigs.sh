@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Leads kubeconfigs of this host to SERVER (a URL). A job. Parameters: CONFS (lines: names below /etc/kubernetes), KUBELET (yes: it
-# starts again, and must report to the API through SERVER; if it does not within 120 s, its kubeconfig is put back), NODE, PODS
-# (lines: static pods that start again). It uses the functions of templates/runtimes/.
+# starts again, and must report to the API through SERVER; if it does not within 120 s, its kubeconfig is put back, unless a run that
+# was cut off had led it there), NODE, PODS (lines: static pods that start again). It uses the functions of templates/runtimes/.
 umask 077
 kubernetes=/etc/kubernetes
 put() {
@@ -12,6 +12,9 @@ put() {
 # When the kubelet reported last, as the API tells the kubelet itself.
 reported() {
   env -u HTTPS_PROXY -u https_proxy kubectl --kubeconfig "$kubernetes/kubelet.conf" --request-timeout 5s -n kube-node-lease get lease "$NODE" -o 'jsonpath={.spec.renewTime}' 2>reason || true
+}
+servers() {
+  kubectl config view --kubeconfig "$1" -o 'jsonpath={.clusters[*].cluster.server}'
 }
 if [ -n "$KUBELET" ]; then cp -- $kubernetes/kubelet.conf old.conf; fi
 for conf in $CONFS; do
@@ -32,9 +35,16 @@ told=0
 while now=$(reported) && { [ -z "$now" ] || [ "$now" = "$before" ]; }; do
   waited=$(($(date +%s) - from))
   if [ "$waited" -gt 120 ]; then
+    failed="the kubelet of $NODE did not report through $SERVER within 120 s ($(tail -n 1 reason))"
+    case " $(servers old.conf) " in
+      *" $SERVER "*)
+        echo "$failed. A run that was cut off has led its kubeconfig there, so kbuild cannot put the former one back: make $SERVER reachable from $NODE, then run the same command again" >&2
+        exit 1
+        ;;
+    esac
     put old.conf $kubernetes/kubelet.conf
     systemctl restart kubelet
-    echo "the kubelet of $NODE did not report through $SERVER within 120 s ($(tail -n 1 reason)), and has its former kubeconfig again" >&2
+    echo "$failed, and has its former kubeconfig again" >&2
     exit 1
   fi
   if [ "$waited" -ge $((told + 10)) ]; then

@@ -25,8 +25,11 @@ section kbuild-files find /run/kbuild /var/lib/kbuild -ls
 section kubernetes-files find /etc/kubernetes -maxdepth 3 -ls
 section kubelet-status systemctl status kubelet --no-pager -n 0
 section kubelet-journal journalctl -u kubelet -n 400 --no-pager
-section "$runtime_unit-status" systemctl status "$runtime_unit" --no-pager -n 0
-section "$runtime_unit-journal" journalctl -u "$runtime_unit" -n 200 --no-pager
+# shellcheck disable=SC2086 # several words
+for unit in "$runtime_unit" $runtime_more_units; do
+  section "$unit-status" systemctl status "$unit" --no-pager -n 0
+  section "$unit-journal" journalctl -u "$unit" -n 200 --no-pager
+done
 section kernel-messages journalctl -k -n 100 --no-pager
 if command -v crictl >/dev/null; then
   section containers crictl -t 30s -r "$runtime_endpoint" ps -a

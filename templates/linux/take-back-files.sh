@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Takes back what kbuild wrote. FILES: paths, one a line. RUNTIME: unit of the container runtime; RUNTIME_CONFIG: its
+# Takes back what kbuild wrote. FILES: paths, one a line. RUNTIME: unit of the container runtime (empty: it is not restarted); RUNTIME_CONFIG: its
 # configuration; RUNTIME_BACKUP: what that was before (empty: nothing keeps it). REGISTRIES: a folder of registry files whose
 # empty folders go too (may be empty). RECORD: paths of distributed files, one a line; KEPT: the folder of what was there before
 # them. FSTAB_BACKUP: there if swap lines of /etc/fstab were commented out. BACKUPS: other configurations as they were, named as
@@ -36,5 +36,5 @@ printf '%s\n' "$FILES" | {
   if [ -n "$REGISTRIES" ]; then rmdir -- "$REGISTRIES" 2>/dev/null || true; fi
   systemctl daemon-reload
   # Containers of others go on: their shims do not belong to the daemon.
-  if [ $runtime = yes ]; then systemctl try-restart "$RUNTIME" || true; fi
+  if [ $runtime = yes ] && [ -n "$RUNTIME" ]; then systemctl try-restart "$RUNTIME" || true; fi
 }

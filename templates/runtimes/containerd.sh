@@ -3,6 +3,8 @@
 # package that is only recommended, so containerd's own client does what it does not. Untold, crictl gives the runtime 2 s.
 runtime_unit=containerd
 runtime_packages='containerd containerd.io'
+# Units that speak CRI for the runtime, beside its own.
+runtime_more_units=
 runtime_endpoint=unix:///run/containerd/containerd.sock
 # A folder that grows while images are pulled.
 runtime_downloads=/var/lib/containerd/io.containerd.content.v1.content

@@ -3,6 +3,8 @@
 # its own: its packages bring crictl. Untold, crictl gives the runtime 2 s.
 runtime_unit=crio
 runtime_packages=cri-o
+# Units that speak CRI for the runtime, beside its own.
+runtime_more_units=
 runtime_endpoint=unix:///run/crio/crio.sock
 # A folder that grows while images are pulled.
 runtime_downloads=/var/lib/containers/storage/overlay

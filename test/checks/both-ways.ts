@@ -27,6 +27,28 @@ const leap = (version: string): string =>
 const enterprise = (id: string, version: string): string =>
   `ID="${id}"\nID_LIKE="fedora"\nVERSION_ID="${version}"\nPRETTY_NAME="${id} ${version}"\n`;
 
+const withBinaries = (host: Inventory['hosts'][number]): Inventory['hosts'][number] =>
+  host.os === 'linux' ? { ...host, installFrom: 'binaries' } : host;
+
+const FLATCAR = 'ID=flatcar\nID_LIKE=coreos\nVERSION_ID=4459.0.0\nPRETTY_NAME="Flatcar 4459.0.0"\n';
+
+/** Docker Engine, with the checksum of cri-dockerd for one architecture. */
+const withDocker = inventory({
+  runtime: { name: 'docker', package: 'docker-ce', version: '29.9.0' },
+  downloads: {
+    ...inventory().downloads,
+    sha256: { 'https://example.com/cri-dockerd-0.4.10.amd64.tgz': '0'.repeat(64) },
+  },
+});
+
+const CRI_UNIT = '/etc/systemd/system/cri-docker.service';
+
+/** A unit of cri-dockerd on the host. */
+const unitThere = (ownFiles: readonly string[] = []) => ({
+  files: new Map([[CRI_UNIT, { kind: 'file', sha256: '', mode: 0o644, owner: 'root:root', mtimeMs: 0 } as const]]),
+  ownFiles,
+});
+
 /** A fleet in which something is as a check wants it, or is not. What is not said is as on fresh hosts. */
 export interface Situation {
   readonly inventory?: Inventory;
@@ -419,6 +441,26 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       good: w1({ osRelease: leap('16.0'), systemRepositories: 'suse\nrepo-oss\n' }),
     },
   ],
+  'runtime-source': [
+    {
+      finds: /^Docker Engine comes as packages only, and Flatcar has none/,
+      bad: { inventory: withDocker, printed: { w1: { osRelease: FLATCAR } } },
+    },
+    {
+      finds: /^Docker Engine comes as packages only, and the host gets binaries/,
+      bad: { inventory: { ...withDocker, hosts: withDocker.hosts.map(withBinaries) } },
+      good: { inventory: withDocker },
+    },
+    {
+      finds: /^Docker Engine is not published for openSUSE Leap/,
+      bad: { inventory: withDocker, printed: { w1: { osRelease: leap('16.0') } } },
+    },
+    {
+      finds: /^the inventory names no SHA-256 of https:\/\/example\.com\/cri-dockerd-0\.4\.10\.arm64\.tgz/,
+      bad: { inventory: withDocker, printed: { w1: { arch: 'aarch64\n' } } },
+      good: { inventory: withDocker },
+    },
+  ],
   'runtime-version': [
     {
       finds: /^containerd supports Kubernetes 1\.36 from 2\.2\.0, 2\.3\.0 on, not in 1\.7\.33/,
@@ -713,11 +755,22 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     },
     { finds: /crio\.sock/, bad: w1({ criSockets: '/run/crio/crio.sock\n' }) },
     {
-      finds: /has joined with \/run\/cri-dockerd\.sock, and the inventory asks for containerd/,
+      finds: /has joined with \/run\/frakti\.sock, and the inventory asks for containerd/,
       bad: w1({
         kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',
-        kubeletRuntime: 'unix:///var/run/cri-dockerd.sock\n',
+        kubeletRuntime: 'unix:///var/run/frakti.sock\n',
       }),
+    },
+    {
+      finds: /^has \/etc\/systemd\/system\/cri-docker\.service, which kbuild did not write/,
+      bad: { inventory: withDocker, facts: { w1: unitThere() } },
+      good: { inventory: withDocker, facts: { w1: unitThere([CRI_UNIT]) } },
+    },
+    {
+      finds: /1 containers of other programs run on the Docker Engine/,
+      bad: { inventory: withDocker, printed: { w1: { containers: 'kubernetes\ndocker\n' } } },
+      // Docker's own containerd has a CRI socket.
+      good: { inventory: withDocker, printed: { w1: { criSockets: '/run/containerd/containerd.sock\n' } } },
     },
   ],
   'cloud-routes': [

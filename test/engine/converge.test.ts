@@ -279,8 +279,12 @@ describe('at the deadline of the run', () => {
 
 test.each([
   ['a tenth of the workers', undefined, 2],
-  ['as many workers as rollout.maxUnavailable says', { maxUnavailable: { workers: 7 }, drainTimeoutMs: 1 }, 7],
-  ['that share of them', { maxUnavailable: { percent: 25 }, drainTimeoutMs: 1 }, 5],
+  [
+    'as many workers as rollout.maxUnavailable says',
+    { maxUnavailable: { workers: 7 }, drainTimeoutMs: 1, pauseMs: 0 },
+    7,
+  ],
+  ['that share of them', { maxUnavailable: { percent: 25 }, drainTimeoutMs: 1, pauseMs: 0 }, 5],
 ] as const)('disruptive changes run on at most %s at a time', async (_, rollout, expected) => {
   const workers = Array.from({ length: 20 }, (_, i) => host(`w${String(i)}`));
   const here = world(workers, rollout);

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Convergence } from '../../src/engine/convergence.ts';
 import { turns } from '../../src/engine/disruption.ts';
 import { inGoodHealth } from '../../src/engine/health.ts';
@@ -48,7 +48,7 @@ const disrupt = (host: typeof w1, work: () => Promise<string> = () => Promise.re
 beforeEach(() => {
   nowMs = 0;
   said = [];
-  turn = turns(inventory);
+  turn = turns(run);
   cluster = () => well();
 });
 
@@ -91,4 +91,30 @@ test('waits 30 s for an API that is down, then applies the change, which may rep
   cluster = () => ({ state: 'down', reason: 'refused' });
   await expect(disrupt(cp1)).resolves.toBe('done');
   expect(nowMs).toBe(30_000);
+});
+
+describe('a pause between batches of workers', () => {
+  const phase = {
+    name: 'kubelets',
+    title: 'Kubelets',
+    kind: 'linux',
+    hosts: [w1, w2],
+    steps: [],
+    concurrency: 1,
+  } as const;
+  const place = (host: typeof w1) => ({ phase: phase.name, host: host.name, step: 'kubelet-settings' });
+  const pausing = { ...run, inventory: { ...inventory, rollout: { ...inventory.rollout, pauseMs: 600_000 } } };
+
+  test.each([
+    ['the others stay as they are if a host of the batch before is not well any more', well(), ['w1']],
+    ['goes on if the host was not well before the pause either', well(false), []],
+  ])('%s', async (_, before, broken) => {
+    cluster = (now) => (now === 0 ? before : well(false));
+    const { batches, ...turn } = turns(pausing);
+    await expect(batches.enter(phase, place(w1), w1)).resolves.toBe(false);
+    batches.leave(phase, w1);
+    await expect(batches.enter(phase, place(w2), w2)).resolves.toBe(true);
+    expect(nowMs).toBeGreaterThanOrEqual(600_000);
+    expect([...turn.broken]).toEqual(broken);
+  });
 });

@@ -28,6 +28,7 @@ export interface World {
   readonly restart: (host: string) => void;
   /** Time goes on by so many ms. */
   readonly pass: (ms: number) => void;
+  readonly nowMs: () => number;
 }
 
 export const host = (name: string, role: Role = 'worker'): LinuxHost => ({ name, role, os: 'linux' }) as LinuxHost;
@@ -61,7 +62,7 @@ export const wants = (
 /** Makes a world; time stands still but for sleeps. */
 export function world(
   hosts: readonly LinuxHost[],
-  rollout: Inventory['rollout'] = { maxUnavailable: { percent: 10 }, drainTimeoutMs: 300_000 },
+  rollout: Inventory['rollout'] = { maxUnavailable: { percent: 10 }, drainTimeoutMs: 300_000, pauseMs: 0 },
 ): World {
   const inventory = { name: 'test', hosts, rollout } as unknown as Inventory;
   const words = new Map(hosts.map(({ name }) => [name, new Set<string>()]));
@@ -93,6 +94,7 @@ export function world(
     pass: (ms) => {
       nowMs += ms;
     },
+    nowMs: () => nowMs,
     run: (phases, { signal = new AbortController().signal, planned = 'all', held = () => Promise.resolve(0) } = {}) =>
       converge({
         inventory,

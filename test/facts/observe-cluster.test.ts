@@ -46,6 +46,38 @@ const up = async (text: string): Promise<ClusterUp> => {
   return view as ClusterUp;
 };
 
+describe('of the parts of a cluster', () => {
+  test('only those that were asked for cost a process; the others are unknown, not empty', async () => {
+    const scripts: string[] = [];
+    const [host, facts] = joinedHost(cp1);
+    const view = await observeCluster(
+      inventory,
+      [{ os: 'linux', host, facts }],
+      () => (command) => {
+        scripts.push(command.script);
+        const kept = ['nowMs', 'ca', 'configMaps', 'nodes'];
+        const frame = /NONCE:begin:(.*)\n[\s\S]*?\nNONCE:end:\1:0\n/g;
+        return Promise.resolve(
+          answers(captured.replace(frame, (all, name: string) => (kept.includes(name) ? all : ''))),
+        );
+      },
+      wanted,
+      tools,
+      ['nodes'],
+    );
+    expect(scripts).toHaveLength(1);
+    expect(scripts[0]).toContain('/api/v1/nodes');
+    expect(scripts[0]).not.toMatch(/etcdctl|\/pods|readyz|secrets/);
+    expect(view).toMatchObject({ state: 'up', version: '1.36.3' });
+    for (const field of ['members', 'alarms', 'pods', 'endpoint', 'apiServers', 'objects', 'leftoverTokens'])
+      expect(() => Reflect.get(view, field) as unknown, field).toThrow(FactError);
+  });
+
+  test('an API server that does not tell the nodes that were asked for is down', async () => {
+    expect(await observe(() => Promise.resolve(answers(failing('nodes'))))).toMatchObject({ state: 'down' });
+  });
+});
+
 describe('a live cluster', () => {
   test('is named, with its version and the control plane that was asked', async () => {
     const { via, name, version, caFingerprint, nowMs } = await up(captured);

@@ -90,7 +90,7 @@ const defaults: Inventory = {
   endpointInHosts: false,
   network: flannelNetwork(),
   dns: { blocks: {} },
-  rollout: { maxUnavailable: { percent: 10 }, drainTimeoutMs: 300_000 },
+  rollout: { maxUnavailable: { percent: 10 }, drainTimeoutMs: 300_000, pauseMs: 0 },
   runtime: {
     name: 'containerd',
     version: '2.3.7',
@@ -132,6 +132,7 @@ const defaults: Inventory = {
     runc: { url: 'https://example.com/runc-{version}/runc.{arch}', checksums: '{folder}/runc.sha256sum' },
     cniPlugins: { url: 'https://example.com/cni-plugins-linux-{arch}-v{version}.tgz', checksums: '{url}.sha256' },
     crictl: { url: 'https://example.com/crictl-v{version}-linux-{arch}.tar.gz', checksums: '{url}.sha256' },
+    criDockerd: { url: 'https://example.com/cri-dockerd-{version}.{arch}.tgz' },
     sha256: {},
   },
 };

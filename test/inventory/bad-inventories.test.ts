@@ -27,6 +27,9 @@ const line = (number: number, text: string): string =>
     .join('\n');
 /** … with lines before its first. */
 const also = (...lines: readonly string[]): string => `${lines.join('\n')}\n${GOOD}`;
+/** … with Docker Engine, whose cri-dockerd has a place with checksums. */
+const docker = (...lines: readonly string[]): string =>
+  also(...lines, 'downloads: { criDockerd: { checksums: "{url}.sha256" } }');
 /** … with a host more. */
 const host = (entry: string): string => `${GOOD}  - ${entry}\n`;
 
@@ -422,9 +425,45 @@ const VALUES: readonly Bad[] = [
   ],
   [
     'a container runtime that does not exist',
-    also('runtime: { name: docker }'),
+    also('runtime: { name: rkt }'),
     '1:18 runtime.name:',
-    /must be one of containerd, crio$/,
+    /must be one of containerd, crio, docker$/,
+  ],
+  [
+    'Docker Engine without the checksum of cri-dockerd, of which none is published',
+    also('runtime: { name: docker }'),
+    '1:1 downloads.sha256:',
+    / Docker Engine needs cri-dockerd, .*: name the SHA-256 of https:\/\/github\.com\/Mirantis\/cri-dockerd\/releases\/download\/v0\.4\.10\/cri-dockerd-0\.4\.10\.amd64\.tgz or of \S+arm64\.tgz/,
+  ],
+  [
+    'a cri-dockerd that does not tell its cgroup driver',
+    also('runtime: { name: docker }\ndownloads: { criDockerd: { version: "0.3.24", checksums: "{url}.sha256" } }'),
+    '2:37 downloads.criDockerd.version:',
+    / cri-dockerd 0\.3\.24 does not tell kubelets its cgroup driver; use 0\.4\.0 or newer/,
+  ],
+  [
+    'mirrors of a registry that Docker Engine does not reach by mirrors',
+    docker('runtime: { name: docker, registries: [{ host: quay.io, mirrors: [https://m.example.com] }] }'),
+    '1:39 runtime.registries[0]:',
+    / Docker Engine reaches docker\.io alone by mirrors/,
+  ],
+  [
+    'a mirror with a path for Docker Engine',
+    docker('runtime: { name: docker, registries: [{ host: docker.io, mirrors: [https://m.example.com/hub] }] }'),
+    '1:39 runtime.registries[0]:',
+    /takes no mirror with a path/,
+  ],
+  [
+    'a login to a registry for Docker Engine',
+    docker('runtime: { name: docker, registries: [{ host: r.example.com, username: bob, password: "env:HOME" }] }'),
+    '1:39 runtime.registries[0]:',
+    /has no logins for all pods of a host: use imagePullSecrets/,
+  ],
+  [
+    'a file of the operator where kbuild merges its settings',
+    docker('runtime: { name: docker }\nfiles: [{ hosts: [cp1], path: /etc/docker/daemon.json, content: "{}" }]'),
+    '2:31 files[0].path:',
+    / kbuild merges settings into this file: put yours into runtime\.config/,
   ],
   [
     'a load balancer that does not exist',

@@ -18,15 +18,23 @@ const kubeletsAtOnce = async (rollout: string): Promise<number | undefined> =>
 
 describe('rollout', () => {
   test('is a tenth of the workers and five minutes if the inventory says nothing', async () => {
-    expect((await inventoryOf(text(''))).rollout).toEqual({ maxUnavailable: { percent: 10 }, drainTimeoutMs: 300_000 });
+    expect((await inventoryOf(text(''))).rollout).toEqual({
+      maxUnavailable: { percent: 10 },
+      drainTimeoutMs: 300_000,
+      pauseMs: 0,
+    });
     expect((await inventoryOf(text('rollout: { maxUnavailable: 3, drainTimeout: 90s }'))).rollout).toEqual({
       maxUnavailable: { workers: 3 },
       drainTimeoutMs: 90_000,
+      pauseMs: 0,
     });
-    expect((await inventoryOf(text('rollout: { maxUnavailable: 25%, drainTimeout: 1h }'))).rollout).toEqual({
-      maxUnavailable: { percent: 25 },
-      drainTimeoutMs: 3_600_000,
-    });
+    expect((await inventoryOf(text('rollout: { maxUnavailable: 25%, drainTimeout: 1h, pause: 10m }'))).rollout).toEqual(
+      {
+        maxUnavailable: { percent: 25 },
+        drainTimeoutMs: 3_600_000,
+        pauseMs: 600_000,
+      },
+    );
   });
 
   test.each([
@@ -51,6 +59,9 @@ describe('rollout', () => {
     ['maxUnavailable: 120%', /rollout\.maxUnavailable/],
     ['drainTimeout: 0s', /rollout\.drainTimeout: must be seconds, minutes or hours, e\.g\. "10m"/],
     ['drainTimeout: 5', /rollout\.drainTimeout/],
+    ['pause: 30', /rollout\.pause/],
+    ['pause: 1d', /rollout\.pause: must be seconds, minutes or hours, e\.g\. "10m"/],
+    ['pause: 25h', /rollout\.pause: must be at most 24h/],
   ])('refuses %s', async (setting, message) =>
     expect((await problemsOf(text(`rollout: { ${setting} }`))).join('\n')).toMatch(message),
   );

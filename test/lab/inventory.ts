@@ -48,7 +48,9 @@ const ON_A_SHARED_DISK = {
 /** `runtime:` of hosts with CRI-O, for an inventory, a group or a host; its packages are built first, which compiles it. It runs with the lab's Kubernetes of one minor. */
 export async function crioRuntime(): Promise<Readonly<Record<string, unknown>>> {
   await buildOnDemand(CRIO_PATH);
-  const url = `${PACKAGES_URL}/${CRIO_PATH}`;
+  const url = `${PACKAGES_URL}/${CRIO_PATH}/deb`;
+  const rpmUrl = `${PACKAGES_URL}/${CRIO_PATH}/rpm`;
+  const { crio: fingerprint } = await ensureKeys();
   // Hosts have no CAP_SYS_RESOURCE, see `build/cri-o-repository/lab-crun`. A table of a runtime replaces that of the package.
   const crun = {
     runtime_path: '/usr/libexec/crio/lab-crun',
@@ -58,7 +60,10 @@ export async function crioRuntime(): Promise<Readonly<Record<string, unknown>>> 
   return {
     name: 'crio',
     version: VERSIONS.crio,
-    repository: { url, key: `${url}/Release.key`, fingerprint: (await ensureKeys()).crio },
+    repository: {
+      ...{ url, key: `${url}/Release.key`, fingerprint },
+      rpm: { url: rpmUrl, key: `${rpmUrl}/repodata/repomd.xml.key`, fingerprint },
+    },
     config: { crio: { runtime: { runtimes: { crun } } } },
   };
 }

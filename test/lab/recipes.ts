@@ -237,8 +237,8 @@ export function recipes(
 /** Where the repository with several versions of containerd is served. */
 export const CONTAINERD_VERSIONS_PATH = 'containerd-versions';
 
-/** Where the repository of CRI-O is served. */
-export const CRIO_PATH = join('cri-o', `v${CRIO_MINOR}`, 'deb');
+/** Where the repositories of CRI-O, deb and rpm, are served. */
+export const CRIO_PATH = join('cri-o', `v${CRIO_MINOR}`);
 
 /** Where the storage of the registry is that has kube-vip's image alone. */
 export const KUBE_VIP_PATH = 'kube-vip-image';
@@ -258,7 +258,7 @@ const kubeVipImage = (needs: Readonly<Record<'BOOTSTRAP' | 'TOOLS', Artifact>>):
   },
 });
 
-/** CRI-O's repository of one minor, with crictl. It is published as packages only, so it is compiled, when a host wants it. */
+/** CRI-O's repositories of one minor, with crictl. It is published as packages only, so it is compiled, when a host wants it. */
 function crioRepository(
   mirrors: Mirrors,
   keys: Keys,
@@ -280,6 +280,7 @@ function crioRepository(
   return {
     name: 'cri-o-repository',
     recipe: 'cri-o-repository',
+    shared: ['rpm.sh'],
     needs: {
       ...{ CRIO: program, INGREDIENTS: ingredients, DEBIAN: needs.debian },
       CRICTL: {

@@ -74,6 +74,20 @@ describe('which hosts restart', () => {
   });
 });
 
+test('a pause between batches comes before the cordon of a batch: cordon and reboot are one batch', () => {
+  const all = seen({});
+  const options = { drain: { timeoutMs: 1000 }, losesPods: false, atOnce: 2 } as const;
+  const phases = reboot(inventory, rebootsOf(all, hosts, 'all'), options, all);
+  const batches = phases.flatMap(({ name, batch }) => (batch === undefined ? [] : [[name, batch]]));
+  expect(batches).toEqual([
+    ['reboot-workers-1', 'workers-1'],
+    ['cordon-2', 'workers-2'],
+    ['reboot-workers-2', 'workers-2'],
+  ]);
+  const draining = plan(phases, inventory, all).changes.filter(({ change }) => change.drains === true);
+  expect([...new Set(draining.map(({ step }) => step))].toSorted()).toEqual(['cordoned', 'drained']);
+});
+
 describe('after a run that was cut off', () => {
   test('a host that has restarted is uncordoned and not restarted again, also with --all', () => {
     const annotations = { 'kbuild.dev/cordoned': 'true', 'kbuild.dev/drained': 'true' };

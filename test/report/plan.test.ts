@@ -59,6 +59,22 @@ Restarts
   );
 });
 
+test('the pause between batches of workers is said where they restart', () => {
+  const kubelets = { what: 'kubelet', hosts: ['w1', 'w2', 'w3'], aboutMs: 10_000 };
+  const text = planText(
+    phases,
+    [change('w1', 'apply settings')],
+    [
+      { ...kubelets, atOnce: 1, pauseMs: 600_000 },
+      { ...kubelets, atOnce: 3, pauseMs: 90_000 },
+      { ...kubelets, atOnce: 2, pauseMs: 7_200_000 },
+    ],
+  );
+  expect(text).toContain('w3, one after another, about 10 s each, with a pause of 10 min between batches\n');
+  expect(text).toContain('w3, 3 at once, about 10 s each, with a pause of 90 s between batches\n');
+  expect(text).toContain('w3, 2 at once, about 10 s each, with a pause of 2 h between batches\n');
+});
+
 test('a plan that only waits says that nothing changes', () => {
   expect(planText(phases, [wait('w1', 'wait until w1 is Ready')])).toBe(
     'Verify nodes\n  w1: wait until w1 is Ready\n\nnothing to change: the above is waited for\n',

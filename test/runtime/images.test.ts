@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { fullName, images, roleImages } from '../../src/runtime/images.ts';
+import { fullName } from '../../src/components/registries.ts';
+import { images, roleImages } from '../../src/runtime/images.ts';
 import { converged } from '../fakes/converged.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';

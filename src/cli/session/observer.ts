@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ClusterView, CostlyPart } from '../../facts/cluster.ts';
+import type { ClusterView, ClusterPart } from '../../facts/cluster.ts';
 import type { Observed } from '../../facts/fleet.ts';
 import { observeCluster } from '../../facts/observe-cluster.ts';
 import { observeLinux, type Ask } from '../../facts/observe-linux.ts';
@@ -14,8 +14,8 @@ import type { LinuxRemote } from '../../remote/linux.ts';
 export interface Observer {
   /** All facts of a host, or only those of these names. */
   readonly host: (host: Host, names?: readonly string[]) => Promise<Observed>;
-  /** The cluster, through the first of these hosts that answers, with these of its costly parts; default: all. */
-  readonly cluster: (hosts: readonly Observed[], parts?: readonly CostlyPart[]) => Promise<ClusterView>;
+  /** The cluster, through the first of these hosts that answers, with these of its parts; default: all. */
+  readonly cluster: (hosts: readonly Observed[], parts?: readonly ClusterPart[]) => Promise<ClusterView>;
 }
 
 /** `remotes`: the connections so far, by host. */

@@ -2,13 +2,13 @@ import type { Distribution } from '../../components/distributions/distribution.t
 import { placed, placedRepository, supportedDistribution } from '../../components/distributions/index.ts';
 import type { RepositoryId } from '../../components/distributions/package-manager.ts';
 import { getsBinaries, isBuiltIn, isInstalledAs, systemRuntime } from '../../components/programs/installer.ts';
-import { anyVersion, goArchitecture, programFiles } from '../../components/programs/sources.ts';
+import { anyVersion, goArchitecture, programFiles, runtimePrograms } from '../../components/programs/sources.ts';
 import type { Kinds } from '../../facts/fleet.ts';
 import { inventoryOn } from '../../model/inventory-on.ts';
 import type { Inventory, PackageRepository } from '../../model/inventory.ts';
-import { loginOf, registryServer, registrySettings } from '../../components/registries.ts';
+import { fullName, loginOf, registryServer, registrySettings } from '../../components/registries.ts';
 import { containerRuntime } from '../../components/runtimes/index.ts';
-import { fullName, roleImages } from '../../runtime/images.ts';
+import { roleImages } from '../../runtime/images.ts';
 import { atRuntimeOf } from '../../runtime/version.ts';
 import { madeOf } from '../../shell/secret.ts';
 import type { Wanted } from '../../surveys/downloads.ts';
@@ -110,9 +110,17 @@ function programsWanted(
       programFiles(inventory, place, name, name === 'kubernetes-cni' ? anyVersion(inventory, name) : version),
     )
     .flatMap(({ name, proof }) =>
-      'url' in proof ? [{ kind: 'repository' as const, what: `the checksum of ${name}`, urls: [proof.url] }] : [],
+      proof !== 'none' && 'url' in proof
+        ? [{ kind: 'repository' as const, what: `the checksum of ${name}`, urls: [proof.url] }]
+        : [],
     );
 }
+
+/** True if kbuild has installed the program at this version. */
+const hasProgram = ({ facts }: Seen, name: string, version: string): boolean => {
+  const state = facts.binaries.get(name);
+  return state?.state === 'installed' && state.version === version;
+};
 
 /** Everything that the host needs for its role and does not have; nothing if its distribution is not supported. */
 export function wantedDownloads(all: Inventory, seen: Seen): readonly Wanted[] {
@@ -137,6 +145,9 @@ export function wantedDownloads(all: Inventory, seen: Seen): readonly Wanted[] {
       : isBinary
         ? programsWanted(inventory, seen, [runtime.package], runtime.version)
         : repositoryWanted(containerRuntime(inventory).title, runtime.repository, runtime.version, seen, distribution)),
+    ...Object.entries(runtimePrograms(inventory))
+      .filter(([name, version]) => !hasProgram(seen, name, version))
+      .flatMap(([name, version]) => programsWanted(inventory, seen, [name], version)),
     ...roleImages({ inventory, host: seen.host })
       .filter((image) => !seen.facts.images.has(image))
       .map((image) => imageWanted(inventory, image)),

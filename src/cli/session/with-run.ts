@@ -126,6 +126,7 @@ export async function withRun(
   checkSelection(inventory, given);
   const flags = withoutGroups(inventory, given);
   checkDeadNames(inventory, flags, options);
+  options.checkInventory?.(inventory);
   checkOpenFiles(inventory.hosts.length);
   const open = openRun(outer, flags, options, { inventory, hostPlaces }, stop);
   const { context, output } = open.ending;

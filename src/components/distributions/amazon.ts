@@ -14,4 +14,5 @@ export const amazonLinux: Distribution = {
   chrony: chronySources('chronyd', '/etc/chrony.conf', '/etc/chrony.d'),
   // Docker has no repository for it.
   systemRuntimes: { containerd: ['containerd', 'runc'] },
+  lacks: ['docker'],
 };

@@ -68,6 +68,8 @@ export interface Family {
    * with the runtime first, then those that go with it.
    */
   readonly systemRuntimes?: Readonly<Partial<Record<RuntimeName, readonly [string, ...string[]]>>>;
+  /** Container runtimes whose projects publish no packages for the system, and that kbuild does not take from its own repositories. */
+  readonly lacks?: readonly RuntimeName[];
   /** Without packages: repositories of kbuild whose packages the image of the system brings. */
   readonly builtIn?: readonly RepositoryId[];
   /** Without packages: those of these names that the image brings. */

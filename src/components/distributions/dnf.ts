@@ -1,5 +1,5 @@
 import { parse as parseToml } from 'smol-toml';
-import { probe } from '../../shell/probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 import { script, using } from '../../templates.ts';
 import { parseLocks, transaction, type PackageManager } from './package-manager.ts';
 import {

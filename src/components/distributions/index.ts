@@ -100,8 +100,8 @@ const REPOSITORIES: readonly RepositoryId[] = ['kubernetes', ...CONTAINER_RUNTIM
 /** The package managers for which kbuild sets up this repository on some system. */
 const managersOf = (id: RepositoryId): ReadonlySet<PackageManager> =>
   new Set(
-    distributions.flatMap(({ support, packages, systemRuntimes }) => {
-      const isOfSystem = id !== 'kubernetes' && systemRuntimes?.[id] !== undefined;
+    distributions.flatMap(({ support, packages, systemRuntimes, lacks }) => {
+      const isOfSystem = id !== 'kubernetes' && (systemRuntimes?.[id] !== undefined || lacks?.includes(id) === true);
       return support === 'supported' && packages !== undefined && !isOfSystem ? [packages] : [];
     }),
   );

@@ -13,6 +13,7 @@ const suseFamily: Family = {
   packages: zypper,
   // Docker has no repository for them. openSUSE packs containerd's client apart, as containerd-ctr.
   systemRuntimes: { containerd: ['containerd', 'containerd-ctr'] },
+  lacks: ['docker'],
   programFolder: '/usr/local/bin',
   trustStore: { folder: '/etc/pki/trust/anchors', extension: 'pem', update: 'update-ca-certificates' },
   // The package chrony-pool-* puts the pool of the distribution there, too.

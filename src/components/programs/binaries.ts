@@ -6,7 +6,7 @@ import { lines, probe } from '../../shell/probe.ts';
 import { script, using } from '../../templates.ts';
 import type { Distribution } from '../distributions/distribution.ts';
 import type { PackageRequest, PackageState } from '../distributions/package-manager.ts';
-import { containerRuntime } from '../runtimes/index.ts';
+import { unitsOf } from '../runtimes/index.ts';
 import { anyVersion, goArchitecture, programFiles } from './sources.ts';
 
 /** Programs that kbuild installed, by the name of the package that they stand for. `half`: a file is missing or another one. */
@@ -31,6 +31,13 @@ interface Place {
   readonly facts: { readonly arch: string };
 }
 
+const unproved = (host: LinuxHost, url: string): Refused =>
+  new Refused(
+    host.name,
+    `the SHA-256 of ${url} is published nowhere, and the inventory does not name it`,
+    'download the file, compare it with what its project says, and name its SHA-256 below downloads.sha256',
+  );
+
 /** One line for each file: NAME VERSION KIND FOLDER FILE URL PROOF. */
 function downloadLines({ inventory, host, facts }: Place, folder: string, request: PackageRequest): readonly string[] {
   const place = { architecture: goArchitecture(facts.arch), folder };
@@ -44,9 +51,10 @@ function downloadLines({ inventory, host, facts }: Place, folder: string, reques
         `${name} is published as a package only, and the host gets binaries`,
         'use another runtime there, or packages (installFrom: distribution) on a system that has them',
       );
-    return files.map(({ kind, folder: to, name: file, url, proof }) =>
-      [name, version, kind, to, file, url, 'url' in proof ? proof.url : `sha256:${proof.sha256}`].join(' '),
-    );
+    return files.map(({ kind, folder: to, name: file, url, proof }) => {
+      if (proof === 'none') throw unproved(host, url);
+      return [name, version, kind, to, file, url, 'url' in proof ? proof.url : `sha256:${proof.sha256}`].join(' ');
+    });
   });
 }
 
@@ -56,9 +64,7 @@ function downloadLines({ inventory, host, facts }: Place, folder: string, reques
  */
 export function installPrograms(place: Place, distribution: Distribution, request: PackageRequest): Command<'sh'> {
   const { inventory } = place;
-  const units = Object.keys(request.packages).flatMap((name) =>
-    name === inventory.runtime.package ? [containerRuntime(inventory).unit] : name === 'kubelet' ? ['kubelet'] : [],
-  );
+  const units = Object.keys(request.packages).flatMap((name) => unitsOf(inventory, name).slice(-1));
   return using(
     distribution.downloader,
     using(

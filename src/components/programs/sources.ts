@@ -16,8 +16,8 @@ export interface ProgramPlace {
 /** One file that a host downloads. */
 export interface ProgramFile {
   readonly url: string;
-  /** The SHA-256 that the file must have, or where it is published. */
-  readonly proof: { readonly sha256: string } | { readonly url: string };
+  /** The SHA-256 that the file must have, or where it is published; `none`: the inventory names neither. */
+  readonly proof: { readonly sha256: string } | { readonly url: string } | 'none';
   /** `archive`: its programs are unpacked to the folder. */
   readonly kind: 'program' | 'archive';
   readonly folder: string;
@@ -28,11 +28,17 @@ export interface ProgramFile {
 /** Where kubelets and runtimes look for CNI plugins. */
 const CNI_FOLDER = '/opt/cni/bin';
 
-const withProof = ({ downloads }: Inventory, checksums: string, file: Omit<ProgramFile, 'proof'>): ProgramFile => {
+const withProof = (
+  { downloads }: Inventory,
+  checksums: string | undefined,
+  file: Omit<ProgramFile, 'proof'>,
+): ProgramFile => {
   const pinned = downloads.sha256[file.url];
+  if (pinned !== undefined) return { ...file, proof: { sha256: pinned } };
+  if (checksums === undefined) return { ...file, proof: 'none' };
   const folder = file.url.slice(0, file.url.lastIndexOf('/'));
   const url = checksums.replaceAll('{url}', file.url).replaceAll('{folder}', folder);
-  return { ...file, proof: pinned === undefined ? { url } : { sha256: pinned } };
+  return { ...file, proof: { url } };
 };
 
 /** The files of one package of kbuild's at a version, for a host; empty for a package that is published in no other form. */
@@ -47,7 +53,7 @@ export function programFiles(
     const place = (text: string): string =>
       text.replaceAll('{version}', at).replaceAll('{arch}', architecture).replaceAll('{name}', rest.name);
     const { url, checksums } = downloads[from];
-    return withProof(inventory, place(checksums), { url: place(url), ...rest });
+    return withProof(inventory, checksums === undefined ? undefined : place(checksums), { url: place(url), ...rest });
   };
   switch (name) {
     case 'kubelet':
@@ -63,9 +69,20 @@ export function programFiles(
         file(from, downloads[from].version ?? own ?? version, { ...rest, folder }),
       );
     default:
-      return [];
+      return (containerRuntime(inventory).programs ?? [])
+        .filter((program) => program.name === name)
+        .map(({ from, kind }) => file(from, version, { kind, folder, name }));
   }
 }
+
+/** The programs that the runtime needs beside its packages: name → version. */
+export const runtimePrograms = (inventory: Inventory): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    (containerRuntime(inventory).programs ?? []).map(({ name, from, version }) => [
+      name,
+      inventory.downloads[from].version ?? version,
+    ]),
+  );
 
 /** The version for a package of which any will do: the inventory's, or kbuild's default. */
 export function anyVersion({ downloads, kubernetes }: Inventory, name: string): string {

@@ -4,10 +4,11 @@ import type { Command } from '../../shell/command.ts';
 import { using } from '../../templates.ts';
 import { containerd } from './containerd.ts';
 import { crio } from './crio.ts';
+import { docker } from './docker.ts';
 import type { ContainerRuntime } from './runtime.ts';
 
 /** All container runtimes of Linux hosts that kbuild knows. */
-export const CONTAINER_RUNTIMES: readonly ContainerRuntime[] = [containerd, crio];
+export const CONTAINER_RUNTIMES: readonly ContainerRuntime[] = [containerd, crio, docker];
 
 /** The container runtime of the host that the inventory holds for (`inventoryOn`). */
 export const containerRuntime = ({
@@ -42,16 +43,37 @@ export function otherRuntime(
   return CONTAINER_RUNTIMES.find(({ socket }) => socket === found) ?? found;
 }
 
-/** Folders in which some runtime keeps its data, for texts that are the same for every inventory. */
-export const RUNTIME_DATA_FOLDERS: string = CONTAINER_RUNTIMES.map(({ dataFolder }) => dataFolder).join(' or ');
+/** `a, b or c`. */
+function oneOf(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)!}`;
+}
 
-/** Files that kbuild writes for a runtime, besides those of registries. */
-export const runtimeFiles = ({ paths, published }: ContainerRuntime): readonly string[] => [
+/** What messages call the runtimes, for texts that are the same for every inventory. */
+export const RUNTIME_TITLES: string = oneOf(CONTAINER_RUNTIMES.map(({ title }) => title));
+
+/** Folders in which some runtime keeps its data, for texts that are the same for every inventory. */
+export const RUNTIME_DATA_FOLDERS: string = oneOf(CONTAINER_RUNTIMES.map(({ dataFolder }) => dataFolder));
+
+/** Files of kbuild's own that it writes for a runtime, besides those of registries. */
+export const runtimeFiles = ({ paths, published, shared }: ContainerRuntime): readonly string[] => [
   ...(published === undefined ? [] : [published.unit.path, published.builtIn.path]),
+  ...(paths.units ?? []).map(({ path }) => path),
   paths.config,
   ...(paths.backup === undefined ? [] : [paths.backup]),
+  ...(shared === undefined ? [] : [shared.record]),
   paths.proxy,
 ];
+
+/**
+ * Units of a package or program of Kubernetes or its runtime, in the order in which they are stopped; the last one restarts with it.
+ * Empty where no unit runs it.
+ */
+export function unitsOf(inventory: Inventory, name: string): readonly string[] {
+  const { unit, programs = [] } = containerRuntime(inventory);
+  if (name === inventory.runtime.package) return [unit];
+  if (name === 'kubelet') return ['kubelet'];
+  return programs.find((program) => program.name === name)?.units ?? [];
+}
 
 /** A command for a host that may use the functions of templates/runtimes/, which do the same with every container runtime. */
 export const withRuntime = (inventory: Inventory, host: Host, command: Command<'sh'>): Command<'sh'> =>

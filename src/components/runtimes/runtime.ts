@@ -1,4 +1,4 @@
-import type { DownloadName, Inventory, RegistrySettings, RuntimeName } from '../../model/inventory.ts';
+import type { DownloadName, Inventory, JsonObject, RegistrySettings, RuntimeName } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
 import type { Probe } from '../../shell/probe.ts';
 import type { Secret } from '../../shell/secret.ts';
@@ -37,6 +37,9 @@ export interface RegistryFile {
   readonly content: string | Secret | undefined;
 }
 
+/** How the inventory wants a registry to be reached, without secrets. */
+export type RegistryWay = Pick<RegistrySettings, 'host' | 'mirrors' | 'username'>;
+
 /** A failure of the runtime that its messages show, with the cause and the remedy. */
 interface RuntimeSignature {
   readonly name: string;
@@ -52,6 +55,8 @@ interface RuntimePaths {
   readonly backup?: string;
   /** Drop-in of the unit with the proxy. */
   readonly proxy: string;
+  /** Units that kbuild writes on every system, because no package of the runtime's repository brings them. */
+  readonly units?: readonly { readonly template: string; readonly path: string }[];
 }
 
 /** A file of a project's release. */
@@ -71,6 +76,30 @@ interface PublishedRuntime {
   readonly unit: { readonly template: string; readonly path: string };
   /** What makes a runtime that the system brings read the configuration of `paths.config`: a drop-in of its unit. */
   readonly builtIn: { readonly path: string; readonly content: string };
+}
+
+/** A program that the runtime needs beside its packages, on every system in the form in which its project publishes it. */
+export interface RuntimeProgram extends PublishedFile {
+  /** Unless the inventory names another. */
+  readonly version: string;
+  /** Units that run it, in the order in which they are stopped. The last one restarts with a new program. */
+  readonly units: readonly [string, ...string[]];
+  /** Why a version of it does not fit a Kubernetes minor; undefined if it fits. */
+  readonly misfit: (minor: string, version: string) => RuntimeMisfit | undefined;
+}
+
+/**
+ * A file of JSON settings that the runtime's administrator owns: kbuild puts its settings in, records what was there, and takes them
+ * out again at a reset.
+ */
+export interface SharedSettings {
+  readonly path: string;
+  /** kbuild's record of what it changed. */
+  readonly record: string;
+  /** The settings that kbuild needs, given those that are there without it. */
+  readonly settings: (inventory: Inventory, there: JsonObject) => JsonObject;
+  /** Fails if the runtime is installed and rejects the settings at a path. */
+  readonly validate: (path: string) => Command<'sh'>;
 }
 
 /** Why a version of the runtime does not fit Kubernetes. */
@@ -97,6 +126,13 @@ export interface ContainerRuntime {
   readonly defaults: RuntimeDefaults;
   /** undefined: it comes as packages only. */
   readonly published?: PublishedRuntime;
+  /** Packages that are installed with the package of this name: name → version, or `any`. */
+  readonly companions?: (name: string, version: string) => Readonly<Record<string, string>>;
+  readonly programs?: readonly RuntimeProgram[];
+  /** Missing where every file that kbuild writes is its own. */
+  readonly shared?: SharedSettings;
+  /** CRI sockets that its packages bring besides, and that Kubernetes does not use. */
+  readonly otherSockets?: readonly string[];
   /** The version that kbuild installs for a Kubernetes minor unless the inventory names one; undefined if it does not know the minor. */
   readonly version: (minor: string) => string | undefined;
   /** Why a version does not fit a Kubernetes minor that kbuild knows; undefined if it fits. */
@@ -111,6 +147,8 @@ export interface ContainerRuntime {
   readonly validate: (path: string) => Command<'sh'>;
   /** The sandbox image that the configuration names: the pause image, or the one in the user's own settings. */
   readonly sandboxImage: (inventory: Inventory) => string;
+  /** Why it cannot reach a registry in the way that the inventory asks for; undefined if it can. Missing: it can reach all. */
+  readonly cannotReach?: (registry: RegistryWay) => string | undefined;
   /** Files for the inventory's registries. */
   readonly registryFiles: (registries: readonly RegistrySettings[]) => readonly RegistryFile[];
   /** Folder with a folder for each registry. `whole`: every file there is kbuild's; `shared`: other programs have files there too. */

@@ -57,7 +57,7 @@ export const cgroupControllers = probe(
   (out): ReadonlySet<string> => new Set(out.trim().split(/\s+/)),
 );
 
-const SOCKETS = [...CONTAINER_RUNTIMES.map(({ socket }) => socket), '/run/cri-dockerd.sock'];
+const SOCKETS = CONTAINER_RUNTIMES.map(({ socket }) => socket);
 
 /** CRI sockets on the host. kubeadm refuses to guess between two, so kbuild always names one. */
 export const criSockets = probe(

@@ -1,22 +1,26 @@
 import * as z from 'zod';
 import { sha256, text, url, version } from './formats.ts';
 
+const PUBLISHED = 'Where its SHA-256 is published; {url} stands for the file, {folder} for the folder of that.';
+
+const place = () =>
+  text(
+    /^(?:\{url\}|\{folder\}\/|https?:\/\/)[^\s'"`\\]*$/,
+    'a URL, or what follows {url} or {folder}/, e.g. "{url}.sha256"',
+  );
+
+const address = (what: string, preset: string) =>
+  url()
+    .default(preset)
+    .meta({
+      description: `URL of ${what}; {version} stands for the version, {arch} for amd64 or arm64, as each host is.`,
+    });
+
 const download = (what: string, preset: string, checksums: string, more: object = {}) =>
   z
     .strictObject({
-      url: url()
-        .default(preset)
-        .meta({
-          description: `URL of ${what}; {version} stands for the version, {arch} for amd64 or arm64, as each host is.`,
-        }),
-      checksums: text(
-        /^(?:\{url\}|\{folder\}\/|https?:\/\/)[^\s'"`\\]*$/,
-        'a URL, or what follows {url} or {folder}/, e.g. "{url}.sha256"',
-      )
-        .default(checksums)
-        .meta({
-          description: 'Where its SHA-256 is published; {url} stands for the file, {folder} for the folder of that.',
-        }),
+      url: address(what, preset),
+      checksums: place().default(checksums).meta({ description: PUBLISHED }),
       ...more,
     })
     .prefault({})
@@ -29,6 +33,25 @@ const own = (what: string) => ({
 });
 
 const RELEASES = 'releases/download/v{version}';
+
+const CRI_DOCKERD = 'the archive of cri-dockerd';
+
+const criDockerd = z
+  .strictObject({
+    url: address(CRI_DOCKERD, `https://github.com/Mirantis/cri-dockerd/${RELEASES}/cri-dockerd-{version}.{arch}.tgz`),
+    checksums: place()
+      .exactOptional()
+      .meta({
+        examples: ['{folder}/sha256sums'],
+        description: `${PUBLISHED} Without it sha256 must name that of the file.`,
+      }),
+    ...own('"0.4.10"'),
+  })
+  .prefault({})
+  .meta({
+    description:
+      'Where the archive of cri-dockerd is published, which every host with runtime.name: docker gets. Its project publishes no checksums.',
+  });
 
 /** `downloads:` */
 export const downloads = z
@@ -61,6 +84,7 @@ export const downloads = z
       '{url}.sha256',
       own('the first release of the Kubernetes minor'),
     ),
+    criDockerd,
     sha256: z
       .record(url(), sha256())
       .default({})
@@ -70,4 +94,4 @@ export const downloads = z
       }),
   })
   .prefault({})
-  .meta({ description: 'Where hosts with installFrom: binaries download programs from.' });
+  .meta({ description: 'Where hosts with installFrom: binaries, or with Docker Engine, download programs from.' });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { containerd } from '../../components/runtimes/containerd.ts';
+import { docker } from '../../components/runtimes/docker.ts';
 import {
   cidr,
   dnsName,
@@ -176,7 +177,7 @@ const { package: PACKAGE_DEFAULT } = containerd.defaults;
 
 const PACKAGE = text(/^[a-z0-9][a-z0-9+.-]+$/, 'the name of a Debian package');
 
-const RUNTIMES = z.enum(['containerd', 'crio']);
+const RUNTIMES = z.enum(['containerd', 'crio', 'docker']);
 
 /** What every host can have of its own. */
 const ofHost = {
@@ -190,7 +191,7 @@ const ofHost = {
     .default({})
     .meta({
       examples: [{ metrics: { address: '127.0.0.1:1338' } }],
-      description: `Merged into ${containerd.paths.config}, or into the drop-in of CRI-O.`,
+      description: `Merged into ${containerd.paths.config}, into the drop-in of CRI-O, or into ${docker.shared!.path}.`,
     }),
 };
 

@@ -1,6 +1,6 @@
 import { distributionOf, systemRuntimePackages } from '../../components/distributions/index.ts';
 import { networkPlugin } from '../../components/network-plugins/index.ts';
-import { containerRuntime } from '../../components/runtimes/index.ts';
+import { containerRuntime, unitsOf } from '../../components/runtimes/index.ts';
 import { removePrograms } from '../../components/programs/binaries.ts';
 import { systemRuntime } from '../../components/programs/installer.ts';
 import { resetConfiguration } from '../../configuration/kubeadm-config.ts';
@@ -100,9 +100,7 @@ export const noPrograms: Step = {
     const isKept = (name: string): boolean => name === runtime && servesOthers(facts, inventory);
     const found = [...facts.binaries.keys()].filter((name) => !isKept(name));
     if (found.length === 0) return [];
-    const units = found.flatMap((name) =>
-      name === runtime ? [containerRuntime(inventory).unit] : name === 'kubelet' ? ['kubelet'] : [],
-    );
+    const units = found.flatMap((name) => unitsOf(inventory, name));
     return [{ summary: `remove programs (found ${some(found)})`, apply: runs(host, removePrograms(found, units)) }];
   },
 };
@@ -131,7 +129,8 @@ export const noOwnFiles: Step = {
               FILES: own,
               RECORD: paths.distributed,
               KEPT: paths.replaced,
-              RUNTIME: runtime.unit,
+              // Containers of others end with a runtime that has lost its setting to keep them.
+              RUNTIME: runtime.shared === undefined ? runtime.unit : '',
               RUNTIME_CONFIG: runtime.paths.config,
               RUNTIME_BACKUP: runtimeBackup,
               FSTAB_BACKUP: paths.fstabBackup,
@@ -161,9 +160,14 @@ export const noHostsBlock: Step = {
 
 const HELD = ['kubelet', 'kubeadm', 'kubectl', 'kubernetes-cni', 'cri-tools'];
 
+const ofRuntime = (runtime: Inventory['runtime']): readonly string[] => [
+  runtime.package,
+  ...Object.keys(containerRuntime({ runtime }).companions?.(runtime.package, runtime.version) ?? {}),
+];
+
 const heldPackages = ({ inventory: { runtime } }: Unobserved): readonly string[] => [
   ...HELD,
-  runtime.package,
+  ...ofRuntime(runtime),
   ...systemRuntimePackages(runtime.name),
 ];
 
@@ -181,8 +185,8 @@ export const packagesReleased: Step = {
     if (found.length === 0) return [];
     // Packages of the same names that kbuild did not install on this system stay as they are.
     const { runtime } = target.inventory;
-    const ofRuntime = systemRuntime(target, [runtime.name]) ?? [runtime.package];
-    const held = [...HELD, ...ofRuntime].filter(isHeld);
+    const names = systemRuntime(target, [runtime.name]) ?? ofRuntime(runtime);
+    const held = [...HELD, ...names].filter(isHeld);
     if (held.length === 0) return [];
     return [
       {

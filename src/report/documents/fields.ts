@@ -44,6 +44,7 @@ export const restart = z.object({
   hosts: texts('Where.'),
   atOnce: number('How many hosts at once.'),
   aboutMs: number('About how long it is away on each host, in ms.'),
+  pauseMs: number('The pause between two batches of workers, in ms. Missing where there is none.').exactOptional(),
 });
 
 export const changes = listOf(change, 'What would change, in the order of the phases.');

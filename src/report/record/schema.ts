@@ -144,7 +144,9 @@ const NOTES = [
     phases: z.array(z.object({ name: text, title: text, hosts: texts })),
     changes: z.array(change),
     waits: z.array(change),
-    restarts: z.array(z.object({ what: text, hosts: texts, aboutMs: number, atOnce: number })),
+    restarts: z.array(
+      z.object({ what: text, hosts: texts, aboutMs: number, atOnce: number, pauseMs: number.exactOptional() }),
+    ),
   }),
   event('waiting', {
     wait: number,
