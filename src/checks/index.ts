@@ -44,6 +44,7 @@ import { portMatrix } from './port-matrix.ts';
 import { ports } from './ports.ts';
 import { productUuid } from './product-uuid.ts';
 import { proxyVariables } from './proxy-variables.ts';
+import { releaseLock } from './release-lock.ts';
 import { reachable } from './reachable.ts';
 import { requiredTools } from './required-tools.ts';
 import { resolverLoop } from './resolver-loop.ts';
@@ -59,6 +60,7 @@ import { swap } from './swap.ts';
 import { sysctls } from './sysctls.ts';
 import { systemRepositories } from './system-repositories.ts';
 import { timeSync } from './time-sync.ts';
+import { tuned } from './tuned.ts';
 import { uniqueAddress } from './unique-address.ts';
 import { uniqueHost } from './unique-host.ts';
 import { uniqueHostname } from './unique-hostname.ts';
@@ -94,6 +96,7 @@ export const hostChecks: readonly Check[] = [
   kernelModules,
   vxlan,
   sysctls,
+  tuned,
   cgroupVersion,
   cgroupControllers,
   cgroupDriver,
@@ -116,6 +119,7 @@ export const hostChecks: readonly Check[] = [
   packageManager,
   packageLocks,
   systemRepositories,
+  releaseLock,
   signingKeys,
   pendingReboot,
   cloudInit,

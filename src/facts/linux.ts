@@ -38,6 +38,7 @@ import { storage } from './linux/storage.ts';
 import * as surroundings from './linux/surroundings.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from './linux/swap.ts';
 import { packages } from './linux/packages.ts';
+import { tunedSettings } from './linux/tuned.ts';
 import type { Watched } from './watched.ts';
 import { dnsServiceAddress, firstServiceAddress } from '../topology/subnets.ts';
 
@@ -77,6 +78,7 @@ const machineProbes = (host: LinuxHost) =>
     modules,
     sysctls: sysctls(host),
     sysctlSettings: sysctlSettings(host),
+    tunedSettings,
   }) satisfies Probes;
 
 /** Probes that are the same on all hosts of an inventory: made once, because some are long scripts. */
@@ -120,6 +122,7 @@ const distributionProbes = {
   brokenPackages: onHost(({ packages }) => packages?.broken, []),
   pendingReboot: onHost(({ pendingReboot }) => pendingReboot, 'none'),
   systemRepositories: onHost<readonly string[] | undefined>(({ packages }) => packages?.systemRepositories, undefined),
+  releaseLocks: onHost(({ packages }) => packages?.releaseLocks, []),
   packageLocks: onHost(({ packages }) => packages?.locks, []),
   kubeletOverrides: onHost(({ kubeletArguments }) => kubeletOverrides(kubeletArguments), []),
 } satisfies Probes;

@@ -23,6 +23,10 @@ const apiServerOf = (version: string) =>
 const leap = (version: string): string =>
   `ID="opensuse-leap"\nID_LIKE="suse opensuse"\nVERSION_ID="${version}"\nPRETTY_NAME="openSUSE Leap ${version}"\n`;
 
+/** os-release of RHEL and its relatives. */
+const enterprise = (id: string, version: string): string =>
+  `ID="${id}"\nID_LIKE="fedora"\nVERSION_ID="${version}"\nPRETTY_NAME="${id} ${version}"\n`;
+
 const withBinaries = (host: Inventory['hosts'][number]): Inventory['hosts'][number] =>
   host.os === 'linux' ? { ...host, installFrom: 'binaries' } : host;
 
@@ -119,6 +123,21 @@ const mapped = (sysctls: string): Situation => ({
     ),
   }),
   printed: { ...all({ sysctls: FORWARDING }), w1: { sysctls } },
+});
+
+const MAPPED = mapped(`${FORWARDING}vm.max_map_count 262144\n`);
+
+/** w1 runs tuned, which writes these settings. */
+const withTuned = (tunedSettings: string, base: Situation = {}): Situation => ({
+  ...base,
+  facts: {
+    w1: {
+      services: new Map([
+        ['tuned', { load: 'loaded', active: 'active', enabled: 'enabled', startedMs: 1, needsDaemonReload: false }],
+      ]),
+    },
+  },
+  printed: { ...base.printed, w1: { ...base.printed?.['w1'], tunedSettings } },
 });
 
 /** A cluster whose only control plane has these keys. */
@@ -616,6 +635,46 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   'slow-login': [
     { finds: /login shell took 2\.1 s/, bad: w1({ login: '1002.15 100005\n' }) },
     { finds: /SSH server took 4\.2 s/, bad: { facts: { w1: { login: { sshdMs: 4200, shellMs: 20 } } } } },
+  ],
+  'release-lock': [
+    {
+      finds: /held at release 9\.4 \(\/etc\/dnf\/vars\/releasever\)/,
+      bad: w1({ osRelease: enterprise('rhel', '9.6'), releaseLocks: 'rhel\n9.4 /etc/dnf/vars/releasever\n' }),
+      good: w1({ osRelease: enterprise('rhel', '9.6'), releaseLocks: 'rhel\n9 /etc/dnf/vars/releasever\n' }),
+    },
+    {
+      finds: /held at release 10\.0 \(subscription-manager release --set\)/,
+      bad: w1({
+        osRelease: enterprise('rhel', '10.1'),
+        releaseLocks: 'rhel\n10.0 subscription-manager release --set\n',
+      }),
+    },
+    {
+      finds: /held at release 2023\.9\.20251117/,
+      bad: w1({
+        osRelease: enterprise('amzn', '2023'),
+        releaseLocks: 'rhel\n2023.9.20251117 /etc/dnf/vars/releasever\n',
+      }),
+      good: w1({ osRelease: enterprise('amzn', '2023'), releaseLocks: 'rhel\nlatest /etc/dnf/vars/releasever\n' }),
+    },
+  ],
+  tuned: [
+    {
+      finds: /tuned sets net\.ipv4\.ip_forward=0 after kbuild's file, by \/etc\/sysctl\.conf/,
+      bad: withTuned('/etc/sysctl.conf net.ipv4.ip_forward 0\n'),
+      good: withTuned('/etc/sysctl.conf net.ipv4.ip_forward 1\n/etc/sysctl.conf vm.swappiness 10\n'),
+    },
+    {
+      finds: /net\.ipv4\.ip_forward=0/,
+      bad: withTuned('/etc/sysctl.conf net.ipv4.ip_forward 0\n'),
+      // The service does not run, and does not start at a boot.
+      good: w1({ tunedSettings: '/etc/sysctl.conf net.ipv4.ip_forward 0\n' }),
+    },
+    {
+      finds: /tuned sets vm\.max_map_count=>1048576 after kbuild's file, by \/usr\/lib\/tuned\/database\/tuned\.conf/,
+      bad: withTuned('/usr/lib/tuned/database/tuned.conf vm.max_map_count >1048576\n', MAPPED),
+      good: withTuned('/usr/lib/tuned/database/tuned.conf vm.max_map_count >65530\n', MAPPED),
+    },
   ],
   'time-sync': [
     { finds: /no time service/, bad: w1({ timeServices: '\n' }) },

@@ -10,6 +10,7 @@ export const amazonLinux: Distribution = {
   versions: ['2023'],
   ends: { '2023': '2029-06-30' },
   support: 'supported',
+  openRelease: 'latest',
   chrony: chronySources('chronyd', '/etc/chrony.conf', '/etc/chrony.d'),
   // Docker has no repository for it.
   systemRuntimes: { containerd: ['containerd', 'runc'] },

@@ -109,6 +109,8 @@ export interface Distribution extends Family {
   readonly ended?: Readonly<Record<string, string>>;
   /** `known`: kbuild observes the host with the right probes, and refuses to change it. */
   readonly support: 'supported' | 'known';
+  /** What stands in place of `$releasever` where the newest packages are to be seen. Default: the entry of `versions`. */
+  readonly openRelease?: string;
   /** How an operator gives a host the repositories of the system, where they are not there from the beginning. */
   readonly register?: string;
   /** Why kbuild does not support it, as the rest of a sentence about the system; only where it is known and not supported. */

@@ -1,5 +1,5 @@
 import { parse as parseToml } from 'smol-toml';
-import { probe } from '../../shell/probe.ts';
+import { lines, probe } from '../../shell/probe.ts';
 import { script, using } from '../../templates.ts';
 import { parseLocks, transaction, type PackageManager } from './package-manager.ts';
 import {
@@ -64,6 +64,16 @@ interface Generation {
   readonly stateFolder: string;
 }
 
+/** Releases by which an operator, the image or Red Hat's subscription manager has replaced `$releasever` (dnf.conf(5)). */
+export const releaseLocks: NonNullable<PackageManager['releaseLocks']> = probe(
+  script('rpm/probe-release-locks.sh', { ROOT: '' }),
+  (out) =>
+    lines(out).flatMap((line) => {
+      const [, release, by] = /^(\S+) (.+)$/.exec(line.trim()) ?? [];
+      return release === undefined ? [] : [{ by: by!, release }];
+    }),
+);
+
 /** A package that a version lock names with its installed version is held. */
 const installedBy =
   ({ lockFile, locked }: Generation): PackageManager['installed'] =>
@@ -84,6 +94,7 @@ const managerOf = (generation: Generation): PackageManager => ({
   broken: brokenRpm,
   locks: generation.holders,
   systemRepositories: enabledRepositories(['/etc/yum.repos.d/*.repo']),
+  releaseLocks,
   isVersion: isRpmVersion,
   repositoryFiles,
   repository: (id, placed, route) =>

@@ -28,6 +28,13 @@ interface PackageLock {
   readonly process: string;
 }
 
+/** A release of the system from which alone its repositories show packages, because a setting of the host says so. */
+export interface ReleaseLock {
+  /** Who said so: a file, or the command that did. */
+  readonly by: string;
+  readonly release: string;
+}
+
 /** The inventory's proxy for outbound connections; undefined if it has none. */
 export type Proxy = Inventory['proxy'];
 
@@ -79,6 +86,8 @@ export interface PackageManager {
   readonly locks: Probe<readonly PackageLock[]>;
   /** Names of the enabled repositories of the system's own; missing where kbuild needs none of them. */
   readonly systemRepositories?: Probe<readonly string[]>;
+  /** Settings of the host that hold the system's own repositories at a release. */
+  readonly releaseLocks?: Probe<readonly ReleaseLock[]>;
   /** True if the version of an installed package is the upstream version, e.g. `1.36.3-1.1` is `1.36.3`. */
   readonly isVersion: (installed: string, upstream: string) => boolean;
 

@@ -21,7 +21,7 @@ export const modules = probe(script('linux/probe-modules.sh'), (out) => {
 });
 
 /** A value of a kernel setting as it is compared: the kernel separates numbers by tabs. */
-const plain = (value: string): string => value.trim().replaceAll(/\s+/g, ' ');
+export const plainValue = (value: string): string => value.trim().replaceAll(/\s+/g, ' ');
 
 /**
  * Effective values of the kernel settings of a host. `absent` where the kernel has no such setting (yet), `unreadable` where
@@ -34,7 +34,7 @@ export const sysctls = (host: LinuxHost) => {
     (out): Readonly<Record<string, string>> => {
       const values = lines(out).map((line) => {
         const [name = '', ...value] = line.split(' ');
-        return [name, plain(value.join(' '))] as const;
+        return [name, plainValue(value.join(' '))] as const;
       });
       const missing = names.find((name) => !values.some(([read]) => read === name));
       if (missing !== undefined) throw new Error(`${missing} was not read: ${out}`);
@@ -44,7 +44,7 @@ export const sysctls = (host: LinuxHost) => {
 };
 
 /** A name as kbuild writes it: with dots between its parts (sysctl.d(5)). */
-const withDots = (name: string): string =>
+export const withDots = (name: string): string =>
   /[./]/.exec(name)?.[0] === '/' ? name.replaceAll(/[./]/g, (separator) => (separator === '.' ? '/' : '.')) : name;
 
 /**
@@ -63,7 +63,7 @@ export const sysctlSettings = (host: LinuxHost) => {
         const name = withDots(written);
         return file === undefined || (!names.has(name) && file !== paths.sysctl)
           ? []
-          : [{ file, name, value: plain(value!) }];
+          : [{ file, name, value: plainValue(value!) }];
       }),
   );
 };
