@@ -83,13 +83,15 @@ export function readFrames(
   nonce: string,
   seconds: number = PROBE_SECONDS,
 ): Readonly<Record<string, Answer>> {
-  const errors = frames(stderr, nonce);
+  // Most scripts have no failed command, and all their stderr would be searched for nothing.
+  let errors: ReturnType<typeof frames> | undefined;
   const answers: Record<string, Answer> = {};
   for (const [name, { text, status }] of frames(stdout, nonce)) {
     if (status === 0) answers[name] = { stdout: text };
     else {
       const why =
         status === 124 || status === 137 ? `no answer within ${String(seconds)} s` : `status ${String(status)}`;
+      errors ??= frames(stderr, nonce);
       const detail = errors.get(name)?.text.trim().split('\n').slice(-3).join(' ') ?? '';
       answers[name] = { failed: detail === '' ? why : `${why}: ${detail}` };
     }
