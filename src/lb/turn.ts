@@ -81,6 +81,7 @@ export const outOfBalancers = (isDue: (target: Target) => boolean): Step => ({
     return [
       {
         summary: `take ${host.name} out of the load balancers (${names(due)})`,
+        touches: 'host',
         apply: async (on) => {
           for (const one of due) await tell(on, one.host, host.name, 'drain');
         },
@@ -109,6 +110,7 @@ export const backInBalancers = (willLeave: (target: Target) => boolean): Step =>
     return [
       {
         summary: `have the load balancers lead to ${target.host.name} again (${names(due)})`,
+        touches: 'host',
         apply: async (on) => {
           for (const one of due) await tell(on, one.host, target.host.name, 'ready');
         },
