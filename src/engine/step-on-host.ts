@@ -62,8 +62,11 @@ export async function stepOnHost(
       const { value, sawCluster } = await observations.evaluate(question, purpose);
       return { due: value === 'not observed' ? [] : value, sawCluster };
     });
+  const named: readonly { readonly name: string }[] = phase.steps;
+  const later = named.slice(named.findIndex(({ name }) => name === step.name) + 1);
+  const forNextChange = purposeBefore(run, phase, host, later);
   const timesLost = await run.held(host.name);
-  const seen = await look(nowMs() + UNTOLD_MS);
+  const seen = await look(nowMs() + UNTOLD_MS, purposeBefore(run, phase, host, [step, ...later]));
   if (seen.due.length === 0) return 0;
   const make = async (): Promise<number> => {
     let found = seen;
@@ -74,7 +77,7 @@ export async function stepOnHost(
     }
     if (found.sawCluster && found.due.some(readsFleet)) found = await look(nowMs() + UNTOLD_MS, 'change');
     const applied = await apply(run, phase, place, host, found);
-    await settle(run, place, step.settleMs ?? 0, look);
+    await settle(run, place, step.settleMs ?? 0, look, forNextChange);
     // What was waited for is the work of another run: its job may just have joined the host.
     if (found.due.some(({ apply: own }) => own === undefined)) observations.expireCluster();
     return applied;
@@ -100,6 +103,20 @@ function stopIfInterrupted(signal: AbortSignal, when: string): void {
 const isPlanned = ({ planned }: Convergence, phase: Phase, place: Place): boolean =>
   planned.has(changeId(place)) ||
   (phase.kind === 'cluster' && phase.hosts.some(({ name }) => planned.has(changeId({ ...place, host: name }))));
+
+/**
+ * `change` if a planned change of these steps follows on the host: the parts of the cluster that it may read are then observed together with
+ * those that the next diffs read. One after another, these observations took about a second before each change of a control plane.
+ */
+const purposeBefore = (
+  run: Convergence,
+  phase: Phase,
+  host: Host,
+  steps: readonly { readonly name: string }[],
+): 'look' | 'change' =>
+  steps.some(({ name }) => isPlanned(run, phase, { phase: phase.name, host: host.name, step: name }))
+    ? 'change'
+    : 'look';
 
 async function apply(
   run: Convergence,
@@ -168,7 +185,8 @@ async function settle(
   run: Convergence,
   place: Place,
   settleMs: number,
-  look: (untilMs: number) => Promise<Look>,
+  look: (untilMs: number, purpose?: 'look' | 'change') => Promise<Look>,
+  firstPurpose: 'look' | 'change',
 ): Promise<void> {
   const { observations, nowMs, sleep, signal } = run;
   const deadline = nowMs() + settleMs;
@@ -177,7 +195,9 @@ async function settle(
   const settled = async () => {
     if (before !== undefined) observations.expire([place.host]);
     if (before?.sawCluster === true) observations.expireCluster();
-    before = await look(Math.max(deadline, nowMs() + UNTOLD_MS));
+    // Only the first look serves the next change, too: what is waited for is observed often.
+    const purpose = before === undefined ? firstPurpose : 'look';
+    before = await look(Math.max(deadline, nowMs() + UNTOLD_MS), purpose);
     if (before.due.length === 0) return true;
     const summaries = before.due.map(({ summary }) => summary);
     // At the run's own deadline too: what was waited for is what an operator wants to know.

@@ -10,13 +10,16 @@ import {
   NotConverged,
   Refused,
 } from '../../src/errors.ts';
+import { PARTS_FOR_CHANGES, type ClusterView } from '../../src/facts/cluster.ts';
 import { observedLinux } from '../../src/facts/fleet.ts';
 import type { On } from '../../src/remote/remote.ts';
+import { clusterOf } from '../fakes/cluster.ts';
 import { host, linuxPhase, wants, world } from './world.ts';
 
 const w1 = host('w1');
 const w2 = host('w2');
 const cp1 = host('cp1', 'control-plane');
+const nodesOf = (cluster: ClusterView): number => (cluster.state === 'up' ? cluster.nodes.length : -1);
 
 test('a run applies what differs, and a second run changes nothing', async () => {
   const here = world([w1, w2]);
@@ -55,6 +58,17 @@ test('after a change that stays on its host the cluster is not observed again, a
   };
   expect(await seen()).toEqual(['cluster']);
   expect(await seen('host')).toEqual([]);
+});
+
+test('what the next planned change may read of the cluster is observed together with what was changed', async () => {
+  const here = world([w1], undefined, clusterOf({}));
+  const ofNodes = (word: string): Step => {
+    const step = wants(word);
+    return { ...step, diff: (target) => (nodesOf(target.fleet.cluster) >= 0 ? step.diff(target) : []) };
+  };
+  await here.run([linuxPhase('greet', [w1], [ofNodes('hello'), ofNodes('world')])]);
+  expect(here.words.get('w1')).toEqual(new Set(['hello', 'world']));
+  expect(here.clusterParts).toEqual([PARTS_FOR_CHANGES, ['nodes']]);
 });
 
 test('the plan of bare hosts lists every change of the run', async () => {

@@ -3,6 +3,7 @@ import { converge, type Outcome } from '../../src/engine/converge.ts';
 import { changeId, plan } from '../../src/engine/plan.ts';
 import type { Phase, Step } from '../../src/engine/step.ts';
 import { observations } from '../../src/engine/observations.ts';
+import type { ClusterPart, ClusterView } from '../../src/facts/cluster.ts';
 import type { Fleet, Observed } from '../../src/facts/fleet.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import type { Inventory, LinuxHost, Role } from '../../src/model/inventory.ts';
@@ -13,6 +14,8 @@ export interface World {
   readonly words: ReadonlyMap<string, Set<string>>;
   /** What was asked of hosts after the first look: `host: fact,fact`, and `cluster`. */
   readonly looks: string[];
+  /** The parts of the cluster that each of its observations asked for. */
+  readonly clusterParts: (readonly ClusterPart[])[];
   readonly events: Event[];
   readonly run: (
     phases: readonly Phase[],
@@ -63,10 +66,12 @@ export const wants = (
 export function world(
   hosts: readonly LinuxHost[],
   rollout: Inventory['rollout'] = { maxUnavailable: { percent: 10 }, drainTimeoutMs: 300_000, pauseMs: 0 },
+  cluster: ClusterView = { state: 'absent' },
 ): World {
   const inventory = { name: 'test', hosts, rollout } as unknown as Inventory;
   const words = new Map(hosts.map(({ name }) => [name, new Set<string>()]));
   const looks: string[] = [];
+  const clusterParts: (readonly ClusterPart[])[] = [];
   const events: Event[] = [];
   const boots = new Map<string, number>();
   const see = (one: LinuxHost): LinuxFacts =>
@@ -78,13 +83,14 @@ export function world(
   const fleet = (): Fleet => ({
     hosts: hosts.map((one): Observed => ({ os: 'linux', host: one, facts: see(one) })),
     unreachable: [],
-    cluster: { state: 'absent' },
+    cluster,
   });
   let nowMs = 0;
   return {
     inventory,
     words,
     looks,
+    clusterParts,
     events,
     fleet,
     restart: (name) => {
@@ -106,9 +112,10 @@ export function world(
             const all = see(one as LinuxHost) as unknown as Record<string, unknown>;
             return Promise.resolve(Object.fromEntries(names.map((name) => [name, all[name]])));
           },
-          cluster: () => {
+          cluster: (_, parts) => {
             looks.push('cluster');
-            return Promise.resolve({ state: 'absent' as const });
+            clusterParts.push(parts);
+            return Promise.resolve({ ...cluster });
           },
           clusterFacts: ['hostname'],
           nowMs: () => nowMs,

@@ -27,7 +27,8 @@ interface Span {
  *   port, without which kubeadm's word for success is worth nothing.
  * - `drains`: evictions, and the wait until the workloads that left a node, or its pods of DaemonSets, are ready as before.
  * - `downloads`: packages and images, before anything restarts. They depend on the network, and kubeadm would pull the images itself.
- * - `watching`: every control plane must have run for 30 s without a restart, which is time that passes, however quick kbuild is.
+ * - `watching`: the components of every control plane must have run for 30 s when its step ends, after its last change: time that passes, however
+ *   quick kbuild is, and also where it waits for something else meanwhile.
  * - `comingBack`: what else a step waits for after its change: a kubelet that kbuild has restarted, static pods that it starts anew, a node that
  *   becomes Ready. kbuild cannot hurry them. They count as kbuild's own all the same: it chose to restart them, and it could wait
  *   badly, by too long a pause or by slow observations.
@@ -59,8 +60,25 @@ const jobs = (lines: readonly Line[], names: RegExp): readonly Span[] =>
     line.kind === undefined && names.test(line.command) ? [{ from: ms(line) - line.durationMs, to: ms(line) }] : [],
   );
 
-/** From the first report that a step waits until the next thing that happens on its host, or for so many ms at most. */
-function waits(lines: readonly Line[], isMeant: (step: string) => boolean, atMostMs = Infinity): readonly Span[] {
+/** The 30 s before the end of each wait for components to have run as long, as far as they follow the last change on that host. */
+function watched(lines: readonly Line[]): readonly Span[] {
+  const found: Span[] = [];
+  const changedMs = new Map<string, number>();
+  const waiting = new Set<string>();
+  for (const line of lines) {
+    if (line.kind === undefined || !('host' in line)) continue;
+    const { host } = line;
+    if (line.kind === 'settling' && line.step === 'components-settled') waiting.add(host);
+    if (!['changing', 'changed', 'host-done', 'failed'].includes(line.kind)) continue;
+    const to = ms(line);
+    if (waiting.delete(host)) found.push({ from: Math.max(to - SETTLED_MS, changedMs.get(host) ?? to), to });
+    if (line.kind === 'changed') changedMs.set(host, to);
+  }
+  return found;
+}
+
+/** From the first report that a step waits until the next thing that happens on its host. */
+function waits(lines: readonly Line[], isMeant: (step: string) => boolean): readonly Span[] {
   const found: Span[] = [];
   const since = new Map<string, number>();
   for (const line of lines) {
@@ -71,7 +89,7 @@ function waits(lines: readonly Line[], isMeant: (step: string) => boolean, atMos
       continue;
     }
     if (from === undefined || !['changing', 'changed', 'host-done', 'failed'].includes(line.kind)) continue;
-    found.push({ from, to: Math.min(ms(line), from + atMostMs) });
+    found.push({ from, to: ms(line) });
     since.delete(line.host);
   }
   return found;
@@ -118,7 +136,7 @@ export function timeOfUpgrade(log: string): UpgradeTime {
     kubeadm: claim(jobs(lines, /^job (kubeadm-|etcd-minimum-|etcd-upgrade-)/)),
     drains: claim(jobs(lines, /^job (drain|workloads-back)-/)),
     downloads: claim(phase(lines, 'fetch')),
-    watching: claim(waits(lines, (step) => step === 'components-settled', SETTLED_MS)),
+    watching: claim(watched(lines)),
     comingBack: claim(waits(lines, (step) => step !== 'components-settled')),
   };
   return { ...parts, whole: seconds([run]), computing: seconds(outside(run, claimed)) };
