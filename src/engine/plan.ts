@@ -43,13 +43,16 @@ export function plan(phases: readonly Phase[], inventory: Inventory, fleet: Flee
   return { changes, errors };
 }
 
-/** What is applied; the rest of a plan is only waited for. */
+/** True for a change that is only waited for. */
+export const isWait = ({ apply, foreseen }: Change): boolean => apply === undefined && foreseen === undefined;
+
+/** What is applied, or foreseen; the rest of a plan is only waited for. */
 export const changesIn = (planned: readonly PlannedChange[]): readonly PlannedChange[] =>
-  planned.filter(({ change }) => change.apply !== undefined);
+  planned.filter(({ change }) => !isWait(change));
 
 /** What is only waited for. */
 export const waitsIn = (planned: readonly PlannedChange[]): readonly PlannedChange[] =>
-  planned.filter(({ change }) => change.apply === undefined);
+  planned.filter(({ change }) => isWait(change));
 
 /** Identity of a change: where, not what, so that a summary may become more exact. */
 export const changeId = ({ phase, host, step }: Pick<PlannedChange, 'phase' | 'host' | 'step'>): string =>

@@ -16,6 +16,10 @@ export const UNTOLD_MS = 30_000;
 /** True for a change that may read the cluster when it is made: it has the view that its diff had. */
 const readsFleet = ({ apply, touches }: Change): boolean => apply !== undefined && touches !== 'host';
 
+/** What is necessary now. What is foreseen was for the plan. */
+const dueOf = (answer: ReturnType<ReturnType<typeof ask>>): readonly Change[] =>
+  answer === 'not observed' ? [] : answer.filter(({ foreseen }) => foreseen !== true);
+
 /** Pending changes, and whether the diff read the cluster: then they may change the cluster. */
 interface Look {
   readonly due: readonly Change[];
@@ -31,7 +35,7 @@ export async function hasNoPendingChange(
   try {
     for (const step of phase.steps) {
       const { value } = await observations.evaluate(ask(phase, step, host, inventory));
-      if (value !== 'not observed' && value.length > 0) return false;
+      if (dueOf(value).length > 0) return false;
     }
     return true;
   } catch {
@@ -60,7 +64,7 @@ export async function stepOnHost(
   const look = (untilMs: number, purpose: 'look' | 'change' = 'look'): Promise<Look> =>
     untilTold(run, place, untilMs, async () => {
       const { value, sawCluster } = await observations.evaluate(question, purpose);
-      return { due: value === 'not observed' ? [] : value, sawCluster };
+      return { due: dueOf(value), sawCluster };
     });
   const named: readonly { readonly name: string }[] = phase.steps;
   const later = named.slice(named.findIndex(({ name }) => name === step.name) + 1);

@@ -28,8 +28,13 @@ export interface Restart {
 /** One difference, said in the imperative with what was found. */
 export interface Change {
   readonly summary: string;
-  /** None: wait for it (a node's Ready). */
+  /** None: wait for it (a node's Ready), or see `foreseen`. */
   readonly apply?: (on: On) => Promise<void>;
+  /**
+   * It stands in the plan because changes before it may make it necessary, and is confirmed with it. It is neither made nor waited for: when its
+   * step comes, the diff finds what is necessary.
+   */
+  readonly foreseen?: true;
   /** Restarts what a joined host lives on (runtime, kubelet, etcd, load balancer): few hosts at once, in good health: `disruption.ts`, `health.ts`. */
   readonly disrupts?: boolean;
   /** Takes pods away from a node that comes back: a worker waits for the pause between batches first, see `worker-batches.ts`. */

@@ -52,11 +52,11 @@ export const corednsSpread: Step = {
     // Which node gets CoreDNS first is the scheduler's choice, so the plan of a new cluster names the change on each.
     if (fleet.cluster.state !== 'up')
       return 'host' in founder(inventory, fleet) && linuxNodes(inventory).some((other) => isAnother(other, target))
-        ? [{ summary: `${summary}, if all of it is on one`, apply: () => Promise.resolve() }]
+        ? [{ summary: `${summary}, if all of it is on one`, foreseen: true }]
         : [];
     const pods = crowdedPods(target);
     if (pods.length === 0 || pods[0]!.node === host.name) return [];
-    if (standing(target) !== 'joined') return [{ summary, apply: () => Promise.resolve() }];
+    if (standing(target) !== 'joined') return [{ summary, foreseen: true }];
     const control = acting(fleet);
     const names = pods
       .map(({ name }) => name)
@@ -87,7 +87,7 @@ export const spreadAfterDrains = (phases: readonly Phase[], drains: (target: Tar
         const found = step.diff(target);
         if (found.length > 0 || !drains(target)) return found;
         const summary = 'spread CoreDNS over the nodes, if the drains leave all of it on one';
-        return [{ summary, apply: () => Promise.resolve() }];
+        return [{ summary, foreseen: true }];
       };
       return { ...step, diff };
     });

@@ -1,4 +1,4 @@
-import { changesIn, type PlannedChange } from '../engine/plan.ts';
+import { changesIn, isWait, type PlannedChange } from '../engine/plan.ts';
 import type { PlannedRestart } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { grouped } from './grouped.ts';
@@ -47,7 +47,7 @@ export function planParts(
   restarts: readonly PlannedRestart[] = [],
 ): PlanParts {
   const changes = changesIn(planned);
-  const then = ({ change }: PlannedChange): string => (change.apply === undefined ? 'then ' : '');
+  const then = ({ change }: PlannedChange): string => (isWait(change) ? 'then ' : '');
   return {
     phases: phases.flatMap(({ name, title }) => {
       const mine = planned.filter(({ phase }) => phase === name);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { plan } from '../../src/engine/plan.ts';
+import { changesIn, plan } from '../../src/engine/plan.ts';
 import type { Step } from '../../src/engine/step.ts';
 import {
   DeadlinePassed,
@@ -79,6 +79,26 @@ test('the plan of bare hosts lists every change of the run', async () => {
   ]);
   await here.run(phases);
   expect(here.events.map(({ kind }) => kind)).not.toContain('unplanned');
+});
+
+test('a foreseen change stands in the plan; in its turn it is neither made nor waited for, only what is found then is made', async () => {
+  const here = world([w1, w2]);
+  const step = wants('world');
+  const spread: Step = {
+    ...step,
+    diff: (target) =>
+      target.facts.images.has('hello')
+        ? step.diff(target)
+        : [{ summary: 'say world, if hello was said', foreseen: true }],
+  };
+  const greeted = linuxPhase('greet', [w1], [wants('hello')]);
+  const phases = [greeted, linuxPhase('verify', [w1, w2], [spread])];
+  expect(changesIn(plan(phases, here.inventory, here.fleet()).changes)).toHaveLength(3);
+  const { changes, failures } = await here.run(phases);
+  expect([...failures]).toEqual([]);
+  expect(changes).toBe(2);
+  expect([...here.words.get('w1')!]).toEqual(['hello', 'world']);
+  expect([...here.words.get('w2')!]).toEqual([]);
 });
 
 test('a change that is not in the confirmed plan asks for approval; without it the host stays unchanged', async () => {

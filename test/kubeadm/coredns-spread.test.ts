@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { corednsSpread } from '../../src/kubeadm/coredns-spread.ts';
+import type { Phase } from '../../src/engine/step.ts';
+import { corednsSpread, spreadAfterDrains } from '../../src/kubeadm/coredns-spread.ts';
+import { linuxPhase } from '../engine/world.ts';
 import {
   clusterOf,
   cp1,
@@ -53,4 +55,13 @@ test('it is planned with a cluster of several hosts, on each: the scheduler choo
     ]);
   const alone = inventoryOf({ hosts: [cp1] });
   expect(corednsSpread.diff(targetOf(alone, cp1, fleetOf(freshHost(cp1))))).toEqual([]);
+});
+
+test('after drains it is foreseen on each host that they may touch, so a worker that the run leaves as it is waits for nothing', () => {
+  const [phase] = spreadAfterDrains([linuxPhase('verify', [w1], [corednsSpread])], () => true) as [Phase<'linux'>];
+  const spread = [dns('a', 'cp1'), dns('b', 'w1')];
+  expect(phase.steps[0]!.diff(targetOf(inventory, w1, of(spread)))).toEqual([
+    { summary: 'spread CoreDNS over the nodes, if the drains leave all of it on one', foreseen: true },
+  ]);
+  expect(phase.steps[0]!.diff(targetOf(inventory, w1, of(together)))[0]!.foreseen).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { plan } from '../../src/engine/plan.ts';
+import { changesIn, plan } from '../../src/engine/plan.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import type { NodeView } from '../../src/facts/cluster.ts';
 import { reboot, rebootsOf } from '../../src/phases/reboot.ts';
@@ -37,9 +37,7 @@ function planned(all: ReturnType<typeof seen>, which: 'all' | 'those that want i
   const options = { drain: { timeoutMs: 1000 }, losesPods: false, atOnce: 2 } as const;
   const { changes, errors } = plan(reboot(inventory, rebootsOf(all, hosts, which), options, all), inventory, all);
   expect(errors).toEqual([]);
-  return changes.flatMap(({ phase, host, step, change }) =>
-    change.apply === undefined ? [] : [`${phase} ${host} ${step}`],
-  );
+  return changesIn(changes).map(({ phase, host, step }) => `${phase} ${host} ${step}`);
 }
 
 const reboots = (changes: readonly string[]): readonly string[] =>

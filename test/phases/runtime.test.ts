@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { plan } from '../../src/engine/plan.ts';
+import { changesIn, plan } from '../../src/engine/plan.ts';
 import { CommandError } from '../../src/errors.ts';
 import type { ClusterUp, NodeView } from '../../src/facts/cluster.ts';
 import { linuxFacts } from '../../src/facts/fleet.ts';
@@ -81,7 +81,7 @@ function seenBy(
 function rolled(inventory: Inventory, seen: Seen) {
   const { changes, errors } = plan(runtimePhases(inventory), inventory, seenBy(inventory, seen));
   expect(errors).toEqual([]);
-  return changes.filter(({ change }) => change.apply !== undefined);
+  return changesIn(changes);
 }
 
 /** The hosts of the tests have neither repositories nor containerd's files yet. */
@@ -254,7 +254,7 @@ test('while the API does not answer, no runtime changes that a drained node need
   const seen = seenBy(inventory, { usual: '1.7.28' });
   const down = { ...seen, cluster: { state: 'down', reason: 'connection refused' } } as typeof seen;
   const { changes } = plan(runtimePhases(inventory), inventory, down);
-  expect(changes.filter(({ change }) => change.apply !== undefined)).toEqual([]);
+  expect(changesIn(changes)).toEqual([]);
   expect(changes[0]?.summary).toMatch(/^wait for the API server to answer/);
 });
 

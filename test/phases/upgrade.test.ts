@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { plan } from '../../src/engine/plan.ts';
+import { isWait, plan } from '../../src/engine/plan.ts';
 import type { ClusterUp, NodeView } from '../../src/facts/cluster.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import type { Inventory, LinuxHost } from '../../src/model/inventory.ts';
@@ -120,7 +120,7 @@ function planned(
   const { changes, errors } = plan(phases, inventory, all);
   expect(errors).toEqual([]);
   return changes
-    .filter(({ change }) => shown !== 'changes' || change.apply !== undefined)
+    .filter(({ change }) => shown !== 'changes' || !isWait(change))
     .map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
 }
 
