@@ -8,6 +8,7 @@ import { anotherAuthority } from './authority-refusals.ts';
 import { isNodeGone } from './deleted-node.ts';
 import { memberElsewhere, nodeElsewhere, nodeOfAnotherName } from './lives-elsewhere.ts';
 import { cleaningAdvice } from './living-there.ts';
+import { addressRefusal } from './other-address.ts';
 import { runtimeRefusal } from './other-runtime.ts';
 import { evidenceOfService } from './served.ts';
 import { clusterCas, standing, clusterNameOf } from './standing.ts';
@@ -182,7 +183,7 @@ export interface LeftOut {
  * Why `up` does not change a joined host: the inventory gives it another role than it has. undefined if the role is the
  * same. Throws `FactError` when a fact that it needs is unknown.
  */
-export function roleRefusal(inventory: Inventory, fleet: Fleet, { host, facts }: Observed): Refused | undefined {
+function roleRefusal(inventory: Inventory, fleet: Fleet, { host, facts }: Observed): Refused | undefined {
   if (host.role !== 'control-plane' && host.role !== 'worker') return undefined;
   const is = isControlPlane(facts.kubernetesTraces) ? 'control-plane' : 'worker';
   if (is === host.role || standing({ inventory, host, facts, fleet }) !== 'joined') return undefined;
@@ -193,6 +194,10 @@ export function roleRefusal(inventory: Inventory, fleet: Fleet, { host, facts }:
     `set its role back, or run \`kbuild remove ${host.name}\` and then \`kbuild up\``,
   );
 }
+
+/** Why `up` does not change a joined host: it joined with another role or address. Throws `FactError` when a fact that it needs is unknown. */
+export const joinedRefusal = (inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined =>
+  roleRefusal(inventory, fleet, observed) ?? addressRefusal(inventory, fleet, observed);
 
 /**
  * The workers among `hosts` (patterns) that `up` leaves out while it changes the other hosts: refused workers, and
@@ -207,7 +212,7 @@ export function refusedWorkers(
     .filter(({ host }) => host.role === 'worker' && selects(hosts, host.name))
     .flatMap((observed): readonly LeftOut[] => {
       try {
-        const error = hostRefusal(inventory, fleet, observed) ?? roleRefusal(inventory, fleet, observed);
+        const error = hostRefusal(inventory, fleet, observed) ?? joinedRefusal(inventory, fleet, observed);
         return error === undefined ? [] : [{ host: observed.host, error }];
       } catch (error) {
         if (error instanceof FactError && error.host === observed.host.name) return [{ host: observed.host, error }];

@@ -75,7 +75,8 @@ export function nodeOfAnotherName(observed: Identity, { cluster }: Fleet): strin
   )?.name;
 }
 
-const peerAddress = ({ peerUrl }: MemberView): string => {
+/** The address in a member's peer URL; empty if it has none that can be read. */
+export const peerAddress = ({ peerUrl }: MemberView): string => {
   try {
     return new URL(peerUrl).hostname.replace(/^\[|\]$/g, '');
   } catch {

@@ -8,7 +8,7 @@ import { compareVersions } from '../versions.ts';
 import { lowestApiServer } from './api-versions.ts';
 import { anotherSigner } from './authority-refusals.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
-import { changeRefusals, roleRefusal } from './change-refusals.ts';
+import { changeRefusals, joinedRefusal } from './change-refusals.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from '../configuration/immutable.ts';
 import { networkRefusals } from './network-plugins/index.ts';
@@ -25,7 +25,9 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
   const others = fleet.hosts.flatMap(({ host }) => (host.role === 'worker' ? [] : [host.name]));
   return [
     ...changeRefusals(inventory, fleet, others),
-    ...fleet.hosts.flatMap((seen) => (seen.host.role === 'worker' ? [] : (roleRefusal(inventory, fleet, seen) ?? []))),
+    ...fleet.hosts.flatMap((seen) =>
+      seen.host.role === 'worker' ? [] : (joinedRefusal(inventory, fleet, seen) ?? []),
+    ),
     ...unfinishedRestore(inventory, fleet),
     ...unfinishedInitFromBackup(inventory, fleet),
     ...anotherSigner(inventory, fleet),

@@ -144,9 +144,9 @@ describe('a Ready node of the host’s name', () => {
   });
 });
 
-describe('a joined host whose role the inventory has changed', () => {
-  const nodes = [...clusterOf().nodes, nodeOf({ name: 'cp2', internalAddress: '10.0.0.12' }), nodeOf({ name: 'w1' })];
+const nodes = [...clusterOf().nodes, nodeOf({ name: 'cp2', internalAddress: '10.0.0.12' }), nodeOf({ name: 'w1' })];
 
+describe('a joined host whose role the inventory has changed', () => {
   test('refuses a joined worker that the inventory names a control plane', () => {
     const two = inventoryOf({ hosts: [cp1, cp2] });
     const fleet = fleetIn(clusterOf({ nodes }), joinedHost(cp1), [cp2, joinedWorker()]);
@@ -159,6 +159,36 @@ describe('a joined host whose role the inventory has changed', () => {
     const fleet = seen(joinedControlPlane(), clusterOf({ nodes }));
     expect(refusedWorkers(inventory, fleet, undefined).map(({ error }) => error.message)).toEqual([
       'w1: refused: it is a control plane of demo, and the inventory calls it a worker',
+    ]);
+    expect(changeRefusals(inventory, fleet, ['w1'])).toEqual([]);
+  });
+});
+
+describe('a joined host whose internalAddress the inventory has changed', () => {
+  const joinedAt = (address: string) => ({ kubeletFlags: ['--v=2', `--node-ip=${address}`] });
+  const messages = (facts: object, cluster = clusterOf()) =>
+    refusals(inventory, fleetIn(cluster, [cp1, joinedControlPlane(facts)])).map(({ message }) => message);
+
+  test('refuses a control plane, by its kubelet or by its etcd member, and names the way', () => {
+    const [member] = clusterOf().members;
+    const elsewhere = clusterOf({ members: [{ ...member!, name: 'cp1', peerUrl: 'https://10.0.0.77:2380' }] });
+    const expected = ['cp1: refused: it joined demo with the address 10.0.0.77, and the inventory says 10.0.0.11'];
+    expect(messages(joinedAt('10.0.0.77'))).toEqual(expected);
+    expect(messages(joinedAt('10.0.0.11'), elsewhere)).toEqual(expected);
+    const [refused] = refusals(inventory, fleetIn(elsewhere, joinedHost(cp1)));
+    expect(refused!.remedy).toBe('set its internalAddress back, or run `kbuild remove cp1` and then `kbuild up`');
+  });
+
+  test('accepts the same address, and a kubelet that kbuild did not join', () => {
+    expect(messages(joinedAt('10.0.0.11'))).toEqual([]);
+    expect(messages({ kubeletFlags: [] })).toEqual([]);
+    expect(messages({ kubeletFlags: 'absent' })).toEqual([]);
+  });
+
+  test('leaves out a worker; `remove` accepts it', () => {
+    const fleet = seen(joinedWorker(joinedAt('10.0.0.78')), clusterOf({ nodes }));
+    expect(refusedWorkers(inventory, fleet, undefined).map(({ error }) => error.message)).toEqual([
+      'w1: refused: it joined demo with the address 10.0.0.78, and the inventory says 10.0.0.21',
     ]);
     expect(changeRefusals(inventory, fleet, ['w1'])).toEqual([]);
   });

@@ -92,6 +92,7 @@ export const joinedControlPlane = (facts: Partial<LinuxFacts> = {}): LinuxFacts 
     kubeconfigCluster: { name: 'demo', server: 'https://k8s.example:6443' },
     packages: installed,
     kubeletHealthy: true,
+    kubeletFlags: [],
     ...facts,
   });
 
@@ -103,6 +104,7 @@ export const joinedWorker = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
     kubeconfigCluster: { name: 'default-cluster', server: 'https://k8s.example:6443' },
     packages: installed,
     kubeletHealthy: true,
+    kubeletFlags: [],
     ...facts,
   });
 

@@ -69,7 +69,8 @@ export async function saveSettings(settings: HostSettings, dir = hostDir(setting
 
 /** What is decided about a host when it is made. */
 export interface Claim {
-  readonly nics: 1 | 2;
+  /** Of a new host, undefined: 1. Of an existing one, undefined: as many as it has. */
+  readonly nics: 1 | 2 | undefined;
   /** Of a new host, undefined: the default. Of an existing one, undefined: whichever it is. */
   readonly os: System | undefined;
   /** The tree of a system. */
@@ -87,7 +88,7 @@ export async function claimHost(name: string, { nics, os, base }: Claim): Promis
     const existing = hostNames();
     if (existing.includes(name)) {
       const settings = hostSettings(name);
-      if ((settings.internalAddress === undefined) !== (nics === 1))
+      if (nics !== undefined && (settings.internalAddress === undefined) !== (nics === 1))
         throw new Unmet(`${name} exists with ${nics === 1 ? 2 : 1} interface(s): \`down ${name}\` first`);
       if (os !== undefined && settings.os !== os)
         throw new Unmet(`${name} exists as ${settings.os}: \`down ${name}\` first`);

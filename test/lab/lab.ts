@@ -41,7 +41,7 @@ export type { System } from './systems.ts';
 
 /** How hosts are made. */
 export interface UpOptions {
-  /** Interfaces of a new host. 2: SSH on eth0, the cluster on eth1. Default 1. */
+  /** Interfaces of a new host. 2: SSH on eth0, the cluster on eth1. Default 1, or what an existing one has. */
   readonly nics?: 1 | 2;
   /** The system of a new host, which it keeps. Default bookworm, or what an existing one is. */
   readonly os?: System;
@@ -50,7 +50,7 @@ export interface UpOptions {
 }
 
 /** Builds what is missing, starts bridges and servers, and boots these hosts where they do not run. Returns when their sshd answers. */
-export async function up(names: readonly string[], { nics = 1, os, versions }: UpOptions = {}): Promise<void> {
+export async function up(names: readonly string[], { nics, os, versions }: UpOptions = {}): Promise<void> {
   const existing = new Set(hostNames());
   await requireDiskForHosts(names.filter((name) => !existing.has(name)).length);
   const { base, tools } = await buildAll({
