@@ -66,6 +66,16 @@ export function nodeProblems(inventory: Inventory, node: NodeView): readonly Pro
   ].map((problem) => ({ kind: 'node', name, ...problem }));
 }
 
+/** What to do about a member that is not healthy. Data of a member are made anew by a join, while the others have quorum. */
+function memberRemedy(name: string, members: ClusterUp['members']): string {
+  const voters = members.filter(({ learner }) => !learner);
+  const haveQuorum = voters.filter(({ healthy }) => healthy).length > voters.length / 2;
+  const log = `see its log on ${name}: crictl ps -a --name etcd, then crictl logs ID`;
+  return haveQuorum && name !== ''
+    ? `${log}. If its data is damaged or lost: \`kbuild remove ${name}\`, then \`kbuild up\``
+    : `${name === '' ? '' : `${log}. `}See docs/operations.md, "Recover"`;
+}
+
 function etcdProblems({ name: cluster, members, alarms }: ClusterUp): readonly Problem[] {
   return [
     ...members
@@ -73,7 +83,9 @@ function etcdProblems({ name: cluster, members, alarms }: ClusterUp): readonly P
       .map(({ name, id, healthy }) => ({
         kind: 'etcd' as const,
         name: name === '' ? id : name,
-        message: healthy ? 'its etcd member is a learner: it does not vote yet' : 'its etcd member is not healthy',
+        ...(healthy
+          ? { message: 'its etcd member is a learner: it does not vote yet' }
+          : { message: 'its etcd member is not healthy', remedy: memberRemedy(name, members) }),
       })),
     ...(members.length > 0 && !members.some(({ leader }) => leader)
       ? [{ kind: 'etcd' as const, name: cluster, message: 'etcd has no leader that answers' }]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FactError } from '../../src/errors.ts';
-import type { ClusterView } from '../../src/facts/cluster.ts';
+import type { ClusterView, MemberView } from '../../src/facts/cluster.ts';
 import type { Fleet } from '../../src/facts/fleet.ts';
 import { statusText } from '../../src/report/status.ts';
 import { statusOf } from '../../src/report/status-view.ts';
@@ -145,6 +145,22 @@ describe('a cluster that answers', () => {
       'etcd demo: etcd has an alarm: NOSPACE on 1',
       'pod kube-system/flannel-x: on w1: CrashLoopBackOff',
     ]);
+  });
+
+  test('names the way to new data of a member, while the others have quorum', () => {
+    const down = (...names: readonly string[]) =>
+      [1, 2, 3].map((index) => {
+        const one = memberOf(index);
+        return { ...one, healthy: !names.includes(one.name) };
+      });
+    const remedies = (members: readonly MemberView[]) =>
+      status(clusterOf({ members })).problems.map(({ remedy }) => remedy);
+    expect(remedies(down('cp2'))).toEqual([
+      'see its log on cp2: crictl ps -a --name etcd, then crictl logs ID. If its data is damaged or lost: `kbuild remove cp2`, then `kbuild up`',
+    ]);
+    expect(remedies(down('cp2', 'cp3'))[0]).toBe(
+      'see its log on cp2: crictl ps -a --name etcd, then crictl logs ID. See docs/operations.md, "Recover"',
+    );
   });
 
   test('names the command that makes room in etcd, under its alarm and before it', () => {

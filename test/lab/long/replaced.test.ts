@@ -1,0 +1,124 @@
+/**
+ * What operators replace: the data of a member, a disk, a machine, an address. Three control planes with stacked etcd and a worker, and
+ * a client that writes all the time. The tests build on each other.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWriter, type Writer } from '../api-writer.ts';
+import type { Ran } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { ok, timed } from '../ok.ts';
+import { nodes } from '../pods.ts';
+import { membersOf, stacked, type Stacked } from '../stacked.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const [cp1, cp2, cp3, spare, w1] = ['rpcp1', 'rpcp2', 'rpcp3', 'rpcp4', 'rpw1'] as const;
+const CONTROL_PLANES = [cp1, cp2, cp3];
+const HOSTS = [...CONTROL_PLANES, w1];
+const FIVE_MINUTES = 5 * 60_000;
+
+let cluster: Stacked;
+let writer: Writer;
+/** Hosts that have another address, or are another machine, than the lab's settings of their name say. */
+const changed = new Map<string, object>();
+
+/** The inventory of these hosts, each as it is by now. */
+async function name(hosts: readonly string[]): Promise<void> {
+  const inventory = await lab.inventory(hosts);
+  await cluster.name(hosts, { hosts: inventory.hosts.map((host) => ({ ...host, ...changed.get(host.name) })) });
+}
+
+const remove = (...args: readonly string[]): Promise<Ran> => cluster.run('remove', ...args, '--yes');
+const inside = async (host: string, command: string): Promise<string> =>
+  (await lab.inside(host, command)).stdout.trim();
+/** The inventory gives a host another address of the cluster's network. Returns both. SSH has an interface of its own. */
+function renumbered(host: string, last: number): { readonly old: string; readonly address: string } {
+  const old = lab.hostSettings(host).internalAddress!;
+  const address = old.replace(/\d+$/, String(last));
+  changed.set(host, { internalAddress: address });
+  return { old, address };
+}
+const isWhole = async (): Promise<void> => {
+  expect(await membersOf(cluster)).toEqual(CONTROL_PLANES);
+  expect(await nodes(cp1)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
+  expect(ok(await cluster.up()).stdout).toContain('nothing to do');
+};
+
+beforeAll(async () => {
+  await lab.up([...HOSTS, spare], { nics: 2 });
+  cluster = await stacked('replaced', 7621, HOSTS);
+  timed('up', await cluster.up());
+  writer = startWriter(cluster.kubeconfig);
+});
+afterAll(async () => {
+  cluster.balancer.close();
+  await lab.down([...HOSTS, spare]);
+});
+
+test('the data of a member is damaged: status names it, and removed and joined again it has new data', async () => {
+  await inside(
+    cp2,
+    'dd if=/dev/urandom of=/var/lib/etcd/member/snap/db bs=64k count=1 conv=notrunc; pkill -KILL -x etcd',
+  );
+  await waitUntil('status to name the member', FIVE_MINUTES, async () => {
+    const { code, stdout } = await cluster.run('status');
+    return code === 5 && stdout.includes(`${cp2}: its etcd member is not healthy`);
+  });
+  timed('remove of a damaged member', await remove(cp2));
+  timed('up that joins it again', await cluster.up());
+  await isWhole();
+});
+
+test('a disk that held etcd’s data is new and empty: status names the way, and the host is joined again', async () => {
+  await inside(
+    cp2,
+    'mv /etc/kubernetes/manifests/etcd.yaml /root/ && while pgrep -x etcd >/dev/null; do sleep 0.2; done',
+  );
+  await inside(cp2, 'find /var/lib/etcd -mindepth 1 -delete && mv /root/etcd.yaml /etc/kubernetes/manifests/');
+  const named = await waitUntil('status to name the way', FIVE_MINUTES, async () => {
+    const ran = await cluster.run('status');
+    return ran.stdout.includes('its etcd member is not healthy') && ran;
+  });
+  expect(named.code).toBe(5);
+  expect(named.stdout).toContain(`If its data is damaged or lost: \`kbuild remove ${cp2}\`, then \`kbuild up\``);
+  timed('remove of a member without data', await remove(cp2));
+  timed('up that joins it again', await cluster.up());
+  await isWhole();
+});
+
+test('system disks of a control plane and of the worker are new: up alone joins both again', async () => {
+  await lab.reset([cp3, w1]);
+  timed('up after two new disks', await cluster.up());
+  await isWhole();
+});
+
+test('another machine takes the place and the name of a control plane', async () => {
+  await lab.kill([cp3]);
+  timed('remove of a dead machine', await remove(cp3, '--dead', cp3));
+  const { address, internalAddress } = lab.hostSettings(spare);
+  changed.set(cp3, { address, internalAddress, setHostname: true });
+  await name(HOSTS);
+  timed('up with another machine', await cluster.up());
+  await isWhole();
+});
+
+test('a worker and a control plane get other addresses: up refuses to change them alone, and remove and up do it', async () => {
+  for (const [host, last] of [
+    [w1, 241],
+    [cp2, 242],
+  ] as const) {
+    const { old, address } = renumbered(host, last);
+    await inside(host, `ip addr add ${address}/24 dev eth1`);
+    await name(HOSTS);
+    const refused = await cluster.up();
+    expect(refused.code, refused.stderr).toBe(7);
+    expect(refused.stderr).toContain(`it joined replaced with the address ${old}, and the inventory says ${address}`);
+    timed(`remove of ${host}`, await remove(host));
+    // The kernel takes both addresses away with the first one of their network.
+    await inside(host, `ip addr flush dev eth1 && ip addr add ${address}/24 dev eth1`);
+    timed(`up with the other address of ${host}`, await cluster.up());
+  }
+  await isWhole();
+  const { acknowledged, lost, longestGapMs } = await writer.stop();
+  console.log(`${String(acknowledged)} writes acknowledged, longest gap ${String(longestGapMs)} ms`);
+  expect(lost).toEqual([]);
+});
