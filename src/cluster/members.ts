@@ -124,15 +124,15 @@ export async function promoteLearner(inventory: Inventory, control: Remote<'sh'>
 }
 
 /**
- * @throws Refused if the member is healthy at an address that is not the host's: it runs on another machine of that
- * name.
+ * Why the member of a host must not be removed: it is healthy at an address that is not the host's, so it may run on another machine of that
+ * name. undefined if it may.
  */
-function refuseLiving({ id, healthy, peerUrl: url }: MemberView, host: MemberOf): void {
-  if (!healthy || url === peerUrl(host)) return;
-  throw new Refused(
+export function livingElsewhere({ id, healthy, peerUrl: url }: MemberView, host: MemberOf): Refused | undefined {
+  if (!healthy || url === peerUrl(host)) return undefined;
+  return new Refused(
     host.name,
     `its etcd member ${id} is healthy at ${url}, and the address of ${host.name} is ${host.internalAddress}`,
-    `correct the internalAddress of ${host.name} in the inventory`,
+    `correct the internalAddress of ${host.name} in the inventory; a host gets another one when it has left (docs/operations.md, "An address")`,
   );
 }
 
@@ -146,7 +146,8 @@ export async function removeMembers(inventory: Inventory, control: Remote<'sh'>,
     const view = await observeEtcd(inventory, control);
     const member = view.members.find(isMemberOf(host));
     if (member === undefined) return;
-    refuseLiving(member, host);
+    const refused = livingElsewhere(member, host);
+    if (refused !== undefined) throw refused;
     requireGate(host.name, view, { kind: 'remove', id: member.id });
     await control.run(withEtcd(inventory, control.host, script('linux/etcd-remove-member.sh', { ID: member.id })));
   }

@@ -37,6 +37,6 @@ export function addressRefusal(inventory: Inventory, fleet: Fleet, observed: Obs
   return new Refused(
     host.name,
     `it joined ${inventory.name} with the address ${joined}, and the inventory says ${host.internalAddress}`,
-    `set its internalAddress back, or run \`kbuild remove ${host.name}\` and then \`kbuild up\``,
+    `set its internalAddress back. To give it another one: \`kbuild remove ${host.name}\`, then edit it, then \`kbuild up\``,
   );
 }

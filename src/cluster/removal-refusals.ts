@@ -6,7 +6,7 @@ import { liveCluster } from './acting.ts';
 import { liveEndpoint } from './endpoint-move.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
 import type { Leaving } from './leaving.ts';
-import { membersOf } from './members.ts';
+import { livingElsewhere, membersOf } from './members.ts';
 import { gate } from './quorum.ts';
 
 /** The leaving host whose address an endpoint is; undefined if there is none. */
@@ -62,6 +62,10 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
       ),
     );
   }
+
+  // Again when the member leaves, which comes after the drain.
+  for (const host of leaving)
+    found.push(...membersOf(cluster, host).flatMap((member) => livingElsewhere(member, host) ?? []));
 
   let { members } = cluster;
   for (const host of leaving) {

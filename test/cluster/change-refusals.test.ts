@@ -176,7 +176,9 @@ describe('a joined host whose internalAddress the inventory has changed', () => 
     expect(messages(joinedAt('10.0.0.77'))).toEqual(expected);
     expect(messages(joinedAt('10.0.0.11'), elsewhere)).toEqual(expected);
     const [refused] = refusals(inventory, fleetIn(elsewhere, joinedHost(cp1)));
-    expect(refused!.remedy).toBe('set its internalAddress back, or run `kbuild remove cp1` and then `kbuild up`');
+    expect(refused!.remedy).toBe(
+      'set its internalAddress back. To give it another one: `kbuild remove cp1`, then edit it, then `kbuild up`',
+    );
   });
 
   test('accepts the same address, and a kubelet that kbuild did not join', () => {

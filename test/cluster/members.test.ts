@@ -99,6 +99,16 @@ test('refuses to remove a dead control plane whose node is Ready at another addr
   );
 });
 
+test('refuses, before anything is drained, to remove a control plane whose member is healthy at another address than the inventory’s', () => {
+  const nodes = [control('cp1', '10.0.0.11'), control('cp2', '10.0.0.12'), control('cp3', '10.0.0.13')];
+  const moved = { ...cp3, internalAddress: '10.0.0.77' };
+  const edited = inventoryOf({ hosts: [cp1, cp2, moved] });
+  const fleet = fleetIn(clusterOf({ nodes, members }), joinedHost(cp1), joinedHost(cp2), joinedHost(moved));
+  expect(removalRefusals(edited, fleet, leavingOf(edited, fleet, ['cp3'])).map(({ message }) => message)).toEqual([
+    'cp3: refused: its etcd member 3 is healthy at https://10.0.0.13:2380, and the address of cp3 is 10.0.0.77',
+  ]);
+});
+
 test('refuses to remove the last control plane, even if its node has lost the role', () => {
   const pods = [podOf({ name: 'kube-apiserver-cp1', labels: { component: 'kube-apiserver' } })];
   const nodes = [nodeOf({ name: 'cp1', internalAddress: '10.0.0.11' })];

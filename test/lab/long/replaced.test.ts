@@ -112,7 +112,11 @@ test('a worker and a control plane get other addresses: up refuses to change the
     const refused = await cluster.up();
     expect(refused.code, refused.stderr).toBe(7);
     expect(refused.stderr).toContain(`it joined replaced with the address ${old}, and the inventory says ${address}`);
+    changed.delete(host);
+    await name(HOSTS);
     timed(`remove of ${host}`, await remove(host));
+    renumbered(host, last);
+    await name(HOSTS);
     // The kernel takes both addresses away with the first one of their network.
     await inside(host, `ip addr flush dev eth1 && ip addr add ${address}/24 dev eth1`);
     timed(`up with the other address of ${host}`, await cluster.up());
