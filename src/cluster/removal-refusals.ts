@@ -64,8 +64,7 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
   }
 
   // Again when the member leaves, which comes after the drain.
-  for (const host of leaving)
-    found.push(...membersOf(cluster, host).flatMap((member) => livingElsewhere(member, host) ?? []));
+  found.push(...leaving.flatMap((one) => membersOf(cluster, one).flatMap((its) => livingElsewhere(its, one) ?? [])));
 
   let { members } = cluster;
   for (const host of leaving) {
