@@ -1,4 +1,5 @@
 import { Refused } from '../errors.ts';
+import type { ClusterUp } from '../facts/cluster.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import { endpointHost } from '../topology/api-server.ts';
 import type { Inventory } from '../model/inventory.ts';
@@ -8,6 +9,10 @@ import { controlPlaneNodes } from './control-plane-nodes.ts';
 import type { Leaving } from './leaving.ts';
 import { livingElsewhere, membersOf } from './members.ts';
 import { gate } from './quorum.ts';
+
+/** Members that are healthy at another address than their host's. It is asked again when a member leaves, after the drain. */
+const membersElsewhere = (cluster: Pick<ClusterUp, 'members'>, leaving: readonly Leaving[]): readonly Refused[] =>
+  leaving.flatMap((host) => membersOf(cluster, host).flatMap((member) => livingElsewhere(member, host) ?? []));
 
 /** The leaving host whose address an endpoint is; undefined if there is none. */
 function holderOf({ hosts }: Inventory, endpoint: string, leaving: readonly Leaving[]): Leaving | undefined {
@@ -63,9 +68,7 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
     );
   }
 
-  // Again when the member leaves, which comes after the drain.
-  found.push(...leaving.flatMap((one) => membersOf(cluster, one).flatMap((its) => livingElsewhere(its, one) ?? [])));
-
+  found.push(...membersElsewhere(cluster, leaving));
   let { members } = cluster;
   for (const host of leaving) {
     for (const { id } of membersOf({ members }, host)) {
