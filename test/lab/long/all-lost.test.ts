@@ -99,7 +99,7 @@ test('`up` founds no second cluster under the workers of the lost one', async ()
 test('the cluster comes back on new hosts in spite of two kills, with all that the backup had', async () => {
   const writer = startWriter(cluster.kubeconfig);
   await killedAt('kubeadm-init');
-  await killedAt('join-control-plane');
+  await killedAt('kubeadm-join');
   timed('restored', await kbuild(...restoring()));
   const { acknowledged, longestGapMs } = await writer.stop();
   console.log(`${String(acknowledged)} writes, longest gap ${String(longestGapMs)} ms`);
