@@ -15,8 +15,7 @@ function part(text: string): 'trust' | 'sign' {
 
 export const rotateCa = declare({
   name: 'rotate-ca',
-  summary:
-    "Replace an authority by one with a new key: the cluster's CA, etcd's, the front proxy's, or the key of service accounts",
+  summary: 'Replace an authority by one with a new key, or the key of service accounts',
   details:
     'Three parts, each asked about by itself: hosts, kubeconfigs and pods **trust** both authorities; the new one **signs** everything anew; the old one goes (**drop**). Until the last part begins, `--rollback` takes it back. The same command goes on where a run was cut off. Clients outside the cluster need the kubeconfig that the first part writes before the second begins: `--until trust` leaves them time. See [operations](operations.md#a-new-certificate-authority), for `sa` [the key of service accounts](operations.md#the-key-of-service-accounts).',
   onHosts: 'changes',
