@@ -25,19 +25,21 @@ fi
 if [ -n "$SIGNER" ] || ! cmp -s sa.pub "$pki/sa.pub"; then put sa.pub "$pki/sa.pub"; fi
 sync -- $pki
 
-# Waits for a condition, which prints what is still to come, for at most 240 s.
+# Waits for a condition, which prints what is still to come, for at most 420 s: a kubelet waits up to 300 s with a container that has ended
+# often within ten minutes.
 await() {
   from=$(date +%s)
+  waited=0
   told=-10
   while [ -n "$("$@" | tee waits)" ]; do
     waited=$(($(date +%s) - from))
-    if [ "$waited" -gt 240 ]; then
-      echo "the keys of service account tokens are in their places, and after 240 s this is still to come:" >&2
+    if [ "$waited" -gt 420 ]; then
+      echo "the keys of service account tokens are in their places, and after 420 s this is still to come:" >&2
       cat waits >&2
       exit 1
     fi
     if [ "$waited" -ge $((told + 10)) ]; then
-      echo "waiting: $(tr '\n' ';' <waits) ($waited s of at most 240 s)"
+      echo "waiting: $(tr '\n' ';' <waits) ($waited s of at most 420 s)"
       told=$waited
     fi
     sleep 1
@@ -51,7 +53,12 @@ starts() {
       *) new=yes ;;
     esac
   done
-  if [ -z "$new" ]; then echo "$1 starts again"; fi
+  if [ -n "$new" ]; then return; fi
+  # An API server waits a minute for requests that it serves, and answers no new ones. The kubelet gives a static pod 30 s to end.
+  if [ "$waited" -ge 30 ]; then
+    for id in $old; do runtime_signal KILL "$id" >/dev/null 2>&1 || true; done
+  fi
+  echo "$1 starts again"
 }
 restart() {
   old=$(runtime_running "$1" | tr '\n' ' ')

@@ -110,7 +110,7 @@ test('in the middle, a control plane joins, and tokens of both keys are accepted
 test('the old key does not go while a Secret holds a token of it', async () => {
   const before = await secretToken();
   const { code, stderr, seconds } = await kbuild(...args());
-  console.log(`the new key signs on two control planes, and workloads are restarted: ${seconds.toFixed(0)} s`);
+  console.log(`what was left until the old key would go, workloads restarted: ${seconds.toFixed(0)} s`);
   expect(code, stderr).toBe(7);
   expect(stderr).toContain('which the API would no longer accept: default/legacy');
   expect(await keysIn(cp)).toBe(2);
@@ -132,7 +132,7 @@ test('the same command ends it: the old token gets 401, and the pod was never re
   );
   expect(written.lost).toEqual([]);
   expect(Object.keys(pods).length).toBeGreaterThan(1);
-  for (const { ok: times } of Object.values(pods)) expect(times).toBeGreaterThan(0);
+  for (const { ok: times, refused } of Object.values(pods)) expect([times > 0, refused]).toEqual([true, 0]);
   expect(await answerTo(old)).toBe('401');
   expect(await answerTo(await secretToken())).toBe('200');
   const controls = [cp, JOINS];
@@ -154,4 +154,17 @@ test('then nothing is left to do, kubeadm agrees, and pods and nodes are well', 
   expect(await nodes(cp)).toEqual(Object.fromEntries([...HOSTS, JOINS].map((host) => [host, true])));
   const { code, stderr } = await kbuild('status', cluster.file);
   expect(code, stderr).toBe(0);
+});
+
+test('another one is taken back from where the new key signs', async () => {
+  const before = await sums([cp, JOINS], 'sa.key');
+  timed('the next new key signs on 2 control planes', await kbuild(...args(), '--again', '--until', 'sign'));
+  const young = (await kubectl(cp, '-n default create token default --duration 8h')).trim();
+  expect(await sums([cp, JOINS], 'sa.key')).not.toEqual(before);
+  timed('taken back', await kbuild(...args(), '--rollback'));
+  expect(await sums([cp, JOINS], 'sa.key')).toEqual(before);
+  expect(await Promise.all([cp, JOINS].map(keysIn))).toEqual([1, 1]);
+  expect([await answerTo(young), await answerTo(await secretToken())]).toEqual(['401', '200']);
+  for (const { refused } of Object.values(await watchedSoFar(cp))) expect(refused).toBe(0);
+  expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
 });
