@@ -14,7 +14,14 @@ put() {
 jwks() { timeout 10 $KUBECTL --request-timeout 5s get --raw /openid/v1/jwks 2>/dev/null; }
 # A cluster whose issuer is no URL does not show its keys.
 shows=
-if jwks >/dev/null; then shows=yes; fi
+if jwks >jwks.json; then
+  shows=yes
+  # At every moment of a rotation it accepts one of them.
+  if ! grep -qF -- "$(echo "$TRUSTED" | sed 's/.*/"kid":"&"/')" jwks.json; then
+    echo "the API server of this host does not accept tokens by the keys of $pki/sa.pub: its manifest names another file, perhaps by a patch. Nothing was changed: take the rotation back with --rollback, and rotate the keys where they are kept" >&2
+    exit 1
+  fi
+fi
 
 if [ -n "$SIGNER" ]; then
   # From now on, until this job has ended, tokens of both keys may come from here.
