@@ -1,6 +1,6 @@
 import { Refused } from '../errors.ts';
 import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { AuthorityName } from '../facts/linux/authorities.ts';
+import type { RotatedName } from '../facts/linux/authorities.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { controlPlanes, windowsHosts } from '../topology/select.ts';
 import { apiVersionsText, isMixed } from './api-versions.ts';
@@ -33,7 +33,7 @@ function outOfReach(inventory: Inventory, { cluster }: Fleet): readonly Refused[
 }
 
 /** Control planes that cannot take part: not joined, or without the authority's files. */
-function unready(inventory: Inventory, fleet: Fleet, name: AuthorityName): readonly Refused[] {
+function unready(inventory: Inventory, fleet: Fleet, name: RotatedName): readonly Refused[] {
   const signsElsewhere = name === 'ca' && inventory.certificates.ca !== undefined;
   return controlPlanes(inventory).flatMap((host) => {
     const facts = linuxFacts(fleet, host);
@@ -42,21 +42,33 @@ function unready(inventory: Inventory, fleet: Fleet, name: AuthorityName): reado
       return [new Refused(host.name, 'it has not joined the cluster yet', 'join it first: `kbuild up`')];
     const { bundle, keys } = facts.authorities.files[name];
     if (bundle.length === 0)
-      return [new Refused(host.name, `it has no authority ${name}`, 'copy its files from another control plane')];
+      return [
+        name === 'sa'
+          ? new Refused(
+              host.name,
+              'no public key of service account tokens is in /etc/kubernetes/pki/sa.pub',
+              'copy the file from another control plane; a key in the form of a certificate, put there by itself: `openssl x509 -pubkey -noout`',
+            )
+          : new Refused(host.name, `it has no authority ${name}`, 'copy its files from another control plane'),
+      ];
     return keys.current !== undefined || signsElsewhere
       ? []
       : [
           new Refused(
             host.name,
-            `it does not have the key of the authority ${name}`,
-            'bring the key back from a backup or from another control plane; if it is lost, only a new authority helps: docs/operations.md, "The key of the CA is lost"',
+            name === 'sa'
+              ? 'it does not have the key of service account tokens, /etc/kubernetes/pki/sa.key'
+              : `it does not have the key of the authority ${name}`,
+            name === 'sa'
+              ? 'bring the key back from a backup or from another control plane: docs/operations.md, "A key is lost"'
+              : 'bring the key back from a backup or from another control plane; if it is lost, only a new authority helps: docs/operations.md, "The key of the CA is lost"',
           ),
         ];
   });
 }
 
 /** True if one of these authorities has ended: then the API is away because of it, and SSH must do. */
-const haveEnded = (fleet: Fleet, names: readonly AuthorityName[]): boolean =>
+const haveEnded = (fleet: Fleet, names: readonly RotatedName[]): boolean =>
   observedLinux(fleet).some(
     ({ host, facts }) =>
       host.role === 'control-plane' &&
@@ -70,7 +82,7 @@ const haveEnded = (fleet: Fleet, names: readonly AuthorityName[]): boolean =>
 export function authorityChangeRefusals(
   inventory: Inventory,
   fleet: Fleet,
-  { names, command }: { readonly names: readonly AuthorityName[]; readonly command: string },
+  { names, command }: { readonly names: readonly RotatedName[]; readonly command: string },
 ): readonly Refused[] {
   const { cluster } = fleet;
   if (cluster.state === 'absent')

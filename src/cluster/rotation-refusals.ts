@@ -1,11 +1,12 @@
 import { editedParts } from '../configuration/settings.ts';
 import { Refused } from '../errors.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import { AUTHORITY_FILES, type AuthorityName } from '../facts/linux/authorities.ts';
+import { AUTHORITY_FILES, ROTATED_FILES, type AuthorityName, type RotatedName } from '../facts/linux/authorities.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
-import { rotationOf, stageOf } from './rotation.ts';
+import { isRotated, rotationOf, stageOf } from './rotation.ts';
 
-const OTHERS = Object.keys(AUTHORITY_FILES) as readonly AuthorityName[];
+const OTHERS = Object.keys(ROTATED_FILES) as readonly RotatedName[];
+const AUTHORITIES = Object.keys(AUTHORITY_FILES) as readonly AuthorityName[];
 
 /** Arguments of the controller manager that a rotation sets itself. */
 const SIGNING_ARGUMENTS = /^cluster-signing-(?:cert|key)-file$/;
@@ -24,13 +25,38 @@ function ownSigning({ name: cluster, kubeadm }: Inventory): readonly Refused[] {
     : [];
 }
 
+/** Arguments that name other keys of service accounts than kubeadm's, by the part of kubeadm's configuration. */
+const KEY_ARGUMENTS = {
+  apiServer: /^service-account-(?:key-file|signing-key-file|signing-endpoint)$/,
+  controllerManager: /^service-account-private-key-file$/,
+} as const;
+
+const ownKeys = ({ name: cluster, kubeadm }: Inventory): readonly Refused[] =>
+  Object.entries(KEY_ARGUMENTS).flatMap(([part, pattern]) => {
+    const settings = kubeadm.cluster[part] as JsonObject | undefined;
+    const given = ((settings?.['extraArgs'] ?? []) as readonly { readonly name: string }[]).find(({ name }) =>
+      pattern.test(name),
+    );
+    return given === undefined
+      ? []
+      : [
+          new Refused(
+            cluster,
+            `the inventory says where the keys of service accounts are (kubeadm.cluster.${part}.extraArgs, ${given.name}), and kbuild rotates those that kubeadm made`,
+            'rotate them where they are kept; or take the argument out, and run `kbuild up` first',
+          ),
+        ];
+  });
+
 /**
- * Why an authority may not be rotated now, on top of `authorityChangeRefusals`; empty if it may. Throws `FactError` when a fact that it
+ * Why an authority, or the key of service accounts, may not be rotated now, on top of `authorityChangeRefusals`; empty if it may. Throws `FactError` when a fact that it
  * needs is unknown, and Refused like `rotationOf`.
  */
-export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: AuthorityName): readonly Refused[] {
+export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: RotatedName): readonly Refused[] {
   const { cluster } = fleet;
-  const other = OTHERS.find((one) => one !== name && rotationOf(fleet, one) !== undefined);
+  const other = OTHERS.find(
+    (one) => one !== name && (one === 'sa' ? isRotated(fleet, one) : rotationOf(fleet, one) !== undefined),
+  );
   const edited = cluster.state === 'up' && rotationOf(fleet, name) === undefined ? editedParts(inventory, cluster) : [];
   const ended = observedLinux(fleet).find(
     ({ host, facts }) =>
@@ -74,12 +100,13 @@ export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: Autho
           ),
         ]),
     ...(name === 'ca' ? ownSigning(inventory) : []),
+    ...(name === 'sa' ? ownKeys(inventory) : []),
   ];
 }
 
-/** Refuses what would meet a rotation halfway. `what`: the change, as the beginning of a sentence. */
+/** Refuses what would meet a rotation of an authority halfway; one of the key of service accounts bears it. `what`: the change, as the beginning of a sentence. */
 export const duringRotation = (inventory: Inventory, fleet: Fleet, what: string): readonly Refused[] =>
-  OTHERS.filter((name) => rotationOf(fleet, name) !== undefined).map(
+  AUTHORITIES.filter((name) => rotationOf(fleet, name) !== undefined).map(
     (name) =>
       new Refused(
         inventory.name,

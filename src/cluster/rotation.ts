@@ -1,6 +1,6 @@
 import { Refused } from '../errors.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { AuthorityCertificate, AuthorityFiles, AuthorityName } from '../facts/linux/authorities.ts';
+import type { AuthorityCertificate, AuthorityFiles, RotatedName } from '../facts/linux/authorities.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 
@@ -19,7 +19,7 @@ interface Seen {
   readonly facts: LinuxFacts;
 }
 
-const filesOn = ({ facts }: Pick<Seen, 'facts'>, name: AuthorityName): AuthorityFiles => facts.authorities.files[name];
+const filesOn = ({ facts }: Pick<Seen, 'facts'>, name: RotatedName): AuthorityFiles => facts.authorities.files[name];
 
 const same = (one: AuthorityCertificate | undefined, other: AuthorityCertificate): boolean =>
   one?.fingerprint === other.fingerprint;
@@ -35,7 +35,7 @@ const onControlPlanes = (fleet: Fleet): readonly Seen[] =>
  * The rotation of an authority that is under way: the control planes keep both authorities beside each other until it has ended.
  * undefined: none is. @throws Refused for what kbuild did not leave there
  */
-export function rotationOf(fleet: Fleet, name: AuthorityName): Rotation | undefined {
+export function rotationOf(fleet: Fleet, name: RotatedName): Rotation | undefined {
   const controls = onControlPlanes(fleet);
   const holder = controls.find((seen) => filesOn(seen, name).beside.fresh !== undefined);
   if (holder === undefined) {
@@ -43,8 +43,8 @@ export function rotationOf(fleet: Fleet, name: AuthorityName): Rotation | undefi
     if (several === undefined) return undefined;
     throw new Refused(
       several.host.name,
-      `it trusts ${String(filesOn(several, name).bundle.length)} certificates as ${name}, and no rotation of kbuild is under way`,
-      'end the rotation that another tool or person has begun: one certificate must be left in the file',
+      `it trusts ${String(filesOn(several, name).bundle.length)} ${name === 'sa' ? 'public keys' : 'certificates'} as ${name}, and no rotation of kbuild is under way`,
+      `end the rotation that another tool or person has begun: one ${name === 'sa' ? 'public key' : 'certificate'} must be left in the file`,
     );
   }
   const fresh = filesOn(holder, name).beside.fresh!;
@@ -69,21 +69,21 @@ export const endOf = ({ old, fresh }: Rotation, direction: Direction) =>
   direction === 'forward' ? { survivor: fresh, loser: old } : { survivor: old, loser: fresh };
 
 /** True once a host no longer trusts the old authority: from then on there is no way back. */
-export const isDropping = (fleet: Fleet, name: AuthorityName, { old, fresh }: Rotation): boolean =>
+export const isDropping = (fleet: Fleet, name: RotatedName, { old, fresh }: Rotation): boolean =>
   observedLinux(fleet).some((seen) => {
     const files = filesOn(seen, name);
     return trusts(files, fresh) && !trusts(files, old);
   });
 
 /** True once a control plane signs with the new authority. */
-export const isSigning = (fleet: Fleet, name: AuthorityName, { fresh }: Rotation): boolean =>
+export const isSigning = (fleet: Fleet, name: RotatedName, { fresh }: Rotation): boolean =>
   onControlPlanes(fleet).some((seen) => same(filesOn(seen, name).bundle[0], fresh));
 
 /** How far a rotation is, in one word for operators; `none`: none is under way. */
 export type Stage = 'none' | 'begun' | 'both are trusted' | 'the new one signs' | 'the old one goes';
 
 /** How far a rotation is: as far as the host that is furthest. */
-export function stageOf(fleet: Fleet, name: AuthorityName): Stage {
+export function stageOf(fleet: Fleet, name: RotatedName): Stage {
   const rotation = rotationOf(fleet, name);
   if (rotation === undefined) return 'none';
   if (isDropping(fleet, name, rotation)) return 'the old one goes';
@@ -93,7 +93,7 @@ export function stageOf(fleet: Fleet, name: AuthorityName): Stage {
 }
 
 /** Names of the hosts that must trust an authority and do not: nodes for that of the cluster, control planes for the others. */
-export const notTrusting = (fleet: Fleet, name: AuthorityName, authority: AuthorityCertificate): readonly string[] =>
+export const notTrusting = (fleet: Fleet, name: RotatedName, authority: AuthorityCertificate): readonly string[] =>
   observedLinux(fleet)
     .filter(({ host }) => host.role === 'control-plane' || (name === 'ca' && host.role === 'worker'))
     .filter((seen) => !trusts(filesOn(seen, name), authority))
@@ -107,8 +107,18 @@ export const signedBy = (fleet: Fleet, authority: AuthorityCertificate): readonl
       .map((certificate) => `${host.name}: ${certificate.name}`),
   );
 
+/** SHA-256 of the file with the old or the new private key, from a control plane that keeps it; undefined if none does. */
+export const keyHash = (fleet: Fleet, name: RotatedName, which: 'old' | 'fresh'): string | undefined =>
+  onControlPlanes(fleet)
+    .map((seen) => filesOn(seen, name).keys[which])
+    .find((hash) => hash !== undefined);
+
+/** True while a control plane keeps files of a rotation that is under way. */
+export const isRotated = (fleet: Fleet, name: RotatedName): boolean =>
+  onControlPlanes(fleet).some((seen) => filesOn(seen, name).beside.fresh !== undefined);
+
 /** Names of the control planes that do not sign with an authority: kubeadm, or the controller manager. */
-export const notSigningWith = (fleet: Fleet, name: AuthorityName, authority: AuthorityCertificate): readonly string[] =>
+export const notSigningWith = (fleet: Fleet, name: RotatedName, authority: AuthorityCertificate): readonly string[] =>
   onControlPlanes(fleet)
     .filter((seen) => {
       const { bundle, beside } = filesOn(seen, name);

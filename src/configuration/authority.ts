@@ -1,6 +1,13 @@
-import { X509Certificate } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { withRuntime } from '../components/runtimes/index.ts';
-import { AUTHORITY_FILES, type AuthorityCertificate, type AuthorityName } from '../facts/linux/authorities.ts';
+import {
+  AUTHORITY_FILES,
+  ROTATED_FILES,
+  trustedEnd,
+  type AuthorityCertificate,
+  type AuthorityName,
+  type RotatedName,
+} from '../facts/linux/authorities.ts';
 import { hasKubeletAuthority } from '../model/kubelet-serving.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { Secret } from '../shell/secret.ts';
@@ -18,9 +25,9 @@ function authorityDays({ kubeadm }: Pick<Inventory, 'kubeadm'>): number {
   return hours === undefined ? TEN_YEARS_DAYS : Math.max(1, Math.floor(Number(hours) / 24));
 }
 
-/** Options of `openssl genpkey` for a key of the kind that the certificate has. Throws on a kind that kubeadm does not make. */
+/** Options of `openssl genpkey` for a key of the kind that the certificate, or the public key, has. Throws on a kind that kubeadm does not make. */
 function sameKindOfKey({ pem }: AuthorityCertificate): string {
-  const { asymmetricKeyType, asymmetricKeyDetails } = new X509Certificate(pem).publicKey;
+  const { asymmetricKeyType, asymmetricKeyDetails } = createPublicKey(pem);
   if (asymmetricKeyType === 'rsa')
     return `-algorithm RSA -pkeyopt rsa_keygen_bits:${String(asymmetricKeyDetails?.modulusLength ?? 2048)}`;
   const curves: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384' };
@@ -40,15 +47,18 @@ export const renewedAuthority = (inventory: Inventory, name: AuthorityName, seri
     GENERATE: '',
   });
 
-/** The job that makes an authority with a new key, of the kind that the old one has, and leaves it beside the old one. */
+/**
+ * The job that makes an authority with a new key, of the kind that the old one has, and leaves it beside the old one. kubeadm ends with a panic where
+ * the key of service accounts and the first public key are of two kinds (`TryLoadPrivatePublicKeyFromDisk` in pkiutil).
+ */
 export const newAuthority = (
   inventory: Inventory,
-  name: AuthorityName,
+  name: RotatedName,
   { old, subject }: { readonly old: AuthorityCertificate; readonly subject: string },
 ): Command<'sh'> =>
   script('linux/make-authority.sh', {
-    HOW: 'new',
-    NAME: AUTHORITY_FILES[name],
+    HOW: name === 'sa' ? 'key' : 'new',
+    NAME: ROTATED_FILES[name],
     DAYS: authorityDays(inventory),
     SERIAL: '',
     SUBJECT: subject,
@@ -65,7 +75,7 @@ export const KUBECONFIGS: readonly string[] = [
 ];
 
 /** The static pods of a control plane that read an authority's file only when they start. */
-export function readersOf({ kubeadm, etcd, loadBalancer }: Inventory, name: AuthorityName): readonly string[] {
+export function readersOf({ kubeadm, etcd, loadBalancer }: Inventory, name: RotatedName): readonly string[] {
   switch (name) {
     case 'ca':
       return [
@@ -78,6 +88,8 @@ export function readersOf({ kubeadm, etcd, loadBalancer }: Inventory, name: Auth
       return [];
     case 'etcd-ca':
       return [...(etcd.topology === 'stacked' ? ['etcd'] : []), 'kube-apiserver'];
+    case 'sa':
+      return ['kube-apiserver'];
   }
 }
 
@@ -123,11 +135,25 @@ export function placeAuthority(inventory: Inventory, host: LinuxHost, placement:
   );
 }
 
+/** Certificates or public keys as the text of one file. */
+export const pemOf = (all: readonly AuthorityCertificate[]): string => all.map(({ pem }) => pem).join('');
+
 /** The files of the job that places these certificates. */
 export const placementFiles = (bundle: readonly AuthorityCertificate[]): Readonly<Record<string, Secret>> => ({
-  'bundle.crt': Secret.of(bundle.map(({ pem }) => pem).join('')),
+  'bundle.crt': Secret.of(pemOf(bundle)),
 });
 
-/** The job that keeps the authority of now beside itself, with its key, and puts the new one there. Files: `new.crt`, `new.key`, if this host did not make it. */
-export const keepAuthority = (name: AuthorityName): Command<'sh'> =>
-  script('linux/keep-authority.sh', { NAME: AUTHORITY_FILES[name] });
+/** What a control plane keeps beside an authority's file while it is rotated. Of the key of service accounts, which one signs is noted when it does. */
+export const keptBeside = (name: RotatedName): readonly ('old' | 'signing')[] =>
+  name === 'sa' ? ['old'] : ['old', 'signing'];
+
+/**
+ * The job that keeps the authority of now beside itself, with its key, as each of `keptBeside`, and puts the new one there. Files: `new.crt` (of the key of service
+ * accounts `new.pub`) and `new.key`, if this host did not make it.
+ */
+export const keepAuthority = (name: RotatedName): Command<'sh'> =>
+  script('linux/keep-authority.sh', {
+    NAME: ROTATED_FILES[name],
+    END: trustedEnd(name),
+    KEPT: keptBeside(name),
+  });

@@ -1,15 +1,8 @@
 import { lines } from '../shell/probe.ts';
 import type { CaReader } from './cluster.ts';
+import { workloadOf } from './workload-of.ts';
 
 const ROOT_CAS = 'kube-root-ca.crt';
-
-/** What `kubectl rollout restart` can restart. A ReplicaSet's name is its Deployment's and a hash. */
-function workloadOf(kind: string, name: string, hash: string): string {
-  if (kind === 'DaemonSet' || kind === 'StatefulSet') return `${kind.toLowerCase()}/${name}`;
-  if (kind === 'ReplicaSet' && hash !== '' && name.endsWith(`-${hash}`))
-    return `deployment/${name.slice(0, -hash.length - 1)}`;
-  return 'none';
-}
 
 /**
  * The pods that read the cluster's CA and are older than what their namespace gives them now. The API reports whole seconds: a pod that

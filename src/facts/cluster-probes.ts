@@ -14,7 +14,8 @@ import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets, par
 import { parseKubeletRequests } from './kubelet-requests.ts';
 import { etcdCommand, parseEtcd, type EtcdView } from './etcd-view.ts';
 import { identity } from './ownership.ts';
-import { lines, probe } from '../shell/probe.ts';
+import { lines, probe, type Probe } from '../shell/probe.ts';
+import { parseTokenUse, type TokenUse } from './token-use.ts';
 import type { FactsOf } from './facts-from.ts';
 
 /** Bootstrap tokens with this start of their description are kbuild's. */
@@ -77,6 +78,13 @@ function chunks<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }
 
+/** Who holds service account tokens. `always`: also while their key is not rotated; it reads all pods of the cluster. */
+export const tokenUseProbe = (inventory: Inventory, host: LinuxHost, always = false): Probe<TokenUse> =>
+  probe(
+    script('linux/token-use.sh', { KUBECTL: kubectl(inventory, host), ALWAYS: always ? 'yes' : '' }),
+    parseTokenUse,
+  );
+
 /** The probes of one control plane with an administrator's kubeconfig. `wanted`: the desired objects; their live state is read. */
 export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: readonly JsonObject[]) {
   const tool = kubectl(inventory, host);
@@ -95,6 +103,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
       (out) => lines(out).flatMap(parsePods),
     ),
     caReaders: probe(script('linux/ca-readers.sh', { KUBECTL: tool }), parseCaReaders),
+    tokenUse: tokenUseProbe(inventory, host),
     // Ids and descriptions only: the token itself stays where it is.
     tokens: probe(
       sh`${tool} -n kube-system get secrets --field-selector type=bootstrap.kubernetes.io/token -o ${'jsonpath={range .items[*]}{.data.token-id}{" "}{.data.description}{"\\n"}{end}'}`,

@@ -1,5 +1,6 @@
 import type { JsonObject, Taint } from '../model/inventory.ts';
 import type { KubeletRequest } from './kubelet-requests.ts';
+import type { TokenUse } from './token-use.ts';
 
 /** A condition of a node that is not as it should be, or that nothing reports: Ready, pressure, network. */
 export interface NodeCondition {
@@ -107,6 +108,8 @@ export interface ClusterUp {
   readonly rootCas: string;
   /** Pods that may have read the CA before the cluster gave them its present ones. Observed only while the CA is rotated. */
   readonly caReaders: readonly CaReader[];
+  /** Who holds service account tokens. Observed only while their key is rotated. */
+  readonly tokenUse: TokenUse;
   /** Without `v`. */
   readonly version: string;
   /** kubeadm's ClusterConfiguration as stored in the cluster. */
@@ -157,6 +160,7 @@ export const CLUSTER_PARTS = {
   objects: ['objects'],
   leftoverTokens: ['leftoverTokens'],
   caReaders: ['caReaders'],
+  tokenUse: ['tokenUse'],
 } as const satisfies Readonly<Record<string, readonly (keyof ClusterUp | 'etcd')[]>>;
 
 export type ClusterPart = keyof typeof CLUSTER_PARTS;
@@ -164,7 +168,7 @@ export type ClusterPart = keyof typeof CLUSTER_PARTS;
 export const ALL_CLUSTER_PARTS = Object.keys(CLUSTER_PARTS) as readonly ClusterPart[];
 
 /** Kubectl looks up the kind of each object first, or reads all pods: what a change wants of these, its diff reads. */
-const COSTLY: readonly ClusterPart[] = ['objects', 'leftoverTokens', 'caReaders'];
+const COSTLY: readonly ClusterPart[] = ['objects', 'leftoverTokens', 'caReaders', 'tokenUse'];
 
 /** The parts that a change may read when it is made, though its diff did not. */
 export const PARTS_FOR_CHANGES: readonly ClusterPart[] = ALL_CLUSTER_PARTS.filter((part) => !COSTLY.includes(part));

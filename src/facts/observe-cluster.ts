@@ -58,6 +58,11 @@ function notedIn(
   };
 }
 
+const liveObjects = (facts: ClusterFacts): readonly JsonObject[] =>
+  Object.keys(facts)
+    .filter((name) => name.startsWith('objects'))
+    .flatMap((name) => (facts as Readonly<Record<string, unknown>>)[name] as readonly JsonObject[]);
+
 /** The view that the answers give. What did not answer throws `FactError` when it is read. Throws for a half-made cluster. */
 function viewOf(
   host: LinuxHost,
@@ -85,6 +90,9 @@ function viewOf(
     get caReaders() {
       return facts.caReaders;
     },
+    get tokenUse() {
+      return facts.tokenUse;
+    },
     get otherCas() {
       return facts.ca.others;
     },
@@ -111,10 +119,7 @@ function viewOf(
       return facts.kubeletRequests;
     },
     get objects() {
-      const live = Object.keys(facts)
-        .filter((name) => name.startsWith('objects'))
-        .flatMap((name) => (facts as Readonly<Record<string, unknown>>)[name] as readonly JsonObject[]);
-      return byWantedKey(wanted, live);
+      return byWantedKey(wanted, liveObjects(facts));
     },
   };
 }

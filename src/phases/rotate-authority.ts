@@ -1,12 +1,13 @@
 import type { Phase, Step } from '../engine/step.ts';
-import type { AuthorityName } from '../facts/linux/authorities.ts';
+import type { RotatedName } from '../facts/linux/authorities.ts';
 import { rotationCleaned } from '../kubeadm/authority/cleaned.ts';
 import { authorityPrepared, signingApart } from '../kubeadm/authority/prepared.ts';
 import { authorityPublished } from '../kubeadm/authority/published.ts';
 import type { Rotating } from '../kubeadm/authority/rotating.ts';
+import { serviceAccountSigns, tokensReplaced } from '../kubeadm/authority/service-account.ts';
 import { kubeletSigned, survivorSigns } from '../kubeadm/authority/signs.ts';
 import { bothCas, bothTrusted, loserGone, survivingCas } from '../kubeadm/authority/trusted.ts';
-import { workloadsRestarted } from '../kubeadm/authority/workloads.ts';
+import { tokenHoldersRestarted, workloadsRestarted } from '../kubeadm/authority/workloads.ts';
 import { kubeletServing } from '../kubeadm/kubelet-serving.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { controlPlanes, linuxNodes, linuxWorkers } from '../topology/select.ts';
@@ -18,7 +19,7 @@ export const ROTATION_PARTS = ['trust', 'sign', 'drop'] as const;
 /** One of them. */
 export type RotationPart = (typeof ROTATION_PARTS)[number];
 
-const isOfCluster = (name: AuthorityName): boolean => name === 'ca';
+const isOfCluster = (name: RotatedName): boolean => name === 'ca';
 
 /** One control plane after another. */
 const serial = (inventory: Inventory, name: string, title: string, steps: readonly Step[]): Phase => ({
@@ -61,6 +62,15 @@ function trustPhases(inventory: Inventory, rotating: Rotating): readonly Phase[]
 
 /** The authority that is left signs, and has signed everything. */
 function signPhases(inventory: Inventory, rotating: Rotating): readonly Phase[] {
+  if (rotating.name === 'sa')
+    return [
+      // On the way back the parts before are left out.
+      ...(rotating.direction === 'back'
+        ? [serial(inventory, 'rotate-prepare', 'Keep both keys beside each other', [authorityPrepared(rotating)])]
+        : []),
+      serial(inventory, 'rotate-sign', 'Sign tokens with the key that is left', [serviceAccountSigns(rotating)]),
+      once(inventory, 'rotate-workloads', 'Restart workloads with older tokens', tokenHoldersRestarted(rotating)),
+    ];
   const sign = serial(inventory, 'rotate-sign', 'Sign with the authority that is left', [survivorSigns(rotating)]);
   if (!isOfCluster(rotating.name)) return [sign];
   return [
@@ -77,6 +87,9 @@ function signPhases(inventory: Inventory, rotating: Rotating): readonly Phase[] 
 function dropPhases(inventory: Inventory, rotating: Rotating): readonly Phase[] {
   const alone = [loserGone(rotating)];
   return [
+    ...(rotating.name === 'sa'
+      ? [once(inventory, 'rotate-tokens', 'See that nothing uses older tokens', tokensReplaced(rotating))]
+      : []),
     serial(inventory, 'rotate-drop', 'Trust one authority alone on control planes', alone),
     ...(isOfCluster(rotating.name)
       ? [

@@ -1,7 +1,9 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Keeps an authority of kubeadm beside itself before it is rotated: as NAME-old, and as NAME-signing for the controller manager, which
-# accepts one certificate only. `new.key` and `new.crt` in the working directory, if they are there, become NAME-new. A job.
-# Parameter: NAME (the authority's file below the folder pki, without its ending).
+# accepts one certificate only. `new.key` and `new.END` in the working directory, if they are there, become NAME-new, `old.key` and
+# `old.END` NAME-old. A job.
+# Parameters: NAME (the authority's file below the folder pki, without its ending), END (crt; pub for a key without certificate), KEPT
+# (words: old, signing).
 umask 077
 file=/etc/kubernetes/pki/$NAME
 put() {
@@ -10,14 +12,18 @@ put() {
   mv -f -- "$2.kbuild-new" "$2"
 }
 # Each certificate comes after its key: it says that the key is there.
-for what in old signing; do
-  if [ ! -e "$file-$what.crt" ]; then
+if [ -e "old.$END" ]; then
+  put old.key "$file-old.key"
+  put "old.$END" "$file-old.$END"
+fi
+for what in $KEPT; do
+  if [ ! -e "$file-$what.$END" ]; then
     put "$file.key" "$file-$what.key"
-    put "$file.crt" "$file-$what.crt"
+    put "$file.$END" "$file-$what.$END"
   fi
 done
-if [ -e new.crt ]; then
+if [ -e "new.$END" ]; then
   put new.key "$file-new.key"
-  put new.crt "$file-new.crt"
+  put "new.$END" "$file-new.$END"
 fi
-sync -- "$(dirname -- "$file.crt")"
+sync -- "$(dirname -- "$file.$END")"

@@ -8,7 +8,7 @@ import {
   type Authorities,
   type AuthorityCertificate,
   type AuthorityFiles,
-  type AuthorityName,
+  type RotatedName,
 } from '../../src/facts/linux/authorities.ts';
 
 /** A real certificate of an authority, made by openssl; `key`: that of an earlier one. */
@@ -27,14 +27,14 @@ export function madeAuthority(
 
 /** What a host has of authorities: those that a test names, and kubeconfigs with these certificates. */
 export const authoritiesWith = (
-  files: Partial<Record<AuthorityName, Partial<AuthorityFiles>>>,
+  files: Partial<Record<RotatedName, Partial<AuthorityFiles>>>,
   more: Partial<Omit<Authorities, 'files'>> = {},
 ): Authorities => {
   const none = parseAuthorities('');
-  const of = (name: AuthorityName): AuthorityFiles => ({ ...none.files[name], ...files[name] });
+  const of = (name: RotatedName): AuthorityFiles => ({ ...none.files[name], ...files[name] });
   return {
     ...none,
     ...more,
-    files: { ca: of('ca'), 'front-proxy-ca': of('front-proxy-ca'), 'etcd-ca': of('etcd-ca') },
+    files: { ca: of('ca'), 'front-proxy-ca': of('front-proxy-ca'), 'etcd-ca': of('etcd-ca'), sa: of('sa') },
   };
 };

@@ -175,6 +175,7 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   otherCas: [],
   rootCas: '',
   caReaders: [],
+  tokenUse: { pods: [], secrets: [] },
   name: 'demo',
   version: '1.36.3',
   configuration: {

@@ -9,12 +9,13 @@ const WATCH = `
 SA=/var/run/secrets/kubernetes.io/serviceaccount
 U=https://kubernetes.default.svc/api/v1/namespaces/default/configmaps
 cat $SA/ca.crt >/tmp/ca.crt
-ok=0 bad=0
+ok=0 bad=0 refused=0
 api() { curl -sS --cacert /tmp/ca.crt -H "Authorization: Bearer $(cat $SA/token)" "$@"; }
 while :; do
   code=$(api -N --max-time 3 -o /dev/null -w '%{http_code}' "$U?watch=1" 2>/tmp/error)
+  if [ "$code" = 401 ]; then refused=$((refused + 1)); fi
   if [ "$code" = 200 ]; then ok=$((ok + 1)); else bad=$((bad + 1)); cat /tmp/error; fi
-  api -X PATCH -H 'Content-Type: application/merge-patch+json' -d "{\\"data\\":{\\"$POD\\":\\"$ok $bad\\"}}" "$U/${NAME}" >/dev/null || :
+  api -X PATCH -H 'Content-Type: application/merge-patch+json' -d "{\\"data\\":{\\"$POD\\":\\"$ok $bad $refused\\"}}" "$U/${NAME}" >/dev/null || :
 done
 `;
 
@@ -59,16 +60,16 @@ export async function startWatcher(controlPlane: string): Promise<void> {
   await kubectl(controlPlane, `-n default rollout status deployment/${NAME} --timeout=180s`);
 }
 
-/** How often each pod of it could watch, and how often it could not, by the pod's name. */
+/** How often each pod of it could watch, how often it could not, and how often of these its token was refused (401), by the pod's name. */
 export async function watchedSoFar(
   controlPlane: string,
-): Promise<Readonly<Record<string, { readonly ok: number; readonly failed: number }>>> {
+): Promise<Readonly<Record<string, { readonly ok: number; readonly failed: number; readonly refused: number }>>> {
   const text = await kubectl(controlPlane, `-n default get configmap ${NAME} -o json`);
   const { data = {} } = JSON.parse(text) as { readonly data?: Readonly<Record<string, string>> };
   return Object.fromEntries(
     Object.entries(data).map(([pod, counts]) => {
-      const [ok = 0, failed = 0] = counts.split(' ').map(Number);
-      return [pod, { ok, failed }];
+      const [ok = 0, failed = 0, refused = 0] = counts.split(' ').map(Number);
+      return [pod, { ok, failed, refused }];
     }),
   );
 }

@@ -6,7 +6,7 @@ import { ABOUT_MS } from '../../engine/restarts.ts';
 import type { Step } from '../../engine/step.ts';
 import { Refused } from '../../errors.ts';
 import { observedLinux } from '../../facts/fleet.ts';
-import { AUTHORITY_FILES } from '../../facts/linux/authorities.ts';
+import { ROTATED_FILES, trustedEnd } from '../../facts/linux/authorities.ts';
 import { sh } from '../../shell/sh.ts';
 import { planned, SIGNING, underWay, type Rotating } from './rotating.ts';
 
@@ -26,7 +26,7 @@ export const rotationCleaned = (rotating: Rotating): Step => ({
     if (standing(target) !== 'joined') return [];
     const isApart = name === 'ca' && facts.authorities.signing === SIGNING['cluster-signing-cert-file'];
     const restarts = [{ what: 'controller manager', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }];
-    const what = `delete what the rotation kept on ${host.name}, the key of the authority that is gone among it`;
+    const what = `delete what the rotation kept on ${host.name}, the key ${name === 'sa' ? '' : 'of the authority '}that is gone among it`;
     const rotation = underWay(target, rotating);
     if (rotation === undefined && !isApart)
       return planned(rotating, what, name === 'ca' ? { disrupts: true, restarts } : {});
@@ -52,9 +52,9 @@ export const rotationCleaned = (rotating: Rotating): Step => ({
           const { cluster } = fleet;
           const now = cluster.state === 'up' ? beforeKubeletsServe(inventory, cluster) : inventory;
           if (isApart) await applySettings(on, now, host, { job: 'signing-together', parts: ['manifests'] });
-          // The certificate of the new authority goes last: it says that a rotation is under way.
+          // The certificate of the new authority, or the new public key, goes last: it says that a rotation is under way.
           const files = BESIDE.flatMap((one) =>
-            ['key', 'crt'].map((end) => `/etc/kubernetes/pki/${AUTHORITY_FILES[name]}-${one}.${end}`),
+            ['key', trustedEnd(name)].map((end) => `/etc/kubernetes/pki/${ROTATED_FILES[name]}-${one}.${end}`),
           );
           await on(host).run(sh`rm -f -- ${files}; sync -- /etc/kubernetes/pki`);
         },

@@ -1,5 +1,6 @@
 import {
   KUBECONFIGS,
+  pemOf,
   placeAuthority,
   placementFiles,
   readersOf,
@@ -7,7 +8,8 @@ import {
 } from '../../configuration/authority.ts';
 import { ABOUT_MS } from '../../engine/restarts.ts';
 import type { Change, Restart, Target } from '../../engine/step.ts';
-import type { AuthorityCertificate, AuthorityName } from '../../facts/linux/authorities.ts';
+import { keyFiles, placeServiceAccountKey } from '../../configuration/service-account-key.ts';
+import type { AuthorityCertificate, RotatedName } from '../../facts/linux/authorities.ts';
 import { passRestartGate } from '../../cluster/members.ts';
 import type { LinuxHost } from '../../model/inventory.ts';
 import type { On } from '../../remote/remote.ts';
@@ -18,14 +20,14 @@ export type KeepControlPlane = (on: On, host: LinuxHost) => Promise<void>;
 /** How long a host may take until its components are seen to be younger than the files that they read, in ms. */
 export const PLACED_SETTLE_MS = 5 * 60_000;
 
-const pemOf = (all: readonly AuthorityCertificate[]): string => all.map(({ pem }) => pem).join('');
-
-/** The certificates in words: who they are of, and when they end. */
+/** The certificates in words: who they are of, and when they end; of public keys the names. */
 export const bundleText = (all: readonly AuthorityCertificate[]): string =>
   all.length === 0
     ? 'none'
     : all
-        .map(({ subject, expiresMs }) => `${subject} until ${new Date(expiresMs).toISOString().slice(0, 10)}`)
+        .map(({ subject, expiresMs }) =>
+          expiresMs === Infinity ? subject : `${subject} until ${new Date(expiresMs).toISOString().slice(0, 10)}`,
+        )
         .join(' and ');
 
 /** Kubeconfigs of the host that hold other certificates. Those that name a file hold none. */
@@ -39,7 +41,7 @@ const otherKubeconfigs = ({ facts }: Target, bundle: readonly AuthorityCertifica
 const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
 /** Components of the host that are older than the authority's file, which they read only when they start. */
-function olderReaders({ inventory, host, facts, fleet: { cluster } }: Target, name: AuthorityName): readonly string[] {
+function olderReaders({ inventory, host, facts, fleet: { cluster } }: Target, name: RotatedName): readonly string[] {
   if (host.role !== 'control-plane' || cluster.state !== 'up') return [];
   const { changedMs } = facts.authorities.files[name];
   return readersOf(inventory, name).filter((component) =>
@@ -51,17 +53,13 @@ function olderReaders({ inventory, host, facts, fleet: { cluster } }: Target, na
 }
 
 /** True for a kubelet that is older than the file of the cluster's CA: it read it, or its kubeconfig, when it started. */
-function hasOldKubelet({ facts }: Target, name: AuthorityName): boolean {
+function hasOldKubelet({ facts }: Target, name: RotatedName): boolean {
   const startedMs = facts.services.get('kubelet')?.startedMs ?? 0;
   return name === 'ca' && startedMs > 0 && wholeSeconds(facts.authorities.files.ca.changedMs) > startedMs;
 }
 
 /** How a host falls short of trusting these certificates, as text after "found"; empty if it does, and all that it runs does. */
-function placementFlaws(
-  target: Target,
-  name: AuthorityName,
-  bundle: readonly AuthorityCertificate[],
-): readonly string[] {
+function placementFlaws(target: Target, name: RotatedName, bundle: readonly AuthorityCertificate[]): readonly string[] {
   const has = target.facts.authorities.files[name].bundle;
   const conf = name === 'ca' ? otherKubeconfigs(target, bundle) : [];
   const older = [...olderReaders(target, name), ...(hasOldKubelet(target, name) ? ['kubelet'] : [])];
@@ -84,7 +82,7 @@ const RESTARTS: Readonly<Record<string, Pick<Restart, 'what' | 'aboutMs'>>> = {
 /** What restarts on a host when it gets other certificates of an authority. */
 export function placementRestarts(
   { inventory, host }: Pick<Target, 'inventory' | 'host'>,
-  name: AuthorityName,
+  name: RotatedName,
 ): readonly Restart[] {
   const pods = host.role === 'control-plane' ? readersOf(inventory, name) : [];
   return [
@@ -96,11 +94,17 @@ export function placementRestarts(
 /** Has a host trust these certificates, and restarts what read others. @throws Refused while a member of etcd that must restart is needed */
 export async function place(
   { inventory, host }: Pick<Target, 'inventory' | 'host'>,
-  placement: Omit<Placement, 'pods' | 'restartsKubelet'> & Partial<Pick<Placement, 'pods' | 'restartsKubelet'>>,
+  placement: Omit<Placement, 'name' | 'pods' | 'restartsKubelet'> &
+    Partial<Pick<Placement, 'pods' | 'restartsKubelet'>> & { readonly name: RotatedName },
   on: On,
 ): Promise<void> {
-  const pods = host.role === 'control-plane' ? readersOf(inventory, placement.name) : [];
-  const whole = { pods, restartsKubelet: placement.name === 'ca', ...placement };
+  const { name, bundle } = placement;
+  if (name === 'sa') {
+    await on(host).job('place-authority', placeServiceAccountKey(inventory, host, bundle), keyFiles(bundle));
+    return;
+  }
+  const pods = host.role === 'control-plane' ? readersOf(inventory, name) : [];
+  const whole = { pods, restartsKubelet: name === 'ca', ...placement, name };
   if (whole.pods.includes('etcd')) await passRestartGate(inventory, on(host), host);
   await on(host).job('place-authority', placeAuthority(inventory, host, whole), placementFiles(whole.bundle));
 }
@@ -119,7 +123,7 @@ interface Wanted {
 /** The change that has a host trust these certificates; none if it does. */
 export function placing(
   target: Target,
-  name: AuthorityName,
+  name: RotatedName,
   { bundle, why, withdrawn = [], before }: Wanted,
 ): readonly Change[] {
   const flaws = placementFlaws(target, name, bundle);

@@ -1,26 +1,42 @@
-import { isDropping } from '../../cluster/rotation.ts';
+import { isDropping, keyHash, trusts } from '../../cluster/rotation.ts';
 import { standing } from '../../cluster/standing.ts';
-import { keepAuthority, newAuthority } from '../../configuration/authority.ts';
+import { keepAuthority, keptBeside, newAuthority } from '../../configuration/authority.ts';
 import { applySettings } from '../../configuration/kubeadm-settings.ts';
 import { beforeKubeletsServe } from '../../configuration/kubelet-authority.ts';
 import { ABOUT_MS } from '../../engine/restarts.ts';
 import type { Step, Target } from '../../engine/step.ts';
 import { Refused } from '../../errors.ts';
 import { observedLinux } from '../../facts/fleet.ts';
-import { AUTHORITY_FILES } from '../../facts/linux/authorities.ts';
+import { ROTATED_FILES, trustedEnd, type RotatedName } from '../../facts/linux/authorities.ts';
 import type { LinuxHost } from '../../model/inventory.ts';
 import type { On } from '../../remote/remote.ts';
 import { Secret } from '../../shell/secret.ts';
 import { sh } from '../../shell/sh.ts';
 import { bundleText } from './placed.ts';
-import { SIGNING, underWay, withSigning, type Rotating } from './rotating.ts';
+import { nounOf, SIGNING, underWay, withSigning, type Rotating } from './rotating.ts';
 
-/** The control plane that holds the new authority with its key. */
-const holderOf = ({ fleet, host }: Target, { name }: Rotating): LinuxHost | undefined =>
+/** Another control plane that keeps the old or the new authority with its key. */
+const holderOf = ({ fleet, host }: Target, { name }: Rotating, which: 'old' | 'fresh'): LinuxHost | undefined =>
   observedLinux(fleet).find(({ host: other, facts }) => {
     const { beside, keys } = facts.authorities.files[name];
-    return other.name !== host.name && beside.fresh !== undefined && keys.fresh !== undefined;
+    return other.name !== host.name && beside[which] !== undefined && keys[which] !== undefined;
   })?.host;
+
+/** The files of an authority that another control plane keeps, as files of a job. */
+async function carried(on: On, holder: LinuxHost, name: RotatedName, which: 'old' | 'new') {
+  const file = `/etc/kubernetes/pki/${ROTATED_FILES[name]}-${which}`;
+  const end = trustedEnd(name);
+  return {
+    [`${which}.${end}`]: Secret.of(await on(holder).read(`${file}.${end}`)),
+    [`${which}.key`]: await on(holder).reveal(sh`cat ${`${file}.key`}`),
+  };
+}
+
+/** True for a control plane that joined while the key of service accounts is rotated and has the new key as its own. */
+const joinedWithNew = ({ fleet, facts }: Target, { name }: Rotating): boolean => {
+  const { current, old } = facts.authorities.files[name].keys;
+  return name === 'sa' && old === undefined && current !== undefined && current === keyHash(fleet, 'sa', 'fresh');
+};
 
 async function prepare(target: Target, rotating: Rotating, on: On): Promise<void> {
   const { inventory, host, facts } = target;
@@ -28,26 +44,24 @@ async function prepare(target: Target, rotating: Rotating, on: On): Promise<void
   const remote = on(host);
   await keep(on, host);
   const { bundle, beside, keys } = facts.authorities.files[name];
-  if (beside.fresh !== undefined && keys.fresh !== undefined) {
-    await remote.job('keep-authority', keepAuthority(name));
-    return;
-  }
-  const holder = holderOf(target, rotating);
-  if (holder !== undefined) {
-    const file = `/etc/kubernetes/pki/${AUTHORITY_FILES[name]}-new`;
-    const certificate = Secret.of(await on(holder).read(`${file}.crt`));
-    const key = await on(holder).reveal(sh`cat ${`${file}.key`}`);
-    await remote.job('keep-authority', keepAuthority(name), { 'new.crt': certificate, 'new.key': key });
-    return;
-  }
-  if (underWay(target, rotating) !== undefined)
+  const holder = { old: holderOf(target, rotating, 'old'), new: holderOf(target, rotating, 'fresh') };
+  const needsOld = joinedWithNew(target, rotating);
+  const needsNew = beside.fresh === undefined || keys.fresh === undefined;
+  const isUnderWay = underWay(target, rotating) !== undefined;
+  if ((needsNew && isUnderWay && holder.new === undefined) || (needsOld && holder.old === undefined))
     throw new Refused(
       host.name,
-      `a rotation of ${name} has begun, and no control plane has the key of the new authority`,
-      `take it back: \`kbuild certs rotate-ca ${name} --rollback\``,
+      `a rotation of ${name} has begun, and no control plane has the ${needsOld && holder.old === undefined ? 'old' : 'new'} key any more`,
+      needsOld && holder.old === undefined
+        ? 'bring its file sa-old.key back from the copies of /etc/kubernetes that kbuild took'
+        : `take it back: \`kbuild certs rotate-ca ${name} --rollback\``,
     );
-  await remote.job('new-authority', newAuthority(inventory, name, { old: bundle[0]!, subject }));
-  await remote.job('keep-authority', keepAuthority(name));
+  if (needsNew && holder.new === undefined)
+    await remote.job('new-authority', newAuthority(inventory, name, { old: bundle[0]!, subject }));
+  await remote.job('keep-authority', keepAuthority(name), {
+    ...(needsOld ? await carried(on, holder.old!, name, 'old') : {}),
+    ...(needsNew && holder.new !== undefined ? await carried(on, holder.new, name, 'new') : {}),
+  });
 }
 
 /** Both authorities, with their keys, lie beside the file of every control plane: the first makes the new one. Nothing uses it yet. */
@@ -58,10 +72,13 @@ export const authorityPrepared = (rotating: Rotating): Step => ({
     const { host, facts, fleet } = target;
     const { name, direction } = rotating;
     const rotation = underWay(target, rotating);
-    if (direction === 'back' || standing(target) !== 'joined') return [];
-    if (rotation !== undefined && isDropping(fleet, name, rotation)) return [];
-    const { bundle, beside, keys } = facts.authorities.files[name];
-    const has = (['old', 'fresh', 'signing'] as const).every(
+    const files = facts.authorities.files[name];
+    // On the way back, a control plane that joined meanwhile needs the old key of service accounts.
+    const isNeeded = name === 'sa' && rotation !== undefined && trusts(files, rotation.fresh);
+    if ((direction === 'back' && !isNeeded) || standing(target) !== 'joined') return [];
+    if (direction === 'forward' && rotation !== undefined && isDropping(fleet, name, rotation)) return [];
+    const { bundle, beside, keys } = files;
+    const has = [...keptBeside(name), 'fresh' as const].every(
       (what) => beside[what] !== undefined && keys[what] !== undefined,
     );
     if (has) return [];
@@ -69,8 +86,8 @@ export const authorityPrepared = (rotating: Rotating): Step => ({
       {
         summary:
           rotation === undefined
-            ? `keep a new authority ${name} beside the old one on ${host.name} (found ${bundleText(bundle)} alone)`
-            : `keep ${rotation.fresh.subject} beside the old authority ${name} on ${host.name} (found ${bundleText(bundle)})`,
+            ? `keep a new ${nounOf(name)} beside the old one on ${host.name} (found ${bundleText(bundle)} alone)`
+            : `keep ${rotation.fresh.subject} beside the old ${nounOf(name)} on ${host.name} (found ${bundleText(bundle)})`,
         apply: (on) => prepare(target, rotating, on),
       },
     ];

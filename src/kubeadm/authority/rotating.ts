@@ -3,21 +3,29 @@ import { mergedArguments } from '../../model/merge.ts';
 import type { Argument, Inventory, JsonObject } from '../../model/inventory.ts';
 import type { Change, Target } from '../../engine/step.ts';
 import type { Kind } from '../../facts/fleet.ts';
-import type { AuthorityName } from '../../facts/linux/authorities.ts';
+import type { RotatedName } from '../../facts/linux/authorities.ts';
+import type { TokenUse } from '../../facts/token-use.ts';
 import type { KeepControlPlane } from './placed.ts';
 
 /** A rotation that a run carries out. */
 export interface Rotating {
-  readonly name: AuthorityName;
+  readonly name: RotatedName;
   readonly direction: Direction;
   /** Common name of the new authority. Another one than the old, so that the issuer of a certificate tells who signed it. */
   readonly subject: string;
   readonly keep: KeepControlPlane;
   /** `planned`: the plan of a rotation that has not begun; its steps cannot be told from one that has ended. */
   readonly when: 'planned' | 'now';
-  /** Whether workloads restart whose pods may know the old authority alone. */
+  /** Whether workloads restart whose pods may know the old authority alone, or have a token of the key of service accounts that goes. */
   readonly workloads: 'restart' | 'leave';
+  /** Whether Secrets with tokens of the key of service accounts that goes stop the rotation. */
+  readonly secretTokens: 'refuse' | 'leave';
+  /** Who held tokens when the run began. The cluster's view shows it only while the key of service accounts is rotated. */
+  readonly tokensBefore?: TokenUse | undefined;
 }
+
+/** What is rotated, in words for summaries. */
+export const nounOf = (name: RotatedName): string => (name === 'sa' ? 'key of service accounts' : `authority ${name}`);
 
 /** What a step would do in a rotation that has not begun. */
 export const planned = (

@@ -3,8 +3,9 @@ import { standing } from '../../cluster/standing.ts';
 import type { Step, Target } from '../../engine/step.ts';
 import { Refused } from '../../errors.ts';
 import type { AuthorityCertificate } from '../../facts/linux/authorities.ts';
+import { notSigningTokens } from './service-account.ts';
 import { placementRestarts, placing, PLACED_SETTLE_MS } from './placed.ts';
-import { planned, underWay, type Rotating } from './rotating.ts';
+import { nounOf, planned, underWay, type Rotating } from './rotating.ts';
 
 const WATCHES = { units: ['kubelet'] } as const;
 
@@ -21,7 +22,7 @@ export const bothTrusted = (rotating: Rotating): Step => ({
     const { host, facts, fleet } = target;
     const { name, direction } = rotating;
     if (direction === 'back' || !isNode(target)) return [];
-    const why = `have ${host.name} trust the new authority ${name} beside the old one`;
+    const why = `have ${host.name} trust the new ${nounOf(name)} beside the old one`;
     const rotation = underWay(target, rotating);
     // The first control plane makes the authority when this step has been planned.
     if (rotation === undefined) return [{ summary: why, disrupts: true, restarts: placementRestarts(target, name) }];
@@ -48,6 +49,13 @@ function refuseTooEarly({ fleet }: Target, { name, direction }: Rotating, rotati
   const { survivor, loser } = endOf(rotation, direction);
   const signed = signedBy(fleet, loser);
   const blind = notTrusting(fleet, name, survivor);
+  const others = name === 'sa' ? notSigningTokens(fleet, rotation, direction) : [];
+  if (others.length > 0)
+    throw new Refused(
+      others.join(', '),
+      `${loser.subject} cannot go yet: tokens may still be signed with it here`,
+      'run the same command again: it does what is left first',
+    );
   if (signed.length === 0 && blind.length === 0) return;
   throw new Refused(
     [...new Set([...signed.map((one) => one.split(':')[0]!), ...blind])].join(', '),
@@ -71,14 +79,14 @@ export const loserGone = (rotating: Rotating): Step => ({
     if (!isNode(target)) return [];
     const rotation = underWay(target, rotating);
     if (rotation === undefined)
-      return planned(rotating, `have ${host.name} trust the new authority ${name} alone`, {
+      return planned(rotating, `have ${host.name} trust the new ${nounOf(name)} alone`, {
         disrupts: true,
         restarts: placementRestarts(target, name),
       });
     const { survivor, loser } = endOf(rotation, direction);
     return placing(target, name, {
       bundle: [survivor],
-      why: `have ${host.name} trust ${survivor.subject} alone as ${name}`,
+      why: `have ${host.name} trust ${survivor.subject} alone as ${name === 'sa' ? nounOf(name) : name}`,
       withdrawn: [loser.subject],
       before: () => {
         refuseTooEarly(target, rotating, rotation);

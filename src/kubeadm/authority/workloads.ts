@@ -1,17 +1,38 @@
 import { acting } from '../../cluster/acting.ts';
-import { isDropping, isSigning } from '../../cluster/rotation.ts';
+import { endOf, isDropping, isSigning } from '../../cluster/rotation.ts';
+import { podsLeft, signsAloneSince } from '../../cluster/token-use.ts';
 import { kubectl } from '../../configuration/kubectl.ts';
-import type { Step } from '../../engine/step.ts';
+import type { Step, Target } from '../../engine/step.ts';
 import type { ClusterView } from '../../facts/cluster.ts';
+import type { On } from '../../remote/remote.ts';
 import { waitForApi } from '../../resources/wait-for-api.ts';
 import { script } from '../../templates.ts';
-import { underWay, type Rotating } from './rotating.ts';
+import { planned, underWay, type Rotating } from './rotating.ts';
+import { notSigningTokens } from './service-account.ts';
 
 /** So many are named; of the others, their number. */
 const NAMED = 8;
 
 const listed = (all: readonly string[]): string =>
   all.length <= NAMED ? all.join(', ') : `${all.slice(0, NAMED).join(', ')} and ${String(all.length - NAMED)} more`;
+
+const shown = (workloads: readonly string[]): string => listed(workloads.map((one) => one.replace(' ', '/')));
+
+/** Restarts these workloads (`namespace kind/name`); none of their pods starts until this second since the epoch is over. */
+async function restart(
+  { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
+  found: readonly string[],
+  after: number,
+  on: On,
+): Promise<void> {
+  const control = acting(fleet);
+  await on(control).job(
+    'restart-workloads',
+    script('linux/restart-workloads.sh', {
+      ...{ KUBECTL: kubectl(inventory, control).join(' '), WORKLOADS: found, AFTER: after },
+    }),
+  );
+}
 
 /** What can be restarted whose pods may have read only the old CA, as `namespace kind/name`. */
 const workloadsOf = (cluster: ClusterView): readonly string[] =>
@@ -41,7 +62,7 @@ export const workloadsRestarted = (rotating: Rotating): Step<'cluster'> => ({
   name: 'workloads-restarted',
   settleMs: 5 * 60_000,
   diff: (target) => {
-    const { inventory, facts, fleet } = target;
+    const { facts, fleet } = target;
     const { name, direction, workloads, when } = rotating;
     if (name !== 'ca' || direction === 'back' || workloads === 'leave' || facts.state === 'absent') return [];
     if (facts.state === 'down') return [waitForApi(facts)];
@@ -60,14 +81,39 @@ export const workloadsRestarted = (rotating: Rotating): Step<'cluster'> => ({
     if (found.length === 0) return [];
     return [
       {
-        summary: `restart ${String(found.length)} workloads whose pods may know the old CA alone: ${listed(found.map((one) => one.replace(' ', '/')))}`,
-        apply: async (on) => {
-          const control = acting(fleet);
-          await on(control).job(
-            'restart-workloads',
-            script('linux/restart-workloads.sh', { KUBECTL: kubectl(inventory, control).join(' '), WORKLOADS: found }),
-          );
-        },
+        summary: `restart ${String(found.length)} workloads whose pods may know the old CA alone: ${shown(found)}`,
+        apply: (on) => restart(target, found, 0, on),
+      },
+    ];
+  },
+});
+
+/**
+ * Restarts the workloads whose pods have a token from before all control planes signed with the key that is left. Without that their kubelets
+ * would renew the files of the tokens within a day, but a process may have read its file once.
+ */
+export const tokenHoldersRestarted = (rotating: Rotating): Step<'cluster'> => ({
+  name: 'workloads-restarted',
+  settleMs: 5 * 60_000,
+  diff: (target) => {
+    const { facts, fleet } = target;
+    const { direction, workloads } = rotating;
+    if (workloads === 'leave' || facts.state === 'absent') return [];
+    if (facts.state === 'down') return [waitForApi(facts)];
+    const all = 'restart the workloads whose pods have tokens of';
+    const rotation = underWay(target, rotating);
+    if (rotation === undefined) return planned(rotating, `${all} the old key of service accounts`);
+    if (isDropping(fleet, 'sa', rotation)) return [];
+    const { loser } = endOf(rotation, direction);
+    if (notSigningTokens(fleet, rotation, direction).length > 0) return [{ summary: `${all} ${loser.subject}` }];
+    const sinceMs = signsAloneSince(fleet, rotation, direction);
+    const { toRestart } = podsLeft(facts, sinceMs, rotating);
+    const found = [...new Set(toRestart.map(({ namespace, workload }) => `${namespace} ${workload}`))];
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `restart ${String(found.length)} workloads whose pods have tokens of ${loser.subject}: ${shown(found)}`,
+        apply: (on) => restart(target, found, Math.ceil((sinceMs ?? 0) / 1000), on),
       },
     ];
   },

@@ -7,7 +7,14 @@ import { recordingOn } from '../../fakes/on.ts';
 import { carryOut, fleetOf, fresh, inventory, NEW, nextDue, OLD, type World } from './rotation-world.ts';
 
 const rotating = (over: Partial<Rotating> = {}): Rotating => ({
-  ...{ name: 'ca', direction: 'forward', subject: 'kubernetes-x', when: 'now', workloads: 'restart' },
+  ...{
+    name: 'ca',
+    direction: 'forward',
+    subject: 'kubernetes-x',
+    when: 'now',
+    workloads: 'restart',
+    secretTokens: 'refuse',
+  },
   keep: () => Promise.resolve(),
   ...over,
 });
@@ -182,5 +189,11 @@ test('the authorities of a host are read from what lies beside each other', () =
   expect(found.kubeconfigs.get('admin.conf')!.map(({ pem }) => pem)).toEqual([OLD.pem]);
   expect(found.kubeconfigs.get('kubelet.conf')).toEqual([]);
   expect(found.signing).toBe('/etc/kubernetes/pki/ca-signing.crt');
-  expect(parseAuthorities('').files['etcd-ca']).toEqual({ bundle: [], changedMs: 0, beside: {}, keys: {} });
+  expect(parseAuthorities('').files['etcd-ca']).toEqual({
+    bundle: [],
+    changedMs: 0,
+    signingMs: 0,
+    beside: {},
+    keys: {},
+  });
 });

@@ -10,6 +10,7 @@ const rotating = (direction: Rotating['direction']): Rotating => ({
   keep: () => Promise.resolve(),
   when: 'now',
   workloads: 'restart',
+  secretTokens: 'refuse',
 });
 
 /** What must hold at every moment: nobody is cut off, and what signs has one key and one certificate. */

@@ -1,0 +1,170 @@
+/**
+ * The key that signs service account tokens is replaced on one control plane and one worker, while a pod uses its token all the time.
+ * kbuild is killed while the new key takes over, and a control plane joins then.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWriter } from '../api-writer.ts';
+import { byKbuild, byKubeadm } from '../authorities.ts';
+import { kbuild, start } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+import { ok, timed } from '../ok.ts';
+import { startWatcher, watchedSoFar } from '../pod-watcher.ts';
+import { kubectl, nodes } from '../pods.ts';
+import { stacked, type Stacked } from '../stacked.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const HOSTS = ['rskcp1', 'rskw1'];
+const JOINS = 'rskcp2';
+const [cp] = HOSTS as [string];
+const PKI = '/etc/kubernetes/pki';
+const MINUTES_MS = 15 * 60_000;
+let cluster: Stacked;
+/** A token that the old key signed, for eight hours. */
+let old: string;
+let writer: ReturnType<typeof startWriter>;
+
+const args = (): readonly string[] => [
+  ...['certs', 'rotate-ca', 'sa', '-i', cluster.file, '--yes', '--kubeconfig', cluster.kubeconfig],
+];
+
+/** What the API answers to a token: the status. */
+const answerTo = async (token: string): Promise<string> =>
+  (
+    await lab.inside(
+      cp,
+      `read -r token; curl -sk -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" https://127.0.0.1:6443/api`,
+      `${token}\n`,
+    )
+  ).stdout;
+
+/** Hashes of a file on hosts. */
+const sums = (hosts: readonly string[], file: string): Promise<readonly string[]> =>
+  Promise.all(hosts.map(async (host) => (await lab.inside(host, `sha256sum <${PKI}/${file}`)).stdout.trim()));
+
+const keysIn = async (host: string): Promise<number> =>
+  Number((await lab.inside(host, `grep -c BEGIN ${PKI}/sa.pub`)).stdout.trim());
+
+const secretToken = async (): Promise<string> =>
+  Buffer.from(await kubectl(cp, "-n default get secret legacy -o jsonpath='{.data.token}'"), 'base64').toString();
+
+beforeAll(async () => {
+  await lab.up([...HOSTS, JOINS]);
+  await lab.reset([JOINS]);
+  cluster = await stacked('rsakey', 7484, HOSTS);
+  ok(await cluster.up());
+  old = (await kubectl(cp, '-n default create token default --duration 8h')).trim();
+  const legacy = {
+    ...{ apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/service-account-token' },
+    metadata: {
+      name: 'legacy',
+      namespace: 'default',
+      annotations: { 'kubernetes.io/service-account.name': 'default' },
+    },
+  };
+  await kubectl(cp, 'apply -f -', JSON.stringify(legacy));
+  await waitUntil('the Secret has its token', MINUTES_MS, async () => (await secretToken()) !== '');
+  await startWatcher(cp);
+  writer = startWriter(cluster.kubeconfig);
+});
+afterAll(async () => {
+  cluster.balancer.close();
+  await lab.down([...HOSTS, JOINS]);
+});
+
+test('the plan names the Secret whose token nothing renews, and changes nothing', async () => {
+  const before = await sums([cp], 'sa.pub');
+  const { stdout } = ok(await kbuild(...args(), '--plan'));
+  expect(stdout).toContain('keep a new key of service accounts beside the old one on rskcp1');
+  expect(stdout).toContain('sign service account tokens with the new key on rskcp1');
+  expect(stdout).toMatch(/must be signed anew before: default\/legacy\)/);
+  expect(await sums([cp], 'sa.pub')).toEqual(before);
+  expect(await answerTo(old)).toBe('200');
+});
+
+test('kbuild is killed while the new key takes over', async () => {
+  const running = start([...args(), '--json']);
+  let ended = false;
+  const over = (): void => void (ended = true);
+  void running.ended.then(over, over);
+  const isThere = (): boolean =>
+    running
+      .printed()
+      .split('\n')
+      .some((line) => line.includes('"kind":"changing"') && line.includes('"step":"survivor-signs"'));
+  await waitUntil('the new key takes over', MINUTES_MS, () => isThere() || ended);
+  expect(isThere(), `${running.printed().slice(-3000)}\n${running.said()}`).toBe(true);
+  running.kill('SIGKILL');
+  await running.ended;
+  expect(await keysIn(cp)).toBe(2);
+});
+
+test('in the middle, a control plane joins, and tokens of both keys are accepted', async () => {
+  await cluster.name([...HOSTS, JOINS]);
+  ok(await cluster.up());
+  expect((await nodes(cp))[JOINS]).toBe(true);
+  expect(await keysIn(JOINS)).toBe(2);
+  const young = (await kubectl(cp, '-n default create token default --duration 8h')).trim();
+  expect([await answerTo(old), await answerTo(young)]).toEqual(['200', '200']);
+});
+
+test('the old key does not go while a Secret holds a token of it', async () => {
+  const before = await secretToken();
+  const { code, stderr, seconds } = await kbuild(...args());
+  console.log(`what was left until the old key would go, workloads restarted: ${seconds.toFixed(0)} s`);
+  expect(code, stderr).toBe(7);
+  expect(stderr).toContain('which the API would no longer accept: default/legacy');
+  expect(await keysIn(cp)).toBe(2);
+  // As docs/operations.md says.
+  await kubectl(cp, `-n default patch secret legacy --type json -p '[{"op":"remove","path":"/data/token"}]'`);
+  await waitUntil('the Secret has a token of the new key', MINUTES_MS, async () => {
+    const now = await secretToken();
+    return now !== '' && now !== before;
+  });
+  expect(await answerTo(await secretToken())).toBe('200');
+});
+
+test('the same command ends it: the old token gets 401, and the pod was never refused', async () => {
+  timed('the old key goes from two control planes', await kbuild(...args()));
+  const written = await writer.stop();
+  const pods = await watchedSoFar(cp);
+  console.log(
+    `the client wrote ${String(written.acknowledged)} times, the longest gap was ${String(written.longestGapMs)} ms; pods watched ${JSON.stringify(pods)}`,
+  );
+  expect(written.lost).toEqual([]);
+  expect(Object.keys(pods).length).toBeGreaterThan(1);
+  for (const { ok: times, refused } of Object.values(pods)) expect([times > 0, refused]).toEqual([true, 0]);
+  expect(await answerTo(old)).toBe('401');
+  expect(await answerTo(await secretToken())).toBe('200');
+  const controls = [cp, JOINS];
+  expect(await Promise.all(controls.map(keysIn))).toEqual([1, 1]);
+  for (const file of ['sa.pub', 'sa.key']) expect(new Set(await sums(controls, file)).size).toBe(1);
+  for (const host of controls)
+    expect((await lab.inside(host, `ls ${PKI}`)).stdout).not.toMatch(/sa-(?:old|new|signing)/);
+});
+
+test('the same command again says that it has ended', async () => {
+  const { stderr } = ok(await kbuild(...args()));
+  expect(stderr).toContain('is from a rotation of sa that has ended');
+});
+
+test('then nothing is left to do, kubeadm agrees, and pods and nodes are well', async () => {
+  expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
+  const shown = ok(await cluster.run('certs', '--json')).stdout;
+  for (const host of [cp, JOINS]) expect(byKbuild(shown, host)).toEqual(await byKubeadm(host));
+  expect(await nodes(cp)).toEqual(Object.fromEntries([...HOSTS, JOINS].map((host) => [host, true])));
+  const { code, stderr } = await kbuild('status', cluster.file);
+  expect(code, stderr).toBe(0);
+});
+
+test('another one is taken back from where the new key signs', async () => {
+  const before = await sums([cp, JOINS], 'sa.key');
+  timed('the next new key signs on 2 control planes', await kbuild(...args(), '--again', '--until', 'sign'));
+  const young = (await kubectl(cp, '-n default create token default --duration 8h')).trim();
+  expect(await sums([cp, JOINS], 'sa.key')).not.toEqual(before);
+  timed('taken back', await kbuild(...args(), '--rollback'));
+  expect(await sums([cp, JOINS], 'sa.key')).toEqual(before);
+  expect(await Promise.all([cp, JOINS].map(keysIn))).toEqual([1, 1]);
+  expect([await answerTo(young), await answerTo(await secretToken())]).toEqual(['401', '200']);
+  for (const { refused } of Object.values(await watchedSoFar(cp))) expect(refused).toBe(0);
+  expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
+});
