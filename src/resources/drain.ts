@@ -53,6 +53,15 @@ interface DrainOptions {
   readonly failed: (host: Host, error: CommandError) => Error;
 }
 
+/**
+ * What `kubectl drain` is told about a kubelet that does not report, e.g. because the API server of its own host is down: it ends no pod that the API
+ * deletes. Where the host is cleaned after the drain (`notes nothing`), its pods end then, so that their time to end is waited for, and no more.
+ */
+const forSilentKubelet = (node: NodeView, noting: Noting): readonly string[] =>
+  noting === 'notes nothing' && node.conditions.some(({ type, status }) => type === 'Ready' && status === 'Unknown')
+    ? ['--skip-wait-for-delete-timeout=1']
+    : [];
+
 /** The node of a host; undefined if it has none, or while the API does not answer. */
 export const registeredNode = ({ fleet, host }: AnyTarget): NodeView | undefined =>
   fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === host.name) : undefined;
@@ -123,7 +132,11 @@ export const drainStep = ({ drain, noting, isDue, losesPods, through, failed }: 
           SECONDS_TO_DRAIN: Math.ceil(drain.timeoutMs / 1000),
           VOLUMES_SECONDS,
           TELL_SECONDS: REPORT_SECONDS,
-          FLAGS: [...(losesPods ? ['--force'] : []), ...(drain.ignoresBudgets === true ? ['--disable-eviction'] : [])],
+          FLAGS: [
+            ...(losesPods ? ['--force'] : []),
+            ...(drain.ignoresBudgets === true ? ['--disable-eviction'] : []),
+            ...forSilentKubelet(node, noting),
+          ],
           DRAINED,
         }),
       ),

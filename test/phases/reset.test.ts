@@ -134,6 +134,21 @@ describe('one worker of a live cluster', () => {
     ]);
   });
 
+  test('whose kubelet does not report: its pods get their time to end, and no more, because cleaning ends them', async () => {
+    const flag = '--skip-wait-for-delete-timeout=1';
+    const scripts = async (status: string): Promise<string> => {
+      const conditions = [{ type: 'Ready', status, reason: 'NodeStatusUnknown: Kubelet stopped posting node status.' }];
+      const silent = nodeOf({ name: 'w1', ready: false, conditions });
+      const nodes = [...clusterOf().nodes.filter(({ name }) => name !== 'w1'), silent];
+      const [drain] = leaving({ ...fleet, cluster: { ...live, nodes } }, { timeoutMs: 90_500 });
+      const { on, sent } = recordingOn();
+      await drain!.change.apply!(on);
+      return JSON.stringify(sent);
+    };
+    expect(await scripts('Unknown')).toContain(flag);
+    expect(await scripts('False')).not.toContain(flag);
+  });
+
   test('whose drain fails is the host that the error names, with what to do', async () => {
     const [drain] = leaving(fleet, { timeoutMs: 1000 });
     const { on, sent } = recordingOn({

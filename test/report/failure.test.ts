@@ -147,6 +147,11 @@ test.each(SAID)('%s', (name, said) => {
   expect(found?.remedy).not.toBe('');
 });
 
+test('a pod that does not end in time is no lost packet', () => {
+  const said = 'error when waiting for pod "x" in namespace "y" to terminate: context deadline exceeded';
+  expect(diagnosis([said])).toBeUndefined();
+});
+
 test('what kubeadm only warns of is not the cause', () => {
   const warned =
     '\t[WARNING SystemVerification]: cgroups v1 support is deprecated and will be removed in a future release.';

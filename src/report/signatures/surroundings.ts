@@ -43,7 +43,7 @@ export const surroundingsSignatures: readonly Signature[] = [
   {
     name: 'endpoint-timeout',
     symptom: true,
-    seen: /dial tcp \S+: (?:i\/o timeout|connect: no route to host)|context deadline exceeded/,
+    seen: /dial tcp \S+: (?:i\/o timeout|connect: no route to host)|(?<!to terminate: )context deadline exceeded/,
     cause: 'packets to the address get lost: a firewall, or a wrong address',
     remedy: 'check the firewalls between the hosts (kbuild check --active tests every port)',
   },
