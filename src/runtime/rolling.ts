@@ -160,10 +160,16 @@ const changed = (step: Step): Step => ({
 /** True while the node is drained because its runtime changes, or will be. */
 export const drainsForRuntime = (target: Target): boolean => isDrainedFor(target) || isChanging(target);
 
+/** A step that is made for each target, because what it expects of a run depends on it. */
+const forEach = (step: (willDrain: () => boolean) => Step): Step => ({
+  ...step(() => false),
+  diff: (target) => step(() => isDrainedFor(target)).diff(target),
+});
+
 /** Lets the node take pods again, waits until the workloads that left it are back, and removes the note. An operator's cordon stays. */
 const back: readonly Step[] = [
-  { name: 'uncordoned', diff: (target) => uncordonedWhenReady(() => isDrainedFor(target)).diff(target) },
-  { name: 'workloads-back', diff: (target) => workloadsBack(() => isDrainedFor(target)).diff(target) },
+  forEach(uncordonedWhenReady),
+  forEach(workloadsBack),
   {
     name: 'runtime-change-done',
     diff: (target) =>

@@ -244,6 +244,11 @@ describe('no host is drained', () => {
   });
 });
 
+test('the controller manager of a single control plane, which started anew, gets time to let pods in again', () => {
+  const [phase] = runtimePhases(wanting('cgroupfs'));
+  expect(phase!.steps.find(({ name }) => name === 'uncordoned')!.settleMs).toBe(2 * 60_000);
+});
+
 test('a driver that the runtime does not name counts as that of its pods', () =>
   expect(
     driverChange(target(wanting('cgroupfs'), w1, { runs: { w1: { ...all('systemd'), runtime: 'unset' } } })),
@@ -278,6 +283,8 @@ test('upgrade refuses while a host waits for its driver', () => {
   const seen = seenBy(inventory, { runs: { w1: all('cgroupfs'), w2: all('cgroupfs') } });
   const about = upgradeRefusals(inventory, seen, []).filter(({ message }) => message.includes('cgroup driver'));
   expect(about.map(({ message }) => message)).toEqual(
-    ['cp1', 'cp2', 'cp3'].map((name) => expect.stringContaining(`${name}: refused: its pods still run by another`) as string),
+    ['cp1', 'cp2', 'cp3'].map(
+      (name) => expect.stringContaining(`${name}: refused: its pods still run by another`) as string,
+    ),
   );
 });
