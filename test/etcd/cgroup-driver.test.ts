@@ -31,7 +31,7 @@ describe('runtime.cgroupDriver edited: a host of role etcd', () => {
 
   test('keeps the driver of its kubelet until its turn', async () => {
     const sent = await written(config!.diff(seen('systemd', 'systemd'))[0]!);
-    expect(JSON.stringify(sent)).toContain('cgroupDriver: systemd');
+    expect(sent).toMatchObject([{ content: expect.stringContaining('cgroupDriver: "systemd"') as string }]);
   });
 
   test('then gets both, the file first, and starts etcd anew', async () => {
@@ -41,7 +41,7 @@ describe('runtime.cgroupDriver edited: a host of role etcd', () => {
     ]);
     const sent = await written(changes[0]!);
     expect(sent.map(({ kind }) => kind)).toEqual(['write', 'job']);
-    expect(JSON.stringify(sent[0])).toContain('cgroupDriver: cgroupfs');
+    expect(sent[0]).toMatchObject({ content: expect.stringContaining('cgroupDriver: "cgroupfs"') as string });
     expect(JSON.stringify(sent[1])).toContain('systemctl stop kubelet');
   });
 

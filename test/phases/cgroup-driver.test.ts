@@ -138,7 +138,7 @@ describe('runtime.cgroupDriver edited', () => {
     for (const { host, change } of configs) {
       const { on, sent } = recordingOn();
       await change.apply!(on);
-      const text = sent.flatMap((one) => (one.kind === 'write' ? [String(one.content)] : [])).join('');
+      const text = sent.flatMap((one) => (one.kind === 'write' ? [one.content] : [])).join('');
       drivers.set(host, /SystemdCgroup = (true|false)/.exec(text)?.[1] ?? 'none');
     }
     expect(Object.fromEntries(drivers)).toEqual({ cp1: 'true', cp2: 'true', cp3: 'true', w1: 'true', w2: 'false' });
