@@ -1,9 +1,11 @@
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { hasKubelet } from '../facts/joined.ts';
+import { otherDriver } from '../resources/cgroup-driver.ts';
 import { eachHost, type HostFinding, type HostSeen } from './each-host.ts';
 
 /** Pods that were started by another driver than the inventory's, on a host that has joined. */
-function ofPods({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
+function ofPods(seen: HostSeen): readonly HostFinding[] {
+  const { inventory, host, facts } = seen;
   const { cgroupDriver: wanted } = inventory.runtime;
   const { title } = containerRuntime(inventory);
   const { cgroupDriverInUse: used, runtimeConfig, kubeletConfig } = facts;
@@ -11,11 +13,11 @@ function ofPods({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
   const runtimeDiffers = typeof runtimeConfig === 'object' && runtimeConfig.cgroupDriver !== wanted;
   const kubeletDiffers = kubeletConfig !== 'absent' && kubeletConfig['cgroupDriver'] !== wanted;
   const found = used === 'mixed' ? 'pods run by both cgroup drivers' : `pods run by the cgroup driver ${used}`;
-  if (runtimeDiffers || kubeletDiffers)
+  if (runtimeDiffers || kubeletDiffers || otherDriver(seen) !== undefined)
     return [
       {
         severity: 'due',
-        message: `${found}; up configures ${title} and the kubelet for ${wanted}, and the kubelet then starts all pods of the host anew`,
+        message: `${found}; up drains the node, configures ${title} and the kubelet for ${wanted}, and starts the pods that stay there anew`,
       },
     ];
   return [
@@ -31,7 +33,7 @@ export const cgroupDriver = eachHost(
   {
     name: 'cgroup-driver',
     title: "runtime and pods have the inventory's cgroup driver",
-    why: 'With two drivers everything looks well at first, and minutes later pods die. `up` configures the runtime and the kubelet, one control plane and `rollout.maxUnavailable` of the workers at a time. Where pods already run by the other driver, the kubelet then starts all of them anew, without draining: for a gentle change, drain a node, run `kbuild up --hosts` for it, and uncordon it.',
+    why: 'With two drivers everything looks well at first, and minutes later pods die. On a joined host `up` [drains the node first](changing-a-cluster.md#the-cgroup-driver), one host at a time.',
     severities: ['due', 'warning'],
   },
   (seen) => {

@@ -1,18 +1,20 @@
 import { dirname } from 'node:path/posix';
 import { criEndpoint } from '../components/runtimes/index.ts';
 import { toYaml } from '../configuration/secret-yaml.ts';
-import type { Step } from '../engine/step.ts';
-import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Step, Target } from '../engine/step.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { merged } from '../model/merge.ts';
 import { OWN_HEADER, paths } from '../paths.ts';
+import { driverChange, keptByEtcdKubelet, podsAnew, podsAnewSummary } from '../resources/cgroup-driver.ts';
 import { file } from '../resources/file.ts';
 import { unitQuoted } from '../resources/proxy-drop-in.ts';
 import { kubeletFolder } from '../resources/programs.ts';
 import { service } from '../resources/service.ts';
 
 /** The configuration of a kubelet without a cluster, which only runs the static pods of its host. */
-const kubeletConfig = (inventory: Inventory, host: LinuxHost): string =>
-  toYaml([
+const kubeletConfig = ({ inventory, host }: Target, cgroupDriver: Inventory['runtime']['cgroupDriver']): string =>
+  `${OWN_HEADER}.\n${toYaml([
     merged(
       {
         apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -23,14 +25,46 @@ const kubeletConfig = (inventory: Inventory, host: LinuxHost): string =>
         staticPodPath: dirname(paths.etcdManifest),
         containerRuntimeEndpoint: criEndpoint(inventory, host),
       },
-      { ...host.kubelet.config, cgroupDriver: inventory.runtime.cgroupDriver },
+      { ...host.kubelet.config, cgroupDriver },
     ),
-  ]);
+  ])}`;
 
 const config = file('etcd-kubelet-config', {
   path: paths.etcdKubeletConfig,
-  content: ({ inventory, host }) => `${OWN_HEADER}.\n${kubeletConfig(inventory, host)}`,
+  content: (target) => kubeletConfig(target, keptByEtcdKubelet(target)),
 });
+
+/** The same with the inventory's cgroup driver, whatever the pods of the host run by. */
+const configByDriver = file('etcd-kubelet-config', {
+  path: paths.etcdKubeletConfig,
+  content: (target) => kubeletConfig(target, target.inventory.runtime.cgroupDriver),
+});
+
+/**
+ * Configures the kubelet of a host of role etcd for the inventory's cgroup driver, and starts its etcd anew: it may not stay under a cgroup
+ * of the other driver. The runtime has it by then.
+ */
+export const etcdByDriver: Step = {
+  name: 'etcd-by-driver',
+  watches: configByDriver.watches!,
+  settleMs: 60_000,
+  diff: (target) => {
+    const { host } = target;
+    const change = host.role === 'etcd' ? driverChange(target) : undefined;
+    if (change === undefined) return [];
+    return [
+      {
+        summary: podsAnewSummary(target, change),
+        disrupts: true,
+        restarts: [{ what: 'etcd', hosts: [host.name], aboutMs: ABOUT_MS.staticPod, atOnce: 1 }],
+        apply: async (on) => {
+          for (const { apply } of configByDriver.diff(target)) await apply?.(on);
+          await on(host).job('pods-anew', podsAnew(target, paths.etcdKubeletConfig));
+        },
+      },
+    ];
+  },
+};
 
 /** Overrides kubeadm's own drop-in, with which the kubelet would wait for a cluster. */
 const dropIn = file('etcd-kubelet-unit', {

@@ -16,14 +16,16 @@ import type { ClusterUp } from '../facts/cluster.ts';
 import type { JsonObject } from '../model/inventory.ts';
 import { merged } from '../model/merge.ts';
 import { paths } from '../paths.ts';
+import { otherDriver } from '../resources/cgroup-driver.ts';
 import { textDiff } from '../resources/text-diff.ts';
-import { script } from '../templates.ts';
+import { sh } from '../shell/sh.ts';
+import { script, using } from '../templates.ts';
 import { fileDiff } from './settings-diff.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { compareVersions, minorOf, versionIn } from '../versions.ts';
 
 /** What kubeadm writes on a host that joins. */
-const CONFIG = '/var/lib/kubelet/config.yaml';
+export const KUBELET_CONFIG_FILE = '/var/lib/kubelet/config.yaml';
 const FLAGS = '/var/lib/kubelet/kubeadm-flags.env';
 
 /** What kubeadm writes differently on each host by itself (its instance-config.yaml, systemd-resolved). */
@@ -82,13 +84,27 @@ function diffOf(target: Target, cluster: ClusterUp, live: readonly string[], fla
   const argumentsDiff = sorted(flags) === sorted(live) ? '' : textDiff(live.join('\n'), flags.join('\n'));
   return [
     ...(after === undefined
-      ? [`${CONFIG}\n(what its patches make of it is known to kubeadm alone)`]
-      : fileDiff(CONFIG, before, after, new Set(differing(after, before)))),
+      ? [`${KUBELET_CONFIG_FILE}\n(what its patches make of it is known to kubeadm alone)`]
+      : fileDiff(KUBELET_CONFIG_FILE, before, after, new Set(differing(after, before)))),
     ...(argumentsDiff === '' ? [] : [`${FLAGS}\n${argumentsDiff}`]),
   ].join('\n');
 }
 
-/** Configures the kubelet of a joined host again when the cluster's settings, the host's own or its arguments were edited. */
+/** Old and new of the kubelet's settings and arguments, and the command that makes them; the kubelet reads them when it starts. */
+export function kubeletConfigured(target: Target, cluster: ClusterUp) {
+  const live = target.facts.kubeletFlags === 'absent' ? [] : target.facts.kubeletFlags;
+  const flags = wantedFlags(target, live);
+  return {
+    flags,
+    preview: () => Promise.resolve(diffOf(target, cluster, live, flags)),
+    command: script('linux/kubelet-config.sh', { PATCHES: paths.kubeadmPatches, FLAGS: flags.join(' ') }),
+  };
+}
+
+/**
+ * Configures the kubelet of a joined host again when the cluster's settings, the host's own or its arguments were edited. A kubelet that
+ * gets another cgroup driver gets them with that, when its node is drained.
+ */
 export const kubeletSettings: Step = {
   name: 'kubelet-settings',
   settleMs: 60_000,
@@ -98,10 +114,10 @@ export const kubeletSettings: Step = {
     if (standing(target) !== 'joined' || facts.kubeletFlags === 'absent' || cluster.state === 'absent') return [];
     if (cluster.state === 'down') return [waitForApi(cluster)];
     // During an upgrade the cluster stores what newer kubelets get.
-    if (isMixed(cluster)) return [];
+    if (isMixed(cluster) || otherDriver(target) !== undefined) return [];
     const edited = editedParts(inventory, cluster);
     const live = facts.kubeletFlags;
-    const flags = wantedFlags(target, live);
+    const { flags, preview, command } = kubeletConfigured(target, cluster);
     const found = [
       ...(edited !== 'unknown' && edited.includes('kubelet') ? ['settings that were edited'] : []),
       ...(isOlderThanCluster(target, cluster) ? [] : configDifference(target, cluster).map((key) => `another ${key}`)),
@@ -113,13 +129,12 @@ export const kubeletSettings: Step = {
         summary: `configure and restart the kubelet of ${host.name} (found ${found.slice(0, 4).join(', ')})`,
         disrupts: true,
         restarts: [{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet }],
-        preview: () => Promise.resolve(diffOf(target, cluster, live, flags)),
+        preview,
         apply: async (on) => {
-          const command = script('linux/kubelet-settings.sh', {
-            PATCHES: paths.kubeadmPatches,
-            FLAGS: flags.join(' '),
+          await on(host).job('kubelet-settings', {
+            ...using(command, sh`systemctl restart kubelet`),
+            title: 'configure the kubelet',
           });
-          await on(host).job('kubelet-settings', command);
         },
       },
     ];

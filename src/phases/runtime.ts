@@ -1,7 +1,10 @@
 import type { Phase, Target } from '../engine/step.ts';
+import { etcdByDriver } from '../etcd/kubelet.ts';
 import { observedLinux } from '../facts/fleet.ts';
 import { corednsSpread, spreadAfterDrains } from '../kubeadm/coredns-spread.ts';
-import { nodeReady } from '../kubeadm/verify.ts';
+import { controlPlaneServes } from '../kubeadm/join-control-plane.ts';
+import { podsByDriver } from '../kubeadm/pods-anew.ts';
+import { cgroupProved, nodeReady } from '../kubeadm/verify.ts';
 import { inventoryOn } from '../model/inventory-on.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { networkReady } from '../network/network-ready.ts';
@@ -11,18 +14,25 @@ import { watchingRuntime } from '../runtime/version.ts';
 import { controlPlanes, etcdHosts, linuxWorkers } from '../topology/select.ts';
 
 /**
- * Changes the runtime of joined hosts to an edited `runtime.version`, one host at a time. Workers come first: what breaks there
+ * Changes the runtime of joined hosts to an edited `runtime.version` and `runtime.cgroupDriver`, one host at a time. Workers come first: what breaks there
  * breaks no control plane.
  */
 export const runtimePhases = (inventory: Inventory): readonly Phase[] => [
   {
     name: 'runtime-version',
-    title: 'Change the version of the container runtime',
+    title: 'Change the container runtime',
     kind: 'linux',
     hosts: [...linuxWorkers(inventory), ...etcdHosts(inventory), ...controlPlanes(inventory)],
     steps: [
       jobEnded,
-      ...rollingRuntimeSteps(inventory, { timeoutMs: inventory.rollout.drainTimeoutMs }, [nodeReady, networkReady]),
+      ...rollingRuntimeSteps(
+        inventory,
+        { timeoutMs: inventory.rollout.drainTimeoutMs },
+        {
+          byDriver: [podsByDriver, ...(etcdHosts(inventory).length === 0 ? [] : [etcdByDriver])],
+          gates: [nodeReady, controlPlaneServes, networkReady, cgroupProved],
+        },
+      ),
     ],
     concurrency: 1,
   },

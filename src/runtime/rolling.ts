@@ -5,18 +5,35 @@ import { standing } from '../cluster/standing.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import type { On } from '../remote/remote.ts';
+import { NotConverged } from '../errors.ts';
+import { driverChange } from '../resources/cgroup-driver.ts';
 import { drainForAWhile, registeredNode, type Drain } from '../resources/drain.ts';
 import { CHANGING, isChanging, noted } from '../resources/runtime-note.ts';
 import { sh } from '../shell/sh.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { runtimePackageStep, runtimeSteps } from './index.ts';
-import { runtimeChange, watchingRuntime } from './version.ts';
+import { atRuntimeOf, runtimeChange, watchingRuntime } from './version.ts';
 
-const isDrainedFor = (target: Target): boolean => runtimeChange(target)?.way === 'drained';
+/** What changes while the node is drained, as messages call it, old and new; none if nothing does. */
+function drainedChanges(
+  target: Target,
+): readonly { readonly what: string; readonly from: string; readonly to: string }[] {
+  const change = runtimeChange(target);
+  const driver = driverChange(target);
+  return [
+    ...(change?.way === 'drained' ? [{ what: containerRuntime(target.inventory).title, ...change }] : []),
+    ...(driver === undefined
+      ? []
+      : [{ what: 'the cgroup driver', to: driver.to, from: driver.from === 'mixed' ? 'both' : driver.from }]),
+  ];
+}
+
+const isDrainedFor = (target: Target): boolean => drainedChanges(target).length > 0;
 
 /** True while the runtime itself may have to change. A host of role etcd has no node to write a note on. */
 const isUnderWay = (target: Target): boolean => {
+  if (driverChange(target) !== undefined) return true;
   if (target.inventory.runtime.versionFrom === 'default') return false;
   if (target.host.role === 'etcd') return standing(target) === 'joined';
   return runtimeChange(target) !== undefined || isChanging(target);
@@ -57,20 +74,38 @@ const othersAreBack: Step = {
   },
 };
 
+/** @throws NotConverged while the cluster has another cgroup driver for kubelets than the inventory: only kubeadm's settings bring it */
+function refuseUnknownDriver(target: Target): void {
+  const { cluster } = target.fleet;
+  const change = driverChange(target);
+  if (change === undefined || cluster.state !== 'up') return;
+  const found = cluster.kubeletConfiguration['cgroupDriver'];
+  if (found === change.to) return;
+  throw new NotConverged(
+    target.host.name,
+    'runtime-change-noted',
+    [
+      `the cgroup driver ${change.to} in the ConfigMap kube-system/kubelet-config (found ${typeof found === 'string' ? found : 'none'})`,
+    ],
+    'run `kbuild up` with all of its phases',
+  );
+}
+
 /** Notes on the node what the drain is for, before the drain. */
 const changeNoted: Step = {
   name: 'runtime-change-noted',
   diff: (target) => {
-    const change = runtimeChange(target);
-    if (change?.way !== 'drained' || registeredNode(target) === undefined || isChanging(target)) return [];
-    const { title } = containerRuntime(target.inventory);
+    const changes = drainedChanges(target);
+    if (changes.length === 0 || registeredNode(target) === undefined || isChanging(target)) return [];
+    const words = changes.map(({ what, from, to }) => `${what} of ${target.host.name} changes from ${from} to ${to}`);
     return [
       {
-        summary: `note that ${title} of ${target.host.name} changes from ${change.from} to ${change.to}`,
+        summary: `note that ${words.join(', and ')}`,
         apply: async (on) => {
           // Before the drain too, so that no node is drained in vain.
+          refuseUnknownDriver(target);
           await passGate(target, on);
-          await noted(target, `${change.from} to ${change.to}`)(on);
+          await noted(target, changes.map(({ from, to }) => `${from} to ${to}`).join(', '))(on);
         },
       },
     ];
@@ -105,24 +140,36 @@ function guarded(target: Target, { name }: Step, change: Change): Change {
   };
 }
 
-/** A step of the runtime, for the version that the inventory pins. Without the API kbuild cannot observe whether the node is drained. */
+/** The version that the inventory pins; without one, the host keeps its own. */
+const atPinned = (target: Target): Target =>
+  target.inventory.runtime.versionFrom === 'default'
+    ? { ...target, inventory: atRuntimeOf(target.inventory, target) }
+    : target;
+
+/** A step of the runtime, for the version that the inventory pins, and its cgroup driver. Without the API kbuild cannot observe whether the node is drained. */
 const changed = (step: Step): Step => ({
   ...step,
   diff: (target) => {
     if (!isUnderWay(target)) return [];
     const { cluster } = target.fleet;
     if (cluster.state === 'down' && isDrainedFor(target) && target.host.role !== 'etcd') return [waitForApi(cluster)];
-    return step.diff(target).map((change) => guarded(target, step, change));
+    return step.diff(atPinned(target)).map((change) => guarded(target, step, change));
   },
 });
 
 /** True while the node is drained because its runtime changes, or will be. */
 export const drainsForRuntime = (target: Target): boolean => isDrainedFor(target) || isChanging(target);
 
+/** A step that is made for each target, because what it expects of a run depends on it. */
+const forEach = (step: (willDrain: () => boolean) => Step): Step => ({
+  ...step(() => false),
+  diff: (target) => step(() => isDrainedFor(target)).diff(target),
+});
+
 /** Lets the node take pods again, waits until the workloads that left it are back, and removes the note. An operator's cordon stays. */
 const back: readonly Step[] = [
-  { name: 'uncordoned', diff: (target) => uncordonedWhenReady(() => isDrainedFor(target)).diff(target) },
-  { name: 'workloads-back', diff: (target) => workloadsBack(() => isDrainedFor(target)).diff(target) },
+  forEach(uncordonedWhenReady),
+  forEach(workloadsBack),
   {
     name: 'runtime-change-done',
     diff: (target) =>
@@ -133,18 +180,21 @@ const back: readonly Step[] = [
 ];
 
 /**
- * Brings one joined host to the runtime's version that the inventory pins. For another minor: drains its node, changes the
- * runtime while no pod runs there, waits for the gates, and lets it take pods again. For a patch: in place. Does nothing where
- * the inventory pins no version, but goes on with a change that was cut off. Waits while a control plane is absent.
+ * Brings one joined host to the runtime's version that the inventory pins, and to its cgroup driver. For another minor or driver: drains
+ * its node, changes the runtime while no pod runs there, starts the pods that stay anew for another driver (`byDriver`), waits for the
+ * gates, and lets the node take pods again. For a patch: in place. Changes no version where the inventory pins none, but goes on with a
+ * change that was cut off. Waits while a control plane is absent.
  */
 export const rollingRuntimeSteps = (
   inventory: Parameters<typeof runtimeSteps>[0],
   drain: Drain,
-  gates: readonly Step[],
+  { byDriver, gates }: { readonly byDriver: readonly Step[]; readonly gates: readonly Step[] },
 ): readonly Step[] => {
   const whole = (step: Step): Step => ({ ...watchingRuntime(step), needs: 'whole-control-plane' });
   return [
-    ...[othersAreBack, changeNoted, drained(drain), ...runtimeSteps(inventory).map(changed)].map(whole),
+    ...[othersAreBack, changeNoted, drained(drain), ...[...runtimeSteps(inventory), ...byDriver].map(changed)].map(
+      whole,
+    ),
     ...gates.map((gate) => onlyWhile(isChanging, gate)),
     ...back.map((step) => whole(onlyWhile(drainsForRuntime, step))),
   ];

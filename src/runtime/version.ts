@@ -6,6 +6,7 @@ import { watchesOf, type Step, type Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { Inventory } from '../model/inventory.ts';
+import { atDriverOf } from '../resources/cgroup-driver.ts';
 import { minorOf, versionIn } from '../versions.ts';
 
 /** The runtime that a package brought to a host. */
@@ -75,11 +76,11 @@ export const watchingRuntime = (step: Step): Step => ({
   },
 });
 
-/** A step of the runtime that changes neither its version nor its package on a host with pods. */
+/** A step of the runtime that changes neither its version, nor its package, nor its cgroup driver on a host with pods. */
 export const atRuntimeOfHost = (step: Step): Step =>
   watchingRuntime({
     ...step,
-    diff: (target) => step.diff({ ...target, inventory: atRuntimeOf(target.inventory, target) }),
+    diff: (target) => step.diff({ ...target, inventory: atRuntimeOf(atDriverOf(target), target) }),
   });
 
 /** A change of the runtime's version that is pending on a joined host. */

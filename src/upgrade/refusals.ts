@@ -12,6 +12,7 @@ import { UPGRADE } from '../facts/marker.ts';
 import { INVENTORY_NAME } from '../kubeadm/settings-preview.ts';
 import { inventoryOn } from '../model/inventory-on.ts';
 import type { Inventory } from '../model/inventory.ts';
+import { otherDriver } from '../resources/cgroup-driver.ts';
 import { atVersion } from '../topology/at-version.ts';
 import { linuxHosts } from '../topology/select.ts';
 import { compareVersions, minorNumber, minorOf, supportedMinors } from '../versions.ts';
@@ -104,6 +105,22 @@ function editedSettings(inventory: Inventory, cluster: ClusterUp): readonly Refu
   ];
 }
 
+/** Hosts that wait for another cgroup driver: what kubeadm stores for kubelets is for that, and the upgrade would bring it to them half. */
+function pendingDrivers(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  return observedLinux(fleet).flatMap(({ host, facts }) => {
+    if (host.role === 'load-balancer') return [];
+    const change = otherDriver({ inventory: inventoryOn(inventory, host), host, facts, fleet });
+    if (change === undefined) return [];
+    return [
+      new Refused(
+        host.name,
+        `its pods still run by another cgroup driver than ${change.to}`,
+        'set runtime.cgroupDriver back, or finish its change first with `kbuild up`; then run `kbuild upgrade` again',
+      ),
+    ];
+  });
+}
+
 /** A version of the runtime, or an image of etcd, that the inventory pins and that does not go with a hop. */
 function pinned(inventory: Inventory, hops: readonly string[]): readonly Refused[] {
   const { kubeadm } = inventory;
@@ -176,6 +193,7 @@ export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readon
     ...oldKubelets(inventory, cluster, hops),
     ...unnamedControlPlanes(inventory, cluster),
     ...editedSettings(inventory, cluster),
+    ...pendingDrivers(inventory, fleet),
     ...duringRotation(inventory, fleet, 'kubeadm cannot upgrade'),
     ...unfinishedActions(fleet, 'upgrade', UPGRADE),
     ...pinned(inventory, hops),

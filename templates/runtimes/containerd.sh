@@ -49,6 +49,8 @@ runtime_running() {
 }
 # Sends the signal $1 (SIGTERM, KILL) to the container $2.
 runtime_signal() { $runtime_limit "$containerd_client" -n k8s.io tasks kill -s "$1" "$2"; }
+# Ends the sandboxes of pods without containers: here they are containers as others, which `runtime_kept` names.
+runtime_end_sandboxes() { :; }
 # Runs a command in a container: ID NAME COMMAND…; NAME tells commands apart that run at the same time.
 runtime_exec() {
   runtime_id=$1 runtime_name=$2

@@ -37,6 +37,12 @@ runtime_signal() {
   if [ "$1" = KILL ]; then runtime_grace=0; fi
   $runtime_limit crictl -t 30s -r "$runtime_endpoint" stop -t "$runtime_grace" "$2" >/dev/null
 }
+# Ends the sandboxes of pods without containers.
+runtime_end_sandboxes() {
+  for runtime_id in $($runtime_limit crictl -t 30s -r "$runtime_endpoint" pods -q --state Ready); do
+    $runtime_limit crictl -t 60s -r "$runtime_endpoint" stopp "$runtime_id" >/dev/null
+  done
+}
 # Runs a command in a container: ID NAME COMMAND…
 runtime_exec() {
   runtime_id=$1

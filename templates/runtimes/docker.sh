@@ -44,6 +44,8 @@ runtime_running() {
 }
 # Sends the signal $1 (SIGTERM, KILL) to the container $2.
 runtime_signal() { $runtime_limit docker kill -s "$1" "$2" >/dev/null; }
+# Ends the sandboxes of pods without containers: here they are containers as others, which `runtime_kept` names.
+runtime_end_sandboxes() { :; }
 # Runs a command in a container: ID NAME COMMAND…
 runtime_exec() {
   runtime_id=$1

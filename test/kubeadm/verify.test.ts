@@ -136,7 +136,14 @@ describe('settled', () => {
 
 describe('cgroup-proved', () => {
   const of = (cgroupDriverInUse: 'systemd' | 'cgroupfs' | 'none' | 'mixed') =>
-    said(cgroupProved.diff(target(carrying, joinedControlPlane({ cgroupDriverInUse }))));
+    said(
+      cgroupProved.diff(
+        target(
+          carrying,
+          joinedControlPlane({ cgroupDriverInUse, runtimeConfig: 'absent', kubeletConfig: { cgroupDriver: 'systemd' } }),
+        ),
+      ),
+    );
 
   test('holds where containers use the inventory’s driver, and where none runs', () => {
     expect([of('systemd'), of('none')]).toEqual([[], []]);

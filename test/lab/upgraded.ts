@@ -77,7 +77,7 @@ const answers = (address: string): Promise<boolean> =>
   });
 
 /** Asks the Service through a node all the time; `stop` tells the longest time between two answers in ms. */
-function watchService(address: string): { readonly stop: () => Promise<number> } {
+export function watchService(address: string): { readonly stop: () => Promise<number> } {
   const over = new AbortController();
   let last = performance.now();
   let longest = 0;

@@ -136,7 +136,7 @@ test('while kubeadm notes a newer version than the API server runs, no newer kub
 test('another cgroup driver is mended by the same command: the pods of each host run by it', async () => {
   say('Metadata', { runtime: { cgroupDriver: 'cgroupfs' } });
   const found = await kbuild('check', file);
-  expect(found.stdout + found.stderr).toContain('up configures containerd and the kubelet for cgroupfs');
+  expect(found.stdout + found.stderr).toContain('configures containerd and the kubelet for cgroupfs');
   timed('cgroup driver', await up());
   expect(await nodes(cp)).toEqual({ [cp]: true, [worker]: true });
   await nothingIsChanged();
