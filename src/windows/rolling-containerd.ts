@@ -38,8 +38,8 @@ const noteRemoved: Step<'windows'> = {
 };
 
 /** A step that is decided for each target, because what it expects of a run depends on it. */
-const whenDue = (name: string, step: (willDrain: () => boolean) => Step<'windows'>): Step<'windows'> => ({
-  name,
+const whenDue = (step: (willDrain: () => boolean) => Step<'windows'>): Step<'windows'> => ({
+  ...step(() => false),
   diff: (target) => step(() => isDue(target)).diff(target),
 });
 
@@ -58,7 +58,5 @@ export const rollingContainerd = (drain: Drain): readonly Step<'windows'>[] => [
   ),
   ...containerdReplaced.map((step) => onlyWhile(isUnderWay, step)),
   ...[windowsNodeReady, windowsPodsReady].map((gate) => onlyWhile(isChanging, gate)),
-  ...[whenDue('uncordoned', uncordonedWhenReady), whenDue('workloads-back', workloadsBack), noteRemoved].map((step) =>
-    onlyWhile(isUnderWay, step),
-  ),
+  ...[whenDue(uncordonedWhenReady), whenDue(workloadsBack), noteRemoved].map((step) => onlyWhile(isUnderWay, step)),
 ];
