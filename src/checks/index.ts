@@ -54,6 +54,7 @@ import { selinux } from './selinux.ts';
 import { sharedKeys } from './shared-keys.ts';
 import { signingKeys } from './signing-keys.ts';
 import { slowLogin } from './slow-login.ts';
+import { runtimeHandlers } from './runtime-handlers.ts';
 import { runtimeSource } from './runtime-source.ts';
 import { runtimeVersion } from './runtime-version.ts';
 import { swap } from './swap.ts';
@@ -161,6 +162,7 @@ export const fleetChecks: readonly Check[] = [
   reachable,
   uniqueHost,
   productUuid,
+  runtimeHandlers,
   uniqueHostname,
   uniqueMac,
   uniqueAddress,

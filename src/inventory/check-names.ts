@@ -55,6 +55,7 @@ export const CHECK_NAMES = [
   'resolver-loop',
   'route-overlap',
   'routes-between-hosts',
+  'runtime-handlers',
   'runtime-source',
   'runtime-version',
   'selinux',

@@ -1,5 +1,6 @@
 import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Inventory, JsonObject, LinuxHost, WindowsHost } from '../../src/model/inventory.ts';
+import type { HandlerKind, RuntimeHandler } from '../../src/model/runtime-handlers.ts';
 import type { PodNetwork } from '../../src/surveys/pod-network.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
 import { certificateOf } from '../fakes/certificate.ts';
@@ -39,6 +40,19 @@ const withDocker = inventory({
     ...inventory().downloads,
     sha256: { 'https://example.com/cri-dockerd-0.4.10.amd64.tgz': '0'.repeat(64) },
   },
+});
+
+/** The worker w1 has a handler: with the program at the path, or with the package of its project. */
+const withHandler = (kind: HandlerKind, path?: string): Inventory => {
+  const handler = { name: kind, kind, path: path ?? `/usr/bin/${kind}`, from: path === undefined ? 'package' : 'host' };
+  const runtime = { ...inventory().runtime, handlers: [{ ...handler, overhead: {} } as RuntimeHandler] };
+  return inventory({ hosts: hosts.map((host) => (host.name === 'w1' ? { ...host, runtime } : host)) });
+};
+
+const runtimeClassOf = (labels: Readonly<Record<string, string>>): JsonObject => ({
+  apiVersion: 'node.k8s.io/v1',
+  kind: 'RuntimeClass',
+  metadata: { name: 'crun', labels },
 });
 
 const CRI_UNIT = '/etc/systemd/system/cri-docker.service';
@@ -439,6 +453,57 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       finds: /^no repository of openSUSE Leap 16\.0 is enabled/,
       bad: w1({ osRelease: leap('16.0'), systemRepositories: 'suse\n' }),
       good: w1({ osRelease: leap('16.0'), systemRepositories: 'suse\nrepo-oss\n' }),
+    },
+  ],
+  'runtime-handlers': [
+    {
+      finds: /^handler crun: there is no program \/opt\/crun/,
+      bad: { inventory: withHandler('crun', '/opt/crun'), ...w1({ handlerPrograms: '' }) },
+      good: { inventory: withHandler('crun', '/opt/crun'), ...w1({ handlerPrograms: '/opt/crun\n' }) },
+    },
+    {
+      finds: /^handler runsc: there is no program \/opt\/containerd-shim-runsc-v1/,
+      bad: { inventory: withHandler('runsc', '/opt/runsc'), ...w1({ handlerPrograms: '/opt/runsc\n' }) },
+    },
+    {
+      finds: /^handler runsc: there is no package of gVisor for Rocky Linux/,
+      bad: {
+        inventory: withHandler('runsc'),
+        ...w1({ handlerPrograms: '', osRelease: enterprise('rocky', '9.6') }),
+      },
+      good: { inventory: withHandler('runsc'), ...w1({ handlerPrograms: '' }) },
+    },
+    {
+      finds: /^handler kata: there is no \/dev\/kvm/,
+      bad: { inventory: withHandler('kata', '/opt/kata'), ...w1({ handlerPrograms: '/opt/kata\n' }) },
+      good: { inventory: withHandler('kata', '/opt/kata'), ...w1({ handlerPrograms: '/opt/kata\n/dev/kvm\n' }) },
+    },
+    {
+      finds: /^RuntimeClass crun is in the cluster, and kbuild did not make it/,
+      bad: {
+        inventory: withHandler('crun', '/opt/crun'),
+        ...w1({ handlerPrograms: '/opt/crun\n' }),
+        cluster: clusterOf({ objects: new Map([['node.k8s.io/v1/RuntimeClass//crun', runtimeClassOf({})]]) }),
+      },
+      good: {
+        inventory: withHandler('crun', '/opt/crun'),
+        ...w1({ handlerPrograms: '/opt/crun\n' }),
+        cluster: clusterOf({
+          objects: new Map([
+            ['node.k8s.io/v1/RuntimeClass//crun', runtimeClassOf({ 'app.kubernetes.io/managed-by': 'kbuild' })],
+          ]),
+        }),
+      },
+    },
+    {
+      finds: /^RuntimeClass crun stands in own\.yaml too/,
+      bad: {
+        inventory: {
+          ...withHandler('crun', '/opt/crun'),
+          manifests: [{ source: 'own.yaml', objects: [runtimeClassOf({})] }],
+        },
+        ...w1({ handlerPrograms: '/opt/crun\n' }),
+      },
     },
   ],
   'runtime-source': [

@@ -112,6 +112,7 @@ const defaults: Inventory = {
     },
     package: 'containerd.io',
     config: {},
+    handlers: [],
     registries: [],
   },
   etcd: { topology: 'stacked' },

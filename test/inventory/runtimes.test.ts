@@ -36,7 +36,7 @@ describe('the runtime of a host', () => {
       { runtime: { name: 'crio' } },
     );
     expect(runtimeOf(file, 1)).toEqual({
-      ...{ name: 'crio', cgroupDriver: 'cgroupfs', config: {}, repository: { rpm: {} } },
+      ...{ name: 'crio', cgroupDriver: 'cgroupfs', config: {}, handlers: {}, repository: { rpm: {} } },
       registries: [{ ...registries[0], mirrors: ['http://10.0.0.1:5000'] }],
     });
   });

@@ -18,6 +18,7 @@ import {
   url,
   version,
 } from './formats.ts';
+import { handlers } from './handlers.ts';
 import { fingerprint, key, kubernetesRpm, runtimeRepository } from './repositories.ts';
 
 /** `kubernetes:` */
@@ -193,6 +194,7 @@ const ofHost = {
       examples: [{ metrics: { address: '127.0.0.1:1338' } }],
       description: `Merged into ${containerd.paths.config}, into the drop-in of CRI-O, or into ${docker.shared!.path}.`,
     }),
+  handlers,
 };
 
 /** `runtime:` of a role, a group or a host. */
