@@ -25,6 +25,7 @@ import { halfFinished } from './half-finished.ts';
 import { initSystem } from './init-system.ts';
 import { kernelModules } from './kernel-modules.ts';
 import { kernelVersion } from './kernel-version.ts';
+import { kubeProxyMode } from './kube-proxy-mode.ts';
 import { kubeletArguments } from './kubelet-arguments.ts';
 import { leftovers } from './leftovers.ts';
 import { localNames } from './local-names.ts';
@@ -95,6 +96,7 @@ export const hostChecks: readonly Check[] = [
   initSystem,
   kernelVersion,
   kernelModules,
+  kubeProxyMode,
   vxlan,
   sysctls,
   tuned,

@@ -29,6 +29,7 @@ export const CHECK_NAMES = [
   'init-system',
   'kernel-modules',
   'kernel-version',
+  'kube-proxy-mode',
   'kubelet-arguments',
   'leftovers',
   'local-names',

@@ -30,11 +30,15 @@ type RuntimeFile = InventoryFile['runtime'];
 /** The runtime of one level over that of the farther ones. */
 function runtimeOver(farther: RuntimeFile, nearer: HostEntry['runtime']): RuntimeFile {
   if (nearer === undefined) return farther;
-  const { cgroupDriver, registries } = farther;
+  const { cgroupDriver, registries, selinux } = farther;
   const base =
     nearer.name === undefined || nearer.name === farther.name
       ? farther
-      : { name: nearer.name, cgroupDriver, registries, repository: {}, config: {}, handlers: {} };
+      : {
+          ...{ name: nearer.name, cgroupDriver, registries, repository: {}, config: {}, handlers: {} },
+          // It is about the system, not about the runtime.
+          ...(selinux === undefined ? {} : { selinux }),
+        };
   return {
     ...base,
     ...nearer,

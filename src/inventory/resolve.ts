@@ -17,6 +17,7 @@ import { sshOf, type Locate, type SshSecrets } from './ssh.ts';
 import { RENEWED_BEFORE_MS } from '../shell/expiry.ts';
 import { kubeletOf, levelsOf } from './levels.ts';
 import { installFromOf, timeSyncOfHost } from './time-sync.ts';
+import { selinuxPatches } from './selinux.ts';
 import { runtimeOf, upperHex, withHandlerLabels, withRuntimes } from './runtimes.ts';
 import { windowsOf } from './windows.ts';
 
@@ -221,7 +222,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
       join: file.kubeadm.join,
       kubeProxy: file.kubeadm.kubeProxy,
       reset: file.kubeadm.reset,
-      patches: gathered.patches,
+      patches: { ...gathered.patches, ...selinuxPatches(file) },
     },
     hosts,
     firewall: file.firewall,

@@ -76,6 +76,7 @@ export function runtimeOf(
       },
     },
     config,
+    selinux: runtime.selinux ?? false,
     handlers: handlersOf(runtime),
     registries: registriesOf(file, gathered),
   };

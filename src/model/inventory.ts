@@ -158,6 +158,8 @@ export interface RuntimeSettings {
   readonly package: string;
   /** Merged into the generated configuration. */
   readonly config: JsonObject;
+  /** True: SELinux confines containers. */
+  readonly selinux: boolean;
   /** Further ways to start containers, in the order of their names; the default one stays as it is. */
   readonly handlers: readonly RuntimeHandler[];
   /** The same on all hosts. */

@@ -49,6 +49,13 @@ const withHandler = (kind: HandlerKind, path?: string): Inventory => {
   return inventory({ hosts: hosts.map((host) => (host.name === 'w1' ? { ...host, runtime } : host)) });
 };
 
+/** The worker w1 is to have containers that SELinux confines. */
+const selinuxOnW1 = inventory({
+  hosts: hosts.map((host) =>
+    host.name === 'w1' ? { ...host, runtime: { ...inventory().runtime, selinux: true } } : host,
+  ),
+});
+
 const runtimeClassOf = (labels: Readonly<Record<string, string>>): JsonObject => ({
   apiVersion: 'node.k8s.io/v1',
   kind: 'RuntimeClass',
@@ -547,6 +554,24 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     },
     { finds: /ipvs, which is deprecated/, bad: { inventory: inventory({ kubeadm: { kubeProxy: { mode: 'ipvs' } } }) } },
   ],
+  'kube-proxy-mode': [
+    {
+      finds: /^Rocky Linux deprecates the kernel modules of iptables, which kube-proxy would use/,
+      bad: w1({ osRelease: enterprise('rocky', '10.1') }),
+      good: w1({ osRelease: enterprise('rocky', '9.6') }),
+    },
+    {
+      finds: /^Oracle Linux deprecates/,
+      bad: {
+        inventory: inventory({ kubeadm: { kubeProxy: { mode: 'iptables' } } }),
+        ...w1({ osRelease: enterprise('ol', '10.0') }),
+      },
+      good: {
+        inventory: inventory({ kubeadm: { kubeProxy: { mode: 'nftables' } } }),
+        ...w1({ osRelease: enterprise('ol', '10.0') }),
+      },
+    },
+  ],
   'kernel-modules': [
     {
       finds: /neither built into/,
@@ -674,7 +699,31 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   'required-tools': [{ finds: /no losetup/, bad: w1({ missingTools: 'losetup\n' }) }],
-  selinux: [{ finds: /enforcing/, bad: w1({ securityModules: 'selinux 1\n' }) }],
+  selinux: [
+    { finds: /enforcing/, bad: w1({ securityModules: 'selinux 1\n' }) },
+    {
+      finds: /^has no SELinux, or it is switched off/,
+      bad: {
+        inventory: selinuxOnW1,
+        ...w1({ securityModules: '', osRelease: enterprise('rocky', '9.6') }),
+      },
+      good: {
+        inventory: selinuxOnW1,
+        ...w1({ securityModules: 'selinux 1\n', osRelease: enterprise('rocky', '9.6') }),
+      },
+    },
+    {
+      finds: /^SELinux is permissive/,
+      bad: {
+        inventory: selinuxOnW1,
+        ...w1({ securityModules: 'selinux 0\n', osRelease: enterprise('rocky', '9.6') }),
+      },
+    },
+    {
+      finds: /has no package container-selinux/,
+      bad: { inventory: selinuxOnW1, ...w1({ securityModules: 'selinux 1\n' }) },
+    },
+  ],
   apparmor: [{ finds: /apparmor_parser/, bad: w1({ securityModules: 'apparmor toolless\n' }) }],
   firewall: [
     { finds: /ufw does not let in .*8472\/udp/, bad: w1({ firewall: UFW }) },

@@ -112,6 +112,7 @@ const defaults: Inventory = {
     },
     package: 'containerd.io',
     config: {},
+    selinux: false,
     handlers: [],
     registries: [],
   },

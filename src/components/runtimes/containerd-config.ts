@@ -66,6 +66,9 @@ const runtimes = (inventory: Inventory): JsonObject => ({
 
 const registry: JsonObject = { config_path: CERTS_D };
 
+/** Without it no container gets a label of SELinux. */
+const labels = ({ runtime }: Inventory): JsonObject => (runtime.selinux ? { enable_selinux: true } : {});
+
 /** Version 2, which 1.x understands at most. */
 const ofMajor1 = (inventory: Inventory): JsonObject => ({
   version: 2,
@@ -73,6 +76,7 @@ const ofMajor1 = (inventory: Inventory): JsonObject => ({
     'io.containerd.grpc.v1.cri': {
       sandbox_image: pauseImage(inventory),
       registry,
+      ...labels(inventory),
       containerd: runtimes(inventory),
     },
   },
@@ -83,7 +87,7 @@ const ofMajor2 = (inventory: Inventory): JsonObject => ({
   version: 3,
   plugins: {
     'io.containerd.cri.v1.images': { pinned_images: { sandbox: pauseImage(inventory) }, registry },
-    'io.containerd.cri.v1.runtime': { containerd: runtimes(inventory) },
+    'io.containerd.cri.v1.runtime': { ...labels(inventory), containerd: runtimes(inventory) },
   },
 });
 

@@ -84,6 +84,9 @@ function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
     criDisabled: disabled.some(
       (name) => name === 'cri' || name.startsWith('io.containerd.cri') || name === 'io.containerd.grpc.v1.cri',
     ),
+    labels:
+      valueAt(dump, 'plugins', 'io.containerd.cri.v1.runtime', 'enable_selinux') === true ||
+      valueAt(dump, 'plugins', 'io.containerd.grpc.v1.cri', 'enable_selinux') === true,
     handlers: typeof handlers === 'object' && handlers !== null ? Object.keys(handlers) : [],
   };
 }

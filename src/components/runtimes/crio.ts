@@ -53,7 +53,7 @@ const handlerTables = (inventory: Inventory): JsonObject =>
 
 /** Settings in the form of crio.conf, the user's own merged over them. */
 const settings = (inventory: Inventory): JsonObject => {
-  const { cgroupDriver, registries, config, handlers } = inventory.runtime;
+  const { cgroupDriver, registries, config, handlers, selinux } = inventory.runtime;
   return merged(
     {
       crio: {
@@ -61,6 +61,7 @@ const settings = (inventory: Inventory): JsonObject => {
           cgroup_manager: cgroupDriver,
           // With cgroupfs CRI-O accepts no other value.
           ...(cgroupDriver === 'cgroupfs' ? { conmon_cgroup: 'pod' } : {}),
+          ...(selinux ? { selinux } : {}),
           ...(handlers.length === 0 ? {} : { runtimes: handlerTables(inventory) }),
         },
         image: {

@@ -11,6 +11,8 @@ export interface RuntimeConfig {
   readonly cgroupDriver: 'systemd' | 'cgroupfs' | 'unset';
   readonly sandboxImage: string;
   readonly criDisabled: boolean;
+  /** Containers get labels of SELinux; missing if the runtime does not show it. */
+  readonly labels?: boolean;
   /** Names of all handlers; missing if the runtime does not show them. */
   readonly handlers?: readonly string[];
 }
