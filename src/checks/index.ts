@@ -25,6 +25,7 @@ import { halfFinished } from './half-finished.ts';
 import { initSystem } from './init-system.ts';
 import { kernelModules } from './kernel-modules.ts';
 import { kernelVersion } from './kernel-version.ts';
+import { kubeProxyMode } from './kube-proxy-mode.ts';
 import { kubeletArguments } from './kubelet-arguments.ts';
 import { leftovers } from './leftovers.ts';
 import { localNames } from './local-names.ts';
@@ -54,6 +55,7 @@ import { selinux } from './selinux.ts';
 import { sharedKeys } from './shared-keys.ts';
 import { signingKeys } from './signing-keys.ts';
 import { slowLogin } from './slow-login.ts';
+import { runtimeHandlers } from './runtime-handlers.ts';
 import { runtimeSource } from './runtime-source.ts';
 import { runtimeVersion } from './runtime-version.ts';
 import { swap } from './swap.ts';
@@ -94,6 +96,7 @@ export const hostChecks: readonly Check[] = [
   initSystem,
   kernelVersion,
   kernelModules,
+  kubeProxyMode,
   vxlan,
   sysctls,
   tuned,
@@ -161,6 +164,7 @@ export const fleetChecks: readonly Check[] = [
   reachable,
   uniqueHost,
   productUuid,
+  runtimeHandlers,
   uniqueHostname,
   uniqueMac,
   uniqueAddress,

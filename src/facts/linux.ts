@@ -17,6 +17,7 @@ import { etcdPki } from './linux/etcd-pki.ts';
 import { externalEtcd } from './linux/external-etcd.ts';
 import { files } from './linux/files.ts';
 import { firewall } from './linux/firewall.ts';
+import { handlerPrograms } from './linux/handlers.ts';
 import { keyrings } from './linux/keyrings.ts';
 import { lockUsed } from './linux/lock-used.ts';
 import { login } from './linux/login.ts';
@@ -147,6 +148,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     interfaces,
     kubeChains,
     runtimeConfig: runtime.config,
+    handlerPrograms: handlerPrograms(inventory),
     sharedSettings: sharedFiles(shared),
     images: runtime.images,
     criSockets: surroundings.criSockets,

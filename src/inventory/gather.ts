@@ -1,7 +1,7 @@
 import { Secret } from '../shell/secret.ts';
 import { minorNumber } from '../versions.ts';
 import type { Authority } from '../model/control-plane.ts';
-import type { ExternalEtcd } from '../model/inventory.ts';
+import type { ExternalEtcd } from '../model/etcd.ts';
 import type { RunHere } from '../model/hooks.ts';
 import { ownAuthority } from './authority.ts';
 import { hooksHere } from './hooks.ts';

@@ -1,5 +1,6 @@
 import type { Host } from '../model/inventory.ts';
 import { merged, mergedArguments } from '../model/merge.ts';
+import { HANDLER_KINDS, type HandlerKind } from '../model/runtime-handlers.ts';
 import type { InventoryFile } from './schema.ts';
 
 type HostEntry = InventoryFile['hosts'][number];
@@ -29,19 +30,28 @@ type RuntimeFile = InventoryFile['runtime'];
 /** The runtime of one level over that of the farther ones. */
 function runtimeOver(farther: RuntimeFile, nearer: HostEntry['runtime']): RuntimeFile {
   if (nearer === undefined) return farther;
-  const { cgroupDriver, registries } = farther;
+  const { cgroupDriver, registries, selinux } = farther;
   const base =
     nearer.name === undefined || nearer.name === farther.name
       ? farther
-      : { name: nearer.name, cgroupDriver, registries, repository: {}, config: {} };
+      : {
+          ...{ name: nearer.name, cgroupDriver, registries, repository: {}, config: {}, handlers: {} },
+          // It is about the system, not about the runtime.
+          ...(selinux === undefined ? {} : { selinux }),
+        };
   return {
     ...base,
     ...nearer,
     name: base.name,
     repository: { ...base.repository, ...nearer.repository },
     config: merged(base.config, nearer.config),
+    handlers: { ...base.handlers, ...nearer.handlers },
   };
 }
+
+/** What runs a handler of this name; undefined if neither its settings nor its name say so. */
+export const kindOf = (name: string, { kind }: RuntimeFile['handlers'][string]): HandlerKind | undefined =>
+  kind ?? HANDLER_KINDS.find((one) => one === name);
 
 /** The runtime of a host, from every level. A level that names another runtime takes only what is the same on all hosts. */
 export const runtimeFileOf = (file: InventoryFile, host: HostEntry): RuntimeFile =>

@@ -17,7 +17,8 @@ import { sshOf, type Locate, type SshSecrets } from './ssh.ts';
 import { RENEWED_BEFORE_MS } from '../shell/expiry.ts';
 import { kubeletOf, levelsOf } from './levels.ts';
 import { installFromOf, timeSyncOfHost } from './time-sync.ts';
-import { runtimeOf, upperHex, withRuntimes } from './runtimes.ts';
+import { selinuxPatches } from './selinux.ts';
+import { runtimeOf, upperHex, withHandlerLabels, withRuntimes } from './runtimes.ts';
 import { windowsOf } from './windows.ts';
 
 /** Lists of all levels as one. */
@@ -178,12 +179,16 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
   const { kubernetes } = file;
   const minor = minorOf(kubernetes.version);
   const known = minorFacts(minor) === undefined ? supportedMinors.at(-1)! : minor;
-  const hosts = withRuntimes(
-    file,
-    file.hosts.map((host, i) =>
-      hostOf(file, host, { secrets: gathered.ssh[i]!, authorities: gathered.trustedCas }, locate),
+  const runtime = runtimeOf(file, file.runtime, gathered, known);
+  const hosts = withHandlerLabels(
+    withRuntimes(
+      file,
+      file.hosts.map((host, i) =>
+        hostOf(file, host, { secrets: gathered.ssh[i]!, authorities: gathered.trustedCas }, locate),
+      ),
+      (own) => runtimeOf(file, own, gathered, known),
     ),
-    (runtime) => runtimeOf(file, runtime, gathered, known),
+    runtime,
   );
   const endpoint = endpointOf(file, hosts);
   return {
@@ -202,7 +207,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     endpointInHosts: kubernetes.endpointInHosts && !isIPv4(endpoint.split(':')[0]!),
     network: networkOf(file, gathered),
     dns: file.dns,
-    runtime: runtimeOf(file, file.runtime, gathered, known),
+    runtime,
     etcd: etcdOf(file, gathered, hosts),
     certificates: certificatesOf(file, gathered),
     loadBalancer: loadBalancerOf(file),
@@ -217,7 +222,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
       join: file.kubeadm.join,
       kubeProxy: file.kubeadm.kubeProxy,
       reset: file.kubeadm.reset,
-      patches: gathered.patches,
+      patches: { ...gathered.patches, ...selinuxPatches(file) },
     },
     hosts,
     firewall: file.firewall,

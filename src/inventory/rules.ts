@@ -29,6 +29,7 @@ import {
 } from './rules/load-balancer.ts';
 import { opensshClient } from './rules/ssh-client.ts';
 import { disjointNetworks, moreSubnetsOfLinux, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
+import { ownedHandlers, runtimeHandlers } from './rules/handlers.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
 import type { Rule } from './rules/rule.ts';
 import { hooksMeanHosts } from './rules/selectors.ts';
@@ -47,6 +48,8 @@ export const rules: readonly Rule[] = [
   runtimePrograms,
   runtimeRegistries,
   runtimeSharedFiles,
+  runtimeHandlers,
+  ownedHandlers,
   hostNames,
   hostAddresses,
   internalAddresses,

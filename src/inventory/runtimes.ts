@@ -1,7 +1,9 @@
+import { HANDLERS } from '../components/runtimes/handlers.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
+import { handlerLabel, HANDLER_LABEL_VALUE, type RuntimeHandler } from '../model/runtime-handlers.ts';
 import type { Host, RegistrySettings, RuntimeSettings } from '../model/inventory.ts';
 import type { Gathered } from './gather.ts';
-import { hasOwnRuntimes, runtimeFileOf } from './levels.ts';
+import { hasOwnRuntimes, kindOf, runtimeFileOf } from './levels.ts';
 import type { InventoryFile } from './schema.ts';
 import { runtimeKeysOf } from './signing-keys.ts';
 
@@ -21,6 +23,27 @@ function registriesOf({ runtime }: InventoryFile, gathered: Gathered): readonly 
     };
   });
 }
+
+/** The handlers of a runtime, in the order of their names; those that break a rule are left out. */
+const handlersOf = ({ handlers }: InventoryFile['runtime']): readonly RuntimeHandler[] =>
+  Object.entries(handlers)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([name, handler]): readonly RuntimeHandler[] => {
+      const kind = kindOf(name, handler);
+      const path = handler.path ?? (kind === undefined ? undefined : HANDLERS[kind].packaged?.path);
+      if (kind === undefined || path === undefined) return [];
+      const { cpu, memory } = handler.overhead;
+      return [
+        {
+          name,
+          kind,
+          path,
+          from: handler.path === undefined ? 'package' : 'host',
+          ...(handler.config === undefined ? {} : { config: handler.config }),
+          overhead: { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) },
+        },
+      ];
+    });
 
 /** The runtime of the file, or of a host, with everything filled in. `minor`: of Kubernetes. */
 export function runtimeOf(
@@ -53,9 +76,21 @@ export function runtimeOf(
       },
     },
     config,
+    selinux: runtime.selinux ?? false,
+    handlers: handlersOf(runtime),
     registries: registriesOf(file, gathered),
   };
 }
+
+/** The nodes with a label for each handler that they have, by which RuntimeClasses find them. `shared`: of hosts without their own. */
+export const withHandlerLabels = (hosts: readonly Host[], shared: RuntimeSettings): readonly Host[] =>
+  hosts.map((host) => {
+    if (host.os === 'windows' || (host.role !== 'worker' && host.role !== 'control-plane')) return host;
+    const { handlers } = host.runtime ?? shared;
+    if (handlers.length === 0) return host;
+    const own = Object.fromEntries(handlers.map(({ name }) => [handlerLabel(name), HANDLER_LABEL_VALUE]));
+    return { ...host, labels: { ...host.labels, ...own } };
+  });
 
 /** The Linux hosts with their runtimes, if some level names one; equal ones are one object. */
 export function withRuntimes(

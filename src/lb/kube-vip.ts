@@ -1,3 +1,4 @@
+import { UNCONFINED } from '../components/selinux.ts';
 import { founder } from '../cluster/founder.ts';
 import { toYaml } from '../configuration/secret-yaml.ts';
 import { standing } from '../cluster/standing.ts';
@@ -19,11 +20,12 @@ type Credentials = 'admin.conf' | 'super-admin.conf';
 /** A name of the API server on its own host: kubeadm puts it into each certificate. */
 const LOCAL_NAME = 'kubernetes';
 
-/** kube-vip's static pod in ARP mode: the virtual address is on the interface of the leader. */
+/** kube-vip's static pod in ARP mode: the virtual address is on the interface of the leader. `isConfined`: SELinux confines containers. */
 export function kubeVipPod(
   { address, port, image }: KubeVipBalancer,
   interfaceName: string,
   credentials: Credentials,
+  isConfined = false,
 ): string {
   const env = {
     vip_arp: 'true',
@@ -52,6 +54,8 @@ export function kubeVipPod(
       hostNetwork: true,
       hostAliases: [{ hostnames: [LOCAL_NAME], ip: '127.0.0.1' }],
       priorityClassName: 'system-node-critical',
+      // It reads a file that SELinux keeps from confined containers.
+      ...(isConfined ? { securityContext: UNCONFINED } : {}),
       containers: [
         {
           name: 'kube-vip',
@@ -79,7 +83,7 @@ export function kubeVipPod(
 function manifest(target: Target, balancer: KubeVipBalancer, credentials: Credentials) {
   const { host, facts } = target;
   const found = facts.interfaces.find(({ addresses }) => addresses.includes(host.internalAddress));
-  const content = kubeVipPod(balancer, found?.name ?? '', credentials);
+  const content = kubeVipPod(balancer, found?.name ?? '', credentials, target.inventory.runtime.selinux);
   return fileChanges(target, { path: paths.kubeVipManifest, content, mode: 0o600 });
 }
 

@@ -1,9 +1,11 @@
 import type { Dns } from './dns.ts';
+import type { BuiltEtcd, ExternalEtcd } from './etcd.ts';
 import type { Hooks } from './hooks.ts';
 import type { Secret } from '../shell/secret.ts';
 import type { Certificates, LoadBalancer } from './control-plane.ts';
 import type { PluginSettings } from './network-plugins.ts';
 import type { Rollout } from './rollout.ts';
+import type { RuntimeHandler } from './runtime-handlers.ts';
 import type { SshSettings } from './ssh-settings.ts';
 import type { TimeSync } from './time-sync.ts';
 import type { WindowsSettings } from './windows-settings.ts';
@@ -100,6 +102,8 @@ export interface RepositorySource {
   readonly key: { readonly url: string } | { readonly content: string };
   /** The key's primary fingerprint, 40 upper-case hexadecimal digits; a key that does not match is refused. */
   readonly fingerprint: string;
+  /** `metadata`: the key signs the lists of packages, with their checksums, and not each package. Default: both. */
+  readonly signs?: 'metadata';
 }
 
 /** Where hosts with Debian's packages find a component, and beside it, where the others do. */
@@ -137,24 +141,6 @@ export interface UserManifest {
   readonly objects: readonly JsonObject[];
 }
 
-/** An external etcd that kbuild builds on the hosts of role etcd. */
-export interface BuiltEtcd {
-  readonly topology: 'built';
-  /** Client URLs of these hosts, in the inventory's order. */
-  readonly endpoints: readonly string[];
-}
-
-/** An etcd that the user runs. */
-export interface ExternalEtcd {
-  readonly topology: 'external';
-  /** Client URLs. */
-  readonly endpoints: readonly string[];
-  /** PEM texts: the CA of its servers, and the API servers' client certificate with its key. */
-  readonly ca: string;
-  readonly cert: string;
-  readonly key: Secret;
-}
-
 /** The container runtimes that an inventory can name. */
 export type RuntimeName = 'containerd' | 'crio' | 'docker';
 
@@ -172,6 +158,10 @@ export interface RuntimeSettings {
   readonly package: string;
   /** Merged into the generated configuration. */
   readonly config: JsonObject;
+  /** True: SELinux confines containers. */
+  readonly selinux: boolean;
+  /** Further ways to start containers, in the order of their names; the default one stays as it is. */
+  readonly handlers: readonly RuntimeHandler[];
   /** The same on all hosts. */
   readonly registries: readonly RegistrySettings[];
 }

@@ -4,6 +4,8 @@ import {
   flannel as plugin,
 } from '../components/network-plugins/flannel.ts';
 import { CONFIG_ANNOTATION, type InventoryWith } from '../components/network-plugins/network-plugin.ts';
+import { confinesContainers } from '../topology/select.ts';
+import { UNCONFINED } from '../components/selinux.ts';
 import type { JsonObject } from '../model/inventory.ts';
 import type { Flannel } from '../model/network-plugins.ts';
 import { sha256Of } from '../shell/secret.ts';
@@ -115,6 +117,8 @@ function daemonSet(inventory: InventoryWith<'flannel'>): JsonObject {
         spec: {
           nodeSelector: { 'kubernetes.io/os': 'linux' },
           hostNetwork: true,
+          // They write files and sockets of the host, which SELinux keeps from confined containers.
+          ...(confinesContainers(inventory) ? { securityContext: UNCONFINED } : {}),
           priorityClassName: 'system-node-critical',
           tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }],
           serviceAccountName: ACCOUNT,

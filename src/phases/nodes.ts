@@ -11,6 +11,7 @@ import { servesByCluster } from '../model/kubelet-serving.ts';
 import { userManifests } from '../network/index.ts';
 import { serviceSubnets } from '../network/service-subnets.ts';
 import { controlPlanes, atOnceOf, linuxNodes } from '../topology/select.ts';
+import { handlerClasses } from '../runtime/handlers.ts';
 import { unwantedObjects } from './wanted-objects.ts';
 import { windowsNodePhases } from './windows.ts';
 
@@ -83,8 +84,8 @@ export function nodePhases(inventory: Inventory): readonly Phase[] {
       kind: 'cluster',
       hosts: controls,
       // Leftover tokens are deleted here, because no host joins any more and the jobs of earlier runs have ended.
-      // The user's own Services may name addresses of the further networks.
-      steps: [noLeftoverTokens, serviceSubnets, userManifests, unwantedObjects],
+      // The user's own Services may name addresses of the further networks, and their pods RuntimeClasses.
+      steps: [noLeftoverTokens, serviceSubnets, handlerClasses, userManifests, unwantedObjects],
     },
   ];
 }

@@ -16,6 +16,7 @@ import { script } from '../templates.ts';
 import { networkManifests, userManifest } from '../network/index.ts';
 import { serviceSubnetManifest } from '../network/service-subnets.ts';
 import { windowsNetworkManifest } from '../windows/network/index.ts';
+import { handlerManifest } from '../runtime/handlers.ts';
 import { runtimeClassManifest } from '../windows/runtime-classes.ts';
 
 /** Every object that the inventory wants in the cluster. */
@@ -25,6 +26,7 @@ export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
     serviceSubnetManifest(inventory),
     windowsNetworkManifest(inventory),
     runtimeClassManifest(inventory),
+    handlerManifest(inventory),
     userManifest(inventory),
   ].flatMap((manifest) => manifest?.objects ?? []);
 

@@ -1,4 +1,4 @@
-import { distributionOf, systemRuntimePackages } from '../components/distributions/index.ts';
+import { distributionOf, runtimeOfSource, systemRuntimePackages } from '../components/distributions/index.ts';
 import type { Distribution } from '../components/distributions/distribution.ts';
 import type { PackageState, RepositoryId } from '../components/distributions/package-manager.ts';
 import { installation, isBuiltIn, isInstalledAs, otherWay, systemRuntime } from '../components/programs/installer.ts';
@@ -115,7 +115,10 @@ export const packages = (
     ...RESTART_WATCHES,
     packages: [
       ...Object.keys(wanted(about)),
-      ...(options.sources ?? []).flatMap((id) => (id === 'kubernetes' ? [] : systemRuntimePackages(id))),
+      ...(options.sources ?? []).flatMap((id) => {
+        const runtime = runtimeOfSource(id);
+        return runtime === undefined ? [] : systemRuntimePackages(runtime);
+      }),
     ],
   }),
   diff: (target) => {

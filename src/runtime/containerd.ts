@@ -10,6 +10,7 @@ import { packages } from '../resources/packages.ts';
 import { runtimeUnit } from '../resources/programs.ts';
 import { proxyDropIn } from '../resources/proxy-drop-in.ts';
 import { service } from '../resources/service.ts';
+import { handlerSteps } from './handlers.ts';
 import { registries } from './registries.ts';
 import { runtimeProved } from './runtime-proved.ts';
 import { installedRuntime } from './version.ts';
@@ -64,6 +65,7 @@ const proxy = proxyDropIn('containerd-proxy', paths.proxy);
 /** Installs containerd with kbuild's configuration. The package keeps a configuration that exists before it. */
 export const containerd: readonly Step[] = [
   ...packageRepository('containerd', ({ runtime }) => runtime.repository),
+  ...handlerSteps,
   configFirst,
   registries,
   proxy,

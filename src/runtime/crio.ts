@@ -8,6 +8,7 @@ import { proxyDropIn } from '../resources/proxy-drop-in.ts';
 import { service } from '../resources/service.ts';
 import { runs } from '../resources/runs.ts';
 import { sh } from '../shell/sh.ts';
+import { handlerSteps } from './handlers.ts';
 import { registries } from './registries.ts';
 import { runtimeProved } from './runtime-proved.ts';
 
@@ -42,6 +43,7 @@ const noOwnNetwork: Step = {
 /** Installs CRI-O with kbuild's drop-in, which an installed CRI-O checks. */
 export const crio: readonly Step[] = [
   ...packageRepository('crio', ({ runtime: { repository } }) => repository),
+  ...handlerSteps,
   config,
   registries,
   proxy,

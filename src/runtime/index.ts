@@ -4,6 +4,7 @@ import type { Inventory, RuntimeName } from '../model/inventory.ts';
 import { containerd } from './containerd.ts';
 import { crio } from './crio.ts';
 import { docker } from './docker.ts';
+import { containerPolicy } from './selinux.ts';
 import { atSystemRuntime, watchingRuntime } from './version.ts';
 
 const STEPS: Readonly<Record<RuntimeName, readonly Step[]>> = { containerd, crio, docker };
@@ -25,9 +26,12 @@ const onHostsSystem = (step: Step): Step =>
 /** Installs and configures the container runtime of each host. */
 export function runtimeSteps(inventory: Inventory): readonly Step[] {
   const names = runtimesInUse(inventory);
-  return names
-    .flatMap((name) => (names.length === 1 ? STEPS[name] : STEPS[name].map((step) => onlyWith(name, step))))
-    .map(onHostsSystem);
+  return [
+    containerPolicy,
+    ...names
+      .flatMap((name) => (names.length === 1 ? STEPS[name] : STEPS[name].map((step) => onlyWith(name, step))))
+      .map(onHostsSystem),
+  ];
 }
 
 /** Name of the step that installs the runtime's package. */

@@ -17,6 +17,12 @@ export const runtimeProved: Step = {
       ...(found.cgroupDriver === driver
         ? []
         : [{ summary: `have ${title} use the cgroup driver ${driver} (found ${found.cgroupDriver})` }]),
+      ...(inventory.runtime.selinux && found.labels === false
+        ? [{ summary: `have ${title} label containers for SELinux (found that switched off)` }]
+        : []),
+      ...(found.handlers === undefined ? [] : inventory.runtime.handlers)
+        .filter(({ name }) => found.handlers?.includes(name) !== true)
+        .map(({ name }) => ({ summary: `have ${title} know the handler ${name} (found none)` })),
       ...(found.sandboxImage === sandbox
         ? []
         : [{ summary: `have ${title} use the sandbox image ${sandbox} (found ${found.sandboxImage || 'none'})` }]),

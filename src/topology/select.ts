@@ -1,4 +1,5 @@
 import { onceForEach } from '../shell/once-for-each.ts';
+import { inventoryOn } from '../model/inventory-on.ts';
 import type { Host, Inventory, LinuxHost, Role, WindowsHost } from '../model/inventory.ts';
 
 const isLinux = (host: Host): host is LinuxHost => host.os === 'linux';
@@ -30,6 +31,10 @@ export const linuxNodes = onceForEach((inventory: Inventory) =>
 export const kubernetesHosts = onceForEach((inventory: Inventory) =>
   linuxHosts(inventory).filter(({ role }) => role !== 'load-balancer'),
 );
+
+/** True if SELinux confines containers on some node. */
+export const confinesContainers = (inventory: Inventory): boolean =>
+  linuxNodes(inventory).some((host) => inventoryOn(inventory, host).runtime.selinux);
 
 /** Hosts on which kbuild builds haproxy and keepalived: those of role load-balancer, or else the control planes. */
 export function balancers(inventory: Inventory): readonly LinuxHost[] {

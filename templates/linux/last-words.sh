@@ -1,6 +1,6 @@
 # Prints the last words of what kbuild builds on a host: LINES lines of the kubelet's journal, and of each control-plane
 # container that has ended, as the kubelet keeps them: a runtime that hangs cannot hide them. Reads only; what is not
-# there says nothing.
+# there says nothing. It uses the function of avc-denials.sh.
 echo "== kubelet"
 timeout 10 journalctl -u kubelet -n "$LINES" --no-pager -o cat 2>/dev/null || :
 for name in etcd kube-apiserver kube-controller-manager kube-scheduler; do
@@ -14,3 +14,5 @@ for name in etcd kube-apiserver kube-controller-manager kube-scheduler; do
   # Each line begins with its time, its stream and whether it is whole.
   tail -n "$LINES" -- "$file" | sed 's/^[^ ]* [^ ]* [^ ]* //' || :
 done
+denials=$(avc_denials "$LINES")
+if [ -n "$denials" ]; then printf '== SELinux\n%s\n' "$denials"; fi

@@ -1,5 +1,5 @@
 # Prints what support wants to know of a host, in sections that begin with "== ". Reads only; the caller takes secrets out.
-# It uses the functions of templates/runtimes/. NAMESPACES: those of network plugins, one a line.
+# It uses the functions of templates/runtimes/ and of avc-denials.sh. NAMESPACES: those of network plugins, one a line.
 section() {
   echo "== $1"
   shift
@@ -30,6 +30,8 @@ for unit in "$runtime_unit" $runtime_more_units; do
   section "$unit-status" systemctl status "$unit" --no-pager -n 0
   section "$unit-journal" journalctl -u "$unit" -n 200 --no-pager
 done
+echo '== selinux-denials'
+avc_denials 200
 section kernel-messages journalctl -k -n 100 --no-pager
 if command -v crictl >/dev/null; then
   section containers crictl -t 30s -r "$runtime_endpoint" ps -a

@@ -1,5 +1,6 @@
 import type { ClusterView } from '../../src/facts/cluster.ts';
 import type { Inventory, JsonObject, LinuxHost, WindowsHost } from '../../src/model/inventory.ts';
+import type { HandlerKind, RuntimeHandler } from '../../src/model/runtime-handlers.ts';
 import type { PodNetwork } from '../../src/surveys/pod-network.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
 import { certificateOf } from '../fakes/certificate.ts';
@@ -39,6 +40,26 @@ const withDocker = inventory({
     ...inventory().downloads,
     sha256: { 'https://example.com/cri-dockerd-0.4.10.amd64.tgz': '0'.repeat(64) },
   },
+});
+
+/** The worker w1 has a handler: with the program at the path, or with the package of its project. */
+const withHandler = (kind: HandlerKind, path?: string): Inventory => {
+  const handler = { name: kind, kind, path: path ?? `/usr/bin/${kind}`, from: path === undefined ? 'package' : 'host' };
+  const runtime = { ...inventory().runtime, handlers: [{ ...handler, overhead: {} } as RuntimeHandler] };
+  return inventory({ hosts: hosts.map((host) => (host.name === 'w1' ? { ...host, runtime } : host)) });
+};
+
+/** The worker w1 is to have containers that SELinux confines. */
+const selinuxOnW1 = inventory({
+  hosts: hosts.map((host) =>
+    host.name === 'w1' ? { ...host, runtime: { ...inventory().runtime, selinux: true } } : host,
+  ),
+});
+
+const runtimeClassOf = (labels: Readonly<Record<string, string>>): JsonObject => ({
+  apiVersion: 'node.k8s.io/v1',
+  kind: 'RuntimeClass',
+  metadata: { name: 'crun', labels },
 });
 
 const CRI_UNIT = '/etc/systemd/system/cri-docker.service';
@@ -441,6 +462,57 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       good: w1({ osRelease: leap('16.0'), systemRepositories: 'suse\nrepo-oss\n' }),
     },
   ],
+  'runtime-handlers': [
+    {
+      finds: /^handler crun: there is no program \/opt\/crun/,
+      bad: { inventory: withHandler('crun', '/opt/crun'), ...w1({ handlerPrograms: '' }) },
+      good: { inventory: withHandler('crun', '/opt/crun'), ...w1({ handlerPrograms: '/opt/crun\n' }) },
+    },
+    {
+      finds: /^handler runsc: there is no program \/opt\/containerd-shim-runsc-v1/,
+      bad: { inventory: withHandler('runsc', '/opt/runsc'), ...w1({ handlerPrograms: '/opt/runsc\n' }) },
+    },
+    {
+      finds: /^handler runsc: there is no package of gVisor for Rocky Linux/,
+      bad: {
+        inventory: withHandler('runsc'),
+        ...w1({ handlerPrograms: '', osRelease: enterprise('rocky', '9.6') }),
+      },
+      good: { inventory: withHandler('runsc'), ...w1({ handlerPrograms: '' }) },
+    },
+    {
+      finds: /^handler kata: there is no \/dev\/kvm/,
+      bad: { inventory: withHandler('kata', '/opt/kata'), ...w1({ handlerPrograms: '/opt/kata\n' }) },
+      good: { inventory: withHandler('kata', '/opt/kata'), ...w1({ handlerPrograms: '/opt/kata\n/dev/kvm\n' }) },
+    },
+    {
+      finds: /^RuntimeClass crun is in the cluster, and kbuild did not make it/,
+      bad: {
+        inventory: withHandler('crun', '/opt/crun'),
+        ...w1({ handlerPrograms: '/opt/crun\n' }),
+        cluster: clusterOf({ objects: new Map([['node.k8s.io/v1/RuntimeClass//crun', runtimeClassOf({})]]) }),
+      },
+      good: {
+        inventory: withHandler('crun', '/opt/crun'),
+        ...w1({ handlerPrograms: '/opt/crun\n' }),
+        cluster: clusterOf({
+          objects: new Map([
+            ['node.k8s.io/v1/RuntimeClass//crun', runtimeClassOf({ 'app.kubernetes.io/managed-by': 'kbuild' })],
+          ]),
+        }),
+      },
+    },
+    {
+      finds: /^RuntimeClass crun stands in own\.yaml too/,
+      bad: {
+        inventory: {
+          ...withHandler('crun', '/opt/crun'),
+          manifests: [{ source: 'own.yaml', objects: [runtimeClassOf({})] }],
+        },
+        ...w1({ handlerPrograms: '/opt/crun\n' }),
+      },
+    },
+  ],
   'runtime-source': [
     {
       finds: /^Docker Engine comes as packages only, and Flatcar has none/,
@@ -481,6 +553,24 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       good: { inventory: inventory({ kubeadm: { kubeProxy: { mode: 'nftables' } } }) },
     },
     { finds: /ipvs, which is deprecated/, bad: { inventory: inventory({ kubeadm: { kubeProxy: { mode: 'ipvs' } } }) } },
+  ],
+  'kube-proxy-mode': [
+    {
+      finds: /^Rocky Linux deprecates the kernel modules of iptables, which kube-proxy would use/,
+      bad: w1({ osRelease: enterprise('rocky', '10.1') }),
+      good: w1({ osRelease: enterprise('rocky', '9.6') }),
+    },
+    {
+      finds: /^Oracle Linux deprecates/,
+      bad: {
+        inventory: inventory({ kubeadm: { kubeProxy: { mode: 'iptables' } } }),
+        ...w1({ osRelease: enterprise('ol', '10.0') }),
+      },
+      good: {
+        inventory: inventory({ kubeadm: { kubeProxy: { mode: 'nftables' } } }),
+        ...w1({ osRelease: enterprise('ol', '10.0') }),
+      },
+    },
   ],
   'kernel-modules': [
     {
@@ -609,7 +699,31 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   'required-tools': [{ finds: /no losetup/, bad: w1({ missingTools: 'losetup\n' }) }],
-  selinux: [{ finds: /enforcing/, bad: w1({ securityModules: 'selinux 1\n' }) }],
+  selinux: [
+    { finds: /enforcing/, bad: w1({ securityModules: 'selinux 1\n' }) },
+    {
+      finds: /^has no SELinux, or it is switched off/,
+      bad: {
+        inventory: selinuxOnW1,
+        ...w1({ securityModules: '', osRelease: enterprise('rocky', '9.6') }),
+      },
+      good: {
+        inventory: selinuxOnW1,
+        ...w1({ securityModules: 'selinux 1\n', osRelease: enterprise('rocky', '9.6') }),
+      },
+    },
+    {
+      finds: /^SELinux is permissive/,
+      bad: {
+        inventory: selinuxOnW1,
+        ...w1({ securityModules: 'selinux 0\n', osRelease: enterprise('rocky', '9.6') }),
+      },
+    },
+    {
+      finds: /has no package container-selinux/,
+      bad: { inventory: selinuxOnW1, ...w1({ securityModules: 'selinux 1\n' }) },
+    },
+  ],
   apparmor: [{ finds: /apparmor_parser/, bad: w1({ securityModules: 'apparmor toolless\n' }) }],
   firewall: [
     { finds: /ufw does not let in .*8472\/udp/, bad: w1({ firewall: UFW }) },

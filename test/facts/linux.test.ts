@@ -107,6 +107,8 @@ describe('a prepared Debian 12', () => {
       cgroupDriver: 'systemd',
       sandboxImage: 'registry.k8s.io/pause:3.10.2',
       criDisabled: false,
+      labels: false,
+      handlers: ['runc'],
     }));
   test('has held packages, key files with their fingerprints, images and running services', () => {
     expect(facts.packages.get('kubelet')).toEqual({ state: 'installed', version: '1.36.3-1.1', held: true });
@@ -167,7 +169,11 @@ test('a configuration that containerd refuses is invalid, not unknown', () =>
 
 test('a configuration with CRI disabled is seen, in either version of the format', () => {
   const dump = 'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n';
-  expect(runtimeConfig.parse(dump, asked)).toEqual({ cgroupDriver: 'unset', sandboxImage: '', criDisabled: true });
+  expect(runtimeConfig.parse(dump, asked)).toMatchObject({
+    cgroupDriver: 'unset',
+    sandboxImage: '',
+    criDisabled: true,
+  });
 });
 
 test('the cgroup driver in use shows in the names of the groups', () => {

@@ -112,6 +112,8 @@ const defaults: Inventory = {
     },
     package: 'containerd.io',
     config: {},
+    selinux: false,
+    handlers: [],
     registries: [],
   },
   etcd: { topology: 'stacked' },

@@ -96,7 +96,10 @@ test('it is in the support bundle', async () => {
   const { connected, inventory } = await connectedTo(host.host);
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-test-'));
   const bundle = join(folder, 'bundle.tar.gz');
-  await writeBundle({ connected, context, inventory, logPath: '/dev/null', mask: masker(inventory) }, bundle);
+  await writeBundle(
+    { connected, context, inventory, logPath: '/dev/null', mask: masker(inventory), startedMs: context.nowMs() },
+    bundle,
+  );
   const text = gunzipSync(readFileSync(bundle)).toString('utf8');
   expect(text).toContain('hosts/win1.txt');
   expect(text).toContain('== kubelet\n-- C:\\var\\log\\kubelet\\kubelet.log\nfirst\nlast\n');

@@ -29,6 +29,13 @@ describe('the runtime of a host', () => {
     expect([0, 1].map((at) => runtimeOf(byRole, at).name)).toEqual(['containerd', 'crio']);
   });
 
+  test('of another name keeps what is said of SELinux, which is about the system', () => {
+    const file = fileOf({ runtime: { selinux: true } }, { runtime: { name: 'crio' } });
+    expect([0, 1].map((at) => runtimeOf(file, at).selinux)).toEqual([true, true]);
+    const one = fileOf({ runtime: { selinux: true } }, { runtime: { selinux: false } });
+    expect([0, 1].map((at) => runtimeOf(one, at).selinux)).toEqual([true, false]);
+  });
+
   test('of another name takes only the cgroup driver and the registries of the others', () => {
     const registries = [{ host: 'registry.k8s.io', mirrors: ['http://10.0.0.1:5000'] }];
     const file = fileOf(
@@ -36,7 +43,7 @@ describe('the runtime of a host', () => {
       { runtime: { name: 'crio' } },
     );
     expect(runtimeOf(file, 1)).toEqual({
-      ...{ name: 'crio', cgroupDriver: 'cgroupfs', config: {}, repository: { rpm: {} } },
+      ...{ name: 'crio', cgroupDriver: 'cgroupfs', config: {}, handlers: {}, repository: { rpm: {} } },
       registries: [{ ...registries[0], mirrors: ['http://10.0.0.1:5000'] }],
     });
   });

@@ -1,10 +1,10 @@
 import { CommandError, exitCodeOf, NotConverged } from '../../errors.ts';
-import { isWindowsRemote, type HostRemote } from '../../remote/host-remote.ts';
+import { isWindowsRemote } from '../../remote/host-remote.ts';
 import { failuresText, textsOf } from '../../report/failure.ts';
 import { script } from '../../templates.ts';
 import { lastWordsOfWindows } from '../../windows/support-sections.ts';
 import type { Run } from './run.ts';
-import { gathered } from './support-bundle.ts';
+import { gathered, withDenials } from './support-bundle.ts';
 
 const LINES = 20;
 const PATIENCE_MS = 30_000;
@@ -16,9 +16,7 @@ const MAX_HOSTS = 5;
 export async function reportFailures(run: Run, failures: ReadonlyMap<string, Error>): Promise<void> {
   const asked = [...failures].filter(([, error]) => isInLogs(error)).slice(0, MAX_HOSTS);
   const words = new Map(
-    await Promise.all(
-      asked.map(async ([host]): Promise<[string, string]> => [host, await lastWords(run.connected.remotes, host)]),
-    ),
+    await Promise.all(asked.map(async ([host]): Promise<[string, string]> => [host, await lastWords(run, host)])),
   );
   const reports = [...failures].map(([host, error]) => ({ host, error, lastWords: words.get(host) ?? '' }));
   for (const report of reports) {
@@ -46,8 +44,8 @@ const isInLogs = (error: Error): boolean =>
     (error.remedy === undefined || error.status === 'timeout') &&
     /kube|etcd/i.test(`${error.command} ${error.stderr}`));
 
-async function lastWords(remotes: readonly HostRemote[], host: string): Promise<string> {
-  const remote = remotes.find((candidate) => candidate.host.name === host);
+async function lastWords(run: Run, host: string): Promise<string> {
+  const remote = run.connected.remotes.find((candidate) => candidate.host.name === host);
   if (remote === undefined) return '';
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<string>((resolve) => {
@@ -56,6 +54,6 @@ async function lastWords(remotes: readonly HostRemote[], host: string): Promise<
   const title = 'fetch the last words';
   const asking = isWindowsRemote(remote)
     ? gathered(remote, lastWordsOfWindows, title)
-    : remote.run({ ...script('linux/last-words.sh', { LINES }), title });
+    : remote.run({ ...withDenials(run, script('linux/last-words.sh', { LINES })), title });
   return Promise.race([asking.catch(() => ''), patience]).finally(() => clearTimeout(timer));
 }

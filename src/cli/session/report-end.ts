@@ -24,10 +24,13 @@ export interface Ending {
   readonly startedMs: number;
 }
 
-async function bundle({ context, flags, inventory, output }: Ending, connected: Connected | undefined): Promise<void> {
+async function bundle(
+  { context, flags, inventory, output, startedMs }: Ending,
+  connected: Connected | undefined,
+): Promise<void> {
   if (flags.bundle === undefined || connected === undefined) return;
   const { logPath, mask } = output;
-  await writeBundle({ connected, context, inventory, logPath, mask }, flags.bundle);
+  await writeBundle({ connected, context, inventory, logPath, mask, startedMs }, flags.bundle);
 }
 
 const closingLine = ({ context, output, startedMs }: Ending, code: number): string | undefined =>

@@ -47,6 +47,8 @@ export interface Run extends RunLog {
   readonly draw: (phases: readonly Phase[]) => void;
   /** Ends the tree, so that questions and results can be written. */
   readonly stopDrawing: () => Promise<void>;
+  /** When the run began, on kbuild's machine. */
+  readonly startedMs: number;
   readonly logPath: string;
   /** Adds to the run's record what no reporter shows. */
   readonly note: (note: Note) => void;

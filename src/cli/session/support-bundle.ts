@@ -3,11 +3,12 @@ import { networkPlugins } from '../../components/network-plugins/index.ts';
 import { withRuntime } from '../../components/runtimes/index.ts';
 import { eachLimit } from '../../each-limit.ts';
 import { isWindowsRemote } from '../../remote/host-remote.ts';
+import type { Command } from '../../shell/command.ts';
 import type { WindowsRemote } from '../../remote/windows/windows-remote.ts';
 import { bundleInventory } from '../../report/bundle-inventory.ts';
 import { tarGz, type Entry } from '../../report/tar.ts';
 import { jsonText } from '../../report/visible.ts';
-import { powershell, script } from '../../templates.ts';
+import { powershell, script, using } from '../../templates.ts';
 import { supportOfWindows, type Section } from '../../windows/support-sections.ts';
 import type { Run } from './run.ts';
 
@@ -22,7 +23,16 @@ export async function gathered(remote: WindowsRemote, sections: readonly Section
 }
 
 /** What the archive needs of a run. */
-type BundleRun = Pick<Run, 'connected' | 'context' | 'inventory' | 'logPath' | 'mask'>;
+type BundleRun = Pick<Run, 'connected' | 'context' | 'inventory' | 'logPath' | 'mask' | 'startedMs'>;
+
+/** A command that may use the function of avc-denials.sh, for denials since the run began: hosts' clocks may differ from ours. */
+export const withDenials = (
+  { context, startedMs }: Pick<BundleRun, 'context' | 'startedMs'>,
+  command: Command<'sh'>,
+): Command<'sh'> => {
+  const age = Math.ceil((context.nowMs() - startedMs) / 1000);
+  return using(script('linux/avc-denials.sh', { AGE: String(age) }), command);
+};
 
 /**
  * Writes a support bundle: the resolved inventory (without secrets and without contents of files and manifests), the run's
@@ -31,7 +41,10 @@ type BundleRun = Pick<Run, 'connected' | 'context' | 'inventory' | 'logPath' | '
 export async function writeBundle(run: BundleRun, path: string): Promise<void> {
   const { connected, inventory, mask } = run;
   const remotes = connected.remotes;
-  const gather = script('linux/support.sh', { NAMESPACES: networkPlugins.flatMap(({ namespaces }) => namespaces) });
+  const gather = withDenials(
+    run,
+    script('linux/support.sh', { NAMESPACES: networkPlugins.flatMap(({ namespaces }) => namespaces) }),
+  );
   const results = await eachLimit(remotes, AT_ONCE, async (remote): Promise<Entry> => {
     const name = `hosts/${remote.host.name}.txt`;
     const title = 'gather for the bundle';

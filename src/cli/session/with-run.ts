@@ -107,7 +107,18 @@ function runOf(
   const { draw, stopDrawing, note, logPath } = output;
   const asItIs = changesVersion === true ? inventory : asItRuns(context, inventory, connected.observations.fleet());
   const shown = { draw, stopDrawing, note, logPath, beginWait, mask };
-  return { ...runLog, ...shown, context, flags, command, inventory: asItIs, hostPlaces, connected, abort };
+  return {
+    ...runLog,
+    ...shown,
+    context,
+    flags,
+    command,
+    inventory: asItIs,
+    hostPlaces,
+    startedMs: ending.startedMs,
+    connected,
+    abort,
+  };
 }
 
 /**

@@ -109,6 +109,8 @@ export interface Distribution extends Family {
   readonly ended?: Readonly<Record<string, string>>;
   /** `known`: kbuild observes the host with the right probes, and refuses to change it. */
   readonly support: 'supported' | 'known';
+  /** From this version on the vendor calls the kernel modules of iptables deprecated. */
+  readonly nftablesSince?: string;
   /** What stands in place of `$releasever` where the newest packages are to be seen. Default: the entry of `versions`. */
   readonly openRelease?: string;
   /** How an operator gives a host the repositories of the system, where they are not there from the beginning. */

@@ -1,5 +1,6 @@
 import { Refused } from '../../errors.ts';
 import type { RepositorySource, RuntimeName } from '../../model/inventory.ts';
+import { HANDLERS } from '../runtimes/handlers.ts';
 import { CONTAINER_RUNTIMES } from '../runtimes/index.ts';
 import { amazonLinux } from './amazon.ts';
 import { debian, ubuntu } from './debian.ts';
@@ -85,23 +86,34 @@ export function placed(text: string, distribution: Distribution, { osRelease }: 
 
 /** A repository, with its placeholders replaced for this host. */
 export const placedRepository = (
-  { url, suite, component }: RepositorySource,
+  { url, suite, component, signs }: RepositorySource,
   distribution: Distribution,
   facts: Release,
 ): PlacedRepository => ({
   url: placed(url, distribution, facts),
   ...(suite === undefined ? {} : { suite: placed(suite, distribution, facts) }),
   ...(component === undefined ? {} : { component }),
+  ...(signs === undefined ? {} : { signs }),
 });
 
 const managers = [...new Set(distributions.map(({ packages }) => packages))].filter((one) => one !== undefined);
-const REPOSITORIES: readonly RepositoryId[] = ['kubernetes', ...CONTAINER_RUNTIMES.map(({ name }) => name)];
+const REPOSITORIES: readonly RepositoryId[] = [
+  'kubernetes',
+  ...CONTAINER_RUNTIMES.map(({ name }) => name),
+  ...Object.values(HANDLERS).flatMap(({ packaged }) => (packaged === undefined ? [] : [packaged.id])),
+];
+
+/** The runtime whose packages a repository has; undefined for the others. */
+export const runtimeOfSource = (id: RepositoryId): RuntimeName | undefined =>
+  CONTAINER_RUNTIMES.find(({ name }) => name === id)?.name;
 
 /** The package managers for which kbuild sets up this repository on some system. */
 const managersOf = (id: RepositoryId): ReadonlySet<PackageManager> =>
   new Set(
     distributions.flatMap(({ support, packages, systemRuntimes, lacks }) => {
-      const isOfSystem = id !== 'kubernetes' && (systemRuntimes?.[id] !== undefined || lacks?.includes(id) === true);
+      const runtime = runtimeOfSource(id);
+      const isOfSystem =
+        runtime !== undefined && (systemRuntimes?.[runtime] !== undefined || lacks?.includes(runtime) === true);
       return support === 'supported' && packages !== undefined && !isOfSystem ? [packages] : [];
     }),
   );

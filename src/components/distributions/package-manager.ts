@@ -1,4 +1,5 @@
 import type { Inventory, PackageRepository, RepositorySource, RuntimeName } from '../../model/inventory.ts';
+import type { HandlerRepositoryId } from '../runtimes/handlers.ts';
 import type { Command } from '../../shell/command.ts';
 import { lines, type Probe } from '../../shell/probe.ts';
 import { script, using } from '../../templates.ts';
@@ -54,7 +55,7 @@ export interface PackageRequest {
 }
 
 /** The repositories that kbuild sets up. */
-export type RepositoryId = 'kubernetes' | RuntimeName;
+export type RepositoryId = 'kubernetes' | RuntimeName | HandlerRepositoryId;
 
 /** Where the files of a repository are. */
 export interface RepositoryFiles {
@@ -65,7 +66,7 @@ export interface RepositoryFiles {
 }
 
 /** Where a repository is, for one host: no placeholder is left in its URLs. */
-export type PlacedRepository = Pick<RepositorySource, 'url' | 'suite' | 'component'>;
+export type PlacedRepository = Pick<RepositorySource, 'url' | 'suite' | 'component' | 'signs'>;
 
 /** How the package manager reaches the repositories of kbuild. */
 export interface Route {

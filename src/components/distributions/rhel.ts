@@ -41,6 +41,8 @@ const rebuild = (id: string, name: string, over: Partial<Distribution> = {}): Di
   versions: ['9', '10'],
   ends: { '9': '2032-05-31', '10': '2035-05-31' },
   support: 'supported',
+  // The release notes of RHEL 10: iptables' kernel modules are deprecated, and ipset; nftables is in their place.
+  nftablesSince: '10',
   ...over,
 });
 

@@ -1,7 +1,7 @@
 import { Refused } from '../../errors.ts';
 import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
-import { distributionOf, knownDistribution } from '../distributions/index.ts';
+import { distributionOf, knownDistribution, runtimeOfSource } from '../distributions/index.ts';
 import type { OsRelease } from '../distributions/distribution.ts';
 import type { PackageRequest, PackageState, RepositoryId } from '../distributions/package-manager.ts';
 import { installPrograms } from './binaries.ts';
@@ -35,7 +35,10 @@ export function systemRuntime(
 ): readonly [string, ...string[]] | undefined {
   if (getsBinaries(target)) return undefined;
   const { systemRuntimes } = knownDistribution(target.facts) ?? {};
-  return sources.map((id) => (id === 'kubernetes' ? undefined : systemRuntimes?.[id])).find((one) => one !== undefined);
+  return sources
+    .map(runtimeOfSource)
+    .map((name) => (name === undefined ? undefined : systemRuntimes?.[name]))
+    .find((one) => one !== undefined);
 }
 
 /** How packages of these sources are installed on a host; without sources: those of the host's own repositories. */

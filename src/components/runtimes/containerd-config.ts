@@ -1,18 +1,73 @@
 import { stringify } from 'smol-toml';
 import type { Inventory, JsonObject } from '../../model/inventory.ts';
+import type { HandlerKind, RuntimeHandler } from '../../model/runtime-handlers.ts';
 import { merged } from '../../model/merge.ts';
+import { runscShim } from './handlers.ts';
 import { pauseImage } from './pause-image.ts';
 import { textAt } from './toml.ts';
 
 /** Folder of containerd's settings for registries. */
 export const CERTS_D = '/etc/containerd/certs.d';
 
+/** Settings that gVisor's shim reads at the start of each pod. */
+export const RUNSC_CONFIG = '/etc/containerd/kbuild-runsc.toml';
+
+const RUNC_SHIM = 'io.containerd.runc.v2';
+
 const runc = ({ runtime }: Inventory): JsonObject => ({
-  runtime_type: 'io.containerd.runc.v2',
+  runtime_type: RUNC_SHIM,
   options: { SystemdCgroup: runtime.cgroupDriver === 'systemd' },
 });
 
+/** A program with runc's command line. containerd tells the kubelet one cgroup driver for all of them, so it is that of runc. */
+const likeRunc = ({ path }: RuntimeHandler, { runtime }: Inventory): JsonObject => ({
+  runtime_type: RUNC_SHIM,
+  options: { BinaryName: path, SystemdCgroup: runtime.cgroupDriver === 'systemd' },
+});
+
+/** The table of a handler, by its kind. */
+export const HANDLER_TABLES: Readonly<
+  Record<HandlerKind, (handler: RuntimeHandler, inventory: Inventory) => JsonObject>
+> = {
+  crun: likeRunc,
+  nvidia: likeRunc,
+  // As kata-deploy writes it.
+  kata: ({ path, config }) => ({
+    runtime_type: 'io.containerd.kata.v2',
+    runtime_path: path,
+    privileged_without_host_devices: true,
+    pod_annotations: ['io.katacontainers.*'],
+    ...(config === undefined ? {} : { options: { ConfigPath: config } }),
+  }),
+  runsc: ({ path }) => ({
+    runtime_type: 'io.containerd.runsc.v1',
+    runtime_path: runscShim(path),
+    options: { TypeUrl: 'io.containerd.runsc.v1.options', ConfigPath: RUNSC_CONFIG },
+  }),
+};
+
+/** Content of RUNSC_CONFIG. runsc takes its cgroup driver from there; values of flags are text. */
+export const runscConfig = ({ path }: RuntimeHandler, { runtime }: Inventory): string =>
+  stringify({
+    binary_name: path,
+    runsc_config: { 'systemd-cgroup': String(runtime.cgroupDriver === 'systemd') },
+  });
+
+/** The default handler, which is runc whatever the inventory names besides, and the further ones. */
+const runtimes = (inventory: Inventory): JsonObject => ({
+  default_runtime_name: 'runc',
+  runtimes: {
+    runc: runc(inventory),
+    ...Object.fromEntries(
+      inventory.runtime.handlers.map((handler) => [handler.name, HANDLER_TABLES[handler.kind](handler, inventory)]),
+    ),
+  },
+});
+
 const registry: JsonObject = { config_path: CERTS_D };
+
+/** Without it no container gets a label of SELinux. */
+const labels = ({ runtime }: Inventory): JsonObject => (runtime.selinux ? { enable_selinux: true } : {});
 
 /** Version 2, which 1.x understands at most. */
 const ofMajor1 = (inventory: Inventory): JsonObject => ({
@@ -21,7 +76,8 @@ const ofMajor1 = (inventory: Inventory): JsonObject => ({
     'io.containerd.grpc.v1.cri': {
       sandbox_image: pauseImage(inventory),
       registry,
-      containerd: { default_runtime_name: 'runc', runtimes: { runc: runc(inventory) } },
+      ...labels(inventory),
+      containerd: runtimes(inventory),
     },
   },
 });
@@ -31,9 +87,7 @@ const ofMajor2 = (inventory: Inventory): JsonObject => ({
   version: 3,
   plugins: {
     'io.containerd.cri.v1.images': { pinned_images: { sandbox: pauseImage(inventory) }, registry },
-    'io.containerd.cri.v1.runtime': {
-      containerd: { default_runtime_name: 'runc', runtimes: { runc: runc(inventory) } },
-    },
+    'io.containerd.cri.v1.runtime': { ...labels(inventory), containerd: runtimes(inventory) },
   },
 });
 

@@ -5,7 +5,15 @@ import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { compareVersions, minorOf } from '../../versions.ts';
 import { cgroupDriverInUse } from './cgroup-driver-in-use.ts';
-import { CERTS_D, containerdConfig, sandboxImage, sandboxImageIn } from './containerd-config.ts';
+import {
+  CERTS_D,
+  containerdConfig,
+  HANDLER_TABLES,
+  RUNSC_CONFIG,
+  runscConfig,
+  sandboxImage,
+  sandboxImageIn,
+} from './containerd-config.ts';
 import { registryFiles } from './hosts-toml.ts';
 import type { ContainerRuntime, RuntimeConfig, RuntimeMisfit } from './runtime.ts';
 import { valueAt } from './toml.ts';
@@ -66,15 +74,20 @@ function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
   const dump = parseToml(out);
   const disabled = Array.isArray(dump['disabled_plugins']) ? dump['disabled_plugins'].map(String) : [];
   const [major2, major1] = ['io.containerd.cri.v1.runtime', 'io.containerd.grpc.v1.cri'].map((plugin) =>
-    valueAt(dump, 'plugins', plugin, 'containerd', 'runtimes', 'runc', 'options'),
+    valueAt(dump, 'plugins', plugin, 'containerd', 'runtimes'),
   );
-  const systemd = valueAt(major2 ?? major1, 'SystemdCgroup');
+  const handlers = major2 ?? major1;
+  const systemd = valueAt(handlers, 'runc', 'options', 'SystemdCgroup');
   return {
     cgroupDriver: systemd === true ? 'systemd' : systemd === false ? 'cgroupfs' : 'unset',
     sandboxImage: sandboxImageIn(dump),
     criDisabled: disabled.some(
       (name) => name === 'cri' || name.startsWith('io.containerd.cri') || name === 'io.containerd.grpc.v1.cri',
     ),
+    labels:
+      valueAt(dump, 'plugins', 'io.containerd.cri.v1.runtime', 'enable_selinux') === true ||
+      valueAt(dump, 'plugins', 'io.containerd.grpc.v1.cri', 'enable_selinux') === true,
+    handlers: typeof handlers === 'object' && handlers !== null ? Object.keys(handlers) : [],
   };
 }
 
@@ -155,6 +168,15 @@ export const containerd: ContainerRuntime = {
   },
   // Docker's and the distribution's.
   otherPackages: ['containerd.io', 'containerd'],
+  handlers: {
+    tables: HANDLER_TABLES,
+    reserved: ['runc'],
+    file: {
+      path: RUNSC_CONFIG,
+      kind: 'runsc',
+      content: (handler, inventory) => `${OWN_HEADER}.\n${runscConfig(handler, inventory)}`,
+    },
+  },
   configuration: (inventory) => `${OWN_HEADER}.\n${containerdConfig(inventory)}`,
   validate: (path) => script('linux/validate-containerd-config.sh', { CONFIG: path }),
   sandboxImage,

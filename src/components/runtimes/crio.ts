@@ -1,6 +1,7 @@
 import { parse as parseToml, stringify } from 'smol-toml';
 import type { Inventory, JsonObject, RegistrySettings } from '../../model/inventory.ts';
 import { merged } from '../../model/merge.ts';
+import type { RuntimeHandler } from '../../model/runtime-handlers.ts';
 import { OWN_HEADER } from '../../paths.ts';
 import { probe } from '../../shell/probe.ts';
 import { madeOfAll, type Secret } from '../../shell/secret.ts';
@@ -13,6 +14,7 @@ import type { ContainerRuntime, RegistryFile, RuntimeConfig } from './runtime.ts
 import { textAt, valueAt } from './toml.ts';
 
 const SOCKET = '/run/crio/crio.sock';
+const PACKAGE = 'cri-o';
 
 /** Logins to registries: the setting `global_auth_file`. */
 const AUTH_FILE = '/etc/crio/kbuild-auth.json';
@@ -21,9 +23,37 @@ const CERTS_FOLDER = '/etc/containers/certs.d';
 /** CRI-O trusts every `*.crt` in the folder of a registry; this name tells kbuild's file from those of others. */
 const CA_FILE = 'kbuild-ca.crt';
 
+/** The monitor of containers that the project's package brings, outside of PATH. Other packages have it in PATH. */
+const MONITOR = '/usr/libexec/crio/conmon';
+
+const HANDLER_TABLES = {
+  crun: ({ name, path }: RuntimeHandler, { runtime }: Inventory): JsonObject => ({
+    runtime_path: path,
+    runtime_type: 'oci',
+    runtime_root: `/run/${name}`,
+    ...(runtime.package === PACKAGE ? { monitor_path: MONITOR } : {}),
+  }),
+  kata: ({ path, config }: RuntimeHandler): JsonObject => ({
+    runtime_path: path,
+    runtime_type: 'vm',
+    runtime_root: '/run/vc',
+    privileged_without_host_devices: true,
+    ...(config === undefined ? {} : { runtime_config_path: config }),
+  }),
+} as const;
+
+/** The tables of the further handlers. The package describes its own in another file, which stays as it is. */
+const handlerTables = (inventory: Inventory): JsonObject =>
+  Object.fromEntries(
+    inventory.runtime.handlers.flatMap((handler) => {
+      const { kind, name } = handler;
+      return kind === 'crun' || kind === 'kata' ? [[name, HANDLER_TABLES[kind](handler, inventory)]] : [];
+    }),
+  );
+
 /** Settings in the form of crio.conf, the user's own merged over them. */
 const settings = (inventory: Inventory): JsonObject => {
-  const { cgroupDriver, registries, config } = inventory.runtime;
+  const { cgroupDriver, registries, config, handlers, selinux } = inventory.runtime;
   return merged(
     {
       crio: {
@@ -31,6 +61,8 @@ const settings = (inventory: Inventory): JsonObject => {
           cgroup_manager: cgroupDriver,
           // With cgroupfs CRI-O accepts no other value.
           ...(cgroupDriver === 'cgroupfs' ? { conmon_cgroup: 'pod' } : {}),
+          ...(selinux ? { selinux } : {}),
+          ...(handlers.length === 0 ? {} : { runtimes: handlerTables(inventory) }),
         },
         image: {
           pause_image: pauseImage(inventory),
@@ -134,7 +166,7 @@ export const crio: ContainerRuntime = {
     proxy: '/etc/systemd/system/crio.service.d/90-kbuild-proxy.conf',
   },
   defaults: {
-    package: 'cri-o',
+    package: PACKAGE,
     repository: {
       url: 'https://download.opensuse.org/repositories/isv:/cri-o:/stable:/v{minor}/deb',
       suite: '/',
@@ -158,7 +190,9 @@ export const crio: ContainerRuntime = {
       : { severity: 'error', message: `CRI-O ${minorOf(version)} is not for Kubernetes ${minor}; use ${minor}` },
   // CRI-O supports the three newest minors, and publishes no days.
   ends: {},
-  otherPackages: ['cri-o'],
+  otherPackages: [PACKAGE],
+  // Its package describes both, and makes crun the default.
+  handlers: { tables: HANDLER_TABLES, reserved: ['crun', 'runc'] },
   configuration: (inventory) => `${OWN_HEADER}.\n${stringify(settings(inventory))}`,
   validate: (path) => sh`if command -v crio >/dev/null; then crio --config ${path} config >/dev/null; fi`,
   sandboxImage,

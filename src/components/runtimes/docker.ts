@@ -45,6 +45,7 @@ function settings({ runtime }: Inventory, there: JsonObject): JsonObject {
       'live-restore': true,
       // Docker sets the policy of FORWARD to DROP when it switches forwarding on. It knows the setting since 28.0.
       ...(compareVersions(runtime.version, '28.0.0') >= 0 ? { 'ip-forward-no-drop': true } : {}),
+      ...(runtime.selinux ? { 'selinux-enabled': true } : {}),
       ...(mirrors.length === 0 ? {} : { 'registry-mirrors': mirrors }),
     },
     runtime.config,

@@ -55,10 +55,11 @@ export const RUNTIME_TITLES: string = oneOf(CONTAINER_RUNTIMES.map(({ title }) =
 export const RUNTIME_DATA_FOLDERS: string = oneOf(CONTAINER_RUNTIMES.map(({ dataFolder }) => dataFolder));
 
 /** Files of kbuild's own that it writes for a runtime, besides those of registries. */
-export const runtimeFiles = ({ paths, published, shared }: ContainerRuntime): readonly string[] => [
+export const runtimeFiles = ({ paths, published, shared, handlers }: ContainerRuntime): readonly string[] => [
   ...(published === undefined ? [] : [published.unit.path, published.builtIn.path]),
   ...(paths.units ?? []).map(({ path }) => path),
   paths.config,
+  ...(handlers?.file === undefined ? [] : [handlers.file.path]),
   ...(paths.backup === undefined ? [] : [paths.backup]),
   ...(shared === undefined ? [] : [shared.record]),
   paths.proxy,

@@ -1,4 +1,5 @@
 import type { DownloadName, Inventory, JsonObject, RegistrySettings, RuntimeName } from '../../model/inventory.ts';
+import type { HandlerKind, RuntimeHandler } from '../../model/runtime-handlers.ts';
 import type { Command } from '../../shell/command.ts';
 import type { Probe } from '../../shell/probe.ts';
 import type { Secret } from '../../shell/secret.ts';
@@ -10,6 +11,10 @@ export interface RuntimeConfig {
   readonly cgroupDriver: 'systemd' | 'cgroupfs' | 'unset';
   readonly sandboxImage: string;
   readonly criDisabled: boolean;
+  /** Containers get labels of SELinux; missing if the runtime does not show it. */
+  readonly labels?: boolean;
+  /** Names of all handlers; missing if the runtime does not show them. */
+  readonly handlers?: readonly string[];
 }
 
 /** Where the runtime comes from unless the inventory names another source. */
@@ -102,6 +107,22 @@ export interface SharedSettings {
   readonly validate: (path: string) => Command<'sh'>;
 }
 
+/** How the runtime is told of further handlers. */
+interface RuntimeHandlers {
+  /** The settings of one handler, by its kind; a kind that is missing does not go with this runtime. */
+  readonly tables: Readonly<
+    Partial<Record<HandlerKind, (handler: RuntimeHandler, inventory: Inventory) => JsonObject>>
+  >;
+  /** Names that the runtime gives to handlers itself: its default handler is one of them. */
+  readonly reserved: readonly string[];
+  /** A file that handlers of one kind read when a pod starts. */
+  readonly file?: {
+    readonly path: string;
+    readonly kind: HandlerKind;
+    readonly content: (handler: RuntimeHandler, inventory: Inventory) => string;
+  };
+}
+
 /** Why a version of the runtime does not fit Kubernetes. */
 export interface RuntimeMisfit {
   readonly severity: 'error' | 'warning';
@@ -141,6 +162,8 @@ export interface ContainerRuntime {
   readonly ends: Readonly<Record<string, string>>;
   /** Other packages that bring the runtime, besides the one that the inventory names. */
   readonly otherPackages: readonly string[];
+  /** Missing: kbuild sets up no further handlers with it. */
+  readonly handlers?: RuntimeHandlers;
   /** Content of `paths.config`. */
   readonly configuration: (inventory: Inventory) => string;
   /** Fails if the runtime is installed and rejects the configuration at a path. */

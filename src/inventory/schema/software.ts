@@ -18,6 +18,7 @@ import {
   url,
   version,
 } from './formats.ts';
+import { handlers } from './handlers.ts';
 import { fingerprint, key, kubernetesRpm, runtimeRepository } from './repositories.ts';
 
 /** `kubernetes:` */
@@ -193,6 +194,11 @@ const ofHost = {
       examples: [{ metrics: { address: '127.0.0.1:1338' } }],
       description: `Merged into ${containerd.paths.config}, into the drop-in of CRI-O, or into ${docker.shared!.path}.`,
     }),
+  selinux: z.boolean().exactOptional().meta({
+    description:
+      'True: SELinux confines containers, on hosts that have it. Default: false; the runtime labels nothing, and containers run unconfined.',
+  }),
+  handlers,
 };
 
 /** `runtime:` of a role, a group or a host. */
