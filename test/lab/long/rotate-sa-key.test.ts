@@ -47,6 +47,13 @@ const keysIn = async (host: string): Promise<number> =>
 const secretToken = async (): Promise<string> =>
   Buffer.from(await kubectl(cp, "-n default get secret legacy -o jsonpath='{.data.token}'"), 'base64').toString();
 
+/** How often the tokens of the pods that are there now were refused. Those of a deleted pod are, until its process has ended. */
+async function refusals(): Promise<number> {
+  const there = (await kubectl(cp, '-n default get pods -l app=watched -o name')).split(/\s+/);
+  const seen = await watchedSoFar(cp);
+  return there.reduce((sum, pod) => sum + (seen[pod.replace('pod/', '')]?.refused ?? 0), 0);
+}
+
 beforeAll(async () => {
   await lab.up([...HOSTS, JOINS]);
   await lab.reset([JOINS]);
@@ -132,7 +139,8 @@ test('the same command ends it: the old token gets 401, and the pod was never re
   );
   expect(written.lost).toEqual([]);
   expect(Object.keys(pods).length).toBeGreaterThan(1);
-  for (const { ok: times, refused } of Object.values(pods)) expect([times > 0, refused]).toEqual([true, 0]);
+  for (const { ok: times } of Object.values(pods)) expect(times).toBeGreaterThan(0);
+  expect(await refusals()).toBe(0);
   expect(await answerTo(old)).toBe('401');
   expect(await answerTo(await secretToken())).toBe('200');
   const controls = [cp, JOINS];
@@ -156,6 +164,7 @@ test('then nothing is left to do, kubeadm agrees, and pods and nodes are well', 
   expect(code, stderr).toBe(0);
 });
 
+// By now the kubelet waits minutes before it starts an API server again that has ended so often.
 test('another one is taken back from where the new key signs', async () => {
   const before = await sums([cp, JOINS], 'sa.key');
   timed('the next new key signs on 2 control planes', await kbuild(...args(), '--again', '--until', 'sign'));
@@ -165,6 +174,6 @@ test('another one is taken back from where the new key signs', async () => {
   expect(await sums([cp, JOINS], 'sa.key')).toEqual(before);
   expect(await Promise.all([cp, JOINS].map(keysIn))).toEqual([1, 1]);
   expect([await answerTo(young), await answerTo(await secretToken())]).toEqual(['401', '200']);
-  for (const { refused } of Object.values(await watchedSoFar(cp))) expect(refused).toBe(0);
+  expect(await refusals()).toBe(0);
   expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
 });
