@@ -629,7 +629,8 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       }),
     },
     {
-      finds: /pods run by the cgroup driver cgroupfs; up drains the node, configures containerd and the kubelet for systemd/,
+      finds:
+        /pods run by the cgroup driver cgroupfs; up drains the node, configures containerd and the kubelet for systemd/,
       bad: w1({
         kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',
         cgroupDriverInUse: `/kubepods/burstable/pod1/${'a'.repeat(64)}\n`,

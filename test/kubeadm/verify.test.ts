@@ -140,7 +140,11 @@ describe('cgroup-proved', () => {
       cgroupProved.diff(
         target(
           carrying,
-          joinedControlPlane({ cgroupDriverInUse, runtimeConfig: 'absent', kubeletConfig: { cgroupDriver: 'systemd' } }),
+          joinedControlPlane({
+            cgroupDriverInUse,
+            runtimeConfig: 'absent',
+            kubeletConfig: { cgroupDriver: 'systemd' },
+          }),
         ),
       ),
     );
