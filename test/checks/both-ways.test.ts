@@ -42,7 +42,7 @@ describe.each(SUPPORTED_FIXTURES)('%s', (fixture) => {
 
 describe.each(GUARDED_FIXTURES)('%s', (fixture) => {
   test('may be built on: SELinux stays as it is, and kbuild opens its ports in firewalld', () => {
-    const settings = { firewall: 'open', kubeadm: { kubeProxy: { mode: 'nftables' } } };
+    const settings = { firewall: 'open' as const, kubeadm: { kubeProxy: { mode: 'nftables' } } };
     const findings = found({ inventory: inventory(settings) }, fixture);
     expect(findings.filter(({ severity }) => severity === 'unknown' || severity === 'error')).toEqual([]);
     expect(findings.filter(({ check }) => check === 'selinux').map(({ severity }) => severity)).toEqual([
