@@ -13,7 +13,7 @@ import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { Secret } from '../shell/secret.ts';
 import type { Command } from '../shell/command.ts';
 import { apiPort } from '../topology/api-server.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 
 /** kubeadm's default (`v1beta4/defaults.go`, CACertificateValidityPeriod). */
 const TEN_YEARS_DAYS = 3650;
@@ -121,17 +121,20 @@ export function placeAuthority(inventory: Inventory, host: LinuxHost, placement:
   return withRuntime(
     inventory,
     host,
-    script('linux/place-authority.sh', {
-      NAME: AUTHORITY_FILES[name],
-      BEGINS: Math.ceil(Math.max(0, ...bundle.map(({ beginsMs }) => beginsMs)) / 1000),
-      SIGNER: signer === 'fresh' ? 'new' : signer,
-      CONFS: isCluster ? KUBECONFIGS : '',
-      PODS: pods,
-      KUBELET: restartsKubelet ? 'yes' : '',
-      SHOWN: isCluster ? shownBy(inventory, host) : '',
-      OFFERED: isCluster ? bundle.map(({ subject }) => subject) : '',
-      WITHDRAWN: isCluster ? withdrawn : '',
-    }),
+    using(
+      'linux/await.sh',
+      script('linux/place-authority.sh', {
+        NAME: AUTHORITY_FILES[name],
+        BEGINS: Math.ceil(Math.max(0, ...bundle.map(({ beginsMs }) => beginsMs)) / 1000),
+        SIGNER: signer === 'fresh' ? 'new' : signer,
+        CONFS: isCluster ? KUBECONFIGS : '',
+        PODS: pods,
+        KUBELET: restartsKubelet ? 'yes' : '',
+        SHOWN: isCluster ? shownBy(inventory, host) : '',
+        OFFERED: isCluster ? bundle.map(({ subject }) => subject) : '',
+        WITHDRAWN: isCluster ? withdrawn : '',
+      }),
+    ),
   );
 }
 

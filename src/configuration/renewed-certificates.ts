@@ -3,7 +3,7 @@ import { apiPort } from '../topology/api-server.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import type { Command } from '../shell/command.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import { restartedBy } from './signed-certificates.ts';
 
 /** kubeadm's certificate authorities, as the facts of a host call them. */
@@ -63,12 +63,15 @@ export const renewCertificates = (
   withRuntime(
     inventory,
     host,
-    script('linux/renew-certificates.sh', {
-      RENEW: names,
-      HOW: how,
-      KEYS: [...new Set(names.map((name) => KEY_FILES[authorityOf(name)]))],
-      WORK: `${paths.run}/renewal`,
-      RESTARTED: restartedBy(inventory, names),
-      SERVED: served(inventory, host, names),
-    }),
+    using(
+      'linux/await.sh',
+      script('linux/renew-certificates.sh', {
+        RENEW: names,
+        HOW: how,
+        KEYS: [...new Set(names.map((name) => KEY_FILES[authorityOf(name)]))],
+        WORK: `${paths.run}/renewal`,
+        RESTARTED: restartedBy(inventory, names),
+        SERVED: served(inventory, host, names),
+      }),
+    ),
   );

@@ -3,7 +3,7 @@ import { keyId, type AuthorityCertificate } from '../facts/linux/authorities.ts'
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import { Secret } from '../shell/secret.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import { pemOf } from './authority.ts';
 import { kubectl } from './kubectl.ts';
 
@@ -25,12 +25,15 @@ export const placeServiceAccountKey = (
   withRuntime(
     inventory,
     host,
-    script('linux/place-service-account-key.sh', {
-      SIGNER: signing === undefined ? '' : signing.signer === 'fresh' ? 'new' : 'old',
-      KUBECTL: kubectl(inventory, host),
-      TRUSTED: bundle.map(keyId),
-      SIGNS: signing === undefined ? '' : keyId(signing.signs),
-    }),
+    using(
+      'linux/await.sh',
+      script('linux/place-service-account-key.sh', {
+        SIGNER: signing === undefined ? '' : signing.signer === 'fresh' ? 'new' : 'old',
+        KUBECTL: kubectl(inventory, host),
+        TRUSTED: bundle.map(keyId),
+        SIGNS: signing === undefined ? '' : keyId(signing.signs),
+      }),
+    ),
   );
 
 /** The files of that job. */

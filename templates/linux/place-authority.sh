@@ -63,16 +63,8 @@ if [ -n "$KUBELET" ]; then systemctl restart kubelet; fi
 
 # What is not as it should be yet, one line each.
 waits() {
-  for component in $restarts; do
-    new=
-    for id in $(runtime_running "$component"); do
-      case " $old " in
-        *" $id "*) ;;
-        *) new=yes ;;
-      esac
-    done
-    if [ -z "$new" ]; then echo "$component starts again"; fi
-  done
+  # shellcheck disable=SC2086  # several words
+  anew "$old" $restarts
   for place in $answers; do
     if ! asks_for "$place" >names; then
       echo "$place answers"
@@ -86,19 +78,5 @@ waits() {
     done
   done
 }
-from=$(date +%s)
-told=-10
-while [ -n "$(waits | tee waits)" ]; do
-  waited=$(($(date +%s) - from))
-  if [ "$waited" -gt 240 ]; then
-    echo "the certificates are in their places, and after 240 s this is still to come:" >&2
-    cat waits >&2
-    exit 1
-  fi
-  if [ "$waited" -ge $((told + 10)) ]; then
-    echo "waiting: $(tr '\n' ';' <waits) ($waited s of at most 240 s)"
-    told=$waited
-  fi
-  sleep 1
-done
+await 'the certificates are in their places' 240 waits
 if ! command -v openssl >/dev/null; then echo 'openssl is not installed: what the ports ask for was not compared'; fi

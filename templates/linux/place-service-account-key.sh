@@ -32,45 +32,20 @@ fi
 if [ -n "$SIGNER" ] || ! cmp -s sa.pub "$pki/sa.pub"; then put sa.pub "$pki/sa.pub"; fi
 sync -- $pki
 
-# Waits for a condition, which prints what is still to come, for at most 420 s: a kubelet waits up to 300 s with a container that has ended
-# often within ten minutes.
-await() {
-  from=$(date +%s)
-  waited=0
-  told=-10
-  while [ -n "$("$@" | tee waits)" ]; do
-    waited=$(($(date +%s) - from))
-    if [ "$waited" -gt 420 ]; then
-      echo "the keys of service account tokens are in their places, and after 420 s this is still to come:" >&2
-      cat waits >&2
-      exit 1
-    fi
-    if [ "$waited" -ge $((told + 10)) ]; then
-      echo "waiting: $(tr '\n' ';' <waits) ($waited s of at most 420 s)"
-      told=$waited
-    fi
-    sleep 1
-  done
-}
 starts() {
-  new=
-  for id in $(runtime_running "$1"); do
-    case " $old " in
-      *" $id "*) ;;
-      *) new=yes ;;
-    esac
-  done
-  if [ -n "$new" ]; then return; fi
+  if [ -z "$(anew "$old" "$1")" ]; then return; fi
   # An API server waits a minute for requests that it serves, and answers no new ones. The kubelet gives a static pod 30 s to end.
   if [ "$waited" -ge 30 ]; then
     for id in $old; do runtime_signal KILL "$id" >/dev/null 2>&1 || true; done
   fi
   echo "$1 starts again"
 }
+# A kubelet waits up to 300 s with a container that has ended often within ten minutes.
+placed() { await 'the keys of service account tokens are in their places' 420 "$@"; }
 restart() {
   old=$(runtime_running "$1" | tr '\n' ' ')
   for id in $old; do runtime_signal SIGTERM "$id" 2>/dev/null || true; done
-  await starts "$1"
+  placed starts "$1"
 }
 
 # The id of the key that signs, from the header of a token that lives ten minutes and stays here.
@@ -92,7 +67,7 @@ uses() {
 }
 
 restart kube-apiserver
-await uses
+placed uses
 if [ -n "$SIGNER" ]; then
   # After the API server, which gives it its own tokens.
   restart kube-controller-manager

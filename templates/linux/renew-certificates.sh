@@ -90,34 +90,12 @@ done
 
 # What is not as it should be yet, one line each.
 waits() {
-  for component in $restarts; do
-    new=
-    for id in $(runtime_running "$component"); do
-      case " $old " in
-        *" $id "*) ;;
-        *) new=yes ;;
-      esac
-    done
-    if [ -z "$new" ]; then echo "$component starts again"; fi
-  done
+  # shellcheck disable=SC2086  # several words
+  anew "$old" $restarts
   while read -r file place; do
     if [ "$(shown "$place")" != "$(fingerprint <"$kubernetes/pki/$file")" ]; then echo "$place shows the new certificate"; fi
   done <answers
 }
 # kube-apiserver looks for new files every minute (dynamic_serving_content.go); etcd reads them for every connection.
-from=$(date +%s)
-told=-10
-while [ -n "$(waits | tee waits)" ]; do
-  waited=$(($(date +%s) - from))
-  if [ "$waited" -gt 240 ]; then
-    echo "the certificates are renewed, and after 240 s this is still to come:" >&2
-    cat waits >&2
-    exit 1
-  fi
-  if [ "$waited" -ge $((told + 10)) ]; then
-    echo "waiting: $(tr '\n' ';' <waits) ($waited s of at most 240 s)"
-    told=$waited
-  fi
-  sleep 1
-done
+await 'the certificates are renewed' 240 waits
 if ! command -v openssl >/dev/null; then echo 'openssl is not installed: what the ports show was not compared'; fi

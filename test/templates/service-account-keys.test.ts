@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { script } from '../../src/templates.ts';
+import { script, using } from '../../src/templates.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -54,12 +54,13 @@ runtime_signal() { for one in kube-apiserver kube-controller-manager; do
     if [ $one = kube-apiserver ]; then cp "$F/pki/sa.pub" "$F/served.pub"; cp "$F/pki/sa.key" "$F/served.key"; fi
   fi
 done; }`;
-  const { script: text } = script('linux/place-service-account-key.sh', {
+  const placed = script('linux/place-service-account-key.sh', {
     SIGNER: signer,
     KUBECTL: ['kubectl'],
     TRUSTED: trusted,
     SIGNS: signer,
   });
+  const { script: text } = using('linux/await.sh', placed);
   return { ...ran(`${runtime}\n${text}`), restarts: read('restarts').trim().split('\n') };
 }
 
