@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter, type Written } from '../api-writer.ts';
 import { byKbuild, byKubeadm } from '../authorities.ts';
-import { kbuild } from '../kbuild.ts';
+import { eventsOf, kbuild } from '../kbuild.ts';
 import { killedAtChanges } from '../killed-at-changes.ts';
 import * as lab from '../lab.ts';
 import { ok, timed } from '../ok.ts';
@@ -45,6 +45,8 @@ const keyOf = async (host: string, file: string): Promise<string> =>
   (await lab.inside(host, `openssl x509 -in /etc/kubernetes/pki/${file} -noout -pubkey | sha256sum`)).stdout;
 
 async function isWhole(hosts: readonly string[]): Promise<void> {
+  // Waits until the control plane has run for 30 s: the last restart was a moment ago.
+  expect(eventsOf(ok(await cluster.up('--json'))).filter(({ kind }) => kind === 'changed')).toEqual([]);
   expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
   const shown = ok(await cluster.run('certs', '--json')).stdout;
   for (const host of hosts) expect(byKbuild(shown, host)).toEqual(await byKubeadm(host));
