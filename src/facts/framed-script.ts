@@ -62,16 +62,19 @@ export function parallelFramedScript(
   return { shell: 'sh', script: text, title: `observe the cluster (${String(names.length)} probes)` };
 }
 
-/** Frames by name. The pattern finds their ends alone: one for a whole frame would try each character of an output as its end. */
+/** Frames by name. Searched by the nonce alone: a pattern would be tried at every character of an output. */
 function frames(text: string, nonce: string): ReadonlyMap<string, { readonly text: string; readonly status: number }> {
   const found = new Map<string, { text: string; status: number }>();
+  const mark = `${nonce}:`;
   let open: { readonly name: string; readonly from: number } | undefined;
-  for (const mark of text.matchAll(new RegExp(`${nonce}:(?:begin:(.*)\\n|end:(.*):(\\d+)(?=\\n|$))`, 'g'))) {
-    const [whole, begun, ended, status] = mark;
-    if (begun !== undefined) open = { name: begun, from: mark.index + whole.length };
+  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + mark.length)) {
+    const lineBreak = text.indexOf('\n', at);
+    const words = text.slice(at + mark.length, lineBreak === -1 ? text.length : lineBreak);
+    if (words.startsWith('begin:') && lineBreak !== -1) open = { name: words.slice(6), from: lineBreak + 1 };
+    const [, ended, status] = /^end:(.*):(\d+)$/.exec(words) ?? [];
     // The line break before the end is the frame's.
-    else if (open !== undefined && open.name === ended && mark.index > open.from)
-      found.set(ended, { text: text.slice(open.from, mark.index - 1), status: Number(status) });
+    if (ended !== undefined && open !== undefined && open.name === ended && at > open.from)
+      found.set(ended, { text: text.slice(open.from, at - 1), status: Number(status) });
   }
   return found;
 }

@@ -2,8 +2,10 @@
 export function onceForEach<O extends object, R>(work: (object: O) => R): (object: O) => R {
   const known = new WeakMap<O, { readonly result: R }>();
   return (object) => {
-    const found = known.get(object) ?? { result: work(object) };
-    known.set(object, found);
-    return found.result;
+    const found = known.get(object);
+    if (found !== undefined) return found.result;
+    const result = work(object);
+    known.set(object, { result });
+    return result;
   };
 }

@@ -15,10 +15,21 @@ export interface Probe<T, S extends Shell = 'sh'> {
   readonly parse: (stdout: string, asked: Asked) => T;
 }
 
-/** A probe of a Linux host. */
+/** Remembers the last text and its value: hosts of a fleet answer many probes alike, and values are immutable. */
+function onceForSameText<T>(parse: (stdout: string, asked: Asked) => T): Probe<T>['parse'] {
+  // A parser of two parameters reads when the host was asked.
+  if (parse.length > 1) return parse;
+  let last: { readonly text: string; readonly value: T } | undefined;
+  return (stdout, asked) => {
+    if (last?.text !== stdout) last = { text: stdout, value: parse(stdout, asked) };
+    return last.value;
+  };
+}
+
+/** A probe of a Linux host. `parse`: with both parameters declared, or with the output alone. */
 export const probe = <T>(command: Command<'sh'>, parse: (stdout: string, asked: Asked) => T): Probe<T> => ({
   command,
-  parse,
+  parse: onceForSameText(parse),
 });
 
 /** The last line of a text; empty if the text is blank. */
