@@ -59,8 +59,10 @@ export interface Step<K extends Kind = 'linux'> {
   readonly needs?: 'whole-control-plane';
 }
 
+const NOTHING: Watches = {};
+
 /** What a step asks about by name on one host. */
-export const watchesOf = <K extends Kind>({ watches = {} }: Step<K>, about: Unobserved<K>): Watches =>
+export const watchesOf = <K extends Kind>({ watches = NOTHING }: Step<K>, about: Unobserved<K>): Watches =>
   typeof watches === 'function' ? watches(about) : watches;
 
 /** Steps that some hosts take together. The next phase waits for all of them, unless it overlaps. */

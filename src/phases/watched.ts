@@ -58,14 +58,18 @@ export function watchedOn(inventory: Inventory): (host: Host) => Watched {
     STANDING_WATCHES,
     ...(os === 'windows' ? windowsChecks : hostChecks).map(({ watches = {} }) => watches),
   ];
-  const declared = new Map<string, Set<Watches>>();
+  const declared = new Map<string, { readonly of: Set<unknown>; readonly all: Set<Watches> }>();
   for (const { hosts, steps } of everyPhase(inventory))
     for (const host of hosts) {
-      const all = declared.get(host.name) ?? new Set(always(host));
-      for (const step of steps)
-        all.add(watchesOf(step as Step<Kind>, { inventory: inventoryOn(inventory, host), host }));
-      declared.set(host.name, all);
+      const { of, all } = declared.get(host.name) ?? { of: new Set(), all: new Set(always(host)) };
+      declared.set(host.name, { of, all });
+      for (const step of steps as readonly Step<Kind>[]) {
+        // Most steps stand in several commands, and say the same in each.
+        if (of.has(step.watches)) continue;
+        of.add(step.watches);
+        all.add(watchesOf(step, { inventory: inventoryOn(inventory, host), host }));
+      }
     }
-  const watched = new Map([...declared].map(([name, all]) => [name, united(all)] as const));
+  const watched = new Map([...declared].map(([name, { all }]) => [name, united(all)] as const));
   return (host) => watched.get(host.name) ?? united(always(host));
 }
