@@ -93,6 +93,9 @@ function viewOf(
     get tokenUse() {
       return facts.tokenUse;
     },
+    get handlerPods() {
+      return facts.handlerPods;
+    },
     get otherCas() {
       return facts.ca.others;
     },

@@ -1,6 +1,7 @@
 import { WITHOUT_CGROUP_V1 } from '../checks/cgroup-version.ts';
 import { apiVersionsText, apiServerVersions, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
+import { handlersInUse } from '../cluster/handlers-in-use.ts';
 import { duringRotation } from '../cluster/rotation-refusals.ts';
 import { unfinishedActions } from '../cluster/unfinished-actions.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
@@ -194,6 +195,7 @@ export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readon
     ...unnamedControlPlanes(inventory, cluster),
     ...editedSettings(inventory, cluster),
     ...pendingDrivers(inventory, fleet),
+    ...handlersInUse(inventory, fleet),
     ...duringRotation(inventory, fleet, 'kubeadm cannot upgrade'),
     ...unfinishedActions(fleet, 'upgrade', UPGRADE),
     ...pinned(inventory, hops),

@@ -99,6 +99,15 @@ describe('an upgrade is refused', () => {
     ]);
   });
 
+  test('while a node would lose a handler of its runtime by which a pod runs there', () => {
+    const [cp, ...others] = running('1.36.3').nodes;
+    const nodes = [cp!, ...others.map((node) => ({ ...node, labels: { 'handler.kbuild.dev/crun': 'yes' } }))];
+    const handlerPods = [{ namespace: 'shop', name: 'web', node: 'w1', handler: 'crun' }];
+    expect(refused({ cluster: running('1.36.3', { nodes, handlerPods }) })).toEqual([
+      expect.stringMatching(/^w1: refused: .* handler crun .*: shop\/web -> name the handler again for w1/),
+    ]);
+  });
+
   test.each(['1.35.8', '1.36.2'])('for the older version %s, also an older patch', (version) => {
     expect(refused({ inventory: inventoryAt(version), hops: [] })).toEqual([
       `demo: refused: kubernetes.version is ${version}, the API servers run 1.36.3: Kubernetes has no downgrade, not even to an older patch -> set kubernetes.version to 1.36.3 or newer`,
