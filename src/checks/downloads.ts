@@ -1,4 +1,5 @@
 import type { Fault, NotThere } from '../surveys/downloads.ts';
+import type { Surveys } from '../surveys/surveys.ts';
 import type { Check, Finding } from './check.ts';
 
 /** Images that a message names; of more it gives the number. */
@@ -72,17 +73,19 @@ function findingsOf(host: string, found: readonly NotThere[]): readonly Finding[
   ];
 }
 
+/** What hosts cannot download, as findings: those of one registry together. */
+export const downloadFindings = (surveyed: Surveys['downloads']): readonly Finding[] =>
+  surveyed.flatMap((one): readonly Finding[] => {
+    const host = one.host.name;
+    if ('failed' in one) return [{ severity: 'unknown', host, message: `could not ask for downloads: ${one.failed}` }];
+    if ('skipped' in one) return [{ severity: 'due', host, message: one.skipped }];
+    return findingsOf(host, one.found);
+  });
+
 export const downloads: Check = {
   name: 'downloads',
   title: 'repositories, signing keys, the version and every image, for its architecture, can be had from each host',
   why: 'A survey: each host asks for the lists and keys of the package repositories and for the manifest of every image, through mirrors and proxy, with logins and authorities as the inventory has them. A registry that fails is one finding with its status, however many images are wanted of it. Of etcd and CoreDNS only the name is asked for: kubeadm knows their tags and is not installed yet, and some mirrors do not list tags, so that this is a warning. An image must be there for the architecture of the host: a registry that was filled with `docker push` from one machine has it for one architecture only. That is read from the index of the image, or from its configuration, and nothing is pulled; a registry that wants a token first (Docker Hub, ghcr.io) does not say. On hosts without curl a registry only has to answer, and one with a login or a private authority is not asked.',
   severities: ['error', 'warning', 'due'],
-  test: ({ fleet: { surveys } }) =>
-    (surveys?.downloads ?? []).flatMap((one): readonly Finding[] => {
-      const host = one.host.name;
-      if ('failed' in one)
-        return [{ severity: 'unknown', host, message: `could not ask for downloads: ${one.failed}` }];
-      if ('skipped' in one) return [{ severity: 'due', host, message: one.skipped }];
-      return findingsOf(host, one.found);
-    }),
+  test: ({ fleet: { surveys } }) => downloadFindings(surveys?.downloads ?? []),
 };

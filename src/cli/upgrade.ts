@@ -5,21 +5,16 @@ import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { onlyHosts } from '../engine/target.ts';
-import { combined, FactError, mostSerious, Refused, UsageError } from '../errors.ts';
-import { observeUpgrade } from '../facts/upgrade-view.ts';
-import { jsonDocument } from '../report/json.ts';
+import { combined, mostSerious, Refused, UsageError } from '../errors.ts';
 import { pausedText } from '../report/paused.ts';
-import { planText } from '../report/plan.ts';
-import { upgradeViewJson, upgradeViewText } from '../report/upgrade-view.ts';
 import { repairPhases, upgrade } from '../phases/upgrade.ts';
-import { controlPlanes, linuxWorkers, windowsHosts } from '../topology/select.ts';
+import { linuxWorkers, windowsHosts } from '../topology/select.ts';
 import type { KeepBefore } from '../upgrade/control-plane.ts';
 import { hopsOf } from '../upgrade/hops.ts';
 import { hopsThrough, type Hop } from '../upgrade/hop.ts';
 import { newestPatch } from '../upgrade/newest.ts';
 import { upgradeRefusals } from '../upgrade/refusals.ts';
 import { oldPods } from '../upgrade/running.ts';
-import { unreadableApis, unreadableRefusals } from '../upgrade/unreadable-objects.ts';
 import type { UpgradeOptions } from './commands/upgrade.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
@@ -33,6 +28,7 @@ import { asked, confirmed, planOf, reportNothingToDo, showPlan, type RunPlan } f
 import type { Run } from './session/run.ts';
 import { keptBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
+import { hopsText, showOnly, viewOf } from './upgrade-shown.ts';
 
 /** The hops from the running version to the inventory's. A cluster that has it already gets one hop to it: workers may be older. */
 async function hopsOfRun({ inventory, connected }: Run): Promise<readonly Hop[]> {
@@ -104,53 +100,6 @@ function refuseWorkersFirst({ inventory, connected }: Run, { changes }: RunPlan)
     `${left.map(({ name }) => name).join(', ')} would stay older than the kubelets of ${workers.map(({ host }) => host).join(', ')}, which Kubernetes does not support`,
     'upgrade every control plane first: `kbuild upgrade --control-plane-only`',
   );
-}
-
-/** `1.34.4 → 1.35.8 → 1.36.3` */
-const hopsText = (hops: readonly Hop[]): string =>
-  `Kubernetes ${[hops[0]?.from, ...hops.map(({ version }) => version)].filter((one, at, all) => one !== all[at - 1]).join(' → ')}\n`;
-
-/**
- * What the upgrade meets in the cluster, as text and as JSON. Reads only. `use`: where it is only shown, a part that cannot be read is shown as
- * unknown.
- * @throws Refused for objects that no newer API server can read; FactError when it is unknown whether there are any
- */
-async function viewOf(
-  run: Run,
-  { changes }: RunPlan,
-  use: 'only shown' | 'before an upgrade',
-): Promise<{ readonly text: string; readonly json: ReturnType<typeof upgradeViewJson> }> {
-  const { inventory, connected } = run;
-  const fleet = connected.observations.fleet();
-  const control = acting(fleet);
-  const cluster = liveCluster(fleet);
-  const apiServers = controlPlanes(inventory).filter(({ name }) => cluster.apiServers.has(name));
-  const nodes = changes.flatMap(({ step, host }) => (step === 'drained' ? [host] : []));
-  const unreadable = unreadableApis(lowestApiServer(cluster), inventory.kubernetes.version);
-  const view = await observeUpgrade(connected.on(control), inventory, control, { apiServers, unreadable });
-  const objects = view.unreadableObjects;
-  if ('unknown' in objects && use === 'before an upgrade')
-    throw new FactError(control.name, 'whether there are objects that a newer API server cannot read', objects.unknown);
-  const refused = 'unknown' in objects ? [] : unreadableRefusals(inventory, objects.value);
-  if (refused.length > 0) throw combined(refused);
-  const text = upgradeViewText(view, { target: inventory.kubernetes.version, nodes: [...new Set(nodes)] });
-  return { text, json: upgradeViewJson(view) };
-}
-
-async function showOnly(run: Run, hops: readonly Hop[], plan: RunPlan): Promise<number> {
-  const { context, flags, inventory } = run;
-  const { phases, changes } = plan;
-  const { text, json } = await viewOf(run, plan, 'only shown');
-  const restarts = restartsOf(inventory, changes);
-  if (flags.json === true) {
-    const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
-    context.out(jsonDocument<'upgrade-plan'>({ cluster: inventory.name, hops, changes: shown, restarts, meets: json }));
-    return 0;
-  }
-  context.out(
-    changes.length === 0 ? 'nothing to do\n' : `${hopsText(hops)}${planText(phases, changes, restarts)}${text}`,
-  );
-  return 0;
 }
 
 /** True for the phases that come after the first worker: the first Linux one, or the first Windows one where no Linux worker is due. */

@@ -11,6 +11,7 @@ import { controlPlaneNodes } from './control-plane-nodes.ts';
 import { changeRefusals, joinedRefusal } from './change-refusals.ts';
 import { founder } from './founder.ts';
 import { changedFixedSettings } from '../configuration/immutable.ts';
+import { handlersInUse } from './handlers-in-use.ts';
 import { networkRefusals } from './network-plugins/index.ts';
 import { pluginChange } from './plugin-change.ts';
 import { returnedHosts } from './returned.ts';
@@ -34,6 +35,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
     ...returnedHosts(inventory, fleet),
     ...liveSettings(inventory, fleet),
     ...networkRefusals(inventory, fleet),
+    ...handlersInUse(inventory, fleet, hosts),
     ...growth(inventory, fleet, hosts),
     ...founding(inventory, fleet, hosts),
   ];

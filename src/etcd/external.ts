@@ -7,7 +7,7 @@ import { packages, type WantedPackages } from '../resources/packages.ts';
 import { compareVersions } from '../versions.ts';
 
 /** The oldest external etcd that kubeadm of the supported minors accepts (its constants.go, 1.36). */
-const OLDEST = '3.5.24';
+export const OLDEST_EXTERNAL_ETCD = '3.5.24';
 
 /** curl, with which a control plane probes an etcd outside itself: it has no etcdctl. */
 const curl = packages('etcd-curl', ({ inventory }): WantedPackages =>
@@ -38,7 +38,9 @@ function missing({ host, facts, fleet }: Target): readonly string[] {
     );
   return externalEtcd.flatMap(({ url, problem, version }) => {
     if (problem !== undefined) return [`${url}: ${problem}`];
-    return compareVersions(version, OLDEST) < 0 ? [`${url}: it is etcd ${version}, and ${OLDEST} is the oldest`] : [];
+    return compareVersions(version, OLDEST_EXTERNAL_ETCD) < 0
+      ? [`${url}: it is etcd ${version}, and ${OLDEST_EXTERNAL_ETCD} is the oldest`]
+      : [];
   });
 }
 

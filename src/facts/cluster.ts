@@ -1,4 +1,5 @@
 import type { JsonObject, Taint } from '../model/inventory.ts';
+import type { HandlerPod } from './handler-pods.ts';
 import type { KubeletRequest } from './kubelet-requests.ts';
 import type { TokenUse } from './token-use.ts';
 
@@ -110,6 +111,8 @@ export interface ClusterUp {
   readonly caReaders: readonly CaReader[];
   /** Who holds service account tokens. Observed only while their key is rotated. */
   readonly tokenUse: TokenUse;
+  /** Pods with further handlers of the runtime on nodes that the inventory takes one from; empty where it takes none. */
+  readonly handlerPods: readonly HandlerPod[];
   /** Without `v`. */
   readonly version: string;
   /** kubeadm's ClusterConfiguration as stored in the cluster. */
@@ -161,6 +164,7 @@ export const CLUSTER_PARTS = {
   leftoverTokens: ['leftoverTokens'],
   caReaders: ['caReaders'],
   tokenUse: ['tokenUse'],
+  handlerPods: ['handlerPods'],
 } as const satisfies Readonly<Record<string, readonly (keyof ClusterUp | 'etcd')[]>>;
 
 export type ClusterPart = keyof typeof CLUSTER_PARTS;
@@ -168,7 +172,7 @@ export type ClusterPart = keyof typeof CLUSTER_PARTS;
 export const ALL_CLUSTER_PARTS = Object.keys(CLUSTER_PARTS) as readonly ClusterPart[];
 
 /** Kubectl looks up the kind of each object first, or reads all pods: what a change wants of these, its diff reads. */
-const COSTLY: readonly ClusterPart[] = ['objects', 'leftoverTokens', 'caReaders', 'tokenUse'];
+const COSTLY: readonly ClusterPart[] = ['objects', 'leftoverTokens', 'caReaders', 'tokenUse', 'handlerPods'];
 
 /** The parts that a change may read when it is made, though its diff did not. */
 export const PARTS_FOR_CHANGES: readonly ClusterPart[] = ALL_CLUSTER_PARTS.filter((part) => !COSTLY.includes(part));

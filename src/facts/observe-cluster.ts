@@ -42,7 +42,10 @@ function answered(host: LinuxHost, etcd: EtcdState): EtcdView {
 /** What ConfigMaps of kubeadm and kbuild say of the cluster. Throws for a half-made cluster. */
 function notedIn(
   configMaps: ClusterFacts['configMaps'],
-): Pick<ClusterUp, 'name' | 'version' | 'configuration' | 'corefile' | 'kubeletConfiguration' | 'owned' | 'settings'> {
+): Pick<
+  ClusterUp,
+  'name' | 'version' | 'configuration' | 'rootCas' | 'corefile' | 'kubeletConfiguration' | 'owned' | 'settings'
+> {
   const stored = configMaps.get('kubeadm-config')?.['ClusterConfiguration'];
   if (stored === undefined)
     throw new Error('the API answers, but kubeadm-config is missing: its init has not finished');
@@ -51,6 +54,7 @@ function notedIn(
     name: typeof configuration['clusterName'] === 'string' ? configuration['clusterName'] : 'kubernetes',
     version: String(configuration['kubernetesVersion']).replace(/^v/, ''),
     configuration,
+    rootCas: configMaps.get('kube-root-ca.crt')?.['ca.crt'] ?? '',
     corefile: configMaps.get('coredns')?.['Corefile'] ?? '',
     kubeletConfiguration: yamlOf(configMaps.get('kubelet-config')?.['kubelet']),
     owned: lines(configMaps.get(RECORD.name)?.[RECORD.key] ?? ''),
@@ -84,14 +88,14 @@ function viewOf(
     get caFingerprint() {
       return facts.ca.first;
     },
-    get rootCas() {
-      return facts.configMaps.get('kube-root-ca.crt')?.['ca.crt'] ?? '';
-    },
     get caReaders() {
       return facts.caReaders;
     },
     get tokenUse() {
       return facts.tokenUse;
+    },
+    get handlerPods() {
+      return facts.handlerPods;
     },
     get otherCas() {
       return facts.ca.others;

@@ -79,6 +79,15 @@ export interface StoredObjects {
   readonly count: number;
 }
 
+/** A flag in the manifest of a static pod, as its mirror in the API shows it. */
+export interface ManifestFlag {
+  readonly node: string;
+  /** e.g. `kube-apiserver` */
+  readonly component: string;
+  /** Without dashes. */
+  readonly flag: string;
+}
+
 /** A row's words. Throws if it has fewer than `count`. */
 function words(row: string, count: number): readonly string[] {
   const found = row.split(' ');
@@ -113,6 +122,13 @@ export const parseObjects = (out: string): readonly StoredObjects[] =>
   });
 
 const MISSING = '<nil>';
+
+/** Parses the part `flags` of `upgrade-view.sh`. Throws on other output. */
+export const parseFlags = (out: string): readonly ManifestFlag[] =>
+  lines(out).map((row) => {
+    const [node, component, flag] = words(row, 3);
+    return { node: node!, component: component!, flag: flag! };
+  });
 
 /** Parses the part `budgets` of `upgrade-view.sh`. Throws on other output. */
 export const parseBudgets = (out: string): readonly Budget[] =>

@@ -16,6 +16,7 @@ import {
   parseBudgets,
   parseDeprecatedApis,
   parseEvictions,
+  parseFlags,
   parseObjects,
   parseTwice,
   parseWebhooks,
@@ -23,6 +24,7 @@ import {
   type DeprecatedApi,
   type Evictions,
   type FailingWebhook,
+  type ManifestFlag,
   type StoredObjects,
   type TwiceBudgeted,
 } from './upgrade-parts.ts';
@@ -42,6 +44,8 @@ export interface UpgradeView {
   /** Of the API versions that the newer Kubernetes cannot read. */
   readonly unreadableObjects: Part<readonly StoredObjects[]>;
   readonly addons: Part<Addons>;
+  /** Of the control planes' static pods. */
+  readonly manifestFlags: Part<readonly ManifestFlag[]>;
   readonly nodes: Part<NodesSeen>;
   readonly kured: Part<Kured>;
 }
@@ -62,7 +66,7 @@ const PART_SECONDS = 60;
 /** Seconds that each request may take; a list is one request for each 500 objects. */
 const REQUEST_SECONDS = 20;
 
-type PartName = 'pods' | 'budgets' | 'twice' | 'webhooks' | 'apis' | 'objects' | 'addons' | 'nodes' | 'kured';
+type PartName = 'pods' | 'budgets' | 'twice' | 'webhooks' | 'apis' | 'objects' | 'addons' | 'flags' | 'nodes' | 'kured';
 
 const part = (
   inventory: Inventory,
@@ -84,6 +88,7 @@ const clusterParts = (inventory: Inventory, control: LinuxHost, unreadable: read
   webhooks: probe(part(inventory, control, 'webhooks'), parseWebhooks),
   unreadableObjects: probe(part(inventory, control, 'objects', unreadable), parseObjects),
   addons: probe(part(inventory, control, 'addons'), parseAddons),
+  manifestFlags: probe(part(inventory, control, 'flags'), parseFlags),
   nodes: probe(part(inventory, control, 'nodes'), parseNodesSeen),
   kured: probe(part(inventory, control, 'kured'), parseKured),
 });
@@ -157,6 +162,7 @@ export async function observeUpgrade(
     ),
     unreadableObjects: partOf(() => facts.unreadableObjects),
     addons: partOf(() => facts.addons),
+    manifestFlags: partOf(() => facts.manifestFlags),
     nodes: partOf(() => facts.nodes),
     kured: partOf(() => facts.kured),
   };

@@ -6,6 +6,8 @@ export interface Flannel {
   /** UDP port and identifier of VXLAN. Windows hosts need port 4789 and an identifier of at least 4096. */
   readonly port: number;
   readonly vni: number;
+  /** True: flanneld writes its rules with nftables on Linux hosts; otherwise with iptables. */
+  readonly nftables: boolean;
 }
 
 /** Settings of Calico, which its operator installs. */

@@ -52,7 +52,7 @@ const copies = (name: string, image: string, from: string, to: string, mounts: r
 
 const configData = (inventory: InventoryWith<'flannel'>) => ({
   'cni-conf.json': JSON.stringify(CNI_CONFIG, undefined, 2),
-  'net-conf.json': flannelNetConf(inventory),
+  'net-conf.json': flannelNetConf(inventory, 'linux'),
 });
 
 const CONFIG_MOUNT = { name: 'flannel-cfg', mountPath: '/etc/kube-flannel/' };
@@ -163,7 +163,7 @@ export function flannelObjects(inventory: InventoryWith<'flannel'>): readonly Js
 export const flannel: PluginPart<'flannel'> = {
   name: 'flannel',
   manifest: (inventory) => ({
-    title: `flannel ${inventory.network.flannel.image.split(':').at(-1)!}`,
+    title: `flannel ${inventory.network.flannel.image.split(':').at(-1)!}${inventory.network.flannel.nftables ? ' with nftables' : ''}`,
     objects: flannelObjects(inventory),
     compare: 'fields',
   }),

@@ -1,11 +1,13 @@
 import { WITHOUT_CGROUP_V1 } from '../checks/cgroup-version.ts';
 import { apiVersionsText, apiServerVersions, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
+import { handlersInUse } from '../cluster/handlers-in-use.ts';
 import { duringRotation } from '../cluster/rotation-refusals.ts';
 import { unfinishedActions } from '../cluster/unfinished-actions.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { editedParts } from '../configuration/settings.ts';
 import { Refused } from '../errors.ts';
+import { OLDEST_EXTERNAL_ETCD } from '../etcd/external.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import { UPGRADE } from '../facts/marker.ts';
@@ -168,9 +170,30 @@ function cgroupV1(inventory: Inventory, fleet: Fleet, cluster: ClusterUp, hops: 
     );
 }
 
+/** Members of the user's own etcd that are older than kubeadm accepts: it says so only at an init. */
+function ownEtcd({ etcd: { topology } }: Inventory, fleet: Fleet): readonly Refused[] {
+  if (topology !== 'external') return [];
+  const found = observedLinux(fleet).flatMap(({ host, facts }) =>
+    host.role !== 'control-plane' || facts.externalEtcd === 'not asked' ? [] : facts.externalEtcd,
+  );
+  const old = new Map(
+    found
+      .filter(({ problem, version }) => problem === undefined && compareVersions(version, OLDEST_EXTERNAL_ETCD) < 0)
+      .map(({ url, version }) => [url, version]),
+  );
+  return [...old].map(
+    ([url, version]) =>
+      new Refused(
+        url,
+        `your etcd runs ${version} there, and ${OLDEST_EXTERNAL_ETCD} is the oldest that Kubernetes works with`,
+        'upgrade your etcd first, one member at a time',
+      ),
+  );
+}
+
 /**
  * Why `upgrade` may not start, all reasons at once; empty if it may. `hops`: the versions to go through, from `hopsOf`.
- * No reason names an etcd that the user runs: kbuild does not observe its settings. The reasons of `changeRefusals` come on
+ * Of an etcd that the user runs only the version counts: kbuild does not observe its settings. The reasons of `changeRefusals` come on
  * top. Throws `FactError` when a fact that it needs is unknown.
  */
 export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readonly string[]): readonly Refused[] {
@@ -194,10 +217,12 @@ export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readon
     ...unnamedControlPlanes(inventory, cluster),
     ...editedSettings(inventory, cluster),
     ...pendingDrivers(inventory, fleet),
+    ...handlersInUse(inventory, fleet),
     ...duringRotation(inventory, fleet, 'kubeadm cannot upgrade'),
     ...unfinishedActions(fleet, 'upgrade', UPGRADE),
     ...pinned(inventory, hops),
     ...cgroupV1(inventory, fleet, cluster, hops),
+    ...ownEtcd(inventory, fleet),
     ...backupRoom(inventory, fleet, cluster),
     ...removedRefusals(inventory, fleet, cluster),
   ];

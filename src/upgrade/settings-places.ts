@@ -58,6 +58,12 @@ const ARGUMENTS: readonly (readonly [Component, readonly string[]])[] = [
   ['etcd', ['etcd', 'local', 'extraArgs']],
 ];
 
+/** The names of a component's flags in a ClusterConfiguration. */
+export const configuredFlags = (configuration: JsonObject, component: string): readonly string[] =>
+  ARGUMENTS.filter(([name]) => name === component)
+    .flatMap(([, path]) => argumentsOf(below(configuration, ...path)))
+    .map(({ name }) => name);
+
 /** The places in a ClusterConfiguration. `where`: a path in it → what operators call it. */
 const clusterConfiguration = (
   configuration: JsonObject,

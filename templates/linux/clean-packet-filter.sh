@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Removes chains of kube-proxy, the kubelet and CNI plugins, and the rules that lead to them, one table at a time and
 # atomically. Rules of others are not read back and written again: they keep their place and their counters. CHAINS: how the names
-# of the chains begin, alternatives of a regular expression.
+# of the chains begin, alternatives of a regular expression. TABLES: names of their tables in nftables, one a line.
 clean() {
   save=$1-save
   restore=$1-restore
@@ -30,8 +30,10 @@ done
 for kind in $kinds; do clean "$kind"; done
 
 if command -v nft >/dev/null; then
-  for family in ip ip6; do
-    if nft list table $family kube-proxy >/dev/null 2>&1; then nft delete table $family kube-proxy; fi
+  for table in $TABLES; do
+    for family in ip ip6; do
+      if nft list table $family "$table" >/dev/null 2>&1; then nft delete table $family "$table"; fi
+    done
   done
 fi
 

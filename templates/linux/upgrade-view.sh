@@ -2,7 +2,7 @@
 # Prints one part of what an upgrade meets in the cluster. It creates nothing. The lists come as rows of words, made by
 # go-templates: whole objects of thousands of pods would be too much.
 # Parameters: KUBECTL (the command with its options, one word a line), PART: pods, budgets, twice, webhooks, apis, objects, addons,
-# nodes or kured; for objects REMOVED (API versions of kinds as kubectl takes them, e.g. Workload.v1alpha2.scheduling.k8s.io, one
+# flags, nodes or kured; for objects REMOVED (API versions of kinds as kubectl takes them, e.g. Workload.v1alpha2.scheduling.k8s.io, one
 # a line).
 set -eu -f
 
@@ -170,6 +170,13 @@ addons() {
   proxy=$($KUBECTL -n kube-system get daemonset kube-proxy --ignore-not-found -o name)
   configuration=$($KUBECTL -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}')
   printf 'coredns %s\nkube-proxy %s\n%s\n' "$coredns" "${proxy:+found}" "$configuration"
+}
+
+# "NODE COMPONENT FLAG" for each flag of the control planes' static pods, without dashes and without its value.
+flags() {
+  rows=$($KUBECTL -n kube-system get pods -l tier=control-plane -o go-template='
+{{- range .items}}{{$node := .spec.nodeName}}{{$component := index .metadata.labels "component"}}{{range .spec.containers}}{{range .command}}{{$node}} {{$component}} {{.}}{{"\n"}}{{end}}{{end}}{{end}}')
+  printf '%s\n' "$rows" | sed -n 's/^\([^ ]* [^ ]*\) --\([^= ]*\).*/\1 \2/p'
 }
 
 # "name unschedulable cordoned" for each node: whether it takes pods, and kbuild's note that kbuild has cordoned it.

@@ -52,6 +52,12 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '-n kube-system get deployment coredns ': rows(
     'found [{"manager":"kubeadm","fieldsV1":{"f:spec":{"f:template":{"f:spec":{"f:dnsPolicy":{}}}}}},{"manager":"kubectl-edit","fieldsV1":{"f:spec":{"f:replicas":{},"f:template":{"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/restartedAt":{}}},"f:spec":{"f:affinity":{".":{}},"f:containers":{"k:{\\"name\\":\\"coredns\\"}":{"f:resources":{"f:limits":{}}}}}}}}},{"manager":"kubectl","fieldsV1":{"f:spec":{"f:replicas":{}}}}]',
   ),
+  '-n kube-system get pods -l tier=control-plane ': rows(
+    'cp1 kube-apiserver kube-apiserver',
+    'cp1 kube-apiserver --advertise-address=10.0.0.11',
+    'cp1 etcd --name cp1',
+    'cp1 <no value> --x',
+  ),
   '-n kube-system get daemonset kube-proxy ': '',
   '-n kube-system get configmap kubeadm-config ': rows('kind: ClusterConfiguration', 'proxy: {}'),
   'get nodes ': rows('cp1 - -', 'w1 unschedulable kbuild', 'w2 unschedulable -'),
@@ -103,6 +109,17 @@ describe('the view of an upgrade', () => {
         ],
       },
     });
+  });
+
+  test('shows the names of the flags of control planes, and none of their values', async () => {
+    expect((await observed()).manifestFlags).toEqual({
+      value: [
+        { node: 'cp1', component: 'kube-apiserver', flag: 'advertise-address' },
+        { node: 'cp1', component: 'etcd', flag: 'name' },
+      ],
+    });
+    const { manifestFlags } = await observed({ '-n kube-system get pods -l tier=control-plane ': 'exit 1' });
+    expect(manifestFlags).toHaveProperty('unknown');
   });
 
   test('shows budgets with their counts, and the pods that the API server finds in two of them', async () => {
@@ -266,6 +283,7 @@ describe('the view of an upgrade', () => {
         ['cp2', expect.objectContaining({ unknown: expect.any(String) as string })],
       ]),
       addons: { value: { coreDnsEdits: 'absent', comesBack: [] } },
+      manifestFlags: { value: [] },
       nodes: { value: { names: ['cp1'], cordonedByOperator: [] } },
       kured: { value: 'absent' },
     });

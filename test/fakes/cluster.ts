@@ -176,6 +176,7 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   rootCas: '',
   caReaders: [],
   tokenUse: { pods: [], secrets: [] },
+  handlerPods: [],
   name: 'demo',
   version: '1.36.3',
   configuration: {

@@ -23,6 +23,7 @@ export const flannelNetwork = (
     backend: 'vxlan',
     port: 8472,
     vni: 1,
+    nftables: false,
     ...flannel,
   },
   windows,

@@ -76,3 +76,22 @@ test('with Windows hosts the image for tests is one that has both builds', () =>
   expect(networkOf(file({}, 'linux')).testImage).toBe('registry.k8s.io/e2e-test-images/agnhost:2.53');
   expect(networkOf(file({ testImage: 'r.example/agnhost:1' })).testImage).toBe('r.example/agnhost:1');
 });
+
+test('flannel uses nftables as kube-proxy does, with an image that can, or as the inventory says', () => {
+  const nftables = (flannel: object, mode: string) =>
+    networkOf({ ...file({ flannel }, 'linux'), kubeadm: { ...file({}, 'linux').kubeadm, kubeProxy: { mode } } });
+  const is = (value: boolean) => ({ flannel: { nftables: value } });
+  expect(nftables({}, 'nftables')).toMatchObject(is(true));
+  expect(nftables({}, 'iptables')).toMatchObject(is(false));
+  expect(networkOf(file({}, 'linux'))).toMatchObject(is(false));
+  expect(nftables({ nftables: false }, 'nftables')).toMatchObject(is(false));
+  expect(nftables({ nftables: true }, 'iptables')).toMatchObject(is(true));
+  for (const image of [
+    'r.example/flannel:v0.24.4',
+    'r.example/flannel:latest',
+    `r.example/flannel@sha256:${'a'.repeat(64)}`,
+  ])
+    expect(nftables({ image }, 'nftables')).toMatchObject(is(false));
+  for (const image of ['r.example:5000/flannel:0.25.0', `r.example/flannel:v0.28.10-1@sha256:${'a'.repeat(64)}`])
+    expect(nftables({ image }, 'nftables')).toMatchObject(is(true));
+});

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { flannelNetConf } from '../../src/components/network-plugins/flannel.ts';
 import { toYaml } from '../../src/configuration/secret-yaml.ts';
 import { flannelObjects } from '../../src/network/flannel.ts';
 import { networkManifests, networkSteps } from '../../src/network/index.ts';
@@ -20,6 +21,23 @@ test('the inventory’s networks are in it, and a change of them rolls the pods'
   expect(text).toContain('\\"VNI\\": 4096');
   const hash = (yaml: string) => /kbuild.dev\/config: "([0-9a-f]+)"/.exec(yaml)?.[1];
   expect(hash(text)).not.toBe(hash(toYaml(flannelObjects(inventory))));
+});
+
+test('golden: flannel-nftables.yaml; a switch to nftables rolls the pods, and the plan says so', async () => {
+  const golden = new URL('../golden/flannel-nftables.yaml', import.meta.url).pathname;
+  const other = withNetwork(inventory, flannelNetwork({ nftables: true }));
+  const config = flannelObjects(other).filter(({ kind }) => kind === 'ConfigMap');
+  await expect(toYaml(config)).toMatchFileSnapshot(golden);
+  const hash = (objects: readonly object[]) => /kbuild.dev\/config": ?"([0-9a-f]+)"/.exec(JSON.stringify(objects))?.[1];
+  expect(hash(flannelObjects(other))).not.toBe(hash(flannelObjects(inventory)));
+  expect(networkManifests(other).map(({ title }) => title)).toEqual(['flannel v0.28.10 with nftables']);
+  expect(networkManifests(inventory).map(({ title }) => title)).toEqual(['flannel v0.28.10']);
+});
+
+test('flanneld on Windows has no rules to write with nftables', () => {
+  const other = withNetwork(inventory, flannelNetwork({ nftables: true }));
+  expect(flannelNetConf(other, 'windows')).toBe(flannelNetConf(inventory, 'linux'));
+  expect(flannelNetConf(other, 'linux')).toContain('"EnableNFTables": true');
 });
 
 test('host-gw needs no tunnel', () => {

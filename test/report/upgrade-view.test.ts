@@ -13,6 +13,7 @@ const viewOf = (over: Partial<UpgradeView> = {}): UpgradeView => ({
   deprecatedApis: new Map([['cp1', { value: [] }]]),
   unreadableObjects: { value: [] },
   addons: { value: { coreDnsEdits: [], comesBack: [] } },
+  manifestFlags: { value: [] },
   nodes: { value: { names: [], cordonedByOperator: [] } },
   kured: { value: 'absent' },
   ...over,
@@ -226,7 +227,17 @@ test('the JSON of a view has every name, and the reason of an unknown part', () 
     deprecatedApis: new Map([['cp2', { unknown: 'cp2: could not tell deprecatedApis: connection refused' }]]),
   });
   const meets = upgradeViewJson(view);
-  expect(faultsIn('upgrade-plan', { cluster: 'a', hops: [], changes: [], restarts: [], meets })).toEqual([]);
+  expect(
+    faultsIn('upgrade-plan', {
+      cluster: 'a',
+      hops: [],
+      changes: [],
+      restarts: [],
+      meets,
+      notes: ['a'],
+      missingDownloads: [],
+    }),
+  ).toEqual([]);
   expect(JSON.parse(JSON.stringify(meets))).toMatchObject({
     evictions: { perNode: { w1: 3 }, pods: [{ node: 'w1', pod: 'a/b', traits: ['empty-dir'] }] },
     podDisruptionBudgets: [{ name: 'shop/web', neverAllows: true }],

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { KUBE_CHAINS } from '../../src/facts/linux/network.ts';
+import { KUBE_CHAINS, KUBE_TABLES, kubeChains } from '../../src/facts/linux/network.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const script = fileURLToPath(new URL('../../templates/linux/clean-packet-filter.sh', import.meta.url));
@@ -57,7 +57,9 @@ test('takes out Calico’s chains, and its rules in the chains of others by thei
 COMMIT
 `;
   writeFileSync(join(folder, 'rules'), rules);
-  execFileSync('/bin/sh', ['-eu', script], { env: { PATH: join(folder, 'bin'), CHAINS: KUBE_CHAINS } });
+  execFileSync('/bin/sh', ['-eu', script], {
+    env: { PATH: join(folder, 'bin'), CHAINS: KUBE_CHAINS, TABLES: KUBE_TABLES.join('\n') },
+  });
   expect(readFileSync(join(folder, 'changes'), 'utf8')).toBe(`*filter
 -D FORWARD -m comment --comment "cali:wUHhoiAYhphO9Mso" -j cali-FORWARD
 -D FORWARD -m comment --comment "cali:S93hcgKJrXEqnTfs" -m mark --mark 0x10000/0x10000 -j ACCEPT
@@ -68,7 +70,9 @@ COMMIT
 });
 
 test('takes out Kubernetes’ chains and what leads to them, and names nothing else', () => {
-  execFileSync('/bin/sh', ['-eu', script], { env: { PATH: join(folder, 'bin'), CHAINS: KUBE_CHAINS } });
+  execFileSync('/bin/sh', ['-eu', script], {
+    env: { PATH: join(folder, 'bin'), CHAINS: KUBE_CHAINS, TABLES: KUBE_TABLES.join('\n') },
+  });
   expect(readFileSync(join(folder, 'arguments'), 'utf8').trim()).toBe('--noflush');
   expect(readFileSync(join(folder, 'changes'), 'utf8')).toBe(`*nat
 -D PREROUTING -m comment --comment "kubernetes service portals" -j KUBE-SERVICES
@@ -79,4 +83,37 @@ test('takes out Kubernetes’ chains and what leads to them, and names nothing e
 -X CNI-HOSTPORT-DNAT
 COMMIT
 `);
+});
+
+test('takes out the tables of kube-proxy and flannel in nftables, and no other', () => {
+  const nft = join(folder, 'bin', 'nft');
+  writeFileSync(
+    nft,
+    `#!/bin/sh\ncase "$*" in 'list table ip flannel-ipv4' | 'list table ip6 flannel-ipv6' | 'list table ip kube-proxy') ;; list*) exit 1 ;; *) echo "$*" >>${folder}/nft ;; esac\n`,
+  );
+  chmodSync(nft, 0o755);
+  execFileSync('/bin/sh', ['-eu', script], {
+    env: { PATH: join(folder, 'bin'), CHAINS: KUBE_CHAINS, TABLES: KUBE_TABLES.join('\n') },
+  });
+  expect(readFileSync(join(folder, 'nft'), 'utf8')).toBe(
+    'delete table ip kube-proxy\ndelete table ip flannel-ipv4\ndelete table ip6 flannel-ipv6\n',
+  );
+});
+
+test('the same tables are found', () => {
+  const nft = join(folder, 'bin', 'nft');
+  const tables =
+    'table ip flannel-ipv4\ntable ip6 flannel-ipv6\ntable inet flannel-ipv4\ntable ip6 kube-proxy\ntable ip mine\n';
+  writeFileSync(nft, `#!/bin/sh\nprintf '${tables.replaceAll('\n', String.raw`\n`)}'\n`);
+  chmodSync(nft, 0o755);
+  const out = execFileSync('/bin/sh', ['-eu', '-c', kubeChains.command.script], {
+    env: { PATH: join(folder, 'bin') },
+  }).toString();
+  expect(kubeChains.parse(out, { middleMs: 0 })).toEqual([
+    'KUBE-SERVICES',
+    'CNI-HOSTPORT-DNAT',
+    'nft ip flannel-ipv4',
+    'nft ip6 flannel-ipv6',
+    'nft ip6 kube-proxy',
+  ]);
 });

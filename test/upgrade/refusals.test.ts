@@ -99,6 +99,31 @@ describe('an upgrade is refused', () => {
     ]);
   });
 
+  test('while a member of the user’s own etcd is older than Kubernetes works with', () => {
+    const inventory = inventoryAt('1.37.1', { etcd: { topology: 'external' } as Inventory['etcd'] });
+    const endpoint = (url: string, version: string, problem?: string) => ({ url, version, problem, keys: 1 });
+    const externalEtcd = [
+      endpoint('https://10.0.0.5:2379', '3.5.21'),
+      endpoint('https://10.0.0.6:2379', '3.5.24'),
+      endpoint('https://10.0.0.7:2379', '', 'no answer'),
+    ];
+    expect(refused({ inventory, facts: { cp1: { externalEtcd }, cp2: { externalEtcd } } })).toEqual([
+      'https://10.0.0.5:2379: refused: your etcd runs 3.5.21 there, and 3.5.24 is the oldest that Kubernetes works with -> upgrade your etcd first, one member at a time',
+    ]);
+    expect(refused({ inventory, facts: { cp1: { externalEtcd: 'not asked' }, cp2: { externalEtcd: [] } } })).toEqual(
+      [],
+    );
+  });
+
+  test('while a node would lose a handler of its runtime by which a pod runs there', () => {
+    const [cp, ...others] = running('1.36.3').nodes;
+    const nodes = [cp!, ...others.map((node) => ({ ...node, labels: { 'handler.kbuild.dev/crun': 'yes' } }))];
+    const handlerPods = [{ namespace: 'shop', name: 'web', node: 'w1', handler: 'crun' }];
+    expect(refused({ cluster: running('1.36.3', { nodes, handlerPods }) })).toEqual([
+      expect.stringMatching(/^w1: refused: .* handler crun .*: shop\/web -> name the handler again for w1/),
+    ]);
+  });
+
   test.each(['1.35.8', '1.36.2'])('for the older version %s, also an older patch', (version) => {
     expect(refused({ inventory: inventoryAt(version), hops: [] })).toEqual([
       `demo: refused: kubernetes.version is ${version}, the API servers run 1.36.3: Kubernetes has no downgrade, not even to an older patch -> set kubernetes.version to 1.36.3 or newer`,

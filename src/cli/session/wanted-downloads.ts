@@ -1,12 +1,14 @@
 import type { Distribution } from '../../components/distributions/distribution.ts';
 import { placed, placedRepository, supportedDistribution } from '../../components/distributions/index.ts';
 import type { RepositoryId } from '../../components/distributions/package-manager.ts';
+import { handlerPackage } from '../../components/programs/handler-packages.ts';
 import { getsBinaries, isBuiltIn, isInstalledAs, systemRuntime } from '../../components/programs/installer.ts';
 import { anyVersion, goArchitecture, programFiles, runtimePrograms } from '../../components/programs/sources.ts';
 import type { Kinds } from '../../facts/fleet.ts';
 import { inventoryOn } from '../../model/inventory-on.ts';
 import type { Inventory, PackageRepository } from '../../model/inventory.ts';
 import { fullName, loginOf, registryServer, registrySettings } from '../../components/registries.ts';
+import { HANDLERS } from '../../components/runtimes/handlers.ts';
 import { containerRuntime } from '../../components/runtimes/index.ts';
 import { roleImages } from '../../runtime/images.ts';
 import { atRuntimeOf } from '../../runtime/version.ts';
@@ -15,10 +17,15 @@ import type { Wanted } from '../../surveys/downloads.ts';
 
 type Seen = Kinds['linux'];
 
+/** The variables by which package managers put their name of the architecture into the URL of a repository. */
+const withArchitecture = (url: string, machine: string): string =>
+  url.replaceAll('$(ARCH)', goArchitecture(machine)).replaceAll('$basearch', machine);
+
+/** `version`: undefined for a package that is installed in the newest one. */
 function repositoryWanted(
   name: string,
   repository: PackageRepository,
-  version: string,
+  version: string | undefined,
   { facts }: Seen,
   distribution: Distribution,
 ): readonly Wanted[] {
@@ -27,8 +34,12 @@ function repositoryWanted(
   const { key, fingerprint } = source;
   const { index, packages } = distribution.packages.lists(placedRepository(source, distribution, facts));
   return [
-    { kind: 'repository', what: `the repository of ${name}`, urls: index },
-    ...(packages === undefined
+    {
+      kind: 'repository',
+      what: `the repository of ${name}`,
+      urls: index.map((url) => withArchitecture(url, facts.arch)),
+    },
+    ...(packages === undefined || version === undefined
       ? []
       : [{ kind: 'packages' as const, what: `${name} ${version}`, urls: [packages], word: `${version}-` }]),
     ...('url' in key
@@ -122,6 +133,15 @@ const hasProgram = ({ facts }: Seen, name: string, version: string): boolean => 
   return state?.state === 'installed' && state.version === version;
 };
 
+/** The repositories from which kbuild installs programs of the runtime's further handlers. */
+const handlersWanted = (inventory: Inventory, seen: Seen, distribution: Distribution): readonly Wanted[] =>
+  inventory.runtime.handlers.flatMap(({ kind, from }) => {
+    const wanted = from === 'package' ? handlerPackage(seen, kind) : undefined;
+    return wanted === undefined || seen.facts.packages.get(wanted.name)?.state === 'installed'
+      ? []
+      : repositoryWanted(HANDLERS[kind].title, wanted.repository, undefined, seen, distribution);
+  });
+
 /** Everything that the host needs for its role and does not have; nothing if its distribution is not supported. */
 export function wantedDownloads(all: Inventory, seen: Seen): readonly Wanted[] {
   const inventory = inventoryOn(all, seen.host);
@@ -148,6 +168,7 @@ export function wantedDownloads(all: Inventory, seen: Seen): readonly Wanted[] {
     ...Object.entries(runtimePrograms(inventory))
       .filter(([name, version]) => !hasProgram(seen, name, version))
       .flatMap(([name, version]) => programsWanted(inventory, seen, [name], version)),
+    ...handlersWanted(inventory, seen, distribution),
     ...roleImages({ inventory, host: seen.host })
       .filter((image) => !seen.facts.images.has(image))
       .map((image) => imageWanted(inventory, image)),

@@ -68,6 +68,7 @@ export const flannel: NetworkPlugin<'flannel'> = {
   interfaces: /^(?:cni0$|flannel)/,
   interfaceNames: ['cni0', 'flannel*', 'veth*'],
   chains: ['FLANNEL-'],
+  tables: ['flannel-ipv4', 'flannel-ipv6'],
   ofNode: { interfaces: [BRIDGE], files: [SUBNET_FILE] },
   owns: {},
   windows,
@@ -92,6 +93,14 @@ export const usesFlannel = (inventory: Inventory): inventory is InventoryWith<'f
 const backendOf = ({ flannel: { backend, vni, port } }: InventoryWith<'flannel'>['network']): JsonObject =>
   backend === 'vxlan' ? { Type: 'vxlan', VNI: vni, Port: port } : { Type: 'host-gw' };
 
-/** The text of flannel's net-conf.json: the same on every host, whether flanneld is a pod or a service there. */
-export const flannelNetConf = ({ network }: InventoryWith<'flannel'>): string =>
-  JSON.stringify({ Network: network.podSubnet, EnableNFTables: false, Backend: backendOf(network) }, undefined, 2);
+/** The text of flannel's net-conf.json. On Windows flanneld has no rules to write. */
+export const flannelNetConf = ({ network }: InventoryWith<'flannel'>, os: 'linux' | 'windows'): string =>
+  JSON.stringify(
+    {
+      Network: network.podSubnet,
+      EnableNFTables: os === 'linux' && network.flannel.nftables,
+      Backend: backendOf(network),
+    },
+    undefined,
+    2,
+  );

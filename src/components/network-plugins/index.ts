@@ -31,6 +31,11 @@ export const pluginChains: readonly string[] = networkPlugins.flatMap(({ isSuppo
   isSupported ? chains : [],
 );
 
+/** Tables of nftables of the network plugins that kbuild installs. */
+export const pluginTables: readonly string[] = networkPlugins.flatMap(({ isSupported, tables = [] }) =>
+  isSupported ? tables : [],
+);
+
 /** True for an interface that a network plugin created on a Linux host, also one that kbuild does not install. */
 export const isPluginInterface = (name: string): boolean =>
   networkPlugins.some(({ interfaces }) => interfaces.test(name));

@@ -76,6 +76,8 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
   readonly interfaceNames: readonly string[];
   /** How the names of its chains in the packet filter begin. */
   readonly chains: readonly string[];
+  /** Names of its tables in nftables; missing: none that kbuild removes. */
+  readonly tables?: readonly string[];
   /** Interfaces and files that belong to one Node object: they must be gone before the host registers again. */
   readonly ofNode: { readonly interfaces: readonly string[]; readonly files: readonly string[] };
   /** Fields of `kubeadm:` that it decides, with the reason: `cluster.proxy.disabled`. */

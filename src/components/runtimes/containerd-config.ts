@@ -4,7 +4,7 @@ import type { HandlerKind, RuntimeHandler } from '../../model/runtime-handlers.t
 import { merged } from '../../model/merge.ts';
 import { runscShim } from './handlers.ts';
 import { pauseImage } from './pause-image.ts';
-import { textAt } from './toml.ts';
+import { textAt, valueAt } from './toml.ts';
 
 /** Folder of containerd's settings for registries. */
 export const CERTS_D = '/etc/containerd/certs.d';
@@ -100,6 +100,15 @@ const settings = (inventory: Inventory): JsonObject =>
 
 /** containerd's whole configuration. Never made from `containerd config default`, which may disable CRI. */
 export const containerdConfig = (inventory: Inventory): string => stringify(settings(inventory));
+
+/** The tables of all handlers in a configuration of either major; undefined if it has none. */
+export const handlersIn = ({ plugins }: { readonly plugins?: unknown }): unknown =>
+  valueAt(plugins, 'io.containerd.cri.v1.runtime', 'containerd', 'runtimes') ??
+  valueAt(plugins, 'io.containerd.grpc.v1.cri', 'containerd', 'runtimes');
+
+/** The names of all handlers in the configuration that kbuild writes, those of the user's own settings too. */
+export const handlerNames = (inventory: Inventory): readonly string[] =>
+  Object.keys(handlersIn(settings(inventory)) as JsonObject);
 
 /** The sandbox image that a configuration of either major names; empty if it names none. */
 export const sandboxImageIn = ({ plugins }: { readonly plugins?: unknown }): string =>

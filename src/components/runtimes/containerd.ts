@@ -9,6 +9,8 @@ import {
   CERTS_D,
   containerdConfig,
   HANDLER_TABLES,
+  handlerNames,
+  handlersIn,
   RUNSC_CONFIG,
   runscConfig,
   sandboxImage,
@@ -73,10 +75,7 @@ function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
   if (out.trimEnd().endsWith('# invalid')) return 'invalid';
   const dump = parseToml(out);
   const disabled = Array.isArray(dump['disabled_plugins']) ? dump['disabled_plugins'].map(String) : [];
-  const [major2, major1] = ['io.containerd.cri.v1.runtime', 'io.containerd.grpc.v1.cri'].map((plugin) =>
-    valueAt(dump, 'plugins', plugin, 'containerd', 'runtimes'),
-  );
-  const handlers = major2 ?? major1;
+  const handlers = handlersIn(dump);
   const systemd = valueAt(handlers, 'runc', 'options', 'SystemdCgroup');
   return {
     cgroupDriver: systemd === true ? 'systemd' : systemd === false ? 'cgroupfs' : 'unset',
@@ -171,6 +170,7 @@ export const containerd: ContainerRuntime = {
   handlers: {
     tables: HANDLER_TABLES,
     reserved: ['runc'],
+    names: handlerNames,
     file: {
       path: RUNSC_CONFIG,
       kind: 'runsc',

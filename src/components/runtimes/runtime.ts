@@ -115,6 +115,8 @@ interface RuntimeHandlers {
   >;
   /** Names that the runtime gives to handlers itself: its default handler is one of them. */
   readonly reserved: readonly string[];
+  /** The names of all handlers in the configuration that kbuild writes; missing where `RuntimeConfig.handlers` is. */
+  readonly names?: (inventory: Inventory) => readonly string[];
   /** A file that handlers of one kind read when a pod starts. */
   readonly file?: {
     readonly path: string;

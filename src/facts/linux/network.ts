@@ -1,4 +1,4 @@
-import { pluginChains } from '../../components/network-plugins/index.ts';
+import { pluginChains, pluginTables } from '../../components/network-plugins/index.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { lines, probe } from '../../shell/probe.ts';
@@ -61,10 +61,14 @@ export const interfaces = probe(sh`ip -o link show; ip -o addr show`, (out): rea
 /** How chains of kube-proxy, the kubelet, CNI plugins and network plugins begin: alternatives of a regular expression. */
 export const KUBE_CHAINS = ['KUBE-', 'CNI-', ...pluginChains].join('|');
 
+/** Tables that kube-proxy and network plugins make in nftables, in the families ip and ip6. */
+export const KUBE_TABLES: readonly string[] = ['kube-proxy', ...pluginTables];
+
 /**
  * Chains of kube-proxy, the kubelet and CNI plugins in the packet filters of both families, e.g. `KUBE-SERVICES`, and
- * tables of kube-proxy's nftables mode, e.g. `nft ip kube-proxy`.
+ * tables of kube-proxy and network plugins in nftables, e.g. `nft ip kube-proxy`.
  */
-export const kubeChains = probe(script('linux/probe-kube-chains.sh', { CHAINS: KUBE_CHAINS }), (out) => [
-  ...new Set(lines(out).map((line) => (line.startsWith('nft ') ? line : line.slice(1).split(' ')[0]!))),
-]);
+export const kubeChains = probe(
+  script('linux/probe-kube-chains.sh', { CHAINS: KUBE_CHAINS, TABLES: KUBE_TABLES }),
+  (out) => [...new Set(lines(out).map((line) => (line.startsWith('nft ') ? line : line.slice(1).split(' ')[0]!)))],
+);

@@ -1,5 +1,6 @@
 import type { WindowsFlannel } from '../../model/network-plugins.ts';
 import { problem, type Rule } from '../rules/rule.ts';
+import { compareVersions } from '../../versions.ts';
 import type { InventoryFile } from '../schema.ts';
 import { hasWindows, kubeProxyImage, type PluginFile } from './plugin-file.ts';
 
@@ -26,6 +27,19 @@ const windowsTunnels: Rule = (file) => {
   ];
 };
 
+/** The first release of flannel that can use nftables. */
+const FIRST_WITH_NFTABLES = '0.25.0';
+
+/** True if the tag of an image names a release of flannel that can use nftables; false where the tag does not tell. */
+function canUseNftables(image: string): boolean {
+  const version = /:v?(\d+\.\d+\.\d+)(?:-[^:/@]*)?(?:@.*)?$/.exec(image)?.[1];
+  return version !== undefined && compareVersions(version, FIRST_WITH_NFTABLES) >= 0;
+}
+
+/** As kube-proxy: hosts that have no modules of iptables any more have none for flannel either. */
+const usesNftables = ({ kubeadm, network: { flannel } }: InventoryFile): boolean =>
+  flannel.nftables ?? (kubeadm.kubeProxy['mode'] === 'nftables' && canUseNftables(flannel.image));
+
 function windowsOf(file: InventoryFile): WindowsFlannel | undefined {
   if (!hasWindows(file)) return undefined;
   const { flannel, windows } = file.network;
@@ -43,7 +57,7 @@ export const flannel: PluginFile<'flannel'> = {
   rule: windowsTunnels,
   settings: (file) => ({
     plugin: 'flannel',
-    flannel: { ...(hasWindows(file) ? WINDOWS : LINUX), ...file.network.flannel },
+    flannel: { ...(hasWindows(file) ? WINDOWS : LINUX), ...file.network.flannel, nftables: usesNftables(file) },
     windows: windowsOf(file),
   }),
 };

@@ -129,6 +129,10 @@ export const network = z
           description:
             'vxlan: network identifier. Default: 1, or 4096 where there are Windows hosts, which take none below.',
         }),
+        nftables: z.boolean().exactOptional().meta({
+          description:
+            'True: flanneld writes its rules with nftables, which needs kernel 5.13 on Linux hosts and nft in the image; flannel calls it experimental. False: with iptables. Default: true with kubeadm.kubeProxy.mode: nftables and an image whose tag is 0.25.0 or newer.',
+        }),
       })
       .prefault({})
       .meta({ description: 'Settings of flannel.' }),

@@ -9,7 +9,7 @@ import { secretYaml } from '../../configuration/secret-yaml.ts';
 import type { Step, Unobserved } from '../../engine/step.ts';
 import type { LinuxFacts } from '../../facts/linux.ts';
 import { HOSTS_BEGIN, HOSTS_END } from '../../facts/linux/names.ts';
-import { KUBE_CHAINS } from '../../facts/linux/network.ts';
+import { KUBE_CHAINS, KUBE_TABLES } from '../../facts/linux/network.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { overlap } from '../../topology/subnets.ts';
 import { paths } from '../../paths.ts';
@@ -82,7 +82,7 @@ export const noKubeChains: Step = {
     return [
       {
         summary: `remove Kubernetes' chains from the packet filter (found ${some(found)})`,
-        apply: runs(host, script('linux/clean-packet-filter.sh', { CHAINS: KUBE_CHAINS })),
+        apply: runs(host, script('linux/clean-packet-filter.sh', { CHAINS: KUBE_CHAINS, TABLES: KUBE_TABLES })),
       },
     ];
   },

@@ -131,6 +131,10 @@ export const upgradePlan = document('What `kbuild upgrade --plan --json` prints.
   changes,
   restarts,
   meets: meets.meta({ description: 'What the upgrade meets in the cluster.' }),
+  notes: texts(
+    'What else it does or leaves: certificates that it renews, flags that were written by hand, a network plugin that stays as it is.',
+  ),
+  missingDownloads: texts('What one host of each kind cannot download of the hops.'),
 });
 
 /** `kbuild etcd snapshot save --json` */

@@ -122,12 +122,16 @@ describe('with its program', () => {
 });
 
 test(
-  'a handler that leaves the inventory takes its RuntimeClass and label along',
+  'a handler that leaves the inventory is kept while a pod runs by it, and then takes its RuntimeClass and label along',
   { timeout: MINUTES_10 },
   async () => {
+    await nameHandlers({});
+    const inUse = await kbuild(...own.up);
+    expect(inUse.code, inUse.stderr).toBe(7);
+    expect(inUse.stderr).toContain('default/by-crun');
+    expect(await configuration()).toContain('crun');
     await kubectl(cp, 'delete pod by-crun --wait=true');
     const before = await containers();
-    await nameHandlers({});
     ok(await kbuild(...own.up));
     await waitUntil(
       'the RuntimeClass is deleted',

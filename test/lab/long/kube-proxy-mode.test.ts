@@ -1,6 +1,6 @@
 /**
  * kube-proxy's mode, edited on a live cluster: Services answer in the new mode, no rule of the old one is left, and the way back is
- * the same.
+ * the same. flannel follows with its own rules.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -42,6 +42,17 @@ async function rulesOn(host: string): Promise<Readonly<Record<Mode, number>>> {
   return { iptables: iptables!, nftables: nftables! };
 }
 
+/** How many rules of flannel masquerade packets of pods on a host, in each mode. */
+async function flannelsOn(host: string): Promise<Readonly<Record<Mode, number>>> {
+  const { stdout } = await lab.inside(
+    host,
+    `iptables -t nat -S FLANNEL-POSTRTG 2>/dev/null | grep -c MASQUERADE
+     nft list table ip flannel-ipv4 2>/dev/null | grep -c masquerade`,
+  );
+  const [iptables, nftables] = stdout.split('\n').map(Number);
+  return { iptables: iptables!, nftables: nftables! };
+}
+
 const answers = async (host: string): Promise<boolean> =>
   (
     await lab.inside(host, 'curl -sk --max-time 3 -o /dev/null -w "%{http_code}" https://10.96.0.1/livez')
@@ -52,11 +63,17 @@ describe.each(MODES)('to %s', (mode) => {
 
   test('up changes it, Services answer everywhere, and no rule of the other mode is left', async () => {
     edit(mode);
-    expect(ok(await kbuild('plan', file)).stdout).toContain('kube-proxy');
+    const { stdout: plan } = ok(await kbuild('plan', file));
+    expect(plan).toContain('kube-proxy');
+    expect(plan).toMatch(mode === 'nftables' ? /apply flannel \S+ with nftables/ : /apply flannel \S+ \(/);
     ok(await kbuild(...args));
     for (const host of HOSTS) {
       await waitUntil(`${host} has rules of ${mode} only`, PATIENCE_MS, async () => {
         const rules = await rulesOn(host);
+        return rules[mode] > 0 && rules[other] === 0;
+      });
+      await waitUntil(`${host} has rules of flannel of ${mode} only`, PATIENCE_MS, async () => {
+        const rules = await flannelsOn(host);
         return rules[mode] > 0 && rules[other] === 0;
       });
       await waitUntil(`the API's Service answers on ${host}`, PATIENCE_MS, () => answers(host));
@@ -70,5 +87,8 @@ describe.each(MODES)('to %s', (mode) => {
 
 test('reset leaves no rule of either mode', async () => {
   ok(await kbuild('reset', file, '--yes-destroy', 'kube-proxy-mode'));
-  for (const host of HOSTS) expect(await rulesOn(host)).toEqual({ iptables: 0, nftables: 0 });
+  for (const host of HOSTS) {
+    expect(await rulesOn(host)).toEqual({ iptables: 0, nftables: 0 });
+    expect(await flannelsOn(host)).toEqual({ iptables: 0, nftables: 0 });
+  }
 });

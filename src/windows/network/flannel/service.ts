@@ -20,7 +20,7 @@ export const flannelConfig: Step<'windows'> = {
   watches: (about) => (isService(about) ? { files: [flannelPaths.netConf] } : {}),
   diff: (target) =>
     isService(target) && usesFlannel(target.inventory)
-      ? windowsFileChanges(target, { path: flannelPaths.netConf, content: flannelNetConf(target.inventory) })
+      ? windowsFileChanges(target, { path: flannelPaths.netConf, content: flannelNetConf(target.inventory, 'windows') })
       : [],
 };
 
