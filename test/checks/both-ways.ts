@@ -549,7 +549,14 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       good: w1({ osRelease: leap('16.0'), packages: 'suse\npackage containerd 0:2.2.9-1.1\n--programs\n' }),
     },
   ],
-  architecture: [{ finds: /armv7l/, bad: w1({ arch: 'armv7l\n' }) }],
+  architecture: [
+    { finds: /armv7l/, bad: w1({ arch: 'armv7l\n' }) },
+    {
+      finds: /^is a aarch64-32bit machine/,
+      bad: w1({ arch: 'aarch64-32bit\n' }),
+      good: w1({ arch: 'aarch64\n' }),
+    },
+  ],
   'init-system': [{ finds: /openrc-init/, bad: w1({ initSystem: 'openrc-init\n' }) }],
   'kernel-version': [
     { finds: /needs 4\.19/, bad: w1({ kernel: '3.10.0-1160.el7.x86_64\n' }) },
