@@ -73,7 +73,7 @@ const unverified = (target: Target, sources: readonly RepositoryId[]): string =>
   target.inventory.downloads.kubernetes.signatures === 'auto' &&
   getsBinaries(target) &&
   !target.facts.cosign
-    ? ' by their checksums alone: no cosign'
+    ? ', by checksums alone (no cosign)'
     : '';
 
 function pendingChange(target: Target, all: WantedPackages, options: PackageOptions): Change | undefined {

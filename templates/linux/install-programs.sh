@@ -18,7 +18,9 @@ mkdir -p -- "$store"
 incoming=$(mktemp -d)
 # For root alone: what is read here decides what is installed.
 unpacked=$(mktemp -d -p "$store")
-trap 'rm -rf -- "$incoming" "$unpacked"' EXIT
+# What is printed about signatures comes last: while the job runs, its output is told as what it does.
+: >"$unpacked/said"
+trap 'cat "$unpacked/said"; rm -rf -- "$incoming" "$unpacked"' EXIT
 echo "$incoming" >downloads || :
 
 sum() {
@@ -93,7 +95,7 @@ verify() {
       echo "$1 must be verified with cosign, which this host does not have: nothing was installed. Install cosign, or set downloads.kubernetes.signatures: auto" >&2
       exit 1
     fi
-    echo "$1: the checksum was compared; no signature was verified, because this host has no cosign"
+    echo "$1: the checksum was compared; no signature was verified, because this host has no cosign" >>"$unpacked/said"
     return 0
   fi
   if ! fetch_signature "$1" sig || ! fetch_signature "$1" cert; then exit 1; fi
@@ -105,7 +107,7 @@ verify() {
     echo "cosign does not verify $1: $(grep . "$unpacked/cosign" | tail -n 1). Nothing was installed. cosign must reach Sigstore (tuf-repo-cdn.sigstore.dev, rekor.sigstore.dev): run cosign initialize on this host" >&2
     exit 1
   fi
-  echo "$1: cosign verified the signature of $IDENTITY"
+  echo "$1: cosign verified the signature of $IDENTITY" >>"$unpacked/said"
 }
 
 # Makes $unpacked/plan of lines NAME VERSION SOURCE TARGET, one for each program.

@@ -127,7 +127,12 @@ export async function prune(inUse: readonly string[]): Promise<readonly string[]
   const linked = served.flatMap((path) => (existsSync(path) ? [readlinkSync(path)] : []));
   const keep = new Set(
     [
-      ...inOrder([...rootsOf(all, SYSTEMS), ...Object.values(all.onDemand), ...windowsArtifacts(), ...arm64Artifacts()]).map(folderOf),
+      ...inOrder([
+        ...rootsOf(all, SYSTEMS),
+        ...Object.values(all.onDemand),
+        ...windowsArtifacts(),
+        ...arm64Artifacts(),
+      ]).map(folderOf),
       ...linked,
       ...inUse,
     ].map((folder) => basename(folder)),

@@ -27,7 +27,7 @@ let site: Server;
 let url: string;
 let asked: string[];
 /** What the site has. */
-let published: Record<string, string>;
+let published: Map<string, string>;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'kbuild-programs-'));
@@ -35,11 +35,16 @@ beforeEach(async () => {
   for (const name of ['systemctl', 'restorecon']) program(name, 'exit 0');
   asked = [];
   const sum = createHash('sha256').update(PROGRAM).digest('hex');
-  published = { '/kubelet': PROGRAM, '/kubelet.sha256': `${sum}\n`, '/kubelet.sig': 'SIG', '/kubelet.cert': 'CERT' };
+  published = new Map([
+    ['/kubelet', PROGRAM],
+    ['/kubelet.sha256', `${sum}\n`],
+    ['/kubelet.sig', 'SIG'],
+    ['/kubelet.cert', 'CERT'],
+  ]);
   site = createServer((request, response) => {
     const path = request.url!;
     asked.push(path);
-    const content = published[path];
+    const content = published.get(path);
     if (content === undefined) response.writeHead(404).end();
     else response.end(content);
   });
@@ -85,9 +90,9 @@ async function installed(signature: 'auto' | 'required' | 'none') {
   );
   const work = join(folder, 'work');
   mkdirSync(work, { recursive: true });
-  const { HOME: _, ...environment } = process.env;
   const ended = await new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const env = { ...environment, PATH: `${join(folder, 'bin')}:/usr/bin:/bin:/usr/sbin:/sbin` };
+    // Undefined: a job of systemd has none, either.
+    const env = { ...process.env, HOME: undefined, PATH: `${join(folder, 'bin')}:/usr/bin:/bin:/usr/sbin:/sbin` };
     execFile('sh', ['-euc', job.script], { cwd: work, env }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
@@ -142,7 +147,7 @@ describe('a host with cosign', () => {
 
   test.each(['sig', 'cert'])('keeps the old program where the source has no .%s', async (part) => {
     cosign('exit 0');
-    delete published[`/kubelet.${part}`];
+    published.delete(`/kubelet.${part}`);
     const ran = await installed('auto');
     expect(ran).toMatchObject({ ...OLD, code: 1, kept: [expect.any(String)] });
     expect(ran.stderr).toContain(`${url}.${part} cannot be downloaded: Failed to fetch -  404`);

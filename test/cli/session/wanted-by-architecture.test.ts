@@ -14,7 +14,7 @@ function urls(
   printed: RawAnswers = {},
   { fixture, more = {} }: { readonly fixture?: Fixture; readonly more?: Partial<Inventory> } = {},
 ): readonly string[] {
-  const all = inventory({ hosts: hosts.map((host) => ({ ...host, installFrom }) as LinuxHost), ...more });
+  const all = inventory({ hosts: hosts.map((host) => ({ ...host, installFrom })), ...more });
   const host = all.hosts.find((one) => one.name === name) as LinuxHost;
   return wantedDownloads(all, { host, facts: facts(all, host, {}, { fixture, printed }) }).flatMap((one) => one.urls);
 }
