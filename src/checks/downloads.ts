@@ -27,7 +27,8 @@ function remedyOf(faults: readonly Fault[]): string {
     return 'copy the image for all architectures (crane copy, skopeo copy --all), not what one machine has pulled; or leave hosts of this architecture out of the inventory';
   if (faults.some(({ kind }) => kind === 'missing'))
     return 'put it there, or correct version, repository or mirrors in the inventory';
-  if (faults.some(({ kind }) => kind === 'wrong')) return 'correct version, key or fingerprint in the inventory';
+  if (faults.some(({ kind }) => kind === 'wrong'))
+    return 'correct version, repository, key or fingerprint in the inventory';
   return 'nothing answered: check name resolution, routes, proxy and mirrors of the host';
 }
 

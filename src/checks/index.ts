@@ -53,6 +53,7 @@ import { routeOverlap } from './route-overlap.ts';
 import { routesBetweenHosts } from './routes-between-hosts.ts';
 import { selinux } from './selinux.ts';
 import { sharedKeys } from './shared-keys.ts';
+import { signatures } from './signatures.ts';
 import { signingKeys } from './signing-keys.ts';
 import { slowLogin } from './slow-login.ts';
 import { runtimeHandlers } from './runtime-handlers.ts';
@@ -124,6 +125,7 @@ export const hostChecks: readonly Check[] = [
   systemRepositories,
   releaseLock,
   signingKeys,
+  signatures,
   pendingReboot,
   cloudInit,
   cloudRoutes,

@@ -161,6 +161,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     cloudInit: surroundings.cloudInit,
     timeServices: surroundings.timeServices,
     missingTools: surroundings.missingTools,
+    cosign: surroundings.cosign,
     securityModules: surroundings.securityModules,
     proxyVariables: surroundings.proxyVariables,
     containers: runtime.containers,

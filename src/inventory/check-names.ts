@@ -61,6 +61,7 @@ export const CHECK_NAMES = [
   'runtime-version',
   'selinux',
   'shared-keys',
+  'signatures',
   'signing-keys',
   'slow-login',
   'swap',

@@ -34,11 +34,19 @@ export type InstallFrom = 'distribution' | 'binaries';
 /** What hosts download as their projects publish it: with `installFrom: binaries`, and the last one with Docker Engine. */
 export type DownloadName = 'kubernetes' | 'containerd' | 'runc' | 'cniPlugins' | 'crictl' | 'criDockerd';
 
+/**
+ * Signatures of what is published, which lie beside each file as `.sig` and `.cert`. `auto`: a host that has cosign verifies them, and
+ * installs nothing that it cannot verify. `required`: a host without cosign installs nothing. `off`: they are not read.
+ */
+export type Signatures = 'auto' | 'required' | 'off';
+
 /** Where one of them is published: URLs with `{version}`, `{arch}` (amd64, arm64) and `{name}` of the program. */
 export interface Download {
   readonly url: string;
   /** Where its SHA-256 is published; `{url}` and `{folder}` stand for the file's URL and the folder of that. undefined: nowhere. */
   readonly checksums?: string;
+  /** undefined: the project publishes none. */
+  readonly signatures?: Signatures;
   /** undefined: kbuild's default, or that of `kubernetes.version` or `runtime.version`. */
   readonly version?: string;
 }

@@ -1,7 +1,14 @@
 import { distributionOf, runtimeOfSource, systemRuntimePackages } from '../components/distributions/index.ts';
 import type { Distribution } from '../components/distributions/distribution.ts';
 import type { PackageState, RepositoryId } from '../components/distributions/package-manager.ts';
-import { installation, isBuiltIn, isInstalledAs, otherWay, systemRuntime } from '../components/programs/installer.ts';
+import {
+  getsBinaries,
+  installation,
+  isBuiltIn,
+  isInstalledAs,
+  otherWay,
+  systemRuntime,
+} from '../components/programs/installer.ts';
 import { runtimePackages, unitsOf } from '../components/runtimes/index.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
@@ -60,6 +67,15 @@ const wantedOfSystem = (
   ...Object.fromEntries(others.map((other) => [other, 'any'])),
 });
 
+/** What the plan adds where the signatures of programs are not verified, and the inventory leaves that to the host. */
+const unverified = (target: Target, sources: readonly RepositoryId[]): string =>
+  sources.includes('kubernetes') &&
+  target.inventory.downloads.kubernetes.signatures === 'auto' &&
+  getsBinaries(target) &&
+  !target.facts.cosign
+    ? ', by checksums alone (no cosign)'
+    : '';
+
 function pendingChange(target: Target, all: WantedPackages, options: PackageOptions): Change | undefined {
   const { facts, host, inventory } = target;
   if (isBroughtBySystem(target, options)) return undefined;
@@ -82,7 +98,7 @@ function pendingChange(target: Target, all: WantedPackages, options: PackageOpti
   }
   if (missing.length === 0 && loose.length === 0) return undefined;
   const summary = [
-    ...(missing.length > 0 ? [`install ${missing.join(', ')}`] : []),
+    ...(missing.length > 0 ? [`install ${missing.join(', ')}${unverified(target, sources)}`] : []),
     ...(loose.length > 0 ? [`hold ${loose.join(', ')}`] : []),
   ].join('; ');
   return {

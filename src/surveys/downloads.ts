@@ -61,7 +61,10 @@ function fault(wanted: Wanted, answer: string | undefined): Omit<Fault, 'url'> |
     return { kind: 'refused', why: `is not given to the login of the inventory (${rest.join(' ')})` };
   if (state === 'foreign')
     return { kind: 'foreign', why: `has it for ${rest.filter((word) => word !== '').join(', ')}` };
-  if (state === 'versionless') return { kind: 'wrong', why: `has no version ${wanted.word ?? ''}` };
+  if (state === 'versionless') {
+    const forWhich = rest.length === 0 ? '' : ` for ${rest.join(' ')}`;
+    return { kind: 'wrong', why: `has no version ${wanted.word ?? ''}${forWhich}` };
+  }
   if (state !== 'there') {
     const text = rest.join(' ').replace(/^Failed to fetch \S+\s*/, '');
     const status = statusIn(text);

@@ -39,7 +39,7 @@ export async function newestPatch(
   const repository = atVersion(inventory, `${minor}.0`).kubernetes.repository;
   const manager = getsBinaries({ host, facts }) ? undefined : distribution.packages;
   const picked = manager?.pick(repository) ?? repository;
-  const packages = manager?.lists(placedRepository(picked, distribution, facts)).packages;
+  const packages = manager?.lists(placedRepository(picked, distribution, facts), facts.arch).packages;
   const remedy = `name the version to pass through: kubernetes.via: ['${minor}.…']`;
   if (packages === undefined)
     throw new Refused(inventory.name, `the newest Kubernetes ${minor} cannot be told from ${picked.url}`, remedy);

@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Installs published programs. DOWNLOADS: lines NAME VERSION KIND FOLDER FILE URL PROOF: the package NAME has the file at URL.
-# KIND `program`: it becomes FOLDER/FILE; `archive`: its programs go to FOLDER. PROOF: `sha256:` and the checksum of the file,
-# or the URL of a text with it. PROGRAMS: the folder of records. RESTART: units that are restarted if they run. UNPACK: a path;
+# Installs published programs. DOWNLOADS: lines NAME VERSION KIND FOLDER FILE URL PROOF SIGNATURE: the package NAME has the file at
+# URL. KIND `program`: it becomes FOLDER/FILE; `archive`: its programs go to FOLDER. PROOF: `sha256:` and the checksum of the file,
+# or the URL of a text with it. SIGNATURE `auto`: the signature beside the file is verified if cosign is there; `required`: without
+# cosign nothing is installed; `none`. IDENTITY, ISSUER: whose signature it must be. PROGRAMS: the folder of records. RESTART: units that are restarted if they run. UNPACK: a path;
 # then files are only downloaded, and kubeadm is copied to it. PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty.
 # The functions of program-files.sh and of a download.sh stand before this script.
 if [ -n "$PROXY" ]; then export http_proxy="$PROXY"; fi
@@ -17,7 +18,9 @@ mkdir -p -- "$store"
 incoming=$(mktemp -d)
 # For root alone: what is read here decides what is installed.
 unpacked=$(mktemp -d -p "$store")
-trap 'rm -rf -- "$incoming" "$unpacked"' EXIT
+# What is printed about signatures comes last: while the job runs, its output is told as what it does.
+: >"$unpacked/said"
+trap 'cat "$unpacked/said"; rm -rf -- "$incoming" "$unpacked"' EXIT
 echo "$incoming" >downloads || :
 
 sum() {
@@ -73,13 +76,48 @@ arrive() {
   mv -f -- "$file.new" "$file"
 }
 
+# Downloads the part $2 of the signature of the URL $1.
+fetch_signature() {
+  doing "download $1.$2"
+  rm -f -- "$incoming/$2"
+  if ! download 4 30 0 "$1.$2" "$incoming/$2" >/dev/null 2>"$incoming/error"; then
+    echo "$1.$2 cannot be downloaded: $(download_error "$incoming/error"). cosign is on this host, and the signature of $1 is unknown: nothing was installed. If this source has no signatures, set downloads.kubernetes.signatures: off" >&2
+    return 1
+  fi
+}
+
+# Verifies the signature of `file`, which came from the URL $1, as $2 (SIGNATURE) says. A signature that cosign cannot verify,
+# whatever the reason, e.g. that Sigstore cannot be reached, is no signature.
+verify() {
+  if [ "$2" = none ]; then return 0; fi
+  if ! command -v cosign >/dev/null; then
+    if [ "$2" = required ]; then
+      echo "$1 must be verified with cosign, which this host does not have: nothing was installed. Install cosign, or set downloads.kubernetes.signatures: auto" >&2
+      exit 1
+    fi
+    echo "$1: the checksum was compared; no signature was verified, because this host has no cosign" >>"$unpacked/said"
+    return 0
+  fi
+  if ! fetch_signature "$1" sig || ! fetch_signature "$1" cert; then exit 1; fi
+  doing "verify the signature of $1"
+  # cosign ends by itself after 3 minutes. It keeps Sigstore's keys in the folder of root.
+  if ! HOME="${HOME:-/root}" timeout 300 cosign verify-blob "$file" --signature "$incoming/sig" --certificate "$incoming/cert" \
+    --certificate-identity "$IDENTITY" --certificate-oidc-issuer "$ISSUER" >"$unpacked/cosign" 2>&1; then
+    rm -f -- "$file"
+    echo "cosign does not verify $1: $(grep . "$unpacked/cosign" | tail -n 1). Nothing was installed. cosign must reach Sigstore (tuf-repo-cdn.sigstore.dev, rekor.sigstore.dev): run cosign initialize on this host" >&2
+    exit 1
+  fi
+  echo "$1: cosign verified the signature of $IDENTITY" >>"$unpacked/said"
+}
+
 # Makes $unpacked/plan of lines NAME VERSION SOURCE TARGET, one for each program.
 : >"$unpacked/plan"
 : >"$unpacked/used"
-while read -r name version kind folder program url proof; do
+while read -r name version kind folder program url proof signature; do
   [ -n "$name" ] || continue
   prove "$url" "$proof"
   arrive "$url"
+  verify "$url" "$signature"
   echo "$file" >>"$unpacked/used"
   if [ "$kind" = program ]; then
     echo "$name $version $file $folder/$program" >>"$unpacked/plan"

@@ -53,6 +53,20 @@ registry() {
     *) echo "failed status $status" ;;
   esac
 }
+# Lists the architectures for which the list of packages $1 has a version that begins with $2, one a line. `any`: all of them.
+packaged_for() {
+  awk -v version="Version: $2" '
+    BEGIN { RS = ""; FS = "\n" }
+    {
+      found = 0
+      architecture = "any"
+      for (i = 1; i <= NF; i++) {
+        if (index($i, version) == 1) found = 1
+        if (sub(/^Architecture: /, "", $i)) architecture = $i == "all" ? "any" : $i
+      }
+      if (found && !said[architecture]++) print architecture
+    }' "$1"
+}
 fetch() {
   own="$folder/$4"
   mkdir -p "$own"
@@ -74,8 +88,13 @@ fetch() {
       *' 404 '*) answer=missing ;;
       *) answer="failed ${said:-no answer within 40 s}" ;;
     esac
-  elif [ "$1" = packages ] && ! grep -q "^Version: $3" "$own/got"; then
-    answer=versionless
+  elif [ "$1" = packages ]; then
+    packaged_for "$own/got" "$3" >"$own/architectures"
+    if ! [ -s "$own/architectures" ]; then
+      answer=versionless
+    elif [ -n "$ARCHITECTURE" ] && ! grep -qx -e any -e "$ARCHITECTURE" "$own/architectures"; then
+      answer="versionless $ARCHITECTURE"
+    fi
   fi
   if [ "$1" = key ] && [ "$answer" = there ]; then answer="there $(base64 -w 0 "$own/got")"; fi
   printf '%s %s %s\n' "$1" "$2" "$answer"

@@ -1,5 +1,5 @@
 import type { ClusterView } from '../../src/facts/cluster.ts';
-import type { Inventory, JsonObject, LinuxHost, WindowsHost } from '../../src/model/inventory.ts';
+import type { Inventory, JsonObject, LinuxHost, Signatures, WindowsHost } from '../../src/model/inventory.ts';
 import type { HandlerKind, RuntimeHandler } from '../../src/model/runtime-handlers.ts';
 import type { PodNetwork } from '../../src/surveys/pod-network.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';
@@ -30,6 +30,15 @@ const enterprise = (id: string, version: string): string =>
 
 const withBinaries = (host: Inventory['hosts'][number]): Inventory['hosts'][number] =>
   host.os === 'linux' ? { ...host, installFrom: 'binaries' } : host;
+
+/** The worker w1 gets binaries, whose signatures are verified so. */
+const withSignatures = (signatures: Signatures): Inventory => {
+  const { downloads } = inventory();
+  return inventory({
+    downloads: { ...downloads, kubernetes: { ...downloads.kubernetes, signatures } },
+    hosts: hosts.map((host) => (host.name === 'w1' ? withBinaries(host) : host)),
+  });
+};
 
 const FLATCAR = 'ID=flatcar\nID_LIKE=coreos\nVERSION_ID=4459.0.0\nPRETTY_NAME="Flatcar 4459.0.0"\n';
 
@@ -540,7 +549,14 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       good: w1({ osRelease: leap('16.0'), packages: 'suse\npackage containerd 0:2.2.9-1.1\n--programs\n' }),
     },
   ],
-  architecture: [{ finds: /armv7l/, bad: w1({ arch: 'armv7l\n' }) }],
+  architecture: [
+    { finds: /armv7l/, bad: w1({ arch: 'armv7l\n' }) },
+    {
+      finds: /^is a aarch64-32bit machine/,
+      bad: w1({ arch: 'aarch64-32bit\n' }),
+      good: w1({ arch: 'aarch64\n' }),
+    },
+  ],
   'init-system': [{ finds: /openrc-init/, bad: w1({ initSystem: 'openrc-init\n' }) }],
   'kernel-version': [
     { finds: /needs 4\.19/, bad: w1({ kernel: '3.10.0-1160.el7.x86_64\n' }) },
@@ -697,6 +713,18 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       bad: w1({
         storage: disks(roomy, `${root}30 27 0:50 / /var/lib rw,relatime shared:2 - nfs4 nas:/srv rw,vers=4.2\n`),
       }),
+    },
+  ],
+  signatures: [
+    {
+      finds: /^has no cosign, and the inventory requires signatures/,
+      bad: { inventory: withSignatures('required') },
+      good: { inventory: withSignatures('required'), ...w1({ cosign: 'there\n' }) },
+    },
+    {
+      finds: /^has no cosign/,
+      bad: { inventory: withSignatures('required') },
+      good: { inventory: withSignatures('auto') },
     },
   ],
   'required-tools': [{ finds: /no losetup/, bad: w1({ missingTools: 'losetup\n' }) }],

@@ -248,9 +248,15 @@ describe('dnf', () => {
   });
 
   test('finds the metadata of a repository', () =>
-    expect(dnf.lists({ url: 'https://pkgs.k8s.io/core:/stable:/v1.36/rpm/' })).toEqual({
+    expect(dnf.lists({ url: 'https://pkgs.k8s.io/core:/stable:/v1.36/rpm/' }, 'x86_64')).toEqual({
       index: ['https://pkgs.k8s.io/core:/stable:/v1.36/rpm/repodata/repomd.xml'],
     }));
+
+  test.each(['x86_64', 'aarch64'])('finds the metadata for a machine that is %s', (machine) =>
+    expect(dnf.lists({ url: 'https://example.com/rhel', suite: '9' }, machine)).toEqual({
+      index: [`https://example.com/rhel/9/${machine}/stable/repodata/repomd.xml`],
+    }),
+  );
 });
 
 test('a host of the family of RHEL wants a reboot for the components that needs-restarting names', () => {

@@ -32,7 +32,7 @@ test.each([
 ])('a %s host downloads programs of its own architecture', (machine, url) => {
   const place = { architecture: goArchitecture(machine), folder: '/opt/bin' };
   expect(programFiles(inventory, place, 'kubelet', '1.36.3')).toEqual([
-    { url, proof: { url: `${url}.sha256` }, kind: 'program', folder: '/opt/bin', name: 'kubelet' },
+    { url, proof: { url: `${url}.sha256` }, signature: 'auto', kind: 'program', folder: '/opt/bin', name: 'kubelet' },
   ]);
 });
 
@@ -42,6 +42,29 @@ test('the checksum of the inventory counts instead of the published one', () => 
   const pinned = inventoryOf({ downloads: { ...inventory.downloads, sha256: { [url]: sha256 } } });
   const place = { architecture: 'amd64', folder: '/opt/bin' };
   expect(programFiles(pinned, place, 'kubelet', '1.36.3')[0]?.proof).toEqual({ sha256 });
+});
+
+test.each([
+  ['auto', 'published', 'auto'],
+  ['auto', 'pinned', 'none'],
+  ['required', 'published', 'required'],
+  ['required', 'pinned', 'required'],
+  ['off', 'published', 'none'],
+] as const)('with signatures: %s the signature of a file with a %s checksum is verified: %s', (mode, sum, expected) => {
+  const url = 'https://dl.k8s.io/release/v1.36.3/bin/linux/arm64/kubelet';
+  const place = { architecture: 'arm64', folder: '/opt/bin' };
+  const kubernetes = { ...inventory.downloads.kubernetes, signatures: mode };
+  const sha256 = sum === 'pinned' ? { [url]: 'ab'.repeat(32) } : {};
+  const asked = inventoryOf({ downloads: { ...inventory.downloads, kubernetes, sha256 } });
+  expect(programFiles(asked, place, 'kubelet', '1.36.3')[0]?.signature).toBe(expected);
+});
+
+test('no signature is asked of a project that publishes none', () => {
+  const place = { architecture: 'amd64', folder: '/opt/bin' };
+  const files = ['kubernetes-cni', 'cri-tools', inventory.runtime.package].flatMap((name) =>
+    programFiles(inventory, place, name, '2.2.9'),
+  );
+  expect(new Set(files.map(({ signature }) => signature))).toEqual(new Set(['none']));
 });
 
 test('the runtime comes with the runc that it was tested with', () => {

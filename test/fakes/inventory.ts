@@ -129,7 +129,11 @@ const defaults: Inventory = {
   firewall: 'report',
   ignoreChecks: [],
   downloads: {
-    kubernetes: { url: 'https://dl.k8s.io/release/v{version}/bin/linux/{arch}/{name}', checksums: '{url}.sha256' },
+    kubernetes: {
+      url: 'https://dl.k8s.io/release/v{version}/bin/linux/{arch}/{name}',
+      checksums: '{url}.sha256',
+      signatures: 'auto',
+    },
     containerd: { url: 'https://example.com/containerd-{version}-linux-{arch}.tar.gz', checksums: '{url}.sha256sum' },
     runc: { url: 'https://example.com/runc-{version}/runc.{arch}', checksums: '{folder}/runc.sha256sum' },
     cniPlugins: { url: 'https://example.com/cni-plugins-linux-{arch}-v{version}.tgz', checksums: '{url}.sha256' },

@@ -17,6 +17,7 @@ import {
 } from './requirements.ts';
 import { type System, SYSTEMS } from './systems.ts';
 import { KUBERNETES, type KubernetesVersion } from './versions.ts';
+import { arm64Artifacts } from './arm64-programs.ts';
 import { windowsArtifacts } from './windows-programs.ts';
 
 /** What hosts need to boot: folders of artifacts. */
@@ -126,7 +127,12 @@ export async function prune(inUse: readonly string[]): Promise<readonly string[]
   const linked = served.flatMap((path) => (existsSync(path) ? [readlinkSync(path)] : []));
   const keep = new Set(
     [
-      ...inOrder([...rootsOf(all, SYSTEMS), ...Object.values(all.onDemand), ...windowsArtifacts()]).map(folderOf),
+      ...inOrder([
+        ...rootsOf(all, SYSTEMS),
+        ...Object.values(all.onDemand),
+        ...windowsArtifacts(),
+        ...arm64Artifacts(),
+      ]).map(folderOf),
       ...linked,
       ...inUse,
     ].map((folder) => basename(folder)),

@@ -9,6 +9,7 @@ import { progress } from './progress.ts';
 import { requireMachine } from './requirements.ts';
 import { statusText } from './status.ts';
 import { type System, SYSTEMS } from './systems.ts';
+import { ARM64_WANTED, arm64Programs } from './arm64-programs.ts';
 import { WINDOWS_PROGRAMS, WINDOWS_WANTED, windowsPrograms } from './windows-programs.ts';
 
 const USAGE = `npm run lab -- COMMAND
@@ -47,6 +48,7 @@ const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<n
     await requireLab();
     await buildAll();
     if (WINDOWS_WANTED) await windowsPrograms(WINDOWS_PROGRAMS);
+    if (ARM64_WANTED) await arm64Programs({ all: true });
   }),
   up: quietly(async ({ names, flags, options }) => {
     const os = osIn(options);

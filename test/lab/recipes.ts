@@ -108,6 +108,7 @@ export function recipes(
   const systems = {
     bookworm: { base: bookworm },
     trixie: { base: base('base-trixie', trixie, '') },
+    arm64: { base: arm64Tree(bookworm, mirrors) },
     ...dressedSystems(bookworm, mirrors, keys, {
       CONTAINERD: program('containerd', VERSIONS.containerd),
       DEBIAN: debian,
@@ -233,6 +234,15 @@ export function recipes(
   };
   return { systems, tools, images, repositories, onDemand };
 }
+
+/** Debian 12 with a userland of arm64. */
+const arm64Tree = (BASE: Artifact, { debian, security }: Mirrors): Artifact => ({
+  ...{ name: 'base-arm64', recipe: 'arm64-tree' },
+  needs: {
+    BASE,
+    DEBS: { name: 'arm64-debs', recipe: 'arm64-debs', settings: { MIRROR: debian, SECURITY: security } },
+  },
+});
 
 /** Where the repository with several versions of containerd is served. */
 export const CONTAINERD_VERSIONS_PATH = 'containerd-versions';

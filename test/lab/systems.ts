@@ -28,11 +28,13 @@ export const DRESSED = {
 
 export type DressedSystem = keyof typeof DRESSED;
 
-export type System = 'bookworm' | 'trixie' | DressedSystem;
+/** `arm64`: Debian 12, with a userland of arm64 under qemu-user. */
+export type System = 'bookworm' | 'trixie' | 'arm64' | DressedSystem;
 
 /** The systems that hosts can be of, the default first. All but the default are made when a host of theirs is asked for. */
 export const SYSTEMS: readonly ['bookworm', ...System[]] = [
   'bookworm',
   'trixie',
+  'arm64',
   ...(Object.keys(DRESSED) as readonly DressedSystem[]),
 ];

@@ -32,7 +32,7 @@ function repositoryWanted(
   if (distribution.packages === undefined) return [];
   const source = distribution.packages.pick(repository);
   const { key, fingerprint } = source;
-  const { index, packages } = distribution.packages.lists(placedRepository(source, distribution, facts));
+  const { index, packages } = distribution.packages.lists(placedRepository(source, distribution, facts), facts.arch);
   return [
     {
       kind: 'repository',
@@ -108,7 +108,10 @@ const hasAll = (
     return state?.state === 'installed' && isInstalledAs(target, [source], state, version);
   });
 
-/** The checksums of published programs, which lie beside them. A program with a checksum of the inventory is not asked for. */
+/**
+ * The checksums of published programs, which lie beside them, and the signatures that the host will verify. A program with a checksum
+ * of the inventory is not asked for.
+ */
 function programsWanted(
   inventory: Inventory,
   { facts }: Seen,
@@ -120,11 +123,18 @@ function programsWanted(
     .flatMap((name) =>
       programFiles(inventory, place, name, name === 'kubernetes-cni' ? anyVersion(inventory, name) : version),
     )
-    .flatMap(({ name, proof }) =>
-      proof !== 'none' && 'url' in proof
-        ? [{ kind: 'repository' as const, what: `the checksum of ${name}`, urls: [proof.url] }]
-        : [],
-    );
+    .flatMap(({ name, url, proof, signature }) => {
+      const isVerified = signature === 'required' || (signature === 'auto' && facts.cosign);
+      const beside = (what: string, at: string): Wanted => ({
+        kind: 'repository',
+        what: `${what} of ${name}`,
+        urls: [at],
+      });
+      return [
+        ...(proof !== 'none' && 'url' in proof ? [beside('the checksum', proof.url)] : []),
+        ...(isVerified ? [beside('the signature', `${url}.sig`), beside('the certificate', `${url}.cert`)] : []),
+      ];
+    });
 }
 
 /** True if kbuild has installed the program at this version. */

@@ -95,8 +95,14 @@ export interface PackageManager {
   readonly repositoryFiles: (id: RepositoryId) => RepositoryFiles;
   /** Content of a repository's `source` file. */
   readonly repository: (id: RepositoryId, repository: PlacedRepository, route: Route) => string;
-  /** URLs that show whether a repository is there (one suffices), and those that list its packages, if they are plain text. */
-  readonly lists: (repository: PlacedRepository) => { readonly index: readonly string[]; readonly packages?: string };
+  /**
+   * URLs that show whether a repository is there (one suffices) for this machine (`uname -m`), and the one that lists its packages,
+   * if that is plain text: of all architectures, in Debian's format.
+   */
+  readonly lists: (
+    repository: PlacedRepository,
+    machine: string,
+  ) => { readonly index: readonly string[]; readonly packages?: string };
   /** The file that gives the proxy to the package manager; undefined where repositories and requests carry it. */
   readonly proxyFile: { readonly path: string; readonly content: (route: Route) => string | undefined } | undefined;
   /** Folders of its own state: no data of kbuild's may be placed there. */

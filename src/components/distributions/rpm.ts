@@ -88,6 +88,6 @@ export const enabledRepositories = (files: readonly string[]): NonNullable<Packa
   probe(script('rpm/probe-repositories.sh', { FILES: files }), lines);
 
 /** Where the metadata of a repository is: it names its packages in no plain text. */
-export const rpmLists: PackageManager['lists'] = (placed) => ({
-  index: [`${baseUrl(placed, 'x86_64')}/repodata/repomd.xml`],
+export const rpmLists: PackageManager['lists'] = (placed, machine) => ({
+  index: [`${baseUrl(placed, machine)}/repodata/repomd.xml`],
 });

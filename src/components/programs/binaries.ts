@@ -38,7 +38,16 @@ const unproved = (host: LinuxHost, url: string): Refused =>
     'download the file, compare it with what its project says, and name its SHA-256 below downloads.sha256',
   );
 
-/** One line for each file: NAME VERSION KIND FOLDER FILE URL PROOF. */
+/**
+ * Who signs programs of Kubernetes: Kubernetes documentation, "Verify Signed Kubernetes Artifacts". cosign before 3 and cosign 3 take
+ * the certificate and the signature as files.
+ */
+const SIGNER = {
+  IDENTITY: 'krel-staging@k8s-releng-prod.iam.gserviceaccount.com',
+  ISSUER: 'https://accounts.google.com',
+} as const;
+
+/** One line for each file: NAME VERSION KIND FOLDER FILE URL PROOF SIGNATURE. */
 function downloadLines({ inventory, host, facts }: Place, folder: string, request: PackageRequest): readonly string[] {
   const place = { architecture: goArchitecture(facts.arch), folder };
   const all = { ...request.packages, ...Object.fromEntries(request.optional.map((name) => [name, 'any'])) };
@@ -51,15 +60,16 @@ function downloadLines({ inventory, host, facts }: Place, folder: string, reques
         `${name} is published as a package only, and the host gets binaries`,
         'use another runtime there, or packages (installFrom: distribution) on a system that has them',
       );
-    return files.map(({ kind, folder: to, name: file, url, proof }) => {
+    return files.map(({ kind, folder: to, name: file, url, proof, signature }) => {
       if (proof === 'none') throw unproved(host, url);
-      return [name, version, kind, to, file, url, 'url' in proof ? proof.url : `sha256:${proof.sha256}`].join(' ');
+      const sum = 'url' in proof ? proof.url : `sha256:${proof.sha256}`;
+      return [name, version, kind, to, file, url, sum, signature].join(' ');
     });
   });
 }
 
 /**
- * Downloads programs, compares each with its SHA-256, and puts them in their places, each by a rename. Nothing is replaced
+ * Downloads programs, compares each with its SHA-256, verifies signatures where there is cosign, and puts them in their places, each by a rename. Nothing is replaced
  * before everything has arrived. Run as a job. @throws Refused for a package that is not published as programs
  */
 export function installPrograms(place: Place, distribution: Distribution, request: PackageRequest): Command<'sh'> {
@@ -72,6 +82,7 @@ export function installPrograms(place: Place, distribution: Distribution, reques
       script('linux/install-programs.sh', {
         DOWNLOADS: downloadLines(place, distribution.programFolder, request),
         PROGRAMS: paths.programs,
+        ...SIGNER,
         RESTART: units,
         UNPACK: request.unpackKubeadm ?? '',
         PROXY: request.proxy?.http ?? '',

@@ -18,11 +18,20 @@ export interface ProgramFile {
   readonly url: string;
   /** The SHA-256 that the file must have, or where it is published; `none`: the inventory names neither. */
   readonly proof: { readonly sha256: string } | { readonly url: string } | 'none';
+  /** Whether its signature is verified. `auto`: where the host has cosign. `none`: it has none, or the inventory says all that counts. */
+  readonly signature: 'auto' | 'required' | 'none';
   /** `archive`: its programs are unpacked to the folder. */
   readonly kind: 'program' | 'archive';
   readonly folder: string;
   /** Name of the program, or of the archive. */
   readonly name: string;
+}
+
+/** A checksum of the inventory replaces what is published beside the file, unless the inventory requires signatures. */
+function signatureOf({ downloads }: Inventory, from: DownloadName, url: string): ProgramFile['signature'] {
+  const { signatures = 'off' } = downloads[from];
+  if (signatures === 'required') return 'required';
+  return signatures === 'off' || downloads.sha256[url] !== undefined ? 'none' : 'auto';
 }
 
 /** Where kubelets and runtimes look for CNI plugins. */
@@ -52,8 +61,10 @@ export function programFiles(
   const file = (from: DownloadName, at: string, rest: Pick<ProgramFile, 'kind' | 'folder' | 'name'>): ProgramFile => {
     const place = (text: string): string =>
       text.replaceAll('{version}', at).replaceAll('{arch}', architecture).replaceAll('{name}', rest.name);
-    const { url, checksums } = downloads[from];
-    return withProof(inventory, checksums === undefined ? undefined : place(checksums), { url: place(url), ...rest });
+    const { url: pattern, checksums } = downloads[from];
+    const url = place(pattern);
+    const signature = signatureOf(inventory, from, url);
+    return withProof(inventory, checksums === undefined ? undefined : place(checksums), { url, signature, ...rest });
   };
   switch (name) {
     case 'kubelet':

@@ -28,8 +28,14 @@ export const osRelease = probe(
   },
 );
 
-/** The machine hardware name, e.g. `x86_64`. */
-export const arch = probe(sh`uname -m`, (out) => out.trim());
+/**
+ * The machine hardware name, e.g. `x86_64`; `aarch64-32bit` where a kernel of 64 bits has a userland of 32 bits, as some images for
+ * small boards: package managers go by the userland.
+ */
+export const arch = probe(
+  sh`machine=$(uname -m); case "$machine $(getconf LONG_BIT 2>/dev/null)" in *64' '32) echo "$machine-32bit" ;; *) echo "$machine" ;; esac`,
+  (out) => out.trim(),
+);
 
 export const kernel = probe(sh`uname -r`, (out) => out.trim());
 

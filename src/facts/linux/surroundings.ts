@@ -10,6 +10,12 @@ export const missingTools = probe(
   (out) => lines(out) as readonly RequiredTool[],
 );
 
+/** True if the host has cosign, by which it verifies signatures of published programs. */
+export const cosign = probe(
+  sh`if command -v cosign >/dev/null; then echo there; else echo absent; fi`,
+  (out) => wordOf('there', 'absent')(out) === 'there',
+);
+
 /** Security modules of the kernel. */
 export interface SecurityModules {
   readonly selinux: 'enforcing' | 'permissive' | 'absent';

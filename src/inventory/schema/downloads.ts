@@ -32,6 +32,11 @@ const own = (what: string) => ({
     .meta({ description: `Default: ${what}.` }),
 });
 
+const signatures = z.enum(['auto', 'required', 'off']).default('auto').meta({
+  description:
+    'Signatures of the Kubernetes project, beside each file as .sig and .cert. "auto": a host that has the program cosign verifies them and installs nothing that it cannot verify; a host without cosign compares checksums alone. "required": a host without cosign installs nothing. "off": for a source without signatures. Files with a SHA-256 of the inventory are verified only with "required".',
+});
+
 const RELEASES = 'releases/download/v{version}';
 
 const CRI_DOCKERD = 'the archive of cri-dockerd';
@@ -60,6 +65,7 @@ export const downloads = z
       'kubeadm, kubelet and kubectl ({name})',
       'https://dl.k8s.io/release/v{version}/bin/linux/{arch}/{name}',
       '{url}.sha256',
+      { signatures },
     ),
     containerd: download(
       'the archive of containerd',
