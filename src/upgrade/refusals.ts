@@ -1,6 +1,7 @@
 import { WITHOUT_CGROUP_V1 } from '../checks/cgroup-version.ts';
 import { apiVersionsText, apiServerVersions, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
+import { runtimeRefusal } from '../cluster/other-runtime.ts';
 import { duringRotation } from '../cluster/rotation-refusals.ts';
 import { unfinishedActions } from '../cluster/unfinished-actions.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
@@ -193,6 +194,7 @@ export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readon
     ...oldKubelets(inventory, cluster, hops),
     ...unnamedControlPlanes(inventory, cluster),
     ...editedSettings(inventory, cluster),
+    ...fleet.hosts.flatMap((observed) => runtimeRefusal(inventory, observed) ?? []),
     ...pendingDrivers(inventory, fleet),
     ...duringRotation(inventory, fleet, 'kubeadm cannot upgrade'),
     ...unfinishedActions(fleet, 'upgrade', UPGRADE),
