@@ -34,7 +34,7 @@ export const runUp = (outer: Context, flags: UpOptions): Promise<number> =>
     showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
     // A plan that only waits for hosts needs no confirmation.
     if (changesIn(plan.changes).length > 0 && !(await confirmed(run, 'Carry out this plan?'))) return 0;
-    const { code, isDone } = await carryOut(run, { phases: () => part().phases }, plan);
+    const { code, isDone } = await carryOut(run, { phases: () => part().phases, movesRuntimes: true }, plan);
     if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
     return mostSerious([code, ...reportLeftOut(run, waiting)]);
   });

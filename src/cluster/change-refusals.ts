@@ -9,7 +9,7 @@ import { isNodeGone } from './deleted-node.ts';
 import { memberElsewhere, nodeElsewhere, nodeOfAnotherName } from './lives-elsewhere.ts';
 import { cleaningAdvice } from './living-there.ts';
 import { addressRefusal } from './other-address.ts';
-import { runtimeRefusal } from './other-runtime.ts';
+import { moveRefusal, runtimeRefusal } from './other-runtime.ts';
 import { evidenceOfService } from './served.ts';
 import { clusterCas, standing, clusterNameOf } from './standing.ts';
 import { casOf, clustersOf, shareCa } from './trusted-cas.ts';
@@ -151,26 +151,39 @@ function mistakenHost(inventory: Inventory, fleet: Fleet, observed: Observed): R
   );
 }
 
+/** Whether a command brings joined hosts to the runtime that the inventory names, as `up` does. */
+export type Moving = 'moves runtimes' | 'moves none';
+
 /**
  * Why no command may change this host; undefined if commands may. Throws `FactError` when a fact that it needs is
  * unknown.
  */
-export const hostRefusal = (inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined =>
+export const hostRefusal = (
+  inventory: Inventory,
+  fleet: Fleet,
+  observed: Observed,
+  moving: Moving = 'moves none',
+): Refused | undefined =>
   foreignHost(inventory, fleet, observed) ??
   mistakenHost(inventory, fleet, observed) ??
-  runtimeRefusal(inventory, observed);
+  (moving === 'moves none' ? runtimeRefusal : moveRefusal)(inventory, observed);
 
 /**
  * Why a command may not change these hosts of the inventory, all reasons at once; empty if it may. Every command that
  * changes hosts calls this first. Throws `FactError` when a fact that it needs is unknown.
  */
-export function changeRefusals(inventory: Inventory, fleet: Fleet, names: readonly string[]): readonly Refused[] {
+export function changeRefusals(
+  inventory: Inventory,
+  fleet: Fleet,
+  names: readonly string[],
+  moving: Moving = 'moves none',
+): readonly Refused[] {
   const several = severalCas(inventory, fleet);
   if (several.length > 0) return several;
   const about = fleet.hosts.filter(({ host }) => names.includes(host.name));
   return [
     ...clusterRefusals(inventory, fleet),
-    ...about.flatMap((observed) => hostRefusal(inventory, fleet, observed) ?? []),
+    ...about.flatMap((observed) => hostRefusal(inventory, fleet, observed, moving) ?? []),
   ];
 }
 
@@ -212,7 +225,8 @@ export function refusedWorkers(
     .filter(({ host }) => host.role === 'worker' && selects(hosts, host.name))
     .flatMap((observed): readonly LeftOut[] => {
       try {
-        const error = hostRefusal(inventory, fleet, observed) ?? joinedRefusal(inventory, fleet, observed);
+        const error =
+          hostRefusal(inventory, fleet, observed, 'moves runtimes') ?? joinedRefusal(inventory, fleet, observed);
         return error === undefined ? [] : [{ host: observed.host, error }];
       } catch (error) {
         if (error instanceof FactError && error.host === observed.host.name) return [{ host: observed.host, error }];

@@ -25,7 +25,7 @@ import { standing } from './standing.ts';
 export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly string[]): readonly Refused[] {
   const others = fleet.hosts.flatMap(({ host }) => (host.role === 'worker' ? [] : [host.name]));
   return [
-    ...changeRefusals(inventory, fleet, others),
+    ...changeRefusals(inventory, fleet, others, 'moves runtimes'),
     ...fleet.hosts.flatMap((seen) =>
       seen.host.role === 'worker' ? [] : (joinedRefusal(inventory, fleet, seen) ?? []),
     ),

@@ -29,6 +29,8 @@ import * as kubernetes from './linux/kubernetes.ts';
 import * as machine from './linux/machine.ts';
 import * as names from './linux/names.ts';
 import { interfaces, kubeChains, listeners } from './linux/network.ts';
+import { formerRuntimes } from './linux/former-runtimes.ts';
+import { otherContainers } from './linux/other-containers.ts';
 import { distributedFiles, ownFiles } from './linux/own-files.ts';
 import { newEndpoint } from './linux/new-endpoint.ts';
 import { lookups, resolver } from './linux/resolver.ts';
@@ -165,6 +167,8 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     securityModules: surroundings.securityModules,
     proxyVariables: surroundings.proxyVariables,
     containers: runtime.containers,
+    otherContainers: otherContainers(inventory),
+    formerRuntimes: formerRuntimes(inventory),
     cniConfigurations: surroundings.cniConfigurations,
     vxlan: surroundings.vxlan,
     cgroupControllers: surroundings.cgroupControllers,

@@ -17,6 +17,7 @@ import { noTimeServers } from '../node/time-sync.ts';
 import { noTrustedCas } from '../node/trusted-cas.ts';
 import { noSharedSettings } from '../resources/shared-settings.ts';
 import { jobEnded } from '../node/running-work.ts';
+import { runtimeRetired } from '../runtime/retired.ts';
 import { windowsClean, windowsKubeadmReset } from '../windows/clean.ts';
 
 /** Brings a Linux host back to its state before kbuild. kube-vip must have been stopped. */
@@ -27,6 +28,8 @@ export const clean: readonly Step[] = [
   noCniRemains,
   noKubeChains,
   firewallClosed,
+  // A change of runtime that was cut off left two.
+  runtimeRetired,
   // Needs kbuild's record of the keys that it gave to the package manager.
   packagesReleased,
   noPrograms,

@@ -109,6 +109,7 @@ function notOurs(inventory: Inventory, fleet: Fleet): readonly Problem[] {
         inventory,
         fleet,
         holders.map(({ host }) => host.name),
+        'moves runtimes',
       ),
     [],
   );

@@ -1,10 +1,11 @@
 import { networkPlugin } from '../components/network-plugins/index.ts';
 import { fullName } from '../components/registries.ts';
-import { withRuntime } from '../components/runtimes/index.ts';
+import { withWantedRuntime } from '../components/runtimes/index.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import { script } from '../templates.ts';
 import { pauseImage } from '../components/runtimes/pause-image.ts';
+import { pendingMove } from './move.ts';
 
 const CONTROL_PLANE = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
@@ -30,16 +31,34 @@ function namedByKubeadm({ inventory, host }: Target): readonly string[] {
   return [...(holdsEtcd ? ['etcd'] : []), ...(host.role === 'control-plane' ? ['coredns'] : [])];
 }
 
-/** Pulls images before kubeadm runs. On a joined host the kubelet pulls images and removes unused ones. */
+/** The images without which a drained node does not work: of its static pods, which have its name, of kube-proxy and of the network. */
+const imagesOfNode = ({ inventory, fleet, host }: Target): readonly string[] => {
+  const pods = fleet.cluster.state === 'up' ? fleet.cluster.pods.filter(({ node }) => node === host.name) : [];
+  const needed = pods.filter(
+    ({ name, labels }) => name.endsWith(`-${host.name}`) || labels['k8s-app'] === 'kube-proxy',
+  );
+  const all = [
+    ...needed.flatMap(({ images }) => images),
+    pauseImage(inventory),
+    ...networkPlugin(inventory).images(inventory),
+  ];
+  return [...new Set(all.map(fullName))];
+};
+
+/**
+ * Pulls images before kubeadm runs, and before a node changes to another runtime. On any other joined host the kubelet pulls images and
+ * removes unused ones.
+ */
 export const images: Step = {
   name: 'images',
   diff: (target) => {
     const { host, facts, inventory } = target;
-    if (hasKubelet(facts)) return [];
-    const all = roleImages(target);
+    const isMoving = pendingMove(target) !== undefined;
+    if (hasKubelet(facts) && !isMoving) return [];
+    const all = isMoving ? imagesOfNode(target) : roleImages(target);
     const missing = all.filter((image) => !facts.images.has(image));
     if (missing.length === 0) return [];
-    const asked = namedByKubeadm(target);
+    const asked = isMoving ? [] : namedByKubeadm(target);
     return [
       {
         summary: `pull ${missing.join(', ')} (found ${missing.length === all.length ? 'none' : 'the others'})`,
@@ -51,7 +70,7 @@ export const images: Step = {
             REPOSITORY: inventory.kubernetes.imageRepository,
             KUBEADM: 'kubeadm',
           });
-          await on(host).job('images', withRuntime(inventory, host, pull));
+          await on(host).job('images', withWantedRuntime(inventory, host, pull));
         },
       },
     ];

@@ -13,6 +13,8 @@ import { sh } from '../shell/sh.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { runtimePackageStep, runtimeSteps } from './index.ts';
+import { moveGates, newRuntimeAnswers, pendingMove, runtimeMoved } from './move.ts';
+import { runtimeRetired } from './retired.ts';
 import { atRuntimeOf, runtimeChange, watchingRuntime } from './version.ts';
 
 /** What changes while the node is drained, as messages call it, old and new; none if nothing does. */
@@ -21,7 +23,9 @@ function drainedChanges(
 ): readonly { readonly what: string; readonly from: string; readonly to: string }[] {
   const change = runtimeChange(target);
   const driver = driverChange(target);
+  const move = pendingMove(target);
   return [
+    ...(move === undefined ? [] : [{ what: 'the container runtime', from: move.from.title, to: move.to.title }]),
     ...(change?.way === 'drained' ? [{ what: containerRuntime(target.inventory).title, ...change }] : []),
     ...(driver === undefined
       ? []
@@ -104,6 +108,8 @@ const changeNoted: Step = {
         apply: async (on) => {
           // Before the drain too, so that no node is drained in vain.
           refuseUnknownDriver(target);
+          const move = pendingMove(target);
+          if (move !== undefined) await newRuntimeAnswers(target, move, on);
           await passGate(target, on);
           await noted(target, changes.map(({ from, to }) => `${from} to ${to}`).join(', '))(on);
         },
@@ -157,6 +163,17 @@ const changed = (step: Step): Step => ({
   },
 });
 
+/** The same for the change to another runtime, which is prepared before the drain. */
+const moved: Step = {
+  ...runtimeMoved,
+  diff: (target) => {
+    const { cluster } = target.fleet;
+    if (pendingMove(target) === undefined) return [];
+    if (cluster.state === 'down') return [waitForApi(cluster)];
+    return runtimeMoved.diff(target).map((change) => guarded(target, runtimeMoved, change));
+  },
+};
+
 /** True while the node is drained because its runtime changes, or will be. */
 export const drainsForRuntime = (target: Target): boolean => isDrainedFor(target) || isChanging(target);
 
@@ -192,10 +209,13 @@ export const rollingRuntimeSteps = (
 ): readonly Step[] => {
   const whole = (step: Step): Step => ({ ...watchingRuntime(step), needs: 'whole-control-plane' });
   return [
-    ...[othersAreBack, changeNoted, drained(drain), ...[...runtimeSteps(inventory), ...byDriver].map(changed)].map(
-      whole,
-    ),
+    ...[
+      ...[othersAreBack, changeNoted, drained(drain), moved],
+      ...[...runtimeSteps(inventory), ...byDriver].map(changed),
+    ].map(whole),
+    ...moveGates,
     ...gates.map((gate) => onlyWhile(isChanging, gate)),
+    whole(runtimeRetired),
     ...back.map((step) => whole(onlyWhile(drainsForRuntime, step))),
   ];
 };

@@ -1,4 +1,5 @@
 import { isMixed } from '../cluster/api-versions.ts';
+import { runtimeMove } from '../cluster/other-runtime.ts';
 import { standing } from '../cluster/standing.ts';
 import { isInstalledAs, isBuiltIn, systemRuntime } from '../components/programs/installer.ts';
 import { runtimePackages } from '../components/runtimes/index.ts';
@@ -42,13 +43,17 @@ const withRuntimeVersion = (
     ? inventory
     : { ...inventory, runtime: { ...inventory.runtime, ...runtime } };
 
+/** True for a host whose kubelet runs pods on the runtime that the inventory names. One that it changes to runs none yet. */
+const runsPods = ({ inventory, host, facts }: Pick<Target, 'inventory' | 'host' | 'facts'>): boolean =>
+  hasKubelet(facts) && runtimeMove(inventory, host, facts) === undefined;
+
 /**
  * The inventory as if it named the runtime that a host keeps for now. A host whose kubelet runs pods keeps the installed one:
  * only `upgrade`, or the phase for an edited `runtime.version`, changes it. A runtime that the system of the host brings stays.
  * Any other host gets the inventory's.
  */
-export function atRuntimeOf(inventory: Inventory, { facts }: Pick<Target, 'facts'>): Inventory {
-  const isKept = hasKubelet(facts) || isBuiltIn({ facts }, [inventory.runtime.name]);
+export function atRuntimeOf(inventory: Inventory, { host, facts }: Pick<Target, 'host' | 'facts'>): Inventory {
+  const isKept = runsPods({ inventory, host, facts }) || isBuiltIn({ facts }, [inventory.runtime.name]);
   const found = isKept ? installedRuntime(inventory, facts) : undefined;
   return found === undefined
     ? inventory
@@ -80,7 +85,12 @@ export const watchingRuntime = (step: Step): Step => ({
 export const atRuntimeOfHost = (step: Step): Step =>
   watchingRuntime({
     ...step,
-    diff: (target) => step.diff({ ...target, inventory: atRuntimeOf(atDriverOf(target), target) }),
+    diff: (target) => {
+      const changes = step.diff({ ...target, inventory: atRuntimeOf(atDriverOf(target), target) });
+      if (!hasKubelet(target.facts) || runsPods(target)) return changes;
+      // Nothing lives yet on the runtime to which the host changes.
+      return changes.map(({ restarts: _, ...change }) => ({ ...change, disrupts: false }));
+    },
   });
 
 /** A change of the runtime's version that is pending on a joined host. */
@@ -101,7 +111,7 @@ export interface RuntimeChange {
 export function runtimeChange(target: Target): RuntimeChange | undefined {
   const { inventory, facts, fleet } = target;
   const { version, versionFrom, package: name } = atSystemRuntime(inventory, target).runtime;
-  if (versionFrom === 'default' || !hasKubelet(facts)) return undefined;
+  if (versionFrom === 'default' || !runsPods(target)) return undefined;
   // In the middle of an upgrade `up` restarts nothing: that upgrade changes the runtime of the nodes that it drains.
   if (fleet.cluster.state === 'up' && isMixed(fleet.cluster)) return undefined;
   const found = installedRuntime(inventory, facts);

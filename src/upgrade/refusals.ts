@@ -2,6 +2,7 @@ import { WITHOUT_CGROUP_V1 } from '../checks/cgroup-version.ts';
 import { apiVersionsText, apiServerVersions, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { handlersInUse } from '../cluster/handlers-in-use.ts';
+import { runtimeRefusal } from '../cluster/other-runtime.ts';
 import { duringRotation } from '../cluster/rotation-refusals.ts';
 import { unfinishedActions } from '../cluster/unfinished-actions.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
@@ -216,6 +217,7 @@ export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readon
     ...oldKubelets(inventory, cluster, hops),
     ...unnamedControlPlanes(inventory, cluster),
     ...editedSettings(inventory, cluster),
+    ...fleet.hosts.flatMap((observed) => runtimeRefusal(inventory, observed) ?? []),
     ...pendingDrivers(inventory, fleet),
     ...handlersInUse(inventory, fleet),
     ...duringRotation(inventory, fleet, 'kubeadm cannot upgrade'),

@@ -898,6 +898,20 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     },
     { finds: /crio\.sock/, bad: w1({ criSockets: '/run/crio/crio.sock\n' }) },
     {
+      finds: /1 containers of Docker run on the containerd that up would configure/,
+      // It changes to containerd; where it has that already, the operator has decided.
+      bad: w1({
+        kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',
+        kubeletRuntime: 'unix:///run/crio/crio.sock\n',
+        containers: '/run/containerd/io.containerd.runtime.v2.task/moby/a\n',
+      }),
+      good: w1({
+        kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',
+        kubeletRuntime: 'unix:///run/containerd/containerd.sock\n',
+        containers: '/run/containerd/io.containerd.runtime.v2.task/moby/a\n',
+      }),
+    },
+    {
       finds: /has joined with \/run\/frakti\.sock, and the inventory asks for containerd/,
       bad: w1({
         kubernetesTraces: '/etc/kubernetes/kubelet.conf\n',

@@ -84,18 +84,25 @@ describe('a command that changes hosts', () => {
 });
 
 describe('a joined host whose kubelet uses another container runtime', () => {
-  const on = (kubeletRuntime: string) => seen(joinedWorker({ kubeletRuntime }));
+  const osRelease = { id: 'debian', idLike: [], versionId: '12', codename: 'bookworm', prettyName: 'Debian' };
+  const on = (kubeletRuntime: string) => seen(joinedWorker({ kubeletRuntime, osRelease }));
 
-  test('is refused, and the way is named: its containers would be left running', () => {
+  test('is refused by all commands but `up`: its containers would be left running', () => {
     const [refused] = changeRefusals(inventory, on('unix:///var/run/crio/crio.sock'), ['w1']);
     expect(refused!.message).toBe(
-      'w1: refused: its kubelet uses CRI-O, the inventory asks for containerd, and kbuild does not change the runtime of a joined host',
+      'w1: refused: its kubelet uses CRI-O, the inventory asks for containerd, and only `kbuild up` changes the runtime of a joined host',
     );
-    expect(refused!.remedy).toContain('set runtime.name back to crio');
+    expect(refused!.remedy).toBe('run `kbuild up` first, or set runtime.name back to crio');
   });
 
-  test('is left out of `up` alone', () => {
-    const fleet = on('unix:///run/crio/crio.sock');
+  test('is not left out of `up`, which changes it', () =>
+    expect(refusedWorkers(inventory, on('unix:///run/crio/crio.sock'), undefined)).toEqual([]));
+
+  test('is left out of `up` alone where it cannot change, and the way is named', () => {
+    const fleet = on('unix:///run/cri-dockerd.sock');
+    expect(refusedWorkers(inventory, fleet, undefined)[0]!.error).toMatchObject({
+      remedy: expect.stringContaining('run `kbuild remove w1` before you edit it') as string,
+    });
     expect(refusedWorkers(inventory, fleet, undefined).map(({ host }) => host.name)).toEqual(['w1']);
     expect(refusals(inventory, fleet)).toEqual([]);
   });

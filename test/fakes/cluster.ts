@@ -48,6 +48,9 @@ export const factsOf = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
   ({
     kubernetesTraces: new Set(),
     kubeletRuntime: '',
+    otherContainers: new Map(),
+    formerRuntimes: new Map(),
+    kubeletOverrides: [],
     caFingerprint: 'absent',
     otherCas: [],
     authorities: parseAuthorities(''),

@@ -25,6 +25,8 @@ const REFUSED = 7;
 export interface Work {
   /** Its phases on reached hosts, from the last observation. Called again when the run holds the locks. */
   readonly phases: () => readonly Phase[];
+  /** The phases bring joined hosts to the runtime that the inventory names. */
+  readonly movesRuntimes?: true;
   /** Hosts that it may change though they are foreign: the operator typed their names. */
   readonly typedHosts?: ReadonlySet<string>;
   /** True: changes beyond the plan need no confirmation, because the operator typed the name of all that is destroyed. */
@@ -50,10 +52,10 @@ const approved = async (run: Run, { mayGrow }: Work, question: string): Promise<
   mayGrow === true || confirmed(run, question);
 
 /** The fleet may have changed before the locks were taken. @throws Refused for a host that became foreign */
-function refuseForeignHosts(run: Run, phases: readonly Phase[], { typedHosts }: Work): void {
+function refuseForeignHosts(run: Run, phases: readonly Phase[], { typedHosts, movesRuntimes }: Work): void {
   const names = new Set(phases.flatMap(({ hosts }) => hosts.map(({ name }) => name)));
   const asked = [...names].filter((name) => typedHosts?.has(name) !== true);
-  if (asked.length > 0) refuseForeign(run, asked);
+  if (asked.length > 0) refuseForeign(run, asked, movesRuntimes === true ? 'moves runtimes' : 'moves none');
 }
 
 /** True if a busy host or a busy API did not tell something, and nothing else is wrong. */

@@ -1,7 +1,7 @@
 import { checks, surveyChecks } from '../../checks/index.ts';
 import type { CheckedFinding } from '../../checks/check.ts';
 import { runChecks, stops } from '../../checks/run-checks.ts';
-import { changeRefusals, refusedWorkers } from '../../cluster/change-refusals.ts';
+import { changeRefusals, refusedWorkers, type Moving } from '../../cluster/change-refusals.ts';
 import { lostCluster } from '../../cluster/lost.ts';
 import { refusals } from '../../cluster/refusals.ts';
 import type { KbuildError } from '../../errors.ts';
@@ -32,8 +32,9 @@ export function leaveOutRefused({ connected, emit, flags, inventory }: Run): voi
 export function refuseForeign(
   { connected, inventory }: Pick<Run, 'connected' | 'inventory'>,
   names: readonly string[],
+  moving: Moving = 'moves none',
 ): void {
-  const refused = changeRefusals(inventory, connected.observations.fleet(), names);
+  const refused = changeRefusals(inventory, connected.observations.fleet(), names, moving);
   if (refused.length > 0) throw combined(refused);
 }
 

@@ -34,7 +34,7 @@ export async function surveyPods({
   const { cluster } = fleet;
   if (cluster.state === 'absent') return undefined;
   if (cluster.state === 'down') return { failed: `the cluster does not answer: ${cluster.reason}` };
-  const [refused] = changeRefusals(inventory, fleet, [cluster.via]);
+  const [refused] = changeRefusals(inventory, fleet, [cluster.via], 'moves runtimes');
   if (refused !== undefined) return { failed: `kbuild makes no pods there: ${refused.message}` };
   const linux = cluster.nodes.filter((node) => !isWindows(node));
   const nodes = linux.flatMap(({ name, ready }) => (ready ? [name] : []));

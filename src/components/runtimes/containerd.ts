@@ -117,6 +117,7 @@ export const containerd: ContainerRuntime = {
   name: 'containerd',
   title: 'containerd',
   socket: SOCKET,
+  reportedAs: 'containerd',
   unit: 'containerd',
   dataFolder: '/var/lib/containerd',
   paths: {

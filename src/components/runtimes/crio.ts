@@ -159,6 +159,7 @@ export const crio: ContainerRuntime = {
   name: 'crio',
   title: 'CRI-O',
   socket: SOCKET,
+  reportedAs: 'cri-o',
   unit: 'crio',
   dataFolder: '/var/lib/containers/storage',
   paths: {

@@ -129,6 +129,9 @@ export const docker: ContainerRuntime = {
   name: 'docker',
   title: 'Docker Engine',
   socket: '/run/cri-dockerd.sock',
+  reportedAs: 'docker',
+  keepsHosts:
+    'Docker Engine shares containerd with everything else on a host, so kbuild changes no joined host to it or from it',
   unit: 'docker',
   dataFolder: '/var/lib/docker',
   paths: {

@@ -1,11 +1,15 @@
 import { inventoryOn } from '../../model/inventory-on.ts';
 import type { Host, Inventory, RuntimeName } from '../../model/inventory.ts';
 import type { Command } from '../../shell/command.ts';
-import { using } from '../../templates.ts';
+import { onceForEach } from '../../shell/once-for-each.ts';
+import { quote } from '../../shell/sh.ts';
+import { script, using } from '../../templates.ts';
 import { containerd } from './containerd.ts';
 import { crio } from './crio.ts';
 import { docker } from './docker.ts';
 import type { ContainerRuntime } from './runtime.ts';
+
+export type { ContainerRuntime };
 
 /** All container runtimes of Linux hosts that kbuild knows. */
 export const CONTAINER_RUNTIMES: readonly ContainerRuntime[] = [containerd, crio, docker];
@@ -76,8 +80,34 @@ export function unitsOf(inventory: Inventory, name: string): readonly string[] {
   return programs.find((program) => program.name === name)?.units ?? [];
 }
 
-/** A command for a host that may use the functions of templates/runtimes/, which do the same with every container runtime. */
+const functionsOf = (name: RuntimeName): string => script(`runtimes/${name}.sh`).script;
+
+/**
+ * Shell that has the functions of the runtime which runs the host's pods: the one that its kubelet was given, which is another than the
+ * inventory's while the node changes its runtime; on a host that has not joined, that of the inventory.
+ */
+const servingFunctions = onceForEach((wanted: ContainerRuntime): Command<'sh'> => {
+  const others = CONTAINER_RUNTIMES.filter((runtime) => runtime !== wanted);
+  const branches = others.map(
+    ({ name, socket }, i) =>
+      `${i === 0 ? 'if' : 'elif'} [ "$runtime_serving" = ${quote(socket)} ]; then\n${functionsOf(name)}`,
+  );
+  return using('linux/serving-runtime.sh', {
+    shell: 'sh',
+    script: [...branches, `else\n${functionsOf(wanted.name)}fi`].join('\n'),
+    title: 'runtime',
+  });
+});
+
+/**
+ * A command for a host that may use the functions of templates/runtimes/, which do the same with every container runtime: those of the one
+ * that runs the host's pods now.
+ */
 export const withRuntime = (inventory: Inventory, host: Host, command: Command<'sh'>): Command<'sh'> =>
+  using(servingFunctions(containerRuntime(inventoryOn(inventory, host))), command);
+
+/** The same for the runtime that the inventory names, whichever runs the host's pods now. */
+export const withWantedRuntime = (inventory: Inventory, host: Host, command: Command<'sh'>): Command<'sh'> =>
   using(`runtimes/${inventoryOn(inventory, host).runtime.name}.sh`, command);
 
 const hasRuntime = ({ os, role }: Host): boolean => os === 'linux' && role !== 'load-balancer';

@@ -141,6 +141,10 @@ export interface ContainerRuntime {
   readonly title: string;
   /** Path of the CRI socket. */
   readonly socket: string;
+  /** What nodes call it: they report `NAME://VERSION`. */
+  readonly reportedAs: string;
+  /** Why no joined host changes to it or from it; missing: hosts can. */
+  readonly keepsHosts?: string;
   /** systemd unit, without `.service`. */
   readonly unit: string;
   /** Folder of images and containers. */

@@ -1,0 +1,296 @@
+import { describe, expect, test } from 'vitest';
+import { moveRefusal, runtimeRefusal } from '../../src/cluster/other-runtime.ts';
+import { containerRuntime } from '../../src/components/runtimes/index.ts';
+import { changesIn, plan } from '../../src/engine/plan.ts';
+import type { NodeView } from '../../src/facts/cluster.ts';
+import { linuxFacts } from '../../src/facts/fleet.ts';
+import type { LinuxFacts } from '../../src/facts/linux.ts';
+import type { Inventory, LinuxHost, RuntimeName } from '../../src/model/inventory.ts';
+import { preparePhases } from '../../src/phases/prepare.ts';
+import { runtimePhases } from '../../src/phases/runtime.ts';
+import { images } from '../../src/runtime/images.ts';
+import { moveGates } from '../../src/runtime/move.ts';
+import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
+import { CA, clusterOf, cp1, cp2, cp3, inventoryOf, memberOf, nodesOf, podOf, w1, w2 } from '../fakes/cluster.ts';
+import { fleet } from '../fakes/fleet.ts';
+import { recordingOn } from '../fakes/on.ts';
+
+const hosts = [cp1, cp2, cp3, w1, w2];
+const SOCKETS = { containerd: 'unix:///run/containerd/containerd.sock', crio: 'unix:///run/crio/crio.sock' } as const;
+type Movable = keyof typeof SOCKETS;
+const CONFIGS: Readonly<Record<Movable, string>> = {
+  containerd: '/etc/containerd/config.toml',
+  crio: '/etc/crio/crio.conf.d/50-kbuild.conf',
+};
+
+const wanting = (name: RuntimeName): Inventory => {
+  const plain = inventoryOf({ hosts });
+  const { version, defaults } = containerRuntime({ runtime: { name } });
+  const runtime = { ...plain.runtime, name, version: version('1.36')!, package: defaults.package };
+  return { ...plain, runtime: { ...runtime, versionFrom: 'default' } };
+};
+
+interface Seen {
+  /** The runtime that a host's kubelet uses; all others use `usual`. */
+  readonly usual?: Movable;
+  readonly uses?: Readonly<Record<string, Movable>>;
+  /** Runtimes with kbuild's configuration beside the inventory's, by host; default: the one in use. */
+  readonly former?: Readonly<Record<string, readonly Movable[]>>;
+  readonly annotations?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly facts?: Partial<LinuxFacts>;
+}
+
+const installed = (version: string) => ({ state: 'installed' as const, version, held: true });
+
+function seenBy(
+  inventory: Inventory,
+  { usual = 'containerd', uses = {}, former = {}, annotations = {}, facts = {} }: Seen = {},
+) {
+  const wanted = inventory.runtime.name;
+  const inUse = (name: string): Movable => uses[name] ?? usual;
+  const cluster = clusterOf({
+    kubeletConfiguration: { cgroupDriver: inventory.runtime.cgroupDriver },
+    nodes: nodesOf(...hosts).map((node): NodeView => ({
+      ...node,
+      annotations: annotations[node.name] ?? {},
+      runtime: inUse(node.name) === 'crio' ? 'cri-o://1.36.1' : 'containerd://2.2.9',
+      unschedulable: 'kbuild.dev/cordoned' in (annotations[node.name] ?? {}),
+    })),
+    pods: [
+      podOf({ name: 'kube-apiserver-cp1', node: 'cp1', images: ['registry.k8s.io/kube-apiserver:v1.36.3'] }),
+      podOf({ name: 'db-0', node: 'w1', images: ['private.example/db:1'] }),
+    ],
+    members: [memberOf(1), memberOf(2), memberOf(3)],
+    apiServers: new Map([cp1, cp2, cp3].map(({ name }) => [name, 'ok'])),
+  });
+  const factsOf = ({ name, role }: LinuxHost): Partial<LinuxFacts> => ({
+    kubernetesTraces: new Set([
+      '/etc/kubernetes/kubelet.conf',
+      '/etc/kubernetes/pki/ca.crt',
+      ...(role === 'control-plane' ? ['/etc/kubernetes/admin.conf', '/etc/kubernetes/pki/ca.key'] : []),
+    ]),
+    caFingerprint: CA,
+    kubeconfigCluster: { name: 'demo', server: 'https://k8s.example:6443' },
+    packages: new Map([
+      ['kubeadm', installed('1.36.3-1.1')],
+      ['containerd.io', installed('2.1.5-1~debian.12~bookworm')],
+    ]),
+    kubeletHealthy: true,
+    kubeletRuntime: SOCKETS[inUse(name)],
+    formerRuntimes: new Map(
+      (former[name] ?? (inUse(name) === wanted ? [] : [inUse(name)])).map((one) => [one, [CONFIGS[one]]]),
+    ),
+    runtimeConfig: 'absent',
+    images: new Set(),
+    cgroupDriverInUse: inventory.runtime.cgroupDriver,
+    osRelease: { id: 'debian', idLike: [], versionId: '12', codename: 'bookworm', prettyName: 'Debian GNU/Linux 12' },
+    ...facts,
+  });
+  return fleet({ inventory, cluster, facts: Object.fromEntries(hosts.map((host) => [host.name, factsOf(host)])) });
+}
+
+type Phases = Parameters<typeof plan>[0];
+function planned(phases: (inventory: Inventory) => Phases, inventory: Inventory, seen: Seen = {}) {
+  const { changes, errors } = plan(phases(inventory), inventory, seenBy(inventory, seen));
+  expect(errors).toEqual([]);
+  return changes;
+}
+const rolled = (inventory: Inventory, seen: Seen = {}) => changesIn(planned(runtimePhases, inventory, seen));
+const stepsOn = (changes: ReturnType<typeof rolled>, host: string): readonly string[] =>
+  changes.filter((change) => change.host === host).map(({ step }) => step);
+const target = (inventory: Inventory, host: LinuxHost, seen: Seen = {}) => {
+  const of = seenBy(inventory, seen);
+  return { inventory, host, fleet: of, facts: linuxFacts(of, host)! };
+};
+
+const BACK = ['uncordoned', 'workloads-back', 'runtime-change-done'];
+
+describe.each([
+  ['containerd', 'crio', 'containerd', 'CRI-O'],
+  ['crio', 'containerd', 'CRI-O', 'containerd'],
+] as const)('runtime.name edited from %s to %s', (from, to, old, fresh) => {
+  const inventory = wanting(to);
+  const seen: Seen = { usual: from };
+  const changes = rolled(inventory, seen);
+
+  test('drains each node, moves its pods, takes the old runtime out of use, and lets the node take pods again', () => {
+    for (const { name } of hosts)
+      expect(stepsOn(changes, name)).toEqual([
+        'runtime-change-noted',
+        'drained',
+        'runtime-moved',
+        'runtime-retired',
+        ...BACK,
+      ]);
+  });
+
+  test('changes workers before control planes, and one host at a time', () =>
+    expect([...new Set(changes.map(({ host }) => host))]).toEqual(['w1', 'w2', 'cp1', 'cp2', 'cp3']));
+
+  test('says what runs and what will', async () => {
+    const said = changes.filter(({ host, step }) => host === 'w1' && /noted|moved|retired/.test(step));
+    expect(said.map(({ summary }) => summary)).toEqual([
+      `note that the container runtime of w1 changes from ${old} to ${fresh}`,
+      `end all pods of w1 on ${old}, and start them on ${fresh}`,
+      `take ${old} out of use: disable ${from}, and remove what kbuild wrote for it (found ${CONFIGS[from]})`,
+    ]);
+    expect(await said[1]!.change.preview!(recordingOn().on)).toBe(
+      `/var/lib/kubelet/config.yaml\n- containerRuntimeEndpoint: ${SOCKETS[from]}\n+ containerRuntimeEndpoint: ${SOCKETS[to]}`,
+    );
+  });
+
+  test('installs, configures and starts the new runtime before any drain, and calls that no disturbance', () => {
+    const prepared = planned(preparePhases, inventory, seen).filter(
+      ({ host, step }) => host === 'w1' && (step.startsWith(to) || step === 'images'),
+    );
+    expect(prepared.map(({ step }) => step)).toEqual(
+      expect.arrayContaining([`${to}-package`, `${to}-service`, 'images']),
+    );
+    for (const { step, change } of prepared) expect(change.disrupts === true, step).toBe(false);
+  });
+
+  test('does nothing where the host uses it already', () => expect(rolled(inventory, { usual: to })).toEqual([]));
+});
+
+describe('the images that a node cannot do without are there before its drain', () => {
+  const pulled = (host: LinuxHost): string => images.diff(target(wanting('crio'), host))[0]!.summary;
+  test('those of static pods', () => expect(pulled(cp1)).toContain('registry.k8s.io/kube-apiserver:v1.36.3'));
+  test('none of users, which may need a login', () => expect(pulled(w1)).not.toContain('private.example'));
+});
+
+describe('a change that was cut off goes on', () => {
+  const inventory = wanting('crio');
+  const ours = {
+    'kbuild.dev/drained': 'true',
+    'kbuild.dev/cordoned': 'true',
+    'kbuild.dev/runtime-change': 'containerd to CRI-O',
+    'kbuild.dev/workloads': 'none',
+  };
+  const on = (seen: Seen) =>
+    stepsOn(rolled(inventory, { usual: 'crio', annotations: { w1: ours }, ...seen }), 'w1').filter(
+      (step) => !/^crio|repository|registr/.test(step),
+    );
+
+  test('after the drain: the node is drained no second time', () =>
+    expect(on({ uses: { w1: 'containerd' } })).toEqual(['runtime-moved', 'runtime-retired', ...BACK]));
+
+  test('after the pods: the old runtime is taken out of use, and the node takes pods again', () =>
+    expect(on({ former: { w1: ['containerd'] } })).toEqual(['runtime-retired', ...BACK]));
+
+  test('after the note was removed: the old runtime is taken out of use all the same', () =>
+    expect(on({ annotations: {}, former: { w1: ['containerd'] } })).toEqual(['runtime-retired']));
+
+  test('after runtime.name was set back: the pods that have moved move back', () => {
+    const changes = rolled(wanting('containerd'), { uses: { w1: 'crio' }, annotations: { w1: ours } });
+    expect(stepsOn(changes, 'w1')).toContain('runtime-moved');
+    expect(stepsOn(changes, 'w2')).toEqual([]);
+  });
+
+  test('and waits until the node reports the new runtime', () => {
+    const waits = (annotations: Seen['annotations'] & object, runtime: string) => {
+      const at = target(inventory, w1, { usual: 'crio', annotations });
+      const { cluster } = at.fleet;
+      if (cluster.state !== 'up') throw new Error('down');
+      const nodes = cluster.nodes.map((node) => ({ ...node, runtime }));
+      return moveGates[0]!.diff({ ...at, fleet: { ...at.fleet, cluster: { ...cluster, nodes } } });
+    };
+    expect(waits({ w1: ours }, 'containerd://2.2.9')).toEqual([
+      { summary: 'wait until w1 reports CRI-O (found containerd://2.2.9)' },
+    ]);
+    expect(waits({ w1: ours }, 'cri-o://1.36.1')).toEqual([]);
+    expect(waits({}, 'containerd://2.2.9')).toEqual([]);
+  });
+
+  test('the socket that an older kubeadm noted on the node follows', async () => {
+    const noted = { ...ours, 'kubeadm.alpha.kubernetes.io/cri-socket': SOCKETS.containerd };
+    const [change] = moveGates[1]!.diff(target(inventory, w1, { usual: 'crio', annotations: { w1: noted } }));
+    const { on: recorded, sent } = recordingOn();
+    await change!.apply!(recorded);
+    expect(JSON.stringify(sent)).toContain(SOCKETS.crio);
+  });
+});
+
+describe('what is done on the host', () => {
+  const inventory = wanting('crio');
+
+  test('one job moves the pods, and begins only when the new runtime answers', async () => {
+    const change = rolled(inventory).find(({ host, step }) => host === 'w1' && step === 'runtime-moved')!;
+    const silent = recordingOn();
+    await expect(change.change.apply!(silent.on)).rejects.toThrow('an answer of CRI-O');
+    expect(silent.sent.filter(({ kind }) => kind === 'job')).toEqual([]);
+  });
+
+  test('the old runtime is named as in use where others have containers on it', async () => {
+    const facts = { otherContainers: new Map([['containerd', new Map([['moby', 2]])]]) } as Partial<LinuxFacts>;
+    const change = rolled(inventory, { usual: 'crio', former: { w1: ['containerd'] }, facts }).find(
+      ({ step }) => step === 'runtime-retired',
+    )!;
+    const { on, sent } = recordingOn();
+    await change.change.apply!(on);
+    expect(JSON.stringify(sent)).toContain('containers of Docker');
+  });
+});
+
+describe('is refused, and names the way', () => {
+  const reason = (name: RuntimeName, host: LinuxHost, seen: Seen = {}) => {
+    const { fleet: of } = target(wanting(name), host, seen);
+    return moveRefusal(
+      wanting(name),
+      of.hosts.find((one) => one.host.name === host.name)!,
+    );
+  };
+
+  test('not between containerd and CRI-O', () => expect(reason('crio', w1)).toBeUndefined());
+  test('with Docker Engine, which shares containerd', () => {
+    const refused = reason('docker', w1)!;
+    expect(refused.message).toContain('Docker Engine shares containerd with everything else on a host');
+    expect(refused.remedy).toContain('kbuild remove w1');
+  });
+  test('where other programs have containers on the runtime', () =>
+    expect(
+      reason('crio', w1, { facts: { otherContainers: new Map([['containerd', new Map([['moby', 2]])]]) } })!.message,
+    ).toContain('2 containers of Docker run on containerd, and would end with it'));
+  test('where the cgroup driver changes too', () =>
+    expect(reason('crio', w1, { facts: { cgroupDriverInUse: 'cgroupfs' } })!.message).toContain(
+      'one of both at a time',
+    ));
+  test('where the administrator gives the kubelet a socket', () =>
+    expect(
+      reason('crio', w1, {
+        facts: {
+          kubeletOverrides: [
+            { file: '/etc/default/kubelet', variable: 'KUBELET_EXTRA_ARGS', flags: ['--container-runtime-endpoint'] },
+          ],
+        },
+      })!.message,
+    ).toContain('/etc/default/kubelet gives the kubelet its own'));
+  test('on a host of role etcd, whose kubelet is kbuild’s own', () => {
+    const { facts } = target(wanting('crio'), w1);
+    const host: LinuxHost = { ...w1, role: 'etcd' };
+    expect(moveRefusal(wanting('crio'), { os: 'linux', host, facts })!.message).toContain('a host of role etcd');
+  });
+  test('where the programs come without packages', () => {
+    const { facts } = target(wanting('crio'), w1);
+    const host: LinuxHost = { ...w1, installFrom: 'binaries' };
+
+    expect(moveRefusal(wanting('crio'), { os: 'linux', host, facts })!.message).toContain(
+      'only where it comes as a package',
+    );
+  });
+  test('by every other command, upgrade too', () => {
+    const { fleet: of } = target(wanting('crio'), w1);
+    expect(runtimeRefusal(wanting('crio'), of.hosts.at(-1)!)!.remedy).toContain('run `kbuild up` first');
+    expect(upgradeRefusals(wanting('crio'), of, []).map(({ message }) => message)).toEqual(
+      expect.arrayContaining([expect.stringContaining('only `kbuild up` changes the runtime') as string]),
+    );
+  });
+});
+
+test('waits while the API does not answer', () => {
+  const inventory = wanting('crio');
+  const down = { ...seenBy(inventory), cluster: { state: 'down', reason: 'connection refused' } } as ReturnType<
+    typeof seenBy
+  >;
+  const { changes } = plan(runtimePhases(inventory), inventory, down);
+  expect(changesIn(changes).filter(({ step }) => /moved|drained/.test(step))).toEqual([]);
+});
