@@ -9,6 +9,7 @@ import { progress } from './progress.ts';
 import { requireMachine } from './requirements.ts';
 import { statusText } from './status.ts';
 import { type System, SYSTEMS } from './systems.ts';
+import { VIRTUAL_MACHINE, VIRTUAL_MACHINE_PACKAGES } from './virtual-machine.ts';
 import { WINDOWS_PROGRAMS, WINDOWS_WANTED, windowsPrograms } from './windows-programs.ts';
 
 const USAGE = `npm run lab -- COMMAND
@@ -57,6 +58,7 @@ const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<n
     await requireLab({
       hosts: fresh.length,
       ...(os.os === undefined ? {} : { systems: [os.os] }),
+      ...(os.os === VIRTUAL_MACHINE ? { packages: VIRTUAL_MACHINE_PACKAGES } : {}),
     });
     await lab.up(plain(some(names).filter((name) => !two(name))), os);
     await lab.up(plain(names.filter(two)), { ...os, nics: 2 });

@@ -13,6 +13,7 @@ import {
   releaseDownload,
 } from './published.ts';
 import type { System } from './systems.ts';
+import { virtualMachine } from './virtual-machine.ts';
 import {
   CONTAINERD_VERSIONS,
   CRIO_MINOR,
@@ -108,6 +109,7 @@ export function recipes(
   const systems = {
     bookworm: { base: bookworm },
     trixie: { base: base('base-trixie', trixie, '') },
+    selinux: virtualMachine(bookworm, tools, mirrors),
     ...dressedSystems(bookworm, mirrors, keys, {
       CONTAINERD: program('containerd', VERSIONS.containerd),
       DEBIAN: debian,

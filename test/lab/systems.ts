@@ -28,11 +28,13 @@ export const DRESSED = {
 
 export type DressedSystem = keyof typeof DRESSED;
 
-export type System = 'bookworm' | 'trixie' | DressedSystem;
+/** `selinux`: Debian 12 in a virtual machine (virtual-machine.ts). */
+export type System = 'bookworm' | 'trixie' | 'selinux' | DressedSystem;
 
 /** The systems that hosts can be of, the default first. All but the default are made when a host of theirs is asked for. */
 export const SYSTEMS: readonly ['bookworm', ...System[]] = [
   'bookworm',
   'trixie',
+  'selinux',
   ...(Object.keys(DRESSED) as readonly DressedSystem[]),
 ];
