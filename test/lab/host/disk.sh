@@ -17,6 +17,9 @@ unshare --mount sh -c "mount -t proc proc root/proc && exec chroot root setfiles
 rm -f disk/new.img
 truncate --size=8G disk/new.img
 mke2fs -q -t ext4 -d root -E lazy_itable_init=1 disk/new.img
+# An overlay's own root takes no label from the tree. debugfs says of no fault that it was one.
+debugfs -w -R 'ea_set / security.selinux system_u:object_r:root_t:s0' disk/new.img
+debugfs -R 'ea_get / security.selinux' disk/new.img | grep -q root_t
 mv disk/new.img disk/root.img
 # From now on the host's files are in there.
 umount root
