@@ -87,6 +87,17 @@ test('up joins it', async () => {
   timed('up of a control plane and the virtual machine', await up());
   expect(await nodes(CP)).toEqual({ [CP]: true, [VM]: true });
   expect(await on('getenforce')).toBe('Enforcing');
+  const uuid = await kubectl(CP, `get node ${VM} -o jsonpath='{.status.nodeInfo.systemUUID}'`);
+  expect(uuid.toLowerCase()).toBe(await on('cat /sys/class/dmi/id/product_uuid'));
+});
+
+test('the files that kbuild has written have the labels that the policy wants', async () => {
+  const files =
+    'modules-load.d/kbuild.conf,sysctl.d/99-zz-kbuild.conf,containerd/config.toml,chrony/sources.d/kbuild.sources';
+  const repositories = 'apt/sources.list.d/kbuild-*.list,apt/keyrings/kbuild-*.asc';
+  const labels = (await on(`matchpathcon -V /etc/{${files},${repositories}}`)).split('\n');
+  expect(labels).toHaveLength(8);
+  expect(labels.filter((line) => !line.endsWith(' verified.'))).toEqual([]);
 });
 
 /** What kbuild has set up on the host, as its kernel tells it. */
