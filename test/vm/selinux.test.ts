@@ -24,9 +24,12 @@ const findings = async (): Promise<readonly string[]> => {
   const { findings: all } = JSON.parse((await kbuild('check', file, '--json')).stdout) as {
     findings: { check: string; host?: string; severity: string; message: string }[];
   };
-  return all
-    .filter(({ host }) => host === VM)
-    .map(({ check, severity, message }) => `${severity} ${check}: ${message}`);
+  return (
+    all
+      // How long a login takes is a matter of the machine's load.
+      .filter(({ host, check }) => host === VM && check !== 'slow-login')
+      .map(({ check, severity, message }) => `${severity} ${check}: ${message}`)
+  );
 };
 
 /** What a command prints on the virtual machine, by its sshd. */
@@ -79,6 +82,7 @@ test('check finds what up will change, and that SELinux enforces; nothing stops 
     'due swap: swap is on: /swapfile, /swapfile in /etc/fstab',
     'due sysctls: net.bridge.bridge-nf-call-iptables is absent, net.bridge.bridge-nf-call-ip6tables is absent, net.ipv4.ip_forward is 0',
     'due time-sync: chrony does not run',
+    'warning end-of-life: containerd 2.2 has had no security updates since 2026-11-06',
     'warning selinux: SELinux is enforcing and stays so; it does not isolate containers from each other',
   ]);
 });
