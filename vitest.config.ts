@@ -35,7 +35,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/lab/**', 'test/integration/**'],
+          exclude: ['test/lab/**', 'test/integration/**', 'test/vm/**'],
           // Values in, values out: files need not be kept apart, and modules are loaded once.
           isolate: false,
           // Slow only where the machine is busy with other things.
@@ -78,6 +78,17 @@ export default defineConfig({
           include: ['test/lab/long/**/*.test.ts'],
           ...lab,
           testTimeout: 7_200_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'vm',
+          include: ['test/vm/**/*.test.ts'],
+          ...lab,
+          // An emulated machine: each of its steps takes minutes, and a busy machine doubles them.
+          testTimeout: 3_600_000,
+          hookTimeout: 3_600_000,
           fileParallelism: false,
         },
       },

@@ -69,7 +69,6 @@ const machineProbes = (host: LinuxHost) =>
     machineId: machine.machineId,
     productUuid: machine.productUuid,
     clockOffsetMs: machine.clockOffsetMs,
-    nowMs: machine.nowMs,
     cpus: machine.cpus,
     memoryMiB: machine.memoryMiB,
     initSystem: machine.initSystem,
@@ -176,6 +175,8 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     kubeletFlags,
     kubeletRuntime,
     balancer,
+    // The last: it tells how long the others took (observe-linux.ts).
+    nowMs: machine.nowMs,
   } satisfies Probes;
 };
 

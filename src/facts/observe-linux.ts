@@ -5,7 +5,7 @@ import { framedScript, readFrames } from './framed-script.ts';
 import { linuxProbes, type LinuxFacts } from './linux.ts';
 import type { Watched } from './watched.ts';
 import type { Probe } from '../shell/probe.ts';
-import { factsFrom } from './facts-from.ts';
+import { factsFrom, type Answer } from './facts-from.ts';
 
 /** A host to observe, and what its probes read by name. */
 export interface Subject<H extends Host = LinuxHost> {
@@ -42,6 +42,22 @@ export async function observeLinux(
   const word = nonce();
   const from = nowMs();
   const { stdout, stderr } = await ask(framedScript(commands, word));
+  const to = nowMs();
   const answers = readFrames(stdout, stderr, word);
-  return factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2, loginMs }) as LinuxFacts;
+  // The clock was read between `from` and the time that the probes after it have taken.
+  const middleMs = (from + to - Math.min(afterClockMs(answers), to - from)) / 2;
+  return factsFrom(host.name, probes, answers, { middleMs, loginMs }) as LinuxFacts;
+}
+
+/**
+ * How long the probes went on after the one that reads the clock, by that clock: minutes on a slow host. 0 if they do not tell.
+ * Without it the middle of the whole request would be off by half of that.
+ */
+function afterClockMs(answers: Readonly<Record<string, Answer>>): number {
+  const read = (name: string): number => {
+    const answer = answers[name];
+    return answer !== undefined && 'stdout' in answer ? Number.parseFloat(answer.stdout) : Number.NaN;
+  };
+  const ms = read('nowMs') - read('clockOffsetMs') * 1000;
+  return ms > 0 ? ms : 0;
 }

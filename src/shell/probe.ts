@@ -2,7 +2,7 @@ import type { Command, Shell } from './command.ts';
 
 /** When kbuild observed a host, by the clock of the machine that kbuild runs on. */
 export interface Asked {
-  /** The middle of the request, in milliseconds since the epoch. */
+  /** The middle of the time in which the host may have read its clock, in milliseconds since the epoch. */
   readonly middleMs: number;
   /** How long the login before it took; missing if that is not known. */
   readonly loginMs?: number | undefined;

@@ -8,6 +8,7 @@ import { hostSettings } from './host-settings.ts';
 import { hostDir } from './paths.ts';
 import { signal } from './process-id.ts';
 import { sshBanner } from './ssh-banner.ts';
+import { machineOf, VIRTUAL_MACHINE, VIRTUAL_MACHINE_BOOT_MS } from './virtual-machine.ts';
 import { waitUntil } from './wait-until.ts';
 
 const SCRIPTS = join(import.meta.dirname, 'host');
@@ -37,7 +38,7 @@ export async function cutPower(name: string): Promise<void> {
   await writeFile(join(hostDir(name), 'power'), 'off\n');
   await waitUntil(`${name}: power off`, 20_000, () => {
     // SIGKILL to nspawn would leave the host running; its init takes all of it along.
-    const init = initOf(name);
+    const init = initOf(name) ?? machineOf(name);
     if (init !== undefined) signal(init, 'SIGKILL');
     else if (supervisorOf(name) === undefined) for (const process of processesOf(name)) signal(process, 'SIGKILL');
     return supervisorOf(name) === undefined && processesOf(name).length === 0;
@@ -45,9 +46,10 @@ export async function cutPower(name: string): Promise<void> {
 }
 
 /** Returns when the host's sshd answers, or at once where a partition keeps it from us. Throws LabError with the console's end. */
-export async function answering(name: string, deadlineMs = 60_000): Promise<void> {
+export async function answering(name: string): Promise<void> {
   if (existsSync(join(hostDir(name), 'partitioned'))) return;
-  const { address } = hostSettings(name);
+  const { address, os } = hostSettings(name);
+  const deadlineMs = os === VIRTUAL_MACHINE ? VIRTUAL_MACHINE_BOOT_MS : 60_000;
   try {
     await waitUntil(`${name}: sshd`, deadlineMs, async () => {
       if (await sshBanner(address, 500)) return true;

@@ -22,12 +22,13 @@ import { networkDown, networkUp } from './network.ts';
 import { applyPartitions, type Cut, isolate, rejoin } from './partition.ts';
 import { raiseLimits, restoreSysctls, saveSysctls } from './sysctls.ts';
 import { progress } from './progress.ts';
-import { requireDiskForHosts } from './requirements.ts';
+import { installPackages, requireDiskForHosts } from './requirements.ts';
 import { servicesDown, servicesUp } from './services.ts';
-import { inside } from './ssh.ts';
+import { inside, ssh } from './ssh.ts';
 import { sweep } from './sweep.ts';
 import { type System, SYSTEMS } from './systems.ts';
 import type { KubernetesVersion } from './versions.ts';
+import { machineOf, VIRTUAL_MACHINE, VIRTUAL_MACHINE_BOOT_MS, VIRTUAL_MACHINE_PACKAGES } from './virtual-machine.ts';
 import { waitUntil } from './wait-until.ts';
 
 export { inventory, roleOf, type InventoryHost, type LabInventory, type Role } from './inventory.ts';
@@ -52,6 +53,7 @@ export interface UpOptions {
 /** Builds what is missing, starts bridges and servers, and boots these hosts where they do not run. Returns when their sshd answers. */
 export async function up(names: readonly string[], { nics, os, versions }: UpOptions = {}): Promise<void> {
   const existing = new Set(hostNames());
+  if (os === VIRTUAL_MACHINE) await installPackages(VIRTUAL_MACHINE_PACKAGES);
   await requireDiskForHosts(names.filter((name) => !existing.has(name)).length);
   const { base, tools } = await buildAll({
     systems: [os ?? SYSTEMS[0]],
@@ -109,6 +111,10 @@ export async function reset(names: readonly string[]): Promise<void> {
 export async function reboot(names: readonly string[]): Promise<void> {
   await each(names, async (name) => {
     const before = initOf(name);
+    if (hostSettings(name).os === VIRTUAL_MACHINE) {
+      await rebootMachine(name);
+      return;
+    }
     await inside(name, 'systemctl reboot');
     await waitUntil(`${name}: reboot`, 120_000, () => {
       const now = initOf(name);
@@ -117,6 +123,18 @@ export async function reboot(names: readonly string[]): Promise<void> {
     await answering(name);
     progress(`${name}: rebooted`);
   });
+}
+
+/** Its QEMU goes on over a reboot, so what tells one boot from the next is the kernel's own number. */
+async function rebootMachine(name: string): Promise<void> {
+  const bootOf = async (): Promise<string> => (await ssh(name, 'cat /proc/sys/kernel/random/boot_id')).stdout.trim();
+  const before = await bootOf();
+  await ssh(name, 'systemctl reboot');
+  await waitUntil(`${name}: reboot`, VIRTUAL_MACHINE_BOOT_MS, async () => {
+    const now = await bootOf();
+    return now !== '' && now !== before;
+  });
+  progress(`${name}: rebooted`);
 }
 
 /** Takes hosts' power away. They stay off until `start`, `reset` or `up`. */
@@ -144,13 +162,15 @@ export async function heal(names?: readonly string[]): Promise<void> {
 }
 
 /** Whether the host has power, as far as its processes tell. */
-export const isOn = (name: string): boolean => supervisorOf(name) !== undefined && initOf(name) !== undefined;
+export const isOn = (name: string): boolean =>
+  supervisorOf(name) !== undefined && (initOf(name) ?? machineOf(name)) !== undefined;
 
 async function boot(name: string): Promise<void> {
   hostSettings(name);
   const wasOn = isOn(name);
   await powerOn(name);
-  await waitUntil(`${name}: host keys`, 20_000, () => initOf(name) !== undefined || supervisorOf(name) === undefined);
+  // A virtual machine's disk is made first, which takes a minute on a busy machine.
+  await waitUntil(`${name}: host keys`, 300_000, () => isOn(name) || supervisorOf(name) === undefined);
   await writeKnownHosts();
   await answering(name);
   await applyPartitions();

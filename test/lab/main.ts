@@ -10,6 +10,7 @@ import { requireMachine } from './requirements.ts';
 import { statusText } from './status.ts';
 import { type System, SYSTEMS } from './systems.ts';
 import { ARM64_WANTED, arm64Programs } from './arm64-programs.ts';
+import { VIRTUAL_MACHINE, VIRTUAL_MACHINE_PACKAGES } from './virtual-machine.ts';
 import { WINDOWS_PROGRAMS, WINDOWS_WANTED, windowsPrograms } from './windows-programs.ts';
 
 const USAGE = `npm run lab -- COMMAND
@@ -59,6 +60,7 @@ const commands: Readonly<Record<string, (given: Parsed, raw: Names) => Promise<n
     await requireLab({
       hosts: fresh.length,
       ...(os.os === undefined ? {} : { systems: [os.os] }),
+      ...(os.os === VIRTUAL_MACHINE ? { packages: VIRTUAL_MACHINE_PACKAGES } : {}),
     });
     await lab.up(plain(some(names).filter((name) => !two(name))), os);
     await lab.up(plain(names.filter(two)), { ...os, nics: 2 });

@@ -37,8 +37,11 @@ export async function nodes(controlPlane: string): Promise<Readonly<Record<strin
   );
 }
 
-/** Starts an echoing pod on every node and a Service `echo` in front of them; returns the pods when all are ready. */
-export async function startEcho(controlPlane: string, namespace: string): Promise<readonly EchoPod[]> {
+/**
+ * Starts an echoing pod on every node and a Service `echo` in front of them; returns the pods when all are ready.
+ * @throws Error if they are not within these seconds
+ */
+export async function startEcho(controlPlane: string, namespace: string, seconds = 120): Promise<readonly EchoPod[]> {
   const labels = { app: 'echo' };
   const container = {
     name: 'echo',
@@ -69,7 +72,7 @@ export async function startEcho(controlPlane: string, namespace: string): Promis
     },
   ];
   await kubectl(controlPlane, 'apply -f -', JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
-  await kubectl(controlPlane, `-n ${namespace} rollout status daemonset/echo --timeout=120s`);
+  await kubectl(controlPlane, `-n ${namespace} rollout status daemonset/echo --timeout=${String(seconds)}s`);
   const { items } = JSON.parse(await kubectl(controlPlane, `-n ${namespace} get pods -l app=echo -o json`)) as {
     items: { metadata: { name: string }; spec: { nodeName: string }; status: { podIP: string } }[];
   };

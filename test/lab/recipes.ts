@@ -13,6 +13,7 @@ import {
   releaseDownload,
 } from './published.ts';
 import type { System } from './systems.ts';
+import { virtualMachine } from './virtual-machine.ts';
 import {
   CONTAINERD_VERSIONS,
   CRIO_MINOR,
@@ -109,6 +110,7 @@ export function recipes(
     bookworm: { base: bookworm },
     trixie: { base: base('base-trixie', trixie, '') },
     arm64: { base: arm64Tree(bookworm, mirrors) },
+    selinux: virtualMachine(bookworm, tools, mirrors),
     ...dressedSystems(bookworm, mirrors, keys, {
       CONTAINERD: program('containerd', VERSIONS.containerd),
       DEBIAN: debian,

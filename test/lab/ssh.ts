@@ -2,6 +2,7 @@ import { initOf } from './host-processes.ts';
 import { hostSettings } from './host-settings.ts';
 import { LabError } from './errors.ts';
 import { paths } from './paths.ts';
+import { VIRTUAL_MACHINE } from './virtual-machine.ts';
 import { attempt, type Result } from './run.ts';
 
 /** Options of OpenSSH to reach a host as `user`, the host's address last. Host keys are always verified. */
@@ -28,9 +29,10 @@ export function ssh(name: string, command: string, input?: string): Promise<Resu
 
 /**
  * Runs a shell command in a host as root without its sshd and network: in 10 ms, under a partition, and unseen by its logs.
- * What it starts and leaves running belongs to no unit of the host. Throws LabError when the host is off.
+ * What it starts and leaves running belongs to no unit of the host. Throws LabError when the host is off, or a virtual machine.
  */
 export async function inside(name: string, command: string, input?: string): Promise<Result> {
+  if (hostSettings(name).os === VIRTUAL_MACHINE) throw new LabError(`${name} is a virtual machine: use ssh`);
   const init = initOf(name);
   if (init === undefined) throw new LabError(`${name} is off`);
   const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

@@ -28,13 +28,14 @@ export const DRESSED = {
 
 export type DressedSystem = keyof typeof DRESSED;
 
-/** `arm64`: Debian 12, with a userland of arm64 under qemu-user. */
-export type System = 'bookworm' | 'trixie' | 'arm64' | DressedSystem;
+/** `arm64`: Debian 12, with a userland of arm64 under qemu-user. `selinux`: Debian 12 in a virtual machine (virtual-machine.ts). */
+export type System = 'bookworm' | 'trixie' | 'arm64' | 'selinux' | DressedSystem;
 
 /** The systems that hosts can be of, the default first. All but the default are made when a host of theirs is asked for. */
 export const SYSTEMS: readonly ['bookworm', ...System[]] = [
   'bookworm',
   'trixie',
   'arm64',
+  'selinux',
   ...(Object.keys(DRESSED) as readonly DressedSystem[]),
 ];

@@ -98,17 +98,21 @@ describe('denials of SELinux in reports', () => {
   const denial = (at: number, what: string): string =>
     `type=AVC msg=audit(${String(at)}.123:45): avc:  denied  { read } for  pid=1 comm="${what}"`;
 
-  function printed(log: readonly string[] | undefined, lines: number, hasSelinux = true): string {
+  /** `log` undefined: the host has no auditd, and `journal` is what its journal has. */
+  function printed(log: readonly string[] | undefined, lines: number, hasSelinux = true, journal = ''): string {
     const folder = mkdtempSync(join(tmpdir(), 'kbuild-avc-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     mkdirSync(join(folder, 'selinux'));
     if (hasSelinux) writeFileSync(join(folder, 'selinux', 'enforce'), '1');
     if (log !== undefined) writeFileSync(join(folder, 'audit.log'), log.map((line) => `${line}\n`).join(''));
+    writeFileSync(join(folder, 'journal'), journal);
+    writeFileSync(join(folder, 'journalctl'), `#!/bin/sh\ncat ${join(folder, 'journal')}\n`, { mode: 0o755 });
     const text = readFileSync(file, 'utf8')
       .replaceAll('/sys/fs/selinux', join(folder, 'selinux'))
       .replaceAll('/var/log/audit', folder);
     return execFileSync('/bin/sh', ['-s'], {
       input: `set -eu\nAGE=60\n${text}\navc_denials ${String(lines)}\n`,
+      env: { PATH: `${folder}:${process.env['PATH']!}` },
     }).toString();
   }
 
@@ -121,6 +125,22 @@ describe('denials of SELinux in reports', () => {
     ];
     expect(printed(log, 20)).toBe(`${log[1]!}\n${log[3]!}\n`);
     expect(printed(log, 1)).toBe(`${log[3]!}\n`);
+  });
+
+  // Lines of Debian 12's journal in the lab's virtual machine.
+  test('are printed once without auditd, though journald has each as a record and as a message of the kernel', () => {
+    const words = (pid: number): string =>
+      `avc:  denied  { append } for  pid=${String(pid)} comm="useradd" path="/run/x" dev="tmpfs" ino=501 tclass=file permissive=0`;
+    const journal = [
+      `AVC ${words(1753)}`,
+      `audit: type=1400 audit(1795679773.992:19): ${words(1753)}`,
+      'useradd[1753]: new user: name=chrony',
+      `audit: type=1400 audit(1795679776.416:21): ${words(1764)}`,
+      `AVC ${words(1764)}`,
+    ];
+    const text = journal.map((line) => `${line}\n`).join('');
+    expect(printed(undefined, 20, true, text)).toBe(`${journal[0]!}\n${journal[3]!}\n`);
+    expect(printed(undefined, 1, true, text)).toBe(`${journal[3]!}\n`);
   });
 
   test('are none on a host without SELinux, and no failure of the report where there is none', () => {

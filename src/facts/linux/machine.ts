@@ -59,7 +59,7 @@ export const nowMs = probe(sh`date +%s%3N`, (out) => {
   return Number(out);
 });
 
-/** The host's time minus the middle of the request, in milliseconds. */
+/** The host's time minus kbuild's, in milliseconds; exact to half of what the connection and the probes before this one took. */
 export const clockOffsetMs = probe(sh`date +%s.%N`, (out, { middleMs }) => {
   const seconds = Number(out.trim());
   if (!Number.isFinite(seconds)) throw new Error(`not a time: ${out.trim()}`);

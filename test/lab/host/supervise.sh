@@ -9,7 +9,11 @@ main() {
   echo "$$ $(cut -d' ' -f22 /proc/$$/stat)" > supervisor.pid
   while [ "$(cat power)" = on ]; do
     echo "--- boot $(date -u +%FT%TZ)"
-    scripts/prepare.sh "$PWD" && scripts/network.sh "$PWD" && boot || exit 1
+    if [ -e "$BASE/vmlinuz" ]; then
+      { [ -e disk/root.img ] || { scripts/prepare.sh "$PWD" && scripts/disk.sh "$PWD"; }; } && boot_machine || exit 1
+    else
+      scripts/prepare.sh "$PWD" && scripts/network.sh "$PWD" && boot || exit 1
+    fi
     [ $code = 133 ] || break # nspawn's way to say that the host rebooted
   done
   echo "--- off ($code)"
@@ -33,6 +37,20 @@ boot() {
   wait $!
   code=$?
   rm -f nspawn.pid
+}
+
+# A host that is a virtual machine: nothing but QEMU runs on this machine. Its reboots do not end it.
+boot_machine() {
+  scripts/cgroup.sh remove "$NAME"
+  local procs; procs=$(scripts/cgroup.sh make "$NAME") || return 1
+  (
+    for p in $procs; do echo $BASHPID > "$p"; done
+    exec scripts/virtual-machine.sh "$PWD"
+  ) 9>&- < /dev/null &
+  echo "$! $(cut -d' ' -f22 "/proc/$!/stat")" > machine.pid
+  wait $!
+  code=$?
+  rm -f machine.pid
 }
 
 # One statement, read whole before it runs.
