@@ -161,6 +161,7 @@ export const crio: ContainerRuntime = {
   socket: SOCKET,
   unit: 'crio',
   dataFolder: '/var/lib/containers/storage',
+  dataFolderSetting: ['crio', 'root'],
   paths: {
     config: '/etc/crio/crio.conf.d/50-kbuild.conf',
     proxy: '/etc/systemd/system/crio.service.d/90-kbuild-proxy.conf',
