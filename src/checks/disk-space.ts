@@ -1,6 +1,6 @@
 import { evictionThresholds, thresholdOf, type DiskSignal } from '../configuration/eviction.ts';
 import { isOfImage } from '../components/distributions/index.ts';
-import { containerRuntime } from '../components/runtimes/index.ts';
+import { dataFolderOf } from '../components/runtimes/index.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { Volume } from '../facts/linux/storage.ts';
 import type { Inventory } from '../model/inventory.ts';
@@ -28,7 +28,7 @@ const ETCD_MIB = 2048;
 const signalsOf = (inventory: Inventory, path: string): readonly [bytes?: DiskSignal, inodes?: DiskSignal] =>
   path === '/var/lib/kubelet'
     ? ['nodefs.available', 'nodefs.inodesFree']
-    : path === containerRuntime(inventory).dataFolder
+    : path === dataFolderOf(inventory)
       ? ['imagefs.available', 'imagefs.inodesFree']
       : [];
 
@@ -40,7 +40,7 @@ const mebibytes = (bytes: number): string => `${String(Math.floor(bytes / MIB))}
 function needed({ inventory, host, facts }: HostSeen, { path, isEtcds }: Volume): number | undefined {
   if (isOfImage(facts, path)) return undefined;
   if (isEtcds) return host.role === 'control-plane' || host.role === 'etcd' ? ETCD_MIB : undefined;
-  return path === containerRuntime(inventory).dataFolder ? IMAGES_MIB : NEEDED[path];
+  return path === dataFolderOf(inventory) ? IMAGES_MIB : NEEDED[path];
 }
 
 interface Threshold {

@@ -1,4 +1,4 @@
-import { containerRuntime, RUNTIME_DATA_FOLDERS } from '../components/runtimes/index.ts';
+import { dataFolderOf, RUNTIME_DATA_FOLDERS } from '../components/runtimes/index.ts';
 import { inventoryOn } from '../model/inventory-on.ts';
 import type { Check, Finding } from './check.ts';
 
@@ -16,7 +16,7 @@ export const overlayMount: Check = {
         {
           severity: 'error',
           host,
-          message: `overlayfs does not work where ${containerRuntime(inventoryOn(inventory, one.host)).dataFolder} lies: ${one.found.error}`,
+          message: `overlayfs does not work where ${dataFolderOf(inventoryOn(inventory, one.host))} lies: ${one.found.error}`,
           remedy: 'mount a disk with ext4 or xfs (ftype=1) there',
         },
       ];

@@ -1,4 +1,4 @@
-import { containerRuntime, RUNTIME_DATA_FOLDERS } from '../components/runtimes/index.ts';
+import { dataFolderOf, RUNTIME_DATA_FOLDERS } from '../components/runtimes/index.ts';
 import { eachHost } from './each-host.ts';
 
 const UNFIT = /^(?:overlay|aufs|nfs4?|cifs|smb3|9p|virtiofs|fuse\..*|fuseblk|ecryptfs|vfat|exfat|ntfs3?)$/;
@@ -11,7 +11,7 @@ export const overlayStorage = eachHost(
     severities: ['error'],
   },
   ({ inventory, facts }) => {
-    const volume = facts.storage.find(({ path }) => path === containerRuntime(inventory).dataFolder);
+    const volume = facts.storage.find(({ path }) => path === dataFolderOf(inventory));
     if (volume === undefined || !UNFIT.test(volume.fileSystem)) return [];
     return [
       {

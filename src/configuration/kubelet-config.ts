@@ -1,3 +1,6 @@
+import { containerRuntime } from '../components/runtimes/index.ts';
+import { inventoryOn } from '../model/inventory-on.ts';
+import { merged } from '../model/merge.ts';
 import { linuxNodes } from '../topology/select.ts';
 import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
 import { onceForEach } from '../shell/once-for-each.ts';
@@ -11,11 +14,14 @@ export const KUBEADMS_OWN_FLAGS =
 
 export const KUBELET_CONFIG = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
 
-/** The desired kubelet configuration of a host: kbuild's own settings and the host's merged ones. */
-const hostKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonObject => ({
-  ...host.kubelet.config,
-  cgroupDriver: inventory.runtime.cgroupDriver,
-});
+/** The desired kubelet configuration of a host: kbuild's own settings, those that its runtime needs, and the host's merged ones. */
+function hostKubeletConfig(inventory: Inventory, host: LinuxHost): JsonObject {
+  const { kubeletConfig } = containerRuntime(inventoryOn(inventory, host));
+  return {
+    ...merged(kubeletConfig?.(inventory.kubernetes.minor) ?? {}, host.kubelet.config),
+    cgroupDriver: inventory.runtime.cgroupDriver,
+  };
+}
 
 /**
  * The cluster's KubeletConfiguration. kubeadm keeps one for all nodes (ConfigMap kubelet-config), so it holds what all

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Takes back what kbuild wrote. FILES: paths, one a line. RUNTIME: unit of the container runtime (empty: it is not restarted); RUNTIME_CONFIG: its
 # configuration; RUNTIME_BACKUP: what that was before (empty: nothing keeps it). REGISTRIES: a folder of registry files whose
-# empty folders go too (may be empty). RECORD: paths of distributed files, one a line; KEPT: the folder of what was there before
+# empty folders go too; REGISTRIES_USE: `whole` if it goes itself when it is empty, `shared` if others have files there. RECORD: paths of distributed files, one a line; KEPT: the folder of what was there before
 # them. FSTAB_BACKUP: there if swap lines of /etc/fstab were commented out. BACKUPS: other configurations as they were, named as
 # the file with .kbuild-backup at the end.
 if [ -e "$RECORD" ]; then
@@ -26,14 +26,14 @@ printf '%s\n' "$FILES" | {
       *) remove_all "$file" ;;
     esac
     case $file in
-      "${REGISTRIES:-/none}"/*) rmdir -- "$(dirname "$file")" 2>/dev/null || true ;;
+      "$REGISTRIES"/* | /etc/systemd/system/*.d/*) rmdir -- "$(dirname "$file")" 2>/dev/null || true ;;
     esac
   done
   if [ -f "$RUNTIME_BACKUP" ]; then runtime=yes; mv -- "$RUNTIME_BACKUP" "$RUNTIME_CONFIG"; fi
   printf '%s\n' "$BACKUPS" | while read -r backup; do
     if [ -f "$backup" ]; then mv -- "$backup" "${backup%.kbuild-backup}"; fi
   done
-  if [ -n "$REGISTRIES" ]; then rmdir -- "$REGISTRIES" 2>/dev/null || true; fi
+  if [ "$REGISTRIES_USE" = whole ]; then rmdir -- "$REGISTRIES" 2>/dev/null || true; fi
   systemctl daemon-reload
   # Containers of others go on: their shims do not belong to the daemon.
   if [ $runtime = yes ] && [ -n "$RUNTIME" ]; then systemctl try-restart "$RUNTIME" || true; fi

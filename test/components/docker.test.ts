@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { docker } from '../../src/components/runtimes/docker.ts';
-import { criEndpoint, otherRuntime, unitsOf } from '../../src/components/runtimes/index.ts';
+import { criEndpoint, dataFolderOf, otherRuntime, unitsOf } from '../../src/components/runtimes/index.ts';
 import { settingsText, withKbuild } from '../../src/components/runtimes/shared-settings.ts';
+import { ownKubeletConfig, sharedKubeletConfig } from '../../src/configuration/kubelet-config.ts';
 import { initConfiguration, resetConfiguration } from '../../src/configuration/kubeadm-config.ts';
 import type { Target } from '../../src/engine/step.ts';
 import { linuxProbes } from '../../src/facts/linux.ts';
 import { united } from '../../src/facts/watched.ts';
-import type { JsonObject } from '../../src/model/inventory.ts';
+import type { JsonObject, LinuxHost } from '../../src/model/inventory.ts';
 import { OWN_HEADER } from '../../src/paths.ts';
 import { runtimeSteps } from '../../src/runtime/index.ts';
 import { render } from '../../src/templates.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
-import { supportedMinors } from '../../src/versions.ts';
+import { minorOf, supportedMinors } from '../../src/versions.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { target } from '../fakes/target.ts';
@@ -108,6 +109,41 @@ describe('files', () => {
       docker.shared!.settings(own, found),
     );
     await expect(text).toMatchFileSnapshot('../golden/docker/daemon.json');
+  });
+});
+
+test.each([
+  ['docker', { 'data-root': '/data/docker/' }, '/data/docker'],
+  ['docker', {}, '/var/lib/docker'],
+  ['docker', { 'data-root': 'data' }, '/var/lib/docker'],
+  ['containerd', { root: '/data/containerd' }, '/data/containerd'],
+  ['crio', { crio: { root: '/data/crio' } }, '/data/crio'],
+  ['crio', { crio: null }, '/var/lib/containers/storage'],
+] as const)('%s with the settings %o keeps its data in %s, where checks look for space', (name, config, folder) =>
+  expect(dataFolderOf(inventory({ runtime: { name, config } }))).toBe(folder),
+);
+
+describe("kubelets translate no WebSockets themselves: they take cri-dockerd's URLs for HTTPS", () => {
+  const gate = 'ExtendWebSocketsToKubelet';
+  const { kubernetes, hosts } = about.inventory;
+  test.each([
+    ['1.35.8', undefined],
+    ['1.36.3', { [gate]: false }],
+    ['1.37.1', { [gate]: false }],
+  ])('Kubernetes %s, which knows the gate since 1.36', (version, featureGates) => {
+    const own = { ...about.inventory, kubernetes: { ...kubernetes, version, minor: minorOf(version) } };
+    expect(sharedKubeletConfig(own)['featureGates']).toEqual(featureGates);
+  });
+  test('a setting of the inventory goes before it, and other gates stay', () => {
+    const config = { featureGates: { [gate]: true, Other: true } };
+    const own = { ...about.inventory, hosts: hosts.map((one) => ({ ...one, kubelet: { config, extraArgs: [] } })) };
+    expect(sharedKubeletConfig(own)).toMatchObject(config);
+  });
+  test('only hosts with Docker Engine get the gate where runtimes are mixed', () => {
+    const [first, ...others] = linuxHosts(inventory());
+    const mixed = { ...inventory(), hosts: [{ ...first!, runtime: about.inventory.runtime }, ...others] };
+    expect(ownKubeletConfig(mixed, mixed.hosts[0] as LinuxHost)).toEqual({ featureGates: { [gate]: false } });
+    expect(ownKubeletConfig(mixed, others[0]!)).toEqual({});
   });
 });
 

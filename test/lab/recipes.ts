@@ -4,6 +4,7 @@ import type { Keys } from './keys.ts';
 import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { join } from 'node:path';
+import { DOCKER_PATH, dockerRepository } from './docker-recipes.ts';
 import { dressedSystems } from './dressed.ts';
 import {
   imagesDownload,
@@ -232,6 +233,7 @@ export function recipes(
   const onDemand = {
     [CRIO_PATH]: crioRepository(mirrors, keys, { bootstrap, debian }),
     [CONTAINERD_VERSIONS_PATH]: containerdVersions,
+    [DOCKER_PATH]: dockerRepository(mirrors, keys, { CONTAINERD: repositories.containerd }),
     [KUBE_VIP_PATH]: kubeVipImage({ BOOTSTRAP: bootstrap, TOOLS: tools }),
   };
   return { systems, tools, images, repositories, onDemand };

@@ -38,6 +38,10 @@ export const VERSIONS = {
   containerd: '2.2.9',
   crio: '1.36.1',
   crictl: '1.36.0',
+  /** Docker Engine of Debian 13: Docker's own packages cannot be had here. */
+  docker: '26.1.5',
+  /** The newest that the module proxy has. */
+  criDockerd: '0.4.3',
   flannel: '0.28.10',
   flannelCniPlugin: '1.9.1-flannel1',
   agnhost: '2.53',

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -102,11 +103,70 @@ test('taking back what kbuild wrote does not go through a mount', () => {
   const names = ['RECORD', 'KEPT', 'RUNTIME', 'RUNTIME_CONFIG', 'RUNTIME_BACKUP', 'FSTAB_BACKUP', 'REGISTRIES'];
   const none = Object.fromEntries(names.map((name) => [name, at(`no-${name}`)]));
   const { status, stderr } = run(
-    using('linux/mounts.sh', script('linux/take-back-files.sh', { ...none, BACKUPS: [], FILES: [at('lib/kbuild')] })),
+    using(
+      'linux/mounts.sh',
+      script('linux/take-back-files.sh', {
+        ...{ ...none, REGISTRIES_USE: 'shared' },
+        ...{ BACKUPS: [], FILES: [at('lib/kbuild')] },
+      }),
+    ),
   );
   expect(status).toBe(32);
   expect(stderr).toContain(at('lib/kbuild/replaced/volume'));
   expect(readFileSync(at('lib/kbuild/replaced/volume/precious'), 'utf8')).toBe('data');
+});
+
+describe('taking back files of registries', () => {
+  const takeBack = (use: 'whole' | 'shared', ...files: readonly string[]) => {
+    const names = ['RECORD', 'KEPT', 'RUNTIME', 'RUNTIME_CONFIG', 'RUNTIME_BACKUP', 'FSTAB_BACKUP'];
+    const none = Object.fromEntries(names.map((name) => [name, at(`no-${name}`)]));
+    const own = { REGISTRIES: at('certs.d'), REGISTRIES_USE: use, BACKUPS: [], FILES: files.map(at) };
+    return run(using('linux/mounts.sh', script('linux/take-back-files.sh', { ...none, ...own })));
+  };
+  const [ours, beside, theirs] = [
+    'certs.d/a/kbuild-ca.crt',
+    'certs.d/b/kbuild-ca.crt',
+    'certs.d/b/theirs.crt',
+  ] as const;
+
+  test('takes the folders along that are empty without them, and keeps those with files of others', () => {
+    fill(ours, beside, theirs);
+    expect(takeBack('shared', ours, beside)).toEqual({ status: 0, stderr: '' });
+    expect(existsSync(at('certs.d/a'))).toBe(false);
+    expect(readdirSync(at('certs.d/b'))).toEqual(['theirs.crt']);
+  });
+
+  test.each([
+    ['shared', true],
+    ['whole', false],
+  ] as const)('a folder of use %s stays when it is empty: %s', (use, stays) => {
+    fill(ours);
+    expect(takeBack(use, ours).status).toBe(0);
+    expect(existsSync(at('certs.d'))).toBe(stays);
+  });
+});
+
+describe("a removed program's records of pods", () => {
+  const remove = () =>
+    run(
+      using(
+        'linux/program-files.sh',
+        script('linux/remove-programs.sh', { NAMES: ['p'], UNITS: [], STATE: [at('state')], PROGRAMS: at('programs') }),
+      ),
+    );
+
+  test('leave no empty folders', () => {
+    mkdirSync(at('state/sandbox'), { recursive: true });
+    expect(remove()).toEqual({ status: 0, stderr: '' });
+    expect(existsSync(at('state'))).toBe(false);
+  });
+
+  test('stay where there are some', () => {
+    fill('state/sandbox/pod');
+    mkdirSync(at('state/empty'));
+    expect(remove().status).toBe(0);
+    expect(readdirSync(at('state'))).toEqual(['sandbox']);
+  });
 });
 
 describe('kubeadm reset', () => {

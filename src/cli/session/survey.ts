@@ -8,7 +8,7 @@ import { clientsOf, listeningPorts } from '../../topology/ports.ts';
 import { supportedDistribution } from '../../components/distributions/index.ts';
 import { diskSync } from '../../surveys/disk-sync.ts';
 import { downloads, type Wanted } from '../../surveys/downloads.ts';
-import { containerRuntime } from '../../components/runtimes/index.ts';
+import { dataFolderOf } from '../../components/runtimes/index.ts';
 import { overlayTrial } from '../../surveys/overlay.ts';
 import { portsNote } from '../../report/record/notes.ts';
 import { portMatrix, type Way } from '../../surveys/port-matrix.ts';
@@ -71,7 +71,7 @@ export async function survey({ connected, inventory, note }: Run, about: readonl
     overlayTrial(
       on,
       fresh.filter(({ host }) => host.role !== 'load-balancer').map(({ host }) => host),
-      (host) => containerRuntime(inventoryOn(inventory, host)).dataFolder,
+      (host) => dataFolderOf(inventoryOn(inventory, host)),
     ),
     downloads(
       on,

@@ -6,7 +6,7 @@ import { lines, probe } from '../../shell/probe.ts';
 import { script, using } from '../../templates.ts';
 import type { Distribution } from '../distributions/distribution.ts';
 import type { PackageRequest, PackageState } from '../distributions/package-manager.ts';
-import { unitsOf } from '../runtimes/index.ts';
+import { containerRuntime, unitsOf } from '../runtimes/index.ts';
 import { anyVersion, goArchitecture, programFiles } from './sources.ts';
 
 /** Programs that kbuild installed, by the name of the package that they stand for. `half`: a file is missing or another one. */
@@ -94,8 +94,15 @@ export function installPrograms(place: Place, distribution: Distribution, reques
 }
 
 /** Stops the units that run them, and removes the programs of these packages from a host, with the records of them. */
-export const removePrograms = (names: readonly string[], units: readonly string[]): Command<'sh'> =>
-  using(
+export function removePrograms(inventory: Inventory, names: readonly string[]): Command<'sh'> {
+  const states = (containerRuntime(inventory).programs ?? []).filter(({ name }) => names.includes(name));
+  return using(
     'linux/program-files.sh',
-    script('linux/remove-programs.sh', { NAMES: names, UNITS: units, PROGRAMS: paths.programs }),
+    script('linux/remove-programs.sh', {
+      NAMES: names,
+      UNITS: names.flatMap((name) => unitsOf(inventory, name)),
+      STATE: states.map(({ stateFolder }) => stateFolder),
+      PROGRAMS: paths.programs,
+    }),
   );
+}

@@ -120,6 +120,7 @@ export const containerd: ContainerRuntime = {
   reportedAs: 'containerd',
   unit: 'containerd',
   dataFolder: '/var/lib/containerd',
+  dataFolderSetting: ['root'],
   paths: {
     config: '/etc/containerd/config.toml',
     backup: '/etc/containerd/config.toml.kbuild-backup',

@@ -162,6 +162,7 @@ export const crio: ContainerRuntime = {
   reportedAs: 'cri-o',
   unit: 'crio',
   dataFolder: '/var/lib/containers/storage',
+  dataFolderSetting: ['crio', 'root'],
   paths: {
     config: '/etc/crio/crio.conf.d/50-kbuild.conf',
     proxy: '/etc/systemd/system/crio.service.d/90-kbuild-proxy.conf',

@@ -18,6 +18,7 @@ import type {
 } from './runtime.ts';
 
 const SETTINGS = '/etc/docker/daemon.json';
+const STATE_FOLDER = '/var/lib/cri-dockerd';
 const CERTS_FOLDER = '/etc/docker/certs.d';
 /** Docker trusts every `*.crt` in the folder of a registry; this name tells kbuild's file from those of others. */
 const CA_FILE = 'kbuild-ca.crt';
@@ -28,6 +29,12 @@ const OLDEST = '23.0.0';
 const OLDEST_ADAPTER = '0.4.0';
 /** The last minor of Kubernetes of which somebody has said that cri-dockerd's CRI (cri-api 0.30, CRI v1) is enough for it. */
 const LAST_MINOR = '1.37';
+
+/**
+ * Minors whose kubelets translate WebSockets themselves. They take the URLs of cri-dockerd for exec, attach and port-forward, which
+ * have no scheme, for HTTPS (found with 0.4.3). Without the gate the API server translates, as before 1.36.
+ */
+const MINORS_WITH_WEBSOCKETS: readonly string[] = ['1.36', '1.37'];
 
 /** The only registry that Docker reaches by mirrors. */
 const HUB = 'docker.io';
@@ -58,8 +65,10 @@ const configuration = (inventory: Inventory): string => {
     'network-plugin': 'cni',
     'cni-conf-dir': '/etc/cni/net.d',
     'cni-bin-dir': '/opt/cni/bin',
-    'cri-dockerd-root-directory': '/var/lib/cri-dockerd',
+    'cri-dockerd-root-directory': STATE_FOLDER,
     'pod-infra-container-image': pauseImage(inventory),
+    // The kubelet alone asks for it. By default the server of exec, attach and port-forward listens on all addresses, without TLS.
+    'streaming-bind-addr': '127.0.0.1',
   };
   const words = Object.entries(args).map(([name, value]) => `--${name}=${value}`);
   return `${OWN_HEADER}.\n[Service]\nEnvironment="CRI_DOCKERD_ARGS=${words.join(' ')}"\n`;
@@ -96,6 +105,7 @@ const adapter: RuntimeProgram = {
   kind: 'archive',
   version: '0.4.10',
   units: ['cri-docker.socket', 'cri-docker'],
+  stateFolder: STATE_FOLDER,
   misfit: (minor, found) => {
     if (compareVersions(found, OLDEST_ADAPTER) < 0)
       return {
@@ -134,6 +144,7 @@ export const docker: ContainerRuntime = {
     'Docker Engine shares containerd with everything else on a host, so kbuild changes no joined host to it or from it',
   unit: 'docker',
   dataFolder: '/var/lib/docker',
+  dataFolderSetting: ['data-root'],
   paths: {
     config: '/etc/systemd/system/cri-docker.service.d/50-kbuild.conf',
     proxy: '/etc/systemd/system/docker.service.d/90-kbuild-proxy.conf',
@@ -180,6 +191,8 @@ export const docker: ContainerRuntime = {
     ...Object.fromEntries([0, 1, 2, 3, 4, 5].map((minor) => [`28.${String(minor)}`, '2026-05-13'])),
   },
   otherPackages: ['docker-ce', 'docker-ee', 'docker.io'],
+  kubeletConfig: (minor) =>
+    MINORS_WITH_WEBSOCKETS.includes(minor) ? { featureGates: { ExtendWebSocketsToKubelet: false } } : {},
   configuration,
   // systemd ignores what it does not understand of a drop-in.
   validate: () => sh`true`,

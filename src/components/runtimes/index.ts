@@ -58,6 +58,17 @@ export const RUNTIME_TITLES: string = oneOf(CONTAINER_RUNTIMES.map(({ title }) =
 /** Folders in which some runtime keeps its data, for texts that are the same for every inventory. */
 export const RUNTIME_DATA_FOLDERS: string = oneOf(CONTAINER_RUNTIMES.map(({ dataFolder }) => dataFolder));
 
+/** The folder of images and containers on a host that the inventory holds for: that of its `runtime.config`, or the runtime's default. */
+export function dataFolderOf({ runtime }: Pick<Inventory, 'runtime'>): string {
+  const { dataFolder, dataFolderSetting } = containerRuntime({ runtime });
+  const named = dataFolderSetting.reduce<unknown>(
+    (settings, key) => (settings as Readonly<Record<string, unknown>> | null | undefined)?.[key],
+    runtime.config,
+  );
+  // A path that is not absolute is refused by the runtime itself.
+  return typeof named === 'string' && named.startsWith('/') ? named.replace(/(?<=.)\/+$/, '') : dataFolder;
+}
+
 /** Files of kbuild's own that it writes for a runtime, besides those of registries. */
 export const runtimeFiles = ({ paths, published, shared, handlers }: ContainerRuntime): readonly string[] => [
   ...(published === undefined ? [] : [published.unit.path, published.builtIn.path]),

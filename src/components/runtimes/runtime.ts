@@ -89,6 +89,8 @@ export interface RuntimeProgram extends PublishedFile {
   readonly version: string;
   /** Units that run it, in the order in which they are stopped. The last one restarts with a new program. */
   readonly units: readonly [string, ...string[]];
+  /** Folder of its records of pods. What of it is empty goes with the program. */
+  readonly stateFolder: string;
   /** Why a version of it does not fit a Kubernetes minor; undefined if it fits. */
   readonly misfit: (minor: string, version: string) => RuntimeMisfit | undefined;
 }
@@ -147,8 +149,10 @@ export interface ContainerRuntime {
   readonly keepsHosts?: string;
   /** systemd unit, without `.service`. */
   readonly unit: string;
-  /** Folder of images and containers. */
+  /** Folder of images and containers, unless `runtime.config` names another one. */
   readonly dataFolder: string;
+  /** The keys that lead to that setting. */
+  readonly dataFolderSetting: readonly string[];
   readonly paths: RuntimePaths;
   readonly defaults: RuntimeDefaults;
   /** undefined: it comes as packages only. */
@@ -170,6 +174,8 @@ export interface ContainerRuntime {
   readonly otherPackages: readonly string[];
   /** Missing: kbuild sets up no further handlers with it. */
   readonly handlers?: RuntimeHandlers;
+  /** Settings that kubelets of a Kubernetes minor need with this runtime, under those of the inventory. Missing: none. */
+  readonly kubeletConfig?: (minor: string) => JsonObject;
   /** Content of `paths.config`. */
   readonly configuration: (inventory: Inventory) => string;
   /** Fails if the runtime is installed and rejects the configuration at a path. */

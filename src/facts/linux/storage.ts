@@ -1,4 +1,4 @@
-import { containerRuntime } from '../../components/runtimes/index.ts';
+import { dataFolderOf } from '../../components/runtimes/index.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
@@ -7,7 +7,7 @@ import { withEtcdFolder } from './etcd-folder.ts';
 
 /** Folders in which the container runtime and the kubelet keep their data. */
 const dataPaths = (inventory: Inventory): readonly string[] => [
-  containerRuntime(inventory).dataFolder,
+  dataFolderOf(inventory),
   '/var/lib/kubelet',
 ];
 /** Where configuration, packages and logs lie. */

@@ -1,6 +1,6 @@
 import { distributionOf, systemRuntimePackages } from '../../components/distributions/index.ts';
 import { networkPlugin } from '../../components/network-plugins/index.ts';
-import { containerRuntime, unitsOf } from '../../components/runtimes/index.ts';
+import { containerRuntime } from '../../components/runtimes/index.ts';
 import { removePrograms } from '../../components/programs/binaries.ts';
 import { systemRuntime } from '../../components/programs/installer.ts';
 import { resetConfiguration } from '../../configuration/kubeadm-config.ts';
@@ -100,8 +100,7 @@ export const noPrograms: Step = {
     const isKept = (name: string): boolean => name === runtime && servesOthers(facts, inventory);
     const found = [...facts.binaries.keys()].filter((name) => !isKept(name));
     if (found.length === 0) return [];
-    const units = found.flatMap((name) => unitsOf(inventory, name));
-    return [{ summary: `remove programs (found ${some(found)})`, apply: runs(host, removePrograms(found, units)) }];
+    return [{ summary: `remove programs (found ${some(found)})`, apply: runs(host, removePrograms(inventory, found)) }];
   },
 };
 
@@ -135,7 +134,8 @@ export const noOwnFiles: Step = {
               RUNTIME_BACKUP: runtimeBackup,
               FSTAB_BACKUP: paths.fstabBackup,
               BACKUPS: backups,
-              REGISTRIES: runtime.registriesFolder.use === 'whole' ? runtime.registriesFolder.path : '',
+              REGISTRIES: runtime.registriesFolder.path,
+              REGISTRIES_USE: runtime.registriesFolder.use,
             }),
           ),
         ),
