@@ -38,7 +38,7 @@ export const selinux = eachHost(
   {
     name: 'selinux',
     title: 'SELinux confines containers if the inventory asks for it, and is not enforcing otherwise',
-    why: 'kbuild never switches SELinux on or off. Without `runtime.selinux` containers run as spc_t under an enforcing SELinux, without isolation by it, if the host has the policy of container-selinux; its repositories bring it along with the runtime. With `runtime.selinux: true` they are confined, and a host without SELinux or without the policy is refused ([hosts](hosts.md#selinux)). With container-selinux none of it was run; without its policy an enforcing Debian 12 was, in the lab.',
+    why: 'kbuild never switches SELinux on or off. Without `runtime.selinux` containers run as spc_t under an enforcing SELinux, without isolation by it, if the host has the policy of container-selinux; its repositories bring it along with the runtime. With `runtime.selinux: true` they are confined, and a host without SELinux or without the policy is refused ([hosts](hosts.md#selinux)). With container-selinux none of it was run; an enforcing host without it was, in the lab.',
     severities: ['error', 'warning'],
   },
   (seen) => {
