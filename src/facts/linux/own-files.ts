@@ -1,5 +1,5 @@
 import { chronyFiles, keyringFiles, packageManagerFiles } from '../../components/distributions/index.ts';
-import { CONTAINER_RUNTIMES, containerRuntime, runtimeFiles } from '../../components/runtimes/index.ts';
+import { containerRuntime, runtimeFiles } from '../../components/runtimes/index.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { OWN_HEADER, paths } from '../../paths.ts';
 import { onceForEach } from '../../shell/once-for-each.ts';

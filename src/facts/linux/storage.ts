@@ -6,10 +6,7 @@ import { lines, probe } from '../../shell/probe.ts';
 import { withEtcdFolder } from './etcd-folder.ts';
 
 /** Folders in which the container runtime and the kubelet keep their data. */
-const dataPaths = (inventory: Inventory): readonly string[] => [
-  dataFolderOf(inventory),
-  '/var/lib/kubelet',
-];
+const dataPaths = (inventory: Inventory): readonly string[] => [dataFolderOf(inventory), '/var/lib/kubelet'];
 /** Where configuration, packages and logs lie. */
 const SYSTEM_PATHS = ['/var/log', '/etc', '/usr', '/opt', '/tmp'] as const;
 
