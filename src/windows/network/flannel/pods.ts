@@ -27,6 +27,10 @@ const hasSubnet = {
   periodSeconds: PROBE_SECONDS,
 };
 
+/** The settings that count on Windows: flanneld writes no rules there, so with other ones on Linux its pods go on. */
+const onWindows = ({ nftables: _, ...settings }: InventoryWith<'flannel'>['network']['flannel']): JsonObject =>
+  settings;
+
 /** flannel's objects for Windows hosts: HostProcess pods with the ServiceAccount and configuration of flannel on Linux. */
 export function windowsFlannelObjects(inventory: InventoryWith<'flannel'>): readonly JsonObject[] {
   const { flannel, podSubnet, windows } = inventory.network;
@@ -45,7 +49,7 @@ export function windowsFlannelObjects(inventory: InventoryWith<'flannel'>): read
       namespace: NAMESPACE,
       label: WINDOWS_FLANNEL_LABEL,
       serviceAccount: 'flannel',
-      configuration: JSON.stringify([script, flannel, podSubnet]),
+      configuration: JSON.stringify([script, onWindows(flannel), podSubnet]),
       initContainers: [
         {
           name: 'prepare',
