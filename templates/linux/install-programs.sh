@@ -2,9 +2,9 @@
 # Installs published programs. DOWNLOADS: lines NAME VERSION KIND FOLDER FILE URL PROOF SIGNATURE: the package NAME has the file at
 # URL. KIND `program`: it becomes FOLDER/FILE; `archive`: its programs go to FOLDER. PROOF: `sha256:` and the checksum of the file,
 # or the URL of a text with it. SIGNATURE `auto`: the signature beside the file is verified if cosign is there; `required`: without
-# cosign nothing is installed; `none`. IDENTITY, ISSUER: whose signature it must be. PROGRAMS: the folder of records. RESTART: units that are restarted if they run. UNPACK: a path;
-# then files are only downloaded, and kubeadm is copied to it. PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty.
-# The functions of program-files.sh and of a download.sh stand before this script.
+# cosign nothing is installed; `none`. IDENTITY, ISSUER: whose signature it must be. PROGRAMS: the folder of records. RESTART: units that
+# are restarted if they run. UNPACK: a path; then files are only downloaded, and kubeadm is copied to it. PROXY, HTTPS_PROXY, NO_PROXY: the
+# way out; may be empty. The functions of program-files.sh and of a download.sh stand before this script.
 if [ -n "$PROXY" ]; then export http_proxy="$PROXY"; fi
 if [ -n "$HTTPS_PROXY" ]; then export https_proxy="$HTTPS_PROXY"; fi
 export no_proxy="$NO_PROXY"
@@ -28,12 +28,12 @@ sum() {
   echo "${found%% *}"
 }
 
-# Downloads $1 to $incoming/$2.
+# Downloads $1 to $incoming/$2. $3: what a failure means; may be missing.
 fetch() {
   doing "download $1"
   rm -f -- "$incoming/$2"
   if ! download 4 30 0 "$1" "$incoming/$2" >/dev/null 2>"$incoming/error"; then
-    echo "$1 cannot be downloaded: $(download_error "$incoming/error")" >&2
+    echo "$1 cannot be downloaded: $(download_error "$incoming/error")${3:+. $3}" >&2
     exit 1
   fi
 }
@@ -76,16 +76,6 @@ arrive() {
   mv -f -- "$file.new" "$file"
 }
 
-# Downloads the part $2 of the signature of the URL $1.
-fetch_signature() {
-  doing "download $1.$2"
-  rm -f -- "$incoming/$2"
-  if ! download 4 30 0 "$1.$2" "$incoming/$2" >/dev/null 2>"$incoming/error"; then
-    echo "$1.$2 cannot be downloaded: $(download_error "$incoming/error"). cosign is on this host, and the signature of $1 is unknown: nothing was installed. If this source has no signatures, set downloads.kubernetes.signatures: off" >&2
-    return 1
-  fi
-}
-
 # Verifies the signature of `file`, which came from the URL $1, as $2 (SIGNATURE) says. A signature that cosign cannot verify,
 # whatever the reason, e.g. that Sigstore cannot be reached, is no signature.
 verify() {
@@ -98,7 +88,9 @@ verify() {
     echo "$1: the checksum was compared; no signature was verified, because this host has no cosign" >>"$unpacked/said"
     return 0
   fi
-  if ! fetch_signature "$1" sig || ! fetch_signature "$1" cert; then exit 1; fi
+  for part in sig cert; do
+    fetch "$1.$part" "$part" "cosign is on this host, and the signature of $1 is unknown: nothing was installed. If this source has no signatures, set downloads.kubernetes.signatures: off"
+  done
   doing "verify the signature of $1"
   # cosign ends by itself after 3 minutes. It keeps Sigstore's keys in the folder of root.
   if ! HOME="${HOME:-/root}" timeout 300 cosign verify-blob "$file" --signature "$incoming/sig" --certificate "$incoming/cert" \

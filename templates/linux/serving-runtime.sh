@@ -1,12 +1,13 @@
 # shellcheck shell=sh disable=SC2034  # the scripts that follow use it
-# Sets runtime_serving: the path of the CRI socket that this host's kubelet was given; empty on a host that has not joined. While a node
-# changes its runtime, this is the one that runs its pods. Where several files name one, the kubelet's own order decides: kubeadm's flag,
-# then kubeadm's file of the host, then the kubelet's configuration. The last file is that of a host of role etcd.
-runtime_serving=
+# Sets runtime_given, the CRI endpoint that this host's kubelet was given, and runtime_serving, the path of its socket; both are empty on a
+# host that has not joined. While a node changes its runtime, this is the one that runs its pods. Where several files name one, the
+# kubelet's own order decides: kubeadm's flag, then kubeadm's file of the host, then the kubelet's configuration. The last file is that of
+# a host of role etcd.
+runtime_given=
 for runtime_file in /var/lib/kubelet/kubeadm-flags.env /var/lib/kubelet/instance-config.yaml /var/lib/kubelet/config.yaml /etc/kubernetes/etcd-kubelet.yaml; do
-  if [ -z "$runtime_serving" ] && [ -f "$runtime_file" ]; then
-    runtime_serving=$(sed -nE 's/.*(--container-runtime-endpoint=|containerRuntimeEndpoint:) *"?([^" ]+).*/\2/p' "$runtime_file" | head -n 1)
+  if [ -z "$runtime_given" ] && [ -f "$runtime_file" ]; then
+    runtime_given=$(sed -nE 's/.*(--container-runtime-endpoint=|containerRuntimeEndpoint:) *"?([^" ]+).*/\2/p' "$runtime_file" | head -n 1)
   fi
 done
-runtime_serving=${runtime_serving#unix://}
-runtime_serving=${runtime_serving#/var}
+runtime_serving=${runtime_given#unix://}
+case $runtime_serving in /var/run/*) runtime_serving=${runtime_serving#/var} ;; esac

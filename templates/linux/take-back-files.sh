@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Takes back what kbuild wrote. FILES: paths, one a line. RUNTIME: unit of the container runtime (empty: it is not restarted); RUNTIME_CONFIG: its
 # configuration; RUNTIME_BACKUP: what that was before (empty: nothing keeps it). REGISTRIES: a folder of registry files whose
-# empty folders go too; REGISTRIES_USE: `whole` if it goes itself when it is empty, `shared` if others have files there. RECORD: paths of distributed files, one a line; KEPT: the folder of what was there before
-# them. FSTAB_BACKUP: there if swap lines of /etc/fstab were commented out. BACKUPS: other configurations as they were, named as
-# the file with .kbuild-backup at the end.
+# empty folders go too; REGISTRIES_USE: `whole` if it goes itself when it is empty, `shared` if others have files there. RECORD: paths of
+# distributed files, one a line; KEPT: the folder of what was there before them. FSTAB_BACKUP: there if swap lines of /etc/fstab were
+# commented out. BACKUPS: other configurations as they were, named as the file with .kbuild-backup at the end.
 if [ -e "$RECORD" ]; then
   while read -r file; do
     if [ -e "$KEPT$file" ]; then mv -- "$KEPT$file" "$file"; else rm -f -- "$file"; fi

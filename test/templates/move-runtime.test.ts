@@ -178,6 +178,12 @@ describe('take the runtime out of use that Kubernetes has left', () => {
     expect(retire().did).not.toContain('disable');
   });
 
+  test('what kbuild wrote goes, too, where its package was removed since', () => {
+    put('systemctl', [`echo "$*" >>${at('did')}`, 'case "$1" in cat | disable) exit 1 ;; esac']);
+    expect(retire()).toMatchObject({ status: 0, did: expect.not.stringContaining('disable') as string });
+    for (const name of FILES) expect(existsSync(at(name)), name).toBe(false);
+  });
+
   test('it stays as it is while the kubelet uses it', () => {
     const { status, did } = retire({ SERVING: '/run/containerd/containerd.sock' });
     expect({ status, did }).toEqual({ status: 1, did: '' });

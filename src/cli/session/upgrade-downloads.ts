@@ -13,12 +13,13 @@ import { wantedDownloads } from './wanted-downloads.ts';
 
 type Seen = Kinds['linux'];
 
-/** Hosts for which this is the same download the same. */
-const kindOf = (seen: Seen): string =>
-  JSON.stringify([
-    ...[seen.host.role, seen.facts.osRelease.prettyName, seen.facts.arch, getsBinaries(seen)],
-    ...[seen.host.runtime?.name, seen.host.runtime?.registries.map(({ host, mirrors }) => [host, mirrors])],
-  ]);
+/** Hosts of one kind download the same. */
+function kindOf(seen: Seen): string {
+  const { host, facts } = seen;
+  const registries = host.runtime?.registries.map((one) => [one.host, one.mirrors]);
+  const { prettyName } = facts.osRelease;
+  return JSON.stringify([host.role, prettyName, facts.arch, getsBinaries(seen), host.runtime?.name, registries]);
+}
 
 /** What the hops download to one host, once. */
 function ofHops(inventory: Inventory, hops: readonly Hop[], { host, facts }: Seen): readonly Wanted[] {

@@ -69,8 +69,8 @@ function downloadLines({ inventory, host, facts }: Place, folder: string, reques
 }
 
 /**
- * Downloads programs, compares each with its SHA-256, verifies signatures where there is cosign, and puts them in their places, each by a rename. Nothing is replaced
- * before everything has arrived. Run as a job. @throws Refused for a package that is not published as programs
+ * Downloads programs, compares each with its SHA-256, verifies signatures where there is cosign, and puts them in their places, each by a
+ * rename. Nothing is replaced before everything has arrived. Run as a job. @throws Refused for a package that is not published as programs
  */
 export function installPrograms(place: Place, distribution: Distribution, request: PackageRequest): Command<'sh'> {
   const { inventory } = place;

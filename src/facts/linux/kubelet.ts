@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import type { JsonObject } from '../../model/inventory.ts';
 import { sh } from '../../shell/sh.ts';
-import { script } from '../../templates.ts';
+import { using } from '../../templates.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { textOf } from './files.ts';
@@ -18,7 +18,10 @@ export const kubeletFlags = textOf('/var/lib/kubelet/kubeadm-flags.env', kubelet
  * The CRI endpoint that the host's kubelet was given; empty before it was given
  * any. Where several files name one, the kubelet's own order decides: the flag, then kubeadm's file of the host.
  */
-export const kubeletRuntime = probe(script('linux/probe-kubelet-runtime.sh'), (out): string => lines(out)[0] ?? '');
+export const kubeletRuntime = probe(
+  using('linux/serving-runtime.sh', sh`echo "$runtime_given"`),
+  (out): string => lines(out)[0] ?? '',
+);
 
 /** Arguments of the kubelet in the administrator's file, which the kubelet's unit reads last: they win. */
 export interface KubeletOverride {
