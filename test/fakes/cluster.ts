@@ -111,6 +111,19 @@ export const joinedWorker = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
     ...facts,
   });
 
+/** What a joined host of `demo` shows that has containerd as a package of this version. */
+export const joinedWithContainerd = (role: LinuxHost['role'], version: string): Partial<LinuxFacts> => ({
+  kubernetesTraces: new Set([
+    '/etc/kubernetes/kubelet.conf',
+    '/etc/kubernetes/pki/ca.crt',
+    ...(role === 'control-plane' ? ['/etc/kubernetes/admin.conf', '/etc/kubernetes/pki/ca.key'] : []),
+  ]),
+  caFingerprint: CA,
+  kubeconfigCluster: { name: 'demo', server: 'https://k8s.example:6443' },
+  packages: new Map([...installed, ['containerd.io', { state: 'installed', version, held: true }]]),
+  kubeletHealthy: true,
+});
+
 export const nodeOf = (node: Partial<NodeView> & { readonly name: string }): NodeView => ({
   role: 'worker',
   ready: true,

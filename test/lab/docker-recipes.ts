@@ -14,7 +14,7 @@ export const dockerRepository = (
   keys: Keys,
   needs: Readonly<Record<'CONTAINERD', Artifact>>,
 ): Artifact => ({
-  ...{ name: 'docker-repository', recipe: 'docker-repository' },
+  ...{ name: 'docker-repository', recipe: 'docker-repository', shared: ['docker-index.sh'] },
   needs: {
     ...needs,
     ENGINE: {

@@ -1,16 +1,14 @@
 /** Where hosts of two architectures download from: programs laid out as dl.k8s.io and GitHub's releases, and images that are only described. */
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Arm64Programs } from './arm64-programs.ts';
 import { GATEWAY } from './network-plan.ts';
-import type { PublishedPrograms } from './published-programs.ts';
-import { publishedSite, publishRelease } from './published-site.ts';
+import { RELEASES, RUNC, servedFrom, type PublishedPrograms } from './published-programs.ts';
+import { publishRelease } from './published-site.ts';
 import { VERSIONS } from './versions.ts';
-
-const RELEASES = 'releases/download';
 
 const ARCHITECTURES = ['amd64', 'arm64'] as const;
 
@@ -37,31 +35,14 @@ export async function publishedArm64(programs: Arm64Programs): Promise<Published
     await publishRelease(folder, crictl, ['crictl'], programs.crictl);
     const named = [
       `containerd/containerd/${RELEASES}/v${VERSIONS.containerd}/containerd-${VERSIONS.containerd}-linux-${architecture}.tar.gz`,
-      `opencontainers/runc/${RELEASES}/v1.3.6/runc.${architecture}`,
+      `opencontainers/runc/${RELEASES}/v${RUNC}/runc.${architecture}`,
     ];
     for (const path of named) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), architecture);
     }
   }
-  const site = await publishedSite(folder, GATEWAY);
-  const release = (project: string, file: string): object => ({
-    url: `${site.url}/${project}/${RELEASES}/v{version}/${file}`,
-  });
-  return {
-    ...site,
-    close: () => {
-      site.close();
-      void rm(folder, { recursive: true });
-    },
-    downloads: {
-      kubernetes: { url: `${site.url}/release/v{version}/bin/linux/{arch}/{name}` },
-      containerd: release('containerd/containerd', 'containerd-{version}-linux-{arch}.tar.gz'),
-      runc: release('opencontainers/runc', 'runc.{arch}'),
-      cniPlugins: release('containernetworking/plugins', 'cni-plugins-linux-{arch}-v{version}.tgz'),
-      crictl: release('kubernetes-sigs/cri-tools', 'crictl-v{version}-linux-{arch}.tar.gz'),
-    },
-  };
+  return servedFrom(folder);
 }
 
 /** A registry that has an index for every image, and nothing behind it. */

@@ -14,9 +14,10 @@ export interface PublishedPrograms extends PublishedSite {
 }
 
 /** Of Debian, whatever its version: the lab names it so. */
-const RUNC = '1.3.6';
+export const RUNC = '1.3.6';
 
-const RELEASES = 'releases/download';
+/** Where releases of a project on GitHub lie, below its name. */
+export const RELEASES = 'releases/download';
 
 async function unpacked(folder: string, repository: string, packages: readonly RegExp[]): Promise<string> {
   const pool = join(paths.www, repository);
@@ -39,6 +40,28 @@ async function publishKubernetes(folder: string, minor: string): Promise<void> {
   const to = join(folder, `release/v${versionOf(minor)}/bin/linux/amd64`);
   mkdirSync(to, { recursive: true });
   for (const name of ['kubeadm', 'kubelet', 'kubectl']) copyFileSync(join(from, 'usr/bin', name), join(to, name));
+}
+
+/** Serves a folder of programs in that layout. `close` removes it. */
+export async function servedFrom(folder: string): Promise<PublishedPrograms> {
+  const site = await publishedSite(folder, GATEWAY);
+  const release = (project: string, file: string): object => ({
+    url: `${site.url}/${project}/${RELEASES}/v{version}/${file}`,
+  });
+  return {
+    ...site,
+    close: () => {
+      site.close();
+      void rm(folder, { recursive: true });
+    },
+    downloads: {
+      kubernetes: { url: `${site.url}/release/v{version}/bin/linux/{arch}/{name}` },
+      containerd: release('containerd/containerd', 'containerd-{version}-linux-{arch}.tar.gz'),
+      runc: release('opencontainers/runc', 'runc.{arch}'),
+      cniPlugins: release('containernetworking/plugins', 'cni-plugins-linux-{arch}-v{version}.tgz'),
+      crictl: release('kubernetes-sigs/cri-tools', 'crictl-v{version}-linux-{arch}.tar.gz'),
+    },
+  };
 }
 
 /** Serves the programs of these minors to hosts. `close` removes them again. */
@@ -73,22 +96,5 @@ export async function publishedPrograms(minors: readonly string[]): Promise<Publ
     await publishRelease(folder, archive, ['crictl'], join(tools, 'usr/bin'));
   }
   await rm(join(folder, '.packages'), { recursive: true });
-  const site = await publishedSite(folder, GATEWAY);
-  const release = (project: string, file: string): object => ({
-    url: `${site.url}/${project}/${RELEASES}/v{version}/${file}`,
-  });
-  return {
-    ...site,
-    close: () => {
-      site.close();
-      void rm(folder, { recursive: true });
-    },
-    downloads: {
-      kubernetes: { url: `${site.url}/release/v{version}/bin/linux/{arch}/{name}` },
-      containerd: release('containerd/containerd', 'containerd-{version}-linux-{arch}.tar.gz'),
-      runc: release('opencontainers/runc', 'runc.{arch}'),
-      cniPlugins: release('containernetworking/plugins', 'cni-plugins-linux-{arch}-v{version}.tgz'),
-      crictl: release('kubernetes-sigs/cri-tools', 'crictl-v{version}-linux-{arch}.tar.gz'),
-    },
-  };
+  return servedFrom(folder);
 }

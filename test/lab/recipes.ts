@@ -207,12 +207,13 @@ export function recipes(
   ]);
   const containerdRepository = (recipe: string, key: string, version: string = VERSIONS.containerd): Artifact => ({
     ...{ name: version === VERSIONS.containerd ? recipe : `${recipe}-${version}`, recipe },
+    shared: ['docker-index.sh'],
     needs: { CONTAINERD: program('containerd', version), DEBIAN: debian },
     ...signing(key),
     params: { KEY: key, VERSION: version },
   });
   const containerdVersions: Artifact = {
-    ...{ name: 'containerd-versions', recipe: 'containerd-versions' },
+    ...{ name: 'containerd-versions', recipe: 'containerd-versions', shared: ['docker-index.sh'] },
     needs: Object.fromEntries(
       CONTAINERD_VERSIONS.map((version, n) => [
         `REPOSITORY_${n}`,

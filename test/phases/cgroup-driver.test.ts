@@ -11,7 +11,19 @@ import { preparePhases } from '../../src/phases/prepare.ts';
 import { runtimePhases } from '../../src/phases/runtime.ts';
 import { driverChange } from '../../src/resources/cgroup-driver.ts';
 import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
-import { CA, clusterOf, cp1, cp2, cp3, inventoryOf, memberOf, nodesOf, podOf, w1, w2 } from '../fakes/cluster.ts';
+import {
+  clusterOf,
+  cp1,
+  cp2,
+  cp3,
+  inventoryOf,
+  joinedWithContainerd,
+  memberOf,
+  nodesOf,
+  podOf,
+  w1,
+  w2,
+} from '../fakes/cluster.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { recordingOn } from '../fakes/on.ts';
 
@@ -39,8 +51,6 @@ interface Seen {
   readonly stored?: Driver;
 }
 
-const installed = (version: string) => ({ state: 'installed' as const, version, held: true });
-
 /** Hosts that were built with systemd. */
 function seenBy(inventory: Inventory, { runs = {}, annotations = {}, fresh = [], stored = 'cgroupfs' }: Seen = {}) {
   const joined = hosts.filter(({ name }) => !fresh.includes(name));
@@ -57,18 +67,7 @@ function seenBy(inventory: Inventory, { runs = {}, annotations = {}, fresh = [],
   const factsOf = ({ name, role }: LinuxHost): Partial<LinuxFacts> => {
     const { runtime, kubelet, pods } = runs[name] ?? all('systemd');
     return {
-      kubernetesTraces: new Set([
-        '/etc/kubernetes/kubelet.conf',
-        '/etc/kubernetes/pki/ca.crt',
-        ...(role === 'control-plane' ? ['/etc/kubernetes/admin.conf', '/etc/kubernetes/pki/ca.key'] : []),
-      ]),
-      caFingerprint: CA,
-      kubeconfigCluster: { name: 'demo', server: 'https://k8s.example:6443' },
-      packages: new Map([
-        ['kubeadm', installed('1.36.3-1.1')],
-        ['containerd.io', installed('2.1.5-1~debian.12~bookworm')],
-      ]),
-      kubeletHealthy: true,
+      ...joinedWithContainerd(role, '2.1.5-1~debian.12~bookworm'),
       runtimeConfig: { cgroupDriver: runtime, sandboxImage: 'registry.k8s.io/pause:3.10.2', criDisabled: false },
       kubeletConfig: { cgroupDriver: kubelet },
       kubeletFlags: ['--node-ip=10.0.0.21'],

@@ -11,7 +11,19 @@ import { runtimePhases } from '../../src/phases/runtime.ts';
 import { images } from '../../src/runtime/images.ts';
 import { moveGates } from '../../src/runtime/move.ts';
 import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
-import { CA, clusterOf, cp1, cp2, cp3, inventoryOf, memberOf, nodesOf, podOf, w1, w2 } from '../fakes/cluster.ts';
+import {
+  clusterOf,
+  cp1,
+  cp2,
+  cp3,
+  inventoryOf,
+  joinedWithContainerd,
+  memberOf,
+  nodesOf,
+  podOf,
+  w1,
+  w2,
+} from '../fakes/cluster.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { recordingOn } from '../fakes/on.ts';
 
@@ -40,8 +52,6 @@ interface Seen {
   readonly facts?: Partial<LinuxFacts>;
 }
 
-const installed = (version: string) => ({ state: 'installed' as const, version, held: true });
-
 function seenBy(
   inventory: Inventory,
   { usual = 'containerd', uses = {}, former = {}, annotations = {}, facts = {} }: Seen = {},
@@ -64,18 +74,7 @@ function seenBy(
     apiServers: new Map([cp1, cp2, cp3].map(({ name }) => [name, 'ok'])),
   });
   const factsOf = ({ name, role }: LinuxHost): Partial<LinuxFacts> => ({
-    kubernetesTraces: new Set([
-      '/etc/kubernetes/kubelet.conf',
-      '/etc/kubernetes/pki/ca.crt',
-      ...(role === 'control-plane' ? ['/etc/kubernetes/admin.conf', '/etc/kubernetes/pki/ca.key'] : []),
-    ]),
-    caFingerprint: CA,
-    kubeconfigCluster: { name: 'demo', server: 'https://k8s.example:6443' },
-    packages: new Map([
-      ['kubeadm', installed('1.36.3-1.1')],
-      ['containerd.io', installed('2.1.5-1~debian.12~bookworm')],
-    ]),
-    kubeletHealthy: true,
+    ...joinedWithContainerd(role, '2.1.5-1~debian.12~bookworm'),
     kubeletRuntime: SOCKETS[inUse(name)],
     formerRuntimes: new Map(
       (former[name] ?? (inUse(name) === wanted ? [] : [inUse(name)])).map((one) => [one, [CONFIGS[one]]]),

@@ -10,7 +10,19 @@ import { up } from '../../src/phases/up.ts';
 import { runtimePhases } from '../../src/phases/runtime.ts';
 import { preparePhases } from '../../src/phases/prepare.ts';
 import { runtimeChange } from '../../src/runtime/version.ts';
-import { CA, clusterOf, cp1, cp2, cp3, inventoryOf, memberOf, nodesOf, podOf, w1, w2 } from '../fakes/cluster.ts';
+import {
+  clusterOf,
+  cp1,
+  cp2,
+  cp3,
+  inventoryOf,
+  joinedWithContainerd,
+  memberOf,
+  nodesOf,
+  podOf,
+  w1,
+  w2,
+} from '../fakes/cluster.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { recordingOn } from '../fakes/on.ts';
 
@@ -40,8 +52,6 @@ const apiServer = (node: string, version: string) =>
     images: [`registry.k8s.io/kube-apiserver:v${version}`],
   });
 
-const installed = (version: string) => ({ state: 'installed' as const, version, held: true });
-
 function seenBy(
   inventory: Inventory,
   { usual = '2.2.9', runs = {}, annotations = {}, cordoned = [], fresh = [] }: Seen,
@@ -57,18 +67,7 @@ function seenBy(
     apiServers: new Map([cp1, cp2, cp3].map(({ name }) => [name, 'ok'])),
   });
   const factsOf = ({ name, role }: LinuxHost): Partial<LinuxFacts> => ({
-    kubernetesTraces: new Set([
-      '/etc/kubernetes/kubelet.conf',
-      '/etc/kubernetes/pki/ca.crt',
-      ...(role === 'control-plane' ? ['/etc/kubernetes/admin.conf', '/etc/kubernetes/pki/ca.key'] : []),
-    ]),
-    caFingerprint: CA,
-    kubeconfigCluster: { name: 'demo', server: 'https://k8s.example:6443' },
-    packages: new Map([
-      ['kubeadm', installed('1.36.3-1.1')],
-      ['containerd.io', installed(`${runs[name] ?? usual}-1~debian.12~bookworm`)],
-    ]),
-    kubeletHealthy: true,
+    ...joinedWithContainerd(role, `${runs[name] ?? usual}-1~debian.12~bookworm`),
   });
   return fleet({
     inventory,

@@ -7,9 +7,9 @@ import type { LabInventory } from '../inventory.ts';
 import { eventsOf, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok, timed } from '../ok.ts';
-import { kubectl, nodes } from '../pods.ts';
 import { reported } from '../reported.ts';
-import { leftOnNodes, startWorkload, watchService } from '../upgraded.ts';
+import { expectWholeNodes, oneAfterAnother, spans } from '../rolled.ts';
+import { startWorkload, watchService } from '../upgraded.ts';
 
 const HOSTS = ['cgcp1', 'cgw1', 'cgw2'];
 const [cp, w1, w2] = HOSTS as [string, string, string];
@@ -31,23 +31,9 @@ const cgroups = (): Promise<readonly string[]> =>
   onEach('cat /proc/[0-9]*/cgroup 2>/dev/null | grep -oE "/kubepods(.slice)?/" | sort -u | tr -d "/\\n"');
 const kubelets = (): Promise<readonly string[]> => onEach("sed -n 's/^cgroupDriver: //p' /var/lib/kubelet/config.yaml");
 
-/** The changes of a step, begun and ended, as `changing HOST`, `changed HOST`. */
-const spans = (ran: Ran, step: string): readonly string[] =>
-  eventsOf(ran).flatMap((event) =>
-    (event.kind === 'changing' || event.kind === 'changed') && event.step === step
-      ? [`${event.kind} ${event.host}`]
-      : [],
-  );
-const oneAfterAnother = (hosts: readonly string[]): readonly string[] =>
-  hosts.flatMap((host) => [`changing ${host}`, `changed ${host}`]);
-
 /** All is as before: nodes Ready, no note, the workload whole, and nothing to do. */
 async function isWhole(): Promise<void> {
-  expect(await nodes(cp)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
-  expect(await leftOnNodes(cp)).toEqual([]);
-  expect(await kubectl(cp, "get deployment web -o jsonpath='{.status.readyReplicas}'")).toBe('2');
-  const notes = await kubectl(cp, "get nodes -o jsonpath='{.items[*].metadata.annotations}'");
-  expect(notes).not.toContain('kbuild.dev/');
+  await expectWholeNodes(cp, HOSTS);
   expect(ok(await kbuild(...own.up)).stdout).toBe('nothing to do\n');
 }
 

@@ -7,9 +7,10 @@ import { crioRuntime, type LabInventory } from '../inventory.ts';
 import { eventsOf, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok, timed } from '../ok.ts';
-import { kubectl, nodes } from '../pods.ts';
+import { kubectl } from '../pods.ts';
 import { reported } from '../reported.ts';
-import { leftOnNodes, startWorkload, watchService } from '../upgraded.ts';
+import { expectWholeNodes, oneAfterAnother, spans } from '../rolled.ts';
+import { startWorkload, watchService } from '../upgraded.ts';
 
 const HOSTS = ['mvcp1', 'mvw1', 'mvw2'];
 const [cp, w1, w2] = HOSTS as [string, string, string];
@@ -48,22 +49,9 @@ const endpoints = (host: string): Promise<string> =>
 const unit = (host: string, name: string): Promise<string> =>
   output(host, `systemctl is-active ${name}; systemctl is-enabled ${name}; true`);
 
-/** The changes of a step, begun and ended, as `changing HOST`, `changed HOST`. */
-const spans = (ran: Ran, step: string): readonly string[] =>
-  eventsOf(ran).flatMap((event) =>
-    (event.kind === 'changing' || event.kind === 'changed') && event.step === step
-      ? [`${event.kind} ${event.host}`]
-      : [],
-  );
-const oneAfterAnother = (hosts: readonly string[]): readonly string[] =>
-  hosts.flatMap((host) => [`changing ${host}`, `changed ${host}`]);
-
 /** All is as before: nodes Ready, no note, the workload whole, and nothing to do. */
 async function isWhole(): Promise<void> {
-  expect(await nodes(cp)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
-  expect(await leftOnNodes(cp)).toEqual([]);
-  expect(await kubectl(cp, "get deployment web -o jsonpath='{.status.readyReplicas}'")).toBe('2');
-  expect(await kubectl(cp, "get nodes -o jsonpath='{.items[*].metadata.annotations}'")).not.toContain('kbuild.dev/');
+  await expectWholeNodes(cp, HOSTS);
   expect(ok(await kbuild(...own.up)).stdout).toBe('nothing to do\n');
 }
 

@@ -8,10 +8,10 @@ import type { LabInventory } from '../inventory.ts';
 import { eventsOf, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
-import { kubectl, nodes } from '../pods.ts';
 import { CONTAINERD_VERSIONS_PATH } from '../recipes.ts';
 import { reported } from '../reported.ts';
-import { leftOnNodes, startWorkload } from '../upgraded.ts';
+import { expectWholeNodes, oneAfterAnother, spans } from '../rolled.ts';
+import { startWorkload } from '../upgraded.ts';
 import { CONTAINERD_VERSIONS } from '../versions.ts';
 
 const HOSTS = ['rtcp1', 'rtw1', 'rtw2'];
@@ -42,16 +42,6 @@ const versions = (): Promise<readonly string[]> =>
 /** Running containers with their processes. */
 const containers = (): Promise<readonly string[]> =>
   onEach('ctr -n k8s.io tasks ls | awk \'$3 == "RUNNING" { print $1, $2 }\' | sort');
-
-/** The changes of a step, begun and ended, as `changing HOST`, `changed HOST`. */
-const spans = (ran: Ran, step: string): readonly string[] =>
-  eventsOf(ran).flatMap((event) =>
-    (event.kind === 'changing' || event.kind === 'changed') && event.step === step
-      ? [`${event.kind} ${event.host}`]
-      : [],
-  );
-const oneAfterAnother = (hosts: readonly string[]): readonly string[] =>
-  hosts.flatMap((host) => [`changing ${host}`, `changed ${host}`]);
 
 beforeAll(async () => {
   await buildOnDemand(CONTAINERD_VERSIONS_PATH);
@@ -101,11 +91,7 @@ describe('another minor', () => {
     const ran = ok(await up());
     expect(spans(ran, 'drained')).toEqual(oneAfterAnother([w2, cp]));
     expect(await versions()).toEqual(HOSTS.map(() => MINOR));
-    expect(await nodes(cp)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
-    expect(await leftOnNodes(cp)).toEqual([]);
-    expect(await kubectl(cp, "get deployment web -o jsonpath='{.status.readyReplicas}'")).toBe('2');
-    const notes = await kubectl(cp, "get nodes -o jsonpath='{.items[*].metadata.annotations}'");
-    expect(notes).not.toContain('kbuild.dev/');
+    await expectWholeNodes(cp, HOSTS);
   });
 
   test('leaves nothing to do', async () => {

@@ -2,6 +2,7 @@
 # A repository as Docker has one: containerd.io, with the configuration that it ships, in which CRI is switched off.
 # VERSION: 2.2.9. CONTAINERD: the programs. DEBIAN: the result of debian/build.sh, for runc. KEY, GNUPGHOME: who signs. OUT: root of the repository.
 set -eu
+WORK=$PWD
 pool=dists/bookworm/pool/stable/amd64
 binary=dists/bookworm/stable/binary-amd64
 mkdir -p root/DEBIAN "$OUT/$pool" "$OUT/$binary"
@@ -29,12 +30,4 @@ C
 dpkg-deb --root-owner-group -Znone --build root "$OUT/$pool/containerd.io_$VERSION-1_amd64.deb"
 
 cd "$OUT"
-apt-ftparchive packages $pool > $binary/Packages
-gzip -kn $binary/Packages
-apt-ftparchive -o APT::FTPArchive::Release::Origin=Docker -o 'APT::FTPArchive::Release::Label=Docker CE' \
-  -o APT::FTPArchive::Release::Suite=bookworm -o APT::FTPArchive::Release::Codename=bookworm \
-  -o APT::FTPArchive::Release::Architectures=amd64 -o APT::FTPArchive::Release::Components=stable \
-  release dists/bookworm > Release
-mv Release dists/bookworm/Release
-gpg --batch --local-user "$KEY" --clearsign -o dists/bookworm/InRelease dists/bookworm/Release
-gpg --batch --armor --export "$KEY" > gpg
+. "$WORK/docker-index.sh"

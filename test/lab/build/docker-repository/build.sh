@@ -4,6 +4,7 @@
 # docker-init. VERSION: 26.1.5. ADAPTER_VERSION: 0.4.3. ENGINE, ADAPTER: the programs. CONTAINERD: the result of
 # containerd-repository/build.sh. KEY, GNUPGHOME: who signs. OUT: root of the repository.
 set -eu
+WORK=$PWD
 pool=dists/bookworm/pool/stable/amd64
 binary=dists/bookworm/stable/binary-amd64
 mkdir -p "$OUT/$pool" "$OUT/$binary" "$OUT/cri-dockerd"
@@ -37,12 +38,4 @@ tar --owner=0 --group=0 -I 'gzip -1' -cf "$OUT/cri-dockerd/$archive" cri-dockerd
 (cd "$OUT/cri-dockerd" && sha256sum "$archive" > sha256sums)
 
 cd "$OUT"
-apt-ftparchive packages $pool > $binary/Packages
-gzip -kn $binary/Packages
-apt-ftparchive -o APT::FTPArchive::Release::Origin=Docker -o 'APT::FTPArchive::Release::Label=Docker CE' \
-  -o APT::FTPArchive::Release::Suite=bookworm -o APT::FTPArchive::Release::Codename=bookworm \
-  -o APT::FTPArchive::Release::Architectures=amd64 -o APT::FTPArchive::Release::Components=stable \
-  release dists/bookworm > Release
-mv Release dists/bookworm/Release
-gpg --batch --local-user "$KEY" --clearsign -o dists/bookworm/InRelease dists/bookworm/Release
-gpg --batch --armor --export "$KEY" > gpg
+. "$WORK/docker-index.sh"
