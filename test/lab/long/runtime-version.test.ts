@@ -8,16 +8,19 @@ import type { LabInventory } from '../inventory.ts';
 import { eventsOf, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
+import { kubectl } from '../pods.ts';
 import { CONTAINERD_VERSIONS_PATH } from '../recipes.ts';
 import { reported } from '../reported.ts';
 import { expectWholeNodes, oneAfterAnother, spans } from '../rolled.ts';
 import { startWorkload } from '../upgraded.ts';
 import { CONTAINERD_VERSIONS } from '../versions.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['rtcp1', 'rtw1', 'rtw2'];
 const [cp, w1, w2] = HOSTS as [string, string, string];
 const [OLD, PATCH, MINOR] = CONTAINERD_VERSIONS;
 const HALF_AN_HOUR = 30 * 60_000;
+const ENDING = "get pods -A -o jsonpath='{.items[*].metadata.deletionTimestamp}'";
 let own: Fresh;
 
 const withVersion =
@@ -57,6 +60,8 @@ test('a cluster is built with the version that the inventory names', async () =>
 
 describe('another patch', () => {
   test('goes in place, one host after another, workers first, and every container runs on', async () => {
+    // The build has just spread CoreDNS: the pod that it replaced takes some seconds to end.
+    await waitUntil('no pod is about to end', HALF_AN_HOUR, async () => (await kubectl(cp, ENDING)) === '');
     const before = await containers();
     await nameVersion(PATCH);
     const ran = ok(await up());
