@@ -43,7 +43,7 @@ export const EXIT_CODES: readonly ExitCodePage[] = [
   {
     code: EXIT.usage,
     title: 'the inventory or the command line is wrong, or the question could not be asked; nothing was changed',
-    why: 'kbuild contacted no host, or it only read: without a terminal nobody can confirm a plan that has changes.',
+    why: 'kbuild contacted no host, or it only read: without a terminal no operator can confirm a plan that has changes.',
     remedy: 'Correct what the message names (`kbuild validate` shows every problem), or pass `--yes`.',
   },
   {

@@ -50,7 +50,7 @@ export const endOfLife = eachHost(
   {
     name: 'end-of-life',
     title: 'the system and the container runtime get security updates for at least 90 more days',
-    why: 'A node shares its kernel and its container runtime with every pod on it, and a hole that nobody mends stays open. [Hosts](hosts.md) lists the last days of systems; for a system with long-term support for everybody it is the last day of that. A version without a published day is not checked. The day is compared with the clock of the host.',
+    why: 'A node shares its kernel and its container runtime with every pod on it, and a hole without an update stays open. [Hosts](hosts.md) lists the last days of systems; for a system with long-term support that is free it is the last day of that. A version without a published day is not checked. The day is compared with the clock of the host.',
     severities: ['warning'],
   },
   (seen) => [...system(seen.facts), ...runtime(seen)],

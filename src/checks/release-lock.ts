@@ -11,7 +11,7 @@ export const releaseLock = eachHost(
   {
     name: 'release-lock',
     title: "the system's repositories are not held at an old release",
-    why: "A release that somebody has set in place of `$releasever` hides newer packages: container-selinux, conntrack-tools, on some systems the runtime and on EL 10 the kernel's modules are then in no repository in a version that fits. The repositories of Kubernetes and of the runtime that kbuild sets up do not follow it. If the host keeps to its release on purpose, name the check in `ignoreChecks`.",
+    why: "A release that an operator has set in place of `$releasever` hides newer packages: container-selinux, conntrack-tools, on some systems the runtime and on EL 10 the kernel's modules are then in no repository in a version that fits. The repositories of Kubernetes and of the runtime that kbuild sets up do not follow it. If the host keeps to its release on purpose, name the check in `ignoreChecks`.",
     severities: ['warning'],
   },
   ({ facts }) => {

@@ -13,7 +13,7 @@ import { eachHost, type HostFinding, type HostSeen } from './each-host.ts';
 
 const page: CheckPage = {
   name: 'runtime-handlers',
-  title: 'the programs of runtime.handlers are on the hosts, and nobody else owns their RuntimeClasses',
+  title: 'the programs of runtime.handlers are on the hosts, and no other program owns their RuntimeClasses',
   why: 'A handler without its program fails when a pod needs it, long after the change. kbuild installs gVisor and the NVIDIA Container Toolkit where their projects have packages for the system; everything else you put on the host yourself ([runtimes](runtimes.md#further-handlers)). kbuild never takes over a RuntimeClass that it did not make.',
   severities: ['error', 'warning'],
 };

@@ -41,7 +41,7 @@ const sha256 = (data: Buffer): string => createHash('sha256').update(data).diges
 const identity = (program: string): string => `${basename(program)} ${process.version} ${process.arch}`;
 
 /**
- * What is kept in a file. Only a file that this user owns and nobody else can write is read: it becomes code. V8 itself
+ * What is kept in a file. Only a file that this user owns and no other user can write is read: it becomes code. V8 itself
  * verifies neither who wrote it nor that it is whole (seen in Node 20: a flipped byte is accepted).
  */
 function readKept(file: string, program: string): Kept | undefined {

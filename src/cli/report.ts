@@ -62,16 +62,16 @@ async function list(context: Context, flags: ReportOptions): Promise<number> {
   return 0;
 }
 
-/** `prod-20261121t165045z-0a1b2c3d.html`. A record that somebody names may be another's: its names make no path. */
+/** `prod-20261121t165045z-0a1b2c3d.html`. A record that the operator names may be another's: its names make no path. */
 const fileName = ({ head: { cluster, run } }: RunRecord): string =>
   `${`${cluster}-${run}`.replaceAll(/[^A-Za-z0-9.-]/g, '_').replace(/^[.-]+/, '')}.html`;
 
-/** The record was masked when it was written. A file that somebody names may be another's: what looks like a secret is masked. */
+/** The record was masked when it was written. A file that the operator names may be another's: what looks like a secret is masked. */
 const masked = (record: RunRecord): RunRecord => masker().value(record);
 
 /**
  * `kbuild report [RUN]`: a run as one HTML file, and as a Chrome trace. Contacts no host.
- * @throws UsageError when there is no such run, its record cannot be read, or a file of somebody else would be overwritten
+ * @throws UsageError when there is no such run, its record cannot be read, or a file that kbuild did not write would be overwritten
  */
 export async function runReport(context: Context, flags: ReportOptions, [name]: readonly string[]): Promise<number> {
   if (flags.list === true) {

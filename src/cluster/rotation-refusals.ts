@@ -95,7 +95,7 @@ export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: Rotat
       : [
           new Refused(
             ended.host.name,
-            `the authority ${name} has ended, and nobody trusts what it signed`,
+            `the authority ${name} has ended, and no program trusts what it signed`,
             `give it a new end first: \`kbuild certs renew-ca ${name}\`, then \`kbuild certs recover\``,
           ),
         ]),

@@ -18,7 +18,7 @@ const EDIT = '`kubectl -n kube-system edit configmap coredns`';
 const TRIAL = 'kbuild-dns-trial';
 const COREFILE_ANNOTATION = 'kbuild.dev/corefile';
 
-/** How long a trial may live, in s, if nobody ends it: longer than the script waits for it. */
+/** How long a trial may live, in s, if nothing ends it: longer than the script waits for it. */
 const TRIAL_SECONDS = 300;
 
 /**

@@ -42,7 +42,7 @@ export function kubeVipPod(
     vip_leaseduration: '5',
     vip_renewdeadline: '3',
     vip_retryperiod: '1',
-    // Its metrics tell everybody who asks, so only this host may.
+    // Its metrics need no login, so only this host may ask.
     prometheus_server: '127.0.0.1:2112',
     address,
   };

@@ -20,7 +20,7 @@ interface Leading {
   readonly servers: ReadonlyMap<string, BalancedServer> | 'uncontrolled' | 'silent';
 }
 
-/** The load balancers that were observed and whose haproxy runs. A host that is gone leads nobody anywhere. */
+/** The load balancers that were observed and whose haproxy runs. A host that is gone leads no client anywhere. */
 const leading = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): readonly Leading[] =>
   balancers(inventory).flatMap((host) => {
     const found = linuxFacts(fleet, host)?.balancer ?? 'none';

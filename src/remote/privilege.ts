@@ -11,7 +11,7 @@ export type Exec = (framed: Framed) => Promise<ExecResult>;
 /** The source of a password for sudo; undefined: there is none, and no terminal to prompt for it. */
 export type SudoPassword = () => Promise<Secret | undefined>;
 
-/** What sudo says to a user whom it does not allow anything; the last words are those of sudo-rs. */
+/** What sudo prints for a user that may run nothing; the last words are those of sudo-rs. */
 const NOT_ALLOWED =
   /not in the sudoers|not allowed to (?:execute|run sudo)|may not run sudo|I'm afraid I can't do that/i;
 

@@ -22,7 +22,7 @@ export interface DriverChange {
 
 /**
  * The change that a joined host needs because its pods run by another driver than the inventory's; undefined if they do not, or if no
- * pod runs. Where runtime and kubelet are both configured for the inventory's driver, somebody else's pods may look so: then only a
+ * pod runs. Where runtime and kubelet are both configured for the inventory's driver, pods of other programs may look so: then only a
  * change that kbuild has begun counts. Nothing but the pods tells it on a host of role etcd, which has no node to write a note on.
  * Throws `FactError` when a fact that it needs is unknown.
  */

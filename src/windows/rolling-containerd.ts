@@ -14,7 +14,7 @@ const onlyWhile = (when: (target: Target<'windows'>) => boolean, step: Step<'win
   diff: (target) => {
     if (!when(target)) return [];
     const { cluster } = target.fleet;
-    // Without the API nobody can tell whether the node is drained.
+    // Without the API kbuild cannot observe whether the node is drained.
     return cluster.state === 'down' ? [waitForApi(cluster)] : step.diff(target);
   },
 });

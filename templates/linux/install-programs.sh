@@ -14,7 +14,7 @@ doing() { echo "$*" >doing || :; }
 # Files that arrived and are what they should be, named by their checksums.
 store=$PROGRAMS/.downloads
 mkdir -p -- "$store"
-# Whoever downloads may be another user.
+# The user that downloads may be another one.
 incoming=$(mktemp -d)
 # For root alone: what is read here decides what is installed.
 unpacked=$(mktemp -d -p "$store")

@@ -21,7 +21,7 @@ rm -f -- "$MANIFEST"
 # A pod has 30 s for its end, and the kubelet may need a moment to see that the file is gone.
 if [ -n "$had" ] && systemctl -q is-active kubelet; then until_deadline 45 is_released || true; fi
 for interface in $(held); do ip addr del "$ADDRESS/32" dev "$interface"; done
-# kube-vip of another host needs its lease, and until then nobody reaches the API there. Whatever comes next says so if it needs it.
+# kube-vip of another host needs its lease, and until then no client reaches the API there. A later step that needs the API says so.
 if [ -n "$had" ] && [ "$TAKEN_OVER" = yes ]; then
   until_deadline 60 is_served || echo "no other control plane has taken $ADDRESS over within 60 s"
 fi

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Takes a container runtime out of use that Kubernetes has left: stops it, unless others use it, and takes back what kbuild wrote for it. Its
 # packages, images and data stay. It uses runtime_serving of serving-runtime.sh. Parameters: UNIT, SOCKET (of the runtime); IN_USE (empty:
-# nobody is known to have containers there); FILES: paths, one a line; CONFIG: its configuration; BACKUP: what that was before (empty:
+# no program is known to have containers there); FILES: paths, one a line; CONFIG: its configuration; BACKUP: what that was before (empty:
 # nothing keeps it); REGISTRIES: a folder of registry files whose empty folders go too (may be empty). The configuration goes last: by it
 # the next run knows that something is left to do.
 if [ "$runtime_serving" = "$SOCKET" ]; then

@@ -16,7 +16,7 @@ holders() {
   done
 }
 
-# dnf5 waits for the first of its locks without a limit and ends at once for the other: kbuild waits itself, and says for whom.
+# dnf5 waits for the first of its locks without a limit and ends at once for the other: kbuild waits itself, and names the holder.
 # 200 is the status of dnf 4 for it. kbuild's repositories exclude their packages from every other transaction of the host.
 run_dnf() {
   if [ -n "$(holders)" ]; then return 200; fi

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # the scripts that follow set the rest
 # Functions for scripts that call zypper.
 export LC_ALL=C
-# kbuild waits itself, and says for whom.
+# kbuild waits itself, and names the holder.
 export ZYPP_LOCK_TIMEOUT=0
 
 # Runs zypper without questions. Its status from 100 on informs: a reboot (102) or a second run (103) is wanted, a repository could

@@ -73,7 +73,7 @@ function Find-Existing {
 }
 
 # A property of what Windows answered. Throws where it is missing or empty: as a number that would be 0, and as a text '',
-# and nobody could tell it from an answer.
+# and kbuild could not tell it from an answer.
 function Get-Property {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][AllowNull()][AllowEmptyString()]$Of, [Parameter(Mandatory = $true)][string]$Name)
@@ -406,7 +406,7 @@ function Restart-ServiceInTime {
     foreach ($one in @(@($Name) + $stopped)) { Start-ServiceInTime -Name $one }
 }
 
-# Throws where Windows will remove a service as soon as nobody looks at it: until then it can be neither changed nor made.
+# Throws where Windows will remove a service as soon as no program has it open: until then it can be neither changed nor made.
 function Assert-NotMarkedForDeletion {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Name)

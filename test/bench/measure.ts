@@ -52,7 +52,7 @@ export async function measure(
   return { who, hosts, wall, cpu, memory, load: loadavg()[0]!, stdout };
 }
 
-/** The quickest of a few measurements: the others had to wait for somebody. */
+/** The quickest of a few measurements: the others had to wait for another program. */
 export const quickest = (rows: readonly Row[]): Row => rows.toSorted((a, b) => a.wall - b.wall)[0]!;
 
 /** The middle one of a few measurements by wall time, with the middle one of their CPU times: one pause of the machine changes neither. */

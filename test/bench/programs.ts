@@ -7,7 +7,7 @@ import { buildProgram, MODULE_BANNER } from '../../bundle.config.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** Programs that the bench runs, built: nobody pays for TypeScript while it is measured. */
+/** Programs that the bench runs, built: no measurement pays for TypeScript while it is measured. */
 export interface Programs {
   /** `kbuild` as `npm run build` makes it, but its hosts are observed by observe.ts. */
   readonly kbuild: string;

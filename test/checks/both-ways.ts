@@ -266,7 +266,7 @@ const win1 = (windows: MachineChange, over: Partial<WindowsHost['windows']> = {}
   windows,
 });
 
-/** What no machine has when it comes from its installation: the feature, and hardware that nobody has to be told about. */
+/** What no machine has when it comes from its installation: the feature, and hardware that no operator needs to know of. */
 const prepared = (change: (machine: Machine) => void = () => undefined): Situation =>
   win1((machine) => {
     machine.features.set('Containers', 'Installed');

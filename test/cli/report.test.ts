@@ -185,14 +185,14 @@ test('a report replaces its own file behind a link, and not the link', async () 
   expect(statSync(join(folder, 'page.html')).size).toBeGreaterThan(10_000);
 });
 
-test('the names in a record of somebody else make no path', async () => {
+test('the names in a record of another person make no path', async () => {
   const head = recordHeadOf({ cluster: '../../etc', run: '../cron' });
   writeFileSync(join(folder, 'x.ndjson'), recordText(FAILED_RUN, head));
   await report({}, 'x.ndjson');
   expect(inFolder('_.._etc-.._cron.html')).toContain('<h1>');
 });
 
-test('what looks like a secret in a record of somebody else is masked', async () => {
+test('what looks like a secret in a record of another person is masked', async () => {
   const secret = 'abcdef.0123456789abcdef';
   writeFileSync(
     join(folder, 'x.ndjson'),

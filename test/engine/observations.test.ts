@@ -53,7 +53,7 @@ test('a part that was not observed again is never taken for what the cluster has
   expect(looks).toHaveLength(2);
 });
 
-test('after a cluster that was down, a part that nobody has read is unknown, not what it was before', async () => {
+test('after a cluster that was down, a part that was not read is unknown, not what it was before', async () => {
   const { observed, ask } = watched(['down']);
   observed.expireCluster();
   expect(await ask(({ version }) => version)).toBe('down');

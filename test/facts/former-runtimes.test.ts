@@ -51,7 +51,7 @@ describe('the runtimes that Kubernetes used on a host before', () => {
     );
   });
 
-  test('are none where somebody else configured it', () => {
+  test('are none where another program configured it', () => {
     put(CONTAINERD, 'version = 3\n');
     expect(seen(formerRuntimes(wanting('crio')))).toEqual(new Map());
   });

@@ -44,7 +44,7 @@ export interface FakeSshOptions {
   readonly dropInHandshake?: number;
   /** What it waits before it accepts a login. */
   readonly loginAfterMs?: number;
-  /** Refuses every key but that of `host`; default it lets anybody in. */
+  /** Refuses every key but that of `host`; default it lets every user in. */
   readonly ownKeyOnly?: boolean;
 }
 

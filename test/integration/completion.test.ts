@@ -130,7 +130,7 @@ const CASES: readonly (readonly [typed: string, words: readonly string[]])[] = [
   ['kbuild validate oth', ['validate', 'other inventory.yaml']],
   ['kbuild up -i oth', ['up', '-i', 'other inventory.yaml']],
   ['kbuild remove -i hostile.yaml x', ['remove', '-i', 'hostile.yaml', 'x-ok']],
-  // Somebody is about to write it.
+  // Its author is about to write it.
   ['kbuild remove -i half.yaml w', ['remove', '-i', 'half.yaml', 'w1']],
   ['kbuild remove -i no-yaml w', ['remove', '-i', 'no-yaml', 'w']],
   ['kbuild remove -i /dev/zero w', ['remove', '-i', '/dev/zero', 'w']],

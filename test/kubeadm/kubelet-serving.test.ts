@@ -139,7 +139,7 @@ describe('requests of kubelets', () => {
   const found = (...items: readonly object[]) =>
     parseKubeletRequests(JSON.stringify({ items })).map(({ name, approved }) => ({ name, approved }));
 
-  test('for serving count before anybody has approved them', () => {
+  test('for serving count before they are approved', () => {
     expect(found(raw('a'))).toEqual([{ name: 'a', approved: false }]);
     expect(found(raw('a', {}, { conditions: [{ type: 'Approved', status: 'True' }] }))).toEqual([
       { name: 'a', approved: true },
@@ -153,7 +153,7 @@ describe('requests of kubelets', () => {
 
   test.each([
     ['for another signer', { signerName: 'example.com/serving' }, {}],
-    ['of somebody who is no node', { username: 'kubernetes-admin' }, {}],
+    ['of a user that is no node', { username: 'kubernetes-admin' }, {}],
     ['of a user that is in no node group', { groups: ['system:authenticated'] }, {}],
     ['for client certificates', { usages: ['digital signature', 'client auth'] }, {}],
     ['for more uses', { usages: ['digital signature', 'server auth', 'client auth'] }, {}],

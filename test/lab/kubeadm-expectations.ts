@@ -64,7 +64,7 @@ const VALUES: readonly (readonly [namespace: string, kind: string, name: string,
   ],
 ];
 
-/** Who may read which ConfigMap: a user with a group, or nobody in particular. */
+/** Who may read which ConfigMap: a user with a group, or any user. */
 const READERS: readonly (readonly [user: string, group: string, namespace: string, configMap: string])[] = [
   ['system:anonymous', 'system:unauthenticated', 'kube-public', 'cluster-info'],
   ['system:bootstrap:abcdef', BOOTSTRAP, 'kube-system', 'kubeadm-config'],

@@ -46,7 +46,7 @@ export const withNames = <T>(names: Readonly<Record<string, string>>, action: ()
       try {
         server.send(answerTo(query, names), port, address);
       } catch (error) {
-        // Whoever sent it asks again, or not.
+        // The client asks again, or not.
         if (!(error instanceof RangeError)) throw error;
       }
     });

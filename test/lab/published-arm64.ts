@@ -14,7 +14,7 @@ const ARCHITECTURES = ['amd64', 'arm64'] as const;
 
 /**
  * Serves programs. kubeadm, kubelet and kubectl are there for both architectures, crictl and the CNI plugins are real for arm64 alone.
- * Of containerd and runc there is a name and a checksum: nobody installs them from here. `close` removes all again.
+ * Of containerd and runc there is a name and a checksum: no test installs them from here. `close` removes all again.
  */
 export async function publishedArm64(programs: Arm64Programs): Promise<PublishedPrograms> {
   const folder = await mkdtemp('/var/tmp/kbuild-lab-site-');

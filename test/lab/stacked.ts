@@ -10,7 +10,7 @@ import { balance, type Balancer } from './tcp-balancer.ts';
 export interface Stacked {
   readonly file: string;
   readonly kubeconfig: string;
-  /** The user's own; nobody uses it where `virtual` is given. */
+  /** The user's own; no client uses it where `virtual` is given. */
   readonly balancer: Balancer;
   /** What of `kubernetes` in the inventory says where the API is. */
   readonly kubernetes: { readonly endpoint?: string };

@@ -95,7 +95,7 @@ describe('kube-vip of a host that leaves', () => {
     step.diff(at(facts, of)).map(({ summary }) => summary);
   const ours = { ownFiles: [paths.kubeVipManifest] };
 
-  test('is stopped if kbuild wrote its manifest, and nobody else’s is', () => {
+  test('is stopped if kbuild wrote its manifest, and no other manifest is', () => {
     expect(due(kubeVipStopped('host'), ours)).toEqual([`stop kube-vip (found ${paths.kubeVipManifest})`]);
     expect(due(kubeVipStopped('host'), { ownFiles: [] })).toEqual([]);
     expect(due(kubeVipStopped('host'), ours, inventoryOf({ loadBalancer: other }))).toEqual([]);

@@ -198,7 +198,7 @@ describe('no host is drained', () => {
       { ...all('systemd'), runtime: 'cgroupfs' },
     ],
     ['where no pod runs', { ...all('cgroupfs'), pods: 'none' }],
-    ['for pods of somebody else, where runtime and kubelet have the driver', { ...all('systemd'), pods: 'mixed' }],
+    ['for pods of another program, where runtime and kubelet have the driver', { ...all('systemd'), pods: 'mixed' }],
   ] as const)('%s', (_, drivers) => {
     const changes = rolled(wanting('systemd'), { runs: { w1: drivers }, stored: 'systemd' });
     expect(stepsOn(changes, 'w1')).toEqual([]);

@@ -66,7 +66,7 @@ test('one control plane at a time is founded, and few kubelets are restarted at 
   expect([of('init'), of('kubelets')]).toEqual([1, 1]);
 });
 
-test('what kbuild balances with stands before anybody goes on to kubeadm', () => {
+test('what kbuild balances with stands before any host goes on to kubeadm', () => {
   const loadBalancer = {
     kind: 'keepalived',
     address: '10.0.0.100',

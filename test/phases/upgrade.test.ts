@@ -373,7 +373,7 @@ describe('a control plane that does not serve', () => {
     expect(first).toContain('wait until cp2 serves again (found cp2: its API server: connection refused)');
   });
 
-  test('keeps nobody who has nothing to upgrade', () => {
+  test('holds up no host that has nothing to upgrade', () => {
     expect(waitsOf(world({ api: '1.37.1', etcd: '3.7.0' }, { cp3: { api: '1.37.1', node: away } }))).toEqual([]);
   });
 });

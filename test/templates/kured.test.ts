@@ -70,7 +70,7 @@ describe('the lock of kured', () => {
 
   test.each([
     ['of an operator who wants no reboots', '{"nodeID":"manual"}'],
-    ['that somebody wrote with spaces', '{ "nodeID" : "manual" }'],
+    ['that an operator wrote with spaces', '{ "nodeID" : "manual" }'],
     ['in a form that kbuild does not know', '{"holder":"manual"}'],
     ['with a time that is none', lock('manual', 'yesterdayish', 1)],
   ])('%s stays', (_, value) => {

@@ -64,7 +64,7 @@ function wrongIn(text: string, call: Call, functions: ReadonlyMap<string, readon
   return [
     ...given.filter((one) => !has.includes(one)).map((one) => `${name} -${one}: no such parameter`),
     ...given.filter((one, i) => given.indexOf(one) < i).map((one) => `${name} -${one}: twice`),
-    // Of cmdlets nobody needs to know which parameter comes first.
+    // Of cmdlets the test need not know which parameter comes first.
     ...positional
       .slice(own === undefined ? 0 : own.length - parameters.length)
       .map((one) => `${name} ${one}: no place`),

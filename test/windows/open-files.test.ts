@@ -12,7 +12,7 @@ import { filesOf, type Machine } from './host/machine.ts';
 const host = windowsHost('win1');
 const inventory = { ...inventoryOf(), hosts: [host], network: mixedFlannel() };
 
-/** Another process has the file open, and lets nobody read it. */
+/** Another process has the file open, and lets no other process read it. */
 const closed = (machine: Machine, path: string): void => {
   filesOf(machine).put(path, '');
   machine.files.set(path.toLowerCase(), { ...filesOf(machine).get(path)!, isClosed: true });

@@ -5,8 +5,8 @@ import { eachWindowsHost } from '../each-host.ts';
 const GROUPS: Readonly<Record<string, string>> = {
   BU: 'every user',
   AU: 'every user',
-  WD: 'everybody',
-  IU: 'everybody at the console',
+  WD: 'Everyone',
+  IU: 'every user at the console',
 };
 
 /** The users without administrator rights who have access by these rules; undefined if there are none. */

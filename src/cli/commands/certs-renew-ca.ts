@@ -9,7 +9,7 @@ export const renewCa = declare({
   name: 'renew-ca',
   summary: 'Give authorities a new end, with the same key: what they have signed stays valid',
   details:
-    "Without names, all authorities whose keys are on the control planes. The cluster's CA goes to every host, kubeconfig and pod; controller managers, schedulers, kube-vip and kubelets restart, one control plane at a time, etcd and API servers only for etcd's. Nobody needs a new kubeconfig before the old end. If a key may have been stolen, `kbuild certs rotate-ca` is needed.",
+    "Without names, all authorities whose keys are on the control planes. The cluster's CA goes to every host, kubeconfig and pod; controller managers, schedulers, kube-vip and kubelets restart, one control plane at a time, etcd and API servers only for etcd's. No kubeconfig needs to be replaced before the old end. If a key may have been stolen, `kbuild certs rotate-ca` is needed.",
   onHosts: 'changes',
   operand: {
     name: '[names...]',

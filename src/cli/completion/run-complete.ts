@@ -8,7 +8,7 @@ import { answerFor, answerText } from './answer.ts';
 import { positionOf } from './position.ts';
 import { wordsOf } from './words.ts';
 
-/** A larger inventory takes longer to read than somebody waits for a proposal. In bytes. */
+/** A larger inventory takes longer to read than an operator waits for a proposal. In bytes. */
 const LIMIT = 1024 * 1024;
 
 const NONE: NamesInInventory = { cluster: undefined, hosts: [], groups: [] };
@@ -58,7 +58,7 @@ function wordsFrom(shell: string, given: readonly string[]): readonly string[] {
 
 /**
  * What can stand at the cursor, for the scripts of shells: `kbuild __complete SHELL WORDS…`. Contacts no host, runs no command of
- * an inventory, and says nothing where it knows nothing: an error would stand in the line that somebody types.
+ * an inventory, and says nothing where it knows nothing: an error would stand in the line that the operator types.
  */
 export async function completionAnswer(place: Place, [shell = '', ...given]: readonly string[]): Promise<string> {
   try {

@@ -70,7 +70,7 @@ export async function sendSpans(
 ): Promise<void> {
   const target = spanTarget(env);
   const parent = traceParent(env['TRACEPARENT']);
-  // Who began the trace has decided that nobody records it.
+  // The beginner of the trace has decided that it is not recorded.
   if (target === undefined || parent?.isSampled === false) return;
   const requests = otlpRequests(record, { service: target.service, parent });
   const signal = AbortSignal.timeout(PATIENCE_MS);

@@ -103,7 +103,7 @@ export interface Distribution extends Family {
   readonly name: string;
   /** `VERSION_ID` of os-release, oldest first; `9` stands for 9.6 too. `rolling`: every one that is published. */
   readonly versions: readonly string[] | 'rolling';
-  /** The last day with security updates for everybody, by version as in `versions`: `YYYY-MM-DD`. None for a rolling one. */
+  /** The last day with free security updates, by version as in `versions`: `YYYY-MM-DD`. None for a rolling one. */
   readonly ends?: Readonly<Record<string, string>>;
   /** Versions that get no security updates any more, with the last day on which they did. kbuild does not support them. */
   readonly ended?: Readonly<Record<string, string>>;

@@ -27,7 +27,7 @@ const CA_FILE = 'kbuild-ca.crt';
 const OLDEST = '23.0.0';
 /** cri-dockerd answers `RuntimeConfig`, by which kubelets take the cgroup driver, since this version. */
 const OLDEST_ADAPTER = '0.4.0';
-/** The last minor of Kubernetes of which somebody has said that cri-dockerd's CRI (cri-api 0.30, CRI v1) is enough for it. */
+/** The last minor of Kubernetes for which a source says that cri-dockerd's CRI (cri-api 0.30, CRI v1) is enough. */
 const LAST_MINOR = '1.37';
 
 /**
@@ -113,7 +113,7 @@ const adapter: RuntimeProgram = {
         message: `cri-dockerd ${found} does not tell kubelets its cgroup driver; use ${OLDEST_ADAPTER} or newer`,
       };
     if (compareVersions(minor, LAST_MINOR) <= 0) return undefined;
-    return { severity: 'warning', message: `nobody has said that cri-dockerd works with Kubernetes ${minor}` };
+    return { severity: 'warning', message: `no source says that cri-dockerd works with Kubernetes ${minor}` };
   },
 };
 

@@ -52,7 +52,7 @@ export const runtimePrograms: Rule = (file) =>
     }),
   );
 
-/** A file into which kbuild merges its settings is distributed by nobody else. */
+/** A file into which kbuild merges its settings is not distributed by `files`. */
 export const runtimeSharedFiles: Rule = (file) =>
   runtimesOf(file).flatMap(({ shared }) =>
     file.files.flatMap(({ path }, i) =>

@@ -98,7 +98,7 @@ const loginFields = {
     .exactOptional()
     .meta({
       examples: ['admin'],
-      description: 'Who logs in. Anybody but root needs sudo or doas. Default: of ~/.ssh/config, else root.',
+      description: 'Who logs in. Every user but root needs sudo or doas. Default: of ~/.ssh/config, else root.',
     }),
   port: port().exactOptional().meta({ description: 'Port of the SSH server. Default: of ~/.ssh/config, else 22.' }),
   identityFile: z

@@ -5,7 +5,7 @@ import { Refused } from '../../errors.ts';
 import type { Kind } from '../../facts/fleet.ts';
 
 /**
- * Waits until the inventory's endpoint serves this cluster to a joined host, with a certificate that names it. Whoever holds the virtual
+ * Waits until the inventory's endpoint serves this cluster to a joined host, with a certificate that names it. The holder of the virtual
  * address has it within seconds, and API servers reload their certificates within a minute.
  */
 export const endpointProved: Step = {

@@ -67,7 +67,7 @@ export const facts = document(
 );
 
 const lock = z.object({
-  holder: z.string().nullable().meta({ description: 'Who holds it; null: nobody.' }),
+  holder: z.string().nullable().meta({ description: 'The holder; null: it is not locked.' }),
   freed: flag('True if `--force` freed it now.'),
   notFreed: text('Why `--force` did not free it.').exactOptional(),
 });

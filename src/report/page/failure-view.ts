@@ -22,7 +22,7 @@ export interface FailureView {
   readonly remedy: string;
   /** The end of one host's logs, by the program that wrote them. */
   readonly lastWords: readonly { readonly title: string; readonly lines: readonly string[] }[];
-  /** Somebody ended the run: nothing failed. */
+  /** An operator ended the run: nothing failed. */
   readonly isInterruption: boolean;
   /** The host of the last words. */
   readonly witness: string;

@@ -24,7 +24,7 @@ export interface PortsView {
   readonly to: readonly string[];
   /** By row, then by column; undefined: no way was needed. */
   readonly cells: readonly (readonly (Cell | undefined)[])[];
-  /** Blocked ways that the record counts and does not list: then nobody is known to be open. */
+  /** Blocked ways that the record counts and does not list: then no way is known to be open. */
   readonly unlisted: number;
   /** Hosts that are in no row and no column, because all their ways are open. */
   readonly open: number;

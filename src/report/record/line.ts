@@ -161,7 +161,7 @@ export type Note =
       }[];
       /** Paths on which large packets are lost: `mtu` of the sender's interface. */
       readonly narrow: readonly { readonly from: string; readonly to: string; readonly mtu: number }[];
-      /** UDP ports of which nobody knows whether datagrams arrive. */
+      /** UDP ports of which it is unknown whether datagrams arrive. */
       readonly unverified: readonly { readonly to: string; readonly port: number }[];
       /** How many pairs of hosts are not in `ways`, and how many blocked ways are not in `blocked`: the record would be too large. */
       readonly unlisted?: { readonly ways: number; readonly blocked: number };

@@ -169,7 +169,7 @@ export const findingsNote = (findings: readonly CheckedFinding[]): NoteOf<'findi
 
 const end = ({ to, port, protocol, program }: Way) => ({ to: to.name, port, protocol, program });
 
-/** Pairs of hosts in the ways of a record: those between 300 hosts. More hosts have more pairs than anybody reads. */
+/** Pairs of hosts in the ways of a record: those between 300 hosts. More hosts have more pairs than a person reads. */
 const MOST_PAIRS = 100_000;
 const MOST_BLOCKED = 10_000;
 

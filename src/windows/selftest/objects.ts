@@ -101,7 +101,7 @@ const pod = (name: string, labels: JsonObject, spec: JsonObject): JsonObject => 
   spec: { terminationGracePeriodSeconds: 0, automountServiceAccountToken: false, ...spec },
 });
 
-/** A HostProcess pod. The firewall of Windows lets nobody in to it: flows run its program instead. */
+/** A HostProcess pod. The firewall of Windows lets no connection in to it: flows run its program instead. */
 const windowsHostPod = (name: string, node: NodeView, image: string): JsonObject => ({
   ...pod(
     name,

@@ -17,7 +17,7 @@ interface SelftestOptions extends PodWait {
   readonly flowMs: number;
 }
 
-/** The pods. One that nobody needs to place counts as started: with taints on every node it stays without one. */
+/** The pods. One that no scheduler needs to place counts as started: with taints on every node it stays without one. */
 const placed = async (bench: Bench): Promise<readonly PodSeen[]> =>
   (await bench.pods()).map((pod) => (pod.name === PLAIN_POD && pod.node === '' ? { ...pod, ready: true } : pod));
 

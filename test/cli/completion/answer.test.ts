@@ -225,7 +225,7 @@ describe('what a shell gets', () => {
     },
   );
 
-  test('no words, and words of nobody, are no error', async () => {
+  test('no words, and unknown words, are no error', async () => {
     expect(await ask({})).toMatch(/^done\t\ninit\t/);
     expect(await ask({}, 'zsh', '--nonsense', '\u0000', '=')).toBe('done\t=\n');
   });

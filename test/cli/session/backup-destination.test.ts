@@ -137,7 +137,7 @@ describe('the lock of a backup', () => {
     await expect(lockOf(context, {}, inventoryOf())).rejects.toThrow('never written unencrypted');
   });
 
-  test('a passphrase is typed twice, or read from a file that nobody else reads', async () => {
+  test('a passphrase is typed twice, or read from a file that no other user can read', async () => {
     const folder = newFolder();
     const typed = (answers: readonly string[]) => {
       const left = [...answers];

@@ -21,7 +21,7 @@ const closing: (() => void)[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kbuild-run-'));
   err = '';
-  // Nobody listens at port 1: the host cannot be reached.
+  // No server listens at port 1: the host cannot be reached.
   writeFileSync(
     join(folder, 'inventory.yaml'),
     `name: prod
@@ -266,7 +266,7 @@ describe('the spans of a run', () => {
   });
 
   test.each([
-    ['nobody listens', 'http://127.0.0.1:1', 'ECONNREFUSED|bad port'],
+    ['no server listens', 'http://127.0.0.1:1', 'ECONNREFUSED|bad port'],
     ['no URL', 'what?', 'Invalid URL|Failed to parse'],
     ['another protocol', 'ftp://127.0.0.1', 'not implemented|unknown scheme|fetch failed'],
   ])('fail no run where the endpoint is wrong: %s', async (_, endpoint, why) => {

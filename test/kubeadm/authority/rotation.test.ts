@@ -13,7 +13,7 @@ const rotating = (direction: Rotating['direction']): Rotating => ({
   secretTokens: 'refuse',
 });
 
-/** What must hold at every moment: nobody is cut off, and what signs has one key and one certificate. */
+/** What must hold at every moment: no client is cut off, and what signs has one key and one certificate. */
 function faults(world: World): readonly string[] {
   const all = [...world.hosts];
   const controls = all.filter(([name]) => name.startsWith('cp'));

@@ -113,7 +113,7 @@ test('a zone that CoreDNS does not accept stays out of the cluster, and its own 
   await hasMine();
 });
 
-test('what somebody changes in the cluster is drift, and up sets it back', async () => {
+test('what an operator changes in the cluster is drift, and up sets it back', async () => {
   await kubectl(cp, '-n kube-system scale deployment coredns --replicas 1');
   expect(ok(await kbuild('plan', file)).stdout).toContain(
     'apply the settings of dns to the live cluster (found CoreDNS with replicas 1)',

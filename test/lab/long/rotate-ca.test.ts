@@ -116,7 +116,7 @@ test.each([
   await areReady([...HOSTS, IN_THE_MIDDLE]);
 });
 
-test('the same command ends the rotation: nobody has lost a write, and the old admin.conf gets 401', async () => {
+test('the same command ends the rotation: no write is lost, and the old admin.conf gets 401', async () => {
   const ran = ok(await kbuild(...args()));
   const written = await writer.stop();
   const pods = await watchedSoFar(cp);

@@ -81,7 +81,7 @@ test('each fault of a repository is distinguished, and nothing is installed', as
     readonly make: () => void | Promise<void>;
   }[] = [
     {
-      fault: 'nobody listens',
+      fault: 'no server listens',
       code: 6,
       says: /cannot get the repository of containerd: .*Could not connect/,
       make: () => repository.close(),

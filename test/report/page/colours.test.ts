@@ -54,7 +54,7 @@ function contrast(one: string, other: string): number {
   return (lighter! + 0.05) / (darker! + 0.05);
 }
 
-/** CIELAB of a colour as somebody sees it. */
+/** CIELAB of a colour as a person sees it. */
 function lab(hex: string, sight: Matrix): Triple {
   const seen = times(TO_XYZ, times(sight, linear(hex)));
   const [x, y, z] = each(seen, (value) =>

@@ -109,7 +109,7 @@ describe('failures', () => {
     expect(failed.failures[0]!.lastWords.map(({ title, lines }) => [title, lines.length])).toEqual([['kubelet', 1]]);
   });
 
-  test('hosts that failed alike are one failure; one that nobody explained still counts', () => {
+  test('hosts that failed alike are one failure; one without an explanation still counts', () => {
     const fail = (ms: number, host: string): At => [
       ms,
       { kind: 'failed', phase: 'join', host, step: 'join', summary: `${host}: status 1`, exitCode: 4 },

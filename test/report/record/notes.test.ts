@@ -132,7 +132,7 @@ describe('notes of a run are what a reader of records reads', () => {
     });
   });
 
-  test('the survey of more ways than anybody reads: it says how many are not listed', () => {
+  test('the survey of more ways than a person reads: it says how many are not listed', () => {
     const from = Array.from({ length: 400 }, () => w1);
     const way = { to: cp1, port: 8472, protocol: 'udp', program: 'flannel', from, free: true } as const;
     const ways = Array.from({ length: 400 }, () => way);

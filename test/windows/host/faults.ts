@@ -8,7 +8,7 @@ export interface Asked {
 }
 
 /**
- * What goes wrong: `lost` before it begins, `lost-after` it was done and before anybody is told, `fails` with a message,
+ * What goes wrong: `lost` before it begins, `lost-after` it was done and before the caller has the answer, `fails` with a message,
  * `killed` halfway (a job: as by Stop-ScheduledTask), `restart` of the machine just then, `truncated` (a file arrives cut
  * short), `disk-full`, `hangs` (it begins and never ends), `ends-1` (without a word), `null` (as its result), `utf-16` (what it
  * prints).

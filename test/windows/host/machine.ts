@@ -9,7 +9,7 @@ export interface MachineFile {
   readonly access: 'private' | 'inherited';
   /** When it was written, by the clock of this process. */
   readonly modifiedMs?: number;
-  /** Another process has it open and lets nobody read it. */
+  /** Another process has it open and lets no other process read it. */
   readonly isClosed?: boolean;
   /** A program that runs: it can be renamed, and neither overwritten nor removed. */
   readonly isRunning?: boolean;
@@ -24,9 +24,9 @@ export interface Service {
   readonly name: string;
   path: string;
   state: ServiceState;
-  /** What a pending state becomes while somebody waits for it; undefined: it stays. */
+  /** What a pending state becomes while a process waits for it; undefined: it stays. */
   becomes?: ServiceState;
-  /** Windows removes it as soon as nobody has it open: until then it can be neither changed nor made. */
+  /** Windows removes it as soon as no process has it open: until then it can be neither changed nor made. */
   isMarked?: boolean;
   startMode: 'Auto' | 'Manual' | 'Disabled';
   account: string;
@@ -198,7 +198,7 @@ export const parentOf = (path: string): string => path.slice(0, path.lastIndexOf
 /** Files by path, as Windows sees them: no case, either slash. */
 export const filesOf = (machine: Machine) => ({
   get: (path: string): MachineFile | undefined => machine.files.get(key(path)),
-  /** @throws ScriptFailure for a file that another process lets nobody read */
+  /** @throws ScriptFailure for a file that another process lets no other process read */
   text: (path: string): string | undefined => {
     const file = machine.files.get(key(path));
     if (file?.isClosed === true) throw inUse(path);
@@ -214,7 +214,7 @@ export const filesOf = (machine: Machine) => ({
     machine.freeDiskBytes -= bytes.length - before;
     machine.files.set(key(path), { path, content: bytes, access, modifiedMs: Date.now() });
   },
-  /** Renames a file to where nobody looks: Windows allows it for a program that runs. @throws ScriptFailure */
+  /** Renames a file to where no program looks: Windows allows it for a program that runs. @throws ScriptFailure */
   putAside(path: string): MachineFile | undefined {
     const file = machine.files.get(key(path));
     if (file?.isClosed === true) throw inUse(path);

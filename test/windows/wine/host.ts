@@ -42,7 +42,7 @@ const CRICTL = 'C:\\k\\crictl.exe';
 const SC = 'C:\\windows\\system32\\sc.exe';
 /** A program starts within a second here, on a machine that does much else. */
 const START_MS = 60_000;
-/** crictl gives up after 2 s, unless it waits for a pipe that nobody serves. */
+/** crictl gives up after 2 s, unless it waits for a pipe without a server. */
 const ANSWER_MS = 6_000;
 
 const wordsOf = (line: string): readonly string[] =>
@@ -74,7 +74,7 @@ async function startContainerd(wine: Wine, machine: Machine): Promise<WineProces
   const process = wine.start(exe!, args);
   const until = Date.now() + START_MS;
   for (;;) {
-    // The first client meets an instance of the pipe that nobody serves: wine opens it, Windows would not (go-winio, pipe.go).
+    // The first client meets an instance of the pipe without a server: wine opens it, Windows would not (go-winio, pipe.go).
     const version = ['--runtime-endpoint', PIPE, '--timeout', '2s', 'version'];
     const { status, stderr } = await wine.run(CRICTL, version, { deadlineMs: ANSWER_MS });
     if (status === 0) return process;

@@ -13,7 +13,7 @@ export const answer: Answer = (machine, { Programs }) => ({
   programs: (Programs as unknown as readonly Asked[]).flatMap(({ name, path }) => {
     const text = filesOf(machine).text(path);
     if (text === undefined) return [];
-    // nssm prints its usage and ends with 1, or opens a window that nobody sees.
+    // nssm prints its usage and ends with 1, or opens a window that no user sees.
     if (/nssm/i.test(path)) throw new Error('nssm.exe was run for its version');
     const said = PROGRAM.exec(text)?.[1];
     return said === undefined

@@ -1,0 +1,28 @@
+/** Words that docs/contributing.md rules out, because a sentence with them does not say who acts. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const root = new URL('../', import.meta.url);
+const VAGUE = /\b(?:whoever|whom|nobody|somebody|anybody)\b/i;
+/** The value `nobody` of `renewedBy`, quoted in code and set off in text. */
+const VALUE = /(['"`])nobody\1|\*\*nobody\*\*/g;
+
+const isText = (name: string): boolean => /\.(?:ts|sh|ps1|hbs|md)$/.test(name);
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+    .filter(isText)
+    .map((name) => folder + name);
+
+test.each(['src/', 'templates/', 'docs/'])('%s: every sentence says who acts', (folder) => {
+  const found = filesIn(folder)
+    // It quotes the words, and what to write instead.
+    .filter((file) => file !== 'docs/contributing.md')
+    .flatMap((file) =>
+      readFileSync(new URL(file, root), 'utf8')
+        .split('\n')
+        .flatMap((line, n) =>
+          VAGUE.test(line.replaceAll(VALUE, '')) ? [`${file}:${String(n + 1)} ${line.trim()}`] : [],
+        ),
+    );
+  expect(found).toEqual([]);
+});
