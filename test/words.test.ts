@@ -4,6 +4,10 @@ import { expect, test } from 'vitest';
 
 const root = new URL('../', import.meta.url);
 const VAGUE = /\b(?:whoever|whom|nobody|somebody|anybody)\b/i;
+/** Their text is on hosts, or a hash of it in the cluster: another word in a comment would restart what runs. */
+const ON_HOSTS = ['templates/etc/cri-docker.socket.hbs', 'templates/windows-pods/prepare-flannel.ps1'];
+/** It quotes the words, and what to write instead. */
+const RULES = 'docs/contributing.md';
 /** The value `nobody` of `renewedBy`, quoted in code and set off in text. */
 const VALUE = /(['"`])nobody\1|\*\*nobody\*\*/g;
 
@@ -15,8 +19,7 @@ const filesIn = (folder: string): readonly string[] =>
 
 test.each(['src/', 'templates/', 'docs/'])('%s: every sentence says who acts', (folder) => {
   const found = filesIn(folder)
-    // It quotes the words, and what to write instead.
-    .filter((file) => file !== 'docs/contributing.md')
+    .filter((file) => file !== RULES && !ON_HOSTS.includes(file))
     .flatMap((file) =>
       readFileSync(new URL(file, root), 'utf8')
         .split('\n')

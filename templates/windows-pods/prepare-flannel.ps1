@@ -1,5 +1,5 @@
 # Runs in a HostProcess pod before flanneld: puts the CNI plugins of the image in place, and takes away what an earlier
-# flanneld left, so that no program believes it.
+# flanneld left, so that nobody believes it.
 # Parameters come from the pod's environment: CNI_BIN, FLANNEL_RUN (folders of the host).
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
