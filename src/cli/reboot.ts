@@ -1,4 +1,5 @@
 import { restartsOf } from '../engine/restarts.ts';
+import { noCluster } from '../cluster/no-cluster.ts';
 import { mostSerious, Refused, UsageError } from '../errors.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 import { reboot, rebootsOf } from '../phases/reboot.ts';
@@ -49,8 +50,12 @@ export const runReboot = (outer: Context, flags: RebootOptions, operands: readon
     { command: 'reboot', json: flags.plan === true ? 'document' : 'events', reportsUnreachable: true },
     async (run) => {
       const { inventory, connected } = run;
-      if (connected.observations.fleet().cluster.state === 'absent')
-        throw new Refused(inventory.name, 'there is no cluster whose hosts could reboot', 'build it: `kbuild up`');
+      const fleet = connected.observations.fleet();
+      if (fleet.cluster.state === 'absent')
+        throw noCluster(
+          fleet,
+          new Refused(inventory.name, 'there is no cluster whose hosts could reboot', 'build it: `kbuild up`'),
+        );
       leaveOutRefused(run);
       refuseObstacles(run, findings(run));
       await refuseWithoutApi(run);

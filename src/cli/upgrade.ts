@@ -1,6 +1,7 @@
 import { lowestApiServer } from '../cluster/api-versions.ts';
 import { acting, liveCluster } from '../cluster/acting.ts';
 import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
+import { noCluster } from '../cluster/no-cluster.ts';
 import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
@@ -159,8 +160,9 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
         throw new UsageError('--pause-after-canary asks a question, and there is no terminal to ask on', {
           remedy: 'leave it out, or upgrade a first worker with --workers-only --hosts NAME',
         });
-      if (connected.observations.fleet().cluster.state === 'absent')
-        throw new Refused(inventory.name, 'there is no cluster to upgrade', 'build it: `kbuild up`');
+      const fleet = connected.observations.fleet();
+      if (fleet.cluster.state === 'absent')
+        throw noCluster(fleet, new Refused(inventory.name, 'there is no cluster to upgrade', 'build it: `kbuild up`'));
       leaveOutRefused(run);
       refuseObstacles(run, findings(run));
       const before = flags.plan === true ? 0 : await repaired(run);

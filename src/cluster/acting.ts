@@ -2,14 +2,19 @@ import { FactError, Refused } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { LinuxHost } from '../model/inventory.ts';
+import { noCluster } from './no-cluster.ts';
 
-/** The live cluster. @throws Refused if there is none; FactError if it does not answer. */
-export function liveCluster({ cluster }: Fleet): ClusterUp {
+/** The live cluster. @throws Refused if there is none; the errors of control planes that were not reached; FactError if it does not answer. */
+export function liveCluster(fleet: Fleet): ClusterUp {
+  const { cluster } = fleet;
   switch (cluster.state) {
     case 'up':
       return cluster;
     case 'absent':
-      throw new Refused('cluster', 'there is no cluster yet', 'run `kbuild up` for its control plane first');
+      throw noCluster(
+        fleet,
+        new Refused('cluster', 'there is no cluster yet', 'run `kbuild up` for its control plane first'),
+      );
     case 'down':
       throw new FactError('cluster', 'its state', cluster.reason);
   }

@@ -1,9 +1,10 @@
-import { Refused } from '../errors.ts';
+import { Refused, type KbuildError } from '../errors.ts';
 import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { RotatedName } from '../facts/linux/authorities.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { controlPlanes, windowsHosts } from '../topology/select.ts';
 import { apiVersionsText, isMixed } from './api-versions.ts';
+import { noCluster } from './no-cluster.ts';
 import { standing } from './standing.ts';
 import { unfinishedActions } from './unfinished-actions.ts';
 
@@ -83,10 +84,10 @@ export function authorityChangeRefusals(
   inventory: Inventory,
   fleet: Fleet,
   { names, command }: { readonly names: readonly RotatedName[]; readonly command: string },
-): readonly Refused[] {
+): readonly KbuildError[] {
   const { cluster } = fleet;
   if (cluster.state === 'absent')
-    return [new Refused(inventory.name, 'there is no cluster yet', 'build it: `kbuild up`')];
+    return [noCluster(fleet, new Refused(inventory.name, 'there is no cluster yet', 'build it: `kbuild up`'))];
   if (cluster.state === 'down' && !haveEnded(fleet, names))
     return [
       new Refused(

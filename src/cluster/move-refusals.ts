@@ -1,5 +1,5 @@
 import { changedFixedSettings } from '../configuration/immutable.ts';
-import { Refused } from '../errors.ts';
+import { Refused, type KbuildError } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { Inventory } from '../model/inventory.ts';
@@ -7,6 +7,7 @@ import { windowsHosts } from '../topology/select.ts';
 import { apiVersionsText, isMixed } from './api-versions.ts';
 import { anotherSigner } from './authority-refusals.ts';
 import { joinedNodes } from './endpoint-move.ts';
+import { noCluster } from './no-cluster.ts';
 import { duringRotation } from './rotation-refusals.ts';
 import { unfinishedActions } from './unfinished-actions.ts';
 
@@ -74,10 +75,10 @@ function addressTaken(inventory: Inventory, fleet: Fleet): readonly Refused[] {
  * Why the cluster may not be led to the inventory's endpoint now, all reasons at once; empty if it may. Those of `changeRefusals`, and
  * of hosts that do not answer, come on top. Throws `FactError` when a fact that it needs is unknown.
  */
-export function moveRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+export function moveRefusals(inventory: Inventory, fleet: Fleet): readonly KbuildError[] {
   const { cluster } = fleet;
   if (cluster.state === 'absent')
-    return [new Refused(inventory.name, 'there is no cluster yet', 'build it: `kbuild up`')];
+    return [noCluster(fleet, new Refused(inventory.name, 'there is no cluster yet', 'build it: `kbuild up`'))];
   if (cluster.state === 'down')
     return [
       new Refused(

@@ -183,7 +183,7 @@ function founding(inventory: Inventory, fleet: Fleet, hosts: readonly string[] |
     return [
       new Refused(
         inventory.name,
-        `there is no cluster, and none can be founded: ${found.none}`,
+        `no cluster was found, and none can be founded: ${found.none}`,
         'every control plane of the inventory must answer before the first build; take one that is gone out of the inventory',
       ),
     ];

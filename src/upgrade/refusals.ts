@@ -2,12 +2,13 @@ import { WITHOUT_CGROUP_V1 } from '../checks/cgroup-version.ts';
 import { apiVersionsText, apiServerVersions, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { handlersInUse } from '../cluster/handlers-in-use.ts';
+import { noCluster } from '../cluster/no-cluster.ts';
 import { runtimeRefusal } from '../cluster/other-runtime.ts';
 import { duringRotation } from '../cluster/rotation-refusals.ts';
 import { unfinishedActions } from '../cluster/unfinished-actions.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import { editedParts } from '../configuration/settings.ts';
-import { Refused } from '../errors.ts';
+import { Refused, type KbuildError } from '../errors.ts';
 import { OLDEST_EXTERNAL_ETCD } from '../etcd/external.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
@@ -197,10 +198,12 @@ function ownEtcd({ etcd: { topology } }: Inventory, fleet: Fleet): readonly Refu
  * Of an etcd that the user runs only the version counts: kbuild does not observe its settings. The reasons of `changeRefusals` come on
  * top. Throws `FactError` when a fact that it needs is unknown.
  */
-export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readonly string[]): readonly Refused[] {
+export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readonly string[]): readonly KbuildError[] {
   const { cluster } = fleet;
   if (cluster.state === 'absent')
-    return [new Refused(inventory.name, 'there is no cluster to upgrade', 'build it with `kbuild up`')];
+    return [
+      noCluster(fleet, new Refused(inventory.name, 'there is no cluster to upgrade', 'build it with `kbuild up`')),
+    ];
   if (cluster.state === 'down')
     return [
       new Refused(

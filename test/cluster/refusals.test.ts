@@ -226,7 +226,7 @@ describe('refused', () => {
 
   test('founding a cluster while a control plane is not observed', () => {
     expect(messages(inventory, fleetOf(freshHost(w1)))).toEqual([
-      'demo: refused: there is no cluster, and none can be founded: cp1 was not observed, and may hold the cluster',
+      'demo: refused: no cluster was found, and none can be founded: cp1 was not observed, and may hold the cluster',
     ]);
   });
 

@@ -49,6 +49,16 @@ test('no HOME, TERM=dumb: a host that refuses is said so, on plain lines', () =>
   expect(statSync(at('log')).mode & 0o777).toBe(0o600);
 });
 
+test.each(['upgrade', 'reboot', 'certs rotate-ca', 'etcd snapshot save', 'windows selftest'])(
+  '%s does not say that there is no cluster where the control plane is not reached',
+  (command) => {
+    const ran = shell(`$K ${command} -i $I`, inventoryOf(1));
+    expect(ran.stderr).toContain('h0: 127.1.0.1:1: connection refused');
+    expect(ran.stderr).not.toMatch(/there is no cluster|kbuild up/);
+    expect(ran.status, ran.stderr).toBe(3);
+  },
+);
+
 test('a secret that gets into a message is in no output: neither the documents, nor the lines, nor the log', () => {
   const inventory = inventoryOf(1);
   const text = readFileSync(inventory, 'utf8');

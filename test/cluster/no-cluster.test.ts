@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { liveCluster } from '../../src/cluster/acting.ts';
+import { authorityChangeRefusals } from '../../src/cluster/authority-changes.ts';
+import { moveRefusals } from '../../src/cluster/move-refusals.ts';
+import { noCluster } from '../../src/cluster/no-cluster.ts';
+import { Refused } from '../../src/errors.ts';
+import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
+import { fleet } from '../fakes/fleet.ts';
+import { inventory as anInventory } from '../fakes/inventory.ts';
+import { controlPlanes } from '../../src/topology/select.ts';
+
+const inventory = anInventory();
+const [cp1] = controlPlanes(inventory);
+const none = new Refused('demo', 'there is no cluster', 'build it: `kbuild up`');
+
+describe('no cluster was found', () => {
+  const away = fleet({ inventory, unreachable: [cp1!.name] });
+
+  test('on control planes that were all observed: there is none', () => {
+    expect(noCluster(fleet({ inventory }), none)).toBe(none);
+  });
+
+  test('and a worker was not reached: there is none', () => {
+    const worker = inventory.hosts.find(({ role }) => role === 'worker')!;
+    expect(noCluster(fleet({ inventory, unreachable: [worker.name] }), none)).toBe(none);
+  });
+
+  test('and a control plane was not reached: it may hold one, and no remedy builds a second one', () => {
+    const error = noCluster(away, none);
+    expect(error).toMatchObject({ exitCode: 3, message: expect.stringContaining(`${cp1!.name}: no answer`) as string });
+    expect(error.remedy).toContain(`make ${cp1!.name} reachable`);
+    expect(error.remedy).not.toContain('kbuild up');
+  });
+
+  test('and --dead names the control plane that was not reached: the operator knows that there is none', () => {
+    const dead = { ...away, unreachable: away.unreachable.map((one) => ({ ...one, isDead: true })) };
+    expect(noCluster(dead, none)).toBe(none);
+  });
+
+  test('no command says that there is none', () => {
+    const exitCodes = (errors: readonly { readonly exitCode: number }[]) => errors.map(({ exitCode }) => exitCode);
+    expect(() => liveCluster(away)).toThrow('no answer');
+    expect(exitCodes(moveRefusals(inventory, away))).toEqual([3]);
+    expect(exitCodes(authorityChangeRefusals(inventory, away, { names: ['ca'], command: 'certs rotate-ca' }))).toEqual([
+      3,
+    ]);
+    expect(exitCodes(upgradeRefusals(inventory, away, ['1.37.1']))).toEqual([3]);
+  });
+});
