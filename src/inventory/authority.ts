@@ -62,7 +62,7 @@ export async function ownAuthorities(
 ): Promise<OwnAuthorities> {
   if (typeof certificates === 'string') return {};
   const signer = signingCommands(name, filter);
-  const at = async <Setting extends keyof OwnAuthorities>(setting: Setting) => {
+  const at = async (setting: keyof OwnAuthorities): Promise<OwnAuthorities> => {
     const file = certificates[setting];
     const own =
       file === undefined ? undefined : await authorityAt(['certificates', setting], file, { reader, signer, report });
