@@ -11,6 +11,7 @@ import { refuseForeign } from './session/preflight.ts';
 import type { Run } from './session/run.ts';
 import { keptBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
+import { ownAuthority } from '../topology/own-authorities.ts';
 
 const NAMES = Object.keys(AUTHORITY_FILES) as readonly AuthorityName[];
 
@@ -24,9 +25,7 @@ function meant({ inventory, connected }: Run, operands: readonly string[]): read
   const observed = connected.observations.fleet().hosts.find(({ host }) => host.name === first?.name);
   if (observed?.os !== 'linux') return NAMES;
   const { files } = observed.facts.authorities;
-  return NAMES.filter(
-    (name) => files[name].keys.current !== undefined || (name === 'ca' && inventory.certificates.ca !== undefined),
-  );
+  return NAMES.filter((name) => files[name].keys.current !== undefined || ownAuthority(inventory, name) !== undefined);
 }
 
 /** `kbuild certs renew-ca [NAME…]`: authorities with a new end and the same key. */

@@ -1,5 +1,5 @@
 import { asked, nearItsEnd, type Due } from '../cluster/renewals.ts';
-import { RENEWED_NAMES } from '../configuration/renewed-certificates.ts';
+import { RENEWED_NAMES } from '../configuration/kubeadm-certificates.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { mostSerious, UsageError } from '../errors.ts';

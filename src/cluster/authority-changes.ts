@@ -7,6 +7,7 @@ import { apiVersionsText, isMixed } from './api-versions.ts';
 import { noCluster } from './no-cluster.ts';
 import { standing } from './standing.ts';
 import { unfinishedActions } from './unfinished-actions.ts';
+import { ownAuthority } from '../topology/own-authorities.ts';
 
 /** Nodes that must trust another CA of the cluster, and that kbuild cannot reach for that. */
 function outOfReach(inventory: Inventory, { cluster }: Fleet): readonly Refused[] {
@@ -35,7 +36,7 @@ function outOfReach(inventory: Inventory, { cluster }: Fleet): readonly Refused[
 
 /** Control planes that cannot take part: not joined, or without the authority's files. */
 function unready(inventory: Inventory, fleet: Fleet, name: RotatedName): readonly Refused[] {
-  const signsElsewhere = name === 'ca' && inventory.certificates.ca !== undefined;
+  const signsElsewhere = ownAuthority(inventory, name) !== undefined;
   return controlPlanes(inventory).flatMap((host) => {
     const facts = linuxFacts(fleet, host);
     if (facts === undefined) return [];

@@ -1,6 +1,14 @@
 import { Refused } from '../errors.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { Inventory } from '../model/inventory.ts';
+import { AUTHORITY_FILES } from '../facts/linux/authorities.ts';
+import {
+  KUBEADM_AUTHORITIES,
+  ownAuthority,
+  settingOf,
+  signsByCommand,
+  type KubeadmAuthority,
+} from '../topology/own-authorities.ts';
 import { linuxNodes } from '../topology/select.ts';
 import { shortFingerprint, spkiFingerprint } from '../shell/fingerprint.ts';
 import { signingAuthority } from '../configuration/signing.ts';
@@ -8,22 +16,60 @@ import { clusterCas, standing } from './standing.ts';
 
 const CA_KEY = '/etc/kubernetes/pki/ca.key';
 
+/** Fingerprints of the authority with which the joined control planes sign, or have been signed. */
+function liveAuthorities(inventory: Inventory, fleet: Fleet, name: KubeadmAuthority): ReadonlySet<string> {
+  if (name === 'ca') return clusterCas(fleet);
+  return new Set(
+    joinedControlPlanes(inventory, fleet).flatMap(({ facts }) => {
+      const [first] = facts.authorities.files[name].bundle;
+      return first === undefined ? [] : [first.fingerprint];
+    }),
+  );
+}
+
+const joinedControlPlanes = (inventory: Inventory, fleet: Fleet) =>
+  observedLinux(fleet).filter(
+    ({ host, facts }) => host.role === 'control-plane' && standing({ inventory, host, facts, fleet }) === 'joined',
+  );
+
 /**
- * Refuses if the CA of the inventory is not the live cluster's. Throws `FactError` when a fact that it needs is
+ * Refuses if an authority of the inventory is not the live cluster's. Throws `FactError` when a fact that it needs is
  * unknown.
  */
-export function anotherAuthority({ name, certificates }: Inventory, fleet: Fleet): readonly Refused[] {
-  const live = clusterCas(fleet);
-  if (certificates.ca === undefined || live.size === 0) return [];
-  const desired = spkiFingerprint(certificates.ca.cert);
-  if (live.has(desired)) return [];
-  return [
-    new Refused(
-      name,
-      `certificates.ca is ${shortFingerprint(desired)}…, the cluster was made with ${[...live].map(shortFingerprint).join('… and ')}…, and Kubernetes cannot change it`,
-      "name the cluster's own CA there, or take certificates.ca out; another CA needs a new cluster",
-    ),
-  ];
+export const anotherAuthority = (inventory: Inventory, fleet: Fleet): readonly Refused[] =>
+  KUBEADM_AUTHORITIES.flatMap((name) => {
+    const own = ownAuthority(inventory, name);
+    if (own === undefined) return [];
+    const live = liveAuthorities(inventory, fleet, name);
+    const desired = spkiFingerprint(own.cert);
+    if (live.size === 0 || live.has(desired)) return [];
+    const setting = settingOf(name);
+    return [
+      new Refused(
+        inventory.name,
+        `${setting} is ${shortFingerprint(desired)}…, the cluster was made with ${[...live].map(shortFingerprint).join('… and ')}…, and Kubernetes cannot change it`,
+        `name the cluster's own CA there, or take ${setting} out; another CA needs a new cluster`,
+      ),
+    ];
+  });
+
+/** Refuses a control plane that has the key of an authority for which a command signs. */
+function innerKeys(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  const signed = (['etcd-ca', 'front-proxy-ca'] as const).filter((name) => signsByCommand(inventory, name));
+  if (signed.length === 0) return [];
+  const joined = joinedControlPlanes(inventory, fleet);
+  return signed.flatMap((name) => {
+    const has = joined.find(({ facts }) => facts.authorities.files[name].keys.current !== undefined);
+    return has === undefined
+      ? []
+      : [
+          new Refused(
+            has.host.name,
+            `it has the key of the authority ${name} (/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.key), and ${settingOf(name)}.sign says that no host has it`,
+            `take ${settingOf(name)}.sign out (or name ${settingOf(name)}.key); another way of signing needs a new cluster`,
+          ),
+        ];
+  });
 }
 
 /**
@@ -40,10 +86,12 @@ export function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refu
   const control = seen.filter(({ host, joined }) => joined && host.role === 'control-plane');
   const [has] = control.filter(({ facts }) => facts.kubernetesTraces.has(CA_KEY));
   const [lacks] = control.filter(({ facts }) => !facts.kubernetesTraces.has(CA_KEY));
+  const inner = innerKeys(inventory, fleet);
   if (signingAuthority(inventory) !== undefined)
     return has === undefined
-      ? []
+      ? inner
       : [
+          ...inner,
           new Refused(
             has.host.name,
             `it has the key of the cluster's CA (${CA_KEY}), with which kubeadm and the cluster sign, and certificates.ca.sign says that no host has it`,
@@ -54,8 +102,9 @@ export function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refu
     seen.some((other) => other.host.name === host.name && !other.joined),
   );
   return lacks === undefined || !(joins || inventory.certificates.ca !== undefined)
-    ? []
+    ? inner
     : [
+        ...inner,
         new Refused(
           lacks.host.name,
           `it does not have the key of the cluster's CA (${CA_KEY}): certificates of this cluster are signed elsewhere`,

@@ -1,4 +1,4 @@
-import { KUBEADM_AUTHORITIES } from '../configuration/renewed-certificates.ts';
+import { KUBEADM_AUTHORITIES } from '../topology/own-authorities.ts';
 import type { Certificate } from '../facts/linux/certificates.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { Inventory } from '../model/inventory.ts';

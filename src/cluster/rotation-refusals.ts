@@ -4,6 +4,7 @@ import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import { AUTHORITY_FILES, ROTATED_FILES, type AuthorityName, type RotatedName } from '../facts/linux/authorities.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { isRotated, rotationOf, stageOf } from './rotation.ts';
+import { ownAuthority, settingOf } from '../topology/own-authorities.ts';
 
 const OTHERS = Object.keys(ROTATED_FILES) as readonly RotatedName[];
 const AUTHORITIES = Object.keys(AUTHORITY_FILES) as readonly AuthorityName[];
@@ -63,12 +64,12 @@ export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: Rotat
       host.role === 'control-plane' && (facts.authorities.files[name].bundle[0]?.expiresMs ?? Infinity) <= facts.nowMs,
   );
   return [
-    ...(name === 'ca' && inventory.certificates.ca !== undefined
+    ...(name !== 'sa' && ownAuthority(inventory, name) !== undefined
       ? [
           new Refused(
             inventory.name,
-            'certificates.ca in the inventory is the CA of this cluster, and kbuild rotates only authorities that it made',
-            'take certificates.ca out if kubeadm may sign from now on (the key must be on the control planes); another CA of your own needs a new cluster',
+            `${settingOf(name)} in the inventory is the ${name} of this cluster, and kbuild rotates only authorities that it made`,
+            `take ${settingOf(name)} out if kubeadm may sign from now on (the key must be on the control planes); another CA of your own needs a new cluster`,
           ),
         ]
       : []),

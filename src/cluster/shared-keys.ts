@@ -1,4 +1,5 @@
-import { signingAuthority } from '../configuration/signing.ts';
+import { AUTHORITY_FILES } from '../facts/linux/authorities.ts';
+import { signsByCommand, type KubeadmAuthority } from '../topology/own-authorities.ts';
 import { observedLinux, type Fleet, type Kinds } from '../facts/fleet.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { standing } from './standing.ts';
@@ -13,12 +14,18 @@ interface SharedKey {
 /** Where they lie. */
 export const PKI_FOLDER = '/etc/kubernetes/pki';
 
+/** The key of an authority; none where a command signs. */
+const keyOf = (inventory: Inventory, name: KubeadmAuthority): readonly SharedKey[] =>
+  signsByCommand(inventory, name)
+    ? []
+    : [{ key: `${AUTHORITY_FILES[name]}.key`, proof: `${AUTHORITY_FILES[name]}.crt` }];
+
 /** The keys that every control plane of the inventory has, beside those of its own. */
 export const sharedKeys = (inventory: Inventory): readonly SharedKey[] => [
-  ...(signingAuthority(inventory) === undefined ? [{ key: 'ca.key', proof: 'ca.crt' }] : []),
+  ...keyOf(inventory, 'ca'),
   { key: 'sa.key', proof: 'sa.pub' },
-  { key: 'front-proxy-ca.key', proof: 'front-proxy-ca.crt' },
-  ...(inventory.etcd.topology === 'stacked' ? [{ key: 'etcd/ca.key', proof: 'etcd/ca.crt' }] : []),
+  ...keyOf(inventory, 'front-proxy-ca'),
+  ...(inventory.etcd.topology === 'stacked' ? keyOf(inventory, 'etcd-ca') : []),
 ];
 
 /** The files that tell which of these keys a control plane has. */

@@ -14,7 +14,7 @@ import { runsKubeadm } from './runs-kubeadm.ts';
 import { settingsNote } from './settings.ts';
 import type { PkiFiles } from './shared-certificates.ts';
 import { placeCertificates } from './signed-certificates.ts';
-import { signingAuthority } from './signing.ts';
+import { signsAnyByCommand, signsByCommand } from '../topology/own-authorities.ts';
 
 /** An action of kubeadm that changes a host. */
 type KubeadmAction = 'init' | 'join' | 'reset';
@@ -86,10 +86,9 @@ function command(
     ...common,
     ACTION: action,
     SERVER: apiServerUrl(inventory, host),
-    ...(signingAuthority(inventory) === undefined
-      ? { PLACE: '', IGNORED: '' }
-      : // Its certificate is there already: the kubelet finds its kubeconfig and requests none.
-        { PLACE: placeCertificates(inventory, host).script, IGNORED: action === 'join' ? KUBELET_CONF_THERE : '' }),
+    PLACE: signsAnyByCommand(inventory) ? placeCertificates(inventory, host).script : '',
+    // Its certificate is there already: the kubelet finds its kubeconfig and requests none.
+    IGNORED: signsByCommand(inventory, 'ca') && action === 'join' ? KUBELET_CONF_THERE : '',
     ...(from === undefined ? { DATA: '', ABOUT: '' } : { ...dataOf(inventory, host, from), ABOUT: from.about }),
     HTTP_PROXY_URL: proxy?.http ?? '',
     HTTPS_PROXY_URL: proxy?.https ?? '',

@@ -6,7 +6,7 @@ import { script } from '../templates.ts';
 import { runsKubeadm } from './runs-kubeadm.ts';
 import { patches } from './kubeadm-config.ts';
 import { secretYaml } from './secret-yaml.ts';
-import { signingAuthority } from './signing.ts';
+import { signsAnyByCommand } from '../topology/own-authorities.ts';
 import { kubectl } from './kubectl.ts';
 
 /** How many backups of each kind kubeadm's folder keeps. kubeadm itself never deletes one (kubernetes/kubernetes#125357). */
@@ -32,8 +32,8 @@ function upgradeConfiguration(
   skipPhases: readonly string[] = ['addon'],
 ): JsonObject {
   const common = {
-    // Without the CA's key, kubeadm has nothing to sign with.
-    certificateRenewal: signingAuthority(inventory) === undefined,
+    // Without the key of an authority, kubeadm cannot sign its certificates.
+    certificateRenewal: !signsAnyByCommand(inventory),
     etcdUpgrade: inventory.etcd.topology === 'stacked',
     imagePullPolicy: 'IfNotPresent',
     ignorePreflightErrors: ignoredErrors(inventory),

@@ -1,39 +1,12 @@
 import { withRuntime } from '../components/runtimes/index.ts';
+import { AUTHORITY_FILES } from '../facts/linux/authorities.ts';
 import { apiPort } from '../topology/api-server.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import type { Command } from '../shell/command.ts';
 import { script, using } from '../templates.ts';
+import { authorityOf, type RenewedName } from './kubeadm-certificates.ts';
 import { restartedBy } from './signed-certificates.ts';
-
-/** kubeadm's certificate authorities, as the facts of a host call them. */
-export const KUBEADM_AUTHORITIES = ['ca', 'etcd-ca', 'front-proxy-ca'] as const;
-
-/** What `kubeadm certs renew` renews, by its name there, and the authority that signs it (cmd/kubeadm/app/phases/certs/certlist.go). */
-const SIGNED_BY = {
-  apiserver: 'ca',
-  'apiserver-kubelet-client': 'ca',
-  'admin.conf': 'ca',
-  'super-admin.conf': 'ca',
-  'controller-manager.conf': 'ca',
-  'scheduler.conf': 'ca',
-  'front-proxy-client': 'front-proxy-ca',
-  'apiserver-etcd-client': 'etcd-ca',
-  'etcd-server': 'etcd-ca',
-  'etcd-peer': 'etcd-ca',
-  'etcd-healthcheck-client': 'etcd-ca',
-} as const satisfies Readonly<Record<string, (typeof KUBEADM_AUTHORITIES)[number]>>;
-
-/** A certificate that kubeadm can renew, as kubeadm calls it. */
-export type RenewedName = keyof typeof SIGNED_BY;
-
-/** All of them. */
-export const RENEWED_NAMES = Object.keys(SIGNED_BY) as readonly RenewedName[];
-
-/** Who signs a certificate. */
-export const authorityOf = (name: RenewedName): (typeof KUBEADM_AUTHORITIES)[number] => SIGNED_BY[name];
-
-const KEY_FILES = { ca: 'ca.key', 'etcd-ca': 'etcd/ca.key', 'front-proxy-ca': 'front-proxy-ca.key' } as const;
 
 /** What of these certificates a port shows, as `FILE ADDRESS:PORT`. */
 function served(
@@ -68,7 +41,7 @@ export const renewCertificates = (
       script('linux/renew-certificates.sh', {
         RENEW: names,
         HOW: how,
-        KEYS: [...new Set(names.map((name) => KEY_FILES[authorityOf(name)]))],
+        KEYS: [...new Set(names.map((name) => `${AUTHORITY_FILES[authorityOf(name)]}.key`))],
         WORK: `${paths.run}/renewal`,
         RESTARTED: restartedBy(inventory, names),
         SERVED: served(inventory, host, names),

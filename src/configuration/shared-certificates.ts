@@ -2,8 +2,14 @@ import type { Inventory } from '../model/inventory.ts';
 import type { Remote } from '../remote/remote.ts';
 import { revealed, Secret } from '../shell/secret.ts';
 import { script } from '../templates.ts';
+import { AUTHORITY_FILES } from '../facts/linux/authorities.ts';
+import {
+  KUBEADM_AUTHORITIES,
+  ownAuthority,
+  signsByCommand,
+  type KubeadmAuthority,
+} from '../topology/own-authorities.ts';
 import { withUploadedCertificates } from './certificate-key.ts';
-import { signingAuthority } from './signing.ts';
 
 /** Private files of kubeadm's job, which its script installs in /etc/kubernetes/pki; `_` in a name stands for `/`. */
 export type PkiFiles = Readonly<Record<string, Secret>>;
@@ -14,16 +20,21 @@ interface SharedCertificates {
   readonly files: PkiFiles;
 }
 
-const COMMON = ['ca.crt', 'sa.key', 'sa.pub', 'front-proxy-ca.crt', 'front-proxy-ca.key'];
+/** The files of an authority below /etc/kubernetes/pki: its key is on no host where a command signs. */
+export const authorityFiles = (inventory: Inventory, name: KubeadmAuthority): readonly string[] => [
+  `${AUTHORITY_FILES[name]}.crt`,
+  ...(signsByCommand(inventory, name) ? [] : [`${AUTHORITY_FILES[name]}.key`]),
+];
 
 /**
  * The files that kubeadm's guide copies, and no others: with another host's certificates a join fails, because their
  * names do not match.
  */
 const sharedFiles = (inventory: Inventory): readonly string[] => [
-  ...COMMON,
-  ...(signingAuthority(inventory) === undefined ? ['ca.key'] : []),
-  ...(inventory.etcd.topology === 'stacked' ? ['etcd/ca.crt', 'etcd/ca.key'] : []),
+  ...authorityFiles(inventory, 'ca'),
+  ...['sa.key', 'sa.pub'],
+  ...authorityFiles(inventory, 'front-proxy-ca'),
+  ...(inventory.etcd.topology === 'stacked' ? authorityFiles(inventory, 'etcd-ca') : []),
 ];
 
 /** Name of the job's file for a file below /etc/kubernetes/pki. */
@@ -64,8 +75,19 @@ export async function withSharedCertificates<T>(
   return withUploadedCertificates(control, inventory, (certificateKey) => use({ certificateKey, files: {} }));
 }
 
-/** The inventory's CA for the founder's kubeadm, with its key if given; no files if kubeadm creates the CA. */
-export const ownAuthorityFiles = ({ certificates: { ca } }: Inventory): PkiFiles =>
-  ca === undefined
-    ? {}
-    : { [pkiFile('ca.crt')]: Secret.of(ca.cert), ...('key' in ca ? { [pkiFile('ca.key')]: ca.key } : {}) };
+/**
+ * The inventory's authorities for the founder's kubeadm, with their keys if given; no files of those that kubeadm creates. That of an etcd
+ * on hosts of its own is not for control planes.
+ */
+export const ownAuthorityFiles = (inventory: Inventory): PkiFiles =>
+  Object.fromEntries(
+    KUBEADM_AUTHORITIES.flatMap((name) => {
+      const own = ownAuthority(inventory, name);
+      if (own === undefined || (name === 'etcd-ca' && inventory.etcd.topology !== 'stacked')) return [];
+      const file = AUTHORITY_FILES[name];
+      return [
+        [pkiFile(`${file}.crt`), Secret.of(own.cert)] as const,
+        ...('key' in own ? [[pkiFile(`${file}.key`), own.key] as const] : []),
+      ];
+    }),
+  );

@@ -1,6 +1,7 @@
 import { withRuntime } from '../components/runtimes/index.ts';
 import { apiServerUrl } from '../topology/api-server.ts';
 import type { SigningRequest } from '../model/control-plane.ts';
+import type { KubeadmAuthority } from '../topology/own-authorities.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';
@@ -9,6 +10,7 @@ import { Secret } from '../shell/secret.ts';
 import { script, using } from '../templates.ts';
 import { clusterConfiguration, initConfiguration } from './kubeadm-config.ts';
 import { toYaml } from './secret-yaml.ts';
+import { authorityOf, type RenewedName } from './kubeadm-certificates.ts';
 import type { PkiFiles } from './shared-certificates.ts';
 import { signedCertificate, signingAuthority } from './signing.ts';
 
@@ -25,7 +27,9 @@ const client = (...subjects: readonly (readonly string[])[]): Leaf => ({ profile
 
 const ADMINS = 'O=kubeadm:cluster-admins';
 
-/** Certificates of the cluster's authority, by the name of kubeadm's file (cmd/kubeadm/app/phases/certs, kubeconfig). */
+const ofMember: Leaf = { profile: 'peer', subjects: (node) => [[`CN=${node}`]] };
+
+/** Certificates that kubeadm's authorities sign, by kubeadm's name (cmd/kubeadm/app/phases/certs/certlist.go, kubeconfig). */
 const LEAVES = {
   apiserver: { profile: 'server', subjects: () => [['CN=kube-apiserver']] },
   'apiserver-kubelet-client': client(
@@ -37,16 +41,21 @@ const LEAVES = {
   'controller-manager.conf': client(['CN=system:kube-controller-manager']),
   'scheduler.conf': client(['CN=system:kube-scheduler']),
   'kubelet.conf': { profile: 'client', subjects: (node) => [kubeletSubject(node)] },
-} as const satisfies Readonly<Record<string, Leaf>>;
+  'front-proxy-client': client(['CN=front-proxy-client']),
+  'apiserver-etcd-client': client(['CN=kube-apiserver-etcd-client']),
+  'etcd-server': ofMember,
+  'etcd-peer': ofMember,
+  'etcd-healthcheck-client': client(['CN=kube-etcd-healthcheck-client']),
+} as const satisfies Readonly<Record<RenewedName | 'kubelet.conf', Leaf>>;
 
 /** The subject of a kubelet's client certificate. */
 export const kubeletSubject = (node: string): readonly string[] => ['O=system:nodes', `CN=system:node:${node}`];
 
-/** A certificate of the cluster's authority, by the name of kubeadm's file. */
+/** A certificate that one of kubeadm's authorities signs, by kubeadm's name. */
 export type LeafName = keyof typeof LEAVES;
 
-/** True for the name of a certificate that the cluster's own authority signs. */
-export const isLeafName = (name: string): name is LeafName => name in LEAVES;
+/** The authority that signs a certificate. */
+const signerOf = (name: LeafName): KubeadmAuthority => (name === 'kubelet.conf' ? 'ca' : authorityOf(name));
 
 /** Certificates that every control plane has for itself. A kubelet renews its own. */
 const CONTROL_PLANE_LEAVES: readonly LeafName[] = [
@@ -55,6 +64,11 @@ const CONTROL_PLANE_LEAVES: readonly LeafName[] = [
   'admin.conf',
   'controller-manager.conf',
   'scheduler.conf',
+  'front-proxy-client',
+  'apiserver-etcd-client',
+  'etcd-server',
+  'etcd-peer',
+  'etcd-healthcheck-client',
 ];
 
 /** The certificates that a host needs before kubeadm's init or join. Only the founder has super-admin.conf. */
@@ -67,9 +81,9 @@ export function leavesOf({ role }: LinuxHost, action: 'init' | 'join'): readonly
 const signedFile = (name: LeafName): string => `signed_${name}`;
 
 /**
- * If the inventory has a signing command: creates keys and requests on the host, has them signed one after another, and
- * returns the certificates as private files of the job that installs them. Keys never leave the host. Returns no files
- * if kubeadm signs. @throws Refused for a certificate that does not match its request; by then only keys on tmpfs were
+ * Of these certificates, those whose authority signs by a command: creates keys and requests on the host, has them signed one after
+ * another, and returns the certificates as private files of the job that installs them. Keys never leave the host. Returns no files
+ * if kubeadm signs all of them. @throws Refused for a certificate that does not match its request; by then only keys on tmpfs were
  * written.
  */
 export async function signedCertificates(
@@ -78,8 +92,13 @@ export async function signedCertificates(
   names: readonly LeafName[],
   accounts: 'with-accounts' | 'without-accounts' = 'without-accounts',
 ): Promise<PkiFiles> {
-  const authority = signingAuthority(inventory);
-  if (authority === undefined) return {};
+  const signed = names.flatMap((name) => {
+    const authority = signingAuthority(inventory, signerOf(name));
+    return authority === undefined ? [] : [{ name, authority }];
+  });
+  if (signed.length === 0) return {};
+  // kubeadm writes it into kubeconfigs.
+  const ofCluster = signingAuthority(inventory);
   const host = remote.host as LinuxHost;
   const said = await remote.run(
     script('linux/certificate-requests.sh', {
@@ -88,13 +107,13 @@ export async function signedCertificates(
         initConfiguration(inventory, host),
         { ...clusterConfiguration(inventory), certificatesDir: `${WORK}/pki` },
       ]),
-      NAMES: names,
-      ACCOUNTS: accounts === 'with-accounts' ? 'yes' : 'no',
+      NAMES: signed.map(({ name }) => name),
+      ACCOUNTS: accounts === 'with-accounts' && ofCluster !== undefined ? 'yes' : 'no',
     }),
   );
   const requests = new Map(said.split('\n').map((line) => [line.split(' ')[0]!, line.split(' ')[1] ?? '']));
-  const files: Record<string, Secret> = { 'authority.crt': Secret.of(authority.cert) };
-  for (const name of names) {
+  const files: Record<string, Secret> = ofCluster === undefined ? {} : { 'authority.crt': Secret.of(ofCluster.cert) };
+  for (const { name, authority } of signed) {
     const { profile, subjects }: Leaf = LEAVES[name];
     const request = Buffer.from(requests.get(name) ?? '', 'base64').toString('utf8');
     const asked = { host: host.name, certificate: name, profile, request };

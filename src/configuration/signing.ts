@@ -2,17 +2,23 @@ import { X509Certificate } from 'node:crypto';
 import { Refused } from '../errors.ts';
 import type { Authority, SigningRequest } from '../model/control-plane.ts';
 import type { Inventory } from '../model/inventory.ts';
+import { ownAuthority, settingOf, type KubeadmAuthority } from '../topology/own-authorities.ts';
 import { certified, pemBytes, requested, type Certified } from '../shell/certified.ts';
 import { daysLeft, RENEWED_AT_DAYS } from '../shell/expiry.ts';
 
 /** An authority that signs by a command: neither kbuild nor a host has its key. */
-export type SigningAuthority = Extract<Authority, { readonly sign: unknown }>;
+export type SigningAuthority = Extract<Authority, { readonly sign: unknown }> & {
+  /** The setting that brings it, e.g. `certificates.ca`. */
+  readonly setting: string;
+};
 
-/** The authority that signs by a command; undefined if kubeadm signs. */
-export function signingAuthority({
-  certificates: { ca },
-}: Pick<Inventory, 'certificates'>): SigningAuthority | undefined {
-  return ca !== undefined && 'sign' in ca ? ca : undefined;
+/** The authority that signs by a command, by default the cluster's; undefined if kubeadm signs. */
+export function signingAuthority(
+  inventory: Pick<Inventory, 'certificates'>,
+  name: KubeadmAuthority = 'ca',
+): SigningAuthority | undefined {
+  const own = ownAuthority(inventory, name);
+  return own !== undefined && 'sign' in own ? { ...own, setting: settingOf(name) } : undefined;
 }
 
 /** Allowed difference of hosts' clocks (check `clock-skew`), in ms: a certificate may begin that far in the future. */
@@ -20,6 +26,12 @@ const SKEW_MS = 30_000;
 
 /** Extended key usages: id-kp-serverAuth, id-kp-clientAuth. */
 const USAGES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const;
+
+const USAGES_OF: Readonly<Record<SigningRequest['profile'], readonly (keyof typeof USAGES)[]>> = {
+  server: ['server'],
+  client: ['client'],
+  peer: ['server', 'client'],
+};
 
 const same = (one: readonly string[], other: readonly string[]): boolean => one.join('\n') === other.join('\n');
 const shown = (list: readonly string[]): string => (list.length === 0 ? 'none' : list.join(', '));
@@ -35,7 +47,7 @@ function signatureFlaw(
   }: {
     readonly asked: Certified;
     readonly profile: SigningRequest['profile'];
-    readonly authority: string;
+    readonly authority: SigningAuthority;
     readonly nowMs: number;
   },
 ): string | undefined {
@@ -49,16 +61,17 @@ function signatureFlaw(
   } catch {
     return 'printed a certificate that cannot be read';
   }
-  const ca = new X509Certificate(authority);
+  const ca = new X509Certificate(authority.cert);
   if (got.publicKey !== asked.publicKey) return 'certified another public key than the one in the request';
   if (!found.checkIssued(ca) || !found.verify(ca.publicKey))
-    return `did not sign with certificates.ca.cert (issuer: ${found.issuer.replaceAll('\n', ', ')})`;
+    return `did not sign with ${authority.setting}.cert (issuer: ${found.issuer.replaceAll('\n', ', ')})`;
   if (!same(got.subject, asked.subject))
     return `certified the subject ${shown(got.subject)} instead of ${shown(asked.subject)}`;
   if (!same(got.names, asked.names)) return `certified the names ${shown(got.names)} instead of ${shown(asked.names)}`;
   // By @types/node keyUsage always exists, but a certificate may have none.
   const usages = (found.keyUsage as readonly string[] | undefined) ?? [];
-  if (!usages.includes(USAGES[profile])) return `left out the extended key usage ${profile}Auth`;
+  const left = USAGES_OF[profile].find((usage) => !usages.includes(USAGES[usage]));
+  if (left !== undefined) return `left out the extended key usage ${left}Auth`;
   if (found.ca) return 'made a certificate of an authority of it (basicConstraints CA:TRUE)';
   if (Date.parse(found.validFrom) > nowMs + SKEW_MS) return `made it valid from ${found.validFrom} only`;
   return daysLeft(Date.parse(found.validTo), nowMs) > RENEWED_AT_DAYS
@@ -74,13 +87,14 @@ const pemOf = (printed: string): string => new X509Certificate(pemBytes(printed,
  * `subjects`: the allowed subjects. @throws Refused with the host, the certificate and its flaw.
  */
 export async function signedCertificate(
-  { cert, sign }: SigningAuthority,
+  authority: SigningAuthority,
   request: SigningRequest,
   subjects: readonly (readonly string[])[],
   nowMs: () => number = Date.now,
 ): Promise<string> {
   const what = `the certificate ${request.certificate} of ${request.host}`;
-  const remedy = 'mend certificates.ca.sign and run the same command again; nothing of it was put on a host';
+  const signer = `${authority.setting}.sign`;
+  const remedy = `mend ${signer} and run the same command again; nothing of it was put on a host`;
   let asked: Certified;
   try {
     asked = requested(request.request);
@@ -103,15 +117,11 @@ export async function signedCertificate(
     );
   let printed: string;
   try {
-    printed = await sign(request);
+    printed = await authority.sign(request);
   } catch (error) {
-    throw new Refused(
-      request.host,
-      `${what} was not signed: certificates.ca.sign: ${(error as Error).message}`,
-      remedy,
-    );
+    throw new Refused(request.host, `${what} was not signed: ${signer}: ${(error as Error).message}`, remedy);
   }
-  const flaw = signatureFlaw(printed, { asked, profile: request.profile, authority: cert, nowMs: nowMs() });
-  if (flaw !== undefined) throw new Refused(request.host, `${what}: certificates.ca.sign ${flaw}`, remedy);
+  const flaw = signatureFlaw(printed, { asked, profile: request.profile, authority, nowMs: nowMs() });
+  if (flaw !== undefined) throw new Refused(request.host, `${what}: ${signer} ${flaw}`, remedy);
   return pemOf(printed);
 }

@@ -12,6 +12,8 @@ import { runs } from '../resources/runs.ts';
 import type { On } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
+import type { Secret } from '../shell/secret.ts';
+import { ownAuthority } from '../topology/own-authorities.ts';
 
 const MODE = 0o600;
 
@@ -62,12 +64,20 @@ function refuseSecond({ inventory, fleet, host }: Target): void {
     );
 }
 
-/** Copies the authority from another host: first both files to a staging folder, so that they always belong together. */
+/** Copies the authority from another host. */
 async function copyAuthority(on: On, from: LinuxHost, host: LinuxHost): Promise<void> {
-  const certificate = await on(from).read(paths.etcdCa);
-  const key = await on(from).reveal(sh`cat ${paths.etcdCaKey}`);
+  const cert = await on(from).read(paths.etcdCa);
+  await placeAuthority(on, host, { cert, key: await on(from).reveal(sh`cat ${paths.etcdCaKey}`) });
+}
+
+/** Puts an authority on a host: first both files to a staging folder, so that they always belong together. */
+async function placeAuthority(
+  on: On,
+  host: LinuxHost,
+  { cert, key }: { readonly cert: string; readonly key: Secret },
+): Promise<void> {
   await on(host).write(`${ETCD_SIGNING}/etcd/ca.key`, key, MODE);
-  await on(host).write(`${ETCD_SIGNING}/etcd/ca.crt`, certificate);
+  await on(host).write(`${ETCD_SIGNING}/etcd/ca.crt`, cert);
   await on(host).run(script('linux/etcd-certificates.sh', { SIGN: '', STAGING: ETCD_SIGNING }));
 }
 
@@ -100,6 +110,15 @@ export const etcdAuthority: Step = {
         },
       ];
     refuseSecond(target);
+    const own = ownAuthority(inventory, 'etcd-ca');
+    if (own !== undefined && 'key' in own)
+      return [
+        {
+          summary:
+            "have the inventory's certificate authority of etcd, put here or on another host of role etcd (found none)",
+          apply: (on) => placeAuthority(on, host, own),
+        },
+      ];
     return [
       {
         summary: "have etcd's certificate authority, made here or on another host of role etcd (found none)",

@@ -18,6 +18,7 @@ import { identity } from './ownership.ts';
 import { lines, probe, type Probe } from '../shell/probe.ts';
 import { parseTokenUse, type TokenUse } from './token-use.ts';
 import type { FactsOf } from './facts-from.ts';
+import { signsByCommand } from '../topology/own-authorities.ts';
 
 /** Bootstrap tokens with this start of their description are kbuild's. */
 const TOKEN_DESCRIPTION = 'kbuild';
@@ -71,7 +72,6 @@ export const readyCommand = (inventory: Inventory, host: LinuxHost): Command<'sh
   sh`${kubectl(inventory, host)} --request-timeout=3s get --raw /readyz`;
 
 /** True if the certificates of kubelets are signed outside of the cluster. */
-const signsElsewhere = ({ certificates: { ca } }: Inventory): boolean => ca !== undefined && 'sign' in ca;
 
 const isSecret = (object: JsonObject): boolean => object['kind'] === 'Secret' && object['apiVersion'] === 'v1';
 
@@ -112,7 +112,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
       (out) => parseTokens(out, TOKEN_DESCRIPTION),
     ),
     kubeletRequests: probe(
-      signsElsewhere(inventory) || inventory.hosts.some(servesByCluster)
+      signsByCommand(inventory, 'ca') || inventory.hosts.some(servesByCluster)
         ? raw('/apis/certificates.k8s.io/v1/certificatesigningrequests')
         : sh`echo '{"items":[]}'`,
       parseKubeletRequests,

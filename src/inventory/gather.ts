@@ -1,9 +1,9 @@
 import { Secret } from '../shell/secret.ts';
 import { minorNumber } from '../versions.ts';
-import type { Authority } from '../model/control-plane.ts';
+import type { OwnAuthorities } from '../model/control-plane.ts';
 import type { ExternalEtcd } from '../model/etcd.ts';
 import type { RunHere } from '../model/hooks.ts';
-import { ownAuthority } from './authority.ts';
+import { ownAuthorities } from './authority.ts';
 import { hooksHere } from './hooks.ts';
 import { readManifests, type AppliedManifests } from './read-manifests.ts';
 import type { Path } from './path.ts';
@@ -29,7 +29,7 @@ export interface Gathered extends AppliedManifests {
   /** The user's own etcd; undefined where it is stacked. */
   readonly etcd: Omit<ExternalEtcd, 'topology'> | undefined;
   /** The user's own CA. */
-  readonly authority: Authority | undefined;
+  readonly authorities: OwnAuthorities;
   /** Runs hooks on this machine. */
   readonly runHere: RunHere;
   /** Secrets of `ssh:`, in the order of the hosts. */
@@ -159,7 +159,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
     runtimeKeys: await runtimeKeys(reader, file),
     etcd: await externalEtcd(reader, file, report),
     runHere: hooksHere(sources),
-    authority: await ownAuthority(reader, file, sources, report),
+    authorities: await ownAuthorities(reader, file, sources, report),
     patches:
       patchFolder === undefined
         ? {}

@@ -20,6 +20,7 @@ import { installFromOf, timeSyncOfHost } from './time-sync.ts';
 import { selinuxPatches } from './selinux.ts';
 import { runtimeOf, upperHex, withHandlerLabels, withRuntimes } from './runtimes.ts';
 import { windowsOf } from './windows.ts';
+import { signsAnyByCommand } from '../topology/own-authorities.ts';
 
 /** Lists of all levels as one. */
 const united = (lists: readonly (readonly string[])[]): readonly string[] => [...new Set(lists.flat())];
@@ -123,12 +124,13 @@ function etcdOf(file: InventoryFile, { etcd }: Gathered, hosts: readonly Host[])
   return { topology: 'built', endpoints: members.map(({ internalAddress }) => `https://${internalAddress}:2379`) };
 }
 
-function certificatesOf({ certificates }: InventoryFile, { authority }: Gathered): Certificates {
+function certificatesOf({ certificates }: InventoryFile, { authorities }: Gathered): Certificates {
   if (typeof certificates === 'string') return { distribution: certificates, renewBeforeMs: RENEWED_BEFORE_MS };
   const { distribution = 'upload', renewBefore } = certificates;
   const renewBeforeMs = renewBefore === undefined ? RENEWED_BEFORE_MS : renewBeforeOf(renewBefore);
-  if (authority === undefined) return { distribution, renewBeforeMs };
-  return { distribution: 'sign' in authority ? 'copy' : distribution, ca: authority, renewBeforeMs };
+  // kubeadm does not upload certificates without the keys of their authorities.
+  const copied = signsAnyByCommand({ certificates: { distribution, renewBeforeMs, ...authorities } });
+  return { distribution: copied ? 'copy' : distribution, renewBeforeMs, ...authorities };
 }
 
 function proxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string): Inventory['proxy'] {

@@ -1,5 +1,5 @@
 import { pluginRules } from './network-plugins/index.ts';
-import { signingAuthority, signingElsewhere } from './rules/certificates.ts';
+import { etcdsAuthority, signingAuthority, signingElsewhere } from './rules/certificates.ts';
 import {
   endpointCannotMove,
   endpointElsewhere,
@@ -100,5 +100,6 @@ export const wholeRules: readonly Rule[] = [
   files,
   hooksMeanHosts,
   signingAuthority,
+  etcdsAuthority,
   signingElsewhere,
 ];

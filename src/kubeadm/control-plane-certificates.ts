@@ -2,20 +2,11 @@ import { renewerOf } from '../cluster/expiry.ts';
 import { nearItsEnd, type Due } from '../cluster/renewals.ts';
 import { standing } from '../cluster/standing.ts';
 import { clusterConfiguration, initConfiguration } from '../configuration/kubeadm-config.ts';
-import {
-  authorityOf,
-  renewCertificates,
-  RENEWED_NAMES,
-  type RenewedName,
-} from '../configuration/renewed-certificates.ts';
+import { authorityOf, RENEWED_NAMES, type RenewedName } from '../configuration/kubeadm-certificates.ts';
+import { renewCertificates } from '../configuration/renewed-certificates.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
-import {
-  isLeafName,
-  placeCertificates,
-  restartedBy,
-  signedCertificates,
-} from '../configuration/signed-certificates.ts';
-import { signingAuthority } from '../configuration/signing.ts';
+import { placeCertificates, restartedBy, signedCertificates } from '../configuration/signed-certificates.ts';
+import { signsByCommand } from '../topology/own-authorities.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
@@ -47,15 +38,14 @@ function refuseEndedAuthority({ host, facts }: Target, names: readonly RenewedNa
   );
 }
 
-/** An external authority signs by its command. The keys of all others are on the host, and kubeadm signs with them. */
+/** What an authority signs by its command. The keys of the others are on the host, and kubeadm signs with them. */
 async function renew({ inventory, host }: Target, names: readonly RenewedName[], on: On): Promise<void> {
-  const isElsewhere = signingAuthority(inventory) !== undefined;
-  const asked = isElsewhere ? names.filter((name) => isLeafName(name)) : [];
+  const asked = names.filter((name) => signsByCommand(inventory, authorityOf(name)));
   if (asked.length > 0) {
     const signed = await signedCertificates(on(host), inventory, asked);
     await on(host).job('renew-certificates', placeCertificates(inventory, host, asked), signed);
   }
-  const here = names.filter((name) => !asked.some((one) => one === name));
+  const here = names.filter((name) => !asked.includes(name));
   if (here.length > 0) {
     const config = secretYaml([initConfiguration(inventory, host), clusterConfiguration(inventory)]);
     await on(host).job('renew-certificates', renewCertificates(inventory, host, here), { 'config.yaml': config });

@@ -5,8 +5,8 @@ export interface SigningRequest {
   readonly host: string;
   /** As kubeadm calls the file: `apiserver`, `admin.conf`; `kubelet` for one that a kubelet asks for itself. */
   readonly certificate: string;
-  /** Extended key usage. */
-  readonly profile: 'client' | 'server';
+  /** Extended key usages; `peer`: both, for a member of etcd, which is client and server of the others. */
+  readonly profile: 'client' | 'server' | 'peer';
   /** PKCS#10, PEM. */
   readonly request: string;
 }
@@ -18,14 +18,23 @@ export type Sign = (request: SigningRequest) => Promise<string>;
 export type Authority =
   { readonly cert: string; readonly key: Secret } | { readonly cert: string; readonly sign: Sign };
 
-/** How control planes get the certificates that they share, and the user's own CA, if there is one. */
-export interface Certificates {
+/** The user's own authorities, by their settings below `certificates`; a missing one is made by kubeadm. */
+export interface OwnAuthorities {
+  /** Of the cluster. */
+  readonly ca?: Authority;
+  /** Of etcd, unless it is the user's own. */
+  readonly etcdCa?: Authority;
+  /** Of the front proxy: API servers show its certificates to extension API servers. */
+  readonly frontProxyCa?: Authority;
+}
+
+/** How control planes get the certificates that they share, and the user's own authorities. */
+export interface Certificates extends OwnAuthorities {
   /**
    * `copy`: from one host to the other, through memory. `upload`: through an encrypted Secret of the cluster; never with an
    * authority that signs elsewhere, which kubeadm refuses to upload.
    */
   readonly distribution: 'upload' | 'copy';
-  readonly ca?: Authority;
   /** kbuild renews a certificate when it is valid for at most so many ms more; see `isDue`. */
   readonly renewBeforeMs: number;
 }

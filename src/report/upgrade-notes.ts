@@ -1,6 +1,6 @@
 import { acting } from '../cluster/acting.ts';
 import { renewerOf } from '../cluster/expiry.ts';
-import { signingAuthority } from '../configuration/signing.ts';
+import { signsAnyByCommand } from '../topology/own-authorities.ts';
 import type { PlannedChange } from '../engine/plan.ts';
 import { FactError } from '../errors.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
@@ -31,8 +31,8 @@ function renewed(inventory: Inventory, fleet: Fleet, changes: readonly PlannedCh
   const hosts = controlPlanes(inventory).filter(({ name }) => upgraded.has(name));
   if (hosts.length === 0) return [];
   const names = hostList(hosts.map(({ name }) => name));
-  if (signingAuthority(inventory) !== undefined)
-    return [`kubeadm renews no certificates on ${names}: their authority is not in the cluster`];
+  if (signsAnyByCommand(inventory))
+    return [`kubeadm renews no certificates on ${names}: the key of an authority is not in the cluster`];
   const way = `kubeadm renews the certificates of ${names} on the way`;
   return orUnknown(`${way}; when they would expire`, () => {
     const [first] = hosts

@@ -12,6 +12,7 @@ if [ "$ACCOUNTS" = yes ]; then kubeadm init phase certs sa --config "$WORK/confi
 for name in $NAMES; do
   case $name in
     *.conf) file=$WORK/$name.csr ;;
+    etcd-*) file=$WORK/pki/etcd/${name#etcd-}.csr ;;
     *) file=$WORK/pki/$name.csr ;;
   esac
   printf '%s %s\n' "$name" "$(base64 -w 0 -- "$file")"

@@ -47,6 +47,7 @@ for file in signed_*; do
       put 0600 "$WORK/$name" "/etc/kubernetes/$name"
       ;;
     *)
+      case $name in etcd-*) name=etcd/${name#etcd-} ;; esac
       # The two renames stand together: an API server that starts between them would find a key of another certificate.
       stage 0600 "$WORK/pki/$name.key" "$pki/$name.key"
       stage 0644 "$file" "$pki/$name.crt"

@@ -55,7 +55,7 @@ test('copied certificates do not include the CA of an external etcd, which every
 test('a control plane without one of the certificates is named', async () => {
   const { on } = recordingOn({ run: () => 'ca.crt UEVN\n' });
   await expect(withSharedCertificates(on(cp1), copying, () => Promise.resolve())).rejects.toThrow(
-    'cp1 did not give /etc/kubernetes/pki/sa.key',
+    'cp1 did not give /etc/kubernetes/pki/ca.key',
   );
 });
 
@@ -72,4 +72,41 @@ test('the inventory’s CA is installed where kubeadm’s init reads it; without
     ),
   ).toEqual(['pki_ca.crt', 'pki_ca.key']);
   expect(ownAuthorityFiles(inventoryOf())).toEqual({});
+});
+
+const signedElsewhere = () => Promise.resolve('');
+const certificates = { distribution: 'copy', renewBeforeMs: 30 * 86_400_000 } as const;
+
+test('the key of an authority for which a command signs is not copied, and those of the others are', async () => {
+  const own = inventoryOf({ certificates: { ...certificates, etcdCa: { cert: 'ETCD', sign: signedElsewhere } } });
+  const { on } = recordingOn(control);
+  const names = await withSharedCertificates(on(cp1), own, ({ files }) => Promise.resolve(Object.keys(files)));
+  expect(names).toContain('pki_etcd_ca.crt');
+  expect(names).not.toContain('pki_etcd_ca.key');
+  expect(names).toContain('pki_ca.key');
+  expect(names).toContain('pki_front-proxy-ca.key');
+});
+
+test('the founder gets the authorities of the inventory, with the keys that it gives', () => {
+  const key = Secret.of('KEY');
+  const own = inventoryOf({
+    certificates: {
+      ...certificates,
+      etcdCa: { cert: 'ETCD', sign: signedElsewhere },
+      frontProxyCa: { cert: 'FRONT', key },
+    },
+  });
+  expect(Object.keys(ownAuthorityFiles(own))).toEqual([
+    'pki_etcd_ca.crt',
+    'pki_front-proxy-ca.crt',
+    'pki_front-proxy-ca.key',
+  ]);
+});
+
+test('the authority of an etcd on hosts of its own is not for control planes', () => {
+  const built = inventoryOf({
+    etcd: { topology: 'built', endpoints: [] },
+    certificates: { ...certificates, etcdCa: { cert: 'ETCD', key: Secret.of('KEY') } },
+  });
+  expect(ownAuthorityFiles(built)).toEqual({});
 });

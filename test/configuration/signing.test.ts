@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedCertificate, type SigningAuthority } from '../../src/configuration/signing.ts';
+import type { SigningRequest } from '../../src/model/control-plane.ts';
 import { certified, pemBytes, requested } from '../../src/shell/certified.ts';
 
 const KUBELET = [['O=system:nodes', 'CN=system:node:w1']];
@@ -65,10 +66,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const having = (name: string, profile: 'client' | 'server', printed: () => Promise<string>, nowMs = Date.now) => {
-  const ca: SigningAuthority = { cert: read('ca.crt'), sign: printed };
+const having = (name: string, profile: SigningRequest['profile'], printed: () => Promise<string>, nowMs = Date.now) => {
+  const ca: SigningAuthority = { cert: read('ca.crt'), sign: printed, setting: 'certificates.ca' };
   const asked = { host: 'w1', certificate: 'kubelet.conf', profile, request: read(`${name}.csr`) };
-  return signedCertificate(ca, asked, profile === 'server' ? SERVER : KUBELET, nowMs);
+  return signedCertificate(ca, asked, profile === 'client' ? KUBELET : SERVER, nowMs);
 };
 const kubelet = (options?: Signing, name = 'kubelet') =>
   having('kubelet', 'client', () => Promise.resolve(sign(name, options)));
@@ -94,9 +95,9 @@ describe('a request', () => {
   ])('that is %s is refused', async (_, text) => {
     const never = () => Promise.reject(new Error('was asked'));
     const asked = { host: 'w1', certificate: 'kubelet.conf', profile: 'client', request: text } as const;
-    await expect(signedCertificate({ cert: read('ca.crt'), sign: never }, asked, KUBELET)).rejects.toThrow(
-      'w1: refused: its request for kubelet.conf cannot be read',
-    );
+    await expect(
+      signedCertificate({ cert: read('ca.crt'), sign: never, setting: 'certificates.ca' }, asked, KUBELET),
+    ).rejects.toThrow('w1: refused: its request for kubelet.conf cannot be read');
   });
 
   test('for a subject that the host may not have never reaches the signing command', async () => {
@@ -118,6 +119,8 @@ describe('a certificate', () => {
     ).toBe(read('signed.crt'));
     expect(await kubelet({ usage: 'serverAuth,clientAuth' })).toBe(read('signed.crt'));
     expect(await server({})).toBe(read('signed.crt'));
+    const member = () => Promise.resolve(sign('server', { usage: 'serverAuth,clientAuth' }));
+    expect(await having('server', 'peer', member)).toBe(read('signed.crt'));
   });
 
   test.each([
@@ -148,6 +151,11 @@ describe('a certificate', () => {
       'certified the names DNS:cp1 instead of none',
     ],
     ['for the wrong use', () => kubelet({ usage: 'serverAuth' }), 'left out the extended key usage clientAuth'],
+    [
+      'of a member of etcd that cannot be a client',
+      () => having('server', 'peer', () => Promise.resolve(sign('server', { usage: 'serverAuth' }))),
+      'left out the extended key usage clientAuth',
+    ],
     ['that is an authority', () => kubelet({ basic: 'CA:TRUE' }), 'made a certificate of an authority'],
     ['that ends soon', () => kubelet({ days: 30 }), 'made it valid until'],
     [

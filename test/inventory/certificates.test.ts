@@ -130,3 +130,64 @@ describe('is refused', () => {
     ]);
   });
 });
+
+describe('authorities of etcd and of the front proxy', () => {
+  const twoHosts = (certificates: string, more = ''): string =>
+    `${written(certificates).replace('role: control-plane }]', 'role: control-plane }, { name: e1, address: 203.0.113.21, role: etcd }]')}${more}`;
+
+  test('are read with their keys or commands; one command never runs twice at a time', async () => {
+    let running = 0;
+    let most = 0;
+    const filter = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await Promise.resolve();
+      running -= 1;
+      return 'signed';
+    };
+    const own = '{ etcdCa: { cert: ca.crt, sign: ./sign }, frontProxyCa: { cert: ca.crt, sign: ./sign } }';
+    const { certificates } = await inventoryOf(written(own), FILES, { filter });
+    expect(certificates).toMatchObject({ distribution: 'copy', etcdCa: { cert: FILES['ca.crt'] } });
+    const { etcdCa, frontProxyCa } = certificates;
+    if (etcdCa === undefined || !('sign' in etcdCa) || frontProxyCa === undefined || !('sign' in frontProxyCa))
+      throw new Error('no signing command');
+    const request = { host: 'cp1', certificate: 'etcd-peer', profile: 'peer', request: 'R' } as const;
+    await Promise.all([etcdCa.sign(request), frontProxyCa.sign(request), etcdCa.sign(request)]);
+    expect(most).toBe(1);
+    expect(certificates.ca).toBeUndefined();
+  });
+
+  test.each([
+    [
+      'an authority of etcd beside your own etcd',
+      written('{ etcdCa: { cert: ca.crt, key: "file:ca.key" } }').replace(
+        'hosts:',
+        'etcd: { topology: external, endpoints: ["https://10.0.0.41:2379"], ca: ca.crt, cert: leaf.crt, key: "file:leaf.key" }\nhosts:',
+      ),
+      'certificates.etcdCa: is for an etcd that kbuild builds, and etcd.endpoints names yours: its CA is etcd.ca; take one of them out',
+    ],
+    [
+      'a command for an etcd on hosts of its own',
+      twoHosts('{ etcdCa: { cert: ca.crt, sign: ./sign } }', 'etcd: { topology: external }\n'),
+      'certificates.etcdCa.sign: signs for stacked etcd only: hosts of role etcd sign their certificates themselves; give certificates.etcdCa a key instead',
+    ],
+    [
+      'an upload without the key of the front proxy',
+      written('{ distribution: upload, frontProxyCa: { cert: ca.crt, sign: ./sign } }'),
+      'certificates.distribution: must be copy (or left out) beside frontProxyCa.sign: kubeadm does not upload certificates without the key of their CA',
+    ],
+    [
+      'an authority of etcd that is none',
+      written('{ etcdCa: { cert: leaf.crt, key: "file:other.key" } }'),
+      'certificates.etcdCa.cert: leaf.crt: is the certificate of CN=a leaf, which is no CA (basicConstraints)',
+    ],
+    [
+      'one without key and command',
+      written('{ frontProxyCa: { cert: ca.crt } }'),
+      'certificates.frontProxyCa.key: is required: env:NAME, file:PATH or command:COMMAND; or sign: COMMAND, where the key must stay with you (an HSM, Vault, step-ca)',
+    ],
+  ])('%s is refused', async (_, text, problem) => {
+    const found = await problemsOf(text, FILES);
+    expect(found.map((one) => one.replace(/^\S+ /, ''))).toContain(problem);
+  });
+});

@@ -26,6 +26,9 @@ const sign = () => Promise.resolve('');
 const elsewhere = inventoryOf({
   certificates: { distribution: 'copy', renewBeforeMs: 30 * 86_400_000, ca: { cert: 'CERT', sign } },
 });
+const ofEtcd = inventoryOf({
+  certificates: { distribution: 'copy', renewBeforeMs: 30 * 86_400_000, etcdCa: { cert: 'CERT', sign } },
+});
 const NOW = Date.parse('2026-11-22T00:00:00Z');
 const DAY = 86_400_000;
 const inDays = (days: number): string => new Date(NOW + days * DAY).toISOString();
@@ -42,6 +45,11 @@ describe('with an external certificate authority', () => {
       'admin.conf',
       'controller-manager.conf',
       'scheduler.conf',
+      'front-proxy-client',
+      'apiserver-etcd-client',
+      'etcd-server',
+      'etcd-peer',
+      'etcd-healthcheck-client',
       'kubelet.conf',
       'super-admin.conf',
     ]);
@@ -58,6 +66,14 @@ describe('with an external certificate authority', () => {
     expect(signed).toContain('put_kubelet');
     expect(ordinary).toContain("IGNORED=''");
     expect(ordinary).toContain("PLACE=''");
+  });
+
+  test('with one for etcd alone kubelets join as they always do', async () => {
+    const { on, sent } = recordingOn();
+    await kubeadmJob(on(cp1), ofEtcd, 'join', Secret.of(''));
+    const [job] = sent.map((one) => (one.kind === 'job' ? one.script : ''));
+    expect(job).toContain("IGNORED=''");
+    expect(job).toContain('etcd-*) name=etcd/');
   });
 
   test('a join is as patient with the API as it was with a kubelet’s first certificate', () => {
@@ -85,6 +101,18 @@ describe('certificates of a control plane', () => {
     expect(due({ apiserver: 30, 'super-admin.conf': -2, 'scheduler.conf': 300 })).toEqual([
       'renew certificates of the control plane on cp1: apiserver (found 30 days left), super-admin.conf (found expired)',
     ]);
+  });
+
+  test('are asked of the authority that signs each of them', async () => {
+    const facts = joinedControlPlane({ certificates: certificates({ apiserver: 3, 'etcd-server': 3 }), nowMs: NOW });
+    const target = targetOf(ofEtcd, cp1, fleetIn(clusterOf(), [cp1, facts]));
+    const { on, sent } = recordingOn({ run: () => '' });
+    // The answer holds no request: nothing is signed, and it names the certificate of etcd alone.
+    await expect(renewedCertificates.diff(target)[0]!.apply!(on)).rejects.toThrow(
+      'its request for etcd-server cannot be read',
+    );
+    const [asked] = sent.map((one) => ('script' in one ? one.script : ''));
+    expect(asked).toMatch(/NAMES=etcd-server\n/);
   });
 
   test('are not renewed on a host that has not joined', () => {

@@ -33,7 +33,8 @@ case $lie in
   another-key)
     openssl req -new -newkey rsa:2048 -nodes -keyout thrown-away.key -subj "/CN=$KBUILD_CERTIFICATE" -out request.csr 2>/dev/null ;;
 esac
-printf 'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature,keyEncipherment\nextendedKeyUsage=%sAuth\n' "$KBUILD_PROFILE" >extensions
+case $KBUILD_PROFILE in peer) usages=serverAuth,clientAuth ;; *) usages=\${KBUILD_PROFILE}Auth ;; esac
+printf 'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature,keyEncipherment\nextendedKeyUsage=%s\n' "$usages" >extensions
 openssl x509 -req -in request.csr -CA $ca.crt -CAkey $ca.key -CAcreateserial -days 365 -copy_extensions copy -extfile extensions
 `;
 
@@ -55,14 +56,23 @@ export async function makeSigner(folder: string): Promise<Signer> {
 
 const PKI = '/etc/kubernetes/pki';
 
-/** Puts an old certificate in the place of a host's API server certificate. */
-export async function ageApiServer(signer: Pick<Signer, 'old'>, host: string, daysLeft: number): Promise<void> {
+/** Puts an old certificate in the place of one below a host's /etc/kubernetes/pki, e.g. `etcd/server`. */
+export async function ageLeaf(
+  signer: Pick<Signer, 'old'>,
+  host: string,
+  name: string,
+  daysLeft: number,
+): Promise<void> {
   const [certificate, key] = await Promise.all(
-    ['crt', 'key'].map(async (end) => (await lab.inside(host, `cat ${PKI}/apiserver.${end}`)).stdout),
+    ['crt', 'key'].map(async (end) => (await lab.inside(host, `cat ${PKI}/${name}.${end}`)).stdout),
   );
   const old = await signer.old(await requestAgain(certificate!, key!), daysLeft);
-  await lab.inside(host, `cat > ${PKI}/apiserver.crt`, old);
+  await lab.inside(host, `cat > ${PKI}/${name}.crt`, old);
 }
+
+/** The same for the certificate of a host's API server. */
+export const ageApiServer = (signer: Pick<Signer, 'old'>, host: string, daysLeft: number): Promise<void> =>
+  ageLeaf(signer, host, 'apiserver', daysLeft);
 
 /** Puts an old certificate into a kubeconfig of a host. */
 export async function ageKubeconfig(

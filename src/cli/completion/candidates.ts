@@ -62,7 +62,7 @@ export async function candidatesFor(
     case 'checks':
       return checkNames();
     case 'certificates':
-      return plain((await import('../../configuration/renewed-certificates.ts')).RENEWED_NAMES);
+      return plain((await import('../../configuration/kubeadm-certificates.ts')).RENEWED_NAMES);
     case 'documents':
       return plain(Object.keys((await import('../../report/documents/index.ts')).DOCUMENTS));
     case 'topics':

@@ -8,8 +8,7 @@ import { PKI } from '../../backup/read.ts';
 import { liveCluster } from '../../cluster/acting.ts';
 import { controlPlaneNodes } from '../../cluster/control-plane-nodes.ts';
 import { liveEtcd } from '../../cluster/member-host.ts';
-import { readPki } from '../../configuration/shared-certificates.ts';
-import { signingAuthority } from '../../configuration/signing.ts';
+import { authorityFiles, readPki } from '../../configuration/shared-certificates.ts';
 import { Refused } from '../../errors.ts';
 import type { SnapshotStatus } from '../../etcd/snapshot.ts';
 import { inventoryTexts } from '../../inventory/named-files.ts';
@@ -26,19 +25,21 @@ interface Contents {
   readonly parts: readonly PartToWrite[];
 }
 
-const COMMON = ['ca.crt', 'front-proxy-ca.crt', 'front-proxy-ca.key', 'sa.key', 'sa.pub'];
-const OF_ETCD = ['etcd/ca.crt', 'etcd/ca.key'];
-
 /** The files that cannot be made again, of a control plane and of a member of etcd. @throws Refused when one is missing */
 async function pkiOf(run: Run, control: LinuxHost, member: LinuxHost): Promise<ReadonlyMap<string, Secret>> {
   const { connected, inventory } = run;
-  // Where a command signs, no host has the key.
-  const common = [...COMMON, ...(signingAuthority(inventory) === undefined ? ['ca.key'] : [])];
+  const common = [
+    ...authorityFiles(inventory, 'ca'),
+    ...authorityFiles(inventory, 'front-proxy-ca'),
+    'sa.key',
+    'sa.pub',
+  ];
+  const ofEtcd = authorityFiles(inventory, 'etcd-ca');
   const found = new Map([
     ...(await readPki(connected.on(control), common)),
-    ...(await readPki(connected.on(member), OF_ETCD)),
+    ...(await readPki(connected.on(member), ofEtcd)),
   ]);
-  const missing = [...common, ...OF_ETCD].filter((name) => !found.has(name));
+  const missing = [...common, ...ofEtcd].filter((name) => !found.has(name));
   if (missing.length > 0)
     throw new Refused(
       control.name,

@@ -1,40 +1,74 @@
+import type { InventoryFile } from '../schema.ts';
+import type { OwnAuthorities } from '../../model/control-plane.ts';
+import { AUTHORITY_SETTINGS } from '../../topology/own-authorities.ts';
 import { problem, type Rule } from './rule.ts';
 
-const PATH = ['certificates', 'ca'];
+const SETTINGS: readonly (keyof OwnAuthorities)[] = Object.values(AUTHORITY_SETTINGS);
+
+/** The user's own authorities that the inventory names, with their settings. */
+const named = ({ certificates }: Pick<InventoryFile, 'certificates'>) =>
+  typeof certificates === 'string'
+    ? []
+    : SETTINGS.flatMap((setting) => {
+        const authority = certificates[setting];
+        return authority === undefined ? [] : [{ setting, ...authority }];
+      });
 
 /**
- * The inventory's CA signs with its key, which kubeadm and the cluster then have, or by a command, and then no host has
+ * An authority of the inventory signs with its key, which kubeadm and the cluster then have, or by a command, and then no host has
  * the key.
  */
-export const signingAuthority: Rule = ({ certificates }) => {
-  if (typeof certificates !== 'object' || certificates.ca === undefined) return [];
-  const { key, sign } = certificates.ca;
-  if (key === undefined && sign === undefined)
-    return [
-      problem(
-        [...PATH, 'key'],
-        'is required: env:NAME, file:PATH or command:COMMAND; or sign: COMMAND, where the key must stay with you (an HSM, Vault, step-ca)',
-      ),
-    ];
-  if (key !== undefined && sign !== undefined)
-    return [problem([...PATH, 'sign'], 'stands instead of key: name one of them')];
-  return [];
-};
+export const signingAuthority: Rule = (file) =>
+  named(file).flatMap(({ setting, key, sign }) => {
+    if (key === undefined && sign === undefined)
+      return [
+        problem(
+          ['certificates', setting, 'key'],
+          'is required: env:NAME, file:PATH or command:COMMAND; or sign: COMMAND, where the key must stay with you (an HSM, Vault, step-ca)',
+        ),
+      ];
+    return key !== undefined && sign !== undefined
+      ? [problem(['certificates', setting, 'sign'], 'stands instead of key: name one of them')]
+      : [];
+  });
+
+/** kbuild places etcd's authority where it makes etcd's certificates: on control planes with stacked etcd, or on hosts of role etcd. */
+export const etcdsAuthority: Rule = (file) =>
+  named(file).flatMap(({ setting, sign }) => {
+    if (setting !== 'etcdCa' || file.etcd.topology === 'stacked') return [];
+    if (!file.hosts.some(({ role }) => role === 'etcd'))
+      return [
+        problem(
+          ['certificates', setting],
+          'is for an etcd that kbuild builds, and etcd.endpoints names yours: its CA is etcd.ca; take one of them out',
+        ),
+      ];
+    return sign === undefined
+      ? []
+      : [
+          problem(
+            ['certificates', setting, 'sign'],
+            'signs for stacked etcd only: hosts of role etcd sign their certificates themselves; give certificates.etcdCa a key instead',
+          ),
+        ];
+  });
 
 /** Settings that do not work with a signing command. */
-export const signingElsewhere: Rule = ({ certificates, hosts }) => {
-  if (typeof certificates !== 'object' || certificates.ca?.sign === undefined) return [];
+export const signingElsewhere: Rule = (file) => {
+  const { certificates, hosts } = file;
+  const signed = named(file).filter(({ sign }) => sign !== undefined);
+  if (typeof certificates === 'string' || signed.length === 0) return [];
   return [
     ...(certificates.distribution === 'upload'
       ? [
           problem(
             ['certificates', 'distribution'],
-            'must be copy (or left out) beside ca.sign: kubeadm does not upload certificates without the key of their CA',
+            `must be copy (or left out) beside ${signed[0]!.setting}.sign: kubeadm does not upload certificates without the key of their CA`,
           ),
         ]
       : []),
     ...hosts.flatMap(({ os, name }, i) =>
-      os === 'windows'
+      os === 'windows' && signed.some(({ setting }) => setting === 'ca')
         ? [
             problem(
               ['hosts', i, 'os'],

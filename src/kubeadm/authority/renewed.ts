@@ -9,6 +9,7 @@ import type { Inventory } from '../../model/inventory.ts';
 import { certificatesIn, shortFingerprint } from '../../shell/fingerprint.ts';
 import { leftText } from '../../shell/expiry.ts';
 import { bundleText, place, placementRestarts, placing, PLACED_SETTLE_MS, type KeepControlPlane } from './placed.ts';
+import { ownAuthority } from '../../topology/own-authorities.ts';
 
 /** The certificates of an authority on the control planes. */
 const onControlPlanes = (fleet: Fleet, name: AuthorityName): readonly AuthorityCertificate[] =>
@@ -54,13 +55,13 @@ export function renewalsOf(
 
 /** The certificate that every host gets: the inventory's, if it brings the CA. Undefined while it is still to be made. */
 function successor(
-  { certificates }: Pick<Inventory, 'certificates'>,
+  inventory: Pick<Inventory, 'certificates'>,
   fleet: Fleet,
   name: AuthorityName,
   renewals: Renewals,
 ): AuthorityCertificate | undefined {
-  if (name === 'ca' && certificates.ca !== undefined)
-    return authorityCertificate(certificatesIn(certificates.ca.cert)[0] ?? certificates.ca.cert);
+  const own = ownAuthority(inventory, name);
+  if (own !== undefined) return authorityCertificate(certificatesIn(own.cert)[0] ?? own.cert);
   const newest = newestOf(fleet, name);
   return newest === undefined || renewals.get(name)?.has(newest.serial) === true ? undefined : newest;
 }

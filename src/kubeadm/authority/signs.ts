@@ -1,12 +1,8 @@
 import { endOf, isDropping, notSigningWith, notTrusting, trusts, type Rotation } from '../../cluster/rotation.ts';
 import { standing } from '../../cluster/standing.ts';
 import { clusterConfiguration, initConfiguration } from '../../configuration/kubeadm-config.ts';
-import {
-  authorityOf,
-  renewCertificates,
-  RENEWED_NAMES,
-  type RenewedName,
-} from '../../configuration/renewed-certificates.ts';
+import { authorityOf, RENEWED_NAMES, type RenewedName } from '../../configuration/kubeadm-certificates.ts';
+import { renewCertificates } from '../../configuration/renewed-certificates.ts';
 import { secretYaml } from '../../configuration/secret-yaml.ts';
 import { ABOUT_MS } from '../../engine/restarts.ts';
 import type { Change, Step, Target } from '../../engine/step.ts';

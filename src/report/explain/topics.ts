@@ -17,6 +17,8 @@ const PAGES: Readonly<Record<string, string>> = {
   'etcd.endpoints': 'docs/topologies.md#an-etcd-of-your-own-external',
   certificates: 'docs/operations.md#certificates',
   'certificates.ca': 'docs/topologies.md#a-ca-whose-key-stays-elsewhere',
+  'certificates.etcdCa': 'docs/topologies.md#a-ca-whose-key-stays-elsewhere',
+  'certificates.frontProxyCa': 'docs/topologies.md#a-ca-whose-key-stays-elsewhere',
   'certificates.distribution': 'docs/topologies.md#the-certificates-that-control-planes-share',
   loadBalancer: 'docs/topologies.md#the-endpoint-the-address-of-the-api-servers',
   firewall: 'docs/security.md#firewalls',

@@ -1,17 +1,21 @@
 /**
- * An authority whose key no host and not kbuild ever sees: two control planes and a worker are built with a signing command,
- * a lying one is refused, what runs out is renewed, kubelets get their next certificates. The tests build on each other.
+ * The user's own authorities: those of the cluster and of etcd sign by commands, so that no host and not kbuild ever sees their keys; the
+ * front proxy's is given with its key. Two control planes and a worker are built, a lying command is refused, what runs out is renewed,
+ * kubelets get their next certificates. The tests build on each other.
  */
 import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { byKbuild, byKubeadm } from '../authorities.ts';
 import { daysLeft } from '../etcd-leaf.ts';
+import { signOld } from '../old-certificate.ts';
 import { eventsOf } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { timed } from '../ok.ts';
+import { ok, timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
-import { ageApiServer, ageKubeconfig, ageKubelet, makeSigner, type Signer } from '../signer.ts';
+import { makeAuthority, type KeyPair } from '../openssl.ts';
+import { ageApiServer, ageKubeconfig, ageKubelet, ageLeaf, makeSigner, type Signer } from '../signer.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -25,17 +29,34 @@ const FOUNDER = [
   'kubelet.conf client',
   'super-admin.conf client',
 ];
+/** What every member of etcd has, and the API server beside it. */
+const OF_ETCD = [
+  'apiserver-etcd-client client',
+  'etcd-server peer',
+  'etcd-peer peer',
+  'etcd-healthcheck-client client',
+];
 let folder: string;
 let signer: Signer;
+let etcdSigner: Signer;
+let frontProxy: KeyPair;
 let cluster: Stacked;
 
-const certificates = () => ({ certificates: { ca: { cert: signer.authority.cert, sign: signer.command } } });
+const certificates = () => ({
+  certificates: {
+    ca: { cert: signer.authority.cert, sign: signer.command },
+    etcdCa: { cert: etcdSigner.authority.cert, sign: etcdSigner.command },
+    frontProxyCa: { cert: frontProxy.cert, key: `file:${frontProxy.key}` },
+  },
+});
 const changedBy = (ran: Awaited<ReturnType<Stacked['up']>>): readonly string[] =>
   eventsOf(ran).flatMap((event) => (event.kind === 'changed' ? [`${event.host} ${event.step}`] : []));
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'kbuild-signer-'));
   signer = await makeSigner(folder);
+  etcdSigner = await makeSigner(mkdtempSync(join(tmpdir(), 'kbuild-etcd-signer-')));
+  frontProxy = await makeAuthority(mkdtempSync(join(tmpdir(), 'kbuild-front-proxy-')), 'front-proxy');
   cluster = await stacked('calong', 7465, HOSTS, certificates());
 });
 afterAll(async () => {
@@ -99,15 +120,37 @@ test('with an honest one the same command builds 2 control planes and 1 worker',
       'calong caw1 kubelet.conf client',
     ].sort(),
   );
+  expect(new Set(etcdSigner.asked())).toEqual(
+    new Set(['cacp1', 'cacp2'].flatMap((host) => OF_ETCD.map((one) => `calong ${host} ${one}`))),
+  );
 });
 
-test("the authority's key is on no host and in no log, and keys of hosts stayed there", async () => {
-  const line = readFileSync(signer.authority.key, 'utf8').split('\n')[1]!;
-  expect(line.length).toBeGreaterThan(40);
+test("etcd and API servers show certificates of the user's authorities", async () => {
+  for (const host of ['cacp1', 'cacp2']) {
+    const { stdout } = await lab.inside(
+      host,
+      `cd /etc/kubernetes/pki
+for leaf in etcd/server etcd/peer etcd/healthcheck-client apiserver-etcd-client front-proxy-client; do openssl x509 -noout -issuer -in $leaf.crt; done
+echo | openssl s_client -connect 127.0.0.1:2379 -cert etcd/healthcheck-client.crt -key etcd/healthcheck-client.key -CAfile etcd/ca.crt 2>/dev/null | grep -e '^issuer' -e 'Verify return'`,
+    );
+    expect(stdout.replaceAll(' = ', '='), host).toMatch(
+      /^(?:issuer=CN=vault\n){4}issuer=CN=front-proxy\nissuer=CN=vault\nVerify return code: 0/,
+    );
+  }
+  const { stdout: extension } = await lab.inside(
+    'cacp1',
+    'kubectl --kubeconfig /etc/kubernetes/admin.conf -n kube-system get configmap extension-apiserver-authentication -o jsonpath="{.data.requestheader-client-ca-file}" | openssl x509 -noout -subject',
+  );
+  expect(extension.replaceAll(' = ', '=')).toContain('CN=front-proxy');
+});
+
+test('the keys of authorities that sign are on no host and in no log, and keys of hosts stayed there', async () => {
+  const lines = [signer, etcdSigner].map(({ authority }) => readFileSync(authority.key, 'utf8').split('\n')[1]!);
+  expect(Math.min(...lines.map(({ length }) => length))).toBeGreaterThan(40);
   for (const host of HOSTS) {
     const { stdout } = await lab.inside(
       host,
-      `ls /etc/kubernetes/pki/ca.key /run/kbuild/signing 2>/dev/null; find /run/kbuild -name 'signed_*'; grep -rsl -e '${line}' /etc /run /var/lib/kubelet /var/lib/kbuild || true`,
+      `ls /etc/kubernetes/pki/ca.key /etc/kubernetes/pki/etcd/ca.key /run/kbuild/signing 2>/dev/null; find /run/kbuild -name 'signed_*'; grep -rsl ${lines.map((line) => `-e '${line}'`).join(' ')} /etc /run /var/lib/kubelet /var/lib/kbuild || true`,
     );
     expect(stdout, host).toBe('');
   }
@@ -116,7 +159,10 @@ test("the authority's key is on no host and in no log, and keys of hosts stayed 
     for (const name of readdirSync(at, { recursive: true, encoding: 'utf8' })) {
       if (!statSync(join(at, name)).isFile() || name === 'vault.key' || name.endsWith('.db')) continue;
       const text = readFileSync(join(at, name), 'utf8');
-      expect(text.includes(line), name).toBe(false);
+      expect(
+        lines.filter((line) => text.includes(line)),
+        name,
+      ).toEqual([]);
       expect(text.includes(apiServers.trim()), name).toBe(false);
     }
 });
@@ -128,13 +174,17 @@ test('a second run has nothing to do', async () => {
 test('what has 10 days left is renewed with new keys, and used', async () => {
   await ageApiServer(signer, 'cacp2', 10);
   await ageKubeconfig(signer, 'cacp2', 'scheduler.conf', 10);
+  await ageLeaf(etcdSigner, 'cacp2', 'etcd/server', 10);
+  await ageLeaf(etcdSigner, 'cacp2', 'apiserver-etcd-client', 10);
+  await ageLeaf({ old: (request, left) => signOld(frontProxy, request, left) }, 'cacp2', 'front-proxy-client', 10);
   const key = async () => (await lab.inside('cacp2', 'sha256sum /etc/kubernetes/pki/apiserver.key')).stdout;
   const scheduler = async () => (await lab.inside('cacp2', 'pgrep -x kube-scheduler')).stdout.trim();
   const [oldKey, oldScheduler] = [await key(), await scheduler()];
   expect(await daysLeft('cacp2', 'apiserver')).toBe(9);
   const ran = timed('renewed', await cluster.up('--json'));
   expect(changedBy(ran)).toEqual(['cacp2 control-plane-certificates']);
-  expect(await daysLeft('cacp2', 'apiserver')).toBeGreaterThan(300);
+  for (const leaf of ['apiserver', 'etcd/server', 'apiserver-etcd-client', 'front-proxy-client'])
+    expect(await daysLeft('cacp2', leaf), leaf).toBeGreaterThan(300);
   expect(await key()).not.toBe(oldKey);
   await waitUntil('the scheduler runs anew', 60_000, async () => {
     const now = await scheduler();
@@ -148,9 +198,8 @@ test('what has 10 days left is renewed with new keys, and used', async () => {
     );
     return stdout.includes('will not expire');
   });
-  // As the documentation says: kubeadm's own authorities are kubeadm's to renew with.
-  for (const own of ['etcd-server', 'apiserver-etcd-client', 'front-proxy-client'])
-    expect(await lab.inside('cacp2', `kubeadm certs renew ${own}`), own).toMatchObject({ code: 0 });
+  // As the documentation says: authorities with a key on the host are kubeadm's to renew with.
+  expect(await lab.inside('cacp2', 'kubeadm certs renew front-proxy-client')).toMatchObject({ code: 0 });
   // It may wait until what was restarted has run for a while, and changes nothing.
   expect(changedBy(timed('after it', await cluster.up('--json')))).toEqual([]);
 });
@@ -204,7 +253,31 @@ test('edited settings reach a control plane that never had super-admin.conf', as
   expect(timed('after it', await cluster.up()).stdout).toBe('nothing to do\n');
 });
 
-test('a CA key on a host is refused: the inventory names another signer', async () => {
+test('after all of it kubeadm and kbuild say the same of every certificate', async () => {
+  const { stdout } = ok(await cluster.run('certs', '--json'));
+  for (const host of ['cacp1', 'cacp2']) expect(byKbuild(stdout, host), host).toEqual(await byKubeadm(host));
+});
+
+test("another authority of etcd in the inventory is refused: it is not the cluster's", async () => {
+  const other = await makeAuthority(folder, 'other-etcd');
+  const given = certificates();
+  await cluster.name(HOSTS, {
+    certificates: { ...given.certificates, etcdCa: { cert: other.cert, sign: etcdSigner.command } },
+  });
+  const { code, stderr } = await cluster.run('plan');
+  await cluster.name(HOSTS);
+  expect(code, stderr).toBe(7);
+  expect(stderr).toMatch(/calong: refused: certificates\.etcdCa is \S+, the cluster was made with/);
+});
+
+test('the key of an authority that signs elsewhere on a host is refused: the inventory names another signer', async () => {
+  await lab.inside('cacp1', 'cp /etc/kubernetes/pki/front-proxy-ca.key /etc/kubernetes/pki/etcd/ca.key');
+  const inner = await cluster.up();
+  await lab.inside('cacp1', 'rm /etc/kubernetes/pki/etcd/ca.key');
+  expect(inner.code, inner.stderr).toBe(7);
+  expect(inner.stderr).toContain(
+    'cacp1: refused: it has the key of the authority etcd-ca (/etc/kubernetes/pki/etcd/ca.key)',
+  );
   await lab.inside('cacp1', 'touch /etc/kubernetes/pki/ca.key');
   const { code, stderr } = await cluster.up();
   await lab.inside('cacp1', 'rm /etc/kubernetes/pki/ca.key');

@@ -1,8 +1,9 @@
 /**
- * An etcd that kbuild builds on hosts of its own: three members, two control planes and a worker by one run; certificates
+ * An etcd that kbuild builds on hosts of its own, with an authority of the user's: three members, two control planes and a worker by one run; certificates
  * renewed, a snapshot restored, a member destroyed and replaced, another one emptied. The tests build on each other.
  */
-import { statSync } from 'node:fs';
+import { mkdtempSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter } from '../api-writer.ts';
@@ -10,17 +11,23 @@ import { daysLeft, daysServed, shorten } from '../etcd-leaf.ts';
 import { eventsOf } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { timed } from '../ok.ts';
+import { makeAuthority, type KeyPair } from '../openssl.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 
 const MEMBERS = ['eeetcd1', 'eeetcd2', 'eeetcd3'] as const;
 const [one, two, three] = MEMBERS;
 const HOSTS = [...MEMBERS, 'eecp1', 'eecp2', 'eew1'];
+let authority: KeyPair;
 let cluster: Stacked;
 let writer: ReturnType<typeof startWriter>;
 
 beforeAll(async () => {
-  cluster = await stacked('eelong', 7461, HOSTS, { etcd: { topology: 'external' } });
+  authority = await makeAuthority(mkdtempSync(join(tmpdir(), 'kbuild-etcd-ca-')), 'own-etcd');
+  cluster = await stacked('eelong', 7461, HOSTS, {
+    etcd: { topology: 'external' },
+    certificates: { etcdCa: { cert: authority.cert, key: `file:${authority.key}` } },
+  });
 });
 afterAll(async () => {
   cluster.balancer.close();
@@ -43,6 +50,13 @@ test("the key of etcd's authority is on every host of etcd, for root alone, and 
     const { stdout } = await lab.inside(host, 'find / -xdev -name ca.key -path "*etcd*" -exec stat -c "%a %n" {} +');
     expect(stdout.trim(), host).toBe(
       MEMBERS.some((name) => name === host) ? '600 /etc/kubernetes/pki/etcd/ca.key' : '',
+    );
+    const { stdout: issuers } = await lab.inside(
+      host,
+      'cd /etc/kubernetes/pki; for leaf in etcd/server etcd/peer apiserver-etcd-client; do if [ -e $leaf.crt ]; then openssl x509 -noout -issuer -in $leaf.crt; fi; done',
+    );
+    expect(new Set(issuers.replaceAll(' = ', '=').trim().split('\n').filter(Boolean)), host).toEqual(
+      new Set(host === 'eew1' ? [] : ['issuer=CN=own-etcd']),
     );
   }
 });
