@@ -1,5 +1,5 @@
 import { Refused } from '../errors.ts';
-import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import { observedLinux, type Fleet, type Kinds } from '../facts/fleet.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { AUTHORITY_FILES } from '../facts/linux/authorities.ts';
 import {
@@ -9,10 +9,10 @@ import {
   signsByCommand,
   type KubeadmAuthority,
 } from '../topology/own-authorities.ts';
-import { linuxNodes } from '../topology/select.ts';
+import { controlPlanes, linuxNodes } from '../topology/select.ts';
 import { shortFingerprint, spkiFingerprint } from '../shell/fingerprint.ts';
 import { signingAuthority } from '../configuration/signing.ts';
-import { clusterCas, standing } from './standing.ts';
+import { clusterCas, hasOwnMarker, standing } from './standing.ts';
 
 const CA_KEY = '/etc/kubernetes/pki/ca.key';
 
@@ -53,9 +53,57 @@ export const anotherAuthority = (inventory: Inventory, fleet: Fleet): readonly R
     ];
   });
 
+/** Authorities below the cluster's whose key kubeadm's control planes have, unless a command signs. */
+const innerNames = ({ etcd }: Inventory) =>
+  etcd.topology === 'stacked' ? (['etcd-ca', 'front-proxy-ca'] as const) : (['front-proxy-ca'] as const);
+
+/**
+ * Refuses if nothing can sign: the certificate of an authority is on the control planes, its key on none of them, and no command signs. For
+ * an inventory that brings the authority with its key, and before a control plane joins: what else runs needs no signature.
+ */
+function innerKeysMissing(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  const joined = joinedControlPlanes(inventory, fleet);
+  const seen = observedLinux(fleet).filter(({ host }) => host.role === 'control-plane');
+  // A control plane that was not observed may have the key.
+  if (seen.length < controlPlanes(inventory).length) return [];
+  return innerNames(inventory).flatMap((name) => {
+    const [first] = joined;
+    if (first === undefined || signsByCommand(inventory, name)) return [];
+    if (ownAuthority(inventory, name) === undefined && seen.length === joined.length) return [];
+    const files = joined.map(({ facts }) => facts.authorities.files[name]);
+    if (files.some(({ bundle, keys }) => bundle.length === 0 || keys.current !== undefined)) return [];
+    return [
+      new Refused(
+        first.host.name,
+        `no control plane has the key of the authority ${name} (/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.key): a command signs for it, or the key is lost`,
+        `name ${settingOf(name)} with cert and sign; a key that is lost: take it from your backup (docs/operations.md, "A key is lost")`,
+      ),
+    ];
+  });
+}
+
+/**
+ * @throws Refused if another authority than the inventory's lies on the host that founds the cluster: kubeadm's files would take its place,
+ * and kbuild does not know who made it. The cluster's own is among the traces of kubeadm, by which `standing` knows such a host.
+ */
+export function refuseOverwriting(inventory: Inventory, { host, facts }: Pick<Kinds['linux'], 'host' | 'facts'>): void {
+  // What an init of this cluster left is undone before the next one.
+  if (hasOwnMarker(inventory, facts)) return;
+  for (const name of innerNames(inventory)) {
+    const own = ownAuthority(inventory, name);
+    const [found] = facts.authorities.files[name].bundle;
+    if (own === undefined || found === undefined || found.fingerprint === spkiFingerprint(own.cert)) continue;
+    throw new Refused(
+      host.name,
+      `/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.crt is ${shortFingerprint(found.fingerprint)}…, and ${settingOf(name)} is ${shortFingerprint(spkiFingerprint(own.cert))}…: kbuild does not overwrite an authority`,
+      `find out what it is for; move it away if nothing needs it, or name it in ${settingOf(name)}`,
+    );
+  }
+}
+
 /** Refuses a control plane that has the key of an authority for which a command signs. */
 function innerKeys(inventory: Inventory, fleet: Fleet): readonly Refused[] {
-  const signed = (['etcd-ca', 'front-proxy-ca'] as const).filter((name) => signsByCommand(inventory, name));
+  const signed = innerNames(inventory).filter((name) => signsByCommand(inventory, name));
   if (signed.length === 0) return [];
   const joined = joinedControlPlanes(inventory, fleet);
   return signed.flatMap((name) => {
@@ -86,7 +134,7 @@ export function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refu
   const control = seen.filter(({ host, joined }) => joined && host.role === 'control-plane');
   const [has] = control.filter(({ facts }) => facts.kubernetesTraces.has(CA_KEY));
   const [lacks] = control.filter(({ facts }) => !facts.kubernetesTraces.has(CA_KEY));
-  const inner = innerKeys(inventory, fleet);
+  const inner = [...innerKeys(inventory, fleet), ...innerKeysMissing(inventory, fleet)];
   if (signingAuthority(inventory) !== undefined)
     return has === undefined
       ? inner

@@ -2,9 +2,11 @@ import { encryptionKeys, missingKeys } from '../backup/encryption-keys.ts';
 import { configurationOf, type Manifest } from '../backup/manifest.ts';
 import { changedFixedSettings } from '../configuration/immutable.ts';
 import { Refused } from '../errors.ts';
+import { AUTHORITY_FILES } from '../facts/linux/authorities.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { shortFingerprint, spkiFingerprint } from '../shell/fingerprint.ts';
 import { Secret } from '../shell/secret.ts';
+import { KUBEADM_AUTHORITIES, ownAuthority, settingOf, signsByCommand } from '../topology/own-authorities.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { compareVersions, minorOf } from '../versions.ts';
 
@@ -63,18 +65,44 @@ function versionRefusals({ name, kubernetes }: Inventory, manifest: Manifest): r
   ];
 }
 
-function authorityRefusals({ name, certificates }: Inventory, manifest: Manifest): readonly Refused[] {
-  if (certificates.ca === undefined) return [];
-  const named = spkiFingerprint(certificates.ca.cert);
-  if (named === manifest.ca) return [];
-  return [
-    new Refused(
-      name,
-      `certificates.ca is ${shortFingerprint(named)}…, the backup has ${shortFingerprint(manifest.ca)}…`,
-      "name the cluster's own CA there, or take certificates.ca out",
-    ),
-  ];
-}
+/** The fingerprints of a backup's authorities, by their names. */
+const FINGERPRINTS = { ca: 'ca', 'front-proxy-ca': 'frontProxyCa', 'etcd-ca': 'etcdCa' } as const;
+
+/** Authorities of the inventory that are not the backup's, or that sign another way: the founder would get files that do not fit each other. */
+const authorityRefusals = (inventory: Inventory, manifest: Manifest): readonly Refused[] =>
+  KUBEADM_AUTHORITIES.flatMap((name) => {
+    const own = ownAuthority(inventory, name);
+    const setting = settingOf(name);
+    const saved = manifest[FINGERPRINTS[name]];
+    const named = own === undefined ? saved : spkiFingerprint(own.cert);
+    if (named !== saved)
+      return [
+        new Refused(
+          inventory.name,
+          `${setting} is ${shortFingerprint(named)}…, the backup has ${shortFingerprint(saved)}…`,
+          `name the cluster's own CA there, or take ${setting} out`,
+        ),
+      ];
+    const file = `pki/${AUTHORITY_FILES[name]}.key`;
+    const hasKey = manifest.parts.some((part) => part.name === file);
+    if (hasKey && signsByCommand(inventory, name))
+      return [
+        new Refused(
+          inventory.name,
+          `the backup has the key of the authority ${name} (${file}), and ${setting}.sign says that no host has it`,
+          `take ${setting}.sign out (or name ${setting}.key)`,
+        ),
+      ];
+    return hasKey || own !== undefined
+      ? []
+      : [
+          new Refused(
+            inventory.name,
+            `the backup does not have the key of the authority ${name} (${file}): its certificates are signed elsewhere`,
+            `name ${setting} with cert and sign`,
+          ),
+        ];
+  });
 
 /** Keys of the files that the inventory gives its control planes. */
 function keysOfFiles(inventory: Inventory) {

@@ -10,6 +10,7 @@ import { controlPlanes, etcdHosts } from '../topology/select.ts';
 import { paths } from '../paths.ts';
 import { runs } from '../resources/runs.ts';
 import type { On } from '../remote/remote.ts';
+import { shortFingerprint, spkiFingerprint } from '../shell/fingerprint.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import type { Secret } from '../shell/secret.ts';
@@ -44,6 +45,22 @@ function refuseSeveral(fleet: Fleet, inventory: Inventory): void {
       `they have ${String(found.size)} different certificate authorities of etcd`,
       'find out which one the API servers use (/etc/kubernetes/pki/etcd/ca.crt), and reset the hosts with the other',
     );
+}
+
+/** @throws Refused if a host of role etcd has another authority than the one that the inventory brings */
+function refuseAnother(fleet: Fleet, inventory: Inventory): void {
+  const own = ownAuthority(inventory, 'etcd-ca');
+  if (own === undefined) return;
+  const desired = spkiFingerprint(own.cert);
+  for (const host of etcdHosts(inventory)) {
+    const found = authorityOn(fleet, host);
+    if (found === 'absent' || found === desired) continue;
+    throw new Refused(
+      host.name,
+      `its certificate authority of etcd is ${shortFingerprint(found)}…, and certificates.etcdCa is ${shortFingerprint(desired)}…: kbuild does not overwrite an authority`,
+      'name the authority that is there, or take certificates.etcdCa out; a host that is no member yet: reset it',
+    );
+  }
 }
 
 /** @throws Refused if a certificate authority may be in use whose key was not found on any host of role etcd */
@@ -91,6 +108,7 @@ export const etcdAuthority: Step = {
   diff: (target) => {
     const { inventory, host, facts, fleet } = target;
     refuseSeveral(fleet, inventory);
+    refuseAnother(fleet, inventory);
     const key = facts.files.get(paths.etcdCaKey);
     const has = authorityOn(fleet, host) !== 'absent' && key?.kind === 'file';
     if (has && key.mode === MODE) return [];

@@ -71,8 +71,6 @@ const parseReadyz = (out: string): ReadonlyMap<string, string> =>
 export const readyCommand = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
   sh`${kubectl(inventory, host)} --request-timeout=3s get --raw /readyz`;
 
-/** True if the certificates of kubelets are signed outside of the cluster. */
-
 const isSecret = (object: JsonObject): boolean => object['kind'] === 'Secret' && object['apiVersion'] === 'v1';
 
 function chunks<T>(all: readonly T[], size: number): readonly (readonly T[])[] {

@@ -28,7 +28,7 @@ export interface Gathered extends AppliedManifests {
   readonly patches: Readonly<Record<string, string>>;
   /** The user's own etcd; undefined where it is stacked. */
   readonly etcd: Omit<ExternalEtcd, 'topology'> | undefined;
-  /** The user's own CA. */
+  /** The user's own authorities. */
   readonly authorities: OwnAuthorities;
   /** Runs hooks on this machine. */
   readonly runHere: RunHere;

@@ -1,3 +1,4 @@
+import { refuseOverwriting } from '../cluster/authority-refusals.ts';
 import { founder } from '../cluster/founder.ts';
 import { initDocuments } from '../configuration/kubeadm-config.ts';
 import { kubeadmJob, type FromBackup } from '../configuration/kubeadm-job.ts';
@@ -25,6 +26,7 @@ export const initOf = (from?: FromBackup): Step => ({
       throw new Refused(host.name, `it cannot found ${inventory.name}: ${first.none}`);
     }
     if (first.host.name !== host.name) return [];
+    if (from === undefined) refuseOverwriting(inventory, target);
     const { version } = inventory.kubernetes;
     const summary =
       from === undefined

@@ -84,6 +84,20 @@ describe('a backup is refused', () => {
     expect(why({ ca: manifestOf().ca }, own(etcd.cert)).join()).toContain('certificates.ca is');
   });
 
+  test('for an authority of etcd or of the front proxy that is not its own, or signs another way', () => {
+    const sign = () => Promise.resolve('');
+    const own = (more: object) =>
+      inventoryOf({ hosts: inventory.hosts, certificates: { ...inventory.certificates, ...more } });
+    const key = Secret.of('');
+    expect(why({}, own({ etcdCa: { cert: etcd.cert, key } }))).toEqual([]);
+    expect(why({}, own({ etcdCa: { cert: ca.cert, key } })).join()).toContain('certificates.etcdCa is');
+    expect(why({}, own({ frontProxyCa: { cert: ca.cert, key } })).join()).toContain('certificates.frontProxyCa is');
+    expect(why({}, own({ etcdCa: { cert: etcd.cert, sign } })).join()).toContain('certificates.etcdCa.sign says');
+    const parts = manifest.parts.filter(({ name }) => name !== 'pki/etcd/ca.key');
+    expect(why({ parts }).join()).toContain('does not have the key of the authority etcd-ca');
+    expect(why({ parts }, own({ etcdCa: { cert: etcd.cert, sign } }))).toEqual([]);
+  });
+
   test('for an etcd beside the control planes', () => {
     expect(why({ etcd: { ...manifest.etcd, topology: 'built' } })).toHaveLength(1);
   });

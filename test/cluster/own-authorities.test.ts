@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { anotherAuthority, anotherSigner } from '../../src/cluster/authority-refusals.ts';
+import { anotherAuthority, anotherSigner, refuseOverwriting } from '../../src/cluster/authority-refusals.ts';
 import { rotationRefusals } from '../../src/cluster/rotation-refusals.ts';
 import { etcdAuthority } from '../../src/etcd/authority.ts';
 import type { OwnAuthorities } from '../../src/model/control-plane.ts';
@@ -8,6 +8,8 @@ import { authoritiesWith, madeAuthority } from '../fakes/authorities.ts';
 import {
   clusterOf,
   cp1,
+  cp2,
+  factsOf,
   fleetIn,
   hostOf,
   inventoryOf,
@@ -58,6 +60,56 @@ describe("the user's own authority of etcd", () => {
     expect(refused?.message).toContain('cp1: refused: it has the key of the authority etcd-ca');
     expect(anotherSigner(withOwn({ etcdCa: { cert: ours.pem, key: Secret.of('KEY') } }), living(ours, 'sha'))).toEqual(
       [],
+    );
+  });
+
+  test('has its key on no control plane, and no command signs: refused with the key, or when a control plane joins', () => {
+    const words = (own: OwnAuthorities, fleet = living()) =>
+      anotherSigner(withOwn(own), fleet).map(({ message }) => message);
+    const lost = expect.stringContaining(
+      'cp1: refused: no control plane has the key of the authority etcd-ca',
+    ) as string;
+    expect(words({ etcdCa: { cert: ours.pem, key: Secret.of('KEY') } })).toContainEqual(lost);
+    expect(words({})).not.toContainEqual(lost);
+    const joining = fleetIn(
+      clusterOf(),
+      [cp1, joinedControlPlane({ authorities: authoritiesWith({ 'etcd-ca': { bundle: [ours], keys: {} } }) })],
+      freshHost(cp2),
+    );
+    const two = { ...withOwn({}), hosts: [cp1, cp2] };
+    const [refused] = anotherSigner(two, joining).filter(({ message }) => message.includes('etcd-ca'));
+    expect(refused?.remedy).toContain('name certificates.etcdCa with cert and sign');
+    // cp2 is not observed, and may have it.
+    expect(
+      anotherSigner(
+        { ...withOwn({ etcdCa: { cert: ours.pem, key: Secret.of('KEY') } }), hosts: [cp1, cp2] },
+        living(),
+      ).map(({ message }) => message),
+    ).not.toContainEqual(lost);
+  });
+
+  test('does not take the place of another one that lies on the founder', () => {
+    const founder = (authority: typeof ours) => ({
+      host: cp1,
+      facts: factsOf({ authorities: authoritiesWith({ 'etcd-ca': { bundle: [authority] } }) }),
+    });
+    const inventory = withOwn({ etcdCa: { cert: ours.pem, sign } });
+    expect(() => refuseOverwriting(inventory, founder(other))).toThrow(/etcd\/ca\.crt is .* certificates\.etcdCa is/);
+    expect(() => refuseOverwriting(inventory, founder(ours))).not.toThrow();
+    expect(() => refuseOverwriting(withOwn({}), founder(other))).not.toThrow();
+  });
+
+  test('does not take the place of another one on a host of role etcd', () => {
+    const etcd1 = hostOf({ name: 'etcd1', role: 'etcd', internalAddress: '10.0.0.31' });
+    const inventory = {
+      ...withOwn({ etcdCa: { cert: ours.pem, key: Secret.of('KEY') } }),
+      hosts: [cp1, etcd1],
+      etcd: { topology: 'built', endpoints: ['https://10.0.0.31:2379'] } as const,
+    };
+    const etcdPki = { nowMs: 0, isUnfinished: false, authority: other.fingerprint, certificates: [] };
+    const fleet = fleetOf(freshHost(cp1), freshHost(etcd1, { etcdPki }));
+    expect(() => etcdAuthority.diff(targetOf(inventory, etcd1, fleet))).toThrow(
+      /etcd1: refused: its certificate authority of etcd is/,
     );
   });
 
