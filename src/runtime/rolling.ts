@@ -3,7 +3,6 @@ import { passRestartGate } from '../cluster/restart-gate.ts';
 import { standing } from '../cluster/standing.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
-import type { On } from '../remote/remote.ts';
 import { NotConverged } from '../errors.ts';
 import { driverChange } from '../resources/cgroup-driver.ts';
 import { drainForAWhile, registeredNode, type Drain } from '../resources/drain.ts';
