@@ -21,6 +21,7 @@ import {
   ETCD_BETWEEN,
   KUBERNETES,
   type KubernetesVersion,
+  repositoryName,
   VERSIONS,
 } from './versions.ts';
 
@@ -174,7 +175,7 @@ export function recipes(
   const kubernetesDebs = versions.map((one): [string, Artifact] => {
     const { version, minor, programs, criTools } = one;
     const made: Artifact = {
-      name: `kubernetes-repository-${minor}`,
+      name: `kubernetes-repository-${repositoryName(one)}`,
       recipe: 'kubernetes-repository',
       shared: ['kubernetes-index.sh'],
       needs: {
@@ -193,7 +194,7 @@ export function recipes(
   const kubernetesRpms = versions.map(({ version, minor, programs, criTools }): [string, Artifact] => [
     join('kubernetes', `v${minor}`, 'rpm'),
     {
-      ...{ name: `kubernetes-rpm-${minor}`, recipe: 'kubernetes-rpm', shared: ['rpm.sh'] },
+      ...{ name: `kubernetes-rpm-${repositoryName({ version, minor })}`, recipe: 'kubernetes-rpm', shared: ['rpm.sh'] },
       ...signing(keys.kubernetes),
       needs: {
         ...{ KUBERNETES: programs, CNI: cni },

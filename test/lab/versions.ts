@@ -20,6 +20,10 @@ export type KubernetesVersion = (typeof CURRENT)[number] | (typeof OLDER)[number
 export const KUBERNETES: readonly [(typeof CURRENT)[0], (typeof CURRENT)[1], ...KubernetesVersion[]] =
   process.env['KBUILD_LAB_VERSIONS'] === 'all' ? [...CURRENT, ...OLDER] : CURRENT;
 
+/** What names a repository with one version: its minor, or where an earlier one of the same minor has that name the whole version. */
+export const repositoryName = ({ version, minor }: Pick<KubernetesVersion, 'version' | 'minor'>): string =>
+  [...CURRENT, ...OLDER].find((one) => one.minor === minor)?.version === version ? minor : version;
+
 /** The lab's newest version of a minor. @throws TypeError for a minor that it has not built */
 export function versionOf(minor: string): string {
   const patch = ({ version }: KubernetesVersion): number => Number(version.split('.')[2]);

@@ -1,4 +1,4 @@
-/** A patch of the same minor: one control plane and one worker go from 1.36.3 to 1.36.4. */
+/** A patch of the same minor: one control plane and two workers go from 1.36.3 to 1.36.4. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
@@ -14,7 +14,8 @@ import {
 } from '../upgraded.ts';
 import { KUBERNETES, versionOf } from '../versions.ts';
 
-const HOSTS = ['upcp1', 'upw1'];
+// With one worker, the budget of the workload would keep both of its pods there.
+const HOSTS = ['upcp1', 'upw1', 'upw2'];
 const OLD = KUBERNETES[0].version;
 const NEW = versionOf('1.36');
 const HALF_AN_HOUR = 30 * 60_000;
