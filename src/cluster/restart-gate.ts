@@ -28,6 +28,9 @@ const LOOK_SECONDS = 10;
  */
 const PATIENCE_SECONDS = 300;
 
+/** How long something of the host itself must not have worked until it counts as broken, in s: it may just start again, after a back-off. */
+const BROKEN_SECONDS = 30;
+
 /** The control plane to ask: another one whose API server is ready, because that of the host itself may be what is to be mended. */
 function asked(cluster: ClusterUp, { host, fleet }: Place): LinuxHost {
   const others = observedLinux(fleet).filter(({ host: { name } }) => name !== host.name);
@@ -44,16 +47,21 @@ const servers = ({ inventory, fleet }: Place): readonly string[] =>
 
 /**
  * Waits until the other control planes can do without this one: their API servers are ready, and so are their controller managers and
- * schedulers, and the leases of both are renewed. Returns at once for a host that is no control plane, and for the only one. What does not
- * work on the host itself is not asked of the others: the restart may be what mends it. Whether a lease is renewed is seen by two looks
+ * schedulers, and the leases of both are renewed. Returns at once for a host that is no control plane, and for the only one. What has not
+ * worked on the host itself for 30 s is not asked of the others: the restart may be what mends it. Whether a lease is renewed is seen by two looks
  * at it, not by clocks, which may differ between hosts.
  * @throws NotConverged with what is still missing after 5 minutes; FactError while the API does not answer
  */
 export async function passControlPlaneGate(place: Place, on: On): Promise<void> {
+  await passed(place, on, () => Promise.resolve());
+}
+
+/** As `passControlPlaneGate`; passes another gate, too, which is the first to refuse, while the other control planes are asked. */
+async function passed(place: Place, on: On, other: () => Promise<void>): Promise<void> {
   const { inventory, host, fleet } = place;
-  if (host.role !== 'control-plane' || fleet.cluster.state === 'absent') return;
+  if (host.role !== 'control-plane' || fleet.cluster.state === 'absent') return other();
   const cluster = liveCluster(fleet);
-  if (!controlPlaneNodes(cluster).some(({ name }) => name !== host.name)) return;
+  if (!controlPlaneNodes(cluster).some(({ name }) => name !== host.name)) return other();
   const via = asked(cluster, place);
   const look = (seconds: number) =>
     script('linux/restart-gate.sh', {
@@ -62,11 +70,16 @@ export async function passControlPlaneGate(place: Place, on: On): Promise<void> 
       SERVERS: servers(place),
       VIA: via.name,
       SECONDS_AT_MOST: seconds,
+      BROKEN_SECONDS,
     });
-  if (neededIn(await on(via).run(look(LOOK_SECONDS))).length === 0) return;
+  const [refused, first] = await Promise.allSettled([other(), on(via).run(look(LOOK_SECONDS))]);
+  if (refused.status === 'rejected') throw refused.reason;
+  if (first.status === 'rejected') throw first.reason;
+  if (neededIn(first.value).length === 0) return;
   // A job reports what it waits for.
   const needed = neededIn(await on(via).job('restart-gate', look(PATIENCE_SECONDS)));
-  if (needed.length === 0) return;
+  // Minutes may have passed since the first answer.
+  if (needed.length === 0) return other();
   throw new NotConverged(
     host.name,
     'restart-gate',
@@ -86,8 +99,10 @@ const neededIn = (said: string): readonly string[] =>
 export async function passRestartGate(place: Place, on: On): Promise<void> {
   const { inventory, host, fleet } = place;
   const { topology } = inventory.etcd;
-  if ((topology === 'stacked' && host.role === 'control-plane') || (topology === 'built' && host.role === 'etcd'))
+  const hasMember =
+    (topology === 'stacked' && host.role === 'control-plane') || (topology === 'built' && host.role === 'etcd');
+  await passed(place, on, async () => {
     // A single member is observed through itself.
-    await passEtcdGate(inventory, on(memberHost(inventory, fleet)), host);
-  await passControlPlaneGate(place, on);
+    if (hasMember) await passEtcdGate(inventory, on(memberHost(inventory, fleet)), host);
+  });
 }

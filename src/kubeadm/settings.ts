@@ -113,10 +113,10 @@ const isAiling = (fleet: Fleet, { name }: LinuxHost): boolean => {
 /** Writes the patch files of one control plane, then applies the parts that read them. */
 async function rewrite(target: Target, on: On, parts: readonly KubeadmPart[], note: string): Promise<void> {
   const { inventory, host, fleet } = target;
-  // The step that writes the patches may not have run on this host yet.
-  for (const change of kubeadmPatches.diff(target)) await change.apply?.(on);
   if (parts.includes('etcd')) await passEtcdGate(inventory, on(host), host);
   if (parts.some((part) => RESTARTS.includes(part))) await passControlPlaneGate(target, on);
+  // The step that writes the patches may not have run on this host yet.
+  for (const change of kubeadmPatches.diff(target)) await change.apply?.(on);
   const dnsReplicas = fleet.cluster.state === 'up' ? replicasBack(inventory, fleet.cluster) : undefined;
   await applySettings(on, inventory, host, { parts, note, dnsReplicas });
 }

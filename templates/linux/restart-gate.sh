@@ -1,10 +1,10 @@
 # shellcheck shell=sh disable=SC2154,SC2086,SC2016  # parameters come from outside; KUBECTL is several words; go-template has its own $
 # Waits until the other control planes can do without NODE, which is about to restart: their API servers are ready, and so are their
 # controller managers and schedulers, whose leases are renewed. Prints `needed: …` for each that is still missing after SECONDS_AT_MOST,
-# and ends with 0 then, too. What does not work on NODE itself is not asked of the others: a restart takes nothing away there, and may be
-# what mends it.
+# and ends with 0 then, too. What has not worked on NODE itself for BROKEN_SECONDS is not asked of the others: a restart takes nothing away
+# there, and may be what mends it.
 # Parameters: KUBECTL (words), NODE, SERVERS (name and URL of each control plane's API server, one a line, NODE's too), VIA (this host),
-# SECONDS_AT_MOST.
+# SECONDS_AT_MOST, BROKEN_SECONDS (longer than a component takes that starts again).
 gate=$(mktemp -d)
 trap 'rm -rf -- "$gate"' EXIT
 # No clock of a host is compared with that of another one: the holder of a lease writes the time by its own.
@@ -20,7 +20,7 @@ pods() {
 {{- range .spec.containers}}{{range .command}} {{.}}{{end}}{{range .args}} {{.}}{{end}}{{end}}{{"\n"}}{{end}}'
 }
 
-# True if the component of NODE is ready.
+# True if a component of NODE is ready.
 works() { awk -v component="$1" -v node="$NODE" '$1 == component && $2 == node && $3 == "true" { found = 1 } END { exit !found }' "$gate/pods"; }
 # The value of a flag of a component of NODE, or its default: COMPONENT FLAG DEFAULT.
 flag() {
@@ -28,11 +28,21 @@ flag() {
   echo "${value:-$3}"
 }
 
+# True if something of NODE has been broken for BROKEN_SECONDS: WHAT, and a command that succeeds while it works.
+broken() {
+  since=$gate/broken-$1
+  shift
+  if "$@"; then
+    rm -f "$since"
+    return 1
+  fi
+  if [ ! -e "$since" ]; then seconds >"$since"; fi
+  [ $(($(seconds) - $(cat "$since"))) -ge "$BROKEN_SECONDS" ]
+}
+
 is_ready() { [ "$($KUBECTL --server "$1" --request-timeout 5s get --raw /readyz 2>"$gate/said")" = ok ]; }
 
 servers() {
-  own=$(echo "$SERVERS" | awk -v node="$NODE" '$1 == node { print $2 }')
-  if [ -n "$own" ] && ! is_ready "$own"; then return 0; fi
   echo "$SERVERS" | while read -r name url; do
     if [ "$name" = "$NODE" ] || is_ready "$url"; then continue; fi
     echo "the API server of $name ready (found: $(last "$gate/said"))"
@@ -76,7 +86,6 @@ lease() {
 }
 
 controllers() {
-  if ! works "$1"; then return 0; fi
   awk -v component="$1" -v node="$NODE" '$1 == component && $2 != node && $3 != "true" { print component " of " $2 " ready (found: " ($4 == "-" ? "not ready" : $4) ")" }' "$gate/pods"
   lease "$1"
 }
@@ -86,9 +95,12 @@ look() {
     echo "the control plane's pods (could not tell them: $(last "$gate/said"))"
     return 0
   fi
-  servers
-  controllers kube-controller-manager
-  controllers kube-scheduler
+  servers >"$gate/missing"
+  if [ -s "$gate/missing" ] && ! broken API is_ready "$(echo "$SERVERS" | awk -v node="$NODE" '$1 == node { print $2 }')"; then cat "$gate/missing"; fi
+  for component in kube-controller-manager kube-scheduler; do
+    controllers "$component" >"$gate/missing"
+    if [ -s "$gate/missing" ] && ! broken "$component" works "$component"; then cat "$gate/missing"; fi
+  done
 }
 
 from=$(seconds)
@@ -103,5 +115,6 @@ while look >"$gate/needed" && [ -s "$gate/needed" ]; do
     told=$waited
     echo "waiting: before $NODE restarts ($waited s of at most $SECONDS_AT_MOST s): $(awk '{ said = said (NR > 1 ? "; " : "") $0 } END { print said }' "$gate/needed")"
   fi
-  sleep 1
+  # Where all is well, only the next renewal of a lease is waited for, which comes within 2 s.
+  if [ "$waited" -lt 5 ]; then sleep 0.3; else sleep 1; fi
 done

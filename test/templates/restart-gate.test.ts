@@ -33,7 +33,7 @@ const RENEWED = 'echo "cp3_1|15|2026-11-26T10:00:0$n.000000Z"';
 const STALE = 'echo "cp3_1|15|2026-11-26T10:00:00.000000Z"';
 
 /** What is missing, as the gate says it, when it has looked on for so many seconds. */
-function needed(seen: Seen, seconds = 2): readonly string[] {
+function needed(seen: Seen, seconds = 2, broken = 0): readonly string[] {
   const pods = COMPONENTS.flatMap((component) =>
     PLANES.map(
       (node) =>
@@ -72,6 +72,7 @@ esac
     SERVERS: PLANES.map((name) => `${name} https://${name}`),
     VIA: 'cp2',
     SECONDS_AT_MOST: seconds,
+    BROKEN_SECONDS: broken,
   });
   const { status, stdout, stderr } = spawnSync('sh', ['-eu', '-c', text], { cwd: folder, encoding: 'utf8' });
   expect(status, stderr).toBe(0);
@@ -121,6 +122,14 @@ describe('keeps it while', () => {
   test('a lease has been given back, and nobody takes it', () => {
     expect(needed({ lease: 'echo "|1|2026-11-26T10:00:00.000000Z"' })[0]).toContain('; holder none)');
   });
+});
+
+test('does not call broken what may only start again on the host itself', () => {
+  const pods = { 'kube-scheduler cp1': 'false -', 'kube-scheduler cp2': 'false CrashLoopBackOff' };
+  expect(needed({ pods }, 2, 30)).toEqual(['needed: kube-scheduler of cp2 ready (found: CrashLoopBackOff)']);
+  expect(needed({ servers: { cp1: 'refused', cp2: 'refused' } }, 2, 30)).toEqual([
+    'needed: the API server of cp2 ready (found: refused)',
+  ]);
 });
 
 describe('asks nothing of the others about', () => {
