@@ -24,12 +24,20 @@ export const KUBERNETES: readonly [(typeof CURRENT)[0], (typeof CURRENT)[1], ...
 export const repositoryName = ({ version, minor }: Pick<KubernetesVersion, 'version' | 'minor'>): string =>
   [...CURRENT, ...OLDER].find((one) => one.minor === minor)?.version === version ? minor : version;
 
-/** The lab's newest version of a minor. @throws TypeError for a minor that it has not built */
+/** The lab's version of a minor; of several, the one that most tests have. @throws TypeError for a minor that it has not built */
 export function versionOf(minor: string): string {
-  const patch = ({ version }: KubernetesVersion): number => Number(version.split('.')[2]);
-  const found = KUBERNETES.filter((one) => one.minor === minor).toSorted((a, b) => patch(b) - patch(a))[0];
+  const [found] = versionsIn(minor);
   if (found === undefined) throw new TypeError(`the lab has no Kubernetes ${minor}: set KBUILD_LAB_VERSIONS=all`);
-  return found.version;
+  return found;
+}
+
+const versionsIn = (minor: string): readonly string[] =>
+  KUBERNETES.flatMap((one) => (one.minor === minor ? [one.version] : []));
+
+/** The lab's newest version of a minor. @throws as `versionOf` */
+export function newestOf(minor: string): string {
+  const patch = (version: string): number => Number(version.split('.')[2]);
+  return versionsIn(minor).toSorted((a, b) => patch(b) - patch(a))[0] ?? versionOf(minor);
 }
 
 /**

@@ -12,12 +12,12 @@ import {
   upgradeUnderLoad,
   versionsOf,
 } from '../upgraded.ts';
-import { KUBERNETES, versionOf } from '../versions.ts';
+import { KUBERNETES, newestOf } from '../versions.ts';
 
 // With one worker, the budget of the workload would keep both of its pods there.
 const HOSTS = ['upcp1', 'upw1', 'upw2'];
 const OLD = KUBERNETES[0].version;
-const NEW = versionOf('1.36');
+const NEW = newestOf('1.36');
 const HALF_AN_HOUR = 30 * 60_000;
 let cluster: Stacked;
 let etcd: unknown;
