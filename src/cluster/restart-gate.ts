@@ -1,5 +1,5 @@
 import { kubectl } from '../configuration/kubectl.ts';
-import { NotConverged } from '../errors.ts';
+import { NotSpared } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
@@ -50,7 +50,7 @@ const servers = ({ inventory, fleet }: Place): readonly string[] =>
  * schedulers, and the leases of both are renewed. Returns at once for a host that is no control plane, and for the only one. What has not
  * worked on the host itself for 30 s is not asked of the others: the restart may be what mends it. Whether a lease is renewed is seen by two looks
  * at it, not by clocks, which may differ between hosts.
- * @throws NotConverged with what is still missing after 5 minutes; FactError while the API does not answer
+ * @throws NotSpared with what is still missing after 5 minutes; FactError while the API does not answer
  */
 export async function passControlPlaneGate(place: Place, on: On): Promise<void> {
   await passed(place, on, () => Promise.resolve());
@@ -80,9 +80,8 @@ async function passed(place: Place, on: On, other: () => Promise<void>): Promise
   const needed = neededIn(await on(via).job('restart-gate', look(PATIENCE_SECONDS)));
   // Minutes may have passed since the first answer.
   if (needed.length === 0) return other();
-  throw new NotConverged(
+  throw new NotSpared(
     host.name,
-    'restart-gate',
     needed,
     `${host.name} was left as it is. Mend what is missing, and run the same command again (docs/upgrade.md, "One control plane at a time")`,
   );
@@ -94,7 +93,7 @@ const neededIn = (said: string): readonly string[] =>
 /**
  * The gate before a change that restarts a control plane or a member of etcd: every member of the etcd that kbuild built on it votes and is
  * healthy, etcd has no alarm, and the other control planes can do without this one.
- * @throws Refused for etcd, at once; NotConverged for the other control planes, after 5 minutes
+ * @throws Refused for etcd, at once; NotSpared for the other control planes, after 5 minutes
  */
 export async function passRestartGate(place: Place, on: On): Promise<void> {
   const { inventory, host, fleet } = place;
