@@ -120,6 +120,20 @@ export class NotConverged extends KbuildError {
   }
 }
 
+/** A host was not restarted, because others could not do without it in time. Exit 5. */
+export class NotSpared extends KbuildError {
+  readonly exitCode: typeof EXIT.notConverged = EXIT.notConverged;
+  readonly host: string;
+
+  /** `needed`: what the others must have first. */
+  constructor(host: string, needed: readonly string[], remedy: string) {
+    super(`${host}: not restarted, because the others could not do without it; still needed: ${needed.join('; ')}`, {
+      remedy,
+    });
+    this.host = host;
+  }
+}
+
 /** The run's deadline passed. Exit 5. */
 export class DeadlinePassed extends KbuildError {
   readonly exitCode: typeof EXIT.notConverged = EXIT.notConverged;

@@ -88,8 +88,11 @@ export async function passAddGate(inventory: Inventory, control: Remote<'sh'>, j
   requireGate(joining.name, view, { kind: 'add' });
 }
 
-/** @throws Refused unless every etcd member votes and is healthy at this moment: only then may a member restart. */
-export async function passRestartGate(inventory: Inventory, control: Remote<'sh'>, host: MemberOf): Promise<void> {
+/**
+ * @throws Refused unless every etcd member votes and is healthy at this moment: only then may a member restart. What restarts more than
+ * etcd goes through `passRestartGate` of restart-gate.ts.
+ */
+export async function passEtcdGate(inventory: Inventory, control: Remote<'sh'>, host: MemberOf): Promise<void> {
   requireGate(host.name, await observeEtcd(inventory, control), { kind: 'add' });
 }
 

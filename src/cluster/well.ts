@@ -5,6 +5,9 @@ import type { Host, Inventory } from '../model/inventory.ts';
 import { balancers } from '../topology/select.ts';
 import { quorumOf } from './quorum.ts';
 
+/** What elects a leader among the control planes. */
+const CONTROLLERS = ['kube-controller-manager', 'kube-scheduler'] as const;
+
 /** A host with its fleet and inventory. */
 interface Place {
   readonly inventory: Inventory;
@@ -91,6 +94,14 @@ function etcdObstacles(place: Place): readonly string[] {
     `etcd would lose quorum without it: ${off.join(', ')} is not healthy (${String(healthy)} of ${String(voters.length)} voters left, quorum ${String(quorumOf(voters.length))})`,
   ];
 }
+
+/** Controller manager and scheduler of a control plane that are not ready, with what is known of it: `kube-scheduler: CrashLoopBackOff`. */
+export const ailingControllers = ({ pods }: Pick<ClusterUp, 'pods'>, node: string): readonly string[] =>
+  CONTROLLERS.flatMap((component) =>
+    pods
+      .filter((pod) => pod.node === node && pod.labels['component'] === component && !pod.ready)
+      .map(({ trouble }) => `${component}: ${trouble === '' ? 'not ready' : trouble}`),
+  );
 
 /** Why no other API server would serve in the meantime. A cluster with one control plane never has another. */
 function serverObstacles({ host, fleet: { cluster } }: Place): readonly string[] {

@@ -1,9 +1,11 @@
-import { acting } from '../cluster/acting.ts';
+import { acting, liveCluster } from '../cluster/acting.ts';
 import { isMixed, refuseMixed } from '../cluster/api-versions.ts';
 import { same } from '../configuration/compare.ts';
 import { dnsDifferences, replicasBack } from '../configuration/dns.ts';
 import { applySettings, inOrder, type KubeadmPart } from '../configuration/kubeadm-settings.ts';
-import { passRestartGate } from '../cluster/members.ts';
+import { passEtcdGate } from '../cluster/members.ts';
+import { passControlPlaneGate } from '../cluster/restart-gate.ts';
+import { ailingControllers } from '../cluster/well.ts';
 import { editedParts, editedPatches, settingsNote, settingsOf, type SettingsPart } from '../configuration/settings.ts';
 import { duringRotation } from '../cluster/rotation-refusals.ts';
 import { standing } from '../cluster/standing.ts';
@@ -99,12 +101,22 @@ export function rewritten(
   return { acting: inOrder([...others, ...edited.flatMap((part) => actingOf[part])]), others };
 }
 
+/** Parts that restart static pods of a control plane. */
+const RESTARTS: readonly KubeadmPart[] = ['cluster', 'manifests', 'etcd'];
+
+/** True for a control plane on which something does not work: the settings may be what mends it. */
+const isAiling = (fleet: Fleet, { name }: LinuxHost): boolean => {
+  const cluster = liveCluster(fleet);
+  return cluster.apiServers.get(name) !== 'ok' || ailingControllers(cluster, name).length > 0;
+};
+
 /** Writes the patch files of one control plane, then applies the parts that read them. */
 async function rewrite(target: Target, on: On, parts: readonly KubeadmPart[], note: string): Promise<void> {
   const { inventory, host, fleet } = target;
+  if (parts.includes('etcd')) await passEtcdGate(inventory, on(host), host);
+  if (parts.some((part) => RESTARTS.includes(part))) await passControlPlaneGate(target, on);
   // The step that writes the patches may not have run on this host yet.
   for (const change of kubeadmPatches.diff(target)) await change.apply?.(on);
-  if (parts.includes('etcd')) await passRestartGate(inventory, on(host), host);
   const dnsReplicas = fleet.cluster.state === 'up' ? replicasBack(inventory, fleet.cluster) : undefined;
   await applySettings(on, inventory, host, { parts, note, dnsReplicas });
 }
@@ -119,8 +131,13 @@ export async function rewriteAll(
   const targetOf = (control: LinuxHost): Target => {
     return { inventory, host: control, facts: linuxFacts(fleet, control)!, fleet };
   };
-  if (onOthers.length > 0)
-    for (const other of others(inventory, fleet, host)) await rewrite(targetOf(other), on, onOthers, '');
+  if (onOthers.length > 0) {
+    // What does not work comes first: until it is mended, the gate keeps all others as they are.
+    const rest = others(inventory, fleet, host);
+    const ailing = [host, ...rest].filter((one) => isAiling(fleet, one));
+    for (const other of [...ailing, ...rest.filter((one) => !ailing.includes(one))])
+      await rewrite(targetOf(other), on, onOthers, '');
+  }
   // The note comes last: every control plane has the settings by then.
   await rewrite(targetOf(host), on, onActing, JSON.stringify(settingsNote(inventory)));
 }

@@ -1,7 +1,7 @@
 import { ailments } from '../cluster/well.ts';
 import { isDrained, isMissed } from '../cluster/drain-notes.ts';
-import { isMemberOf, passRestartGate } from '../cluster/members.ts';
-import { memberHost } from '../cluster/member-host.ts';
+import { isMemberOf } from '../cluster/members.ts';
+import { passRestartGate } from '../cluster/restart-gate.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { LinuxHost } from '../model/inventory.ts';
@@ -95,23 +95,27 @@ const reason = ({ facts: { pendingReboot } }: Target): string => {
   return pendingReboot.length === 0 ? 'wants a reboot' : `wants a reboot: ${pendingReboot.join(', ')}`;
 };
 
-/** True for a host whose restart takes a member of an etcd that kbuild built away for a while. */
-const hasMember = ({ host, fleet: { cluster } }: Target): boolean => {
+/** True for a host whose restart takes an API server, or a member of an etcd that kbuild built, away for a while. */
+const takesAway = ({ host, fleet: { cluster } }: Target): boolean => {
   const own = cluster.state === 'up' ? cluster.members : [];
   const built = cluster.etcd?.state === 'up' ? cluster.etcd.members : [];
-  return [...own, ...built].some(isMemberOf(host));
+  const serves =
+    cluster.state === 'up' &&
+    host.role === 'control-plane' &&
+    cluster.nodes.some(({ name, role }) => name === host.name && role === 'control-plane');
+  return serves || [...own, ...built].some(isMemberOf(host));
 };
 
 /**
- * Restarts the host, and returns when a new boot id answers. Every etcd member must vote and be healthy before a member goes away.
- * The change fails with ConnectError if no new boot id answers in time, and with Refused if etcd must not lose a member.
+ * Restarts the host, and returns when a new boot id answers. Before a control plane or a member of etcd goes away, the gate
+ * (`passRestartGate`) must let it. The change fails with ConnectError if no new boot id answers in time, and as the gate fails.
  */
 export const rebooted = (reboots: Reboots, { atOnce }: Pick<RebootOptions, 'atOnce'>): Step => ({
   name: 'rebooted',
   watches,
   settleMs: MINUTES,
   diff: (target) => {
-    const { inventory, host, fleet } = target;
+    const { host } = target;
     if (!isDue(target, reboots)) return [];
     return [
       {
@@ -119,7 +123,7 @@ export const rebooted = (reboots: Reboots, { atOnce }: Pick<RebootOptions, 'atOn
         disrupts: true,
         restarts: [{ what: 'host', hosts: [host.name], aboutMs: AWAY_MS, atOnce: host.role === 'worker' ? atOnce : 1 }],
         apply: async (on) => {
-          if (hasMember(target)) await passRestartGate(inventory, on(memberHost(inventory, fleet)), host);
+          if (takesAway(target)) await passRestartGate(target, on);
           await on(host).restart();
         },
       },

@@ -1,10 +1,8 @@
 import { isDrained, isMissed } from '../cluster/drain-notes.ts';
-import { memberHost } from '../cluster/member-host.ts';
-import { passRestartGate } from '../cluster/members.ts';
+import { passRestartGate } from '../cluster/restart-gate.ts';
 import { standing } from '../cluster/standing.ts';
 import { containerRuntime } from '../components/runtimes/index.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
-import type { On } from '../remote/remote.ts';
 import { NotConverged } from '../errors.ts';
 import { driverChange } from '../resources/cgroup-driver.ts';
 import { drainForAWhile, registeredNode, type Drain } from '../resources/drain.ts';
@@ -47,13 +45,6 @@ const onlyWhile = (isDue: (target: Target) => boolean, step: Step): Step => ({
   ...step,
   diff: (target) => (isDue(target) ? step.diff(target) : []),
 });
-
-/** @throws Refused unless every etcd member is healthy, where this host has one */
-async function passGate({ inventory, host, fleet }: Target, on: On): Promise<void> {
-  const { topology } = inventory.etcd;
-  if (host.role !== (topology === 'stacked' ? 'control-plane' : 'etcd')) return;
-  await passRestartGate(inventory, on(memberHost(inventory, fleet)), host);
-}
 
 /**
  * Waits until every other node that kbuild has drained takes pods again, and its workloads are back. A node that does not come back
@@ -110,7 +101,7 @@ const changeNoted: Step = {
           refuseUnknownDriver(target);
           const move = pendingMove(target);
           if (move !== undefined) await newRuntimeAnswers(target, move, on);
-          await passGate(target, on);
+          await passRestartGate(target, on);
           await noted(target, changes.map(({ from, to }) => `${from} to ${to}`).join(', '))(on);
         },
       },
@@ -137,7 +128,7 @@ function guarded(target: Target, { name }: Step, change: Change): Change {
     ...change,
     ...(restarts === undefined ? {} : { restarts: restarts.map((one) => ({ ...one, atOnce: 1 })) }),
     apply: async (on) => {
-      await passGate(target, on);
+      await passRestartGate(target, on);
       await apply(on);
       // Not every package restarts what it has replaced.
       if (name === runtimePackageStep(inventory))

@@ -13,9 +13,13 @@ export function apiPort({ kubeadm }: Inventory): number {
   return typeof local?.bindPort === 'number' ? local.bindPort : DEFAULT_BIND_PORT;
 }
 
+/** URL of the API server of a control plane at an address. */
+export const apiServerUrlAt = (inventory: Inventory, address: string): string =>
+  `https://${bracketed(address)}:${String(apiPort(inventory))}`;
+
 /** URL of a control plane's own API server: a broken load balancer cannot hide the cluster. */
 export const apiServerUrl = (inventory: Inventory, host: LinuxHost): string =>
-  `https://${bracketed(host.internalAddress)}:${String(apiPort(inventory))}`;
+  apiServerUrlAt(inventory, host.internalAddress);
 
 /** The host part of an endpoint `host:port`, without the brackets of IPv6. */
 export const endpointHost = (endpoint: string): string =>

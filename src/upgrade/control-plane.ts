@@ -1,5 +1,5 @@
 import { staticPodVersions } from '../cluster/api-versions.ts';
-import { passRestartGate } from '../cluster/members.ts';
+import { passRestartGate } from '../cluster/restart-gate.ts';
 import { standing } from '../cluster/standing.ts';
 import { kubeadmUpgrade } from '../configuration/kubeadm-upgrade.ts';
 import { applySettings } from '../configuration/kubeadm-settings.ts';
@@ -98,7 +98,7 @@ export const etcdMinimum = (hop: Hop): Step => ({
         disrupts: true,
         restarts: [{ what: 'etcd', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }],
         apply: async (on) => {
-          await passRestartGate(inventory, on(host), host);
+          await passRestartGate(target, on);
           await applySettings(on, withEtcdTag(inventory, `${minimum}-0`), host, {
             job: 'etcd-minimum',
             parts: ['etcd'],
@@ -142,7 +142,7 @@ export const controlPlaneUpgraded = (hop: Hop, keep: KeepBefore): Step => ({
         disrupts: true,
         restarts: restartsOf(target),
         apply: async (on) => {
-          if (inventory.etcd.topology === 'stacked') await passRestartGate(inventory, on(host), host);
+          await passRestartGate(target, on);
           await keep(on, host, hop.version);
           await kubeadmUpgrade(on(host), inventory, host, isFirst(cluster, hop) ? 'apply' : 'node');
         },

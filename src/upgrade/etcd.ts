@@ -1,5 +1,5 @@
-import { memberHost } from '../cluster/member-host.ts';
-import { isMemberOf, passRestartGate } from '../cluster/members.ts';
+import { isMemberOf } from '../cluster/members.ts';
+import { passRestartGate } from '../cluster/restart-gate.ts';
 import { standing } from '../cluster/standing.ts';
 import { etcdDocuments } from '../configuration/etcd-config.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
@@ -47,9 +47,7 @@ function brought(
       disrupts: true,
       restarts: [{ what: 'etcd', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }],
       apply: async (on) => {
-        // A single member is observed through itself.
-        const through = memberHost(inventory, fleet);
-        await passRestartGate(inventory, on(through), host);
+        await passRestartGate(target, on);
         await keep(on, host);
         await on(host).job('etcd-upgrade', sh`kubeadm init phase etcd local --config config.yaml`, {
           'config.yaml': secretYaml(etcdDocuments(inventory, host)),

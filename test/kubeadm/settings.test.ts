@@ -20,6 +20,7 @@ import {
   joinedControlPlane,
   joinedHost,
   nodeOf,
+  podOf,
   targetOf,
   w1,
 } from '../fakes/cluster.ts';
@@ -196,6 +197,34 @@ describe('kubeadm settings of a live cluster', () => {
       expect(jobs.map(({ host }) => host)).toEqual(['cp2', 'cp3', 'cp1']);
       const notes = jobs.map(({ script }) => parameters(script)['SETTINGS']!.join(''));
       expect(notes.map((note) => note !== '')).toEqual([false, false, true]);
+    });
+
+    test.each([
+      ['one that does not act', 'cp3', ['cp3', 'cp2', 'cp1']],
+      ['the one that acts, which notes them last all the same', 'cp1', ['cp1', 'cp2', 'cp3', 'cp1']],
+    ])('a control plane that does not work is the first: %s', async (_, broken, order) => {
+      const hosts = [cp1, cp2, cp3];
+      const inventory = inventoryOf({ hosts, kubeadm: { ...before.kubeadm, patches: scheduler } });
+      const cluster = clusterOf({
+        settings: settingsOf(before),
+        nodes: hosts.map(({ name }) => nodeOf({ name, role: 'control-plane' })),
+        apiServers: new Map(hosts.map(({ name }) => [name, 'ok'])),
+        pods: hosts.map(({ name }) =>
+          podOf({
+            name: `kube-scheduler-${name}`,
+            node: name,
+            labels: { component: 'kube-scheduler' },
+            ready: name !== broken,
+          }),
+        ),
+      });
+      const fleet = fleetIn(cluster, ...hosts.map((host) => [host, joinedControlPlane()] as const));
+      const { on, sent } = recordingOn();
+      await kubeadmSettings.diff({ inventory, host: cp1, facts: cluster, fleet })[0]!.apply!(on);
+      expect(sent.flatMap((one) => (one.kind === 'job' ? [one.host] : []))).toEqual(order);
+      // The gate comes before each of them, and asks through another one.
+      const asked = sent.flatMap((one) => (one.kind === 'run' ? [`${one.title} ${one.host}`] : []));
+      expect(asked).toEqual(order.map((host) => `linux/restart-gate.sh ${host === 'cp1' ? 'cp2' : 'cp1'}`));
     });
   });
 

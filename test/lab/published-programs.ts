@@ -32,9 +32,7 @@ async function unpacked(folder: string, repository: string, packages: readonly R
 
 async function publishKubernetes(folder: string, minor: string): Promise<void> {
   const from = await unpacked(join(folder, '.packages', minor), `kubernetes/v${minor}/deb/amd64`, [
-    /^kubeadm_/,
-    /^kubectl_/,
-    /^kubelet_/,
+    ...['kubeadm', 'kubectl', 'kubelet'].map((name) => new RegExp(`^${name}_${versionOf(minor)}-`)),
     /^kubernetes-cni_/,
   ]);
   const to = join(folder, `release/v${versionOf(minor)}/bin/linux/amd64`);

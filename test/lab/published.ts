@@ -3,7 +3,7 @@ import type { Artifact } from './artifact.ts';
 import type { Sites } from './downloads.ts';
 import type { Keys } from './keys.ts';
 import { paths } from './paths.ts';
-import { ETCD_BETWEEN, type KubernetesVersion, VERSIONS } from './versions.ts';
+import { ETCD_BETWEEN, type KubernetesVersion, repositoryName, VERSIONS } from './versions.ts';
 
 /** The programs of a Kubernetes version. */
 export const kubernetesDownload = (version: string, { programs, checksums }: Sites): Artifact => ({
@@ -92,7 +92,7 @@ export const packagesDownload = (
   keys: Keys,
   { packages, packagesKey }: Sites,
 ): Artifact => ({
-  name: `kubernetes-packages-${minor}`,
+  name: `kubernetes-packages-${repositoryName({ version, minor })}`,
   recipe: 'kubernetes-packages',
   shared: ['kubernetes-index.sh'],
   params: {

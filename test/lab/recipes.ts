@@ -21,6 +21,7 @@ import {
   ETCD_BETWEEN,
   KUBERNETES,
   type KubernetesVersion,
+  repositoryName,
   VERSIONS,
 } from './versions.ts';
 
@@ -171,10 +172,10 @@ export function recipes(
 
   const images = either('images', imagesDownload(kubernetes, tools, from), madeImages);
 
-  const kubernetesRepositories = versions.map((one): [string, Artifact] => {
+  const kubernetesDebs = versions.map((one): [string, Artifact] => {
     const { version, minor, programs, criTools } = one;
     const made: Artifact = {
-      name: `kubernetes-repository-${minor}`,
+      name: `kubernetes-repository-${repositoryName(one)}`,
       recipe: 'kubernetes-repository',
       shared: ['kubernetes-index.sh'],
       needs: {
@@ -193,7 +194,7 @@ export function recipes(
   const kubernetesRpms = versions.map(({ version, minor, programs, criTools }): [string, Artifact] => [
     join('kubernetes', `v${minor}`, 'rpm'),
     {
-      ...{ name: `kubernetes-rpm-${minor}`, recipe: 'kubernetes-rpm', shared: ['rpm.sh'] },
+      ...{ name: `kubernetes-rpm-${repositoryName({ version, minor })}`, recipe: 'kubernetes-rpm', shared: ['rpm.sh'] },
       ...signing(keys.kubernetes),
       needs: {
         ...{ KUBERNETES: programs, CNI: cni },
@@ -229,7 +230,21 @@ export function recipes(
       ...containerdRepository('docker-rpm', keys['containerd-rpm']),
       shared: ['rpm.sh'],
     },
-    ...Object.fromEntries([...kubernetesRepositories, ...kubernetesRpms]),
+    ...ofEachMinor(kubernetesDebs, (path, needs) => ({
+      ...{
+        name: `kubernetes-versions-${minorIn(path)}`,
+        recipe: 'kubernetes-versions',
+        shared: ['kubernetes-index.sh'],
+      },
+      needs,
+      settings: { GNUPGHOME: paths.gnupg },
+      params: { KEY: keys.kubernetes, MINOR: minorIn(path) },
+    })),
+    ...ofEachMinor(kubernetesRpms, (path, needs) => ({
+      ...{ name: `kubernetes-rpm-versions-${minorIn(path)}`, recipe: 'kubernetes-rpm-versions', shared: ['rpm.sh'] },
+      needs,
+      ...signing(keys.kubernetes),
+    })),
   };
   const onDemand = {
     [CRIO_PATH]: crioRepository(mirrors, keys, { bootstrap, debian }),
@@ -238,6 +253,25 @@ export function recipes(
     [KUBE_VIP_PATH]: kubeVipImage({ BOOTSTRAP: bootstrap, TOOLS: tools }),
   };
   return { systems, tools, images, repositories, onDemand };
+}
+
+/** The minor in the path of a repository: 1.36 of kubernetes/v1.36/deb. */
+const minorIn = (path: string): string => path.split('/')[1]?.slice(1) ?? '';
+
+/** Repositories by path. Where several versions share a path, that of all of them; a single one stays what it is. */
+function ofEachMinor(
+  single: readonly (readonly [string, Artifact])[],
+  merged: (path: string, needs: Readonly<Record<string, Artifact>>) => Artifact,
+): Readonly<Record<string, Artifact>> {
+  const places = [...new Set(single.map(([path]) => path))];
+  return Object.fromEntries(
+    places.map((path) => {
+      const these = single.flatMap(([at, artifact]) => (at === path ? [artifact] : []));
+      const [first] = these;
+      if (these.length === 1 && first !== undefined) return [path, first];
+      return [path, merged(path, Object.fromEntries(these.map((artifact, n) => [`REPOSITORY_${n}`, artifact])))];
+    }),
+  );
 }
 
 /** Debian 12 with a userland of arm64. */

@@ -3,10 +3,11 @@ const CURRENT = [
   { version: '1.37.1', minor: '1.37', etcd: '3.7.0', coredns: '1.14.6', criTools: '1.37.0', pause: '3.10.2' },
 ] as const;
 
-/** Versions from which a chain of upgrades starts: another 20 minutes to build, so only where KBUILD_LAB_VERSIONS=all asks. */
+/** Versions that a chain of upgrades goes through, and a second patch of a minor: another 20 minutes to build, so only where KBUILD_LAB_VERSIONS=all asks. */
 const OLDER = [
   { version: '1.34.4', minor: '1.34', etcd: '3.6.5', coredns: '1.12.1', criTools: undefined, pause: '3.10.1' },
   { version: '1.35.8', minor: '1.35', etcd: '3.6.6', coredns: '1.13.1', criTools: undefined, pause: '3.10.1' },
+  { version: '1.36.4', minor: '1.36', etcd: '3.6.8', coredns: '1.14.2', criTools: undefined, pause: '3.10.2' },
 ] as const;
 
 /** One of them. */
@@ -19,11 +20,24 @@ export type KubernetesVersion = (typeof CURRENT)[number] | (typeof OLDER)[number
 export const KUBERNETES: readonly [(typeof CURRENT)[0], (typeof CURRENT)[1], ...KubernetesVersion[]] =
   process.env['KBUILD_LAB_VERSIONS'] === 'all' ? [...CURRENT, ...OLDER] : CURRENT;
 
-/** The lab's version of a minor. @throws TypeError for a minor that it has not built */
+/** What names a repository with one version: its minor, or where an earlier one of the same minor has that name the whole version. */
+export const repositoryName = ({ version, minor }: Pick<KubernetesVersion, 'version' | 'minor'>): string =>
+  [...CURRENT, ...OLDER].find((one) => one.minor === minor)?.version === version ? minor : version;
+
+/** The lab's version of a minor; of several, the one that most tests have. @throws TypeError for a minor that it has not built */
 export function versionOf(minor: string): string {
-  const found = KUBERNETES.find((one) => one.minor === minor);
+  const [found] = versionsIn(minor);
   if (found === undefined) throw new TypeError(`the lab has no Kubernetes ${minor}: set KBUILD_LAB_VERSIONS=all`);
-  return found.version;
+  return found;
+}
+
+const versionsIn = (minor: string): readonly string[] =>
+  KUBERNETES.flatMap((one) => (one.minor === minor ? [one.version] : []));
+
+/** The lab's newest version of a minor. @throws as `versionOf` */
+export function newestOf(minor: string): string {
+  const patch = (version: string): number => Number(version.split('.')[2]);
+  return versionsIn(minor).toSorted((a, b) => patch(b) - patch(a))[0] ?? versionOf(minor);
 }
 
 /**

@@ -373,6 +373,31 @@ describe('a control plane that does not serve', () => {
     expect(first).toContain('wait until cp2 serves again (found cp2: its API server: connection refused)');
   });
 
+  /** A cluster in which the schedulers of these control planes crash. */
+  const crashing = (...names: readonly string[]) => {
+    const seen = world({ api: '1.36.3' });
+    const pods = seen.cluster.pods.map((pod) =>
+      names.some((name) => pod.name === `kube-scheduler-${name}`)
+        ? { ...pod, ready: false, trouble: 'CrashLoopBackOff' }
+        : pod,
+    );
+    return { ...seen, cluster: { ...seen.cluster, pods } };
+  };
+
+  test('its scheduler counts, too, for those that would leave none', () => {
+    const waits = waitsOf(crashing('cp2'));
+    expect(waits.map((wait) => wait.split(':')[0])).toEqual([
+      ...['etcd-1.37 cp1', 'etcd-1.37 cp3', 'control-plane-1.37 cp1', 'control-plane-1.37 cp3'],
+    ]);
+    expect(waits[0]).toContain(
+      'wait until cp2 serves again (found cp2: its kube-scheduler: CrashLoopBackOff): until then no control plane is restarted',
+    );
+  });
+
+  test('its scheduler holds up no host whose own one does not work either: the upgrade may mend it', () => {
+    expect(waitsOf(crashing('cp1', 'cp2', 'cp3'))).toEqual([]);
+  });
+
   test('holds up no host that has nothing to upgrade', () => {
     expect(waitsOf(world({ api: '1.37.1', etcd: '3.7.0' }, { cp3: { api: '1.37.1', node: away } }))).toEqual([]);
   });

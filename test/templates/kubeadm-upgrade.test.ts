@@ -30,13 +30,15 @@ interface Upgrade {
   readonly cutOff: boolean;
   /** What kubeadm does, besides noting that it was called. */
   readonly kubeadm?: string;
+  /** The path at which a component is asked that does not answer; a minute of waiting then passes at once. */
+  readonly dead?: string;
 }
 
 /** kubeadm's folder of backups. */
 const backups = (): string => join(folder, 'tmp');
 
 /** Upgrades a control plane. */
-function upgraded({ schedulerAfter, cutOff, kubeadm = '' }: Upgrade) {
+function upgraded({ schedulerAfter, cutOff, kubeadm = '', dead = 'none' }: Upgrade) {
   const program = (name: string, text: string): string => {
     const path = join(folder, name);
     writeFileSync(path, `#!/bin/sh\n${text}\n`);
@@ -54,10 +56,16 @@ function upgraded({ schedulerAfter, cutOff, kubeadm = '' }: Upgrade) {
   const kubectl = program(
     'kubectl',
     `case "$*" in
+  *' ${dead} '*) echo 'connection refused' >&2; exit 1 ;;
   *' /livez '*) echo scheduler >>${asked}; [ "$(grep -c scheduler ${asked})" -gt ${String(schedulerAfter)} ] ;;
   *' /version '*) echo '"gitVersion": "v1.37.1"' ;;
 esac`,
   );
+  if (dead !== 'none') {
+    program('sleep', `echo >>${folder}/slept`);
+    program('date', `[ "$*" = +%s ] && echo $(($(wc -l <${folder}/slept) * 60)) || exec /bin/date "$@"`);
+    writeFileSync(join(folder, 'slept'), '');
+  }
   const job = script('linux/kubeadm-upgrade.sh', {
     ...{ HOW: 'node', ROLE: 'control-plane', VERSION: '1.37.1', CLUSTER: 'demo', MARKER: marker, KEPT: 3 },
     KUBERNETES: folder,
@@ -86,6 +94,22 @@ describe('kubeadm’s upgrade of a control plane', () => {
     expect(asked.indexOf('kubeadm upgrade node --config config.yaml')).toBe(3);
   });
 });
+
+test.each([
+  ['kube-apiserver', '/readyz'],
+  ['kube-controller-manager', '/healthz'],
+  ['kube-scheduler', '/livez'],
+])(
+  'an upgrade that kubeadm calls a success fails when %s dies with its new manifest, and stays marked',
+  (name, dead) => {
+    const { status, stderr, isMarked } = upgraded({ schedulerAfter: 0, cutOff: false, dead });
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      `kubeadm has upgraded this control plane to 1.37.1, and after 240 s there is still:\n${name}: connection refused\n`,
+    );
+    expect(isMarked).toBe(true);
+  },
+);
 
 describe('kubeadm’s copy of etcd’s data', () => {
   const COPY = 'kubeadm-backup-etcd-2026-11-25-09-00-00';

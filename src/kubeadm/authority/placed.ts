@@ -10,7 +10,7 @@ import { ABOUT_MS } from '../../engine/restarts.ts';
 import type { Change, Restart, Target } from '../../engine/step.ts';
 import { keyFiles, placeServiceAccountKey } from '../../configuration/service-account-key.ts';
 import type { AuthorityCertificate, RotatedName } from '../../facts/linux/authorities.ts';
-import { passRestartGate } from '../../cluster/members.ts';
+import { passEtcdGate } from '../../cluster/members.ts';
 import type { LinuxHost } from '../../model/inventory.ts';
 import type { On } from '../../remote/remote.ts';
 
@@ -105,7 +105,8 @@ export async function place(
   }
   const pods = host.role === 'control-plane' ? readersOf(inventory, name) : [];
   const whole = { pods, restartsKubelet: name === 'ca', ...placement, name };
-  if (whole.pods.includes('etcd')) await passRestartGate(inventory, on(host), host);
+  // Not the other control planes: while an authority changes, it may be this change that mends them.
+  if (whole.pods.includes('etcd')) await passEtcdGate(inventory, on(host), host);
   await on(host).job('place-authority', placeAuthority(inventory, host, whole), placementFiles(whole.bundle));
 }
 

@@ -14,12 +14,12 @@ import {
   versionsOf,
   type UnderLoad,
 } from '../upgraded.ts';
-import { versionOf } from '../versions.ts';
+import { newestOf } from '../versions.ts';
 
 const CONTROL_PLANES = ['chcp1', 'chcp2', 'chcp3'];
 const WORKERS = ['chw1', 'chw2'];
 const HOSTS = [...CONTROL_PLANES, ...WORKERS];
-const [FIRST, NEXT, THEN, LAST] = ['1.34', '1.35', '1.36', '1.37'].map(versionOf) as [string, string, string, string];
+const [FIRST, NEXT, THEN, LAST] = ['1.34', '1.35', '1.36', '1.37'].map(newestOf) as [string, string, string, string];
 const HOUR = 3_600_000;
 /** kubeadm up to 1.34 writes it, only kubeadm 1.35 takes it away, and no kubelet since 1.35 starts with it. */
 const REMOVED_FLAG = '--pod-infra-container-image';
