@@ -300,7 +300,7 @@ describe('the setting of kubelets that only Docker Engine needs', () => {
     const others = wanting('crio');
     return {
       ...wanted,
-      hosts: wanted.hosts.map((host) => (host.name === 'w1' ? host : { ...host, runtime: others.runtime })) as never,
+      hosts: wanted.hosts.map((host) => (host.name === 'w1' ? host : { ...host, runtime: others.runtime })),
     };
   };
 
