@@ -7,5 +7,7 @@ export const kubeletByRuntime: Step = {
   ...kubeadmPatches,
   ...kubeletSettings,
   name: 'kubelet-by-runtime',
+  // A control plane that serves alone is away while its own pods start on the other runtime.
+  settleMs: 5 * 60_000,
   diff: (target) => [...kubeadmPatches.diff(target), ...kubeletSettings.diff(target)],
 };

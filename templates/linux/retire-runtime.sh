@@ -15,7 +15,10 @@ printf '%s\n' "$UNITS" | {
           *.service) if systemctl -q is-active "$other"; then users="$users $other"; fi ;;
         esac
       done
-      others=$(runtime_others "$unit" </dev/null)
+      if ! others=$(runtime_others "$unit" </dev/null); then
+        echo "$unit does not tell what others have on it, so it stays as it is" >&2
+        exit 1
+      fi
       if [ -n "$others" ]; then users="$users $(echo "$others" | tr '\n' ' ')"; fi
       if [ -n "$users" ]; then
         echo "$unit goes on for$users"

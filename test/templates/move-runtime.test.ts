@@ -207,8 +207,9 @@ describe('take the runtime out of use that Kubernetes has left', () => {
     });
 
     test('nothing is touched where it does not say what others have on it', () => {
-      const { status, did } = retire({ UNITS, OTHERS: 'return 1' });
+      const { status, stderr, did } = retire({ UNITS, OTHERS: 'return 1' });
       expect(status).not.toBe(0);
+      expect(stderr).toContain('docker does not tell what others have on it');
       expect(did).not.toContain('disable');
       expect(existsSync(at('config.toml'))).toBe(true);
     });
