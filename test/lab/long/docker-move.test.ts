@@ -13,10 +13,11 @@ import { crioRuntime, type LabInventory } from '../inventory.ts';
 import { eventsOf, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok, timed } from '../ok.ts';
-import { dial, kubectl, startEcho, stopEcho } from '../pods.ts';
+import { dial, kubectl, nodes, startEcho, stopEcho } from '../pods.ts';
 import { reported } from '../reported.ts';
-import { startWorkload } from '../upgraded.ts';
-import { expectWholeNodes, oneAfterAnother, spans } from '../rolled.ts';
+import { leftOnNodes } from '../upgraded.ts';
+import { waitUntil } from '../wait-until.ts';
+import { oneAfterAnother, spans } from '../rolled.ts';
 
 const [cp, w1] = ['dmcp1', 'dmw1'] as const;
 const HOSTS = [cp, w1];
@@ -60,14 +61,30 @@ async function reportedRuntimes(): Promise<readonly string[]> {
   return HOSTS.map((host) => found.get(host)!.replace(/:.*/, ''));
 }
 
+/** The API answers and nodes are Ready, and nothing ends any more: the lab's crun ends other containers too when a pod is removed. */
+async function settled(): Promise<void> {
+  const isSo = (): Promise<boolean> =>
+    Promise.all([nodes(cp), kubectl(cp, "get pods -A -o jsonpath='{.items[*].metadata.deletionTimestamp}'")]).then(
+      ([ready, ending]) => Object.values(ready).every(Boolean) && ending === '',
+      () => false,
+    );
+  for (let times = 0; times < 2; times += 1) {
+    await waitUntil('the cluster is at rest', 300_000, isSo);
+    await new Promise((resolve) => setTimeout(resolve, 15_000));
+  }
+  await waitUntil('the cluster is at rest', 300_000, isSo);
+}
+
 /** Nodes are Ready, pods of all hosts reach each other, logs and exec work on both, and there is nothing to do. */
 async function isWhole(namespace: string): Promise<void> {
-  await expectWholeNodes(cp, HOSTS);
+  await settled();
   const pods = await startEcho(cp, namespace);
   expect(pods.map(({ node }) => node).toSorted()).toEqual(HOSTS);
   for (const from of pods)
     for (const to of pods) expect(await dial(cp, namespace, from, to.ip), `${from.node} → ${to.node}`).toBe(to.name);
   await stopEcho(cp, namespace);
+  await settled();
+  expect(await leftOnNodes(cp)).toEqual([]);
   for (const host of HOSTS) {
     const of = `-n kube-system get pods -l k8s-app=kube-proxy --field-selector spec.nodeName=${host} -o name`;
     const pod = (await kubectl(cp, of)).trim();
@@ -109,7 +126,6 @@ beforeAll(async () => {
   for (const host of HOSTS) await registries.nameOn(host);
   await lab.inside(w1, `mkdir -p /etc/docker && cat >${DAEMON} && chmod 600 ${DAEMON}`, OWN_DAEMON);
   ok(await kbuild(...own.up));
-  await startWorkload(cp);
   const image = await on(w1, "docker ps --format '{{.Image}}' | grep pause | head -n 1");
   await lab.inside(w1, `docker volume create data >/dev/null && docker run -d -v data:/data --name mine ${image}`);
 }, 2 * HALF_AN_HOUR);
