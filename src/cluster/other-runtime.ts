@@ -1,5 +1,5 @@
 import { getsBinaries } from '../components/programs/installer.ts';
-import { containerRuntime, otherRuntime, type ContainerRuntime } from '../components/runtimes/index.ts';
+import { containerRuntime, otherRuntime, runtimeBetween, type ContainerRuntime } from '../components/runtimes/index.ts';
 import { Refused } from '../errors.ts';
 import type { Observed } from '../facts/fleet.ts';
 import { hasKubelet } from '../facts/joined.ts';
@@ -47,11 +47,17 @@ interface Obstacle {
 /** Why `up` cannot change the runtime of this host; undefined if it can. */
 function obstacle(inventory: Inventory, host: LinuxHost, facts: LinuxFacts, move: RuntimeMove): Obstacle | undefined {
   const { from, to } = move;
-  const kept = from.keepsHosts ?? to.keepsHosts;
-  if (kept !== undefined) return { why: kept };
   if (host.role === 'etcd') return { why: 'a host of role etcd keeps its runtime' };
   if (getsBinaries({ host, facts })) return { why: 'kbuild changes the runtime only where it comes as a package' };
-  const others = othersOn(from, facts);
+  const between = runtimeBetween(from, to);
+  if (between !== undefined) {
+    const [user, used] = from.needs === undefined ? [to, from] : [from, to];
+    return {
+      why: `${user.title} starts its containers by ${used.title}, which neither can be without while pods move`,
+      remedy: `go by way of ${between.title}: set runtime.name to ${between.name} and run \`kbuild up\`, set it to ${to.name}`,
+    };
+  }
+  const others = from.servesOthers === true ? [] : othersOn(from, facts);
   if (others.length > 0)
     return {
       why: `${others.join(' and ')} run on ${from.title}, and would end with it`,

@@ -1,4 +1,4 @@
-import { containerRuntime } from '../components/runtimes/index.ts';
+import { containerRuntime, type ContainerRuntime } from '../components/runtimes/index.ts';
 import { inventoryOn } from '../model/inventory-on.ts';
 import { merged } from '../model/merge.ts';
 import { linuxNodes } from '../topology/select.ts';
@@ -14,11 +14,13 @@ export const KUBEADMS_OWN_FLAGS =
 
 export const KUBELET_CONFIG = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
 
+const runtimeOn = (inventory: Inventory, host: LinuxHost): ContainerRuntime =>
+  containerRuntime(inventoryOn(inventory, host));
+
 /** The desired kubelet configuration of a host: kbuild's own settings, those that its runtime needs, and the host's merged ones. */
-function hostKubeletConfig(inventory: Inventory, host: LinuxHost): JsonObject {
-  const { kubeletConfig } = containerRuntime(inventoryOn(inventory, host));
+function hostKubeletConfig(inventory: Inventory, host: LinuxHost, runtime = runtimeOn(inventory, host)): JsonObject {
   return {
-    ...merged(kubeletConfig?.(inventory.kubernetes.minor) ?? {}, host.kubelet.config),
+    ...merged(runtime.kubeletConfig?.(inventory.kubernetes.minor) ?? {}, host.kubelet.config),
     cgroupDriver: inventory.runtime.cgroupDriver,
   };
 }
@@ -32,9 +34,9 @@ export const sharedKubeletConfig = onceForEach((inventory: Inventory): JsonObjec
   ...common(linuxNodes(inventory).map((host) => hostKubeletConfig(inventory, host))),
 }));
 
-/** The kubelet configuration of a host that differs from the cluster's; empty for most hosts. */
-export const ownKubeletConfig = (inventory: Inventory, host: LinuxHost): JsonObject =>
-  beyond(hostKubeletConfig(inventory, host), sharedKubeletConfig(inventory));
+/** The kubelet configuration of a host that differs from the cluster's; empty for most hosts. `runtime`: see `hostPatches`. */
+export const ownKubeletConfig = (inventory: Inventory, host: LinuxHost, runtime?: ContainerRuntime): JsonObject =>
+  beyond(hostKubeletConfig(inventory, host, runtime), sharedKubeletConfig(inventory));
 
 /** Sorts after `kubeletconfiguration0…9`, so that the host's own settings win over patch files of the inventory. */
 const OWN_PATCH = 'kubeletconfigurationzz-kbuild+merge.yaml';
@@ -42,9 +44,14 @@ const OWN_PATCH = 'kubeletconfigurationzz-kbuild+merge.yaml';
 /**
  * The patch files of a host (name → content) in kubeadm's patches directory: the inventory's, the host's own kubelet
  * settings, and on control planes that of `dns`. kubeadm's init, join and upgrade apply them to what they write on this host.
+ * `runtime`: the one that runs its pods, where that is not yet the inventory's.
  */
-export function hostPatches(inventory: Inventory, host: LinuxHost): Readonly<Record<string, string>> {
-  const own = ownKubeletConfig(inventory, host);
+export function hostPatches(
+  inventory: Inventory,
+  host: LinuxHost,
+  runtime?: ContainerRuntime,
+): Readonly<Record<string, string>> {
+  const own = ownKubeletConfig(inventory, host, runtime);
   const shared =
     host.role === 'control-plane'
       ? { ...inventory.kubeadm.patches, ...dnsPatch(inventory) }

@@ -30,6 +30,7 @@ import * as machine from './linux/machine.ts';
 import * as names from './linux/names.ts';
 import { interfaces, kubeChains, listeners } from './linux/network.ts';
 import { formerRuntimes } from './linux/former-runtimes.ts';
+import { formerSettings } from './linux/former-settings.ts';
 import { otherContainers } from './linux/other-containers.ts';
 import { distributedFiles, ownFiles } from './linux/own-files.ts';
 import { newEndpoint } from './linux/new-endpoint.ts';
@@ -168,6 +169,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     containers: runtime.containers,
     otherContainers: otherContainers(inventory),
     formerRuntimes: formerRuntimes(inventory),
+    formerSettings: formerSettings(inventory),
     cniConfigurations: surroundings.cniConfigurations,
     vxlan: surroundings.vxlan,
     cgroupControllers: surroundings.cgroupControllers,

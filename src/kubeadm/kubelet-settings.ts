@@ -9,6 +9,7 @@ import { kubeletArguments } from '../configuration/kubeadm-config.ts';
 import { holds } from '../configuration/compare.ts';
 import { editedParts } from '../configuration/settings.ts';
 import { isMixed } from '../cluster/api-versions.ts';
+import { runtimeMove } from '../cluster/other-runtime.ts';
 import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
@@ -39,13 +40,17 @@ function differing(expected: JsonObject, live: JsonObject): readonly string[] {
   );
 }
 
-function configDifference({ inventory, host, facts }: Target, cluster: ClusterUp): readonly string[] {
+/** The runtime whose settings the kubelet needs for now: until the host changes, the one that runs its pods. */
+const served = ({ inventory, host, facts }: Target) => runtimeMove(inventory, host, facts)?.from;
+
+function configDifference(target: Target, cluster: ClusterUp): readonly string[] {
+  const { inventory, host, facts } = target;
   const live = facts.kubeletConfig;
   if (live === 'absent') return [];
-  const expected = patchedKubeletConfig(cluster.kubeletConfiguration, hostPatches(inventory, host));
+  const expected = patchedKubeletConfig(cluster.kubeletConfiguration, hostPatches(inventory, host, served(target)));
   if (expected !== undefined) return differing(expected, live);
   // Only kubeadm can apply some patches. Then kbuild compares only the host's own settings.
-  const own = ownKubeletConfig(inventory, host);
+  const own = ownKubeletConfig(inventory, host, served(target));
   return Object.keys(own).filter((key) => !holds(own[key], live[key]));
 }
 
@@ -69,11 +74,12 @@ function wantedFlags({ host }: Target, live: readonly string[]): readonly string
 const sorted = (flags: readonly string[]): string => [...flags].sort().join(' ');
 
 /** The configuration after the change: what the cluster stores, then the inventory's settings, then the host's patches. */
-function wantedConfig({ inventory, host }: Target, cluster: ClusterUp): JsonObject | undefined {
+function wantedConfig(target: Target, cluster: ClusterUp): JsonObject | undefined {
+  const { inventory, host } = target;
   const shared = sharedKubeletConfig(inventory);
   const noted = (cluster.settings?.['kubelet'] ?? {}) as JsonObject;
   const stored = Object.entries(cluster.kubeletConfiguration).filter(([key]) => !(key in noted) || key in shared);
-  return patchedKubeletConfig(merged(Object.fromEntries(stored), shared), hostPatches(inventory, host));
+  return patchedKubeletConfig(merged(Object.fromEntries(stored), shared), hostPatches(inventory, host, served(target)));
 }
 
 /** The differences, as `plan --diff` shows them. */

@@ -1,3 +1,4 @@
+import { runtimeMove } from '../cluster/other-runtime.ts';
 import { hostPatches } from '../configuration/kubelet-config.ts';
 import type { Change, Step } from '../engine/step.ts';
 import { paths } from '../paths.ts';
@@ -10,7 +11,7 @@ export const kubeadmPatches: Step = {
   name: 'kubeadm-patches',
   watches: { trees: [paths.kubeadmPatches] },
   diff: ({ inventory, host, facts }) => {
-    const patches = Object.entries(hostPatches(inventory, host));
+    const patches = Object.entries(hostPatches(inventory, host, runtimeMove(inventory, host, facts)?.from));
     const wanted = new Map(patches.map(([name, content]) => [`${paths.kubeadmPatches}/${name}`, content]));
     const writes = [...wanted].flatMap(([path, content]): readonly Change[] => {
       const found = facts.files.get(path);

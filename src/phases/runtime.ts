@@ -3,6 +3,7 @@ import { etcdByDriver } from '../etcd/kubelet.ts';
 import { observedLinux } from '../facts/fleet.ts';
 import { corednsSpread, spreadAfterDrains } from '../kubeadm/coredns-spread.ts';
 import { controlPlaneServes } from '../kubeadm/join-control-plane.ts';
+import { kubeletByRuntime } from '../kubeadm/kubelet-by-runtime.ts';
 import { podsByDriver } from '../kubeadm/pods-anew.ts';
 import { cgroupProved, nodeReady } from '../kubeadm/verify.ts';
 import { inventoryOn } from '../model/inventory-on.ts';
@@ -29,6 +30,7 @@ export const runtimePhases = (inventory: Inventory): readonly Phase[] => [
         inventory,
         { timeoutMs: inventory.rollout.drainTimeoutMs },
         {
+          byRuntime: kubeletByRuntime,
           byDriver: [podsByDriver, ...(etcdHosts(inventory).length === 0 ? [] : [etcdByDriver])],
           gates: [nodeReady, controlPlaneServes, networkReady, cgroupProved],
         },

@@ -1,6 +1,6 @@
-import { containerRuntime } from '../components/runtimes/index.ts';
+import { containerRuntime, type ContainerRuntime } from '../components/runtimes/index.ts';
 import type { SharedSettings } from '../components/runtimes/runtime.ts';
-import { withKbuild, withoutKbuild } from '../components/runtimes/shared-settings.ts';
+import { withKbuild, withoutKbuild, type SharedFiles } from '../components/runtimes/shared-settings.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { sh } from '../shell/sh.ts';
@@ -51,9 +51,43 @@ export function sharedSettingsChanges(target: Target): readonly Change[] {
 export const sharedSettingsFiles = ({ path, record }: SharedSettings): readonly string[] => [path, record];
 
 /**
- * Takes kbuild's settings out of the file again. What the administrator has changed since stays. The runtime reads it at its next
- * start: a restart would end the containers of others.
+ * The changes that take kbuild's settings out of the file that a runtime shares with its administrator. What the administrator has changed
+ * since stays, and so does its `mode`. The runtime reads it at its next start: a restart would end the containers of others.
  */
+export function settingsTakenOut(
+  target: Target,
+  { shared, title }: ContainerRuntime,
+  files: SharedFiles,
+  mode: () => number,
+): readonly Change[] {
+  const { host } = target;
+  if (shared === undefined || files.record === undefined) return [];
+  const { path, record } = shared;
+  let left: string | undefined;
+  try {
+    left = withoutKbuild(files);
+  } catch (error) {
+    if (error instanceof SyntaxError) return [unreadable(target, path, error)];
+    throw error;
+  }
+  return [
+    ...(left === files.text
+      ? []
+      : left === undefined
+        ? [{ summary: `remove ${path} (all of it is kbuild's)`, apply: runs(host, sh`rm -f -- ${path}`) }]
+        : [
+            {
+              summary: `take kbuild's settings out of ${path} (${title} reads it at its next start)`,
+              apply: async (on: Parameters<NonNullable<Change['apply']>>[0]) => {
+                await on(host).write(path, left, mode());
+              },
+            },
+          ]),
+    { summary: `remove ${record} (kbuild's record of ${path})`, apply: runs(host, sh`rm -f -- ${record}`) },
+  ];
+}
+
+/** Takes kbuild's settings out of the file again. */
 export const noSharedSettings: Step = {
   name: 'no-shared-settings',
   watches: ({ inventory }) => {
@@ -61,31 +95,8 @@ export const noSharedSettings: Step = {
     return shared === undefined ? {} : { files: sharedSettingsFiles(shared) };
   },
   diff: (target) => {
-    const { inventory, host, facts } = target;
-    const { shared, title } = containerRuntime(inventory);
-    if (shared === undefined || facts.sharedSettings.record === undefined) return [];
-    const { path, record } = shared;
-    let left: string | undefined;
-    try {
-      left = withoutKbuild(facts.sharedSettings);
-    } catch (error) {
-      if (error instanceof SyntaxError) return [unreadable(target, path, error)];
-      throw error;
-    }
-    return [
-      ...(left === facts.sharedSettings.text
-        ? []
-        : left === undefined
-          ? [{ summary: `remove ${path} (all of it is kbuild's)`, apply: runs(host, sh`rm -f -- ${path}`) }]
-          : [
-              {
-                summary: `take kbuild's settings out of ${path} (${title} reads it at its next start)`,
-                apply: async (on: Parameters<NonNullable<Change['apply']>>[0]) => {
-                  await on(host).write(path, left, modeOf(target, path));
-                },
-              },
-            ]),
-      { summary: `remove ${record} (kbuild's record of ${path})`, apply: runs(host, sh`rm -f -- ${record}`) },
-    ];
+    const runtime = containerRuntime(target.inventory);
+    const mode = (): number => modeOf(target, runtime.shared!.path);
+    return settingsTakenOut(target, runtime, target.facts.sharedSettings, mode);
   },
 };

@@ -2,7 +2,7 @@ import { acting } from '../cluster/acting.ts';
 import { isMixed } from '../cluster/api-versions.ts';
 import { runtimeMove, type RuntimeMove } from '../cluster/other-runtime.ts';
 import { standing } from '../cluster/standing.ts';
-import { containerRuntime, withWantedRuntime } from '../components/runtimes/index.ts';
+import { containerRuntime, servingUnits, withWantedRuntime } from '../components/runtimes/index.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
@@ -60,7 +60,7 @@ export const runtimeMoved: Step = {
     const command = script('linux/move-runtime.sh', {
       FROM: endpointOf(from),
       TO: endpointOf(to),
-      UNIT: from.unit,
+      UNITS: servingUnits(from),
     });
     return [
       {

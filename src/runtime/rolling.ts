@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isDrained, isMissed } from '../cluster/drain-notes.ts';
 import { passRestartGate } from '../cluster/restart-gate.ts';
 import { standing } from '../cluster/standing.ts';
@@ -165,6 +166,27 @@ const moved: Step = {
   },
 };
 
+/**
+ * The kubelet's own settings for the runtime that now runs its pods. Before the pods have moved they are foreseen, where the two runtimes
+ * need different ones.
+ */
+const kubeletFollows = (step: Step): Step => ({
+  ...step,
+  diff: (target) => {
+    const move = pendingMove(target);
+    if (move === undefined) return isChanging(target) ? step.diff(target) : [];
+    const { minor } = target.inventory.kubernetes;
+    const [before, after] = [move.from, move.to].map(({ kubeletConfig }) => kubeletConfig?.(minor) ?? {});
+    if (isDeepStrictEqual(before, after)) return [];
+    return [
+      {
+        summary: `change the settings of the kubelet of ${target.host.name} that only ${move.from.title} or ${move.to.title} needs`,
+        foreseen: true,
+      },
+    ];
+  },
+});
+
 /** True while the node is drained because its runtime changes, or will be. */
 export const drainsForRuntime = (target: Target): boolean => isDrainedFor(target) || isChanging(target);
 
@@ -189,19 +211,23 @@ const back: readonly Step[] = [
 
 /**
  * Brings one joined host to the runtime's version that the inventory pins, and to its cgroup driver. For another minor or driver: drains
- * its node, changes the runtime while no pod runs there, starts the pods that stay anew for another driver (`byDriver`), waits for the
- * gates, and lets the node take pods again. For a patch: in place. Changes no version where the inventory pins none, but goes on with a
+ * its node, changes the runtime while no pod runs there, gives the kubelet what another runtime needs (`byRuntime`), starts the pods that stay
+ * anew for another driver (`byDriver`), waits for the gates, and lets the node take pods again. For a patch: in place. Changes no version where the inventory pins none, but goes on with a
  * change that was cut off. Waits while a control plane is absent.
  */
 export const rollingRuntimeSteps = (
   inventory: Parameters<typeof runtimeSteps>[0],
   drain: Drain,
-  { byDriver, gates }: { readonly byDriver: readonly Step[]; readonly gates: readonly Step[] },
+  {
+    byRuntime,
+    byDriver,
+    gates,
+  }: { readonly byRuntime: Step; readonly byDriver: readonly Step[]; readonly gates: readonly Step[] },
 ): readonly Step[] => {
   const whole = (step: Step): Step => ({ ...watchingRuntime(step), needs: 'whole-control-plane' });
   return [
     ...[
-      ...[othersAreBack, changeNoted, drained(drain), moved],
+      ...[othersAreBack, changeNoted, drained(drain), moved, kubeletFollows(byRuntime)],
       ...[...runtimeSteps(inventory), ...byDriver].map(changed),
     ].map(whole),
     ...moveGates,

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Moves a drained host from one container runtime to another one that answers already: the kubelet stops, its pods end and are removed, the
 # kubelet is given the other socket, and starts. Only pods of CRI are touched: containers of other programs, images and data stay.
-# Parameters: FROM, TO (CRI endpoints), UNIT (of the runtime FROM).
+# Parameters: FROM, TO (CRI endpoints), UNITS (of the runtime FROM, one a line).
 cri() { timeout -k 1 90 crictl -t 60s -r "$FROM" "$@"; }
 if ! command -v crictl >/dev/null; then
   echo "there is no crictl on this host: install the package cri-tools" >&2
@@ -11,9 +11,10 @@ if ! timeout -k 1 60 crictl -t 30s -r "$TO" version >/dev/null; then
   echo "the new runtime does not answer at $TO" >&2
   exit 1
 fi
-systemctl start "$UNIT"
+# shellcheck disable=SC2086  # several units
+systemctl start $UNITS
 if ! cri version >/dev/null; then
-  echo "the present runtime does not answer at $FROM, so its pods cannot be ended: mend $UNIT first" >&2
+  echo "the present runtime does not answer at $FROM, so its pods cannot be ended: mend $(echo "$UNITS" | head -n 1) first" >&2
   exit 1
 fi
 files=

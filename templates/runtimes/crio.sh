@@ -49,3 +49,5 @@ runtime_exec() {
   shift 2
   crictl -t 30s -r "$runtime_endpoint" exec -s "$runtime_id" "$@"
 }
+# Prints what others have on the unit $1 of the runtime, a line each. Containers of podman are not CRI-O's.
+runtime_others() { :; }

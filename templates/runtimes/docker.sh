@@ -52,3 +52,26 @@ runtime_exec() {
   shift 2
   docker exec "$runtime_id" "$@"
 }
+# Prints what others have on the unit $1 of the runtime, a line each. Docker: containers, running or not, named volumes and networks. containerd,
+# which Docker starts containers by: containers that run for another client. Fails if Docker does not answer.
+runtime_others() {
+  if [ "$1" = containerd ]; then
+    for runtime_folder in /run/containerd/io.containerd.runtime.v2.task/*/*; do
+      case $runtime_folder in
+        */moby/* | */\*) ;;
+        *) echo "the container ${runtime_folder#/run/containerd/io.containerd.runtime.v2.task/}" ;;
+      esac
+    done
+    return
+  fi
+  if ! systemctl -q is-active docker; then
+    # Stopped by somebody else: then it is enabled still.
+    if systemctl -q is-enabled docker 2>/dev/null; then echo 'what it does not tell while it is stopped'; fi
+    return
+  fi
+  runtime_list=$(timeout -k 1 60 docker ps -a --format '{{if not (.Label "io.kubernetes.docker.type")}}the container {{.Names}}{{end}}') || return
+  runtime_volumes=$(timeout -k 1 60 docker volume ls --format 'the volume {{.Name}}') || return
+  runtime_networks=$(timeout -k 1 60 docker network ls --filter type=custom --format 'the network {{.Name}}') || return
+  # Volumes without a name belong to containers.
+  printf '%s\n' "$runtime_list" "$runtime_volumes" "$runtime_networks" | grep -vE '^$|^the volume [0-9a-f]{64}$' || true
+}

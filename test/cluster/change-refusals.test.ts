@@ -101,7 +101,7 @@ describe('a joined host whose kubelet uses another container runtime', () => {
   test('is left out of `up` alone where it cannot change, and the way is named', () => {
     const fleet = on('unix:///run/cri-dockerd.sock');
     expect(refusedWorkers(inventory, fleet, undefined)[0]!.error).toMatchObject({
-      remedy: expect.stringContaining('run `kbuild remove w1` before you edit it') as string,
+      remedy: expect.stringContaining('go by way of CRI-O') as string,
     });
     expect(refusedWorkers(inventory, fleet, undefined).map(({ host }) => host.name)).toEqual(['w1']);
     expect(refusals(inventory, fleet)).toEqual([]);

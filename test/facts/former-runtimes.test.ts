@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { formerRuntimes } from '../../src/facts/linux/former-runtimes.ts';
+import { formerSettings } from '../../src/facts/linux/former-settings.ts';
 import { otherContainers } from '../../src/facts/linux/other-containers.ts';
 import type { RuntimeName } from '../../src/model/inventory.ts';
 import { OWN_HEADER } from '../../src/paths.ts';
@@ -86,4 +87,22 @@ describe('containers of others on another runtime than the inventory’s', () =>
     put('/var/lib/kubelet/config.yaml', `containerRuntimeEndpoint: unix://${folder}/run/crio/crio.sock\n`);
     expect(seen(otherContainers(wanting('crio')))).toEqual(new Map());
   });
+});
+
+describe('settings of a runtime that the host has left', () => {
+  const record = '{"before":null,"wrote":{}}\n';
+  test('are read where kbuild’s record of them is there, with the permissions of the file', () => {
+    put('/etc/docker/daemon.json', '{}\n');
+    chmodSync(join(folder, '/etc/docker/daemon.json'), 0o600);
+    expect(seen(formerSettings(wanting('crio')))).toEqual(new Map());
+    put('/etc/docker/kbuild-daemon.json', record);
+    const found = { text: '{}\n', record, mode: 0o600 };
+    expect(seen(formerSettings(wanting('crio')))).toEqual(new Map([['docker', found]]));
+    expect(seen(formerSettings(wanting('docker')))).toEqual(new Map());
+    rmSync(join(folder, '/etc/docker/daemon.json'));
+    expect(seen(formerSettings(wanting('crio'))).get('docker')).toEqual({ text: undefined, record, mode: undefined });
+  });
+
+  test('are unknown where the answer is another', () =>
+    expect(() => formerSettings(wanting('crio')).parse('# runtime docker\nhm\n', { middleMs: 0 })).toThrow());
 });

@@ -50,6 +50,7 @@ export const factsOf = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
     kubeletRuntime: '',
     otherContainers: new Map(),
     formerRuntimes: new Map(),
+    formerSettings: new Map(),
     kubeletOverrides: [],
     caFingerprint: 'absent',
     otherCas: [],

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { moveRefusal, runtimeRefusal } from '../../src/cluster/other-runtime.ts';
+import { docker } from '../../src/components/runtimes/docker.ts';
 import { containerRuntime } from '../../src/components/runtimes/index.ts';
+import { withKbuild } from '../../src/components/runtimes/shared-settings.ts';
 import { changesIn, plan } from '../../src/engine/plan.ts';
 import type { NodeView } from '../../src/facts/cluster.ts';
 import { linuxFacts } from '../../src/facts/fleet.ts';
@@ -9,7 +11,9 @@ import type { Inventory, LinuxHost, RuntimeName } from '../../src/model/inventor
 import { preparePhases } from '../../src/phases/prepare.ts';
 import { runtimePhases } from '../../src/phases/runtime.ts';
 import { images } from '../../src/runtime/images.ts';
+import { kubeadmPatches } from '../../src/kubeadm/patches.ts';
 import { moveGates } from '../../src/runtime/move.ts';
+import { runtimeRetired } from '../../src/runtime/retired.ts';
 import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
 import {
   clusterOf,
@@ -28,11 +32,17 @@ import { fleet } from '../fakes/fleet.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const hosts = [cp1, cp2, cp3, w1, w2];
-const SOCKETS = { containerd: 'unix:///run/containerd/containerd.sock', crio: 'unix:///run/crio/crio.sock' } as const;
+const SOCKETS = {
+  containerd: 'unix:///run/containerd/containerd.sock',
+  crio: 'unix:///run/crio/crio.sock',
+  docker: 'unix:///run/cri-dockerd.sock',
+} as const;
+const REPORTED = { containerd: 'containerd://2.2.9', crio: 'cri-o://1.36.1', docker: 'docker://29.9.0' } as const;
 type Movable = keyof typeof SOCKETS;
 const CONFIGS: Readonly<Record<Movable, string>> = {
   containerd: '/etc/containerd/config.toml',
   crio: '/etc/crio/crio.conf.d/50-kbuild.conf',
+  docker: '/etc/systemd/system/cri-docker.service.d/50-kbuild.conf',
 };
 
 const wanting = (name: RuntimeName): Inventory => {
@@ -63,7 +73,7 @@ function seenBy(
     nodes: nodesOf(...hosts).map((node): NodeView => ({
       ...node,
       annotations: annotations[node.name] ?? {},
-      runtime: inUse(node.name) === 'crio' ? 'cri-o://1.36.1' : 'containerd://2.2.9',
+      runtime: REPORTED[inUse(node.name)],
       unschedulable: 'kbuild.dev/cordoned' in (annotations[node.name] ?? {}),
     })),
     pods: [
@@ -107,6 +117,8 @@ const BACK = ['uncordoned', 'workloads-back', 'runtime-change-done'];
 describe.each([
   ['containerd', 'crio', 'containerd', 'CRI-O'],
   ['crio', 'containerd', 'CRI-O', 'containerd'],
+  ['crio', 'docker', 'CRI-O', 'Docker Engine'],
+  ['docker', 'crio', 'Docker Engine', 'CRI-O'],
 ] as const)('runtime.name edited from %s to %s', (from, to, old, fresh) => {
   const inventory = wanting(to);
   const seen: Seen = { usual: from };
@@ -118,6 +130,7 @@ describe.each([
         'runtime-change-noted',
         'drained',
         'runtime-moved',
+        ...([from, to].some((name) => name === 'docker') ? ['kubelet-by-runtime'] : []),
         'runtime-retired',
         ...BACK,
       ]);
@@ -230,6 +243,75 @@ describe('what is done on the host', () => {
   });
 });
 
+describe('away from Docker Engine', () => {
+  const inventory = wanting('crio');
+  const settings = withKbuild({ text: '{"labels":["mine"]}\n', record: undefined }, (there) =>
+    docker.shared!.settings(wanting('docker'), there),
+  );
+  const held = { state: 'installed', version: '5:29.9.0-1', held: true } as const;
+  const facts: Partial<LinuxFacts> = {
+    formerSettings: new Map([['docker', { ...settings, mode: 0o600 }]]),
+    packages: new Map(['docker-ce', 'docker-ce-cli', 'containerd.io', 'kubelet'].map((name) => [name, held])),
+  };
+  const retired = rolled(inventory, { usual: 'crio', former: { w1: ['docker'] }, facts }).filter(
+    ({ step, host }) => step === 'runtime-retired' && host === 'w1',
+  );
+
+  test('kbuild’s settings leave daemon.json before what tells the next run that something is left', () =>
+    expect(retired.map(({ summary }) => summary)).toEqual([
+      "take kbuild's settings out of /etc/docker/daemon.json (Docker Engine reads it at its next start)",
+      "remove /etc/docker/kbuild-daemon.json (kbuild's record of /etc/docker/daemon.json)",
+      `take Docker Engine out of use: disable docker, and remove what kbuild wrote for it (found ${CONFIGS.docker})`,
+    ]));
+
+  test('cri-dockerd goes, Docker and its containerd stop with their sockets, and their packages are no longer held', async () => {
+    const { on, sent } = recordingOn();
+    await retired[2]!.change.apply!(on);
+    const said = JSON.stringify(sent);
+    expect(said).toContain('docker-ce docker-ce-cli containerd.io');
+    expect(said).toContain("NAMES='cri-dockerd'".replaceAll("'", ''));
+    expect(said).toContain("UNITS='docker docker.socket\\ncontainerd'");
+    expect(said.indexOf('SOCKET=')).toBeLessThan(said.indexOf('cri-docker.socket'));
+  });
+
+  test('what the present runtime needs stays: containerd and its package', async () => {
+    const of = target(wanting('containerd'), w1, { usual: 'containerd', former: { w1: ['docker'] }, facts });
+    const { on, sent } = recordingOn();
+    for (const change of runtimeRetired.diff(of).slice(2)) await change.apply!(on);
+    const said = JSON.stringify(sent);
+    expect(said).toContain("UNITS='docker docker.socket'");
+    expect(said).not.toMatch(/unhold[^"]*containerd\.io/);
+  });
+
+  test('containerd stays configured while Docker Engine is the host’s runtime', () =>
+    expect(
+      runtimeRetired.diff(target(wanting('docker'), w1, { usual: 'docker', former: { w1: ['containerd'] } })),
+    ).toEqual([]));
+});
+
+describe('the setting of kubelets that only Docker Engine needs', () => {
+  const gate = (name: RuntimeName, usual: Movable): boolean =>
+    kubeadmPatches
+      .diff(target(mixed(name), w1, { usual, facts: { files: new Map() } }))
+      .some(({ summary }) => summary.includes('kubeletconfigurationzz-kbuild'));
+  /** w1 alone wants it, so that it is no setting of the whole cluster. */
+  const mixed = (name: RuntimeName): Inventory => {
+    const wanted = wanting(name);
+    const others = wanting('crio');
+    return {
+      ...wanted,
+      hosts: wanted.hosts.map((host) => (host.name === 'w1' ? host : { ...host, runtime: others.runtime })),
+    };
+  };
+
+  test.each([
+    ['comes with the pods', 'docker', 'crio', false],
+    ['is there with Docker Engine', 'docker', 'docker', true],
+    ['stays until the pods have left', 'crio', 'docker', true],
+    ['goes with them', 'crio', 'crio', false],
+  ] as const)('%s', (_, name, usual, has) => expect(gate(name, usual)).toBe(has));
+});
+
 describe('is refused, and names the way', () => {
   const reason = (name: RuntimeName, host: LinuxHost, seen: Seen = {}) => {
     const { fleet: of } = target(wanting(name), host, seen);
@@ -240,11 +322,30 @@ describe('is refused, and names the way', () => {
   };
 
   test('not between containerd and CRI-O', () => expect(reason('crio', w1)).toBeUndefined());
-  test('with Docker Engine, which shares containerd', () => {
-    const refused = reason('docker', w1)!;
-    expect(refused.message).toContain('Docker Engine shares containerd with everything else on a host');
-    expect(refused.remedy).toContain('kbuild remove w1');
+  test('between containerd and Docker Engine, which starts its containers by it: CRI-O is the way', () => {
+    for (const [from, to] of [
+      ['containerd', 'docker'],
+      ['docker', 'containerd'],
+    ] as const) {
+      const refused = reason(to, w1, { usual: from })!;
+      expect(refused.message).toContain('Docker Engine starts its containers by containerd');
+      expect(refused.remedy).toBe(
+        `go by way of CRI-O: set runtime.name to crio and run \`kbuild up\`, set it to ${to}, and run the same command again; or set runtime.name back to ${from}`,
+      );
+      for (const [one, other] of [
+        [from, 'crio'],
+        ['crio', to],
+      ] as const)
+        expect(reason(other, w1, { usual: one })).toBeUndefined();
+    }
   });
+  test('not where others have containers on Docker Engine, which goes on for them', () =>
+    expect(
+      reason('crio', w1, {
+        usual: 'docker',
+        facts: { otherContainers: new Map([['docker', new Map([['docker', 2]])]]) },
+      }),
+    ).toBeUndefined());
   test('where other programs have containers on the runtime', () =>
     expect(
       reason('crio', w1, { facts: { otherContainers: new Map([['containerd', new Map([['moby', 2]])]]) } })!.message,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checks } from '../../src/checks/index.ts';
+import { CONTAINER_RUNTIMES } from '../../src/components/runtimes/index.ts';
 import { STANDING_WATCHES } from '../../src/cluster/standing.ts';
 import { plan } from '../../src/engine/plan.ts';
 import { watchesOf, type Step, type Target } from '../../src/engine/step.ts';
@@ -92,6 +93,13 @@ function joined(given: Inventory): Fleet {
           kubeconfigCluster: { name: given.name, server: `https://${given.endpoint}` },
           kubeletHealthy: true,
           kubeletConfig: {},
+          // Each has changed its runtime before, and a run was cut off.
+          formerRuntimes: new Map(
+            CONTAINER_RUNTIMES.filter(({ name }) => name !== given.runtime.name).map(({ name, paths }) => [
+              name,
+              [paths.config],
+            ]),
+          ),
           services: new Map(watchedOn(given)(host).units.map((unit) => [unit, running])),
           firewall: [
             { kind: 'nftables', hook: 'input', place: 'inet filter input', allowed: [], obscure: false } as const,

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { script } from '../../src/templates.ts';
+import { script, using } from '../../src/templates.ts';
 
 const FROM = 'unix:///run/containerd/containerd.sock';
 const TO = 'unix:///run/crio/crio.sock';
@@ -56,7 +56,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 function run(): { readonly status: number | null; readonly stderr: string; readonly did: readonly string[] } {
-  const { script: text } = script('linux/move-runtime.sh', { FROM, TO, UNIT: 'containerd' });
+  const { script: text } = script('linux/move-runtime.sh', { FROM, TO, UNITS: ['containerd'] });
   const { status, stderr } = spawnSync('/bin/sh', ['-s'], {
     input: `set -eu\n${text.replaceAll('/var/lib/kubelet/', `${at('kubelet')}/`).replaceAll('/etc/crictl.yaml', at('crictl.yaml'))}`,
     env: { PATH: folder },
@@ -140,18 +140,21 @@ describe('take the runtime out of use that Kubernetes has left', () => {
   function retire(more: Readonly<Record<string, string>> = {}) {
     mkdirSync(at('certs.d/registry'), { recursive: true });
     for (const name of [...FILES, 'others.toml']) writeFileSync(at(name), 'x\n');
-    const { script: words } = script('linux/retire-runtime.sh', {
-      UNIT: 'containerd',
-      SOCKET: '/run/containerd/containerd.sock',
-      IN_USE: '',
-      FILES: FILES.map(at),
-      CONFIG: at('config.toml'),
-      BACKUP: at('config.toml.kbuild-backup'),
-      REGISTRIES: at('certs.d'),
-      ...more,
-    });
+    const { script: words } = using(
+      script('linux/runtime-left.sh', { SOCKET: '/run/containerd/containerd.sock' }),
+      script('linux/retire-runtime.sh', {
+        UNITS: ['containerd'],
+        IN_USE: '',
+        FILES: FILES.map(at),
+        CONFIG: at('config.toml'),
+        BACKUP: at('config.toml.kbuild-backup'),
+        REGISTRIES: at('certs.d'),
+        REGISTRIES_USE: 'whole',
+        ...more,
+      }),
+    );
     const { status, stderr } = spawnSync('/bin/sh', ['-s'], {
-      input: `set -eu\nruntime_serving=${more['SERVING'] ?? '/run/crio/crio.sock'}\n${words}`,
+      input: `set -eu\nruntime_serving=${more['SERVING'] ?? '/run/crio/crio.sock'}\nruntime_others() { ${more['OTHERS'] ?? ':'}; }\n${words}`,
       env: { PATH: folder },
       encoding: 'utf8',
     });
@@ -162,6 +165,11 @@ describe('take the runtime out of use that Kubernetes has left', () => {
     expect(retire()).toMatchObject({ status: 0, did: expect.stringContaining('disable --now containerd') as string });
     for (const name of [...FILES, 'certs.d']) expect(existsSync(at(name)), name).toBe(false);
     expect(existsSync(at('others.toml'))).toBe(true);
+  });
+
+  test('a folder of registries that others use stays, without what kbuild had there', () => {
+    expect(retire({ REGISTRIES_USE: 'shared' }).status).toBe(0);
+    expect([existsSync(at('certs.d')), existsSync(at('certs.d/registry'))]).toEqual([true, false]);
   });
 
   test('its configuration from before kbuild comes back', () => {
@@ -176,6 +184,35 @@ describe('take the runtime out of use that Kubernetes has left', () => {
       `case "$1" in show) echo docker.service multi-user.target ;; *) echo "$*" >>${at('did')} ;; esac`,
     ]);
     expect(retire().did).not.toContain('disable');
+  });
+
+  describe('where it has units beside its own, and one that it starts containers by', () => {
+    const UNITS = 'docker docker.socket\ncontainerd';
+    const stops = (more: Readonly<Record<string, string>>) =>
+      retire({ UNITS, ...more })
+        .did.split('\n')
+        .filter((line) => line.startsWith('disable'));
+
+    test('all stop, and none starts another again', () =>
+      expect(stops({})).toEqual(['disable --now docker docker.socket', 'disable --now containerd']));
+
+    test('what others have on it keeps it, by name, running or not', () => {
+      const others = `if [ "$1" = docker ]; then echo 'the container mine'; echo 'the volume data'; fi`;
+      expect(stops({ OTHERS: others })).toEqual(['disable --now containerd']);
+      put('systemctl', [
+        `case "$1" in show) if [ "$9" = containerd ]; then echo docker.service; fi ;; *) echo "$*" >>${at('did')} ;; esac`,
+      ]);
+      writeFileSync(at('did'), '');
+      expect(stops({ OTHERS: others })).toEqual([]);
+    });
+
+    test('nothing is touched where it does not say what others have on it', () => {
+      const { status, stderr, did } = retire({ UNITS, OTHERS: 'return 1' });
+      expect(status).not.toBe(0);
+      expect(stderr).toContain('docker does not tell what others have on it');
+      expect(did).not.toContain('disable');
+      expect(existsSync(at('config.toml'))).toBe(true);
+    });
   });
 
   test('what kbuild wrote goes, too, where its package was removed since', () => {

@@ -140,9 +140,10 @@ export const docker: ContainerRuntime = {
   title: 'Docker Engine',
   socket: '/run/cri-dockerd.sock',
   reportedAs: 'docker',
-  keepsHosts:
-    'Docker Engine shares containerd with everything else on a host, so kbuild changes no joined host to it or from it',
   unit: 'docker',
+  startedBy: ['docker.socket'],
+  needs: 'containerd',
+  servesOthers: true,
   dataFolder: '/var/lib/docker',
   dataFolderSetting: ['data-root'],
   paths: {

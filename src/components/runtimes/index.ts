@@ -21,6 +21,22 @@ export const containerRuntime = ({
   readonly runtime: Pick<Inventory['runtime'], 'name'>;
 }): ContainerRuntime => CONTAINER_RUNTIMES.find(({ name }) => name === runtime.name)!;
 
+const isDirect = (from: ContainerRuntime, to: ContainerRuntime): boolean =>
+  from.needs !== to.unit && to.needs !== from.unit;
+
+/**
+ * The runtime by way of which a joined host changes between two that share a program; undefined if it changes directly. While the
+ * host is on that third one, nothing of Kubernetes needs what the two share.
+ */
+export const runtimeBetween = (from: ContainerRuntime, to: ContainerRuntime): ContainerRuntime | undefined =>
+  isDirect(from, to) ? undefined : CONTAINER_RUNTIMES.find((one) => isDirect(from, one) && isDirect(one, to));
+
+/** All units that serve Kubernetes by a runtime: its own, and those of its programs. */
+export const servingUnits = ({ unit, programs = [] }: ContainerRuntime): readonly string[] => [
+  unit,
+  ...programs.flatMap(({ units }) => units),
+];
+
 /** Names of the packages that bring the runtime; the one that kbuild installs comes first. */
 export const runtimePackages = (inventory: Inventory): readonly string[] => [
   ...new Set([inventory.runtime.package, ...containerRuntime(inventory).otherPackages]),

@@ -145,10 +145,14 @@ export interface ContainerRuntime {
   readonly socket: string;
   /** What nodes call it: they report `NAME://VERSION`. */
   readonly reportedAs: string;
-  /** Why no joined host changes to it or from it; missing: hosts can. */
-  readonly keepsHosts?: string;
   /** systemd unit, without `.service`. */
   readonly unit: string;
+  /** Units that would start it again when it is stopped without them. */
+  readonly startedBy?: readonly string[];
+  /** The unit of another runtime that it starts containers by. No joined host changes directly between the two. */
+  readonly needs?: string;
+  /** It goes on where others have something on it when Kubernetes leaves it. Missing: their containers keep a host from leaving it. */
+  readonly servesOthers?: true;
   /** Folder of images and containers, unless `runtime.config` names another one. */
   readonly dataFolder: string;
   /** The keys that lead to that setting. */
