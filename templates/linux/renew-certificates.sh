@@ -66,25 +66,43 @@ stage() {
   sync -- "$kubernetes/$1.kbuild-new"
 }
 place() { mv -f -- "$kubernetes/$1.kbuild-new" "$kubernetes/$1"; }
-for name in $RENEW; do
-  file=$(file_of "$name")
-  stage "$file"
-  if [ "$file" != "${file%.crt}" ]; then
+put() {
+  stage "$1"
+  if [ "$1" != "${1%.crt}" ]; then
     # The two renames stand together: a server that starts between them would find a key of another certificate.
-    stage "${file%.crt}.key"
-    place "${file%.crt}.key"
+    stage "${1%.crt}.key"
+    place "${1%.crt}.key"
   fi
-  place "$file"
+  place "$1"
+}
+# The kubeconfig that a component reads only when it starts.
+read_at_start() {
+  case $1 in
+    kube-controller-manager) echo controller-manager.conf ;;
+    kube-scheduler) echo scheduler.conf ;;
+    kube-vip) echo admin.conf ;;
+  esac
+}
+last=
+for component in $RESTARTED; do last="$last $(read_at_start "$component")"; done
+for name in $RENEW; do
+  case " $last " in
+    *" $name "*) ;;
+    *) put "$(file_of "$name")" ;;
+  esac
 done
 
-# Those that run now must run again: without the API they start and end.
+# Those that run now must run again: without the API they start and end. One that goes on with the old certificate works until that ends,
+# and nothing shows it. So its file comes last, right before it ends: where the job is killed earlier, the certificate is still due.
 restarts=
 old=
 for component in $RESTARTED; do
-  for id in $(runtime_running "$component"); do
+  running=$(runtime_running "$component") || true
+  put "$(read_at_start "$component")"
+  for id in $running; do
+    runtime_signal SIGTERM "$id" 2>/dev/null || true
     restarts="$restarts $component"
     old="$old $id"
-    runtime_signal SIGTERM "$id" 2>/dev/null || true
   done
 done
 

@@ -95,13 +95,21 @@ export const membersOf = async (cluster: Stacked): Promise<readonly string[]> =>
     .map(({ name, healthy, learner }) => `${name}${healthy ? '' : ' down'}${learner ? ' learner' : ''}`)
     .sort();
 
-/** etcdctl in the etcd that runs on a control plane; its stdout, empty where none runs. */
-export const etcdctl = async (host: string, args: string): Promise<string> =>
+/** A program of etcd's image in the etcd that runs on a control plane; its stdout, empty where none runs. */
+export const inEtcd = async (host: string, command: string): Promise<string> =>
   (
     await lab.inside(
       host,
       `id=$(ctr -n k8s.io containers ls -q 'labels."io.kubernetes.container.name"==etcd' | while read -r c; do ctr -n k8s.io tasks ls | awk -v c="$c" '$1 == c && $3 == "RUNNING" { print c }'; done | head -n 1)
-       p=/etc/kubernetes/pki/etcd
-       ctr -n k8s.io tasks exec --exec-id "test-$$" "$id" etcdctl --endpoints https://127.0.0.1:2379 --cacert $p/ca.crt --cert $p/server.crt --key $p/server.key ${args}`,
+       ctr -n k8s.io tasks exec --exec-id "test-$$" "$id" ${command}`,
     )
   ).stdout;
+
+const PKI = '/etc/kubernetes/pki/etcd';
+
+/** etcdctl there, as the member's own client. */
+export const etcdctl = (host: string, args: string): Promise<string> =>
+  inEtcd(
+    host,
+    `etcdctl --endpoints https://127.0.0.1:2379 --cacert ${PKI}/ca.crt --cert ${PKI}/server.crt --key ${PKI}/server.key ${args}`,
+  );

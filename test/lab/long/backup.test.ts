@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { expectSettled } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { run } from '../run.ts';
-import { etcdctl, stacked, type Stacked } from '../stacked.ts';
+import { etcdctl, inEtcd, stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['l2bcp1', 'l2bw1'];
@@ -99,6 +100,42 @@ test('a command gets it, and age and tar open it without kbuild', async () => {
   expect(failed.stderr).toContain('status 7');
 });
 
+test('a file is opened by hand with age and tar, as the docs say, and etcdutl restores its snapshot', async () => {
+  const recipient = readFileSync(at('recipient'), 'utf8').trim();
+  ok(await cluster.run('backup', at('prod.age'), '--recipient', recipient));
+  const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  for (const [command, expected] of [
+    ['age -d -i KEY prod.age | tar -x', ['inventory.yaml', 'manifest.json', 'pki', 'snapshot.db']],
+    ['age -d -i KEY prod.age | tar -x pki', ['pki']],
+  ] as const) {
+    expect(page).toContain(`\`${command}\``);
+    const folder = at(`by-hand-${String(expected.length)}`);
+    await run('bash', [
+      '-c',
+      `mkdir '${folder}'; cd '${folder}'; ln -s ../key KEY; ln -s ../prod.age .; ${command}; rm KEY prod.age`,
+    ]);
+    expect(readdirSync(folder).sort()).toEqual(expected);
+    const there = await lab.inside(cp, 'cat /etc/kubernetes/pki/ca.key /etc/kubernetes/pki/sa.key');
+    const opened = ['ca.key', 'sa.key'].map((name) => readFileSync(join(folder, 'pki', name), 'utf8'));
+    expect(opened.join('')).toBe(there.stdout);
+    expect(statSync(join(folder, 'pki/ca.key')).mode & 0o777).toBe(0o600);
+  }
+  // etcd's own pod sees its data's folder alone.
+  await run('bash', [
+    '-c',
+    `ssh ${lab
+      .sshArguments(cp)
+      .map((word) => `'${word}'`)
+      .join(' ')} 'cat >/var/lib/etcd/by-hand.db' <'${at('by-hand-4')}/snapshot.db'`,
+  ]);
+  await inEtcd(cp, 'etcdutl snapshot restore /var/lib/etcd/by-hand.db --data-dir /var/lib/etcd/by-hand');
+  const restored = await lab.inside(
+    cp,
+    'ls /var/lib/etcd/by-hand/member; grep -c /registry/secrets/default/kept /var/lib/etcd/by-hand/member/snap/db; rm -r /var/lib/etcd/by-hand*',
+  );
+  expect(restored.stdout).toMatch(/^snap\nwal\n[1-9]/);
+});
+
 test('the only control plane is lost: without the key of the Secrets nothing begins, with it they can be read', async () => {
   await lab.kill([cp]);
   await lab.reset([cp]);
@@ -124,5 +161,5 @@ test('the only control plane is lost: without the key of the Secrets nothing beg
   expect(await nodes(cp)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
   expect(await kubectl(cp, 'get secret kept -o jsonpath={.data.word}')).toBe(Buffer.from('before').toString('base64'));
   expect(left()).toEqual([]);
-  ok(await cluster.run('plan', '--detailed-exitcode'));
+  await expectSettled(cluster, HOSTS);
 });

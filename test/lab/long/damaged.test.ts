@@ -1,18 +1,22 @@
 /**
  * A control plane that has lost keys gets them back from another one, and one whose etcd cannot read its data any more is made anew, behind
- * the quorum gate and under a client that writes. The tests build on each other.
+ * the quorum gate and under a client that writes. Both go on where kbuild was killed, and hosts can join afterwards. The tests build on
+ * each other.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter } from '../api-writer.ts';
 import { eventsOf } from '../kbuild.ts';
+import { killedAtChanges } from '../killed-at-changes.ts';
 import * as lab from '../lab.ts';
-import { ok, timed } from '../ok.ts';
+import { expectJoins, expectSettled } from '../lives-on.ts';
+import { ok } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['l2dcp1', 'l2dcp2', 'l2dcp3'];
 const [first, second, damaged] = HOSTS as [string, string, string];
+const LATER = 'l2dw1';
 const KEYS = ['sa.key', 'etcd/ca.key', 'front-proxy-ca.key'].map((name) => `/etc/kubernetes/pki/${name}`);
 let cluster: Stacked;
 
@@ -24,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down(HOSTS);
+  await lab.down([...HOSTS, LATER]);
 });
 
 test('lost keys are found, and come back from another control plane', async () => {
@@ -40,6 +44,22 @@ test('lost keys are found, and come back from another control plane', async () =
   expect(new Set(changed.map((event) => ('step' in event ? event.step : '')))).toEqual(new Set(['shared-keys']));
   expect(await hashes(second)).toBe(await hashes(first));
   expect((await lab.inside(second, `stat -c %a ${KEYS.join(' ')}`)).stdout.trim()).toBe('600\n600\n600');
+  ok(await cluster.run('plan', '--detailed-exitcode'));
+});
+
+test('keys that two control planes have lost come back, also when kbuild is killed at every change', async () => {
+  for (const host of [second, damaged]) await lab.inside(host, `rm ${KEYS.join(' ')}`);
+  const { last, kills, made } = await killedAtChanges([
+    'up',
+    cluster.file,
+    '--yes',
+    '--kubeconfig',
+    cluster.kubeconfig,
+  ]);
+  ok(last);
+  expect(kills).toBeGreaterThan(0);
+  expect(made).toEqual([...new Set(made)]);
+  for (const host of [second, damaged]) expect(await hashes(host)).toBe(await hashes(first));
   ok(await cluster.run('plan', '--detailed-exitcode'));
 });
 
@@ -61,7 +81,7 @@ test('a key that no control plane has is a warning, and a backup is refused', as
   expect(await hashes(damaged)).toBe(await hashes(first));
 });
 
-test('a member that cannot read its data is removed and joins with empty data, and no write is lost', async () => {
+test('a member that cannot read its data is removed and joins with empty data, with a kill at every change, and no write is lost', async () => {
   await kubectl(first, 'create configmap kept');
   const writer = startWriter(cluster.kubeconfig);
   await lab.inside(
@@ -69,13 +89,22 @@ test('a member that cannot read its data is removed and joins with empty data, a
     `db=/var/lib/etcd/member/snap/db; dd if=/dev/urandom of=$db bs=4096 seek=0 count=$(($(stat -c %s $db) / 4096)) conv=notrunc status=none; pkill -KILL -x etcd`,
   );
   await waitUntil('status shows it', 300_000, async () => (await membersOf(cluster)).includes(`${damaged} down`));
-  timed('removed', await cluster.run('remove', damaged, '--yes'));
-  timed('joined again', await cluster.up());
+  const removed = await killedAtChanges(['remove', damaged, '--yes', '-i', cluster.file]);
+  ok(removed.last);
+  expect(removed.kills).toBeGreaterThan(1);
+  expect(await membersOf(cluster)).toEqual([first, second]);
+  const joined = await killedAtChanges(['up', cluster.file, '--yes', '--kubeconfig', cluster.kubeconfig]);
+  ok(joined.last);
+  expect(joined.kills).toBeGreaterThan(2);
   const { lost, acknowledged, longestGapMs } = await writer.stop();
   console.log(`${String(acknowledged)} writes, ${String(lost.length)} lost, longest gap ${String(longestGapMs)} ms`);
   expect(lost).toEqual([]);
   expect(await membersOf(cluster)).toEqual(HOSTS);
   expect(await nodes(damaged)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
   expect(await kubectl(damaged, 'get configmaps -o name')).toContain('configmap/kept');
-  ok(await cluster.run('plan', '--detailed-exitcode'));
+  await expectSettled(cluster, HOSTS);
+});
+
+test('afterwards a worker can join, as the control plane did', async () => {
+  await expectJoins(cluster, HOSTS, [LATER]);
 });

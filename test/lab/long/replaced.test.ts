@@ -4,8 +4,10 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter, type Writer } from '../api-writer.ts';
+import { killedAtChanges } from '../killed-at-changes.ts';
 import type { Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { expectSettled } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
@@ -41,6 +43,7 @@ const isWhole = async (): Promise<void> => {
   expect(await membersOf(cluster)).toEqual(CONTROL_PLANES);
   expect(await nodes(cp1)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
   expect(ok(await cluster.up()).stdout).toContain('nothing to do');
+  await expectSettled(cluster, HOSTS);
 };
 
 beforeAll(async () => {
@@ -91,13 +94,17 @@ test('system disks of a control plane and of the worker are new: up alone joins 
   await isWhole();
 });
 
-test('another machine takes the place and the name of a control plane', async () => {
+test('another machine takes the place and the name of a control plane, also when kbuild is killed at every change', async () => {
   await lab.kill([cp3]);
-  timed('remove of a dead machine', await remove(cp3, '--dead', cp3));
+  const removed = await killedAtChanges(['remove', cp3, '--dead', cp3, '--yes', '-i', cluster.file]);
+  ok(removed.last);
+  expect(removed.kills).toBeGreaterThan(0);
   const { address, internalAddress } = lab.hostSettings(spare);
   changed.set(cp3, { address, internalAddress, setHostname: true });
   await name(HOSTS);
-  timed('up with another machine', await cluster.up());
+  const joined = await killedAtChanges(['up', cluster.file, '--yes', '--kubeconfig', cluster.kubeconfig]);
+  ok(joined.last);
+  expect(joined.kills).toBeGreaterThan(2);
   await isWhole();
 });
 
