@@ -52,7 +52,8 @@ async function expectWholeFiles(): Promise<void> {
          [ "$(openssl x509 -in $crt -noout -pubkey)" = "$(openssl pkey -in $key -pubout)" ] || echo "$crt does not fit"; done
        find /etc/kubernetes /run/kbuild/renewal -name '*.kbuild-new' 2>/dev/null; ls -d /run/kbuild/renewal 2>/dev/null
        for name in controller-manager scheduler; do
-         [ "$(stat -c %Y /proc/$(pgrep -x "kube-$name" | head -n 1 || echo none))" -ge "$(stat -c %Y /etc/kubernetes/$name.conf)" ] || echo "kube-$name is older than its kubeconfig"
+         since=$(date -d "$(ps -o lstart= -p "$(pgrep -f "^kube-$name " | head -n 1)")" +%s)
+         [ "$((since + 1))" -ge "$(stat -c %Z /etc/kubernetes/$name.conf)" ] || echo "kube-$name is older than its kubeconfig"
        done`,
     );
     expect(odd, host).toBe('');
