@@ -40,11 +40,13 @@ async function renewed(
   const hosts = phases().flatMap((phase) => phase.hosts.map(({ name }) => name));
   refuseForeign(run, [...new Set(hosts)]);
   const plan = planOf(run, phases());
+  const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
   if (plan.changes.length === 0) {
+    // A run that was cut off at its very end may not have written it.
+    await writeKubeconfig(run, kubeconfig, 'if-due');
     reportNothingToDo(run);
     return mostSerious([0, ...reportLeftOut(run, waiting)]);
   }
-  const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
   await checkKubeconfigPath(kubeconfig);
   showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
   if (!(await confirmed(run, question))) return 0;

@@ -11,9 +11,11 @@ import { linuxHosts } from '../topology/select.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
+import { isDue } from '../shell/expiry.ts';
 import { spkiFingerprint } from '../shell/fingerprint.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
+import { administratorCopy } from './ending-kubeconfig.ts';
 import type { Run } from './session/run.ts';
 
 /** Writes text into a file that no other user can ever read: mode 0600 before the first byte, then renamed. */
@@ -54,13 +56,25 @@ export async function fetchKubeconfig(inventory: Inventory, cluster: ClusterUp, 
   return adminKubeconfig(await on(via).reveal(sh`cat ${paths.adminConf}`), inventory.endpoint);
 }
 
-/** Fetches the admin kubeconfig into a file. Writes nothing where no cluster answers. */
-export async function writeKubeconfig(run: Run, path: string, when: 'always' | 'if-missing'): Promise<void> {
+const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined);
+
+/**
+ * Fetches the admin kubeconfig into a file. Writes nothing where no cluster answers. `if-due`: where the file is missing, and where
+ * it is a copy of this cluster's admin.conf that ends soon, and the host's ends later: a run that was cut off at its very end has
+ * renewed admin.conf without writing the file.
+ */
+export async function writeKubeconfig(run: Run, path: string, when: 'always' | 'if-due'): Promise<void> {
   const { context, flags, inventory, connected } = run;
-  if (when === 'if-missing' && existsSync(path)) return;
+  const isKept = when === 'if-due' && existsSync(path);
+  const copy = isKept ? administratorCopy((await read(path)) ?? '') : undefined;
+  // Most runs end here: they ask no host.
+  if (isKept && (copy === undefined || !isDue(copy, context.nowMs(), inventory.certificates.renewBeforeMs))) return;
   const { value: cluster } = await connected.observations.evaluate((fleet) => fleet.cluster);
   if (cluster.state !== 'up') return;
-  await writePrivate(path, await fetchKubeconfig(inventory, cluster, connected.on));
+  if (copy !== undefined && !casOf(cluster).includes(copy.ca)) return;
+  const fetched = await fetchKubeconfig(inventory, cluster, connected.on);
+  if (copy !== undefined && (administratorCopy(revealed(fetched))?.endsMs ?? 0) <= copy.endsMs) return;
+  await writePrivate(path, fetched);
   if (flags.quiet !== true) context.err(`kubeconfig: ${path}\n`);
 }
 
@@ -70,8 +84,6 @@ interface Kubeconfig {
     readonly cluster: { readonly 'certificate-authority-data'?: string };
   }[];
 }
-
-const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined);
 
 /**
  * Removes the destroyed cluster from the operator's machine: the kubeconfig that `up` wrote, and the cluster's entries in the

@@ -25,7 +25,7 @@ export const runUp = (outer: Context, flags: UpOptions): Promise<number> =>
     const plan = planOf(run, phases);
     const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
     if (plan.changes.length === 0) {
-      await writeKubeconfig(run, kubeconfig, 'if-missing');
+      await writeKubeconfig(run, kubeconfig, 'if-due');
       reportNothingToDo(run);
       return mostSerious(reportLeftOut(run, waiting));
     }
