@@ -65,7 +65,7 @@ runtime_others() {
     return
   fi
   if ! systemctl -q is-active docker; then
-    # Stopped by somebody else: then it is enabled still.
+    # Another program has stopped it: then it is enabled still.
     if systemctl -q is-enabled docker 2>/dev/null; then echo 'what it does not tell while it is stopped'; fi
     return
   fi
