@@ -104,7 +104,7 @@ describe('keeps it while', () => {
     ]);
   });
 
-  test('nobody was ever elected', () => {
+  test('no pod was ever elected', () => {
     expect(needed({ lease: '' })).toEqual(
       COMPONENTS.map((name) => `needed: the lease kube-system/${name} (found: none, so no ${name} was ever elected)`),
     );
@@ -119,7 +119,7 @@ describe('keeps it while', () => {
     ]);
   });
 
-  test('a lease has been given back, and nobody takes it', () => {
+  test('a lease has been given back, and no pod takes it', () => {
     expect(needed({ lease: 'echo "|1|2026-11-26T10:00:00.000000Z"' })[0]).toContain('; holder none)');
   });
 });
@@ -146,7 +146,7 @@ describe('asks nothing of the others about', () => {
     expect(needed({ lease: 'echo "cp1_1|15|2026-11-26T10:00:00.000000Z"' })).toEqual([]);
   });
 
-  test('a lease where nobody is elected', () => {
+  test('a lease where no pod is elected', () => {
     expect(needed({ lease: '', arguments: '--leader-elect=false' })).toEqual([]);
   });
 });

@@ -44,7 +44,7 @@ afterAll(async () => {
   await lab.down(HOSTS);
 });
 
-test('a lease that nobody renews ends the run before a control plane restarts, and is named with its holder and its age', async () => {
+test('a lease that no scheduler renews ends the run before a control plane restarts, and is named with its holder and its age', async () => {
   const spec = { holderIdentity: 'gone_1', leaseDurationSeconds: 36_000, renewTime: new Date().toISOString() };
   await kubectl(
     cp1,
