@@ -77,20 +77,24 @@ async function settled(): Promise<void> {
   await waitUntil('the cluster is at rest', 300_000, isSo);
 }
 
-/** Nodes are Ready, pods of all hosts reach each other, logs and exec work on both, and there is nothing to do. */
+/**
+ * Nodes are Ready, pods of all hosts reach each other, logs and exec work on both, and there is nothing to do. Exec is for the pods that
+ * reach each other: the lab's crun enters no privileged one (`capset: Operation not permitted`).
+ */
 async function isWhole(): Promise<void> {
   await settled();
   const pods = await startEcho(cp, 'carry');
   expect(pods.map(({ node }) => node).toSorted()).toEqual(HOSTS);
   for (const from of pods)
     for (const to of pods) expect(await dial(cp, 'carry', from, to.ip), `${from.node} → ${to.node}`).toBe(to.name);
+  for (const { name: pod } of pods)
+    expect(await kubectl(cp, `-n carry exec ${pod} -- /agnhost --version`)).toContain('version');
   await settled();
   expect(await leftOnNodes(cp)).toEqual([]);
   for (const host of HOSTS) {
     const of = `-n kube-system get pods -l k8s-app=kube-proxy --field-selector spec.nodeName=${host} -o name`;
     const pod = (await kubectl(cp, of)).trim();
     expect(await kubectl(cp, `-n kube-system logs ${pod}`)).not.toBe('');
-    expect(await kubectl(cp, `-n kube-system exec ${pod} -- /usr/local/bin/kube-proxy --version`)).toContain('v1.');
   }
   expect(ok(await kbuild(...own.up)).stdout).toBe('nothing to do\n');
 }
