@@ -71,7 +71,7 @@ test('an authority that signs by a command has kubeadm renew nothing', () => {
   const ca = { certificate: 'PEM', sign: { command: ['sign'] } } as never;
   const signed = { ...inventory, certificates: { ...inventory.certificates, ca } };
   expect(upgradeNotes(signed, fleet, upgraded('cp1'))).toEqual([
-    'kubeadm renews no certificates on cp1: their authority is not in the cluster',
+    'kubeadm renews no certificates on cp1: the key of an authority is not in the cluster',
   ]);
 });
 
