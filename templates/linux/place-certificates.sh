@@ -36,6 +36,27 @@ put_kubelet() {
   put 0600 "$new" /etc/kubernetes/kubelet.conf
 }
 
+# Restarts what reads a kubeconfig only when it starts, right after the file is in its place: one that goes on with the old certificate works
+# until that ends, and nothing shows it. Where the job is killed earlier, the certificate is still due.
+restart_reader() {
+  case $1 in
+    controller-manager.conf) component=kube-controller-manager ;;
+    scheduler.conf) component=kube-scheduler ;;
+    admin.conf) component=kube-vip ;;
+    *) return 0 ;;
+  esac
+  # shellcheck disable=SC2086,SC2116  # several words
+  case " $(echo $RESTARTED) " in
+    *" $component "*) ;;
+    *) return 0 ;;
+  esac
+  # shellcheck disable=SC2034
+  runtime_limit='timeout 10'
+  for id in $(runtime_containers "$component"); do
+    runtime_signal SIGTERM "$id" 2>/dev/null || true
+  done
+}
+
 for file in signed_*; do
   if [ ! -e "$file" ]; then continue; fi
   name=${file#signed_}
@@ -45,6 +66,7 @@ for file in signed_*; do
       config "$WORK/$name" set-cluster "$CLUSTER" --certificate-authority authority.crt --embed-certs
       config "$WORK/$name" set-credentials "$(told "$WORK/$name" '.users[0].name')" --client-certificate "$file" --embed-certs
       put 0600 "$WORK/$name" "/etc/kubernetes/$name"
+      restart_reader "$name"
       ;;
     *)
       case $name in etcd-*) name=etcd/${name#etcd-} ;; esac
@@ -61,10 +83,3 @@ if [ -e "$WORK/pki/sa.key" ]; then
   put 0600 "$WORK/pki/sa.pub" "$pki/sa.pub"
 fi
 rm -rf -- "$WORK"
-# shellcheck disable=SC2034
-runtime_limit='timeout 10'
-for component in $RESTARTED; do
-  for id in $(runtime_containers "$component"); do
-    runtime_signal SIGTERM "$id" 2>/dev/null || true
-  done
-done
