@@ -9,14 +9,21 @@ import type { Stacked } from './stacked.ts';
 const controlPlanesOf = (hosts: readonly string[]): readonly string[] =>
   hosts.filter((host) => lab.roleOf(host) === 'control-plane');
 
-/** Expects kubeadm's `check-expiration` to agree with `kbuild certs` on every control plane, all nodes Ready and an empty plan. */
-export async function expectSettled(cluster: Stacked, hosts: readonly string[]): Promise<void> {
+/**
+ * Expects kubeadm's `check-expiration` to agree with `kbuild certs` on every control plane, all nodes Ready and an empty plan. `machineOf`: the
+ * lab's host that has the name of another one by now.
+ */
+export async function expectSettled(
+  cluster: Stacked,
+  hosts: readonly string[],
+  machineOf: (host: string) => string = (host) => host,
+): Promise<void> {
   // `up` waits, where needed, until what has restarted has run for a while; then `plan` has to say at once that there is nothing.
   ok(await cluster.up());
   ok(await cluster.run('plan', '--detailed-exitcode'));
   const shown = ok(await cluster.run('certs', '--json')).stdout;
   const controlPlanes = controlPlanesOf(hosts);
-  for (const host of controlPlanes) expect(byKbuild(shown, host), host).toEqual(await byKubeadm(host));
+  for (const host of controlPlanes) expect(byKbuild(shown, host), host).toEqual(await byKubeadm(machineOf(host)));
   expect(await nodes(controlPlanes[0]!)).toEqual(Object.fromEntries(hosts.map((host) => [host, true])));
 }
 
