@@ -61,7 +61,7 @@ const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8
 /**
  * Fetches the admin kubeconfig into a file. Writes nothing where no cluster answers. `if-due`: where the file is missing, and where
  * it is a copy of this cluster's admin.conf that ends soon, and the host's ends later: a run that was cut off at its very end has
- * renewed admin.conf without writing the file.
+ * renewed admin.conf without writing the file. @throws UsageError for a folder that cannot be written; `always`: the caller has checked it
  */
 export async function writeKubeconfig(run: Run, path: string, when: 'always' | 'if-due'): Promise<void> {
   const { context, flags, inventory, connected } = run;
@@ -74,6 +74,7 @@ export async function writeKubeconfig(run: Run, path: string, when: 'always' | '
   if (copy !== undefined && !casOf(cluster).includes(copy.ca)) return;
   const fetched = await fetchKubeconfig(inventory, cluster, connected.on);
   if (copy !== undefined && (administratorCopy(revealed(fetched))?.endsMs ?? 0) <= copy.endsMs) return;
+  if (when === 'if-due') await checkKubeconfigPath(path);
   await writePrivate(path, fetched);
   if (flags.quiet !== true) context.err(`kubeconfig: ${path}\n`);
 }

@@ -18,7 +18,7 @@ let ca: string;
 let otherCa: string;
 let path: string;
 
-/** A certificate that signs itself, of a key that nobody needs; PEM. */
+/** A certificate that signs itself, whose key is thrown away; PEM. */
 function certificate(subject: string, days: number): string {
   const args = [
     'req',
@@ -55,12 +55,15 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What stands in the file after a run that had nothing to do, and what was asked of hosts. `days`: how long from now that run is. */
-async function afterwards(
-  copy: string,
-  { admin, cluster, days = 0 }: { readonly admin: string; readonly cluster?: ClusterView; readonly days?: number },
-) {
-  writeFileSync(path, copy, { mode: 0o600 });
+/** What a run finds. `days`: how long from now it is. */
+interface Found {
+  readonly admin: string;
+  readonly cluster?: ClusterView;
+  readonly days?: number;
+}
+
+/** A run that has nothing to do, and what it asks of hosts. */
+function idle({ admin, cluster, days = 0 }: Found) {
   const { on, sent } = recordingOn({ run: () => admin });
   const seen = cluster ?? clusterOf({ via: cp1.name, caFingerprint: spkiFingerprint(ca) });
   const run = {
@@ -74,6 +77,13 @@ async function afterwards(
       },
     },
   } as unknown as Run;
+  return { run, sent };
+}
+
+/** What stands in the file after such a run, and how often it asked a host. */
+async function afterwards(copy: string, found: Found) {
+  writeFileSync(path, copy, { mode: 0o600 });
+  const { run, sent } = idle(found);
   await writeKubeconfig(run, path, 'if-due');
   return { text: readFileSync(path, 'utf8'), asked: sent.length };
 }
@@ -115,4 +125,13 @@ test.each([
 ])('what kbuild did not write is left alone: %s', async (_, text) => {
   const before = text();
   expect((await afterwards(before, { admin: conf(ca, certificate(ADMIN, 700)), days: 9 })).text).toBe(before);
+});
+
+test('a folder that cannot be written is named, with how to choose another one', async () => {
+  const { run } = idle({ admin: conf(ca, certificate(ADMIN, 700)) });
+  await expect(writeKubeconfig(run, join(folder, 'none', 'prod.kubeconfig'), 'if-due')).rejects.toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('the kubeconfig cannot be written') as string,
+    remedy: 'name another file with --kubeconfig PATH',
+  });
 });
