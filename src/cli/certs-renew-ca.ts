@@ -1,6 +1,6 @@
 import { authorityChangeRefusals } from '../cluster/authority-changes.ts';
 import { combined, UsageError } from '../errors.ts';
-import { AUTHORITY_FILES, type AuthorityName } from '../facts/linux/authorities.ts';
+import { AUTHORITY_FILES } from '../facts/linux/authorities.ts';
 import { renewalsOf } from '../kubeadm/authority/renewed.ts';
 import { renewAuthorityPhases } from '../phases/authorities.ts';
 import { controlPlanes } from '../topology/select.ts';
@@ -11,12 +11,12 @@ import { refuseForeign } from './session/preflight.ts';
 import type { Run } from './session/run.ts';
 import { keptBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
-import { ownAuthority } from '../topology/own-authorities.ts';
+import { ownAuthority, type KubeadmAuthority } from '../topology/own-authorities.ts';
 
-const NAMES = Object.keys(AUTHORITY_FILES) as readonly AuthorityName[];
+const NAMES = Object.keys(AUTHORITY_FILES) as readonly KubeadmAuthority[];
 
 /** The authorities that are meant: those named, or all that kbuild can renew. @throws UsageError for a name that is none */
-function meant({ inventory, connected }: Run, operands: readonly string[]): readonly AuthorityName[] {
+function meant({ inventory, connected }: Run, operands: readonly string[]): readonly KubeadmAuthority[] {
   const unknown = operands.find((one) => !NAMES.some((name) => name === one));
   if (unknown !== undefined)
     throw new UsageError(`"${unknown}" is no authority`, { remedy: `one of ${NAMES.join(', ')}` });

@@ -6,7 +6,13 @@ import { AUTHORITY_FILES } from '../facts/linux/authorities.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { shortFingerprint, spkiFingerprint } from '../shell/fingerprint.ts';
 import { Secret } from '../shell/secret.ts';
-import { KUBEADM_AUTHORITIES, ownAuthority, settingOf, signsByCommand } from '../topology/own-authorities.ts';
+import {
+  AUTHORITY_SETTINGS,
+  KUBEADM_AUTHORITIES,
+  ownAuthority,
+  settingOf,
+  signsByCommand,
+} from '../topology/own-authorities.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { compareVersions, minorOf } from '../versions.ts';
 
@@ -65,15 +71,13 @@ function versionRefusals({ name, kubernetes }: Inventory, manifest: Manifest): r
   ];
 }
 
-/** The fingerprints of a backup's authorities, by their names. */
-const FINGERPRINTS = { ca: 'ca', 'front-proxy-ca': 'frontProxyCa', 'etcd-ca': 'etcdCa' } as const;
-
 /** Authorities of the inventory that are not the backup's, or that sign another way: the founder would get files that do not fit each other. */
 const authorityRefusals = (inventory: Inventory, manifest: Manifest): readonly Refused[] =>
   KUBEADM_AUTHORITIES.flatMap((name) => {
     const own = ownAuthority(inventory, name);
     const setting = settingOf(name);
-    const saved = manifest[FINGERPRINTS[name]];
+    // A backup calls its authorities as the inventory does.
+    const saved = manifest[AUTHORITY_SETTINGS[name]];
     const named = own === undefined ? saved : spkiFingerprint(own.cert);
     if (named !== saved)
       return [

@@ -1,13 +1,13 @@
 import { editedParts } from '../configuration/settings.ts';
 import { Refused } from '../errors.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import { AUTHORITY_FILES, ROTATED_FILES, type AuthorityName, type RotatedName } from '../facts/linux/authorities.ts';
+import { AUTHORITY_FILES, ROTATED_FILES, type RotatedName } from '../facts/linux/authorities.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { isRotated, rotationOf, stageOf } from './rotation.ts';
-import { ownAuthority, settingOf } from '../topology/own-authorities.ts';
+import { ownAuthority, settingOf, type KubeadmAuthority } from '../topology/own-authorities.ts';
 
 const OTHERS = Object.keys(ROTATED_FILES) as readonly RotatedName[];
-const AUTHORITIES = Object.keys(AUTHORITY_FILES) as readonly AuthorityName[];
+const AUTHORITIES = Object.keys(AUTHORITY_FILES) as readonly KubeadmAuthority[];
 
 /** Arguments of the controller manager that a rotation sets itself. */
 const SIGNING_ARGUMENTS = /^cluster-signing-(?:cert|key)-file$/;

@@ -5,7 +5,6 @@ import {
   ROTATED_FILES,
   trustedEnd,
   type AuthorityCertificate,
-  type AuthorityName,
   type RotatedName,
 } from '../facts/linux/authorities.ts';
 import { hasKubeletAuthority } from '../model/kubelet-serving.ts';
@@ -14,6 +13,7 @@ import { Secret } from '../shell/secret.ts';
 import type { Command } from '../shell/command.ts';
 import { apiPort } from '../topology/api-server.ts';
 import { script, using } from '../templates.ts';
+import type { KubeadmAuthority } from '../topology/own-authorities.ts';
 
 /** kubeadm's default (`v1beta4/defaults.go`, CACertificateValidityPeriod). */
 const TEN_YEARS_DAYS = 3650;
@@ -37,7 +37,7 @@ function sameKindOfKey({ pem }: AuthorityCertificate): string {
 }
 
 /** The job that prints a certificate with a new end for an authority's key. `serial`: hexadecimal. */
-export const renewedAuthority = (inventory: Inventory, name: AuthorityName, serial: string): Command<'sh'> =>
+export const renewedAuthority = (inventory: Inventory, name: KubeadmAuthority, serial: string): Command<'sh'> =>
   script('linux/make-authority.sh', {
     HOW: 'renewed',
     NAME: AUTHORITY_FILES[name],
@@ -95,7 +95,7 @@ export function readersOf({ kubeadm, etcd, loadBalancer }: Inventory, name: Rota
 
 /** What a host trusts as an authority, and what restarts for that. */
 export interface Placement {
-  readonly name: AuthorityName;
+  readonly name: KubeadmAuthority;
   /** In the order of the file. */
   readonly bundle: readonly AuthorityCertificate[];
   /** The authority that signs from now on, if another one does. */

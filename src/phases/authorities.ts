@@ -1,5 +1,5 @@
 import type { Phase } from '../engine/step.ts';
-import type { AuthorityName } from '../facts/linux/authorities.ts';
+import type { KubeadmAuthority } from '../topology/own-authorities.ts';
 import type { KeepControlPlane } from '../kubeadm/authority/placed.ts';
 import { authorityPublished } from '../kubeadm/authority/published.ts';
 import { authorityRenewed, renewedCas, type Renewals } from '../kubeadm/authority/renewed.ts';
@@ -8,7 +8,7 @@ import { controlPlanes, linuxWorkers } from '../topology/select.ts';
 import { verifyPhases } from './verify.ts';
 
 /** What the phases call an authority. */
-const TITLES: Readonly<Record<AuthorityName, string>> = {
+const TITLES: Readonly<Record<KubeadmAuthority, string>> = {
   ca: "the cluster's CA",
   'front-proxy-ca': "the front proxy's CA",
   'etcd-ca': "etcd's CA",

@@ -2,12 +2,14 @@ import { createPublicKey, X509Certificate } from 'node:crypto';
 import { certificatesIn, keyFingerprint, publicKeysIn, spkiFingerprint } from '../../shell/fingerprint.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { script } from '../../templates.ts';
+import type { KubeadmAuthority } from '../../topology/own-authorities.ts';
 
 /** kubeadm's authorities, by the place of their files below /etc/kubernetes/pki. */
-export const AUTHORITY_FILES = { ca: 'ca', 'front-proxy-ca': 'front-proxy-ca', 'etcd-ca': 'etcd/ca' } as const;
-
-/** An authority, as `kbuild certs` calls it. */
-export type AuthorityName = keyof typeof AUTHORITY_FILES;
+export const AUTHORITY_FILES = {
+  ca: 'ca',
+  'front-proxy-ca': 'front-proxy-ca',
+  'etcd-ca': 'etcd/ca',
+} as const satisfies Readonly<Record<KubeadmAuthority, string>>;
 
 /** What `kbuild certs rotate-ca` can give a new key, by the place of its files: the authorities, and the key that signs service account tokens. */
 export const ROTATED_FILES = { ...AUTHORITY_FILES, sa: 'sa' } as const;

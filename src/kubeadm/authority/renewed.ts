@@ -4,25 +4,25 @@ import { renewedAuthority } from '../../configuration/authority.ts';
 import type { Change, Step, Target } from '../../engine/step.ts';
 import { Refused } from '../../errors.ts';
 import { observedLinux, type Fleet } from '../../facts/fleet.ts';
-import { authorityCertificate, type AuthorityCertificate, type AuthorityName } from '../../facts/linux/authorities.ts';
+import { authorityCertificate, type AuthorityCertificate } from '../../facts/linux/authorities.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { certificatesIn, shortFingerprint } from '../../shell/fingerprint.ts';
 import { leftText } from '../../shell/expiry.ts';
 import { bundleText, place, placementRestarts, placing, PLACED_SETTLE_MS, type KeepControlPlane } from './placed.ts';
-import { ownAuthority } from '../../topology/own-authorities.ts';
+import { ownAuthority, type KubeadmAuthority } from '../../topology/own-authorities.ts';
 
 /** The certificates of an authority on the control planes. */
-const onControlPlanes = (fleet: Fleet, name: AuthorityName): readonly AuthorityCertificate[] =>
+const onControlPlanes = (fleet: Fleet, name: KubeadmAuthority): readonly AuthorityCertificate[] =>
   observedLinux(fleet)
     .filter(({ host }) => host.role === 'control-plane')
     .flatMap(({ facts }) => facts.authorities.files[name].bundle);
 
 /** The newest certificate of an authority; undefined if there is none. */
-export const newestOf = (fleet: Fleet, name: AuthorityName): AuthorityCertificate | undefined =>
+export const newestOf = (fleet: Fleet, name: KubeadmAuthority): AuthorityCertificate | undefined =>
   onControlPlanes(fleet, name).toSorted((a, b) => b.beginsMs - a.beginsMs || b.expiresMs - a.expiresMs)[0];
 
 /** Which certificates of authorities are replaced: those of these serials. */
-export type Renewals = ReadonlyMap<AuthorityName, ReadonlySet<string>>;
+export type Renewals = ReadonlyMap<KubeadmAuthority, ReadonlySet<string>>;
 
 /** How serial numbers begin that kbuild gives authorities: so it knows a certificate that it has made. */
 const OWN_SERIAL = '4B55';
@@ -40,7 +40,7 @@ const isJustRenewed = ({ serial, beginsMs }: AuthorityCertificate, nowMs: number
  */
 export function renewalsOf(
   fleet: Fleet,
-  names: readonly AuthorityName[],
+  names: readonly KubeadmAuthority[],
   { nowMs, again }: { readonly nowMs: number; readonly again?: boolean | undefined },
 ): Renewals {
   return new Map(
@@ -57,7 +57,7 @@ export function renewalsOf(
 function successor(
   inventory: Pick<Inventory, 'certificates'>,
   fleet: Fleet,
-  name: AuthorityName,
+  name: KubeadmAuthority,
   renewals: Renewals,
 ): AuthorityCertificate | undefined {
   const own = ownAuthority(inventory, name);
@@ -79,7 +79,7 @@ function checked(host: string, printed: string, old: AuthorityCertificate): Auth
 }
 
 /** @throws Refused for a host with another key: what it has signed would no longer be trusted */
-function refuseOtherKey({ host, facts }: Target, name: AuthorityName, next: AuthorityCertificate): void {
+function refuseOtherKey({ host, facts }: Target, name: KubeadmAuthority, next: AuthorityCertificate): void {
   const other = facts.authorities.files[name].bundle.find(({ fingerprint }) => fingerprint !== next.fingerprint);
   if (other === undefined) return;
   throw new Refused(
@@ -94,7 +94,7 @@ function refuseOtherKey({ host, facts }: Target, name: AuthorityName, next: Auth
 const serialNumber = (): string => `${OWN_SERIAL}${randomBytes(SERIAL_BYTES - OWN_SERIAL.length / 2).toString('hex')}`;
 
 /** Makes the certificate on this host, and has the host trust it at once. */
-function making(target: Target, name: AuthorityName, old: AuthorityCertificate, keep: KeepControlPlane): Change {
+function making(target: Target, name: KubeadmAuthority, old: AuthorityCertificate, keep: KeepControlPlane): Change {
   const { inventory, host, facts } = target;
   return {
     summary: `renew the authority ${name} on ${host.name} with the same key (found ${leftText(old.expiresMs, facts.nowMs)})`,
@@ -112,7 +112,7 @@ function making(target: Target, name: AuthorityName, old: AuthorityCertificate, 
  * An authority with a new end and its old key, so that all that it has signed stays valid: the first host that has the key makes the
  * certificate, the others take it from there.
  */
-export const authorityRenewed = (name: AuthorityName, renewals: Renewals, keep: KeepControlPlane): Step => ({
+export const authorityRenewed = (name: KubeadmAuthority, renewals: Renewals, keep: KeepControlPlane): Step => ({
   name: `${name}-renewed`,
   settleMs: PLACED_SETTLE_MS,
   watches: { units: ['kubelet'] },
