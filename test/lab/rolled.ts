@@ -16,6 +16,16 @@ export const spans = (ran: Ran, step: string): readonly string[] =>
 export const oneAfterAnother = (hosts: readonly string[]): readonly string[] =>
   hosts.flatMap((host) => [`changing ${host}`, `changed ${host}`]);
 
+/** The runtime that each of these nodes reports, e.g. `cri-o`. */
+export async function reportedRuntimes(controlPlane: string, hosts: readonly string[]): Promise<readonly string[]> {
+  const text = await kubectl(
+    controlPlane,
+    `get nodes -o jsonpath='{range .items[*]}{.metadata.name} {.status.nodeInfo.containerRuntimeVersion}{"\\n"}{end}'`,
+  );
+  const found = new Map(text.trim().split('\n').map((line) => line.split(' ') as [string, string])); // prettier-ignore
+  return hosts.map((host) => found.get(host)!.replace(/:.*/, ''));
+}
+
 /** Expects all nodes Ready and without a note or taint of kbuild's, and the workload of `startWorkload` whole. */
 export async function expectWholeNodes(controlPlane: string, hosts: readonly string[]): Promise<void> {
   expect(await nodes(controlPlane)).toEqual(Object.fromEntries(hosts.map((host) => [host, true])));

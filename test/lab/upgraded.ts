@@ -1,7 +1,10 @@
 /** A cluster that is upgraded under load: what its clients saw, and what runs afterwards. */
+import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { stringify } from 'yaml';
 import { startWriter, type Written } from './api-writer.ts';
+import type { Fresh } from './fresh.ts';
 import * as lab from './lab.ts';
 import { ok } from './ok.ts';
 import { eventsOf, start, type Ran } from './kbuild.ts';
@@ -63,6 +66,18 @@ export async function startWorkload(controlPlane: string): Promise<void> {
 export async function nameVersion(cluster: Stacked, hosts: readonly string[], version: string): Promise<void> {
   const { kubernetes } = (await lab.inventory(hosts)) as unknown as { readonly kubernetes: object };
   await cluster.name(hosts, { kubernetes: { ...kubernetes, version, ...cluster.kubernetes } });
+}
+
+/** The same for hosts of `fresh`, in the cluster of this name. */
+export async function nameFreshVersion(
+  { file }: Fresh,
+  cluster: string,
+  hosts: readonly string[],
+  version: string,
+): Promise<void> {
+  const plain = await lab.inventory(hosts);
+  const kubernetes = { ...(plain as unknown as { readonly kubernetes: object }).kubernetes, version };
+  writeFileSync(file, stringify({ ...plain, name: cluster, kubernetes }, { aliasDuplicateObjects: false }));
 }
 
 const answers = (address: string): Promise<boolean> =>

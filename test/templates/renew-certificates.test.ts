@@ -1,10 +1,9 @@
 /** The script that renews a control plane's certificates, with a kubeadm, a runtime and an end that a test speaks for. */
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { script } from '../../src/templates.ts';
+import { placed, placesIn, program } from './placing.ts';
 
 const RENEW = ['controller-manager.conf', 'scheduler.conf', 'front-proxy-client', 'etcd-server'];
 const FILES = [
@@ -14,25 +13,16 @@ const FILES = [
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kbuild-renew-'));
-  for (const name of ['bin', 'job', 'kubernetes/pki/etcd']) mkdirSync(join(folder, name), { recursive: true });
-  for (const file of FILES) writeFileSync(join(folder, 'kubernetes', file), 'old');
+  folder = placesIn(FILES);
   writeFileSync(join(folder, 'kubernetes/pki/ca.key'), 'key');
   // kubeadm renews all in the copy.
-  program('unshare', `cd ${folder}/work && for file in ${FILES.join(' ')}; do echo new >"$file"; done`);
-  program('kubectl', '');
-  program('sync', '');
-  program('openssl', '');
-  program('mv', `for last; do :; done; echo "place \${last#${folder}/kubernetes/}" >>${folder}/log; exec /bin/mv "$@"`);
+  program(folder, 'unshare', `cd ${folder}/work && for file in ${FILES.join(' ')}; do echo new >"$file"; done`);
+  program(folder, 'kubectl', '');
+  program(folder, 'openssl', '');
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const program = (name: string, text: string): void => {
-  writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${text}\n`);
-  chmodSync(join(folder, 'bin', name), 0o755);
-};
-
-/** Renews; a component's container is `old-NAME`. `signal`: what happens when the first one is ended. */
+/** Renews. `signal`: what happens when the first component is ended. */
 function renewed(restarted: readonly string[], signal = '', renew: readonly string[] = RENEW) {
   const { script: text } = script('linux/renew-certificates.sh', {
     RENEW: renew,
@@ -42,19 +32,7 @@ function renewed(restarted: readonly string[], signal = '', renew: readonly stri
     RESTARTED: restarted,
     SERVED: [],
   });
-  const functions = `await() { :; }
-runtime_running() { echo "old-$1"; }
-runtime_signal() { echo "end $2" >>${folder}/log; ${signal} }`;
-  const { status, stderr } = spawnSync(
-    'sh',
-    ['-eu', '-c', `${functions}\n${text.replace('kubernetes=/etc/kubernetes', `kubernetes=${folder}/kubernetes`)}`],
-    {
-      cwd: join(folder, 'job'),
-      encoding: 'utf8',
-      env: { PATH: `${folder}/bin:${process.env['PATH'] ?? ''}` },
-    },
-  );
-  return { status, stderr, log: readFileSync(join(folder, 'log'), 'utf8').trim().split('\n') };
+  return placed(folder, text, 'await() { :; }\nruntime_running() { echo "old-$1"; }', signal);
 }
 
 test('each file that a component reads only at its start comes last, right before that component ends', () => {

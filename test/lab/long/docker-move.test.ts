@@ -17,7 +17,7 @@ import { dial, kubectl, nodes, startEcho } from '../pods.ts';
 import { reported } from '../reported.ts';
 import { leftOnNodes } from '../upgraded.ts';
 import { waitUntil } from '../wait-until.ts';
-import { oneAfterAnother, spans } from '../rolled.ts';
+import { oneAfterAnother, spans, reportedRuntimes } from '../rolled.ts';
 
 const [cp, w1] = ['dmcp1', 'dmw1'] as const;
 const HOSTS = [cp, w1];
@@ -50,16 +50,6 @@ const up = (): Promise<Ran> => kbuild(...own.up, '--json');
 const on = async (host: string, command: string): Promise<string> => (await lab.inside(host, command)).stdout.trim();
 const unit = (host: string, of: string): Promise<string> =>
   on(host, `systemctl is-active ${of}; systemctl is-enabled ${of}; true`);
-
-/** What each node says of its runtime. */
-async function reportedRuntimes(): Promise<readonly string[]> {
-  const text = await kubectl(
-    cp,
-    `get nodes -o jsonpath='{range .items[*]}{.metadata.name} {.status.nodeInfo.containerRuntimeVersion}{"\\n"}{end}'`,
-  );
-  const found = new Map(text.trim().split('\n').map((line) => line.split(' ') as [string, string])); // prettier-ignore
-  return HOSTS.map((host) => found.get(host)!.replace(/:.*/, ''));
-}
 
 /** The API answers, nodes and pods are ready, and nothing ends any more: the lab's crun may end other containers too when it removes one. */
 async function settled(): Promise<void> {
@@ -145,13 +135,13 @@ describe('from Docker Engine to CRI-O', () => {
     const ran = await kbuild(...own.up);
     expect(ran.code).toBe(7);
     expect(ran.stderr).toContain('go by way of CRI-O: set runtime.name to crio');
-    expect(await reportedRuntimes()).toEqual(['docker', 'docker']);
+    expect(await reportedRuntimes(cp, HOSTS)).toEqual(['docker', 'docker']);
   });
 
   test('a run that is cut off while the pods move is finished by the same command', async () => {
     name({ [cp]: 'docker', [w1]: 'crio' });
     await cutOffAt('runtime-moved');
-    expect(await reportedRuntimes()).toEqual(['docker', 'cri-o']);
+    expect(await reportedRuntimes(cp, HOSTS)).toEqual(['docker', 'cri-o']);
     expect(await on(w1, LEFT)).toBe('');
     await isWhole();
   });
@@ -168,7 +158,7 @@ describe('back to Docker Engine', () => {
     name({ [cp]: 'docker', [w1]: 'docker' });
     await lab.inside(w1, 'docker stop mine');
     await cutOffAt('runtime-retired');
-    expect(await reportedRuntimes()).toEqual(['docker', 'docker']);
+    expect(await reportedRuntimes(cp, HOSTS)).toEqual(['docker', 'docker']);
     expect(await unit(w1, 'crio')).toBe('inactive\ndisabled');
     expect(await on(w1, 'iptables -S FORWARD | head -n 1')).toBe('-P FORWARD ACCEPT');
     expect(await on(w1, "docker ps -a --filter name=mine --format '{{.Names}}'")).toBe('mine');
@@ -190,7 +180,7 @@ describe('the whole cluster', () => {
     const ran = ok(timed('the control plane', await up()));
     expect(spans(ran, 'runtime-moved')).toEqual(oneAfterAnother([cp]));
     expect(eventsOf(ran).filter(({ kind }) => kind === 'unplanned')).toEqual([]);
-    expect(await reportedRuntimes()).toEqual(['cri-o', 'cri-o']);
+    expect(await reportedRuntimes(cp, HOSTS)).toEqual(['cri-o', 'cri-o']);
     expect(await on(cp, LEFT)).toBe('');
     for (const one of ['docker', 'docker.socket', 'containerd']) expect(await unit(cp, one)).toBe('inactive\ndisabled');
     expect(await on(cp, `ls ${DAEMON} 2>/dev/null; pgrep -a dockerd; pgrep -a containerd; true`)).toBe('');

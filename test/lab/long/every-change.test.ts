@@ -1,6 +1,4 @@
 /** Every run is killed at the first change that it tells: the same command goes on from there, and nothing is left. */
-import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fresh, type Fresh } from '../fresh.ts';
 import { kbuild } from '../kbuild.ts';
@@ -9,7 +7,7 @@ import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { leftoversOf } from '../soak-run.ts';
-import { leftOnNodes, versionsOf } from '../upgraded.ts';
+import { leftOnNodes, nameFreshVersion, versionsOf } from '../upgraded.ts';
 import { KUBERNETES } from '../versions.ts';
 
 const HOSTS = ['eccp1', 'ecw1'];
@@ -34,9 +32,7 @@ test('killed at a change in every run, the same command builds the cluster in th
 });
 
 test('killed at a change in every run, the same command upgrades the cluster in the end, and makes no change twice', async () => {
-  const plain = await lab.inventory(HOSTS);
-  const kubernetes = { ...(plain as unknown as { readonly kubernetes: object }).kubernetes, version: NEW.version };
-  writeFileSync(own.file, stringify({ ...plain, name: 'every-change', kubernetes }, { aliasDuplicateObjects: false }));
+  await nameFreshVersion(own, 'every-change', HOSTS, NEW.version);
   const [, ...operands] = own.up;
   const { last, kills, made } = await killedAtChanges(['upgrade', ...operands]);
   ok(last);

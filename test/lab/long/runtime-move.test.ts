@@ -7,9 +7,8 @@ import { crioRuntime, type LabInventory } from '../inventory.ts';
 import { eventsOf, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok, timed } from '../ok.ts';
-import { kubectl } from '../pods.ts';
 import { reported } from '../reported.ts';
-import { expectWholeNodes, oneAfterAnother, spans } from '../rolled.ts';
+import { expectWholeNodes, oneAfterAnother, spans, reportedRuntimes } from '../rolled.ts';
 import { startWorkload, watchService } from '../upgraded.ts';
 
 const HOSTS = ['mvcp1', 'mvw1', 'mvw2'];
@@ -27,16 +26,6 @@ function nameCrio(...names: readonly string[]): void {
 const up = (): Promise<Ran> => kbuild(...own.up, '--json');
 const output = async (host: string, command: string): Promise<string> =>
   (await lab.inside(host, command)).stdout.trim();
-
-/** What each node says of its runtime: `containerd` or `cri-o`. */
-async function reportedRuntimes(): Promise<readonly string[]> {
-  const text = await kubectl(
-    cp,
-    `get nodes -o jsonpath='{range .items[*]}{.metadata.name} {.status.nodeInfo.containerRuntimeVersion}{"\\n"}{end}'`,
-  );
-  const found = new Map(text.trim().split('\n').map((line) => line.split(' ') as [string, string])); // prettier-ignore
-  return HOSTS.map((host) => found.get(host)!.replace(/:.*/, ''));
-}
 
 /** The containers of Kubernetes that run on a host, by the process that watches each: shims of containerd, monitors of CRI-O. */
 const watchers = (host: string): Promise<string> =>
@@ -98,7 +87,7 @@ describe('from containerd to CRI-O', () => {
     const ran = ok(timed('the rest of the move', await up()));
     expect(spans(ran, 'drained')).toEqual([]);
     expect(await client.stop()).toBeLessThan(15_000);
-    expect(await reportedRuntimes()).toEqual(['containerd', 'cri-o', 'containerd']);
+    expect(await reportedRuntimes(cp, HOSTS)).toEqual(['containerd', 'cri-o', 'containerd']);
     await isOnCrio(w1);
     await isWhole();
   });
@@ -109,7 +98,7 @@ describe('from containerd to CRI-O', () => {
     for (const step of ['drained', 'runtime-moved', 'uncordoned'])
       expect(spans(ran, step), step).toEqual(oneAfterAnother([cp]));
     expect(eventsOf(ran).filter(({ kind }) => kind === 'unplanned')).toEqual([]);
-    expect(await reportedRuntimes()).toEqual(['cri-o', 'cri-o', 'containerd']);
+    expect(await reportedRuntimes(cp, HOSTS)).toEqual(['cri-o', 'cri-o', 'containerd']);
     await isOnCrio(cp);
     expect(await unit(w2, 'containerd')).toBe('active\nenabled');
     await isWhole();
@@ -121,7 +110,7 @@ describe('back to containerd', () => {
     nameCrio(cp);
     const ran = ok(timed('the worker back', await up()));
     expect(spans(ran, 'runtime-moved')).toEqual(oneAfterAnother([w1]));
-    expect(await reportedRuntimes()).toEqual(['cri-o', 'containerd', 'containerd']);
+    expect(await reportedRuntimes(cp, HOSTS)).toEqual(['cri-o', 'containerd', 'containerd']);
     expect(await watchers(w1)).toMatch(/^containerd-shim [1-9]\d*\nconmon 0$/);
     expect(await endpoints(w1)).toBe('unix:///run/containerd/containerd.sock');
     expect(await unit(w1, 'crio')).toBe('inactive\ndisabled');

@@ -2,8 +2,6 @@
  * Everything that may stop an upgrade, one after another on one cluster: each run fails with its reason and breaks nothing, and
  * the same command ends the upgrade when nothing stops it any more.
  */
-import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fresh, type Fresh } from '../fresh.ts';
 import { cutPower, powerOn, answering } from '../host-power.ts';
@@ -12,7 +10,7 @@ import * as lab from '../lab.ts';
 import { ok } from '../ok.ts';
 import { kubectl } from '../pods.ts';
 import { leftoversOf } from '../soak-run.ts';
-import { leftOnNodes, startWorkload, versionsOf } from '../upgraded.ts';
+import { leftOnNodes, startWorkload, versionsOf, nameFreshVersion } from '../upgraded.ts';
 import { KUBERNETES } from '../versions.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -34,11 +32,7 @@ const args = (): readonly string[] => {
 const upgrade = (): Promise<Ran> => kbuild(...args());
 
 /** The inventory names this version from now on, and these settings of the hosts besides. */
-async function wanted(version: string): Promise<void> {
-  const plain = await lab.inventory(HOSTS);
-  const kubernetes = { ...(plain as unknown as { readonly kubernetes: object }).kubernetes, version };
-  writeFileSync(own.file, stringify({ ...plain, name: 'faults', kubernetes }, { aliasDuplicateObjects: false }));
-}
+const wanted = (version: string): Promise<void> => nameFreshVersion(own, 'faults', HOSTS, version);
 
 /** The kubelets' versions, by node. */
 async function kubelets(): Promise<Readonly<Record<string, string>>> {

@@ -2,10 +2,8 @@
  * The power of the only control plane is cut at ten random moments of its upgrade, each a few seconds after it has booted or a run has
  * begun: kbuild goes on or ends with the reason, and the same command finishes the upgrade. All the while a client writes.
  */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter } from '../api-writer.ts';
 import { fresh, type Fresh } from '../fresh.ts';
@@ -16,7 +14,7 @@ import { ok } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { random } from '../random.ts';
 import { leftoversOf } from '../soak-run.ts';
-import { leftOnNodes, versionsOf } from '../upgraded.ts';
+import { leftOnNodes, versionsOf, nameFreshVersion } from '../upgraded.ts';
 import { KUBERNETES } from '../versions.ts';
 
 const HOSTS = ['upcp1', 'upw1'];
@@ -28,11 +26,7 @@ const CUTS = 10;
 const [LEAST_S, MOST_S] = [5, 60];
 let own: Fresh;
 
-async function wanted(version: string): Promise<void> {
-  const plain = await lab.inventory(HOSTS);
-  const kubernetes = { ...(plain as unknown as { readonly kubernetes: object }).kubernetes, version };
-  writeFileSync(own.file, stringify({ ...plain, name: 'power', kubernetes }, { aliasDuplicateObjects: false }));
-}
+const wanted = (version: string): Promise<void> => nameFreshVersion(own, 'power', HOSTS, version);
 
 beforeAll(async () => {
   own = await fresh('power', HOSTS);

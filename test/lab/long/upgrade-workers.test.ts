@@ -2,9 +2,7 @@
  * What may come between while workers are upgraded, one thing after another on one cluster: the reason is named, no other worker is
  * touched, and the same command goes on.
  */
-import { writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fresh, type Fresh } from '../fresh.ts';
 import { kbuild, PROGRAM, start, type Ran, type Running } from '../kbuild.ts';
@@ -15,7 +13,7 @@ import { ok } from '../ok.ts';
 import { kubectl } from '../pods.ts';
 import { onTerminal, type OnTerminal } from '../pseudo-terminal.ts';
 import { leftoversOf } from '../soak-run.ts';
-import { leftOnNodes, versionsOf } from '../upgraded.ts';
+import { leftOnNodes, versionsOf, nameFreshVersion } from '../upgraded.ts';
 import { KUBERNETES } from '../versions.ts';
 
 const CP = 'uwcp1';
@@ -41,11 +39,7 @@ const onATerminal = (): OnTerminal =>
   );
 
 /** The inventory names this version from now on. */
-async function wanted(version: string): Promise<void> {
-  const plain = await lab.inventory(HOSTS);
-  const kubernetes = { ...(plain as unknown as { readonly kubernetes: object }).kubernetes, version };
-  writeFileSync(own.file, stringify({ ...plain, name: 'workers', kubernetes }, { aliasDuplicateObjects: false }));
-}
+const wanted = (version: string): Promise<void> => nameFreshVersion(own, 'workers', HOSTS, version);
 
 beforeAll(async () => {
   own = await fresh('workers', HOSTS);
