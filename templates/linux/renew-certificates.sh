@@ -99,6 +99,8 @@ old=
 for component in $RESTARTED; do
   running=$(runtime_running "$component") || true
   put "$(read_at_start "$component")"
+  # It may have started with the old file just before, as after a boot.
+  if [ -z "$running" ]; then running=$(runtime_running "$component") || true; fi
   for id in $running; do
     runtime_signal SIGTERM "$id" 2>/dev/null || true
     restarts="$restarts $component"

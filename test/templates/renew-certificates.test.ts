@@ -22,8 +22,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Renews. `signal`: what happens when the first component is ended. */
-function renewed(restarted: readonly string[], signal = '', renew: readonly string[] = RENEW) {
+/** Renews. `signal`: what happens when the first component is ended; `running`: prints the container of a component that runs. */
+function renewed(
+  restarted: readonly string[],
+  signal = '',
+  { renew = RENEW, running = 'echo "old-$1"' }: { readonly renew?: readonly string[]; readonly running?: string } = {},
+) {
   const { script: text } = script('linux/renew-certificates.sh', {
     RENEW: renew,
     HOW: 'as-it-was',
@@ -32,7 +36,7 @@ function renewed(restarted: readonly string[], signal = '', renew: readonly stri
     RESTARTED: restarted,
     SERVED: [],
   });
-  return placed(folder, text, 'await() { :; }\nruntime_running() { echo "old-$1"; }', signal);
+  return placed(folder, text, `await() { :; }\nruntime_running() { ${running}; }`, signal);
 }
 
 test('each file that a component reads only at its start comes last, right before that component ends', () => {
@@ -59,6 +63,12 @@ test('a job that is killed at the first component leaves the next one’s certif
 });
 
 test('kube-vip’s admin.conf comes last, too', () => {
-  const { log } = renewed(['kube-vip'], '', ['admin.conf', 'front-proxy-client']);
+  const { log } = renewed(['kube-vip'], '', { renew: ['admin.conf', 'front-proxy-client'] });
   expect(log.slice(-2)).toEqual(['place admin.conf', 'end old-kube-vip']);
+});
+
+test('a component that starts just before its file is in its place ends too', () => {
+  const running = `if grep -qs scheduler.conf ${folder}/log; then echo "started-$1"; fi`;
+  const { log } = renewed(['kube-scheduler'], '', { renew: ['scheduler.conf'], running });
+  expect(log).toEqual(['place scheduler.conf', 'end started-kube-scheduler']);
 });
