@@ -18,8 +18,11 @@ let args: readonly string[];
 let file: string;
 let state: string;
 
-const inside = async (host: string, command: string): Promise<string> =>
-  (await lab.inside(host, command)).stdout.trim();
+const inside = async (host: string, command: string): Promise<string> => {
+  const ran = await lab.inside(host, command);
+  expect(ran.code, `${host}: ${command}: ${ran.stderr}`).toBe(0);
+  return ran.stdout.trim();
+};
 const up = (...flags: readonly string[]): Promise<Ran> => kbuild(...args, ...flags);
 
 beforeAll(async () => {
@@ -32,13 +35,15 @@ beforeAll(async () => {
 
 afterAll(() => lab.down(HOSTS));
 
-/** A kubeadm that finds a runtime which does not answer for 6 s, the first time that it joins. */
+/** A kubeadm that finds a runtime which does not answer, the first time that it joins. It leaves what it saw in /run/late. */
 const WITH_LATE_RUNTIME = `#!/bin/sh
-if [ "$1" = join ] && mkdir /run/late 2>/dev/null; then
-  pkill -STOP -x containerd
-  (sleep 6; pkill -CONT -x containerd) >/dev/null 2>&1 &
-fi
-exec /usr/bin/kubeadm "$@"
+if [ "$1" != join ] || [ -e /run/late ]; then exec /usr/bin/kubeadm "$@"; fi
+pkill -STOP -x containerd
+status=0
+/usr/bin/kubeadm "$@" 2>/run/late || status=$?
+pkill -CONT -x containerd
+cat /run/late >&2
+exit $status
 `;
 
 test('a worker that fails leaves the run, the others are finished by the same command', async () => {
@@ -55,6 +60,7 @@ test('a worker that fails leaves the run, the others are finished by the same co
   const ran = await up('--json');
   expect(ran.code, ran.stderr).toBe(4);
   expect(ran.stderr).toMatch(/last words of kubelet/);
+  expect(await inside(w1, 'cat /run/late')).toContain('DeadlineExceeded');
   expect(eventsOf(ran)).toContainEqual(
     expect.objectContaining({
       kind: 'job-waits',
