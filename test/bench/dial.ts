@@ -1,6 +1,6 @@
-import type { LinuxHost } from '../../src/model/inventory.ts';
 import { linuxRemote, type LinuxRemote } from '../../src/remote/linux.ts';
 import { sshDialler } from '../../src/transport/ssh.ts';
+import { linuxHost } from '../fakes/inventory.ts';
 
 /** How to reach the fleet's hosts. */
 export interface Reach {
@@ -13,23 +13,10 @@ export interface Reach {
 export function benchDial({ identityFile, knownHostsFile, port }: Reach): (address: string) => Promise<LinuxRemote> {
   const dialler = sshDialler({ policy: 'strict' });
   return async (address) => {
-    const host: LinuxHost = {
-      os: 'linux',
-      role: 'worker',
-      name: address,
+    const host = linuxHost(address, {
       address,
-      internalAddress: address,
       ssh: { user: 'root', port, identityFiles: [identityFile], knownHostsFiles: [knownHostsFile] },
-      kubelet: { config: {}, extraArgs: [] },
-      labels: {},
-      taints: undefined,
-      groups: [],
-      sysctls: {},
-      installFrom: 'distribution',
-      packages: [],
-      trustedCas: [],
-      setHostname: false,
-    };
+    });
     return linuxRemote(host, await dialler.dial(host), { runId: 'bench' });
   };
 }

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { LinuxHost } from '../../src/model/inventory.ts';
+import { linuxHost } from '../fakes/inventory.ts';
 
 const SSHD = '/usr/sbin/sshd';
 
@@ -103,28 +104,15 @@ export async function startSshd(config: readonly string[] = [], loginShell?: str
     folder,
     port,
     process,
-    host: {
-      os: 'linux',
-      role: 'worker',
-      name: 'real',
+    host: linuxHost('real', {
       address: '127.0.0.1',
-      internalAddress: '127.0.0.1',
       ssh: {
         user: userInfo().username,
         port,
         identityFiles: [file('login')],
         knownHostsFiles: [file('known_hosts')],
       },
-      kubelet: { config: {}, extraArgs: [] },
-      labels: {},
-      taints: undefined,
-      groups: [],
-      sysctls: {},
-      installFrom: 'distribution',
-      packages: [],
-      trustedCas: [],
-      setHostname: false,
-    },
+    }),
     connectionProcesses: () => childrenOf(process.pid!),
     async stop() {
       for (const pid of childrenOf(process.pid!)) end(pid);

@@ -16,6 +16,7 @@ import {
   sandboxImage,
   sandboxImageIn,
 } from './containerd-config.ts';
+import { dockerRepository } from './docker-repository.ts';
 import { registryFiles } from './hosts-toml.ts';
 import type { ContainerRuntime, RuntimeConfig, RuntimeMisfit } from './runtime.ts';
 import { valueAt } from './toml.ts';
@@ -128,21 +129,7 @@ export const containerd: ContainerRuntime = {
   },
   defaults: {
     package: 'containerd.io',
-    repository: {
-      url: 'https://download.docker.com/linux/{distribution}',
-      suite: '{codename}',
-      component: 'stable',
-      key: 'gpg',
-      fingerprint: '9DC858229FC7DD38854AE2D88D81803C0EBFCD88',
-      // Docker signs the two kinds of packages with different keys.
-      rpm: {
-        url: 'https://download.docker.com/linux/{distribution}',
-        suite: '{codename}',
-        component: 'stable',
-        key: 'gpg',
-        fingerprint: '060A61C51B558A7F742B77AAC52FEB6B621E9F35',
-      },
-    },
+    repository: dockerRepository,
   },
   published: {
     files: (version) => [

@@ -7,6 +7,7 @@ import { script } from '../../templates.ts';
 import { compareVersions, minorFacts } from '../../versions.ts';
 import { fullName } from '../registries.ts';
 import { cgroupDriverInUse } from './cgroup-driver-in-use.ts';
+import { dockerRepository } from './docker-repository.ts';
 import { pauseImage } from './pause-image.ts';
 import type {
   ContainerRuntime,
@@ -156,20 +157,7 @@ export const docker: ContainerRuntime = {
   },
   defaults: {
     package: 'docker-ce',
-    repository: {
-      url: 'https://download.docker.com/linux/{distribution}',
-      suite: '{codename}',
-      component: 'stable',
-      key: 'gpg',
-      fingerprint: '9DC858229FC7DD38854AE2D88D81803C0EBFCD88',
-      rpm: {
-        url: 'https://download.docker.com/linux/{distribution}',
-        suite: '{codename}',
-        component: 'stable',
-        key: 'gpg',
-        fingerprint: '060A61C51B558A7F742B77AAC52FEB6B621E9F35',
-      },
-    },
+    repository: dockerRepository,
   },
   // Docker's packages, and Mirantis' of the Mirantis Container Runtime, have the client apart; distributions pack it otherwise.
   companions: (name, at): Readonly<Record<string, string>> =>

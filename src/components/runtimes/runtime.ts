@@ -18,7 +18,7 @@ export interface RuntimeConfig {
 }
 
 /** Where the runtime comes from unless the inventory names another source. */
-interface RuntimeDefaults {
+export interface RuntimeDefaults {
   readonly package: string;
   readonly repository: DefaultRepository & { readonly rpm: DefaultRepository };
 }

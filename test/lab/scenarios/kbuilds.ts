@@ -1,7 +1,7 @@
-import type { LinuxHost } from '../../../src/model/inventory.ts';
 import { linuxRemote, type LinuxRemote } from '../../../src/remote/linux.ts';
 import { sh } from '../../../src/shell/sh.ts';
 import { dialSsh } from '../../fakes/dial-ssh.ts';
+import { linuxHost } from '../../fakes/inventory.ts';
 import * as lab from '../lab.ts';
 
 /** A remote as a kbuild process of its own has it: its own connection and run. */
@@ -26,23 +26,10 @@ export function kbuilds(): {
   return {
     async connect(name, user = 'root') {
       const { address } = lab.hostSettings(name);
-      const host: LinuxHost = {
-        os: 'linux',
-        role: 'worker',
-        name,
+      const host = linuxHost(name, {
         address,
-        internalAddress: address,
         ssh: { user, port: 22, identityFiles: [lab.paths.identityFile], knownHostsFiles: [lab.paths.knownHostsFile] },
-        kubelet: { config: {}, extraArgs: [] },
-        labels: {},
-        taints: undefined,
-        groups: [],
-        sysctls: {},
-        installFrom: 'distribution',
-        packages: [],
-        trustedCas: [],
-        setHostname: false,
-      };
+      });
       const runId = `test${String(process.pid)}-${String(remotes.length + 1)}`;
       const followed: string[] = [];
       const waits: string[] = [];

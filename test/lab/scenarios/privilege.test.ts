@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LinuxHost } from '../../../src/model/inventory.ts';
 import { linuxRemote, type LinuxRemote } from '../../../src/remote/linux.ts';
 import { Secret } from '../../../src/shell/secret.ts';
 import { sh } from '../../../src/shell/sh.ts';
 import { dialSsh } from '../../fakes/dial-ssh.ts';
+import { linuxHost } from '../../fakes/inventory.ts';
 import * as lab from '../lab.ts';
 
 const NAME = 'priv-w1';
@@ -27,23 +27,10 @@ type User = keyof typeof USERS;
 
 async function connect(user: User, password?: string) {
   const { address } = lab.hostSettings(NAME);
-  const host: LinuxHost = {
-    os: 'linux',
-    role: 'worker',
-    name: NAME,
+  const host = linuxHost(NAME, {
     address,
-    internalAddress: address,
     ssh: { user, port: 22, identityFiles: [lab.paths.identityFile], knownHostsFiles: [lab.paths.knownHostsFile] },
-    kubelet: { config: {}, extraArgs: [] },
-    labels: {},
-    taints: undefined,
-    groups: [],
-    sysctls: {},
-    installFrom: 'distribution',
-    packages: [],
-    trustedCas: [],
-    setHostname: false,
-  };
+  });
   let asked = 0;
   const log: object[] = [];
   const remote = linuxRemote(host, await dialSsh(host, { policy: 'strict' }), {
