@@ -21,12 +21,16 @@ import { INVENTORY_NAME, settingsPreview, settingsRestarts } from './settings-pr
 import { waitForApi } from '../resources/wait-for-api.ts';
 
 /** Settings of `kubeadm.cluster` that kbuild can change on a live cluster: it rewrites the control plane's manifests. */
-const CHANGEABLE: Readonly<Record<string, readonly string[]>> = {
+const CHANGEABLE: readonly string[] = [
+  ...['apiServer', 'controllerManager', 'scheduler'].flatMap((key) =>
+    ['extraArgs', 'extraVolumes', 'extraEnvs'].map((name) => `${key}.${name}`),
+  ),
   // The step `api-server-names` has signed the certificates by then.
-  apiServer: ['extraArgs', 'extraVolumes', 'extraEnvs', 'certSANs'],
-  controllerManager: ['extraArgs', 'extraVolumes', 'extraEnvs'],
-  scheduler: ['extraArgs', 'extraVolumes', 'extraEnvs'],
-};
+  'apiServer.certSANs',
+];
+
+/** Those of etcd, where control planes have its manifest: kubeadm has a phase for it there. */
+const CHANGEABLE_OF_STACKED = ['etcd.local.extraArgs', 'etcd.local.extraEnvs'];
 
 const keysOf = (...objects: readonly (JsonObject | undefined)[]): readonly string[] => [
   ...new Set(objects.flatMap((object) => Object.keys(object ?? {}))),
@@ -35,21 +39,29 @@ const keysOf = (...objects: readonly (JsonObject | undefined)[]): readonly strin
 const inner = (object: JsonObject | undefined, key: string): JsonObject | undefined =>
   object?.[key] as JsonObject | undefined;
 
-/** Edited settings of `kubeadm.cluster` that kbuild cannot apply to a live cluster. */
-function fixedEdits(wanted: JsonObject, noted: JsonObject | undefined): readonly string[] {
+/** Edited settings at a path that kbuild cannot apply to a live cluster. */
+function fixedEdits(
+  changeable: readonly string[],
+  wanted: JsonObject | undefined,
+  noted: JsonObject | undefined,
+  path = '',
+): readonly string[] {
   return keysOf(wanted, noted)
-    .filter((key) => !same(wanted[key], noted?.[key]))
+    .filter((key) => !same(wanted?.[key], noted?.[key]))
     .flatMap((key) => {
-      const changeable = CHANGEABLE[key];
-      if (changeable === undefined) return [`kubeadm.cluster.${key}`];
-      return keysOf(inner(wanted, key), inner(noted, key))
-        .filter((name) => !changeable.includes(name) && !same(inner(wanted, key)?.[name], inner(noted, key)?.[name]))
-        .map((name) => `kubeadm.cluster.${key}.${name}`);
+      const at = `${path}${key}`;
+      if (changeable.includes(at)) return [];
+      return changeable.some((one) => one.startsWith(`${at}.`))
+        ? fixedEdits(changeable, inner(wanted, key), inner(noted, key), `${at}.`)
+        : [`kubeadm.cluster.${at}`];
     });
 }
 
+const clusterNoted = (noted: JsonObject | undefined): JsonObject | undefined => inner(noted, 'cluster');
+
 function refuseFixed(inventory: Inventory, noted: JsonObject | undefined): void {
-  const fixed = fixedEdits(settingsOf(inventory).cluster, noted?.['cluster'] as JsonObject | undefined);
+  const changeable = inventory.etcd.topology === 'stacked' ? [...CHANGEABLE, ...CHANGEABLE_OF_STACKED] : CHANGEABLE;
+  const fixed = fixedEdits(changeable, settingsOf(inventory).cluster, clusterNoted(noted));
   if (fixed.length > 0)
     throw new Refused(
       inventory.name,
@@ -75,8 +87,9 @@ export function rewritten(
   const patches = editedPatches(inventory, cluster);
   const isPatched = (...targets: readonly string[]) =>
     patches.some((name) => targets.some((target) => name.startsWith(target)));
+  const isEtcdEdited = !same(settingsOf(inventory).cluster['etcd'], clusterNoted(cluster.settings)?.['etcd']);
   const eachOf: Readonly<Record<SettingsPart, readonly KubeadmPart[]>> = {
-    cluster: ['manifests'],
+    cluster: ['manifests', ...(isEtcdEdited ? etcd : [])],
     kubelet: [],
     kubeProxy: [],
     proxy: ['manifests'],

@@ -106,6 +106,35 @@ describe('kubeadm settings of a live cluster', () => {
     expect(due(before, noted)).toHaveLength(1);
   });
 
+  test('that are arguments of etcd, e.g. its quota, restart it alone, on one control plane after another', async () => {
+    const quota = (value: string) => ({
+      etcd: { local: { extraArgs: [{ name: 'quota-backend-bytes', value }], dataDir: '/data' } },
+    });
+    const edited = withCluster(quota('8589934592'));
+    const [change] = due(edited, settingsOf(withCluster(quota('4294967296'))));
+    expect(change!.disrupts).toBe(true);
+    expect(change!.restarts).toEqual([{ what: 'etcd', hosts: ['cp1'], aboutMs: 40_000, atOnce: 1 }]);
+    expect(await change!.preview!(recordingOn().on)).toContain('-   value: "4294967296"\n+   value: "8589934592"');
+    const { on, sent } = recordingOn({ run: () => HEALTHY });
+    await change!.apply!(on);
+    const job = sent.find(({ kind }) => kind === 'job') as { readonly script: string } | undefined;
+    expect(parameters(job!.script)).toMatchObject({ PARTS: ['cluster', 'etcd'] });
+  });
+
+  test('of an etcd that control planes do not have are refused: no manifest there has them', () => {
+    const elsewhere = (value: string): Inventory =>
+      inventoryOf({
+        etcd: { topology: 'built', endpoints: ['https://10.0.0.21:2379'] },
+        kubeadm: {
+          ...before.kubeadm,
+          cluster: { etcd: { local: { extraArgs: [{ name: 'quota-backend-bytes', value }] } } },
+        },
+      });
+    expect(() => due(elsewhere('8589934592'), settingsOf(elsewhere('4294967296')))).toThrow(
+      'kubeadm.cluster.etcd was edited',
+    );
+  });
+
   test('that are names of the API servers are uploaded, and restart nothing: they are in certificates alone', () => {
     const [change] = due(withCluster({ apiServer: { certSANs: ['x.example'] } }), settingsOf(before));
     expect(change).toMatchObject({ restarts: [] });
@@ -114,7 +143,7 @@ describe('kubeadm settings of a live cluster', () => {
 
   test.each([
     ['kubeadm.cluster.encryptionAlgorithm', { encryptionAlgorithm: 'ECDSA-P256' }],
-    ['kubeadm.cluster.etcd', { etcd: { local: { dataDir: '/data' } } }],
+    ['kubeadm.cluster.etcd.local.dataDir', { etcd: { local: { dataDir: '/data' } } }],
   ])('%s cannot be changed: refused', (name, cluster) => {
     expect(() => due(withCluster(cluster), settingsOf(before))).toThrow(Refused);
     expect(() => due(withCluster(cluster), settingsOf(before))).toThrow(name);
