@@ -65,8 +65,11 @@ describe('kubeadm settings of a live cluster', () => {
     expect(change!.summary).toBe('apply the edited settings of kubeadm.cluster to the live cluster');
     const { on, sent } = recordingOn();
     await change!.apply!(on);
-    expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', name: 'kubeadm-settings' }]);
-    expect((sent[0] as { readonly script: string }).script).toContain('PARTS=cluster\n');
+    expect(sent).toMatchObject([
+      { host: 'cp1', kind: 'run', title: 'linux/apply-objects.sh' },
+      { host: 'cp1', kind: 'job', name: 'kubeadm-settings' },
+    ]);
+    expect((sent[1] as { readonly script: string }).script).toContain('PARTS=cluster\n');
   });
 
   test('say beforehand which parts of the control plane restart, and show old and new', async () => {
@@ -253,7 +256,75 @@ describe('kubeadm settings of a live cluster', () => {
       expect(sent.flatMap((one) => (one.kind === 'job' ? [one.host] : []))).toEqual(order);
       // The gate comes before each of them, and asks through another one.
       const asked = sent.flatMap((one) => (one.kind === 'run' ? [`${one.title} ${one.host}`] : []));
-      expect(asked).toEqual(order.map((host) => `linux/restart-gate.sh ${host === 'cp1' ? 'cp2' : 'cp1'}`));
+      const [first, ...rest] = order.map((host) => `linux/restart-gate.sh ${host === 'cp1' ? 'cp2' : 'cp1'}`);
+      // What begins is noted once, when the first gate is passed.
+      expect(asked).toEqual([first, 'linux/apply-objects.sh cp1', ...rest]);
+    });
+  });
+
+  describe('that a run began to change', () => {
+    const args = (value: string) => ({ apiServer: { extraArgs: [{ name: 'event-ttl', value }] } });
+    const scheduler = 'kube-scheduler+merge.yaml';
+    const dueAfter = (inventory: Inventory, unfinished: readonly string[], settings = settingsOf(before)) => {
+      const cluster = clusterOf({ settings, unfinished });
+      return kubeadmSettings.diff({ inventory, host: cp1, facts: cluster, fleet: fleetIn(cluster, joinedHost(cp1)) });
+    };
+    /** What the ConfigMap says before the first control plane changes. */
+    const begun = async ([change]: ReturnType<typeof dueAfter>) => {
+      const { on, sent } = recordingOn({ run: () => HEALTHY });
+      await change!.apply!(on);
+      const asked = sent as readonly { readonly title: string; readonly kind: string; readonly script: string }[];
+      const first = asked.findIndex(({ title }) => title === 'linux/apply-objects.sh');
+      expect(asked.slice(0, first).filter(({ kind }) => kind !== 'run')).toEqual([]);
+      const { data } = JSON.parse(parameters(asked[first]!.script)['FIRST']!.join('\n')) as {
+        readonly data: Readonly<Record<'settings' | 'unfinished', string>>;
+      };
+      const last = sent.at(-1) as { readonly script: string };
+      return {
+        settings: JSON.parse(data.settings) as unknown,
+        unfinished: data.unfinished,
+        last: parameters(last.script),
+      };
+    };
+
+    test('are noted before the first control plane gets them, beside the former ones; the note at the end has no such list', async () => {
+      const edited = inventoryOf({
+        kubeadm: {
+          ...before.kubeadm,
+          cluster: { ...args('2h'), etcd: { local: { extraArgs: [{ name: 'quota-backend-bytes', value: '1' }] } } },
+          patches: { [scheduler]: 'a: b' },
+        },
+      });
+      const { settings, unfinished, last } = await begun(due(edited, settingsOf(before)));
+      expect(settings).toEqual(JSON.parse(JSON.stringify(settingsOf(before))));
+      expect(unfinished).toBe(`cluster\npatches\n${scheduler}\netcd\n`);
+      expect(Object.keys((JSON.parse(last['SETTINGS']!.join('\n')) as { readonly data: object }).data)).toEqual([
+        'settings',
+      ]);
+    });
+
+    test('are applied although the inventory was set back: some control planes may have them', async () => {
+      const found = dueAfter(before, ['cluster', 'etcd', 'patches', scheduler]);
+      expect(found.map(({ summary }) => summary)).toEqual([
+        'apply the edited settings of kubeadm.cluster, kubeadm.patches to the live cluster (found a change that may not have reached all control planes)',
+      ]);
+      expect(await found[0]!.preview!(recordingOn().on)).toBe(
+        `kubeadm.cluster: a change of it may not have reached all control planes\nkubeadm.patches: ${scheduler} differs`,
+      );
+      expect(found[0]!.restarts!.map(({ what }) => what)).toEqual([
+        'API server',
+        'controller manager',
+        'scheduler',
+        'etcd',
+      ]);
+      expect((await begun(found)).last).toMatchObject({ PARTS: ['cluster', 'etcd'] });
+    });
+
+    test('stay in the list when the next run changes something else, until one ends', async () => {
+      const other = inventoryOf({ kubeadm: { ...before.kubeadm, kubeProxy: { mode: 'nftables' } } });
+      const { unfinished, last } = await begun(dueAfter(other, ['cluster']));
+      expect(unfinished).toBe('cluster\nkubeProxy\n');
+      expect(last).toMatchObject({ PARTS: ['cluster', 'kubeProxy'] });
     });
   });
 

@@ -207,6 +207,17 @@ afterAll(async () => {
   await lab.down([...HOSTS, ...LATER]);
 });
 
+test('a change that was cut off between two control planes and set back is taken back from the first', async () => {
+  const label = (value: string): void =>
+    writeFileSync(patch('kube-scheduler'), `metadata: { labels: { changed: "${value}" } }\n`);
+  label('half');
+  await killedBetween('kube-scheduler', 'half');
+  label('no');
+  await killed();
+  expect(await eachPod('kube-scheduler', '{.metadata.labels.changed}')).toEqual(each(CONTROL_PLANES, 'no'));
+  ok(await cluster.run('plan', '--detailed-exitcode'));
+});
+
 test('what static pods read: a feature gate, a quota of etcd, a patch, the content of a file', async () => {
   writeFileSync(patch('kube-scheduler'), 'metadata: { labels: { changed: "yes" } }\n');
   await say({ ...audited('Metadata'), ...gated() });
