@@ -88,7 +88,8 @@ async function rewrite(
   { parts, note, begin }: { readonly parts: readonly KubeadmPart[]; readonly note: string; readonly begin: Begin },
 ): Promise<void> {
   const { inventory, host, fleet } = target;
-  if (parts.includes('etcd')) await passEtcdGate(inventory, on(host), host);
+  // Its own member may be down: an argument that etcd does not take is corrected in this way.
+  if (parts.includes('etcd')) await passEtcdGate(inventory, on(acting(fleet)), host, { mayMend: true });
   if (parts.some((part) => RESTARTS.includes(part))) await passControlPlaneGate(target, on);
   await begin();
   // The step that writes the patches may not have run on this host yet.

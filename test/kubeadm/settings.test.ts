@@ -124,6 +124,49 @@ describe('kubeadm settings of a live cluster', () => {
     expect(parameters(job!.script)).toMatchObject({ PARTS: ['cluster', 'etcd'] });
   });
 
+  describe('that are arguments of etcd, of three control planes', () => {
+    const hosts = [cp1, cp2, cp3];
+    const settings = (cluster: JsonObject): Inventory =>
+      inventoryOf({ hosts, kubeadm: { ...before.kubeadm, cluster } });
+    const edited = settings({ etcd: { local: { extraArgs: [{ name: 'quota-backend-bytes', value: '8589934592' }] } } });
+    /** What etcd says while these members are down. */
+    const etcdWithout = (...down: readonly string[]): string => {
+      const url = ({ internalAddress }: typeof cp1, port: number) => `https://${internalAddress}:${String(port)}`;
+      return `alarms {}
+members ${JSON.stringify({ members: hosts.map((host, at) => ({ ID: at + 1, name: host.name, peerURLs: [url(host, 2380)], clientURLs: [url(host, 2379)] })) })}
+health ${JSON.stringify(hosts.map((host) => ({ endpoint: url(host, 2379), health: !down.includes(host.name) })))}
+status []`;
+    };
+    const applied = async (etcd: string) => {
+      const cluster = clusterOf({
+        settings: settingsOf(settings({})),
+        nodes: hosts.map(({ name }) => nodeOf({ name, role: 'control-plane' })),
+        apiServers: new Map(hosts.map(({ name }) => [name, name === 'cp2' ? 'no answer' : 'ok'])),
+      });
+      const fleet = fleetIn(cluster, ...hosts.map((host) => [host, joinedControlPlane()] as const));
+      const { on, sent } = recordingOn({ run: ({ title }) => (title === 'linux/restart-gate.sh' ? '' : etcd) });
+      const [change] = kubeadmSettings.diff({ inventory: edited, host: cp1, facts: cluster, fleet });
+      const refused = await change!.apply!(on).then(
+        () => '',
+        (error: unknown) => String(error),
+      );
+      return { refused, changed: sent.flatMap((one) => (one.kind === 'job' ? [one.host] : [])) };
+    };
+
+    test('mend a member that is down by the former ones, before any other restarts', async () => {
+      // In this fake it is still down when the next one is asked.
+      const { refused, changed } = await applied(etcdWithout('cp2'));
+      expect(changed).toEqual(['cp2']);
+      expect(refused).toContain('cp3: refused: cp2 is not healthy');
+      expect(await applied(etcdWithout())).toEqual({ refused: '', changed: ['cp2', 'cp3', 'cp1'] });
+    });
+
+    test('restart nothing while another member is down', async () => {
+      expect(await applied(etcdWithout('cp3'))).toMatchObject({ changed: [] });
+      expect(await applied(etcdWithout('cp2', 'cp3'))).toMatchObject({ changed: [] });
+    });
+  });
+
   test('of an etcd that control planes do not have are refused: no manifest there has them', () => {
     const elsewhere = (value: string): Inventory =>
       inventoryOf({
