@@ -89,11 +89,20 @@ export async function passAddGate(inventory: Inventory, control: Remote<'sh'>, j
 }
 
 /**
- * @throws Refused unless every etcd member votes and is healthy at this moment: only then may a member restart. What restarts more than
- * etcd goes through `passRestartGate` of restart-gate.ts.
+ * @throws Refused unless every etcd member votes and is healthy at this moment: only then may a member restart. `mayMend`: the member of the
+ * host itself may be down, as the restart costs nothing then, and may be what mends it. What restarts more than etcd goes through
+ * `passRestartGate` of restart-gate.ts.
  */
-export async function passEtcdGate(inventory: Inventory, control: Remote<'sh'>, host: MemberOf): Promise<void> {
-  requireGate(host.name, await observeEtcd(inventory, control), { kind: 'add' });
+export async function passEtcdGate(
+  inventory: Inventory,
+  control: Remote<'sh'>,
+  host: MemberOf,
+  { mayMend = false }: { readonly mayMend?: boolean } = {},
+): Promise<void> {
+  const view = await observeEtcd(inventory, control);
+  const isOwnDown = (member: MemberView): boolean => isMemberOf(host)(member) && !member.learner && !member.healthy;
+  const asked = mayMend ? view.members.filter((member) => !isOwnDown(member)) : view.members;
+  requireGate(host.name, { ...view, members: asked }, { kind: 'add' });
 }
 
 /**

@@ -35,11 +35,7 @@ export const settingsOf = (inventory: Inventory): Readonly<Record<SettingsPart, 
   dns: deploymentSettings(inventory),
 });
 
-/**
- * The ConfigMap that records applied settings. kbuild compares it with the inventory, so it needs no knowledge of
- * kubeadm's defaults.
- */
-export const settingsNote = (inventory: Inventory): JsonObject => ({
+const noteOf = (data: Readonly<Record<string, string>>): JsonObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: {
@@ -47,8 +43,32 @@ export const settingsNote = (inventory: Inventory): JsonObject => ({
     namespace: SETTINGS.namespace,
     labels: { [OWNER_LABEL.name]: OWNER_LABEL.value },
   },
-  data: { [SETTINGS.key]: JSON.stringify(settingsOf(inventory)) },
+  data,
 });
+
+/**
+ * The ConfigMap that records applied settings. kbuild compares it with the inventory, so it needs no knowledge of
+ * kubeadm's defaults.
+ */
+export const settingsNote = (inventory: Inventory): JsonObject =>
+  noteOf({ [SETTINGS.key]: JSON.stringify(settingsOf(inventory)) });
+
+/**
+ * The same ConfigMap before these parts are changed: with the settings as they were, and with what is about to change. If the run is cut off,
+ * some control planes have the change, and the inventory may be set back meanwhile to what is noted.
+ */
+export const unfinishedNote = (inventory: Inventory, cluster: ClusterUp, parts: readonly SettingsPart[]): JsonObject =>
+  noteOf({
+    [SETTINGS.key]: JSON.stringify(cluster.settings),
+    [SETTINGS.unfinished]: `${[
+      ...new Set([
+        ...(cluster.unfinished ?? []),
+        ...parts,
+        ...(parts.includes('patches') ? editedPatches(inventory, cluster) : []),
+        ...(parts.includes('cluster') && isEtcdEdited(inventory, cluster) ? [ETCD] : []),
+      ]),
+    ].join('\n')}\n`,
+  });
 
 /**
  * The applied value of a part, also from the ConfigMap of an older kbuild, in which patches, the proxy and DNS may be
@@ -61,16 +81,36 @@ export function notedPart(part: SettingsPart, { settings, configuration }: Clust
   return part === 'patches' || part === 'proxy' || part === 'dns' ? {} : undefined;
 }
 
-/** The parts of the settings that were edited since kbuild applied them; `unknown` if the ConfigMap is missing. */
+const isUnfinished = ({ unfinished = [] }: ClusterUp, name: string): boolean => unfinished.includes(name);
+
+/** In the list of what is unfinished: etcd's own settings of `kubeadm.cluster`. */
+const ETCD = 'etcd';
+
+/** True if the settings of etcd in `kubeadm.cluster` were edited since kbuild applied them. */
+export const isEtcdEdited = (inventory: Inventory, cluster: ClusterUp): boolean =>
+  isUnfinished(cluster, ETCD) ||
+  !same(settingsOf(inventory).cluster['etcd'], (cluster.settings?.['cluster'] as JsonObject | undefined)?.['etcd']);
+
+/**
+ * The parts of the settings that were edited since kbuild applied them, or that not all control planes may have as they are; `unknown` if the
+ * ConfigMap is missing.
+ */
 export function editedParts(inventory: Inventory, cluster: ClusterUp): readonly SettingsPart[] | 'unknown' {
   if (cluster.settings === undefined) return 'unknown';
   const wanted = Object.entries(settingsOf(inventory)) as readonly (readonly [SettingsPart, JsonObject])[];
-  return wanted.filter(([part, value]) => !same(value, notedPart(part, cluster, value))).map(([part]) => part);
+  return wanted
+    .filter(([part, value]) => isUnfinished(cluster, part) || !same(value, notedPart(part, cluster, value)))
+    .map(([part]) => part);
 }
 
-/** Names of the patch files that change pods and were edited, added or removed since kbuild applied them. */
-export function editedPatches(inventory: Inventory, { settings }: ClusterUp): readonly string[] {
+/** Names of the patch files that change pods and were edited, added or removed since kbuild applied them, or that not all control planes may have. */
+export function editedPatches(inventory: Inventory, cluster: ClusterUp): readonly string[] {
+  const { settings, unfinished = [] } = cluster;
   const wanted: JsonObject = podPatches(inventory);
   const noted = (settings?.['patches'] ?? {}) as JsonObject;
-  return [...new Set([...Object.keys(wanted), ...Object.keys(noted)])].filter((name) => wanted[name] !== noted[name]);
+  // Parts have no file extension.
+  const begun = unfinished.filter((name) => name.includes('.'));
+  return [...new Set([...Object.keys(wanted), ...Object.keys(noted), ...begun])].filter(
+    (name) => wanted[name] !== noted[name] || isUnfinished(cluster, name),
+  );
 }

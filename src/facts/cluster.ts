@@ -135,6 +135,11 @@ export interface ClusterUp {
   readonly owned: readonly string[];
   /** The settings that kbuild last gave kubeadm, from its note in the cluster; missing if there is no readable note. */
   readonly settings?: JsonObject | undefined;
+  /**
+   * What of the settings a run has begun to change and may not have brought to all control planes: parts of them, names of patch files, `etcd`
+   * for its arguments. Missing if the last run ended well.
+   */
+  readonly unfinished?: readonly string[] | undefined;
   /** Ids of bootstrap tokens that kbuild minted and did not delete. */
   readonly leftoverTokens: readonly string[];
   /** Kubelets that wait for a certificate; observed only if kbuild signs client certificates or approves serving certificates. */

@@ -40,12 +40,7 @@ function answered(host: LinuxHost, etcd: EtcdState): EtcdView {
 }
 
 /** What ConfigMaps of kubeadm and kbuild say of the cluster. Throws for a half-made cluster. */
-function notedIn(
-  configMaps: ClusterFacts['configMaps'],
-): Pick<
-  ClusterUp,
-  'name' | 'version' | 'configuration' | 'rootCas' | 'corefile' | 'kubeletConfiguration' | 'owned' | 'settings'
-> {
+function notedIn(configMaps: ClusterFacts['configMaps']) {
   const stored = configMaps.get('kubeadm-config')?.['ClusterConfiguration'];
   if (stored === undefined)
     throw new Error('the API answers, but kubeadm-config is missing: its init has not finished');
@@ -59,7 +54,8 @@ function notedIn(
     kubeletConfiguration: yamlOf(configMaps.get('kubelet-config')?.['kubelet']),
     owned: lines(configMaps.get(RECORD.name)?.[RECORD.key] ?? ''),
     settings: parseNote(configMaps.get(SETTINGS.name)?.[SETTINGS.key]),
-  };
+    unfinished: lines(configMaps.get(SETTINGS.name)?.[SETTINGS.unfinished] ?? ''),
+  } satisfies Partial<ClusterUp>;
 }
 
 const liveObjects = (facts: ClusterFacts): readonly JsonObject[] =>

@@ -15,8 +15,16 @@ export const NODE_ANNOTATION = 'kbuild.dev/applied';
 /** The ConfigMap in which kbuild lists the objects that it applied, by `objectKey`. */
 export const RECORD = { namespace: 'kube-system', name: 'kbuild', key: 'objects' } as const;
 
-/** The ConfigMap with the settings that kbuild last gave kubeadm: it shows which settings were edited or removed since. */
-export const SETTINGS = { namespace: 'kube-system', name: 'kbuild-settings', key: 'settings' } as const;
+/**
+ * The ConfigMap with the settings that kbuild last gave kubeadm: it shows which settings were edited or removed since. `unfinished`: a list of
+ * those that a run has begun to change, until all control planes have them.
+ */
+export const SETTINGS = {
+  namespace: 'kube-system',
+  name: 'kbuild-settings',
+  key: 'settings',
+  unfinished: 'unfinished',
+} as const;
 
 /** The fields of an object that name it. */
 export function identity(object: JsonObject): JsonObject {

@@ -37,7 +37,7 @@ export function settingsRestarts(
   const noted = partOf(cluster.settings, 'cluster');
   const patches = editedPatches(inventory, cluster);
   // Every manifest names an image and has the proxy's variables.
-  const all = edited.includes('proxy') || edited.includes('images');
+  const all = edited.includes('proxy') || edited.includes('images') || (cluster.unfinished ?? []).includes('cluster');
   const components = COMPONENTS.filter(
     ({ key, pod }) =>
       all || !same(inManifest(wanted, key), inManifest(noted, key)) || patches.some((name) => name.startsWith(pod)),
@@ -70,7 +70,10 @@ export function settingsPreview(
       if (part === 'proxy') return ['proxy: differs'];
       const wanted = settingsOf(inventory)[part];
       const diff = settingsDiff(INVENTORY_NAME[part], notedPart(part, cluster, wanted) ?? {}, wanted);
-      return part === 'dns' && diff.length === 0 ? drift.map((found) => `dns: found ${found}`) : diff;
+      if (diff.length > 0) return diff;
+      if (cluster.unfinished?.includes(part) === true)
+        return [`${INVENTORY_NAME[part]}: a change of it may not have reached all control planes`];
+      return part === 'dns' ? drift.map((found) => `dns: found ${found}`) : [];
     })
     .join('\n');
 }

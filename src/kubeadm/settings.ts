@@ -1,62 +1,33 @@
 import { acting, liveCluster } from '../cluster/acting.ts';
 import { isMixed, refuseMixed } from '../cluster/api-versions.ts';
-import { same } from '../configuration/compare.ts';
 import { dnsDifferences, replicasBack } from '../configuration/dns.ts';
 import { applySettings, inOrder, type KubeadmPart } from '../configuration/kubeadm-settings.ts';
 import { passEtcdGate } from '../cluster/members.ts';
 import { passControlPlaneGate } from '../cluster/restart-gate.ts';
 import { ailingControllers } from '../cluster/well.ts';
-import { editedParts, editedPatches, settingsNote, settingsOf, type SettingsPart } from '../configuration/settings.ts';
+import { kubectl } from '../configuration/kubectl.ts';
+import {
+  editedParts,
+  editedPatches,
+  isEtcdEdited,
+  settingsNote,
+  unfinishedNote,
+  type SettingsPart,
+} from '../configuration/settings.ts';
 import { duringRotation } from '../cluster/rotation-refusals.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
-import { Refused } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
+import { FIELD_MANAGER } from '../facts/ownership.ts';
 import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { beforeKubeletsServe } from '../configuration/kubelet-authority.ts';
+import { refuseFixed } from './fixed-settings.ts';
 import { kubeadmPatches } from './patches.ts';
 import { INVENTORY_NAME, settingsPreview, settingsRestarts } from './settings-preview.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
-
-/** Settings of `kubeadm.cluster` that kbuild can change on a live cluster: it rewrites the control plane's manifests. */
-const CHANGEABLE: Readonly<Record<string, readonly string[]>> = {
-  // The step `api-server-names` has signed the certificates by then.
-  apiServer: ['extraArgs', 'extraVolumes', 'extraEnvs', 'certSANs'],
-  controllerManager: ['extraArgs', 'extraVolumes', 'extraEnvs'],
-  scheduler: ['extraArgs', 'extraVolumes', 'extraEnvs'],
-};
-
-const keysOf = (...objects: readonly (JsonObject | undefined)[]): readonly string[] => [
-  ...new Set(objects.flatMap((object) => Object.keys(object ?? {}))),
-];
-
-const inner = (object: JsonObject | undefined, key: string): JsonObject | undefined =>
-  object?.[key] as JsonObject | undefined;
-
-/** Edited settings of `kubeadm.cluster` that kbuild cannot apply to a live cluster. */
-function fixedEdits(wanted: JsonObject, noted: JsonObject | undefined): readonly string[] {
-  return keysOf(wanted, noted)
-    .filter((key) => !same(wanted[key], noted?.[key]))
-    .flatMap((key) => {
-      const changeable = CHANGEABLE[key];
-      if (changeable === undefined) return [`kubeadm.cluster.${key}`];
-      return keysOf(inner(wanted, key), inner(noted, key))
-        .filter((name) => !changeable.includes(name) && !same(inner(wanted, key)?.[name], inner(noted, key)?.[name]))
-        .map((name) => `kubeadm.cluster.${key}.${name}`);
-    });
-}
-
-function refuseFixed(inventory: Inventory, noted: JsonObject | undefined): void {
-  const fixed = fixedEdits(settingsOf(inventory).cluster, noted?.['cluster'] as JsonObject | undefined);
-  if (fixed.length > 0)
-    throw new Refused(
-      inventory.name,
-      `${fixed.join(', ')} was edited, and kbuild cannot change it on a live cluster`,
-      'set it back to what the cluster was made with',
-    );
-}
+import { script } from '../templates.ts';
 
 /** The joined control planes except this host. */
 const others = (inventory: Inventory, fleet: Fleet, host: LinuxHost): readonly LinuxHost[] =>
@@ -76,7 +47,7 @@ export function rewritten(
   const isPatched = (...targets: readonly string[]) =>
     patches.some((name) => targets.some((target) => name.startsWith(target)));
   const eachOf: Readonly<Record<SettingsPart, readonly KubeadmPart[]>> = {
-    cluster: ['manifests'],
+    cluster: ['manifests', ...(isEtcdEdited(inventory, cluster) ? etcd : [])],
     kubelet: [],
     kubeProxy: [],
     proxy: ['manifests'],
@@ -110,22 +81,35 @@ const isAiling = (fleet: Fleet, { name }: LinuxHost): boolean => {
   return cluster.apiServers.get(name) !== 'ok' || ailingControllers(cluster, name).length > 0;
 };
 
-/** Writes the patch files of one control plane, then applies the parts that read them. */
-async function rewrite(target: Target, on: On, parts: readonly KubeadmPart[], note: string): Promise<void> {
+/** Writes the patch files of one control plane, then applies the parts that read them. `begin` comes before the first change. */
+async function rewrite(
+  target: Target,
+  on: On,
+  { parts, note, begin }: { readonly parts: readonly KubeadmPart[]; readonly note: string; readonly begin: Begin },
+): Promise<void> {
   const { inventory, host, fleet } = target;
-  if (parts.includes('etcd')) await passEtcdGate(inventory, on(host), host);
+  // Its own member may be down: an argument that etcd does not take is corrected in this way.
+  if (parts.includes('etcd')) await passEtcdGate(inventory, on(acting(fleet)), host, { mayMend: true });
   if (parts.some((part) => RESTARTS.includes(part))) await passControlPlaneGate(target, on);
+  await begin();
   // The step that writes the patches may not have run on this host yet.
   for (const change of kubeadmPatches.diff(target)) await change.apply?.(on);
   const dnsReplicas = fleet.cluster.state === 'up' ? replicasBack(inventory, fleet.cluster) : undefined;
   await applySettings(on, inventory, host, { parts, note, dnsReplicas });
 }
 
-/** Has kubeadm write edited parts on all joined control planes; the acting one is the last, and notes the settings. */
+/** What must be known before the first control plane changes. */
+type Begin = () => Promise<void>;
+
+/**
+ * Has kubeadm write edited parts on all joined control planes; the acting one is the last, and notes the settings. `begin` is called before
+ * each of them changes, behind its gates.
+ */
 export async function rewriteAll(
   { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
   { acting: onActing, others: onOthers }: ReturnType<typeof rewritten>,
   on: On,
+  begin: Begin = () => Promise.resolve(),
 ): Promise<void> {
   const host = acting(fleet);
   const targetOf = (control: LinuxHost): Target => {
@@ -136,18 +120,49 @@ export async function rewriteAll(
     const rest = others(inventory, fleet, host);
     const ailing = [host, ...rest].filter((one) => isAiling(fleet, one));
     for (const other of [...ailing, ...rest.filter((one) => !ailing.includes(one))])
-      await rewrite(targetOf(other), on, onOthers, '');
+      await rewrite(targetOf(other), on, { parts: onOthers, note: '', begin });
   }
   // The note comes last: every control plane has the settings by then.
-  await rewrite(targetOf(host), on, onActing, JSON.stringify(settingsNote(inventory)));
+  await rewrite(targetOf(host), on, { parts: onActing, note: JSON.stringify(settingsNote(inventory)), begin });
 }
+
+const once = (begin: Begin): Begin => {
+  let begun: Promise<void> | undefined;
+  return () => (begun ??= begin());
+};
 
 /** The edited parts, and that of DNS if something else has changed it in the cluster. */
 const withDrift = (edited: readonly SettingsPart[], drift: readonly string[]): readonly SettingsPart[] =>
   drift.length === 0 || edited.includes('dns') ? edited : [...edited, 'dns'];
 
-const foundIn = (drift: readonly string[]): string =>
-  drift.length === 0 ? '' : ` (found CoreDNS with ${drift.join(', ')})`;
+function foundIn(drift: readonly string[], { unfinished = [] }: ClusterUp): string {
+  const found = [
+    ...(unfinished.length === 0 ? [] : ['a change that may not have reached all control planes']),
+    ...(drift.length === 0 ? [] : [`CoreDNS with ${drift.join(', ')}`]),
+  ];
+  return found.length === 0 ? '' : ` (found ${found.join(', ')})`;
+}
+
+/** Notes what is about to change: a run that is cut off leaves it on some control planes, whatever the inventory says then. */
+async function noteBegin(
+  inventory: Inventory,
+  { fleet }: Pick<Target<'cluster'>, 'fleet'>,
+  parts: readonly SettingsPart[],
+  on: On,
+): Promise<void> {
+  const cluster = liveCluster(fleet);
+  if (parts.length === 0 || cluster.settings === undefined) return;
+  const host = acting(fleet);
+  await on(host).run(
+    script('linux/apply-objects.sh', {
+      KUBECTL: kubectl(inventory, host).join(' '),
+      MANAGER: FIELD_MANAGER,
+      FIRST: JSON.stringify(unfinishedNote(inventory, cluster, parts)),
+      CRDS: [],
+      OBJECTS: '',
+    }),
+  );
+}
 
 /**
  * Applies kubeadm settings that were edited after init, with kubeadm's own phases: one control plane after another, each
@@ -178,13 +193,19 @@ export const kubeadmSettings: Step<'cluster'> = {
         summary:
           parts.length === 0
             ? `note the kubeadm settings of ${inventory.name} (found no note)`
-            : `apply the ${edited.includes(parts[0]!) ? 'edited ' : ''}settings of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')} to the live cluster${foundIn(drift)}`,
+            : `apply the ${edited.includes(parts[0]!) ? 'edited ' : ''}settings of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')} to the live cluster${foundIn(drift, facts)}`,
         disrupts: work.others.length > 0,
         restarts: settingsRestarts(inventory, facts, parts, work.acting),
         ...(parts.length === 0
           ? {}
           : { preview: () => Promise.resolve(settingsPreview(inventory, facts, parts, drift)) }),
-        apply: (on) => rewriteAll({ inventory, fleet }, work, on),
+        apply: (on) =>
+          rewriteAll(
+            { inventory, fleet },
+            work,
+            on,
+            once(() => noteBegin(inventory, { fleet }, parts, on)),
+          ),
       },
     ];
   },

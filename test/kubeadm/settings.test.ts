@@ -65,8 +65,11 @@ describe('kubeadm settings of a live cluster', () => {
     expect(change!.summary).toBe('apply the edited settings of kubeadm.cluster to the live cluster');
     const { on, sent } = recordingOn();
     await change!.apply!(on);
-    expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', name: 'kubeadm-settings' }]);
-    expect((sent[0] as { readonly script: string }).script).toContain('PARTS=cluster\n');
+    expect(sent).toMatchObject([
+      { host: 'cp1', kind: 'run', title: 'linux/apply-objects.sh' },
+      { host: 'cp1', kind: 'job', name: 'kubeadm-settings' },
+    ]);
+    expect((sent[1] as { readonly script: string }).script).toContain('PARTS=cluster\n');
   });
 
   test('say beforehand which parts of the control plane restart, and show old and new', async () => {
@@ -106,6 +109,78 @@ describe('kubeadm settings of a live cluster', () => {
     expect(due(before, noted)).toHaveLength(1);
   });
 
+  test('that are arguments of etcd, e.g. its quota, restart it alone, on one control plane after another', async () => {
+    const quota = (value: string) => ({
+      etcd: { local: { extraArgs: [{ name: 'quota-backend-bytes', value }], dataDir: '/data' } },
+    });
+    const edited = withCluster(quota('8589934592'));
+    const [change] = due(edited, settingsOf(withCluster(quota('4294967296'))));
+    expect(change!.disrupts).toBe(true);
+    expect(change!.restarts).toEqual([{ what: 'etcd', hosts: ['cp1'], aboutMs: 40_000, atOnce: 1 }]);
+    expect(await change!.preview!(recordingOn().on)).toContain('-   value: "4294967296"\n+   value: "8589934592"');
+    const { on, sent } = recordingOn({ run: () => HEALTHY });
+    await change!.apply!(on);
+    const job = sent.find(({ kind }) => kind === 'job') as { readonly script: string } | undefined;
+    expect(parameters(job!.script)).toMatchObject({ PARTS: ['cluster', 'etcd'] });
+  });
+
+  describe('that are arguments of etcd, of three control planes', () => {
+    const hosts = [cp1, cp2, cp3];
+    const settings = (cluster: JsonObject): Inventory =>
+      inventoryOf({ hosts, kubeadm: { ...before.kubeadm, cluster } });
+    const edited = settings({ etcd: { local: { extraArgs: [{ name: 'quota-backend-bytes', value: '8589934592' }] } } });
+    /** What etcd says while these members are down. */
+    const etcdWithout = (...down: readonly string[]): string => {
+      const url = ({ internalAddress }: typeof cp1, port: number) => `https://${internalAddress}:${String(port)}`;
+      return `alarms {}
+members ${JSON.stringify({ members: hosts.map((host, at) => ({ ID: at + 1, name: host.name, peerURLs: [url(host, 2380)], clientURLs: [url(host, 2379)] })) })}
+health ${JSON.stringify(hosts.map((host) => ({ endpoint: url(host, 2379), health: !down.includes(host.name) })))}
+status []`;
+    };
+    const applied = async (etcd: string) => {
+      const cluster = clusterOf({
+        settings: settingsOf(settings({})),
+        nodes: hosts.map(({ name }) => nodeOf({ name, role: 'control-plane' })),
+        apiServers: new Map(hosts.map(({ name }) => [name, name === 'cp2' ? 'no answer' : 'ok'])),
+      });
+      const fleet = fleetIn(cluster, ...hosts.map((host) => [host, joinedControlPlane()] as const));
+      const { on, sent } = recordingOn({ run: ({ title }) => (title === 'linux/restart-gate.sh' ? '' : etcd) });
+      const [change] = kubeadmSettings.diff({ inventory: edited, host: cp1, facts: cluster, fleet });
+      const refused = await change!.apply!(on).then(
+        () => '',
+        (error: unknown) => String(error),
+      );
+      return { refused, changed: sent.flatMap((one) => (one.kind === 'job' ? [one.host] : [])) };
+    };
+
+    test('mend a member that is down by the former ones, before any other restarts', async () => {
+      // In this fake it is still down when the next one is asked.
+      const { refused, changed } = await applied(etcdWithout('cp2'));
+      expect(changed).toEqual(['cp2']);
+      expect(refused).toContain('cp3: refused: cp2 is not healthy');
+      expect(await applied(etcdWithout())).toEqual({ refused: '', changed: ['cp2', 'cp3', 'cp1'] });
+    });
+
+    test('restart nothing while another member is down', async () => {
+      expect(await applied(etcdWithout('cp3'))).toMatchObject({ changed: [] });
+      expect(await applied(etcdWithout('cp2', 'cp3'))).toMatchObject({ changed: [] });
+    });
+  });
+
+  test('of an etcd that control planes do not have are refused: no manifest there has them', () => {
+    const elsewhere = (value: string): Inventory =>
+      inventoryOf({
+        etcd: { topology: 'built', endpoints: ['https://10.0.0.21:2379'] },
+        kubeadm: {
+          ...before.kubeadm,
+          cluster: { etcd: { local: { extraArgs: [{ name: 'quota-backend-bytes', value }] } } },
+        },
+      });
+    expect(() => due(elsewhere('8589934592'), settingsOf(elsewhere('4294967296')))).toThrow(
+      'kubeadm.cluster.etcd was edited',
+    );
+  });
+
   test('that are names of the API servers are uploaded, and restart nothing: they are in certificates alone', () => {
     const [change] = due(withCluster({ apiServer: { certSANs: ['x.example'] } }), settingsOf(before));
     expect(change).toMatchObject({ restarts: [] });
@@ -114,7 +189,7 @@ describe('kubeadm settings of a live cluster', () => {
 
   test.each([
     ['kubeadm.cluster.encryptionAlgorithm', { encryptionAlgorithm: 'ECDSA-P256' }],
-    ['kubeadm.cluster.etcd', { etcd: { local: { dataDir: '/data' } } }],
+    ['kubeadm.cluster.etcd.local.dataDir', { etcd: { local: { dataDir: '/data' } } }],
   ])('%s cannot be changed: refused', (name, cluster) => {
     expect(() => due(withCluster(cluster), settingsOf(before))).toThrow(Refused);
     expect(() => due(withCluster(cluster), settingsOf(before))).toThrow(name);
@@ -224,7 +299,75 @@ describe('kubeadm settings of a live cluster', () => {
       expect(sent.flatMap((one) => (one.kind === 'job' ? [one.host] : []))).toEqual(order);
       // The gate comes before each of them, and asks through another one.
       const asked = sent.flatMap((one) => (one.kind === 'run' ? [`${one.title} ${one.host}`] : []));
-      expect(asked).toEqual(order.map((host) => `linux/restart-gate.sh ${host === 'cp1' ? 'cp2' : 'cp1'}`));
+      const [first, ...rest] = order.map((host) => `linux/restart-gate.sh ${host === 'cp1' ? 'cp2' : 'cp1'}`);
+      // What begins is noted once, when the first gate is passed.
+      expect(asked).toEqual([first, 'linux/apply-objects.sh cp1', ...rest]);
+    });
+  });
+
+  describe('that a run began to change', () => {
+    const args = (value: string) => ({ apiServer: { extraArgs: [{ name: 'event-ttl', value }] } });
+    const scheduler = 'kube-scheduler+merge.yaml';
+    const dueAfter = (inventory: Inventory, unfinished: readonly string[], settings = settingsOf(before)) => {
+      const cluster = clusterOf({ settings, unfinished });
+      return kubeadmSettings.diff({ inventory, host: cp1, facts: cluster, fleet: fleetIn(cluster, joinedHost(cp1)) });
+    };
+    /** What the ConfigMap says before the first control plane changes. */
+    const begun = async ([change]: ReturnType<typeof dueAfter>) => {
+      const { on, sent } = recordingOn({ run: () => HEALTHY });
+      await change!.apply!(on);
+      const asked = sent as readonly { readonly title: string; readonly kind: string; readonly script: string }[];
+      const first = asked.findIndex(({ title }) => title === 'linux/apply-objects.sh');
+      expect(asked.slice(0, first).filter(({ kind }) => kind !== 'run')).toEqual([]);
+      const { data } = JSON.parse(parameters(asked[first]!.script)['FIRST']!.join('\n')) as {
+        readonly data: Readonly<Record<'settings' | 'unfinished', string>>;
+      };
+      const last = sent.at(-1) as { readonly script: string };
+      return {
+        settings: JSON.parse(data.settings) as unknown,
+        unfinished: data.unfinished,
+        last: parameters(last.script),
+      };
+    };
+
+    test('are noted before the first control plane gets them, beside the former ones; the note at the end has no such list', async () => {
+      const edited = inventoryOf({
+        kubeadm: {
+          ...before.kubeadm,
+          cluster: { ...args('2h'), etcd: { local: { extraArgs: [{ name: 'quota-backend-bytes', value: '1' }] } } },
+          patches: { [scheduler]: 'a: b' },
+        },
+      });
+      const { settings, unfinished, last } = await begun(due(edited, settingsOf(before)));
+      expect(settings).toEqual(JSON.parse(JSON.stringify(settingsOf(before))));
+      expect(unfinished).toBe(`cluster\npatches\n${scheduler}\netcd\n`);
+      expect(Object.keys((JSON.parse(last['SETTINGS']!.join('\n')) as { readonly data: object }).data)).toEqual([
+        'settings',
+      ]);
+    });
+
+    test('are applied although the inventory was set back: some control planes may have them', async () => {
+      const found = dueAfter(before, ['cluster', 'etcd', 'patches', scheduler]);
+      expect(found.map(({ summary }) => summary)).toEqual([
+        'apply the edited settings of kubeadm.cluster, kubeadm.patches to the live cluster (found a change that may not have reached all control planes)',
+      ]);
+      expect(await found[0]!.preview!(recordingOn().on)).toBe(
+        `kubeadm.cluster: a change of it may not have reached all control planes\nkubeadm.patches: ${scheduler} differs`,
+      );
+      expect(found[0]!.restarts!.map(({ what }) => what)).toEqual([
+        'API server',
+        'controller manager',
+        'scheduler',
+        'etcd',
+      ]);
+      expect((await begun(found)).last).toMatchObject({ PARTS: ['cluster', 'etcd'] });
+    });
+
+    test('stay in the list when the next run changes something else, until one ends', async () => {
+      const other = inventoryOf({ kubeadm: { ...before.kubeadm, kubeProxy: { mode: 'nftables' } } });
+      const { unfinished, last } = await begun(dueAfter(other, ['cluster']));
+      expect(unfinished).toBe('cluster\nkubeProxy\n');
+      expect(last).toMatchObject({ PARTS: ['cluster', 'kubeProxy'] });
     });
   });
 
