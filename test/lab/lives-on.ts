@@ -6,6 +6,9 @@ import { ok, timed } from './ok.ts';
 import { nodes } from './pods.ts';
 import type { Stacked } from './stacked.ts';
 
+/** What of a cluster is used here: one that is not behind a balancer of the user's own has it as well. */
+type Living = Pick<Stacked, 'name' | 'run' | 'up'>;
+
 const controlPlanesOf = (hosts: readonly string[]): readonly string[] =>
   hosts.filter((host) => lab.roleOf(host) === 'control-plane');
 
@@ -14,7 +17,7 @@ const controlPlanesOf = (hosts: readonly string[]): readonly string[] =>
  * lab's host that has the name of another one by now.
  */
 export async function expectSettled(
-  cluster: Stacked,
+  cluster: Omit<Living, 'name'>,
   hosts: readonly string[],
   machineOf: (host: string) => string = (host) => host,
 ): Promise<void> {
@@ -29,7 +32,7 @@ export async function expectSettled(
 
 /** Expects one `up` to have these further hosts, fresh ones, join, and everything to be settled then. */
 export async function expectJoins(
-  cluster: Stacked,
+  cluster: Living,
   hosts: readonly string[],
   more: readonly string[],
   other?: object,

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { expectSettled } from '../lives-on.ts';
+import { expectJoins, expectSettled } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { run } from '../run.ts';
@@ -17,6 +17,7 @@ import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['l2bcp1', 'l2bw1'];
 const [cp] = HOSTS as [string, string];
+const LATER = ['l2bcp2', 'l2bw2'];
 const ENCRYPTION = '/etc/kubernetes/pki/encryption.yaml';
 let cluster: Stacked;
 let at: (name: string) => string;
@@ -56,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down(HOSTS);
+  await lab.down([...HOSTS, ...LATER]);
 });
 
 test('a backup that is killed leaves nothing under its name, and the next one deletes what lay unencrypted', async () => {
@@ -162,4 +163,11 @@ test('the only control plane is lost: without the key of the Secrets nothing beg
   expect(await kubectl(cp, 'get secret kept -o jsonpath={.data.word}')).toBe(Buffer.from('before').toString('base64'));
   expect(left()).toEqual([]);
   await expectSettled(cluster, HOSTS);
+});
+
+test('afterwards a control plane and a worker can join, and the new API server reads the Secrets, too', async () => {
+  await expectJoins(cluster, HOSTS, LATER, settings);
+  expect(await kubectl(LATER[0]!, 'get secret kept -o jsonpath={.data.word}')).toBe(
+    Buffer.from('before').toString('base64'),
+  );
 });

@@ -1,12 +1,13 @@
 /**
  * Two of three control planes are gone for good, and the third one has lost its power: its etcd serves nothing. `etcd recover` makes what
- * it has the cluster, without a snapshot and also when it is killed, and the cluster grows again. The tests build on each other.
+ * it has the cluster, without a snapshot and also when it is killed, and the cluster grows again, by more than it had. The tests build on each other.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter } from '../api-writer.ts';
 import { answering, cutPower, powerOn } from '../host-power.ts';
 import { eventsOf, start } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { expectJoins, expectSettled } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
@@ -14,6 +15,7 @@ import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['ercp1', 'ercp2', 'ercp3'];
 const [left, ...GONE] = HOSTS as [string, string, string];
+const LATER = ['ercp4', 'erw1'];
 const DEAD = GONE.join(',');
 const HALF_AN_HOUR = 1_800_000;
 let cluster: Stacked;
@@ -24,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down(HOSTS);
+  await lab.down([...HOSTS, ...LATER]);
 });
 
 test('while etcd has quorum there is nothing to recover', async () => {
@@ -80,5 +82,9 @@ test('it grows to three again, with new machines under the old names', async () 
   expect(await membersOf(cluster)).toEqual(HOSTS);
   expect(await nodes(left)).toEqual(Object.fromEntries(HOSTS.map((host) => [host, true])));
   expect(await kubectl(GONE[0], 'get configmaps -o name')).toContain('configmap/kept-by-two');
-  ok(await cluster.run('plan', '--detailed-exitcode'));
+  await expectSettled(cluster, HOSTS);
+});
+
+test('afterwards a control plane and a worker more can join', async () => {
+  await expectJoins(cluster, HOSTS, LATER);
 });

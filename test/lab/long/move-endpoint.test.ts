@@ -1,6 +1,7 @@
 /**
  * A cluster of one control plane, whose endpoint is that host's own address, is led to a virtual address while a client writes through
- * the old endpoint, and grows to three control planes afterwards. kbuild is killed in each part of the move.
+ * the old endpoint, goes back with a snapshot from before, is led there again, and grows to three control planes. kbuild is killed in each
+ * part of the move.
  */
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +9,10 @@ import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isReady } from '../api-gap.ts';
 import { startWriter } from '../api-writer.ts';
-import { byKbuild, byKubeadm } from '../authorities.ts';
 import { inventoryFile, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { ok } from '../ok.ts';
+import { expectSettled } from '../lives-on.ts';
+import { ok, timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -36,6 +37,8 @@ async function name(hosts: readonly string[], other: Readonly<Record<string, unk
 const balanced = { loadBalancer: { kind: 'keepalived', address: VIP } };
 const run = (...args: readonly string[]): Promise<Ran> => kbuild(...args, '-i', file);
 const up = (): Promise<Ran> => kbuild('up', file, '--yes', '--kubeconfig', kubeconfig);
+const cluster = { run, up };
+const snapshot = (): string => join(folder, 'before.db');
 const moveArgs = (): readonly string[] => [
   ...['move-endpoint', NEW, '-i', file, '--yes', '--json', '--kubeconfig', kubeconfig],
 ];
@@ -64,6 +67,17 @@ async function killedAt(step: string, host: string): Promise<void> {
   await running.ended;
 }
 
+/** Every place where the endpoint lives names the new one. */
+async function expectLed(): Promise<void> {
+  for (const host of [w1, w2]) expect(await servers(host)).toBe(`kubelet.conf:server:https://${NEW}\n`);
+  const own = await servers(cp1);
+  expect(own).toContain(`admin.conf:server:https://${NEW}\n`);
+  expect(own).toMatch(/^kubelet\.conf:server:https:\/\/(?!10\.77\.0\.231)/m);
+  expect(await kubectl(cp1, '-n kube-system get cm kubeadm-config -o yaml')).toContain(`controlPlaneEndpoint: ${NEW}`);
+  expect(await kubectl(cp1, '-n kube-public get cm cluster-info -o yaml')).toContain(`server: https://${NEW}`);
+  expect(await kubectl(cp1, '-n kube-system get cm kube-proxy -o yaml')).toContain(`server: https://${NEW}`);
+}
+
 beforeAll(async () => {
   await lab.up(HOSTS);
   await lab.reset(HOSTS);
@@ -74,6 +88,7 @@ beforeAll(async () => {
   ok(await up());
   old = join(folder, 'old.kubeconfig');
   copyFileSync(kubeconfig, old);
+  ok(await run('etcd', 'snapshot', 'save', snapshot()));
   writer = startWriter(old);
 });
 afterAll(async () => {
@@ -118,13 +133,7 @@ test('the same command ends the move; the client of the old endpoint has lost no
     `the last run took ${ran.seconds.toFixed(0)} s; through the old endpoint the client wrote ${String(written.acknowledged)} times, the longest gap was ${String(written.longestGapMs)} ms`,
   );
   expect(written.lost).toEqual([]);
-  for (const host of [w1, w2]) expect(await servers(host)).toBe(`kubelet.conf:server:https://${NEW}\n`);
-  const own = await servers(cp1);
-  expect(own).toContain(`admin.conf:server:https://${NEW}\n`);
-  expect(own).toMatch(/^kubelet\.conf:server:https:\/\/(?!10\.77\.0\.231)/m);
-  expect(await kubectl(cp1, '-n kube-system get cm kubeadm-config -o yaml')).toContain(`controlPlaneEndpoint: ${NEW}`);
-  expect(await kubectl(cp1, '-n kube-public get cm cluster-info -o yaml')).toContain(`server: https://${NEW}`);
-  expect(await kubectl(cp1, '-n kube-system get cm kube-proxy -o yaml')).toContain(`server: https://${NEW}`);
+  await expectLed();
 });
 
 test('then nothing is left to do, for the command and for up, and both endpoints serve', async () => {
@@ -132,8 +141,17 @@ test('then nothing is left to do, for the command and for up, and both endpoints
   expect(ok(await up()).stdout).toBe('nothing to do\n');
   const { address } = (await lab.inventory([cp1])).hosts[0]!;
   expect([await isReady(address, 6443), await isReady(VIP, 8443)]).toEqual([true, true]);
-  const shown = ok(await run('certs', '--json')).stdout;
-  expect(byKbuild(shown, cp1)).toEqual(await byKubeadm(cp1));
+  await expectSettled(cluster, FIRST);
+});
+
+test('a snapshot from before the move brings the old endpoint back, and the same command leads the cluster again', async () => {
+  timed('restored', await run('etcd', 'snapshot', 'restore', snapshot(), '--yes'));
+  const refused = await up();
+  expect(refused.code, refused.stderr).toBe(7);
+  expect(refused.stderr).toContain(`kbuild move-endpoint ${NEW}`);
+  timed('led again', await kbuild(...moveArgs()));
+  await expectLed();
+  await expectSettled(cluster, FIRST);
 });
 
 test('the cluster grows to three control planes and another worker under a client of the new endpoint', async () => {
@@ -149,7 +167,7 @@ test('the cluster grows to three control planes and another worker under a clien
     const found = await nodes(cp1);
     return HOSTS.every((host) => found[host] === true);
   });
-  expect(ok(await up()).stdout).toBe('nothing to do\n');
+  await expectSettled(cluster, HOSTS);
 });
 
 test('the cluster outlives the host that was its endpoint', async () => {
